@@ -1,4 +1,4 @@
-//! What a tree of text says, and parts of it.
+//! Everything that gpulint finds in one tree, and parts of it.
 
 use std::collections::BTreeSet;
 
@@ -11,15 +11,14 @@ use crate::rules::{Broken, Finding, Total, Undetermined, World};
 use crate::source::{Sources, Span};
 use crate::{Settings, kubernetes, terraform};
 
-/// What was read and worked out of a tree, for another state of it. It changes how long an analysis takes, and not what it
-/// says.
+/// Results of reading one tree that speed up the analysis of another state of it. They never change its result.
 #[derive(Debug, Clone, Default)]
 pub struct AnalysisCache {
     pub terraform: terraform::SharedTerraform,
     pub looks: kubernetes::Looks,
 }
 
-/// What a tree of text says: its resources, their price, and what is wasteful about them.
+/// The analysis of a tree: its resources, their prices, and its findings.
 #[derive(Debug, Default)]
 pub struct Analysis {
     pub inventory: Inventory,
@@ -27,27 +26,27 @@ pub struct Analysis {
     pub blocks: Vec<terraform::Block>,
     /// The directories that were read as Terraform roots.
     pub roots: Vec<terraform::Root>,
-    /// The plans and states among the files.
+    /// The Terraform plans and states among the files.
     pub plans: Vec<String>,
     pub bill: Bill,
-    /// Comments that may speak to gpulint.
+    /// Comments that may contain directives for gpulint.
     pub comments: Vec<Span>,
     /// Whether each resource's model fits it, in the order of the inventory.
     pub fits: Vec<Fact<Assessment>>,
-    /// What was taken for a machine without accelerators because its type cannot be known.
+    /// Machines whose type is unknown, which count as machines without accelerators.
     pub left_out: LeftOut,
-    /// Which row of measured use is about which resource.
+    /// The rows of usage metrics that match each resource.
     pub measured: Measured,
     pub findings: Vec<Finding>,
     pub undetermined: Vec<Undetermined>,
-    /// What rules about everything speak of one by one, such as budgets: the rule, and what.
+    /// The totals that rules check one by one, such as budgets, each with its rule.
     pub totals: Vec<(String, Total)>,
     /// Rules that could not be evaluated.
     pub broken_rules: Vec<Broken>,
 }
 
 impl Analysis {
-    /// What rules see of it.
+    /// The context in which rules evaluate the tree.
     pub fn world<'a>(&'a self, settings: &'a Settings) -> World<'a> {
         World {
             inventory: &self.inventory,
@@ -61,19 +60,19 @@ impl Analysis {
         }
     }
 
-    /// As one of two states that are compared.
+    /// Returns one side of a comparison.
     pub fn side<'a>(&'a self, sources: &'a Sources) -> Side<'a> {
         Side { sources, inventory: &self.inventory, bill: &self.bill }
     }
 
-    /// Lets go of what is large and only asked for while a state is looked at: blocks that call no module. Another state of the
-    /// tree may take them.
+    /// Frees large parts that are needed only during the analysis: blocks that call no module. Another state of the tree may
+    /// reuse them.
     pub fn hand_over_blocks(&mut self, shared: &terraform::SharedTerraform) {
         self.blocks = shared.take_blocks(&self.roots, std::mem::take(&mut self.blocks));
         self.roots.iter_mut().for_each(|root| root.blocks = 0..0);
     }
 
-    /// Keeps what stands in these files: resources of which some fact does, and what is said about them.
+    /// Retains only resources with a fact in these files, and everything about them.
     pub fn keep(&mut self, sources: &Sources, files: &BTreeSet<String>) -> Kept {
         let stands = |span: Span| files.contains(&sources.path(sources.origin(span).file));
         let kept: Vec<bool> = self.inventory.resources.iter().map(|it| it.places().any(stands)).collect();
@@ -103,13 +102,13 @@ impl Analysis {
     }
 }
 
-/// Which resources were kept, and their new places.
+/// Which resources were retained, and their new indexes.
 pub struct Kept {
     moved: Vec<Option<ResourceId>>,
 }
 
 impl Kept {
-    /// Whether something is kept that was said about a resource, or about the text itself.
+    /// Whether an entry is retained: by its resource, or by its place if it has no resource.
     pub fn keeps(&self, resource: &mut Option<ResourceId>, stands: impl FnOnce() -> bool) -> bool {
         match resource {
             Some(id) => {

@@ -1,4 +1,4 @@
-//! A message with a place, a level, notes and help. Knows nothing of what it is about.
+//! A message with a place, a level, notes and help.
 
 use crate::source::Span;
 
@@ -25,7 +25,7 @@ impl Level {
     }
 }
 
-/// Something to tell about the input itself: a file that does not parse, a module that is not on disk.
+/// A message about the input itself: a file that does not parse, a module that is not downloaded.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Diagnostic {
     pub level: Level,
@@ -34,9 +34,9 @@ pub struct Diagnostic {
     pub span: Option<Span>,
     pub notes: Vec<(Option<Span>, String)>,
     pub help: Option<String>,
-    /// Terraform or kubectl would refuse this text: a finding of the rule `unreadable`.
+    /// Terraform or kubectl would reject this file: a finding of the rule `unreadable`.
     pub unreadable: bool,
-    /// What gpulint skipped because of it, in words that reports count.
+    /// What gpulint skipped because of it, with the words for the count in reports.
     pub skips: Option<(SkipKind, &'static str)>,
 }
 
@@ -53,7 +53,7 @@ impl Diagnostic {
         }
     }
 
-    /// Text that the tool it is written for would refuse.
+    /// A file that its own tool would reject.
     pub fn unreadable(message: impl Into<String>, span: Span) -> Self {
         Diagnostic { unreadable: true, ..Self::new(Level::Error, message, Some(span)) }
     }
@@ -98,7 +98,7 @@ macro_rules! skip_kinds {
         impl SkipKind {
             pub const ALL: &[SkipKind] = &[$(SkipKind::$kind,)*];
 
-            /// In reports.
+            /// The name in reports.
             pub const fn name(self) -> &'static str {
                 match self {
                     $(SkipKind::$kind => $name,)*
@@ -115,7 +115,7 @@ skip_kinds! {
     Program "program",
     /// A file that another program fills in before a tool reads it.
     Template "template",
-    /// A plan beside its configuration.
+    /// A plan next to its configuration.
     PlanBeside "plan-beside",
     /// A plan that does not contain everything that Terraform would do.
     IncompletePlan "incomplete-plan",
@@ -123,17 +123,17 @@ skip_kinds! {
     UncalledModule "uncalled-module",
     /// Terraform files that each declare the same addresses.
     Alternatives "alternatives",
-    /// A Terraform module that is not on disk, or has no files.
+    /// A Terraform module that is not downloaded, or has no files.
     MissingModule "missing-module",
     /// A nested template that is not in this repository.
     MissingTemplate "missing-template",
     /// An included Terragrunt file that is not in this repository.
     MissingInclude "missing-include",
-    /// A file of values that is not in this repository, or is encrypted.
+    /// A values file that is not in this repository, or is encrypted.
     MissingValues "missing-values",
-    /// A file of variables without a run that uses it.
+    /// A variable file that no deployment uses.
     UnusedVariables "unused-variables",
-    /// A Terragrunt unit or stack that a stack makes.
+    /// A Terragrunt unit or stack that a stack generates.
     MadeByStack "made-by-stack",
     /// A Terragrunt unit or stack that gpulint cannot evaluate.
     Terragrunt "terragrunt",
@@ -163,7 +163,7 @@ skip_kinds! {
     Price "price",
     /// A resource that may have accelerators.
     Machine "machine",
-    /// A resource of a type without a row.
+    /// A resource of an unsupported type.
     UnknownType "unknown-type",
     /// A field that changes what an object deploys, and that gpulint does not follow.
     Unfollowed "unfollowed",
@@ -173,7 +173,7 @@ skip_kinds! {
     Rule "rule",
     /// A change whose effect on cost is unknown.
     Change "change",
-    /// Of a report that an older version of gpulint wrote.
+    /// From a report of an older version of gpulint.
     Other "other",
 }
 
@@ -195,7 +195,7 @@ impl SkipKind {
     }
 }
 
-/// A message as far as a reader follows it: it may hold a name, and a hostile text may make a name of a megabyte.
+/// Shortens a message, because a hostile file can contain a name of a megabyte.
 pub fn shortened(mut message: String) -> String {
     const LONGEST_BYTES: usize = 400;
     if message.len() > LONGEST_BYTES {
@@ -206,9 +206,9 @@ pub fn shortened(mut message: String) -> String {
     message
 }
 
-/// The known name that was probably meant, if one is close: for "did you mean" in every room.
+/// The closest known name, for "did you mean" messages; none if no name is close.
 pub fn nearest<'a>(typed: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    // A third of the letters may be wrong; longer names than these are nobody's typing error.
+    // A third of the letters may differ; longer names are not typing errors.
     let allowed = (typed.chars().count().min(64) / 3).max(1);
     known
         .into_iter()
@@ -219,7 +219,7 @@ pub fn nearest<'a>(typed: &str, known: impl IntoIterator<Item = &'a str>) -> Opt
         .map(|(_, name)| name)
 }
 
-/// Letters to add, drop, change or swap with a neighbour to come from one name to the other.
+/// The number of letters to insert, delete, change or swap with a neighbor to turn one name into the other.
 pub fn distance(a: &str, b: &str) -> usize {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     let mut before: Vec<usize> = Vec::new();
@@ -259,7 +259,7 @@ mod tests {
         assert_eq!(nearest("", known), None);
     }
 
-    /// Who reads a kind in JSON finds its meaning in the glossary.
+    /// Readers of JSON find the meaning of each kind in the glossary.
     #[test]
     fn the_glossary_has_every_kind() {
         let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/glossary.md")).unwrap();

@@ -1,6 +1,6 @@
-//! Finds accelerators in Terraform, Kubernetes, CloudFormation, ARM/Bicep and Pulumi text, prices them and says what is wasteful.
+//! Finds accelerators in Terraform, Kubernetes, CloudFormation, ARM/Bicep and Pulumi files, prices them and reports waste.
 //!
-//! `ARCHITECTURE.md` draws the rooms and the arrows between them. This file is the spine that calls them in order.
+//! `ARCHITECTURE.md` shows the modules and their dependencies. This file calls them in order.
 
 mod analysis;
 pub mod catalog;
@@ -41,7 +41,7 @@ use source::{Date, Sources};
 
 pub use analysis::{Analysis, AnalysisCache, Kept};
 
-/// What the rooms are told beside the text.
+/// The settings of all modules.
 #[derive(Debug, Clone, Default)]
 pub struct Settings {
     pub terraform: terraform::Options,
@@ -51,24 +51,24 @@ pub struct Settings {
     pub measured: measured::UsageOptions,
     pub catalog: Catalog,
     pub rules: Arc<Rules>,
-    /// What is wanted as it is written, beside what the rules look at.
+    /// The raw objects that rules need in addition to facts.
     pub raw: WantedRaw,
     /// Labels by which the user's workloads declare a fact: `acme.example/llm` → `model`.
     pub declaring_labels: BTreeMap<String, String>,
-    /// What servers are asked for, where no label says it.
+    /// The assumed load of servers without a label for it.
     pub traffic: Vec<complete::Traffic>,
-    /// The day that dates are compared with.
+    /// The day from which ages and deadlines count.
     pub today: Option<Date>,
-    /// What is to be taken for said instead of what the text says.
+    /// The what-if overrides.
     pub scenario: Option<Arc<dyn inventory::Adjust>>,
 }
 
-/// Reads the files at `paths` and concludes everything that follows from them. A pure function of text and settings.
+/// Reads the files at `paths` and returns everything that follows from them. A pure function of files and settings.
 pub fn analyze(sources: &Sources, paths: &[String], settings: &Settings) -> Analysis {
     analyze_with(sources, paths, settings, &AnalysisCache::default())
 }
 
-/// The same, with what is known of other states of the tree, and for them.
+/// The same, with a cache shared between states of the tree.
 pub fn analyze_with(sources: &Sources, paths: &[String], settings: &Settings, cache: &AnalysisCache) -> Analysis {
     let read = front_ends::read(sources, paths, settings, cache);
     let front_ends::Reading { mut inventory, blocks, roots, plans, comments, plain, .. } = read;

@@ -1,30 +1,30 @@
-//! What each budget has to pay, before and after a change.
+//! The budgets before and after a change.
 
 use crate::catalog::Money;
 use crate::rules::Total;
 
-/// A total that a rule about everything looks at, and what it may be.
+/// A total that a rule checks, with its limit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Spent {
     pub rule: String,
-    /// Whose it is: `team search`.
+    /// The owner of the budget: `team search`.
     pub name: String,
     pub limit: Option<Money>,
-    /// None where there was none.
+    /// None if there was no such total.
     pub before: Option<Money>,
     pub after: Money,
-    /// Hours of the month of these amounts.
+    /// The hours of the month on which the amounts are based.
     pub hours: f64,
 }
 
 impl Spent {
-    /// It is what the rule says of this total.
+    /// The limit, for a budget rule.
     pub fn is_of(&self, rule: &str, total: &Total) -> bool {
         self.rule == rule && self.name == *total.name
     }
 }
 
-/// Totals of one state, each with the rule that looks at it.
+/// The totals of one state, each with the rule that checks it.
 type Totals = [(String, Total)];
 
 /// The totals of both states that have a limit.

@@ -23,10 +23,10 @@ use crate::inventory::{Resource, ResourceId, Unjudged, UnjudgedStatus};
 use crate::pricing::{Change, Delta, Side};
 use crate::source::{Span, file_name, join, parent, static_regex};
 
-/// More of them are of no use to a reader.
+/// A reader gains nothing from more entries.
 const MOST_SHOWN: usize = 20;
 
-/// Marks resources that may run elsewhere as lost, and returns where.
+/// Marks resources that may run elsewhere as no longer evaluated, and returns where they may run.
 pub(super) fn lose(
     (base, before): (&State, &Analysis),
     (head, after): (&State, &Analysis),
@@ -49,20 +49,20 @@ pub(super) fn lose(
     told
 }
 
-/// A resource that a sum counted and that is in no later state.
+/// A resource in an earlier total that no later state contains.
 fn vanished(change: &Change, earlier: &Side) -> Option<ResourceId> {
     let id = change.before.filter(|_| change.after.is_none() && !change.is_lost())?;
     earlier.resource(id).is_added().then_some(id)
 }
 
-/// What the later state names and does not hold.
+/// Code elsewhere that the later state refers to.
 #[derive(Debug, Clone)]
 struct Elsewhere {
     path: String,
     span: Option<Span>,
-    /// What is named, for people.
+    /// The description for reports.
     what: String,
-    /// It is not new: its text differs, which counts for resources of its own directory.
+    /// The reference is not new, but its block differs: this counts for resources of the same directory.
     is_changed_only: bool,
 }
 
@@ -85,21 +85,21 @@ fn lost(
 fn told(it: &Elsewhere, lost: &BTreeSet<ResourceId>, earlier: &Side, head: &State) -> Unjudged {
     let expected = |id: &ResourceId| earlier.item(*id).and_then(|item| item.monthly).map(|it| it.expected);
     let money: Money = lost.iter().filter_map(expected).fold(Money::ZERO, |sum, it| sum + it);
-    let cost = if money > Money::ZERO { format!(", {} a month,", (head.amount)(money)) } else { String::new() };
+    let cost = if money > Money::ZERO { format!(" ({}/month)", (head.amount)(money)) } else { String::new() };
     let resources = match lost.len() {
         1 => {
             let address = lost.first().map(|id| earlier.resource(*id).address.as_str()).unwrap_or_default();
-            format!("{address}{cost} disappears and may run there")
+            format!("{address}{cost} is no longer defined here and may run there")
         }
-        n => format!("{n} resources{cost} disappear and may run there"),
+        n => format!("{n} resources{cost} are no longer defined here and may run there"),
     };
-    let cure = "check that they are gone: the sums neither count nor save them";
+    let cure = "check that they no longer run: the totals contain neither their cost nor a saving";
     let unjudged =
         Unjudged::new(SkipKind::Change, it.path.clone(), format!("{}: {resources}", it.what)).with_cure(cure);
     Unjudged { span: it.span, standing: UnjudgedStatus::Lost, ..unjudged }
 }
 
-/// Resources that a `moved` block sends into a module that is not on disk.
+/// Resources that a `moved` block sends into a module that is not downloaded.
 fn moved(
     states: [(&State, &Analysis); 2],
     gone: &BTreeSet<ResourceId>,
@@ -125,7 +125,7 @@ fn moved(
                 continue;
             }
             change.lose(&earlier, &later, |it| it.after.is_none() && it.before.is_some_and(|id| lost.contains(&id)));
-            let what = format!("`moved` sends {from} to {to}, which is not read");
+            let what = format!("`moved` renames {from} to {to}, which gpulint cannot read");
             let place = Elsewhere { path: path.clone(), span: None, what, is_changed_only: false };
             told_of.push(told(&place, &lost, &earlier, head));
         }
@@ -138,7 +138,7 @@ fn from_and_to<'t>(found: &regex::Captures<'t>) -> Option<(&'t str, &'t str)> {
     Some((part(1).or(part(4))?, part(2).or(part(3))?))
 }
 
-/// Code elsewhere that only the later state names, or names with another body.
+/// Code elsewhere to which only the later state refers, or with a changed block.
 fn appeared([before, after]: [(&State, &Analysis); 2], touched: &Touched, left: &[ResourceId]) -> Vec<Elsewhere> {
     let mut known: HashMap<(String, String), BTreeSet<String>> = HashMap::new();
     for (it, body) in missed(before) {
@@ -163,7 +163,7 @@ fn appeared([before, after]: [(&State, &Analysis); 2], touched: &Touched, left: 
     found
 }
 
-/// What readers miss, with the text of its call.
+/// Everything that the readers could not find, with the block that refers to it.
 fn missed((state, analysis): (&State, &Analysis)) -> Vec<(Elsewhere, String)> {
     let sources = state.sources;
     let bodies: HashMap<Span, Span> =
@@ -182,12 +182,15 @@ fn missed((state, analysis): (&State, &Analysis)) -> Vec<(Elsewhere, String)> {
     let skipped =
         analysis.inventory.skipped.iter().filter(|it| !it.is_known_elsewhere() && it.kind != SkipKind::UncalledModule);
     let skipped = skipped.map(|it| of_file(&it.path, it.reason.clone()));
-    let foreign =
-        analysis.inventory.foreign.iter().map(|it| of_file(&it.path, format!("{} is not read", it.language.name)));
+    let foreign = analysis
+        .inventory
+        .foreign
+        .iter()
+        .map(|it| of_file(&it.path, format!("{} is an unsupported language", it.language.name)));
     calls.chain(skipped).chain(foreign).collect()
 }
 
-/// What deployment tools fetch, by what touched files name.
+/// The sources that deployment tools download, from changed files.
 fn fetched(state: &State, touched: &Touched) -> BTreeMap<String, Elsewhere> {
     let mut found = BTreeMap::new();
     for path in &touched.files {
@@ -218,11 +221,11 @@ fn fetched(state: &State, touched: &Touched) -> BTreeMap<String, Elsewhere> {
 
 fn fetched_at(state: &State, path: &str, range: std::ops::Range<usize>, named: &str) -> Elsewhere {
     let span = state.sources.open(path).ok().map(|file| Span::new(file, range.start, range.end));
-    let what = format!("a deployment tool fetches `{named}`, which is not in this tree");
+    let what = format!("a deployment tool downloads `{named}`, which is not in this repository");
     Elsewhere { path: path.to_owned(), span, what, is_changed_only: false }
 }
 
-/// Whether a text is for a tool that fetches what it deploys.
+/// Whether a file belongs to a tool that downloads what it deploys.
 fn fetches(path: &str, text: &str) -> bool {
     const FILES: [&str; 6] =
         ["kustomization.", "Kustomization", "Chart.yaml", "helmfile", "fleet.yaml", "requirements.yaml"];
@@ -235,13 +238,13 @@ fn is_address(value: &str) -> bool {
         && !value.starts_with("https://kubernetes.default")
 }
 
-/// A chart is a directory of the tree.
+/// Whether the chart is a directory of this tree.
 fn is_here(state: &State, path: &str, chart: &str) -> bool {
     let is_directory = |at: Option<String>| at.is_some_and(|it| !state.sources.tree().list(&it).is_empty());
     chart.contains(['$', '{']) || is_directory(join("", chart)) || is_directory(join(parent(path), chart))
 }
 
-/// Those of some texts that any file of a state holds.
+/// The strings that appear in any file of a state.
 fn named_anywhere(state: &State, texts: &[&str]) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for path in state.files {
@@ -258,16 +261,16 @@ fn named_anywhere(state: &State, texts: &[&str]) -> BTreeSet<String> {
 }
 
 static_regex!(
-/// In either order.
+/// The two names can appear in either order.
 static MOVED: Regex = r#"(?s)moved\s*\{\s*(?:from\s*=\s*([\w.\["\]-]+)\s+to\s*=\s*([\w.\["\]-]+)|to\s*=\s*([\w.\["\]-]+)\s+from\s*=\s*([\w.\["\]-]+))\s*\}"#);
 static_regex!(
-/// Groups of objects that say what is to be deployed from elsewhere.
+/// API groups of objects that deploy from elsewhere.
 static DEPLOYERS: Regex = r"argoproj\.io|fluxcd\.io|cattle\.io|configsync\.gke\.io|carvel\.dev|contrib\.fluxcd|pulumi\.com|terraform\.io|kustomize\.config\.k8s\.io|coreos\.com|crossplane\.io|upbound\.io");
 static_regex!(
-/// Keys under which tools name what they fetch.
+/// Keys under which tools name their sources.
 static SOURCES: Regex = r#"(?m)(?:^|[\s{,\["'-])(repo|repoURL|repoUrl|repo_url|repository|url|git|remote|chart|template_url|TemplateURL|source_url|manifest_url|filename|ref)["']?\s*[:=]\s*["']?([^\s,}\]"'#]+)"#);
 static_regex!(
-/// Entries of lists.
+/// Entries of YAML lists.
 static ENTRIES: Regex = r#"(?m)^\s*-\s+["']?([^\s"'#]+)|[\[,]\s*["']?([^\s,"'\]]+://[^\s,"'\]]+)"#);
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Which findings a change brings, makes worse, cures or has accepted, and whether it passes.
+//! Decides which findings a change adds, worsens, fixes or suppresses, and whether it passes.
 
 use std::collections::{HashMap, HashSet};
 
@@ -15,7 +15,7 @@ use crate::pricing::{Bill, ChangeKind, Delta, Side};
 use crate::rules::{Finding, Total, Undetermined};
 use crate::source::{Sources, Span};
 
-/// One state, as far as anything was decided about it.
+/// One state with its decisions.
 #[derive(Clone, Copy)]
 pub(crate) struct Judged<'a> {
     pub(crate) sources: &'a Sources,
@@ -42,24 +42,24 @@ impl<'a> Judged<'a> {
         Side { sources: self.sources, inventory: self.inventory, bill: self.bill }
     }
 
-    /// The places of those that nobody has accepted.
+    /// The indexes of findings that are not suppressed.
     fn counting(&self, places: impl IntoIterator<Item = usize>) -> Vec<usize> {
         places.into_iter().filter(|at| self.findings.get(*at).is_some_and(Decided::counts)).collect()
     }
 }
 
-/// What lies between two states that were decided about, and what became of suppressions.
+/// Two decided states, with their suppressions.
 pub(crate) struct Reconsidered {
     delta: Delta,
-    /// Resources that the change made clearly dearer.
+    /// Resources whose cost the change clearly raised.
     grown: HashSet<ResourceId>,
     outgrown: Outgrown,
-    /// The rules and places, in the earlier state, of suppressions that are not there any more.
+    /// Suppressions of the earlier state that the change removes: rules and places.
     pub(crate) removed: Vec<(String, Span)>,
 }
 
 impl Reconsidered {
-    /// Of states whose suppressions nobody can look at: saved reports.
+    /// For saved reports, whose suppressions cannot be checked.
     pub(crate) fn without_text(gate: &Gate, before: &Judged, after: &Judged) -> Reconsidered {
         let delta = difference(before.side(), after.side());
         let grown = grown(&delta, gate.growth, before, after);
@@ -67,8 +67,8 @@ impl Reconsidered {
     }
 }
 
-/// Decides once more about the later state, knowing the earlier one: what suppressions do not cover any more is open, what
-/// cannot be decided any more is not judged, and findings say what the change adds and stand at a line of it.
+/// Decides again about the later state with the earlier one: reopens findings that suppressions no longer cover, lists checks
+/// that can no longer be evaluated, and adds to findings what the change costs and on which changed line they are.
 pub(crate) fn reconsider(
     change: &Delta,
     gate: &Gate,
@@ -107,23 +107,23 @@ pub(crate) fn reconsider(
     reconsidered
 }
 
-/// Findings of both states by their places, of those that count.
+/// Pairs of indexes of the findings that count, in both states.
 pub(crate) struct Findings {
     pub(crate) delta: Delta,
     pub(crate) new: Vec<usize>,
-    /// They were there before, about what costs clearly more now, or about more of the same text.
+    /// Findings that existed before and got worse: their cost clearly rose, or they cover more.
     pub(crate) grown: Vec<usize>,
     pub(crate) unchanged: Vec<usize>,
-    /// Of the earlier state.
+    /// Indexes in the earlier state.
     pub(crate) fixed: Vec<usize>,
-    /// They are suppressed and were not before: a reviewer should know who accepts what.
+    /// Findings that the change suppresses. A reviewer should see who accepts what.
     pub(crate) accepted: Vec<usize>,
     pub(crate) budgets: Vec<Spent>,
     pub(crate) verdict: Verdict,
     pub(crate) blocked: bool,
 }
 
-/// Pairs the findings of both states. `text` says what a finding without a resource is about.
+/// Pairs the findings of both states. `text` returns what a finding without a resource is about.
 pub(crate) fn findings(
     gate: &Gate,
     before: &Judged,
@@ -150,7 +150,7 @@ pub(crate) fn findings(
         let all = after.undetermined.iter();
         all.filter_map(|it| Some((it.rule.as_str(), Undecided::now(it, &selves, after.sources)?))).collect()
     };
-    // What is not known any more is not cured.
+    // A finding that can no longer be evaluated is not fixed.
     let lost: HashSet<ResourceId> = delta.changes.iter().filter(|it| it.is_lost()).filter_map(|it| it.before).collect();
     let is_undecided = |at: &usize| {
         let finding = before.findings.get(*at).map(|it| &it.finding);
@@ -175,7 +175,7 @@ pub(crate) fn findings(
     }
 }
 
-/// Findings that are new, and those of more instances of a text of which the same was said before.
+/// New findings, and findings about more instances of a block than before.
 fn apart_from_known_text(state: &Judged, new: Vec<usize>, unchanged: &[usize]) -> (Vec<usize>, Vec<usize>) {
     let text = |at: &usize| {
         let finding = &state.findings.get(*at)?.finding;
@@ -187,7 +187,7 @@ fn apart_from_known_text(state: &Judged, new: Vec<usize>, unchanged: &[usize]) -
     new.into_iter().partition(|at| text(at).is_none_or(|text| !known.contains(&text)))
 }
 
-/// What makes a finding the same in both states: its rule and its resource, or its file and its text where it has none.
+/// The identity of a finding in both states: its rule and resource, or its file and content without a resource.
 fn identities(
     state: &Judged,
     text: &dyn Fn(&Sources, &Finding) -> String,
@@ -216,7 +216,7 @@ fn identities(
     state.findings.iter().map(identity).collect()
 }
 
-/// The earlier self of each resource.
+/// The earlier resource of each later one.
 fn earlier_selves(delta: &Delta) -> HashMap<ResourceId, ResourceId> {
     delta.changes.iter().filter_map(|change| change.after.zip(change.before)).collect()
 }
@@ -226,19 +226,19 @@ fn budget_of<'b>(finding: &Finding, budgets: &'b [Spent]) -> Option<&'b Spent> {
     budgets.iter().find(|it| it.is_of(&finding.rule, total))
 }
 
-/// The budget that it is about pays more than before.
+/// True if the budget of the finding has to pay more than before.
 fn has_grown(finding: &Finding, budgets: &[Spent]) -> bool {
     budget_of(finding, budgets).is_some_and(|it| it.before.is_some_and(|before| it.after > before))
 }
 
-/// What a change adds to the budget that a finding speaks of.
+/// The cost that a change adds to the budget of a finding.
 fn added(finding: &Finding, budgets: &[Spent]) -> Option<Money> {
     let spent = budget_of(finding, budgets)?;
     let added = spent.after - spent.before.unwrap_or_default();
     (added > Money::ZERO).then_some(added)
 }
 
-/// Resources that the change made clearly dearer: what was said about them before is worse now.
+/// Resources whose cost the change clearly raised: earlier findings about them are worse now.
 fn grown(delta: &Delta, growth: Growth, before: &Judged, after: &Judged) -> HashSet<ResourceId> {
     let cost =
         |state: &Judged, id: ResourceId| state.bill.items.get(id.0).and_then(|item| Some((item.per, item.amount?)));

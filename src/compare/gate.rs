@@ -1,4 +1,4 @@
-//! What makes a run fail, and what it shows.
+//! Decides which findings fail a run, and which ones it shows.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use crate::diagnostic::Level;
 use crate::inventory::{Counted, Unjudged, UnjudgedStatus};
 use crate::rules::Confidence;
 
-/// From where on a finding stops, and is shown.
+/// From which level and confidence on a finding fails the run, and is shown.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Threshold {
     pub(crate) level: Level,
@@ -15,25 +15,25 @@ pub(crate) struct Threshold {
     pub(crate) shown: Confidence,
 }
 
-/// What makes a run fail, and what it shows.
+/// Which findings fail a run, and which ones it shows.
 pub(crate) struct Gate {
     pub(crate) usual: Threshold,
-    /// Rules that a pack forbids to change, and what stops for them: nothing that the repository says of failing.
+    /// Rules that a pack forbids to change. For them, `of_forced` applies instead of the settings of the repository.
     pub(crate) forced: BTreeSet<String>,
     pub(crate) of_forced: Threshold,
     pub(crate) fails_on_unread: bool,
-    /// Findings in examples and tests stop as others do.
+    /// Findings in examples and tests fail the run, too.
     pub(crate) fails_on_examples: bool,
-    /// Of a change: what is not explained fails as growth does.
+    /// In a comparison: a change whose cost effect is unknown fails the run.
     pub(crate) fails_on_unexplained: bool,
-    /// What makes a finding worse.
+    /// The threshold from which a finding is worse.
     pub(crate) growth: Growth,
-    /// The settings that decided, for people.
+    /// The settings that decide, for reports.
     pub(crate) setting: String,
 }
 
 impl Gate {
-    /// The settings by which a verdict failed, or did not.
+    /// The settings that decided the verdict.
     pub(crate) fn decided_by(&self, verdict: Verdict, blocked: bool) -> String {
         match verdict {
             Verdict::NotJudged if blocked && self.fails_on_unexplained => {
@@ -43,7 +43,7 @@ impl Gate {
         }
     }
 
-    /// A note never stops anything, whatever was asked for, and what shows how something is used only where the settings say so.
+    /// True if the finding fails the run. A note never does, and a finding in an example only if the settings say so.
     pub(crate) fn stops(&self, decided: &Decided) -> bool {
         let (finding, threshold) = (&decided.finding, self.threshold(decided));
         decided.counts()
@@ -57,8 +57,7 @@ impl Gate {
         if self.forced.contains(&decided.finding.rule) { self.of_forced } else { self.usual }
     }
 
-    /// The verdict, and whether it ends the run with a failure. What was judged before a change and is not any more could
-    /// have grown: it fails as growth does.
+    /// The verdict, and whether the run fails. Cost that is no longer evaluated may have grown, so it fails the run.
     pub(crate) fn decide<'a>(
         &self,
         findings: impl IntoIterator<Item = &'a Decided>,

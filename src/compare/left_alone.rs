@@ -1,15 +1,15 @@
-//! Less that Terraform does not apply: a number or a machine that `ignore_changes` names stays what it is, whatever the text
-//! says now. It is no saving.
+//! Handles reductions that Terraform does not apply: if `ignore_changes` names a number or a machine, its old value stays. Such a
+//! reduction saves nothing.
 
 use crate::analysis::Analysis;
 use crate::inventory::{Fact, Key, Known, ResourceId, Unknown};
 use crate::pricing::{ChangeKind, Delta, Detail};
 use crate::source::Span;
 
-/// What a machine is: it is kept as a whole.
+/// The facts of a machine, which keep their old values together.
 const KEPT: [Key; 4] = [Key::Machine, Key::Accelerator, Key::AcceleratorCount, Key::AcceleratorMemory];
 
-/// Keeps what Terraform leaves alone as it was before, where the text says less. Gives what the text says.
+/// Restores the old values that Terraform keeps, if the file now has less. Returns the values in the file.
 pub(super) fn keep(before: &Analysis, after: &mut Analysis, change: &Delta) -> Vec<(ResourceId, Vec<Detail>)> {
     let mut kept = Vec::new();
     for change in change.changes.iter().filter(|it| it.kind == ChangeKind::Changed) {
@@ -42,7 +42,7 @@ pub(super) fn keep(before: &Analysis, after: &mut Analysis, change: &Delta) -> V
     kept
 }
 
-/// What was there before, at a place of this state: places of the other one lead nowhere here.
+/// A fact of the earlier state with a place in this state, because places of the other state are invalid here.
 fn said_at<T: Clone>(fact: &Fact<T>, span: Span) -> Fact<T> {
     match fact.clone() {
         Fact::Known(known) => Fact::Known(Known { span, defined: None, ..known }),
@@ -51,13 +51,15 @@ fn said_at<T: Clone>(fact: &Fact<T>, span: Span) -> Fact<T> {
     }
 }
 
-/// Says what the text says and Terraform does not do.
+/// Adds the reductions that are only in the file to the details of the change.
 pub(super) fn tell(change: &mut Delta, kept: Vec<(ResourceId, Vec<Detail>)>) {
     for (later, details) in kept {
         if let Some(it) = change.changes.iter_mut().find(|it| it.after == Some(later)) {
             it.kind = ChangeKind::Changed;
-            let ignored =
-                |it: Detail| Detail { what: format!("only in the text, as Terraform ignores it: {}", it.what), ..it };
+            let ignored = |it: Detail| Detail {
+                what: format!("only in the file, because Terraform ignores this change: {}", it.what),
+                ..it
+            };
             it.details.extend(details.into_iter().map(ignored));
         }
     }

@@ -1,5 +1,5 @@
-//! Links to directories that a change makes, or leads elsewhere. gpulint reads a directory at its own place and not once more
-//! through each link, so that the sums do not show what is deployed through a link.
+//! Links to directories that a change adds or redirects. gpulint reads a directory at its real path only, not through each link,
+//! so the totals do not contain what is deployed through a link.
 
 use std::collections::BTreeSet;
 
@@ -8,8 +8,7 @@ use crate::diagnostic::SkipKind;
 use crate::inventory::Unjudged;
 use crate::source::{is_below, real_path};
 
-const CURE: &str =
-    "name the directory itself, or look at what is deployed through the link; `exclude` in gpulint.toml leaves it out";
+const CURE: &str = "name the directory itself on the command line, or check what is deployed through the link; to leave the link out, add it to `exclude` in gpulint.toml";
 
 /// Links that lead to other directories than before, if something with accelerators is there or was there.
 pub(super) fn moved(base: &State, head: &State, touched: &Touched, speaking: &BTreeSet<String>) -> Vec<Unjudged> {
@@ -24,7 +23,7 @@ fn told(path: &str, base: &State, head: &State, speaking: &BTreeSet<String>) -> 
         return None;
     }
     let speaks = |directory: &str| speaking.iter().any(|it| is_below(it, directory));
-    // A reader that went through the link has told what it found.
+    // If a reader followed the link, its content is already in the report.
     if speaks(path) && head.files.iter().all(|it| !is_below(it, path)) {
         return None;
     }
@@ -32,7 +31,7 @@ fn told(path: &str, base: &State, head: &State, speaking: &BTreeSet<String>) -> 
     let place = real_path(later, path);
     let matters = match &place {
         Some(directory) => !later.list(directory).is_empty() && speaks(directory),
-        // It leads out of the tree.
+        // The link leads out of the tree.
         None => {
             base.files.iter().any(|it| is_below(it, path) && speaking.contains(it))
                 || real_path(earlier, path).is_some_and(|it| it != path && speaks(&it))
@@ -42,11 +41,11 @@ fn told(path: &str, base: &State, head: &State, speaking: &BTreeSet<String>) -> 
         return None;
     }
     let before = match was {
-        Some(was) => format!("it led to `{was}` before"),
-        None if was_folder => "it was a folder before".to_owned(),
+        Some(was) => format!("before the change it led to `{was}`"),
+        None if was_folder => "before the change it was a folder".to_owned(),
         None => "it is new".to_owned(),
     };
     let reason =
-        format!("this link leads to `{target}`, and {before}: the sums do not show what is deployed through it");
+        format!("this link leads to `{target}`, and {before}: the totals do not contain what is deployed through it");
     Some(Unjudged::new(SkipKind::Link, path, reason).with_cure(CURE))
 }

@@ -1,4 +1,4 @@
-//! What a change did to what was not judged: new, as before, or lost.
+//! Compares what was not evaluated before and after a change: new, as before, or no longer evaluated.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::pricing::{Delta, Side};
 use crate::rules::{Finding, Piece, Undetermined};
 use crate::source::{ReadError, Sources, join, parent, sha256, static_regex, to_hex};
 
-/// Says of each thing that is not judged whether the change left it as it was, and adds what no reader looks at.
+/// Sets for each unevaluated entry whether the change left it as it was, and adds entries that no reader reports.
 pub(super) fn settle(base: &State, before: &Analysis, head: &State, after: &mut Analysis) {
     if let Some(unread) = unread_variables(base, before, head, after) {
         after.inventory.unjudged.extend(unread);
@@ -28,13 +28,13 @@ pub(super) fn settle(base: &State, before: &Analysis, head: &State, after: &mut 
     stand(&mut after.inventory.unjudged, earlier, |it| said(head, it));
 }
 
-/// The same of saved reports, which hold no text: what is said is all there is.
+/// The same for saved reports, which contain no files: only the reasons can be compared.
 pub(crate) fn settle_saved(before: &Inventory, after: &mut Inventory) {
     let said = |it: &Unjudged| (it.path.clone(), it.reason.clone(), String::new());
     stand(&mut after.unjudged, before.unjudged.iter().map(said).collect(), said);
 }
 
-/// Path, reason, and a digest of what it says.
+/// Path, reason, and a digest of the content.
 type Said = (String, String, String);
 
 fn stand(all: &mut [Unjudged], earlier: Vec<Said>, said: impl Fn(&Unjudged) -> Said) {
@@ -53,19 +53,19 @@ fn stand(all: &mut [Unjudged], earlier: Vec<Said>, said: impl Fn(&Unjudged) -> S
     }
 }
 
-/// Marks what went away behind something that is not judged: it may be there all the same, and is no saving.
+/// Marks resources that disappeared behind an unevaluated entry: they may still exist, so their cost is not saved.
 pub(super) fn lose(delta: &mut Delta, before: Side, after: Side) {
     let unjudged = &after.inventory.unjudged;
     let open: Vec<&Unjudged> = unjudged.iter().filter(|it| it.standing != UnjudgedStatus::AsBefore).collect();
     delta.lose(&before, &after, |change| {
         let Some(earlier) = change.before.filter(|_| change.after.is_none()) else { return false };
         let gone = Gone::of(before, earlier);
-        // What a whole file says that nobody read may be anything.
+        // An unread file may contain anything.
         open.iter().any(|it| it.span.is_none() && it.address.is_none() || gone.may_be_in(it, after.sources))
     });
 }
 
-/// Marks what came where the earlier state was not judged: it may have been there before.
+/// Marks new resources in parts of the earlier state that were not evaluated: they may have existed before.
 pub(super) fn gain(delta: &mut Delta, before: Side, after: Side) {
     let open = &before.inventory.unjudged;
     if open.is_empty() {
@@ -78,7 +78,7 @@ pub(super) fn gain(delta: &mut Delta, before: Side, after: Side) {
     });
 }
 
-/// A resource of which nothing is known any more.
+/// A resource that is completely unknown after the change.
 pub(super) struct Gone {
     address: String,
     path: String,
@@ -95,7 +95,7 @@ impl Gone {
         }
     }
 
-    /// Something that is not judged stands in its place, or names its machine.
+    /// True if an unevaluated entry replaces the resource, or names its machine.
     fn may_be_in(&self, it: &Unjudged, sources: &Sources) -> bool {
         let names = |machine: &str| {
             it.known.contains(machine) || it.span.is_some_and(|span| sources.snippet(span).contains(machine))
@@ -104,19 +104,19 @@ impl Gone {
     }
 }
 
-/// Of saved reports: what hides something that was lost is told as lost.
+/// For saved reports: marks entries that hide a lost resource as no longer evaluated.
 pub(crate) fn mark_saved(unjudged: &mut [Unjudged], change: &Delta, before: Side, after: Side) {
     mark(unjudged, &gone(change, before, after), after.sources);
 }
 
-/// What was lost.
+/// The lost resources.
 pub(super) fn gone(delta: &Delta, before: Side, after: Side) -> Vec<Gone> {
     let lost = delta.changes.iter().filter(|change| change.is_lost());
     lost.filter_map(|change| Some(change.after.map_or(Gone::of(before, change.before?), |id| Gone::of(after, id))))
         .collect()
 }
 
-/// What hides something that was lost is told as lost.
+/// Marks entries that hide a lost resource as no longer evaluated.
 pub(super) fn mark(unjudged: &mut [Unjudged], gone: &[Gone], sources: &Sources) {
     for it in unjudged.iter_mut().filter(|it| it.standing != UnjudgedStatus::AsBefore) {
         if gone.iter().any(|gone| gone.may_be_in(it, sources)) {
@@ -125,8 +125,8 @@ pub(super) fn mark(unjudged: &mut [Unjudged], gone: &[Gone], sources: &Sources) 
     }
 }
 
-/// What a rule looked at and could not decide about: a resource by its earlier self, an object by its file and address, or
-/// everything at once.
+/// The subject of a rule that could not be evaluated: a resource by its earlier identity, an object by file and address, or the
+/// whole tree.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) enum Undecided {
     Resource(ResourceId),
@@ -141,13 +141,13 @@ impl Undecided {
         })
     }
 
-    /// Of the earlier state.
+    /// The subject in the earlier state.
     pub(super) fn of_finding(finding: &Finding, sources: &Sources) -> Undecided {
         let piece = || Self::of_piece(finding.piece.as_ref(), sources);
         finding.resource.map_or_else(piece, Undecided::Resource)
     }
 
-    /// Of the later state; nothing for a resource that was not there before.
+    /// The subject in the later state; none for a resource that did not exist before.
     pub(super) fn now(
         it: &Undetermined,
         selves: &HashMap<ResourceId, ResourceId>,
@@ -160,7 +160,7 @@ impl Undecided {
     }
 }
 
-/// Rules that found something, and of which nobody can say any more whether they still would.
+/// Rules that had a finding before and cannot be evaluated now.
 pub(super) fn undecided<'a>(
     found: impl Iterator<Item = &'a Finding>,
     delta: &Delta,
@@ -169,7 +169,7 @@ pub(super) fn undecided<'a>(
 ) -> Vec<Unjudged> {
     let selves: HashMap<ResourceId, ResourceId> =
         delta.changes.iter().filter_map(|change| change.after.zip(change.before)).collect();
-    // Of totals some may still be known.
+    // Some totals of a rule may still be known.
     let is_still_found = |it: &Finding| {
         let same = |other: &Decided| {
             other.finding.rule == it.rule
@@ -184,7 +184,8 @@ pub(super) fn undecided<'a>(
         if !found.contains(&(it.rule.as_str(), about)) {
             return None;
         }
-        let reason = format!("{} found something here and cannot be decided any more: {}", it.rule, it.cause);
+        let reason =
+            format!("{} reported a problem here before the change, and cannot be evaluated now: {}", it.rule, it.cause);
         let lost = Unjudged::new(SkipKind::Rule, head.path(head.origin(it.span).file), reason).at(it.span);
         let resource = it.resource.and_then(|id| after.inventory.resources.get(id.0)).map(|it| it.address.as_str());
         let address = resource.or(it.piece.as_ref().map(|piece| &*piece.address));
@@ -196,7 +197,7 @@ pub(super) fn undecided<'a>(
     after.undetermined.iter().filter_map(tell).collect()
 }
 
-/// What was applied by itself before, speaks of accelerators still, and is only called now, with a number of none.
+/// Roots that were deployed directly before, still contain accelerators, and are now only called as modules with count zero.
 fn switched_off(before: &Analysis, head: &State, after: &Analysis) -> Vec<Unjudged> {
     let still: BTreeSet<&str> = after.roots.iter().map(|root| root.directory.as_str()).collect();
     let mut gone: BTreeSet<&str> = before.roots.iter().map(|root| root.directory.as_str()).collect();
@@ -217,23 +218,23 @@ fn switched_off(before: &Analysis, head: &State, after: &Analysis) -> Vec<Unjudg
         text.is_ok_and(|text| decide::names_accelerators(&String::from_utf8_lossy(&text), &head.settings.catalog))
     };
     let tell = |path: &String| {
-        let reason = "it was applied by itself before, and now nothing that is run makes one of it";
+        let reason = "before the change this was deployed directly; now no deployment creates it";
         Unjudged::new(SkipKind::Change, path.clone(), reason)
-            .with_cure("say that it is not run: exclude it in gpulint.toml, or delete it")
+            .with_cure("if it is no longer deployed, delete it or add it to `exclude` in gpulint.toml")
     };
     files.filter(speaks).map(tell).collect()
 }
 
 static_regex!(static BLOCK: Regex = r"(?s)removed\s*\{[^{}]*?from\s*=\s*([\w.-]+).*?destroy\s*=\s*false");
 
-/// What Terraform forgets without destroying it (`removed` with `destroy = false`) goes on running, and costs what it did.
+/// Resources that `removed` with `destroy = false` takes out of the Terraform state: they continue to run and cost the same.
 fn forgotten(base: &State, head: &State) -> Vec<Unjudged> {
     let files = head.files.iter().filter(|path| files::is_terraform(path) && !base.same.contains(*path));
     let tell = |path: &String| {
         let text = head.sources.tree().read(path).ok()?;
         let text = String::from_utf8_lossy(&text);
         let found = BLOCK.captures_iter(&text).filter_map(|it| Some(it.get(1)?.as_str().to_owned()));
-        let reason = "Terraform forgets it without destroying it: it goes on running";
+        let reason = "Terraform removes it from the state without destroying it, so it continues to run";
         let tell =
             |from: String| Unjudged::new(SkipKind::Change, path.clone(), format!("{from}: {reason}")).about(&from);
         Some(found.map(tell).collect::<Vec<_>>())
@@ -251,7 +252,7 @@ fn said(state: &State, it: &Unjudged) -> Said {
     (it.path.clone(), it.reason.clone(), decide::digest(&[text, it.known.clone()]))
 }
 
-/// Of a module that nobody calls, what matters to whoever does: lines that speak of accelerators, and numbers.
+/// The relevant part of a module without a caller: its lines about accelerators, and numbers.
 fn lines_about_accelerators(state: &State, directory: &str) -> String {
     let tree = state.sources.tree();
     let files = tree.list(directory).into_iter().filter(|it| !it.is_directory && files::is_terraform(&it.name));
@@ -266,11 +267,11 @@ fn lines_about_accelerators(state: &State, directory: &str) -> String {
     decide::digest(&lines)
 }
 
-/// Of a file's bytes, whether or not they are text; of a directory, of the files in it.
+/// A digest of a file's bytes; for a directory, of its files.
 fn digest_of_file(sources: &Sources, path: &str) -> String {
     match sources.tree().read(path) {
         Ok(bytes) => to_hex(&sha256(&bytes)),
-        // Nobody reads it: that it is as long as before is all that can be said.
+        // The file is too large to read, so only its size can be compared.
         Err(ReadError::TooLarge { bytes, .. }) => format!("{bytes} bytes"),
         Err(ReadError::Pointer(named)) => named,
         Err(_) => {
@@ -282,7 +283,8 @@ fn digest_of_file(sources: &Sources, path: &str) -> String {
     }
 }
 
-/// What a finding without a resource is about: of a file that cannot be read, all of it; else the text it points at.
+/// The content that a finding without a resource is about: the whole file if it is unreadable, otherwise the place of the
+/// finding.
 pub(crate) fn text_of(sources: &Sources, finding: &Finding) -> String {
     let span = sources.origin(finding.span);
     if finding.rule == "unreadable" {
@@ -291,7 +293,7 @@ pub(crate) fn text_of(sources: &Sources, finding: &Finding) -> String {
     decide::digest(&[sources.snippet(span)])
 }
 
-/// Variable files that differ and that nothing opened: what they set may be anything.
+/// Changed variable files that no root reads: their values may affect anything.
 fn unread_variables(base: &State, before: &Analysis, head: &State, after: &Analysis) -> Option<Vec<Unjudged>> {
     let is_variables = |path: &&String| path.ends_with(".tfvars") || path.ends_with(".tfvars.json");
     let mut files: BTreeSet<&String> = head.files.iter().filter(is_variables).collect();
@@ -313,8 +315,8 @@ fn unread_variables(base: &State, before: &Analysis, head: &State, after: &Analy
                 }))
     });
     let told = unread.map(|path| {
-        let reason = "it differs, and no root reads it: Terraform loads terraform.tfvars and *.auto.tfvars by itself";
-        let cure = format!("say where it belongs: --var-file {}", (head.show)(path));
+        let reason = "the file changed, and no root reads it: Terraform loads only terraform.tfvars and *.auto.tfvars automatically";
+        let cure = format!("if a deployment uses the file, pass it: --var-file {}", (head.show)(path));
         Unjudged::new(SkipKind::Change, path.clone(), reason).with_cure(cure)
     });
     Some(told.collect())

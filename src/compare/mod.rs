@@ -1,10 +1,10 @@
-//! Two states of one tree: what a change did to resources, to what was not judged, and to findings, and whether it passes.
+//! Compares two states of a tree: what a change did to resources, to findings and to what was not evaluated, and whether it passes.
 //!
-//! 1. `compare` looks at text: what resources became (`Delta`), what a change hides (`lost`), what grew where no sum looks
-//!    (`uncounted`), and which changed files nobody explains (`unexplained`);
-//! 2. each state is decided about by itself: suppressions and the baseline hold for it;
-//! 3. `reconsider` takes back what suppressions do not cover any more (`outgrown`);
-//! 4. `findings` pairs the findings of both and closes the gate, or does not.
+//! 1. `compare` compares the states: changed resources (`Delta`), cost that the change hides (`lost`), growth outside of the totals
+//!    (`uncounted`), and changed files whose cost effect is unknown (`unexplained`);
+//! 2. each state gets its own decisions about suppressions and the baseline;
+//! 3. `reconsider` reopens findings that suppressions no longer cover (`outgrown`);
+//! 4. `findings` pairs the findings of both states and decides whether the change passes.
 
 mod budgets;
 mod elsewhere;
@@ -34,8 +34,8 @@ pub(crate) use lost::{mark_saved, settle_saved, text_of};
 pub(crate) use state::{State, Touched};
 pub(crate) use unjudged::note as note_unjudged;
 
-/// What became of the resources. In the later state, what rules say of the change as a whole joins the findings, and what
-/// the change does and nobody explains what was not judged.
+/// Compares the resources of both states. Adds to the later state the findings of rules about changes, and the changes whose cost
+/// effect is unknown.
 pub(crate) fn compare(base: &State, before: &Analysis, head: &State, after: &mut Analysis, touched: &Touched) -> Delta {
     lost::settle(base, before, head, after);
     let mut change = difference(before.side(base.sources), after.side(head.sources));
@@ -68,7 +68,7 @@ pub(crate) fn compare(base: &State, before: &Analysis, head: &State, after: &mut
     change
 }
 
-/// What became of the resources, what of them went out of sight, and what came into it.
+/// The changed resources, those that became unknown, and those that became known.
 pub(crate) fn difference(before: Side, after: Side) -> Delta {
     let mut delta = delta(before, after);
     lost::lose(&mut delta, before, after);

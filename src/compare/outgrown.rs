@@ -1,4 +1,4 @@
-//! A suppression accepts what it was written for. What it covers beyond that is new, until somebody writes it anew.
+//! A suppression covers only what it was written for. What it covers beyond that is new, until someone rewrites the suppression.
 
 use std::collections::{HashMap, HashSet};
 
@@ -8,17 +8,17 @@ use crate::inventory::{Key, ResourceId};
 use crate::pricing::Delta;
 use crate::source::{Sources, Span};
 
-/// A suppression of one state, by its file and its words.
+/// A suppression of one state, identified by its file and its wording.
 type Words = (String, String);
 
 fn words(sources: &Sources, span: Span) -> Words {
     (sources.path(sources.origin(span).file), sources.snippet(span).trim().to_owned())
 }
 
-/// How often each suppression stands in a state.
+/// How often each suppression occurs in a state.
 fn counts(sources: &Sources, all: &[Listed]) -> HashMap<Words, usize> {
     let mut counts = HashMap::new();
-    // One that names several rules is listed once.
+    // A suppression of several rules is listed once.
     for span in all.iter().map(|it| it.span).collect::<HashSet<_>>() {
         *counts.entry(words(sources, span)).or_default() += 1;
     }
@@ -32,21 +32,21 @@ pub(super) struct States<'a> {
     pub(super) after: &'a Judged<'a>,
     pub(super) later: &'a [Listed],
     pub(super) delta: &'a Delta,
-    /// Resources that became clearly dearer.
+    /// Resources whose cost clearly rose.
     pub(super) grown: &'a HashSet<ResourceId>,
 }
 
-/// Places of findings of which a suppression covers more than it did before.
+/// The indexes of findings of suppressions that cover more than before.
 #[derive(Default)]
 pub(super) struct Outgrown {
-    /// It was written for what stood there before: they are new.
+    /// The suppression is unchanged: these findings are new.
     pub(super) reopened: Vec<usize>,
-    /// Somebody has written it anew: they are accepted by the change.
+    /// The suppression was rewritten: the change accepts these findings.
     pub(super) renewed: Vec<usize>,
 }
 
 impl States<'_> {
-    /// The findings of which a suppression covers more than it did before.
+    /// The findings of suppressions that cover more than before.
     pub(super) fn outgrown(&self) -> Outgrown {
         let (before, after) = (counts(self.before.sources, self.earlier), counts(self.after.sources, self.later));
         let is_old = |span: Span| {
@@ -62,7 +62,7 @@ impl States<'_> {
         let covers_more = |it: &Decided, by: Span| {
             let Some(id) = it.finding.resource else { return false };
             let Some(earlier) = selves.get(&id) else {
-                // A pattern of the settings is for whatever may come; a comment is for what stands below it.
+                // A pattern in the settings also covers future resources; a comment covers only what is below it.
                 return !self.after.sources.path(by.file).ends_with(".toml");
             };
             let accepted = known.get(&(it.finding.rule.as_str(), Some(*earlier)));
@@ -79,7 +79,7 @@ impl States<'_> {
         outgrown
     }
 
-    /// Another machine, or other accelerators.
+    /// True if the machine type or the accelerators changed.
     fn is_another(&self, earlier: ResourceId, later: ResourceId) -> bool {
         let (before, after) = (&self.before.inventory.resources, &self.after.inventory.resources);
         let (Some(before), Some(after)) = (before.get(earlier.0), after.get(later.0)) else { return true };
@@ -87,9 +87,9 @@ impl States<'_> {
         keys.into_iter().any(|key| before.fact(key).value() != after.fact(key).value())
     }
 
-    /// What a reader must know: the rules and the places of suppressions that are not there any more.
+    /// Removed suppressions for the reader: their rules and places.
     pub(super) fn removed(&self) -> Vec<(String, Span)> {
-        // Other words of the same are no removal.
+        // A suppression with another wording is not removed.
         let key = |sources: &Sources, it: &Listed| (sources.path(sources.origin(it.span).file), it.rules.clone());
         let mut after: HashMap<_, usize> = HashMap::new();
         for it in self.later {
@@ -111,13 +111,13 @@ impl States<'_> {
     }
 }
 
-/// Takes the suppression away, and says so.
+/// Removes the suppression from a finding, with a note about it.
 pub(super) fn reopen(decided: &mut Decided) {
     let Some(by) = decided.suppressed.take() else { return };
-    let note = "this suppression was written for what stood here before the change".to_owned();
+    let note = "this suppression was written for the state before the change".to_owned();
     decided.finding.related.push((by.span, note));
     let renew =
-        "its suppression was written for what stood here before: renew the reason or the date if it still holds";
+        "its suppression was written for the state before the change: if it still applies, update its reason or date";
     decided.finding.help = Some(match decided.finding.help.take() {
         Some(help) => format!("{help}; {renew}"),
         None => renew.to_owned(),

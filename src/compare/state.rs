@@ -1,4 +1,4 @@
-//! What is compared: two states of a tree, and the files that a change touches.
+//! The input of a comparison: two states of a tree, and the changed files.
 
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
@@ -7,23 +7,23 @@ use crate::catalog::Money;
 use crate::source::Sources;
 use crate::{AnalysisCache, Settings};
 
-/// One state of a tree, as it is read.
+/// One state of a tree.
 pub(crate) struct State<'a> {
     pub(crate) sources: &'a Sources,
-    /// Sorted, each once.
+    /// The paths of all files, sorted and unique.
     pub(crate) files: &'a [String],
     pub(crate) settings: &'a Settings,
     pub(crate) cache: &'a AnalysisCache,
-    /// Files of an earlier state that are as they are later.
+    /// Files of an earlier state that are unchanged in the later one.
     pub(crate) same: &'a HashSet<String>,
-    /// A path as people see it.
+    /// Formats a path for people.
     pub(crate) show: Box<dyn Fn(&str) -> String + 'a>,
-    /// An amount as people read it.
+    /// Formats an amount for people.
     pub(crate) amount: Box<dyn Fn(Money) -> String + 'a>,
 }
 
 impl State<'_> {
-    /// The text of a file, as it is held where somebody has read it.
+    /// The content of a file, from the cache if it was read before.
     pub(super) fn text(&self, path: &str) -> Option<Arc<str>> {
         if self.sources.has(path) {
             return self.sources.open(path).ok().map(|file| self.sources.text(file));
@@ -33,11 +33,11 @@ impl State<'_> {
     }
 }
 
-/// What a change touches, by paths of both states.
+/// The changed paths of both states.
 #[derive(Default)]
 pub(crate) struct Touched {
     /// Files that may differ, or that only one state has.
     pub(crate) files: BTreeSet<String>,
-    /// Submodules that stand at another commit.
+    /// Submodules at another commit.
     pub(crate) submodules: BTreeSet<String>,
 }

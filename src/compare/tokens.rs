@@ -1,4 +1,4 @@
-//! What a change does to the cost of tokens, beside what it does to machines.
+//! The effect of a change on the cost of tokens.
 
 use crate::analysis::Analysis;
 use crate::fit::UnitCosts;
@@ -6,16 +6,16 @@ use crate::fit::speed::SpeedRange;
 use crate::inventory::{Fact, ResourceId};
 use crate::pricing::{ChangeKind, Delta, Detail};
 
-/// A server that becomes another one is told with what a million tokens cost before and after.
+/// Adds the cost per million tokens before and after to a changed server.
 pub(super) fn note_token_costs(delta: &mut Delta, before: &Analysis, after: &Analysis) {
     for change in delta.changes.iter_mut().filter(|it| it.kind == ChangeKind::Changed) {
         let of = |analysis, id| unit_costs(analysis, id).unwrap_or_default();
         let (earlier, later) = (of(before, change.before), of(after, change.after));
         let kinds = [
-            ("$/M tokens at the traffic", earlier.per_million_at_traffic, later.per_million_at_traffic),
+            ("$/M tokens at your traffic", earlier.per_million_at_traffic, later.per_million_at_traffic),
             ("$/M tokens at full load", earlier.per_million_at_full_load, later.per_million_at_full_load),
         ];
-        // Full load is no load of anybody: it is told where the traffic is not known.
+        // Real servers never reach full load, so it is shown only if the traffic is unknown.
         let told = kinds.into_iter().find(|(_, earlier, later)| earlier.is_some() || later.is_some());
         let Some((what, earlier, later)) = told else { continue };
         let (before, after) = (shown(earlier), shown(later));

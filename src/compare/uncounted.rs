@@ -1,14 +1,13 @@
-//! Growth where no sum looks: in what others stand in for, and in text that something else takes the place of.
+//! Finds growth that no total contains: in resources or files that others replace.
 //!
-//! An environment stands in for the root that it is of, an overlay for its base, one text of an object for another. Nothing in
-//! a repository proves that nobody applies the other one as it stands. What grows there and not where sums count is told:
+//! An environment replaces the root that it belongs to, an overlay its base, one version of an object another. But a repository
+//! cannot prove that no one applies the replaced one directly. So this module reports growth there, unless the counted
+//! replacement grew by as much:
 //!
-//! 1. of resources that are listed and not added, what they cost now is compared with what they cost before;
-//! 2. files that changed are read once more, each as if nothing took its place;
-//! 3. what asks for more and costs no more must say why itself: a price that is only assumed falls when another text gives
-//!    a hint of another cloud.
-//!
-//! What counts in sums and grew by as much explains the growth.
+//! 1. it compares the cost of resources that are listed but not in a total, before and after;
+//! 2. it reads changed files again, each as if nothing replaced it;
+//! 3. it reports a resource that requests more accelerators for less money, if its price is assumed: such a price falls when
+//!    another file hints at another cloud.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -23,9 +22,9 @@ use crate::pricing::{Delta, Side};
 use crate::source::{Sources, parent};
 use crate::{AnalysisCache, Settings, analyze_with, kubernetes};
 
-const CURE: &str = "`[[runs]]` in gpulint.toml says what is applied, `exclude` what is not";
+const CURE: &str = "in gpulint.toml, add it to `[[runs]]` if a deployment uses it, or to `exclude` if none does";
 
-/// What a resource weighs: what it costs a month at most, as far as that is known, and its accelerators.
+/// The weight of a resource: its maximum monthly cost as far as it is known, and its accelerators.
 #[derive(Clone, Copy, Default)]
 struct Weight {
     usd: f64,
@@ -53,12 +52,12 @@ impl Weight {
         Weight { usd: self.usd - other.usd, accelerators: self.accelerators - other.accelerators }
     }
 
-    /// More than rounding.
+    /// True if the difference is more than rounding.
     fn is_more(self) -> bool {
         self.usd > 0.5 || self.accelerators > 0.01
     }
 
-    /// As much, but for rounding.
+    /// True if this growth is as large as the other one, except for rounding.
     fn explains(self, other: Weight) -> bool {
         self.usd * 1.001 + 0.5 >= other.usd && self.accelerators + 0.01 >= other.accelerators
     }
@@ -70,20 +69,20 @@ impl Weight {
     fn spoken(self, amount: &dyn Fn(Money) -> String) -> String {
         let accelerators = self.accelerators.max(0.0);
         match self.usd > 0.5 {
-            true => format!("up to {} a month", amount(Money::from_usd(self.usd))),
+            true => format!("up to {}/month", amount(Money::from_usd(self.usd))),
             false => format!("{accelerators} accelerators"),
         }
     }
 }
 
-/// What tells that two resources may be one thing: kind and name, or kind and file.
+/// The identities by which two resources may be the same: kind and name, or kind and file.
 fn identities(sources: &Sources, resource: &Resource) -> [String; 2] {
     let Declaration { name, part, .. } = &resource.declared;
     let path = sources.path(sources.origin(resource.span).file);
     [format!("{} {name}{part}", resource.kind), format!("{} in {path}", resource.kind)]
 }
 
-/// By how much grew what sums count, and what it weighs now, by identity.
+/// By how much the resources in the totals grew, and their weight now, by identity.
 fn counted(delta: &Delta, before: &Side, after: &Side) -> HashMap<String, (Weight, Weight)> {
     let mut grown: HashMap<String, (Weight, Weight)> = HashMap::new();
     for change in &delta.changes {
@@ -100,7 +99,7 @@ fn counted(delta: &Delta, before: &Side, after: &Side) -> HashMap<String, (Weigh
     grown
 }
 
-/// Everything that grew aside.
+/// All growth that no total contains.
 pub(super) fn grown(base: &State, before: &Analysis, head: &State, after: &Analysis, delta: &Delta) -> Vec<Unjudged> {
     let (earlier, later) = (before.side(base.sources), after.side(head.sources));
     let counted = counted(delta, &earlier, &later);
@@ -124,14 +123,14 @@ fn changed<'f>(base: &'f State<'f>, head: &'f State<'f>) -> BTreeSet<&'f String>
 
 type Counts = HashMap<String, (Weight, Weight)>;
 
-/// The most that anything weighs and grew which sums count and which may be the same thing.
+/// The largest growth and weight of any counted resource that may be the same thing.
 fn stand_in(counted: &Counts, sources: &Sources, resource: &Resource) -> (Weight, Weight) {
     let found = identities(sources, resource).into_iter().filter_map(|identity| counted.get(&identity));
     found
         .fold((Weight::default(), Weight::default()), |(grown, now), (other, all)| (grown.most(*other), now.most(*all)))
 }
 
-/// Resources that are listed and not added.
+/// Finds growth of resources that are listed, but not in the total.
 fn not_added(
     amount: &dyn Fn(Money) -> String,
     before: &Side,
@@ -144,11 +143,11 @@ fn not_added(
         let Some(id) = change.after else { continue };
         let resource = after.resource(id);
         let why = match (resource.counted, resource.version_of) {
-            (Counted::Base, _) => "others stand in for it",
-            (Counted::Deployed, Some(_)) => "another text of the same object is counted",
-            (Counted::Unlisted, _) => "what applies its folder does not apply it",
+            (Counted::Base, _) => "other deployments replace it",
+            (Counted::Deployed, Some(_)) => "another version of the same object counts",
+            (Counted::Unlisted, _) => "the tool that deploys its folder does not deploy this file",
             (Counted::Example | Counted::Module | Counted::Excluded | Counted::Copy, _) => {
-                "it stands where nothing is deployed from"
+                "no deployment here uses its directory"
             }
             _ => continue,
         };
@@ -160,12 +159,12 @@ fn not_added(
         let grew = now.beyond(change.before.map_or(Weight::default(), |id| Weight::of(before, id)));
         let (grown, all) = stand_in(counted, after.sources, resource);
         let was_counted = change.before.is_some_and(|id| before.resource(id).is_added());
-        // Of several texts of one object a cluster holds one: the heaviest is counted.
+        // Of several versions of one object, a cluster contains one: the heaviest counts.
         let is_held = resource.version_of.is_some() && all.explains(now);
         let reason = if !is_aside && !is_held && grew.is_more() && !grown.explains(grew) {
-            format!("it grew by {}, and no sum counts it: {why}", grew.spoken(amount))
+            format!("it grew by {}, and no total contains it: {why}", grew.spoken(amount))
         } else if was_counted && now.is_more() && !all.explains(now) {
-            format!("sums counted it before, {}, and do not any more: {why}", now.spoken(amount))
+            format!("the total contained it before the change ({}) and does not now: {why}", now.spoken(amount))
         } else {
             continue;
         };
@@ -176,7 +175,7 @@ fn not_added(
     told
 }
 
-/// Resources that sums count, with more accelerators of the same kind for no more money, where the price is assumed.
+/// Resources in the totals with more accelerators of the same kind for no more money, if their price is assumed.
 fn more_for_less(before: &Side, after: &Side, delta: &Delta) -> Vec<Unjudged> {
     let is_same = |now: &Resource, earlier: &Resource| {
         [Key::Machine, Key::Accelerator].iter().all(|key| match (now.fact(*key), earlier.fact(*key)) {
@@ -202,11 +201,10 @@ fn more_for_less(before: &Side, after: &Side, delta: &Delta) -> Vec<Unjudged> {
         }
         let (was, now) = (plain(was.accelerators), plain(now.accelerators));
         let reason = format!(
-            "it asks for up to {now} accelerators, {was} before, and costs less only by what is assumed of them"
+            "it requests up to {now} accelerators ({was} before) and costs less only because of an assumed price"
         );
         let span = after.sources.origin(resource.span);
-        let cure =
-            "a selector or a label of the accelerator, or `[defaults]` in gpulint.toml, says what it is priced on";
+        let cure = "set the accelerator with a node selector or label, or in `[defaults]` in gpulint.toml";
         let told =
             Unjudged::new(SkipKind::Change, after.sources.path(span.file), reason).about(&resource.address).at(span);
         Some(told.with_cure(cure))
@@ -214,7 +212,7 @@ fn more_for_less(before: &Side, after: &Side, delta: &Delta) -> Vec<Unjudged> {
     told.collect()
 }
 
-/// Files that changed, read as if nothing took their place: manifests, and the roots that keep a state of their own.
+/// Reads changed files as if nothing replaced them: manifests, and roots with a state of their own.
 fn read_alone(
     base: &State,
     head: &State,
@@ -245,16 +243,16 @@ fn read_alone(
             let resource = now_side.resource(id);
             let (path, address) = key(&now_side, resource);
             let before = known.get(&(path.clone(), address.clone())).copied().unwrap_or_default();
-            // Apart from its pool it has another price.
+            // Without its pool, it has another price, so only accelerators count here.
             let alone = Weight { usd: 0.0, ..Weight::of(&now_side, id) };
             let grew = Weight { usd: 0.0, ..alone.beyond(before) };
             let (grown, all) = stand_in(counted, now_side.sources, resource);
             let is_seen = grown.explains(grew) || all.explains(alone);
-            // Values without their chart, and patches of anything, ask for nothing by themselves.
+            // Values without their chart, and patches without a target name, request nothing themselves.
             let is_part = resource.kind == "Values" || address.ends_with("/*");
             if resource.is_added() && !is_part && grew.is_more() && !is_seen && !is_told.contains(&*path) {
                 let reason = format!(
-                    "`{address}` grew by {} as it stands, and not in what takes its place",
+                    "`{address}` in this file grew by {}, and the deployment that replaces it did not",
                     grew.spoken(&head.amount)
                 );
                 told.push(Unjudged::new(SkipKind::Change, path, reason).about(&address).with_cure(CURE));
@@ -264,16 +262,16 @@ fn read_alone(
     told
 }
 
-/// A few files, with nothing around them that could take their place.
+/// Analyzes a few files without anything around them that could replace them.
 fn alone(state: &State, paths: &[String]) -> Analysis {
     let there: Vec<String> = paths.iter().filter(|path| state.files.binary_search(path).is_ok()).cloned().collect();
     let settings = Settings { rules: std::sync::Arc::default(), ..state.settings.clone() };
-    // Of a file alone something else may have been found.
+    // An analysis of a single file can have other results, so this cache is not shared.
     let cache = AnalysisCache { looks: kubernetes::Looks::default(), ..state.cache.clone() };
     analyze_with(state.sources, &there, &settings, &cache)
 }
 
-/// Of each root that keeps a state of its own and has a file that differs, all files.
+/// All files of each root that has its own state and a changed file.
 fn roots(head: &State, changed: &BTreeSet<&String>) -> Vec<Vec<String>> {
     let directories = changed.iter().filter(|path| files::is_terraform(path)).map(|path| (parent(path), Vec::new()));
     let mut directories: BTreeMap<&str, Vec<String>> = directories.collect();
@@ -296,7 +294,7 @@ fn roots(head: &State, changed: &BTreeSet<&String>) -> Vec<Vec<String>> {
     roots.collect()
 }
 
-/// Neither a chart's, which its values fill in, nor a kustomization itself.
+/// True for a manifest that is neither a chart template nor a kustomization.
 fn is_plain_manifest(path: &str) -> bool {
     let is_manifest = [".yaml", ".yml", ".json"].iter().any(|ending| path.ends_with(ending));
     let name = path.rsplit('/').next().unwrap_or(path).to_ascii_lowercase();

@@ -1,4 +1,4 @@
-//! What of a tree was not judged, as all readers together tell it.
+//! Collects what all readers did not evaluate.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -10,7 +10,7 @@ use crate::inventory::Unjudged;
 use crate::source::{Span, is_below, join};
 use crate::terraform::{self, Data};
 
-/// Notes in the inventory what was not judged.
+/// Adds to the inventory what was not evaluated.
 pub(crate) fn note(state: &State, analysis: &mut Analysis) {
     let mut all = decide::unjudged(&Seen {
         sources: state.sources,
@@ -28,8 +28,7 @@ pub(crate) fn note(state: &State, analysis: &mut Analysis) {
     analysis.bill.set_unread(&analysis.inventory);
 }
 
-/// Charts of this tree that Terraform installs with values of its own that are not known: what they make of these is not
-/// known either.
+/// Charts of this tree that Terraform installs with other values: gpulint does not know the result.
 fn installed(state: &State, analysis: &Analysis) -> Vec<Unjudged> {
     let blocks = analysis.roots.iter().flat_map(|root| {
         let own = analysis.blocks.get(root.blocks.clone()).unwrap_or_default();
@@ -51,15 +50,17 @@ fn installed(state: &State, analysis: &Analysis) -> Vec<Unjudged> {
         let mut values = Vec::new();
         add_blocks(&mut values, block);
         let path = state.sources.path(state.sources.origin(block.span).file);
-        let reason =
-            format!("{} installs the chart {chart} with values of its own, which it is not read with", block.address);
+        let reason = format!(
+            "{} installs the chart {chart} with its own values, and gpulint reads the chart without them",
+            block.address
+        );
         let told = Unjudged::new(SkipKind::Change, path, reason).about(&block.address).at(block.body);
         Unjudged { known: decide::digest(&values), ..told }
     };
     blocks.filter(speaks).map(tell).collect()
 }
 
-/// What is known of the blocks of machines that are not: how many there are, what they are given.
+/// Adds the known values of machines with an unknown type: their number and arguments.
 fn know_blocks(state: &State, analysis: &Analysis, all: &mut [Unjudged]) {
     if analysis.left_out.unknown_machines.is_empty() {
         return;
@@ -77,7 +78,7 @@ fn know_blocks(state: &State, analysis: &Analysis, all: &mut [Unjudged]) {
     }
 }
 
-/// The calls of which readers say that they left something out.
+/// The module calls for which readers skipped something.
 fn calls(state: &State, analysis: &Analysis) -> HashMap<Span, Call> {
     let told = analysis.inventory.diagnostics.iter().filter(|it| it.skips.is_some());
     let told: BTreeSet<Span> = told.filter_map(|it| it.span).collect();
@@ -87,7 +88,7 @@ fn calls(state: &State, analysis: &Analysis) -> HashMap<Span, Call> {
     let mut calls: HashMap<Span, Call> = HashMap::new();
     let modules = analysis.blocks.iter().filter(|block| block.keyword == "module" && told.contains(&block.span));
     for block in modules {
-        // A module that is called several times calls others as often.
+        // Each call of a module repeats the calls inside of it.
         let call = calls.entry(block.span).or_insert_with(|| Call {
             address: terraform::without_keys(&block.address),
             body: block.body,
@@ -104,10 +105,10 @@ fn calls(state: &State, analysis: &Analysis) -> HashMap<Span, Call> {
     calls
 }
 
-/// Arguments of a call that decide about no machine.
+/// Arguments that never affect a machine.
 const DECIDES_NOTHING: [&str; 4] = ["tags", "default_tags", "description", "version"];
 
-/// The text of a call without whole lines of comments, `depends_on`, and the arguments that decide about no machine.
+/// A call without comment lines, `depends_on`, and arguments that affect no machine.
 fn deciding_text(state: &State, block: &terraform::Block) -> String {
     let mut text = state.sources.snippet(block.body);
     let start = block.body.start;
@@ -131,7 +132,7 @@ fn deciding_text(state: &State, block: &terraform::Block) -> String {
     text.lines().filter(|line| !is_comment(line)).collect::<Vec<_>>().join("\n")
 }
 
-/// Longer than what anybody hands to a module; what is beyond is told by its text.
+/// Longer than any value for a module; a longer value is compared as written.
 const MOST_VALUES: usize = 10_000;
 
 fn add_blocks(values: &mut Vec<String>, block: &terraform::Block) {
@@ -154,7 +155,7 @@ fn add(values: &mut Vec<String>, value: &terraform::Value) {
             values.push(name.to_string());
             add(values, it);
         }),
-        // Why it is not known says nothing about what it is.
+        // The reason why a value is unknown is not part of the value.
         Data::Unknown(_) => values.push("?".to_owned()),
         Data::Null => {}
         Data::Bool(_) | Data::Number(_) | Data::Text(_) => values.extend(value.as_text().map(|it| it.into_owned())),

@@ -1,7 +1,7 @@
-//! Findings that were accepted all at once, so that only what is new counts.
+//! Findings that were accepted together, so that only new ones count.
 //!
-//! An entry names a rule, a file and a resource, and what the rule knew about it. It holds no line: text may move. When
-//! what is known changes, or the money grows, the finding is open again.
+//! An entry has a rule, a file, a resource, and the facts behind the finding. It has no line, because lines move. If a fact
+//! changes or the cost grows, the finding is open again.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ use crate::pricing::Bill;
 use crate::rules::{Evidence, Finding, Rules};
 use crate::source::{Date, Sources};
 
-/// The name of the file.
+/// The default file name.
 pub const FILE_NAME: &str = ".gpulint-baseline.json";
 
 const VERSION: u32 = 1;
@@ -26,7 +26,7 @@ pub struct Baseline {
     entries: BTreeMap<Key, Accepted>,
 }
 
-/// Rule, file relative to the baseline's directory, address, and what the rule knew.
+/// Rule, file relative to the baseline's directory, address, and the facts of the rule.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Key {
     rule: String,
@@ -38,7 +38,7 @@ struct Key {
 #[derive(Debug, Clone, PartialEq)]
 struct Accepted {
     count: usize,
-    /// What the resource cost a month.
+    /// The monthly cost of the resource at that time.
     usd_per_month: Option<f64>,
     since: Date,
 }
@@ -62,21 +62,21 @@ struct Entry {
     since: String,
 }
 
-/// What findings are about, and how their files are named in a baseline.
+/// The context of findings, and the names of their files in a baseline.
 pub struct View<'a> {
     pub sources: &'a Sources,
     pub inventory: &'a Inventory,
     pub bill: &'a Bill,
-    /// A path of the tree, relative to the baseline's directory.
+    /// Makes a path of the tree relative to the baseline's directory.
     pub show: &'a dyn Fn(&str) -> String,
 }
 
 impl Baseline {
-    /// Reads a file; an error says what is wrong with it.
+    /// Reads a baseline file; an error describes what is wrong.
     pub fn read(text: &str) -> Result<Baseline, String> {
         let document: Document = serde_json::from_str(text).map_err(|error| error.to_string())?;
         if document.version != VERSION {
-            return Err(format!("it is of version {}, and this gpulint reads version {VERSION}", document.version));
+            return Err(format!("its version is {}, and this gpulint reads version {VERSION}", document.version));
         }
         let mut baseline = Baseline::default();
         for entry in document.entries {
@@ -88,7 +88,7 @@ impl Baseline {
         Ok(baseline)
     }
 
-    /// As the file holds it: sorted, one entry a line, so that a change to it reads well.
+    /// Writes the file, sorted, one entry per line, so that its diff is readable.
     pub fn write(&self) -> String {
         let lines = self.entries.iter().filter_map(|(key, accepted)| {
             let entry = Entry {
@@ -106,7 +106,7 @@ impl Baseline {
         format!("{{\n  \"version\": {VERSION},\n  \"entries\": [\n{}\n  ]\n}}\n", lines.join(",\n"))
     }
 
-    /// Everything that counts now. What was accepted before keeps its day.
+    /// Creates entries for everything that counts now. Earlier entries keep their date.
     #[must_use]
     pub fn from_findings(findings: &[Decided], view: &View, before: &Baseline, today: Date) -> Baseline {
         let mut baseline = Baseline::default();
@@ -124,7 +124,7 @@ impl Baseline {
         baseline
     }
 
-    /// With rules as they are called now.
+    /// Updates rule names to their current names.
     #[must_use]
     pub fn renamed(&self, rules: &Rules) -> Baseline {
         let entries = self.entries.iter().map(|(key, accepted)| {
@@ -134,7 +134,7 @@ impl Baseline {
         Baseline { entries: entries.collect() }
     }
 
-    /// Marks the findings that are accepted; `is_fixed` are rules that nobody may accept.
+    /// Marks the findings that the baseline accepts, except those of rules in `is_fixed`.
     pub fn apply(&self, decision: &mut Decision, view: &View, growth: Growth, is_fixed: impl Fn(&str) -> bool) {
         let mut left: BTreeMap<Key, usize> = self.entries.iter().map(|(key, it)| (key.clone(), it.count)).collect();
         for decided in decision.findings.iter_mut().filter(|decided| decided.suppressed.is_none()) {
@@ -153,7 +153,7 @@ impl Baseline {
         }
     }
 
-    /// Only what is still found; and how many entries that leaves out.
+    /// Keeps only entries that are still found; returns how many it removed.
     #[must_use]
     pub fn pruned(&self, findings: &[Decided], view: &View) -> (Baseline, usize) {
         let now = Baseline::from_findings(findings, view, self, Date::default());
@@ -167,7 +167,7 @@ impl Baseline {
         (kept, gone)
     }
 
-    /// How many findings it accepts.
+    /// The number of accepted findings.
     pub fn len(&self) -> usize {
         self.entries.values().map(|it| it.count).sum()
     }
@@ -197,7 +197,7 @@ fn whole_cents(money: Money) -> f64 {
     (money.usd() * 100.0).round() / 100.0
 }
 
-/// What the rule knew, without the money: prices move by themselves, and have a tolerance of their own.
+/// The facts of the rule without money: prices change independently and have their own tolerance.
 pub fn fingerprint(finding: &Finding) -> String {
     let is_fact = |evidence: &&Evidence| !evidence.fact.starts_with("bill") && !evidence.fact.contains("usd");
     let mut parts: Vec<String> =

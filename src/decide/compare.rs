@@ -1,9 +1,9 @@
-//! Which findings a change brought, and which it removed.
+//! Decides which findings a change added, and which it removed.
 
 use std::collections::HashMap;
 use std::hash::Hash;
 
-/// Positions of findings in the lists of both states.
+/// Indexes of findings in the lists of both states.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Compared {
     pub new: Vec<usize>,
@@ -11,7 +11,7 @@ pub struct Compared {
     pub fixed: Vec<usize>,
 }
 
-/// Pairs findings by what identifies them; each earlier one stands for one later one.
+/// Pairs findings by identity; each earlier one matches one later one.
 pub fn compare<K: Eq + Hash>(before: impl IntoIterator<Item = K>, after: impl IntoIterator<Item = K>) -> Compared {
     let mut open: HashMap<K, Vec<usize>> = HashMap::new();
     for (at, key) in before.into_iter().enumerate() {
@@ -29,7 +29,7 @@ pub fn compare<K: Eq + Hash>(before: impl IntoIterator<Item = K>, after: impl In
     compared
 }
 
-/// By how much a month has to grow before what was said of it is worse, or open again: by a tenth, or by an amount.
+/// The growth of a monthly cost from which a finding is worse, or open again: 10%, or an amount.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Growth {
     pub min_delta_usd: f64,
@@ -37,7 +37,7 @@ pub struct Growth {
 
 impl Growth {
     const TOLERANCE: f64 = 1.1;
-    /// What nobody lets pass unseen, whatever share it is.
+    /// Growth that always counts, whatever its percentage.
     pub const MIN_DELTA_USD: f64 = 1000.0;
 
     pub fn is_dearer(self, before: f64, after: f64) -> bool {
@@ -65,7 +65,7 @@ mod tests {
     fn growth_is_a_share_or_an_amount() {
         let growth = Growth::default();
         assert!(growth.is_dearer(100.0, 111.0) && !growth.is_dearer(100.0, 109.0));
-        assert!(growth.is_dearer(1_787_033.0, 1_947_866.0), "9 % of much is much");
+        assert!(growth.is_dearer(1_787_033.0, 1_947_866.0), "9% of a large amount is a lot");
         assert!(!Growth { min_delta_usd: 1e9 }.is_dearer(1_787_033.0, 1_947_866.0));
     }
 }

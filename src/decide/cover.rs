@@ -1,4 +1,4 @@
-//! What a suppression covers.
+//! Decides which findings a suppression covers.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -10,12 +10,12 @@ use crate::source::{FileId, Sources, Span, matches};
 
 pub(super) enum Target {
     File(FileId),
-    /// A stretch of text, and everything inside of these module calls.
+    /// A range of a file, and everything inside of these module calls.
     Here {
         whole: Span,
         calls: Vec<String>,
     },
-    /// What an annotated object is: resources, or an object that rules look at as it is written.
+    /// What an annotated object makes: resources, or an object that rules check directly.
     Annotated {
         resources: Vec<ResourceId>,
         bodies: Vec<Span>,
@@ -50,8 +50,8 @@ impl Target {
     }
 }
 
-/// Where a comment may stand that speaks of a finding: where it points, the header of what it is about, and every fact that the
-/// rule decided on. What a change points at is one of these.
+/// The places where a comment can suppress a finding: its place, the header of its block, and every fact of the rule. The line
+/// that a change points at is one of these.
 pub(super) fn places(finding: &Finding, grounds: &Grounds) -> impl Iterator<Item = Span> {
     let resource = finding.resource.and_then(|id| grounds.inventory.resources.get(id.0));
     let header = resource.map(|it| it.span).or(finding.piece.as_ref().map(|it| it.span));
@@ -64,19 +64,19 @@ fn is_below(address: &str, call: &str) -> bool {
     address.strip_prefix(call).is_some_and(|rest| rest.starts_with(['.', '[']))
 }
 
-/// Lines that a comment stands for.
+/// The lines that a comment covers.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Lines {
     pub(super) first_line: Span,
-    /// With everything that is indented deeper, and the bracket that closes it.
+    /// Extends a line to its block: all lines with a deeper indentation, and the closing bracket.
     pub(super) all: Span,
 }
 
-/// The lines of a file that hold something. Comments may be many, and each asks for the block below it.
+/// The non-empty lines of a file. A file can have many comments, and each needs the block below it.
 pub(super) struct Layout {
     text: Arc<str>,
     lines: Vec<Line>,
-    /// For each line, the next from it on that holds more than a comment.
+    /// For each line, the next one with more than a comment.
     content: Vec<usize>,
     known: HashMap<usize, Lines>,
 }
@@ -110,9 +110,9 @@ impl Layout {
         Layout { text, lines, content, known: HashMap::new() }
     }
 
-    /// The line that the comment ends, else the next one that holds more than a comment; with the block that begins there.
+    /// The line that the comment ends, otherwise the next line with more than a comment, with the block that begins there.
     pub(super) fn lines(&mut self, comment: Span) -> Lines {
-        // The line of the comment itself holds the comment, so that it is among them.
+        // The line of the comment itself is included.
         let own = self.from(comment.start as usize + 1).saturating_sub(1);
         let start = self.lines.get(own).map_or(0, |line| line.start);
         let before = self.text.get(start..comment.start as usize).unwrap_or_default();
@@ -131,7 +131,7 @@ impl Layout {
         lines
     }
 
-    /// The first line that begins there or later.
+    /// The first line that begins at or after this place.
     fn from(&self, at: usize) -> usize {
         self.lines.partition_point(|line| line.start < at)
     }
@@ -148,7 +148,7 @@ impl Layout {
             let item = opens && line.indentation == head.indentation && content.starts_with("- ");
             let closes = line.indentation == head.indentation && content.starts_with(['}', ']', ')']);
             if closes || !(line.indentation > head.indentation || item) {
-                // Blank lines belong to what stands above them.
+                // Blank lines belong to the block above them.
                 end = Some(if closes { line.end } else { line.start.saturating_sub(1) });
                 break;
             }
@@ -162,7 +162,7 @@ impl Layout {
         self.text.get(line.start..line.end).unwrap_or_default()
     }
 
-    /// Whether nothing but comments stands before it.
+    /// Whether only comments are before it.
     pub(super) fn is_at_top(&self, comment: Span) -> bool {
         let first = self.content.first().and_then(|&first| self.lines.get(first));
         let before = first.and_then(|it| self.text.get(it.start..floor(&self.text, comment.start as usize)));
@@ -170,7 +170,7 @@ impl Layout {
     }
 }
 
-/// Nothing but blanks, a comment or the mark between two documents.
+/// True for a blank line, a comment, or a document separator.
 fn is_empty(line: &str) -> bool {
     let line = line.trim_start_matches('\u{feff}').trim();
     line.is_empty() || line.starts_with(['#', '*']) || line.starts_with("//") || line.starts_with("/*") || line == "---"

@@ -1,4 +1,4 @@
-//! What makes a finding the same tomorrow: its rule and what it is about, not the line that it stands on.
+//! The stable identity of a finding: its rule and subject, without the line.
 
 use std::collections::HashMap;
 
@@ -7,7 +7,7 @@ use crate::inventory::Inventory;
 use crate::rules::Finding;
 use crate::source::Sources;
 
-/// A fingerprint of each finding: of its rule, its file and its resource, and of its turn where these are the same.
+/// A fingerprint of each finding: of its rule, file and resource, and of a counter if these are equal.
 pub fn fingerprints(findings: &[Decided], sources: &Sources, inventory: &Inventory) -> Vec<String> {
     let mut turns: HashMap<(String, String, String), usize> = HashMap::new();
     let identity = |decided: &Decided| {
@@ -19,9 +19,9 @@ pub fn fingerprints(findings: &[Decided], sources: &Sources, inventory: &Invento
     findings.iter().map(identity).collect()
 }
 
-/// Rule, file and address.
+/// The basis of a fingerprint: rule, file and address.
 pub(super) fn identity(finding: &Finding, sources: &Sources, inventory: &Inventory) -> (String, String, String) {
-    // A total is the same wherever its dearest part stands.
+    // A total is the same wherever its most expensive part is.
     let path = if finding.total.is_some() { String::new() } else { sources.path(sources.origin(finding.span).file) };
     (finding.rule.clone(), path, finding.address(inventory).unwrap_or_default().to_owned())
 }
@@ -31,7 +31,7 @@ pub fn hash<'a>(parts: impl IntoIterator<Item = &'a String>) -> String {
     const PRIME: u64 = 0x0000_0100_0000_01b3;
     let mut halves = [0xcbf2_9ce4_8422_2325u64, 0x6c62_272e_07bb_0142];
     for part in parts {
-        // The end of a part counts too, so that no two lists of parts run together.
+        // The end of a part is included, so that different lists of parts never give the same input.
         for byte in part.bytes().chain([0xff]) {
             for half in &mut halves {
                 *half = (*half ^ u64::from(byte)).wrapping_mul(PRIME);
@@ -52,7 +52,7 @@ mod tests {
         assert_eq!(hashed(&["a", "b"]).len(), 32);
         assert_ne!(hashed(&["a", "b"]), hashed(&["ab", ""]));
         assert_ne!(hashed(&["a", "b"]), hashed(&["b", "a"]));
-        // These stand in baselines of repositories and in the memory of code hosts: they may never change.
+        // Baselines of repositories and code hosts store these values, so they must never change.
         assert_eq!(hashed(&["on-demand-batch", "main.tf"]), hashed(&["on-demand-batch", "main.tf"]));
     }
 }

@@ -7,10 +7,10 @@ use super::{Complaints, FixedBy, Grounds};
 use crate::inventory::{FrontEnd, RawData, ResourceId};
 use crate::source::{self, DIRECTIVE_EXAMPLE, Date, FileId, Span};
 
-/// An annotation that silences the rule that follows.
+/// The prefix of annotations that suppress the rule behind it.
 const ANNOTATION: &str = "gpulint.dev/ignore.";
 
-/// One suppression, wherever it was written.
+/// One suppression, from any source.
 pub(super) struct Suppression {
     pub(super) rules: Vec<(String, Span)>,
     pub(super) target: Target,
@@ -19,7 +19,7 @@ pub(super) struct Suppression {
     pub(super) span: Span,
 }
 
-/// Every suppression that is well formed, and what is wrong with the others.
+/// Every valid suppression, and the errors of the others.
 pub(super) fn gather(grounds: &Grounds, complaints: &mut Complaints) -> Vec<Suppression> {
     let mut all = comments(grounds, complaints);
     all.extend(annotations(grounds, complaints));
@@ -35,7 +35,7 @@ pub(super) fn gather(grounds: &Grounds, complaints: &mut Complaints) -> Vec<Supp
 }
 
 fn comments(grounds: &Grounds, complaints: &mut Complaints) -> Vec<Suppression> {
-    // Text that several resources are made of is read several times, its comments with it.
+    // A block that makes several resources is read several times, with its comments.
     let places: BTreeSet<Span> = grounds.comments.iter().map(|span| grounds.sources.origin(*span)).collect();
     if places.is_empty() {
         return Vec::new();
@@ -58,7 +58,7 @@ fn comments(grounds: &Grounds, complaints: &mut Complaints) -> Vec<Suppression> 
             false => begins.target(layout.lines(span)),
             true if layout.is_at_top(span) => Target::File(span.file),
             true => {
-                let message = "`ignore-file` counts at the top of a file only".to_owned();
+                let message = "`ignore-file` works only at the top of a file".to_owned();
                 complaints.broken(
                     message,
                     "move it above the first line of the file, or use `ignore`".to_owned(),
@@ -73,9 +73,9 @@ fn comments(grounds: &Grounds, complaints: &mut Complaints) -> Vec<Suppression> 
     found
 }
 
-/// An annotation stands for everything that its object is: several resources, or an object that rules look at.
+/// An annotation applies to everything that its object makes: several resources, or an object that rules check.
 fn annotations(grounds: &Grounds, complaints: &mut Complaints) -> Vec<Suppression> {
-    // by where the value ends: a tree has the places of keys with their values
+    // keyed by the end of the value: in a tree, the place of a key contains its value
     let mut found: BTreeMap<(FileId, u32), Suppression> = BTreeMap::new();
     let mut told = BTreeSet::new();
     let mut add = |key: &str, value: Option<&str>, span: Span, resource: Option<ResourceId>, body: Option<Span>| {
@@ -119,7 +119,7 @@ fn annotations(grounds: &Grounds, complaints: &mut Complaints) -> Vec<Suppressio
 
 /// `until=2027-01-31; reason`
 fn annotation(text: Option<&str>) -> Result<(Option<Date>, Option<String>), String> {
-    let Some(text) = text else { return Err("the annotation's value is not known".to_owned()) };
+    let Some(text) = text else { return Err("the value of the annotation is unknown".to_owned()) };
     let mut until = None;
     let mut reason = text.trim();
     if let Some(rest) = reason.strip_prefix("until=") {
@@ -130,27 +130,29 @@ fn annotation(text: Option<&str>) -> Result<(Option<Date>, Option<String>), Stri
     Ok((until, Some(reason.to_owned()).filter(|reason| !reason.is_empty())))
 }
 
-/// What the settings demand of a suppression and this one does not say, with what to do.
+/// What the settings demand of a suppression and this one lacks, with the help.
 fn lacks(suppression: &Suppression, grounds: &Grounds) -> Option<(String, String)> {
     let demands = grounds.demands;
     if demands.reason && suppression.reason.is_none() {
-        let help = "write the reason after `--`; `require-reason` is set".to_owned();
-        return Some(("a suppression must say why".to_owned(), help));
+        let help = "write the reason after `--`; the setting `require-reason` demands it".to_owned();
+        return Some(("this suppression has no reason".to_owned(), help));
     }
     let Some(until) = suppression.until else {
-        let help = "write `until=2027-01-31` in front of `--`; `require-until` or `longest-suppression-days` is set"
+        let help = "write `until=2027-01-31` before `--`; the setting `require-until` or `longest-suppression-days` demands it"
             .to_owned();
         let is_demanded = demands.until || demands.longest_days.is_some();
-        return is_demanded.then(|| ("a suppression must say its last day".to_owned(), help));
+        return is_demanded.then(|| ("this suppression has no last day".to_owned(), help));
     };
     let (days, most) = (until.since(grounds.today), demands.longest_days?);
     (days as f64 > most).then(|| {
-        let help = format!("`longest-suppression-days` is {most}: choose a nearer day, and renew it if that must be");
-        (format!("a suppression may last {most} days, and this one ends in {days}"), help)
+        let help = format!(
+            "choose an earlier day, and renew the suppression if necessary; `longest-suppression-days` is {most}"
+        );
+        (format!("this suppression ends in {days} days, limit {most}"), help)
     })
 }
 
-/// Leaves out the rules that a suppression may not silence, and says why; false where nothing is left of it.
+/// Removes the rules that a suppression may not suppress, and reports why; false if no rule is left.
 fn keep(suppression: &mut Suppression, grounds: &Grounds, complaints: &mut Complaints) -> bool {
     if let Some((message, help)) = lacks(suppression, grounds) {
         complaints.broken(message, help, suppression.span);
@@ -165,16 +167,20 @@ fn keep(suppression: &mut Suppression, grounds: &Grounds, complaints: &mut Compl
         let wrong = if grounds.rules.page(rule).is_none() {
             let help = match grounds.rules.nearest(rule) {
                 Some(name) => format!("did you mean `{name}`?"),
-                None => "`gpulint rules list` names every rule".to_owned(),
+                None => "list all rules: `gpulint rules list`".to_owned(),
             };
             Some((format!("there is no rule `{rule}`"), help))
         } else {
             let help = match grounds.fixed.get(rule) {
-                Some(FixedBy::Settings) if !is_configured => Some("gpulint.toml says `ignorable = false`".to_owned()),
-                Some(FixedBy::Pack(pack)) => Some(format!("the pack `{pack}` forbids it: ask its owners")),
+                Some(FixedBy::Settings) if !is_configured => {
+                    Some("gpulint.toml sets `ignorable = false` for this rule".to_owned())
+                }
+                Some(FixedBy::Pack(pack)) => {
+                    Some(format!("the pack `{pack}` forbids suppressions of this rule: ask its owners"))
+                }
                 _ => None,
             };
-            help.map(|help| (format!("`{rule}` may not be ignored here"), help))
+            help.map(|help| (format!("suppressing `{rule}` is not allowed"), help))
         };
         match wrong {
             None => true,
@@ -187,7 +193,7 @@ fn keep(suppression: &mut Suppression, grounds: &Grounds, complaints: &mut Compl
     !suppression.rules.is_empty()
 }
 
-/// What begins where: resources, and text that rules look at, with all of their text, and calls of modules.
+/// Where resources, other blocks that rules check, and module calls begin.
 struct Starts {
     bodies: BTreeMap<(FileId, u32), Vec<Span>>,
     calls: BTreeMap<(FileId, u32), Vec<String>>,
@@ -211,7 +217,7 @@ impl Starts {
         begins
     }
 
-    /// What a comment stands at: the line it ends, or what begins on the line below.
+    /// What a comment refers to: the line that it ends, or the block that begins on the line below.
     fn target(&self, covered: Lines) -> Target {
         let line = covered.first_line;
         let here = (line.file, line.start)..(line.file, line.end);

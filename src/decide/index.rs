@@ -1,4 +1,4 @@
-//! Which suppressions may cover a finding: there may be thousands of both.
+//! Finds the suppressions that may cover a finding quickly: there may be thousands of both.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -9,16 +9,16 @@ use crate::inventory::ResourceId;
 use crate::rules::Finding;
 use crate::source::{FileId, Span};
 
-/// Dots and brackets in the address of a module call that a comment can stand for.
+/// The most dots and brackets in the address of a module call that a comment can cover.
 const DEEPEST_CALL: usize = 200;
 
-/// Suppressions of one rule that cover the same: what silences a finding is the first of them.
+/// Suppressions of one rule that cover the same: the first one suppresses the finding.
 pub(super) struct Group {
-    /// Their positions, each with that of the rule in it.
+    /// The indexes of the suppressions, each with the index of the rule in it.
     pub(super) members: Vec<(usize, usize)>,
 }
 
-/// Groups by where they may be found, all for each rule apart.
+/// Groups of suppressions by place, for each rule separately.
 #[derive(Default)]
 pub(super) struct Index<'a> {
     pub(super) groups: Vec<Group>,
@@ -84,7 +84,7 @@ impl<'a> Index<'a> {
         }
     }
 
-    /// The groups that may cover a finding; all of those that do are among them.
+    /// The groups that may cover a finding, including all that do.
     pub(super) fn near(&self, finding: &Finding, grounds: &Grounds) -> BTreeSet<usize> {
         let rule = finding.rule.as_str();
         let mut near = BTreeSet::new();
@@ -107,8 +107,7 @@ impl<'a> Index<'a> {
     }
 }
 
-/// Stretches of one file, in the order of their starts, over which lie the furthest ends: a tree in which each place has
-/// its halves at twice its number.
+/// Ranges of one file, sorted by start, in a tree of their furthest ends: the children of a node have its doubled index.
 #[derive(Default)]
 struct Stretches {
     all: Vec<(Span, usize)>,
@@ -138,7 +137,7 @@ impl Stretches {
 
     fn around(&self, place: u32, found: &mut BTreeSet<usize>) {
         let begun = self.all.partition_point(|(span, _)| span.start <= place);
-        // A number, and the first leaf and the number of leaves below it.
+        // The index of a node, with its first leaf and its number of leaves.
         let mut open = vec![(1, 0, self.leaves)];
         while let Some((at, first, leaves)) = open.pop() {
             if first >= begun || self.furthest.get(at).is_none_or(|&end| end <= place) {

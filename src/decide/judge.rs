@@ -1,4 +1,4 @@
-//! Finds the suppression that covers a finding, and those that nothing needs any more.
+//! Finds the suppression that covers each finding, and suppressions without an effect.
 
 use super::cover::Target;
 use super::gather::Suppression;
@@ -6,7 +6,7 @@ use super::index::Index;
 use super::{Complaints, Decided, Grounds, Listed, Suppressed};
 use crate::rules::{Finding, LooksAt};
 
-/// Finds for each finding the suppression that covers it, and the suppressions that nothing needs any more.
+/// Finds the suppression that covers each finding, and suppressions without an effect.
 pub(super) fn judge(
     findings: Vec<Finding>,
     suppressions: Vec<Suppression>,
@@ -56,23 +56,23 @@ pub(super) fn judge(
     (decided, listed)
 }
 
-/// Says what has expired and what was not needed.
+/// Reports suppressions that have expired or have no effect.
 fn tell(suppression: &Suppression, counts: &[usize], grounds: &Grounds, complaints: &mut Complaints) {
     if let Some(until) = suppression.until.filter(|_| suppression.has_expired(grounds)) {
         let message = format!("this suppression ended on {until}");
-        complaints.stale(message, "act on the findings, or give it a new date and say why", suppression.span);
+        complaints.stale(message, "fix the findings, or set a new date with a reason", suppression.span);
         return;
     }
     for ((rule, span), count) in suppression.rules.iter().zip(counts) {
         if *count == 0 && grounds.rules.is_on(rule) && !waits_for_a_change(grounds, rule) {
-            let message = format!("nothing here needs `{rule}` to be ignored");
+            let message = format!("`{rule}` reports nothing here, so this suppression has no effect");
             let span = if matches!(suppression.target, Target::Annotated { .. }) { suppression.span } else { *span };
-            complaints.stale(message, "remove it", span);
+            complaints.stale(message, "remove the suppression", span);
         }
     }
 }
 
-/// A rule about a change is silent where nothing is compared; that says nothing about what silences it.
+/// A rule about changes reports nothing without a comparison, so its suppressions may still be needed.
 fn waits_for_a_change(grounds: &Grounds, rule: &str) -> bool {
     grounds.rules.page(rule).is_some_and(|page| page.looks_at == LooksAt::Change)
 }

@@ -1,7 +1,7 @@
-//! Which findings count: suppressions and the baseline, decided in one place for every verb.
+//! Decides which findings count: suppressions and the baseline, in one place for all subcommands.
 //!
-//! A suppression is a comment, an annotation of a manifest or an entry of the configuration. All of them become one
-//! type, and one function says whether it covers a finding. What is wrong with a suppression is a finding itself.
+//! A suppression is a comment, an annotation of a manifest or an entry of the configuration. All of them become one type, and one
+//! function decides whether it covers a finding. An invalid suppression is itself a finding.
 
 mod baseline;
 mod compare;
@@ -30,23 +30,23 @@ pub use named::{named_machine, names_accelerators};
 pub use point::point_at_change;
 pub use verdict::{Call, Seen, Verdict, unjudged};
 
-/// A finding with what was decided about it.
+/// A finding with the decision about it.
 #[derive(Debug, Clone)]
 pub struct Decided {
     pub finding: Finding,
     pub suppressed: Option<Suppressed>,
-    /// The day since which the baseline knows it.
+    /// The day on which the baseline accepted the finding.
     pub baselined: Option<Date>,
-    /// Whether sums count what it is about.
+    /// Whether the total contains its resource.
     pub counted: Counted,
 }
 
 impl Decided {
-    /// Without a suppression; `counted` is that of its resource, or of the run whose folder it stands in.
+    /// A finding without a suppression; `counted` comes from its resource, or from the deployment of its folder.
     pub fn new(finding: Finding, sources: &Sources, inventory: &Inventory) -> Decided {
         let resource = finding.resource.and_then(|id| inventory.resources.get(id.0));
         let counted = match resource {
-            // Another version of the same object stands in its place.
+            // Another version of the same object counts instead.
             Some(resource) if resource.version_of.is_some() && resource.counted == Counted::Deployed => Counted::Base,
             Some(resource) => resource.counted,
             None => {
@@ -58,60 +58,59 @@ impl Decided {
         Decided { finding, suppressed: None, baselined: None, counted }
     }
 
-    /// Nobody has accepted it.
+    /// True if nothing accepts it.
     pub fn counts(&self) -> bool {
         self.suppressed.is_none() && self.baselined.is_none()
     }
 }
 
-/// Somebody has said why a finding is accepted.
+/// Why a finding is accepted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Suppressed {
     pub reason: Option<String>,
-    /// The last day on which it holds.
+    /// The last day of the suppression.
     pub until: Option<Date>,
-    /// Where it is said.
+    /// The place of the suppression.
     pub span: Span,
 }
 
-/// What may be suppressed, and by what.
+/// What a suppression can apply to.
 pub struct Grounds<'a> {
     pub sources: &'a Sources,
     pub inventory: &'a Inventory,
-    /// All comments, or at least those that speak to gpulint.
+    /// All comments, or at least those that contain directives for gpulint.
     pub comments: &'a [Span],
-    /// Module calls: their headers, and the address that everything inside begins with.
+    /// Module calls: their headers, and the address prefix of everything inside.
     pub calls: &'a [(Span, String)],
-    /// Entries of the configuration.
+    /// Suppressions from the configuration.
     pub configured: Vec<Configured>,
-    /// Their names are those that a suppression may use; only of the ones that are on can it be said that a suppression
-    /// was not needed.
+    /// The rules whose names suppressions may use. Only for enabled rules can gpulint report that a suppression has no effect.
     pub rules: &'a Rules,
-    /// Rules that comments, annotations and the baseline may not silence, and who says so.
+    /// Rules that comments, annotations and the baseline may not suppress, with the authority that forbids it.
     pub fixed: &'a BTreeMap<String, FixedBy>,
     pub demands: Demands,
     pub today: Date,
 }
 
-/// What a suppression must say to suppress anything.
+/// What a suppression must contain to be valid.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Demands {
     pub reason: bool,
     pub until: bool,
-    /// Its last day is no farther off.
+    /// The latest last day, in days from today.
     pub longest_days: Option<f64>,
 }
 
-/// Who says that a rule may not be silenced.
+/// Who forbids suppressions of a rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FixedBy {
-    /// The settings of the repository, which may say otherwise in an entry of theirs.
+    /// The settings of the repository, which can still contain an exception.
     Settings,
-    /// A pack, against which nothing in the repository holds.
+    /// A pack, which the repository cannot override.
     Pack(String),
 }
 
-/// A suppression of the configuration. In both patterns `*` stands for anything.
+/// A suppression in the configuration. In both patterns, `*` matches anything.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Configured {
     pub rules: Vec<(String, Span)>,
@@ -122,26 +121,26 @@ pub struct Configured {
     pub span: Span,
 }
 
-/// A suppression with what became of it.
+/// A suppression with its result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Listed {
     pub rules: Vec<String>,
     pub until: Option<Date>,
     pub reason: Option<String>,
     pub span: Span,
-    /// How many findings it silences.
+    /// The number of findings that it suppresses.
     pub silences: usize,
 }
 
-/// What was decided.
+/// The decisions.
 #[derive(Debug, Default)]
 pub struct Decision {
-    /// Every finding, suppressed or not, and what is wrong with suppressions.
+    /// Every finding, suppressed or not, and findings about invalid suppressions.
     pub findings: Vec<Decided>,
     pub suppressions: Vec<Listed>,
 }
 
-/// Decides about every finding.
+/// Decides which findings are suppressed or accepted.
 pub fn decide(findings: Vec<Finding>, grounds: &Grounds) -> Decision {
     let mut complaints = Complaints { rules: grounds.rules, findings: Vec::new() };
     let suppressions = gather::gather(grounds, &mut complaints);
@@ -151,19 +150,19 @@ pub fn decide(findings: Vec<Finding>, grounds: &Grounds) -> Decision {
     Decision { findings: decided, suppressions: listed }
 }
 
-/// What is wrong with suppressions.
+/// Reports invalid suppressions.
 struct Complaints<'a> {
     rules: &'a Rules,
     findings: Vec<Finding>,
 }
 
 impl Complaints<'_> {
-    /// It suppresses nothing.
+    /// Reports a suppression that is invalid and suppresses nothing.
     fn broken(&mut self, message: String, help: String, span: Span) {
         self.findings.extend(self.rules.say("broken-suppression", message, Some(help), span));
     }
 
-    /// Nothing needs it any more.
+    /// Reports a suppression that has no effect any more.
     fn stale(&mut self, message: String, help: &str, span: Span) {
         self.findings.extend(self.rules.say("stale-suppression", message, Some(help.to_owned()), span));
     }

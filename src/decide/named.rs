@@ -1,4 +1,4 @@
-//! Names of machines and of accelerators in text that nobody reads: programs, calls of modules, types without a row.
+//! Finds names of machines and accelerators in files that gpulint does not parse: programs, module calls, unsupported types.
 
 use std::borrow::Cow;
 
@@ -11,25 +11,25 @@ use crate::languages::table::claim::has_root_keys;
 use crate::languages::table::{Language, Reader};
 use crate::source::static_regex;
 
-/// What a text in a language that nobody reads asks for.
+/// What a file in an unsupported language requests.
 pub(super) struct Asked {
     pub(super) words: String,
-    /// They name a machine or an accelerator that is known.
+    /// The name belongs to a known machine or accelerator.
     pub(super) is_known: bool,
-    /// From 0.
+    /// The line number, from 0.
     pub(super) line: usize,
-    /// Everything that asks, so that a change of it is seen.
+    /// All requests, so that a change of them is noticed.
     pub(super) all: String,
 }
 
-/// The words by which the language asks, where it has some; else the first name of a machine with accelerators or of an
-/// accelerator, else the first word for one. Comments say nothing, save those that Slurm reads.
+/// The keywords by which the language requests accelerators, if it has some; otherwise the first name of a machine or
+/// accelerator, otherwise the first word for one. Comments do not count, except those that Slurm reads.
 pub(super) fn asked_for(text: &str, language: &Language, catalog: &Catalog) -> Option<Asked> {
     let is_comment = |line: &str| {
         let line = line.trim_start();
         ["#", "//", "*"].iter().any(|it| line.starts_with(it)) && !line.starts_with("#SBATCH")
     };
-    // Root keys of CloudFormation tell that a file is a template; without them it must have a resource.
+    // Root keys show that a file is a CloudFormation template; without them it must contain a resource.
     let is_fragment = language.reader == Reader::CloudFormation && !has_root_keys(language, text.as_bytes());
     if is_fragment && !(TYPE_OF_RESOURCE.is_match(text) && text.contains("Properties")) {
         return None;
@@ -60,7 +60,7 @@ static_regex!(
     static TYPE_OF_RESOURCE: Regex = r#"(?m)(?:^|[\s{,"'])Type["']?\s*:\s*["']?AWS::"#
 );
 
-/// The text without what a script only prints, and without comments behind other words.
+/// The file without strings that a script only prints, and without comments at line ends.
 fn without_printed_lines<'t>(text: &'t str, language: &Language) -> Cow<'t, str> {
     if language.is_script {
         return without_printed(text).into();
@@ -80,17 +80,17 @@ fn without_printed_lines<'t>(text: &'t str, language: &Language) -> Cow<'t, str>
 }
 
 static_regex!(
-    /// What stands before a command of a pipeline.
+    /// What can precede a command in a pipeline.
     static STEP: Regex = r"^\s*(?:-\s+)?(?:(?:run|script|bash|command|sh)\s*:\s*)?"
 );
 
-/// Where a comment begins, outside of quotes.
+/// The beginning of a comment, outside of quotes.
 fn comment_at(line: &str, mark: &str) -> Option<usize> {
     let quotes = |text: &str| text.matches(['"', '\'']).count();
     line.match_indices(mark).map(|(at, _)| at).find(|at| line.get(..*at).is_some_and(|before| quotes(before) % 2 == 0))
 }
 
-/// Words of a text as a sentence may hold them.
+/// Words as they appear in a sentence.
 fn shown(words: &str) -> String {
     const LONGEST: usize = 80;
     let plain = words.chars().map(|c| if c.is_control() || c == '`' { ' ' } else { c });
@@ -101,7 +101,7 @@ fn names(line: &str) -> impl Iterator<Item = &str> {
     line.split(|c| !in_name(c)).map(|name| name.trim_matches(['-', '.']))
 }
 
-/// The first name in a line of a machine that carries accelerators, or of one of these.
+/// The first name in a line of a machine with accelerators, or of an accelerator.
 fn named_in_line<'l>(line: &'l str, catalog: &Catalog) -> Option<&'l str> {
     names(line).find(|name| {
         let name = name.trim_start_matches("ml.");
@@ -109,8 +109,8 @@ fn named_in_line<'l>(line: &'l str, catalog: &Catalog) -> Option<&'l str> {
     })
 }
 
-/// Names of so few letters mean many things: `v4` is the version of a signature, `L4` a layer. They count beside a word for
-/// who makes or rents them.
+/// Short names have several meanings: `v4` is a signature version, `L4` a network layer. They count only next to the name of a
+/// vendor or provider.
 const SHORT_NAME: usize = 3;
 
 fn speaks_of_maker(line: &str, name: &str) -> bool {
@@ -121,7 +121,7 @@ fn in_name(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.')
 }
 
-/// A machine that carries accelerators, or one of those.
+/// Whether a word names a machine with accelerators, or an accelerator.
 pub(super) fn is_known(name: &str, catalog: &Catalog) -> bool {
     let is_mixed =
         name.len() > 1 && name.bytes().any(|b| b.is_ascii_digit()) && name.bytes().any(|b| b.is_ascii_alphabetic());
@@ -135,7 +135,7 @@ fn is_version(name: &str) -> bool {
     parts().count() > 1 && parts().all(|part| !part.is_empty() && part.bytes().all(|it| it.is_ascii_digit()))
 }
 
-/// A name that only begins like one of AWS: its machines have a dot and a size (`g5.xlarge`), and `g1-standard-2-4` has none.
+/// Excludes names that only look like AWS machines: those have a dot and a size (`g5.xlarge`), unlike `g1-standard-2-4`.
 fn is_other_family(name: &str, catalog: &Catalog) -> bool {
     let small = name.to_ascii_lowercase();
     let has_size = || small.contains('.') || small.contains("large") || small.contains("metal");
@@ -146,27 +146,27 @@ fn is_other_family(name: &str, catalog: &Catalog) -> bool {
         && !has_size()
 }
 
-/// Whether a value is such a name and nothing else, and no short one.
+/// Whether a value is exactly such a name, and not a short one.
 pub(super) fn is_one_name(value: &str, catalog: &Catalog) -> bool {
     let name = value.trim_start_matches("ml.");
     let is_listed = || !catalog.machines_named(name).is_empty() || catalog.accelerator(name).is_some();
-    // A family is told by its first letters: `P1v2` is none of AWS.
+    // The first letters identify a family: `P1v2` is not an AWS machine.
     let is_of_family = || name.contains(['.', '-', '_']) && catalog.provider_of(name).is_some();
     name.len() > SHORT_NAME && name.chars().all(in_name) && is_known(name, catalog) && (is_listed() || is_of_family())
 }
 
-/// The first name in a value of a machine that carries accelerators, or of one of these.
+/// The first name in a value of a machine with accelerators, or of an accelerator.
 pub fn named_machine(value: &str, catalog: &Catalog) -> Option<String> {
     value.lines().find_map(|line| named_in_line(line, catalog)).map(|name| name.trim_start_matches("ml.").to_owned())
 }
 
-/// Whether a text speaks of accelerators, or names a machine that carries some.
+/// Whether a string mentions accelerators, or names a machine with some.
 pub fn names_accelerators(text: &str, catalog: &Catalog) -> bool {
     let text = text.to_ascii_lowercase();
     if accelerators::are_mentioned(&text) {
         return true;
     }
-    // A card of a few letters counts where it is a value by itself: `card = "L4"`; `"V2"` is a version of anything.
+    // A short accelerator name counts only as a complete value: `card = "L4"`; `"V2"` can be any version.
     let is_value = |line: &str, name: &str| !name.starts_with(['v', 'V']) && line.contains(&format!("\"{name}\""));
     let names_one = |line: &str| {
         named_in_line(line, catalog).is_some()

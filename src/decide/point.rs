@@ -1,12 +1,12 @@
-//! Where a finding of a change stands: on a line that the change wrote, where one of the facts behind it does.
+//! Moves findings of a change to a changed line, if one of their facts is there.
 
 use std::collections::{HashMap, HashSet};
 
 use super::Decided;
 use crate::source::{Sources, Span};
 
-/// Moves each finding to the first fact that it was decided on which stands on a line that is new; what stands on such a line
-/// already, or rests on none, stays.
+/// Moves each finding to its first fact on a new line. A finding that is already on a new line stays, and so does one without a
+/// fact there.
 pub fn point_at_change<'a>(findings: impl Iterator<Item = &'a mut Decided>, before: &Sources, after: &Sources) {
     let mut written = Written { before, after, files: HashMap::new() };
     for finding in findings.map(|decided| &mut decided.finding) {
@@ -22,7 +22,7 @@ pub fn point_at_change<'a>(findings: impl Iterator<Item = &'a mut Decided>, befo
     }
 }
 
-/// The lines of each file that the earlier state does not have.
+/// The new lines of each file.
 struct Written<'a> {
     before: &'a Sources,
     after: &'a Sources,
@@ -39,12 +39,12 @@ impl Written<'_> {
             let earlier = before.open(path).ok()?;
             Some(new_lines(&before.text(earlier), &after.text(place.file)))
         });
-        // All lines of a file that is new are.
+        // In a new file, all lines are new.
         lines.as_ref().is_none_or(|lines| lines.contains(&line))
     }
 }
 
-/// The numbers of lines that stand between what both texts begin and end with, and that the earlier one does not have there.
+/// The numbers of lines between the common beginning and end of both versions that the earlier version does not have there.
 fn new_lines(before: &str, after: &str) -> HashSet<usize> {
     let (earlier, later): (Vec<&str>, Vec<&str>) = (before.lines().collect(), after.lines().collect());
     let start = earlier.iter().zip(&later).take_while(|(one, other)| one == other).count();

@@ -1,4 +1,4 @@
-//! Cases of suppressions and of what they cover.
+//! Tests of suppressions and their coverage.
 
 use super::*;
 use crate::diagnostic::Level;
@@ -36,7 +36,7 @@ struct Case {
     findings: Vec<Finding>,
 }
 
-/// The built-in rules, and some that never speak.
+/// The built-in rules, and some that never report anything.
 fn rules(sources: &Sources) -> Rules {
     let file = sources.open("main.tf").unwrap();
     let page = |name: &str| PageText {
@@ -169,7 +169,7 @@ fn comments_cover_their_line_their_block_their_call_or_their_file() {
         [
             "17:broken-suppression there is no rule `mispelt`",
             "18:broken-suppression name the rules in brackets: `# gpulint: ignore[RULE]`",
-            "4:stale-suppression nothing here needs `unneeded` to be ignored",
+            "4:stale-suppression `unneeded` reports nothing here, so this suppression has no effect",
             "7:stale-suppression this suppression ended on 2020-01-01",
         ]
     );
@@ -179,12 +179,12 @@ fn comments_cover_their_line_their_block_their_call_or_their_file() {
 fn reasons_can_be_required_and_rules_can_be_fixed() {
     let (findings, complaints) = decided(|grounds| grounds.demands.reason = true);
     assert!(findings.contains(&("behind".to_owned(), false)));
-    assert!(complaints.iter().any(|it| it == "6:broken-suppression a suppression must say why"), "{complaints:?}");
+    assert!(complaints.iter().any(|it| it == "6:broken-suppression this suppression has no reason"), "{complaints:?}");
     let fixed: &'static _ = Box::leak(Box::new(BTreeMap::from([("header".to_owned(), FixedBy::Settings)])));
     let (findings, complaints) = decided(|grounds| grounds.fixed = fixed);
     assert!(findings.contains(&("header".to_owned(), false)));
     assert!(
-        complaints.iter().any(|it| it == "3:broken-suppression `header` may not be ignored here"),
+        complaints.iter().any(|it| it == "3:broken-suppression suppressing `header` is not allowed"),
         "{complaints:?}"
     );
 }
@@ -249,8 +249,8 @@ fn annotations_cover_their_resource() {
     assert!(decision.findings[11].finding.message.contains("`soon` is not a date"));
 }
 
-/// Each of many comments, one above the other or one for each block, is looked up and not compared with every finding:
-/// 40,000 of each would take minutes.
+/// Many comments, stacked or one for each block, are looked up and not compared with every finding: 40,000 of each would take
+/// minutes.
 #[test]
 fn thousands_of_comments_and_findings_are_joined_by_their_places() {
     const MANY: usize = 40_000;

@@ -1,4 +1,4 @@
-//! Types and kinds that no row describes: which of them name machines with accelerators.
+//! Resources of unsupported types and kinds that name machines with accelerators.
 
 use crate::catalog::Catalog;
 use crate::diagnostic::SkipKind;
@@ -6,10 +6,10 @@ use crate::inventory::{FieldMeaning, Unjudged, Unlisted, UnlistedField};
 
 use super::named::is_one_name;
 
-/// Fields that are named in a sentence.
+/// At most this many fields are named.
 const MOST_NAMED: usize = 3;
 
-/// What is said of it, at a path; nothing where it has nothing to do with accelerators.
+/// The entry for a resource, at a path; none if the resource has nothing to do with accelerators.
 pub(super) fn tell(it: &Unlisted, path: String, catalog: &Catalog) -> Option<Unjudged> {
     let named: Vec<&UnlistedField> = it.fields.iter().filter(|field| asks(field, catalog)).collect();
     if named.is_empty() && !it.is_by_type {
@@ -17,17 +17,16 @@ pub(super) fn tell(it: &Unlisted, path: String, catalog: &Catalog) -> Option<Unj
     }
     let times = match it.count {
         Some(1.0) => String::new(),
-        Some(count) => format!(", {count} of it,"),
-        None => ", nobody knows how many of it,".to_owned(),
+        Some(count) => format!(" ({count} instances)"),
+        None => " (unknown number of instances)".to_owned(),
     };
     let fields: Vec<String> = named.iter().take(MOST_NAMED).map(|field| written(field)).collect();
     let what = if fields.is_empty() {
-        "is about accelerators by its type".to_owned()
+        "has accelerators by its type".to_owned()
     } else {
         format!("names {}", fields.join(", "))
     };
-    let reason =
-        format!("{}{times} {what}: {} is no type that is known here, and nothing of it is priced", it.address, it.kind);
+    let reason = format!("{}{times} {what}: the type {} is not supported, so it has no price", it.address, it.kind);
     let known: Vec<String> = it.fields.iter().map(written).collect();
     let told = Unjudged {
         known: format!("{:?} {}", it.count, known.join(", ")),
@@ -36,7 +35,7 @@ pub(super) fn tell(it: &Unlisted, path: String, catalog: &Catalog) -> Option<Unj
     Some(told.about(&it.address).at(it.body))
 }
 
-/// Whether the field asks for accelerators, by the names that the catalog has or by a number.
+/// Whether the field requests accelerators, by a name in the catalog or by a number.
 fn asks(field: &UnlistedField, catalog: &Catalog) -> bool {
     let Some(value) = &field.value else { return field.says != FieldMeaning::Machine };
     let value = value.trim();
@@ -47,7 +46,7 @@ fn asks(field: &UnlistedField, catalog: &Catalog) -> bool {
     }
 }
 
-/// The name of an accelerator, or of a machine with some.
+/// Whether a value names an accelerator, or a machine with some.
 fn is_model(value: &str, catalog: &Catalog) -> bool {
     catalog.accelerator(value).is_some() || catalog.provider_of(value).is_some()
 }
@@ -55,6 +54,6 @@ fn is_model(value: &str, catalog: &Catalog) -> bool {
 fn written(field: &UnlistedField) -> String {
     match &field.value {
         Some(value) => format!("{} = {}", field.name, crate::diagnostic::shortened(value.clone())),
-        None => format!("{}, which is not known", field.name),
+        None => format!("{} (value unknown)", field.name),
     }
 }

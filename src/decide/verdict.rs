@@ -1,4 +1,4 @@
-//! The one word for the outcome of a run, and what of a tree was not judged.
+//! The verdict of a run, and the list of everything relevant that was not evaluated.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -14,14 +14,14 @@ use crate::source::{Sources, Span, is_below, join, lines_with_offsets, parent};
 use super::named::{Asked, asked_for, names_accelerators};
 use super::unlisted;
 
-/// What came of a run. Every format says it with this word.
+/// The result of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum Verdict {
     #[default]
     Pass,
-    /// Nothing fails of what was read, and something that matters was not.
+    /// No finding fails the run, but something relevant was not evaluated.
     NotJudged,
-    /// A finding at or above the level, or a broken budget.
+    /// A finding at or above the failing level, or an exceeded budget.
     Fail,
 }
 
@@ -43,34 +43,42 @@ impl Verdict {
             Verdict::Fail => "fail",
         }
     }
+
+    /// The verdict in reports for people; programs read [`Verdict::name`].
+    pub fn in_words(self) -> &'static str {
+        match self {
+            Verdict::NotJudged => "incomplete",
+            verdict => verdict.name(),
+        }
+    }
 }
 
-/// A call of a module whose text is not at hand, with what it is given.
+/// A call of a module that is not downloaded, with its arguments.
 pub struct Call {
-    /// Without keys of instances.
+    /// The address without instance keys.
     pub address: String,
     pub body: Span,
-    /// The values of its arguments, as far as they are known.
+    /// The known values of its arguments.
     pub values: Vec<String>,
-    /// Its text without comments and without arguments that decide about no machine.
+    /// Its block without comments and without arguments that affect no machine.
     pub text: String,
-    /// Its module is known to rent no machines.
+    /// True if the module is known to create no machines.
     pub is_harmless: bool,
 }
 
-/// What is looked at to find what was not judged.
+/// The input of the search for things that were not evaluated.
 pub struct Seen<'a> {
     pub sources: &'a Sources,
     pub inventory: &'a Inventory,
     pub bill: &'a Bill,
     pub findings: &'a [Finding],
     pub unknown_machines: &'a [UnknownMachine],
-    /// By the places of their headers.
+    /// Module calls by the places of their headers.
     pub calls: &'a HashMap<Span, Call>,
     pub catalog: &'a Catalog,
 }
 
-/// Everything that matters and was not judged, in the order of files.
+/// Everything relevant that was not evaluated, in the order of files.
 pub fn unjudged(seen: &Seen) -> Vec<Unjudged> {
     let mut all = seen.inventory.unjudged.clone();
     all.extend(seen.left_out());
@@ -78,10 +86,10 @@ pub fn unjudged(seen: &Seen) -> Vec<Unjudged> {
     all.extend(seen.unreadable());
     all.extend(seen.foreign());
     all.extend(seen.inventory.unlisted.iter().filter_map(|it| unlisted::tell(it, seen.path(it.span), seen.catalog)));
-    // What cannot be read has no price either: it is told once.
+    // A resource that cannot be read has no price either: it is listed once.
     let told: BTreeSet<Option<String>> = all.iter().map(|it| it.address.clone()).filter(Option::is_some).collect();
     let modules: Vec<Unjudged> = all.iter().filter(|it| it.kind == SkipKind::MissingModule).cloned().collect();
-    // The same for what the arguments of a module describe, in each of its instances.
+    // The same applies to resources from the arguments of a missing module, in each of its instances.
     let is_of_module = |address: &String| modules.iter().any(|it| it.may_hide(address, ""));
     let is_told = |it: &Unjudged| told.contains(&it.address) || it.address.as_ref().is_some_and(is_of_module);
     all.extend(seen.without_price().filter(|it| !is_told(it)));
@@ -96,7 +104,7 @@ impl Seen<'_> {
         self.sources.path(self.sources.origin(span).file)
     }
 
-    /// What the readers say that they left out.
+    /// What the readers report as skipped.
     fn left_out(&self) -> impl Iterator<Item = Unjudged> {
         let left_out = self.inventory.diagnostics.iter().filter_map(|it| Some((it, it.skips?.0)));
         left_out.filter_map(|(it, kind)| {
@@ -104,14 +112,14 @@ impl Seen<'_> {
             let unjudged = Unjudged::new(kind, self.path(span), it.message.clone());
             let mut unjudged = Unjudged { cure: it.help.clone(), ..unjudged };
             let mut place = span;
-            // Of a template nothing matters that names no accelerators.
+            // A template that names no accelerators is not relevant.
             if kind == SkipKind::Template {
                 let file = self.sources.origin(span).file;
                 if !names_accelerators(&self.sources.text(file), self.catalog) {
                     return None;
                 }
             }
-            // Most modules have nothing to do with accelerators: those do that are given some.
+            // Most modules have nothing to do with accelerators. A module is relevant if its arguments name some.
             if let Some(call) = self.calls.get(&span) {
                 let mut texts = std::iter::once(&call.text).chain(&call.values);
                 if call.is_harmless || !texts.any(|text| names_accelerators(text, self.catalog)) {
@@ -136,7 +144,7 @@ impl Seen<'_> {
             _ => !it.is_known_elsewhere(),
         };
         let submodules: Vec<&str> = self.of_kind(SkipKind::Submodule).map(|it| it.path.as_str()).collect();
-        // What lies in a submodule that is not checked out has one cause: the submodule's own entry.
+        // Everything in a submodule that is not checked out has one cause: the entry of the submodule.
         let is_in_submodule = move |it: &&Skipped| {
             let absent = it.absent.as_deref();
             let is_part = |it: &str, path: &str| it == path || is_below(it, path) || is_below(path, it);
@@ -152,7 +160,7 @@ impl Seen<'_> {
         self.inventory.skipped.iter().filter(move |it| it.kind == kind)
     }
 
-    /// Whether a file of a directory does.
+    /// Whether a file in a directory names accelerators.
     fn names_accelerators_in(&self, directory: &str) -> bool {
         let files = self.sources.tree().list(directory).into_iter().filter(|it| !it.is_directory);
         let paths = files.map(|it| if directory.is_empty() { it.name } else { format!("{directory}/{}", it.name) });
@@ -162,7 +170,7 @@ impl Seen<'_> {
             .any(|file| names_accelerators(&self.sources.text(file), self.catalog))
     }
 
-    /// Whether or not somebody accepted that it cannot be read, and where no rule is asked.
+    /// Files that cannot be read, even if the finding is suppressed or the rule is off.
     fn unreadable(&self) -> impl Iterator<Item = Unjudged> {
         let found = || self.findings.iter().filter(|it| it.rule == "unreadable");
         let told: BTreeSet<_> = found().map(|it| it.span).collect();
@@ -170,16 +178,16 @@ impl Seen<'_> {
         let refused = refused.filter_map(|it| Some((it.span?, &it.message, &it.help)));
         let others = refused.filter(move |(span, ..)| !told.contains(span));
         found().map(|it| (it.span, &it.message, &it.help)).chain(others).map(|(span, message, help)| {
-            let reason = format!("it cannot be read: {message}");
+            let reason = format!("unreadable: {message}");
             Unjudged { cure: help.clone(), ..Unjudged::new(SkipKind::File, self.path(span), reason) }
         })
     }
 
-    /// Files in languages that nobody reads, where they name accelerators.
+    /// Files in unsupported languages that name accelerators.
     fn foreign(&self) -> impl Iterator<Item = Unjudged> {
         let mut shown_in_examples: BTreeSet<&str> = BTreeSet::new();
         self.inventory.foreign.iter().filter_map(move |it| {
-            // Nobody deploys an example: one stands for all of its language.
+            // Examples are not deployed, so one entry for each language is enough.
             if it.is_example && shown_in_examples.contains(it.language.name) {
                 return None;
             }
@@ -192,8 +200,8 @@ impl Seen<'_> {
             let machine = named.iter().find(|(_, asked)| asked.is_known);
             let (place, asked) = machine.or(named.first())?;
             let within = if *place == it.path { String::new() } else { format!(" in {place}") };
-            let names = if it.is_example { "examples name" } else { "this names" };
-            let reason = format!("{} is not read, and {names} `{}`{within}", it.language.name, asked.words);
+            let names = if it.is_example { "an example names" } else { "this file names" };
+            let reason = format!("{} is not supported, and {names} `{}`{within}", it.language.name, asked.words);
             if it.is_example {
                 shown_in_examples.insert(it.language.name);
             }
@@ -204,7 +212,7 @@ impl Seen<'_> {
         })
     }
 
-    /// The line of a file with that number, from 0.
+    /// The place of a line in a file, numbered from 0.
     fn line(&self, path: &str, number: usize) -> Option<Span> {
         let file = self.sources.open(path).ok()?;
         let text = self.sources.text(file);
@@ -221,9 +229,9 @@ impl Seen<'_> {
             let why = match (&item.status, it.count.why()) {
                 (Status::Unpriced(why), _) => why.as_str(),
                 (_, Some(why)) => why,
-                (_, None) => "the text does not say how many there are",
+                (_, None) => "the number of instances is not set",
             };
-            // Where the text that says it stands in another file, its line counts.
+            // If the value is defined in another file, use its line.
             let place = if it.body.file == it.span.file { it.body } else { it.span };
             let reason = format!("{} has no price: {why}", it.address);
             let machine = it.text(Key::Machine);
@@ -238,21 +246,21 @@ impl Seen<'_> {
 
     fn machines(&self) -> impl Iterator<Item = Unjudged> {
         self.unknown_machines.iter().map(|it| {
-            // Several runs of one root may leave the same machine open: it is one entry.
+            // Several deployments of one root may leave the same machine unknown: it is one entry.
             let address = it.address.strip_suffix(it.run.as_str()).unwrap_or(&it.address);
-            let reason = format!("{address} may or may not carry accelerators: {}", it.why);
+            let reason = format!("cannot tell whether {address} has accelerators: {}", it.why);
             Unjudged::new(SkipKind::Machine, self.path(it.span), reason).about(address).at(it.span)
         })
     }
 }
 
-/// Most files that are looked at beside one of a language that is written in several.
+/// At most this many companion files are searched.
 const MOST_BESIDE: usize = 200;
 
-/// Folders in which programs keep what describes machines.
+/// Folders in which programs define machines.
 const PROGRAM_FOLDERS: [&str; 5] = ["lib", "bin", "src", "infra", "stacks"];
 
-/// The other files that a language is written in: of the same folder, and of those below it that programs have.
+/// The companion files of a program: in the same folder and in its usual subfolders.
 fn companion_files(sources: &Sources, path: &str, language: &Language) -> Vec<String> {
     if language.beside.is_empty() {
         return Vec::new();

@@ -1,8 +1,8 @@
 //! Finding → text edits.
 //!
-//! A page wishes that facts were another way; the front end that read a resource knows how that is written, and is handed
-//! in as a `Writer`. This room decides which wishes may be written at all: nothing that other resources share, nothing
-//! that is no text of an author. It knows no Terraform type, no Kubernetes kind and no file system.
+//! A rule file requests changes of facts. The front end that read a resource knows how to write them, and is passed in as a
+//! `Writer`. This module decides which changes are allowed: no edit of a block that other resources share, and no edit of a
+//! generated file. It knows no Terraform type, no Kubernetes kind and no file system.
 
 mod apply;
 mod made;
@@ -17,11 +17,11 @@ use std::sync::Arc;
 use crate::inventory::{Declined, Resource, Value, Wish};
 use crate::source::Edit;
 
-/// Writes a wish into the text that a resource was read from.
+/// Writes a requested change into the file of a resource.
 pub trait Writer {
-    /// What to change; nothing where the text says it already.
+    /// The edits; none if the file already has the value.
     fn write(&self, resource: &Resource, wish: &Wish) -> Result<Vec<Edit>, Declined>;
 
-    /// The same for several labels at once: they may stand in a mapping that is not there yet.
+    /// The same for several labels at once, because they may need a mapping that does not exist yet.
     fn label(&self, resource: &Resource, labels: &[(Arc<str>, Value)]) -> Result<Vec<Edit>, Declined>;
 }

@@ -10,7 +10,7 @@ use super::Writer;
 use super::made::MadeFiles;
 use super::reach::Reach;
 
-/// Gives every finding the edits that its page wishes, or the reason why there are none.
+/// Gives every finding the edits that its rule file requests, or the reason why there are none.
 pub fn plan(findings: &mut [Finding], inventory: &Inventory, sources: &Sources, writer: &dyn Writer) {
     if findings.iter().all(|it| it.fix.is_none()) {
         return;
@@ -28,7 +28,7 @@ pub fn plan(findings: &mut [Finding], inventory: &Inventory, sources: &Sources, 
     demand_own_text(findings, inventory);
 }
 
-/// All that a fix wishes, or nothing of it.
+/// All edits of a fix, or an error.
 fn edits(fix: &Fix, resource: &Resource, sources: &Sources, writer: &dyn Writer) -> Result<Vec<Edit>, String> {
     let mut edits: Vec<Edit> = Vec::new();
     let mut labels = Vec::new();
@@ -49,13 +49,13 @@ fn edits(fix: &Fix, resource: &Resource, sources: &Sources, writer: &dyn Writer)
         edits.extend(writer.label(resource, &labels).map_err(|declined| declined.why().to_owned())?);
     }
     if edits.is_empty() {
-        return Err("nothing in the text says it that could be changed".to_owned());
+        return Err("the file contains no value to change".to_owned());
     }
     for edit in &mut edits {
-        let span = sources.editable(edit.span).ok_or("it stands in text that was made from other text")?;
-        // lines of a text inside of another text have an indentation that only that one knows
+        let span = sources.editable(edit.span).ok_or("the value is in generated content")?;
+        // lines of an embedded file have an indentation that only the outer file knows
         if span != edit.span && edit.replacement.contains(['\n', '"', '\\', '$', '%']) {
-            return Err("it stands in a text inside of another".to_owned());
+            return Err("the value is in a file that is embedded in another one".to_owned());
         }
         edit.span = span;
     }
@@ -64,10 +64,10 @@ fn edits(fix: &Fix, resource: &Resource, sources: &Sources, writer: &dyn Writer)
         [a, b] => a.span.file == b.span.file && (b.span.start < a.span.end || a.span == b.span),
         _ => false,
     });
-    if overlap { Err("two of its changes are in each other's way".to_owned()) } else { Ok(edits) }
+    if overlap { Err("two of its edits overlap".to_owned()) } else { Ok(edits) }
 }
 
-/// The text says it already.
+/// True if the file already has the value.
 fn is_granted(resource: &Resource, wish: &Wish) -> bool {
     match (&wish.part, &wish.value) {
         (Part::Fact(key), Some(value)) => resource.fact(*key).value().is_some_and(|it| same(it, value)),
@@ -86,12 +86,12 @@ fn same(one: &Value, other: &Value) -> bool {
     one == other || one.as_number().is_some_and(|n| other.as_number() == Some(n))
 }
 
-/// A machine brings its accelerators with it.
+/// A machine type determines its accelerators.
 fn follows(wish: &Wish, all: &[Wish]) -> bool {
     wish.part == Part::Fact(Key::AcceleratorCount) && all.iter().any(|it| it.part == Part::Fact(Key::Machine))
 }
 
-/// Takes edits back that would change a resource about which the same is not wished.
+/// Removes edits that would also change a resource for which no such change is requested.
 fn demand_own_text(findings: &mut [Finding], inventory: &Inventory) {
     let reach = Reach::new(inventory);
     let mut wished: HashMap<(String, ResourceId), Vec<Wish>> = HashMap::new();
@@ -114,8 +114,8 @@ fn demand_own_text(findings: &mut [Finding], inventory: &Inventory) {
         let unwilling = unwilling.count();
         if unwilling > 0 {
             let why = match unwilling {
-                1 => "another resource has its facts from the same text",
-                _ => "other resources have their facts from the same text",
+                1 => "another resource uses the same value",
+                _ => "other resources use the same value",
             };
             fix.declined = Some(why.to_owned());
             finding.edits.clear();

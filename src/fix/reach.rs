@@ -1,19 +1,19 @@
-//! How far an edit reaches: who else is changed by text that several share.
+//! Finds the other resources that an edit would change, because they share a value.
 
 use std::collections::{BTreeMap, HashMap};
 
 use crate::inventory::{Inventory, Resource, ResourceId};
 use crate::source::{Edit, FileId, Span};
 
-/// Which resources have their facts from which text.
+/// The resources that use each place.
 pub(super) struct Reach {
-    /// Instances of one block have one body.
+    /// All instances of a block have the same body.
     by_body: HashMap<Span, Vec<ResourceId>>,
-    /// Values that stand elsewhere, by file and start.
+    /// Values outside of the body, by file and start.
     by_value: BTreeMap<FileId, BTreeMap<Span, Vec<ResourceId>>>,
 }
 
-/// Values that may begin before an edit and still reach into it: they are scalars, and do not lie in each other.
+/// How many values before an edit are checked for an overlap: values are scalars, and do not contain each other.
 const LOOKED_AT: usize = 64;
 
 impl Reach {

@@ -31,11 +31,11 @@ impl<'a> Azure<'a> {
 
     fn send(&self, request: &HttpRequest) -> Result<Reply, Error> {
         let reply = self.client.send(request)?;
-        // A token that is not accepted is answered with a page to sign in on, and with success.
+        // Azure answers a rejected token with success and a page to sign in.
         if reply.status == 203 {
             return Err(Error::new(
                 HttpErrorKind::Status(401),
-                format!("{} did not accept the token", self.client.origin().host()),
+                format!("{} rejected the token", self.client.origin().host()),
             ));
         }
         Ok(reply)
@@ -46,7 +46,7 @@ impl Conversation for Azure<'_> {
     fn comments(&self) -> Result<Vec<Posted>, Error> {
         let answer = self.send(&self.request(Method::Get, &["threads"]))?.json()?;
         let Some(Value::Array(threads)) = answer.get("value") else {
-            return Err(Error::new(HttpErrorKind::Malformed, "a list was asked for and something else came"));
+            return Err(Error::new(HttpErrorKind::Malformed, "the server did not answer with a list"));
         };
         let living = threads.iter().filter(|thread| thread.get("isDeleted") != Some(&Value::Bool(true)));
         let mut comments: Vec<(u64, Posted)> = living.filter_map(first_comment).collect();
@@ -57,16 +57,17 @@ impl Conversation for Azure<'_> {
     fn comment(&self, id: &str) -> Result<Posted, Error> {
         let (thread, comment) = thread_and_comment(id)?;
         let found = self.send(&self.request(Method::Get, &["threads", thread, "comments", comment]))?.json()?;
-        posted(thread, &found).ok_or_else(|| Error::new(HttpErrorKind::Malformed, "the answer is no comment"))
+        posted(thread, &found)
+            .ok_or_else(|| Error::new(HttpErrorKind::Malformed, "the server did not answer with a comment"))
     }
 
-    /// The thread is closed from the start: an open one could hold back the merge.
+    /// The thread is closed from the start, because an open one could block the merge.
     fn create(&self, body: &str) -> Result<Posted, Error> {
         let comment = json!({ "parentCommentId": 0, "content": body, "commentType": "text" });
         let thread = json!({ "comments": [comment], "status": "closed" });
         let made = self.send(&self.request(Method::Post, &["threads"]).json(thread))?.json()?;
-        let made =
-            first_comment(&made).ok_or_else(|| Error::new(HttpErrorKind::Malformed, "the answer is no thread"))?;
+        let made = first_comment(&made)
+            .ok_or_else(|| Error::new(HttpErrorKind::Malformed, "the server did not answer with a thread"))?;
         Ok(made.1)
     }
 
@@ -74,7 +75,8 @@ impl Conversation for Azure<'_> {
         let (thread, comment) = thread_and_comment(id)?;
         let request = self.request(Method::Patch, &["threads", thread, "comments", comment]);
         let made = self.send(&request.json(json!({ "content": body })))?.json()?;
-        posted(thread, &made).ok_or_else(|| Error::new(HttpErrorKind::Malformed, "the answer is no comment"))
+        posted(thread, &made)
+            .ok_or_else(|| Error::new(HttpErrorKind::Malformed, "the server did not answer with a comment"))
     }
 
     fn delete(&self, id: &str) -> Result<(), Error> {
@@ -119,5 +121,5 @@ fn posted(thread: &str, comment: &Value) -> Option<Posted> {
 
 fn thread_and_comment(id: &str) -> Result<(&str, &str), Error> {
     id.split_once('/')
-        .ok_or_else(|| Error::new(HttpErrorKind::Unusable, format!("`{id}` names no comment of a thread")))
+        .ok_or_else(|| Error::new(HttpErrorKind::Unusable, format!("`{id}` is not a comment of a thread")))
 }

@@ -1,4 +1,4 @@
-//! Bitbucket Cloud: comments of a pull request, page by page, without HTML.
+//! Bitbucket Cloud: comments of a pull request, in pages, without HTML.
 
 use serde_json::{Value, json};
 
@@ -29,15 +29,15 @@ impl<'a> Bitbucket<'a> {
         HttpRequest::new(method, full)
     }
 
-    /// Pages are asked for by number: the address of the next one, which the answer names, could lead anywhere.
-    /// What is wanted of all pages; only that outlives the page that it stood in.
+    /// Requests pages by number, because the address of the next page in an answer could lead anywhere. Keeps only the selected
+    /// items of each page.
     fn all<T>(&self, wanted: impl Fn(&Value) -> Option<T>) -> Result<Vec<T>, Error> {
         let mut all = Vec::new();
         for page in 1..=MOST_PAGES {
             let request = self.request(Method::Get, &["comments"]).query("pagelen", PAGE_SIZE).query("page", page);
             let answer = self.client.send(&request)?.json()?;
             let Some(Value::Array(items)) = answer.get("values") else {
-                return Err(Error::new(HttpErrorKind::Malformed, "a list was asked for and something else came"));
+                return Err(Error::new(HttpErrorKind::Malformed, "the server did not answer with a list"));
             };
             let there = items.iter().filter(|item| item.get("deleted") != Some(&Value::Bool(true)));
             all.extend(there.filter_map(&wanted));
@@ -112,7 +112,8 @@ impl Conversation for Bitbucket<'_> {
 }
 
 fn one(reply: &Reply) -> Result<Posted, Error> {
-    posted(&reply.json()?).ok_or_else(|| Error::new(HttpErrorKind::Malformed, "the answer is no comment"))
+    posted(&reply.json()?)
+        .ok_or_else(|| Error::new(HttpErrorKind::Malformed, "the server did not answer with a comment"))
 }
 
 fn posted_by_us(comment: &Value) -> Option<Posted> {
@@ -124,7 +125,7 @@ fn posted(comment: &Value) -> Option<Posted> {
         id: comment.get("id")?.as_u64()?.to_string(),
         body: text(comment, "/content/raw").unwrap_or_default(),
         author: text(comment, "/user/uuid"),
-        // Access tokens of a repository or a workspace write as a user of their own kind.
+        // Access tokens of a repository or a workspace write as a special user.
         url: text(comment, "/links/html/href"),
         node: None,
     })

@@ -1,11 +1,11 @@
-//! A comment, where it belongs, and what a code host has to be able to do with it.
+//! A comment, its pull request, and the operations that a code host must support.
 
 use super::diff::{Hunk, ShownFile};
 use super::host::CodeHost;
 use super::marker::Tag;
 use crate::http::{Credential, Error, HttpErrorKind};
 
-/// Where the comment belongs, and who writes it.
+/// The pull request of the comment, and the author.
 #[derive(Debug, Clone)]
 pub struct CommentTarget {
     pub host: CodeHost,
@@ -15,12 +15,12 @@ pub struct CommentTarget {
     pub repository: String,
     /// Number of the pull request.
     pub number: u64,
-    /// The commit that was judged, when known: an older run then never overwrites a newer one.
+    /// The commit that was checked, if known: then an older run never overwrites a newer one.
     pub head: Option<String>,
     pub credential: Credential,
 }
 
-/// What becomes of an earlier comment with the same tag.
+/// How to handle an earlier comment with the same tag.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Mode {
     #[default]
@@ -52,7 +52,7 @@ pub struct Comment {
     pub body: String,
     pub tag: Tag,
     pub mode: Mode,
-    /// There is nothing new to tell: an earlier comment is brought up to date, a first one is not written.
+    /// There is nothing new to report: update an earlier comment, but do not write a first one.
     pub only_if_present: bool,
 }
 
@@ -64,23 +64,23 @@ pub enum CommentOutcome {
     Updated {
         url: Option<String>,
     },
-    /// The comment says this already.
+    /// The comment already has this content.
     Unchanged {
         url: Option<String>,
     },
-    /// Nothing to tell and nothing to bring up to date.
+    /// Nothing to report and no comment to update.
     NotNeeded,
-    /// A newer commit has been judged meanwhile.
+    /// A newer commit has been checked in the meantime.
     Superseded {
         head: String,
     },
-    /// The token may not write here; the body belongs in the summary of the job.
+    /// The token cannot write comments here; the body belongs in the job summary.
     JobSummary {
         reason: String,
     },
 }
 
-/// What a code host has to be able to do.
+/// The operations that a code host must support.
 pub(super) trait Conversation {
     /// All comments of the pull request, the oldest first.
     fn comments(&self) -> Result<Vec<Posted>, Error>;
@@ -88,57 +88,57 @@ pub(super) trait Conversation {
     fn create(&self, body: &str) -> Result<Posted, Error>;
     fn update(&self, id: &str, body: &str) -> Result<Posted, Error>;
     fn delete(&self, id: &str) -> Result<(), Error>;
-    /// Folds a comment away. `false` where the host cannot.
+    /// Hides a comment. `false` if the host cannot.
     fn hide(&self, _comment: &Posted) -> Result<bool, Error> {
         Ok(false)
     }
     /// The newest commit of the pull request.
     fn head(&self) -> Result<Option<String>, Error>;
-    /// Lets a little time pass, the more the more often it failed.
+    /// Waits a little, longer after each failure.
     fn pause(&self, attempt: u32);
-    /// Who we are, in the same words as `Posted::author`; `None` when the token may not ask.
+    /// Our own name as in `Posted::author`; `None` if the token may not query it.
     fn viewer(&self) -> Result<Option<String>, Error>;
 
-    /// The lines that the pull request shows; `None` where notes on lines are not supported.
+    /// The lines that the pull request shows; `None` if the host supports no notes on lines.
     fn shown_lines(&self) -> Result<Option<Vec<ShownFile>>, Error> {
         Ok(None)
     }
     fn line_notes(&self) -> Result<Vec<Posted>, Error> {
         Ok(Vec::new())
     }
-    /// Posts notes of which every line is shown; returns how many were taken.
+    /// Posts notes on visible lines; returns how many the host accepted.
     fn post_line_notes(&self, _notes: &[PlacedNote]) -> Result<usize, Error> {
         Ok(0)
     }
 }
 
-/// A comment as it stands on the host.
+/// A comment on the host.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Posted {
     pub(super) id: String,
     pub(super) body: String,
     pub(super) author: Option<String>,
     pub(super) url: Option<String>,
-    /// The host's other name for it, where hiding needs one.
+    /// The host's second identifier, if hiding needs one.
     pub(super) node: Option<String>,
 }
 
 /// A finding worth a note on its line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LineNote {
-    /// From the root of the repository, with `/`.
+    /// The path from the repository root, with `/`.
     pub path: String,
     pub first_line: u32,
     pub last_line: u32,
-    /// Markdown, escaped already.
+    /// Escaped Markdown.
     pub body: String,
-    /// What the lines should be instead.
+    /// The replacement of the lines.
     pub replacement: Option<String>,
-    /// Stays the same while the finding does: rule, resource and fingerprint of the facts.
+    /// A key that stays the same as long as the finding: rule, resource and fingerprint of the facts.
     pub key: String,
 }
 
-/// A note with the place in the diff that it belongs to.
+/// A note with its place in the diff.
 pub(super) struct PlacedNote<'a> {
     pub(super) note: &'a LineNote,
     pub(super) file: &'a ShownFile,
@@ -154,8 +154,9 @@ pub(super) fn text(value: &serde_json::Value, pointer: &str) -> Option<String> {
 pub(super) fn owner_and_name(repository: &str) -> Result<(&str, &str), Error> {
     match repository.split_once('/') {
         Some((owner, name)) if !owner.is_empty() && !name.is_empty() && !name.contains('/') => Ok((owner, name)),
-        _ => {
-            Err(Error::new(HttpErrorKind::Unusable, format!("`{repository}` is no repository of the form owner/name")))
-        }
+        _ => Err(Error::new(
+            HttpErrorKind::Unusable,
+            format!("`{repository}` is not a repository in the form owner/name"),
+        )),
     }
 }

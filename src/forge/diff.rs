@@ -1,4 +1,4 @@
-//! Which lines of the new text a unified diff shows: only those can carry a note.
+//! The new lines that a unified diff shows: only these can have a note.
 
 use std::ops::RangeInclusive;
 
@@ -6,14 +6,14 @@ use std::ops::RangeInclusive;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ShownFile {
     pub(super) path: String,
-    /// The path before the change, which one host asks for.
+    /// The path before the change, which one host requires.
     pub(super) old_path: String,
     pub(super) hunks: Vec<Hunk>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Hunk {
-    /// Lines of the new text, unchanged ones included.
+    /// Lines of the new version, including unchanged ones.
     pub(super) lines: RangeInclusive<u32>,
     pub(super) added: Vec<u32>,
 }
@@ -29,7 +29,7 @@ impl ShownFile {
     }
 }
 
-/// Reads the hunks of one file; text before the first hunk header is skipped.
+/// Reads the hunks of one file; skips everything before the first hunk header.
 pub(super) fn hunks(patch: &str) -> Vec<Hunk> {
     let mut found: Vec<Hunk> = Vec::new();
     let mut at = None;
@@ -52,7 +52,7 @@ pub(super) fn hunks(patch: &str) -> Vec<Hunk> {
     found
 }
 
-/// Where the new text of a hunk starts: `@@ -1,2 +3,4 @@`.
+/// The first line of a hunk in the new version: `@@ -1,2 +3,4 @@`.
 fn hunk_start(line: &str) -> Option<u32> {
     let ranges = line.strip_prefix("@@ -")?;
     let (_, new) = ranges.split_once(" +")?;
@@ -60,7 +60,7 @@ fn hunk_start(line: &str) -> Option<u32> {
     digits.parse().ok()
 }
 
-/// Reads a diff of many files as git writes it.
+/// Reads a diff of many files in git's format.
 pub(super) fn files(diff: &str) -> Vec<ShownFile> {
     let mut found = Vec::new();
     let mut starts: Vec<usize> = diff.match_indices("\ndiff --git ").map(|(at, _)| at + 1).collect();
@@ -78,7 +78,7 @@ pub(super) fn files(diff: &str) -> Vec<ShownFile> {
     found
 }
 
-/// `/dev/null` and quoted names, which hold bytes that no note could name, are left out.
+/// Leaves out `/dev/null` and quoted names, which contain bytes that no note could name.
 fn path_after(header: &str, mark: &str) -> Option<String> {
     let line = header.lines().find_map(|line| line.strip_prefix(mark))?;
     let line = line.trim_end_matches('\t');

@@ -1,4 +1,4 @@
-//! Gitea and Forgejo: close to GitHub, with pages cut to a size of the server's own and no bots.
+//! Gitea and Forgejo: similar to GitHub, with page sizes set by the server and no bots.
 
 use serde_json::{Value, json};
 
@@ -29,16 +29,16 @@ impl<'a> Gitea<'a> {
         HttpRequest::new(method, full)
     }
 
-    /// What is wanted of all pages; only that outlives the page that it stood in.
+    /// Keeps only the selected items of each page.
     fn pages<T>(&self, path: &[&str], wanted: impl Fn(&Value) -> Option<T>) -> Result<Vec<T>, Error> {
         let mut all = Vec::new();
         for page in 1..=MOST_PAGES {
             let reply = self.client.send(&self.request(Method::Get, path).query("page", page))?;
             let items = match reply.json()? {
                 Value::Array(items) => items,
-                // An empty list of some versions.
+                // Some versions answer an empty list with null.
                 Value::Null => Vec::new(),
-                _ => return Err(Error::new(HttpErrorKind::Malformed, "a list was asked for and something else came")),
+                _ => return Err(Error::new(HttpErrorKind::Malformed, "the server did not answer with a list")),
             };
             all.extend(items.iter().filter_map(&wanted));
             if !reply.has_next_page() {
@@ -130,11 +130,12 @@ impl Conversation for Gitea<'_> {
     }
 }
 
-/// How a review of ours starts.
+/// The first words of our reviews.
 const REVIEW: &str = "Notes of gpulint on changed lines";
 
 fn one(reply: &Reply) -> Result<Posted, Error> {
-    posted(&reply.json()?).ok_or_else(|| Error::new(HttpErrorKind::Malformed, "the answer is no comment"))
+    posted(&reply.json()?)
+        .ok_or_else(|| Error::new(HttpErrorKind::Malformed, "the server did not answer with a comment"))
 }
 
 fn posted_by_us(comment: &Value) -> Option<Posted> {

@@ -7,10 +7,10 @@ use super::diff::{self, ShownFile};
 use super::marker;
 use crate::http::{Client, Error, HttpErrorKind, HttpRequest, Method, Reply};
 
-/// Of the REST interface, pinned so that an answer keeps its shape.
+/// The version of the REST API, pinned so that answers keep their shape.
 const API_VERSION: &str = "2022-11-28";
 const PAGE_SIZE: u32 = 100;
-/// 10,000 comments; whoever has more would rather have a new comment than wait longer.
+/// 10,000 comments. With more, a new comment is better than a longer wait.
 const MOST_PAGES: u32 = 100;
 
 pub(super) struct Github<'a> {
@@ -36,7 +36,7 @@ impl<'a> Github<'a> {
         request
     }
 
-    /// The answer of the other interface. Its refusals come as successes that hold errors.
+    /// Queries the GraphQL API. Its errors arrive as successful answers with an error list.
     fn graphql(&self, question: Value) -> Option<Value> {
         let path = self.client.origin().path().trim_end_matches('/');
         let base = path.strip_suffix("/v3").unwrap_or(path);
@@ -45,7 +45,7 @@ impl<'a> Github<'a> {
         client.send(&request.json(question)).ok()?.json().ok()
     }
 
-    /// The branch may have moved on, or belong to several pull requests: only the one with our commit is ours.
+    /// The branch may have new commits, or several pull requests: only the one with our commit is right.
     pub(super) fn pull_request_from(&self, owner: &str, branch: &str) -> Result<Option<u64>, Error> {
         let request = self.request(Method::Get, &["pulls"]);
         let request =
@@ -57,14 +57,14 @@ impl<'a> Github<'a> {
         Ok(first.filter(|_| self.head.is_some() && found.next().is_none()))
     }
 
-    /// What is wanted of all pages; only that outlives the page that it stood in.
+    /// Keeps only the selected items of each page.
     fn pages<T>(&self, path: &[&str], wanted: impl Fn(&Value) -> Option<T>) -> Result<Vec<T>, Error> {
         let mut all = Vec::new();
         for page in 1..=MOST_PAGES {
             let request = self.request(Method::Get, path).query("per_page", PAGE_SIZE).query("page", page);
             let reply = self.client.send(&request)?;
             let Value::Array(items) = reply.json()? else {
-                return Err(Error::new(HttpErrorKind::Malformed, "a list was asked for and something else came"));
+                return Err(Error::new(HttpErrorKind::Malformed, "the server did not answer with a list"));
             };
             all.extend(items.iter().filter_map(&wanted));
             if !reply.has_next_page() {
@@ -100,7 +100,7 @@ impl Conversation for Github<'_> {
         self.client.send(&self.request(Method::Delete, &["issues", "comments", id])).map(drop)
     }
 
-    /// Only the other interface can do this.
+    /// Only GraphQL can minimize a comment.
     fn hide(&self, comment: &Posted) -> Result<bool, Error> {
         let Some(node) = &comment.node else { return Ok(false) };
         let query = "mutation($id: ID!) { minimizeComment(input: { subjectId: $id, classifier: OUTDATED }) \
@@ -119,7 +119,7 @@ impl Conversation for Github<'_> {
         self.client.pause(attempt);
     }
 
-    /// A token of an app or a workflow may not ask by this interface who it is, but by the other one.
+    /// The token of an app or a workflow cannot query its name by REST, only by GraphQL.
     fn viewer(&self) -> Result<Option<String>, Error> {
         let mut request = HttpRequest::new(Method::Get, ["user"]);
         request.accept = "application/vnd.github+json";
@@ -149,7 +149,7 @@ impl Conversation for Github<'_> {
         self.pages(&["pulls", &self.number, "comments"], posted_by_us)
     }
 
-    /// One review for all notes: people get one message.
+    /// Sends all notes in one review, so that people get one notification.
     fn post_line_notes(&self, notes: &[PlacedNote]) -> Result<usize, Error> {
         let comments: Vec<Value> = notes.iter().map(line_comment).collect();
         let summary = match notes.len() {
@@ -176,7 +176,8 @@ fn line_comment(placed: &PlacedNote) -> Value {
 }
 
 fn one(reply: &Reply) -> Result<Posted, Error> {
-    posted(&reply.json()?).ok_or_else(|| Error::new(HttpErrorKind::Malformed, "the answer is no comment"))
+    posted(&reply.json()?)
+        .ok_or_else(|| Error::new(HttpErrorKind::Malformed, "the server did not answer with a comment"))
 }
 
 fn posted_by_us(comment: &Value) -> Option<Posted> {

@@ -1,4 +1,4 @@
-//! GitLab, of gitlab.com or one's own: notes of a merge request.
+//! GitLab, gitlab.com or self-managed: notes of a merge request.
 
 use serde_json::{Value, json};
 
@@ -27,7 +27,7 @@ impl<'a> Gitlab<'a> {
         HttpRequest::new(method, full)
     }
 
-    /// What is wanted of all pages; only that outlives the page that it stood in.
+    /// Keeps only the selected items of each page.
     fn pages<T>(
         &self,
         path: &[&str],
@@ -42,7 +42,7 @@ impl<'a> Gitlab<'a> {
             }
             let reply = self.client.send(&request)?;
             let Value::Array(items) = reply.json()? else {
-                return Err(Error::new(HttpErrorKind::Malformed, "a list was asked for and something else came"));
+                return Err(Error::new(HttpErrorKind::Malformed, "the server did not answer with a list"));
             };
             all.extend(items.iter().filter_map(&wanted));
             if reply.header("x-next-page").is_none_or(str::is_empty) && !reply.has_next_page() {
@@ -106,16 +106,13 @@ impl Conversation for Gitlab<'_> {
         self.comments()
     }
 
-    /// A note stands on its last line, which has to be a new one: an unchanged line would need its old number too.
+    /// A note is on its last line, which must be new: an unchanged line would need its old number, too.
     fn post_line_notes(&self, notes: &[PlacedNote]) -> Result<usize, Error> {
         let request = self.client.send(&self.request(Method::Get, &[]))?.json()?;
         let commit = |name: &str| text(&request, &format!("/diff_refs/{name}"));
         let (Some(base), Some(start), Some(head)) = (commit("base_sha"), commit("start_sha"), commit("head_sha"))
         else {
-            return Err(Error::new(
-                HttpErrorKind::Malformed,
-                "the merge request does not say between which commits it is",
-            ));
+            return Err(Error::new(HttpErrorKind::Malformed, "the merge request has no base and head commits"));
         };
         let mut count = 0;
         for placed in notes.iter().filter(|placed| placed.hunk.added.contains(&placed.note.last_line)) {
@@ -134,7 +131,7 @@ impl Conversation for Gitlab<'_> {
 }
 
 fn one(reply: &Reply) -> Result<Posted, Error> {
-    posted(&reply.json()?).ok_or_else(|| Error::new(HttpErrorKind::Malformed, "the answer is no note"))
+    posted(&reply.json()?).ok_or_else(|| Error::new(HttpErrorKind::Malformed, "the server did not answer with a note"))
 }
 
 fn posted(note: &Value) -> Option<Posted> {

@@ -37,7 +37,7 @@ impl CodeHost {
         }
     }
 
-    /// Whether `<details>` folds; where it does not, the tags would be shown.
+    /// Whether `<details>` folds; otherwise the host would show the tags.
     pub fn has_folds(self) -> bool {
         self != CodeHost::Bitbucket
     }

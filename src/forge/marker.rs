@@ -1,22 +1,22 @@
-//! The hidden line by which a comment of ours is found again.
+//! The hidden line that identifies our comments.
 
 use std::fmt;
 
 use super::host::CodeHost;
 use crate::report::without_page_link;
 
-/// Tells the comments of several configurations apart.
+/// Distinguishes the comments of several configurations.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tag(String);
 
 const LONGEST_TAG: usize = 100;
 
 impl Tag {
-    /// Refuses what could end the hidden line early or be read as another one.
+    /// Rejects characters that could end the hidden line early or change its meaning.
     pub fn new(text: &str) -> Result<Self, String> {
         let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '/' | '-');
         if text.is_empty() || text.len() > LONGEST_TAG || !text.chars().all(plain) || text.contains("--") {
-            return Err(format!("a tag has 1 to {LONGEST_TAG} letters, digits, `.`, `_`, `/` or single `-`"));
+            return Err(format!("a tag must have 1 to {LONGEST_TAG} letters, digits, `.`, `_`, `/` or single `-`"));
         }
         Ok(Tag(text.to_owned()))
     }
@@ -34,12 +34,12 @@ impl fmt::Display for Tag {
     }
 }
 
-/// How a line is hidden.
+/// How a host hides a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Style {
     /// `<!-- … -->`
     HtmlComment,
-    /// `[//]: # (…)`, a link definition that nothing uses, where HTML would be shown as text.
+    /// `[//]: # (…)`, an unused link definition, for hosts that show HTML as text.
     LinkDefinition,
 }
 
@@ -58,18 +58,18 @@ impl Style {
 
 const NAME: &str = "gpulint:comment";
 const NOTE_NAME: &str = "gpulint:note";
-/// A comment that was replaced by a newer one and is no longer looked after.
+/// A comment that a newer one replaced and that gpulint no longer updates.
 const RETIRED_NAME: &str = "gpulint:retired";
 const SCHEMA: u32 = 1;
 
-/// What the first line of a comment says about it.
+/// The data in the first line of a comment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Marker {
     pub(super) tag: String,
     pub(super) head: Option<String>,
 }
 
-/// Reads a comment's first line; any other line may have come from a repository.
+/// Reads the first line of a comment; any other line may come from a repository.
 pub(super) fn read(body: &str) -> Option<Marker> {
     let text = hidden_text(body.lines().next()?)?;
     let fields = text.strip_prefix(NAME)?.split_ascii_whitespace();
@@ -78,14 +78,14 @@ pub(super) fn read(body: &str) -> Option<Marker> {
         match field.split_once('=') {
             Some(("tag", value)) => tag = Some(value.to_owned()),
             Some(("head", value)) => head = Some(value.to_owned()),
-            // A later version may say more.
+            // A later version may write more fields.
             _ => {}
         }
     }
     Some(Marker { tag: tag?, head })
 }
 
-/// The body with our line on top; a marker that the body brought along is replaced.
+/// The body with our hidden line first; it replaces a marker in the body.
 pub(super) fn stamp(body: &str, tag: &Tag, head: Option<&str>, style: Style) -> String {
     let mut fields = format!("{NAME} schema={SCHEMA} tag={tag}");
     if let Some(head) = head.filter(|head| is_commit(head)) {
@@ -94,7 +94,7 @@ pub(super) fn stamp(body: &str, tag: &Tag, head: Option<&str>, style: Style) -> 
     format!("{}\n\n{}\n", style.hide(&fields), content(body))
 }
 
-/// The body without its marker, in the form in which two bodies are compared.
+/// The body without its marker, normalized for comparison.
 pub(super) fn content(body: &str) -> String {
     let body = body.replace("\r\n", "\n");
     let rest = match body.split_once('\n') {
@@ -105,18 +105,18 @@ pub(super) fn content(body: &str) -> String {
     rest.trim_matches('\n').trim_end().to_owned()
 }
 
-/// Whether two bodies differ in the page that they link at most: that is no news.
+/// Whether two bodies differ only in their page link: such a difference is not news.
 pub(super) fn says_the_same(one: &str, other: &str) -> bool {
     let (one, other) = (content(one), content(other));
     without_page_link(&one) == without_page_link(&other)
 }
 
-/// The body with a marker that no later run takes for its own.
+/// The body with a marker that later runs ignore.
 pub(super) fn retire(body: &str, style: Style) -> String {
     format!("{}\n\n{}\n", style.hide(RETIRED_NAME), content(body))
 }
 
-/// The hidden line of a note on a line of code: `key` says which finding it is about.
+/// The hidden line of a note on a line of code: `key` identifies the finding.
 pub(super) fn stamp_note(body: &str, tag: &Tag, key: &str, style: Style) -> String {
     format!("{}\n\n{}\n", style.hide(&format!("{NOTE_NAME} tag={tag} key={}", plain_key(key))), content(body))
 }
@@ -126,13 +126,13 @@ pub(super) fn is_note(body: &str, tag: &Tag, key: &str) -> bool {
     line == Some(format!("{NOTE_NAME} tag={tag} key={}", plain_key(key)).as_str())
 }
 
-/// A key may hold an address from a repository; what stays of it cannot leave the hidden line.
+/// A key can contain an address from a repository; the result cannot leave the hidden line.
 fn plain_key(key: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | ':') { c } else { '_' };
     key.chars().take(200).map(plain).collect()
 }
 
-/// Whether a comment begins with a line of ours, whatever its tag: others need not be kept while a list is read.
+/// Whether a comment begins with one of our hidden lines, with any tag: other comments are dropped while a list is read.
 pub(super) fn is_ours(body: &str) -> bool {
     body.lines().next().is_some_and(is_marker)
 }
@@ -152,7 +152,7 @@ fn is_commit(text: &str) -> bool {
     (7..=64).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-/// Whether two names mean the same commit; some hosts shorten them.
+/// Whether two names identify the same commit; some hosts shorten them.
 pub(super) fn same_commit(a: &str, b: &str) -> bool {
     let length = a.len().min(b.len());
     length >= 7 && a.get(..length).zip(b.get(..length)).is_some_and(|(a, b)| a.eq_ignore_ascii_case(b))

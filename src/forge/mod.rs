@@ -1,8 +1,8 @@
-//! One comment of ours on a pull request, kept up to date, on every code host that people use.
+//! Writes and updates one gpulint comment on a pull request, on each supported code host.
 //!
-//! What to do (create, update, leave alone, settle a race) is decided once in `upsert`; a file a host says only how that
-//! host lists, writes and deletes. The body is made elsewhere: this room reads no finding, no file and no environment.
-//! A token that may not write is an outcome and not an error, because every fork's token is one.
+//! `upsert` decides once what to do: create, update, leave alone, or resolve a race. The file of a host only lists, writes and
+//! deletes comments. The body comes from elsewhere: this module reads no finding, no file and no environment. A token without
+//! write permission is a result and not an error, because every fork has such a token.
 
 mod azure;
 mod bitbucket;
@@ -25,20 +25,21 @@ use conversation::Conversation;
 
 use crate::http::{Client, Clock, Error, HttpErrorKind, HttpOrigin, HttpSettings};
 
-/// How the network is reached.
+/// The connection to the network.
 pub struct Wire<'a> {
     pub settings: HttpSettings,
     pub clock: &'a dyn Clock,
 }
 
-/// Leaves one comment with this tag that says this body.
+/// Ensures that one comment with this tag has this body.
 pub fn upsert(target: &CommentTarget, comment: &Comment, wire: &Wire) -> Result<CommentOutcome, Error> {
     let conversation = conversation(target, wire)?;
     let stamped = marker::stamp(&comment.body, &comment.tag, target.head.as_deref(), marker::Style::of(target.host));
     let characters = stamped.chars().count();
     let limit = target.host.longest_body();
     if characters > limit {
-        let message = format!("the comment has {characters} characters and {} takes {limit}", target.host.name());
+        let message =
+            format!("the comment has {characters} characters; the limit of {} is {limit}", target.host.name());
         return Err(Error::new(HttpErrorKind::Unusable, message));
     }
     match upsert::upsert(conversation.as_ref(), comment, &stamped, target.head.as_deref()) {
@@ -47,12 +48,12 @@ pub fn upsert(target: &CommentTarget, comment: &Comment, wire: &Wire) -> Result<
     }
 }
 
-/// What would be written, for a look before anything is sent.
+/// What would be written, for a dry run.
 pub fn preview(target: &CommentTarget, comment: &Comment) -> String {
     marker::stamp(&comment.body, &comment.tag, target.head.as_deref(), marker::Style::of(target.host))
 }
 
-/// Puts notes on lines that the pull request changes; notes that stand there already are left alone.
+/// Posts notes on changed lines; leaves existing notes alone.
 pub fn review(target: &CommentTarget, tag: &Tag, notes: &[LineNote], wire: &Wire) -> Result<Reviewed, Error> {
     let conversation = conversation(target, wire)?;
     match review::review(conversation.as_ref(), target, tag, notes) {
@@ -63,7 +64,7 @@ pub fn review(target: &CommentTarget, tag: &Tag, notes: &[LineNote], wire: &Wire
     }
 }
 
-/// The number of the one open pull request from this branch whose head is the target's; builds that run after other builds
+/// The number of the only open pull request from this branch with the target's head, for builds that run after other builds and
 /// know no number. Only GitHub has such builds.
 pub fn pull_request_from(target: &CommentTarget, owner: &str, branch: &str, wire: &Wire) -> Result<Option<u64>, Error> {
     if target.host != CodeHost::Github {

@@ -1,4 +1,4 @@
-//! Notes on single lines, with the replacement as a button where a finding has a one-line fix.
+//! Notes on single lines, with a suggestion if a finding has a one-line fix.
 
 use super::conversation::{CommentTarget, Conversation, LineNote, PlacedNote};
 use super::diff::{Hunk, ShownFile};
@@ -6,21 +6,21 @@ use super::host::CodeHost;
 use super::marker::{self, Style, Tag};
 use crate::http::Error;
 
-/// What became of the notes.
+/// The result of posting notes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Reviewed {
     pub posted: usize,
-    /// Said by an earlier run.
+    /// Notes that an earlier run already posted.
     pub standing: usize,
-    /// On lines that the pull request does not change.
+    /// Notes on lines that the pull request does not change.
     pub elsewhere: usize,
-    /// Left out so that a review stays readable; the comment tells them.
+    /// Notes that were left out to keep the review readable; the comment contains them.
     pub beyond_limit: usize,
-    /// Why the host or the token took none.
+    /// Why the host or the token accepted no notes.
     pub refused: Option<String>,
 }
 
-/// A reviewer who finds more notes than this reads none of them.
+/// A reviewer reads no review with more notes than this.
 const MOST_NOTES: usize = 10;
 
 pub(super) fn review(
@@ -41,7 +41,7 @@ pub(super) fn review(
     if !standing.is_empty()
         && let Some(viewer) = host.viewer()?
     {
-        // A note of somebody else with our marker would silence ours.
+        // Only our own notes count: a foreign note with our marker must not suppress ours.
         standing.retain(|posted| posted.author.as_ref() == Some(&viewer));
     }
     let mut placed = Vec::new();
@@ -62,7 +62,7 @@ pub(super) fn review(
     }
     match host.post_line_notes(&placed) {
         Ok(posted) => reviewed.posted = posted,
-        // The diff changed since we looked, so that a line is no longer part of it: the comment still says everything.
+        // The diff changed in the meantime, so that a line is no longer in it: the comment still contains everything.
         Err(error) if matches!(error.status(), Some(400 | 422)) => reviewed.refused = Some(error.message),
         Err(error) => return Err(error),
     }
@@ -82,11 +82,11 @@ fn body(host: CodeHost, tag: &Tag, note: &LineNote) -> String {
     marker::stamp_note(&text, tag, &note.key, Style::of(host))
 }
 
-/// A fence longer than any run of backticks in the text, so that the text cannot end it.
+/// Uses a longer fence than any run of backticks in the content, so that the content cannot end the code block.
 fn suggestion(host: CodeHost, replacement: &str, lines_below: u32) -> String {
     let longest = replacement.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(longest.max(2) + 1);
-    // GitLab counts the lines around the one that the note stands on, which is the last.
+    // GitLab counts lines from the line of the note, which is the last one.
     let range = if host == CodeHost::Gitlab { format!(":-{lines_below}+0") } else { String::new() };
     let replacement = replacement.trim_end_matches('\n');
     format!("\n\n{fence}suggestion{range}\n{replacement}\n{fence}")

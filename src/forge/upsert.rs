@@ -1,14 +1,13 @@
-//! Which comments to write, the same on every host.
+//! Decides which comments to write, the same on every host.
 //!
-//! Several runs may work on one pull request at a time. None of them can lock anything, so each looks again after it wrote:
-//! of several comments with one tag the oldest stays, and a run whose commit is no longer the newest leaves the
-//! comment alone.
+//! Several runs can work on one pull request at the same time, and none can lock anything. So each run checks again after writing:
+//! of several comments with one tag the oldest stays, and a run whose commit is outdated leaves the comment alone.
 
 use super::conversation::{Comment, CommentOutcome, Conversation, Mode, Posted};
 use super::marker::{self, Style, same_commit};
 use crate::http::{Error, HttpErrorKind};
 
-/// A comment may vanish or change under our hands; a pull request on which that happens more often is left alone.
+/// A comment may be deleted or changed during an update. After this many conflicts, gpulint leaves the pull request alone.
 const MOST_ROUNDS: u32 = 4;
 
 pub(super) fn upsert(
@@ -52,16 +51,14 @@ pub(super) fn upsert(
             return Ok(outcome);
         }
     }
-    Err(Error::new(
-        HttpErrorKind::Interrupted,
-        "the comment keeps changing while it is written; another run is at work",
-    ))
+    Err(Error::new(HttpErrorKind::Interrupted, "the comment changes again and again: another job writes to it"))
 }
 
 /// Comments with our marker and tag, the oldest first.
 enum Earlier {
     Ours(Vec<Posted>),
-    /// The token may not ask who it is. Anybody may have written these: a person or another program can paste a marker.
+    /// The token may not query its name. Then anyone may have written these comments, because a person or program can paste a
+    /// marker.
     OfAnybody(Vec<Posted>),
 }
 
@@ -86,7 +83,7 @@ fn with_our_marker(host: &dyn Conversation, comment: &Comment) -> Result<Vec<Pos
     Ok(found)
 }
 
-/// A new comment has our name as its author. Earlier ones of that author make room for it.
+/// The author of a new comment is our name. Replaces earlier comments of this author.
 fn replace_by_own_name(
     host: &dyn Conversation,
     comment: &Comment,
@@ -111,14 +108,14 @@ fn put_away(host: &dyn Conversation, comment: &Comment, old: &Posted) -> Result<
     }
 }
 
-/// The pull request's newest commit, when it is not ours but the one that the comment is about.
+/// The newest commit of the pull request, if it is not ours but the one in the comment.
 fn newer_head(host: &dyn Conversation, posted: &Posted, head: Option<&str>) -> Option<String> {
     let head = head?;
     let told = marker::read(&posted.body)?.head?;
     if same_commit(&told, head) {
         return None;
     }
-    // A token that may not ask this can still write: then the last one to come is believed.
+    // A token that may not query this can still write: then the last writer wins.
     let newest = host.head().ok()??;
     (same_commit(&newest, &told) && !same_commit(&newest, head)).then_some(newest)
 }
@@ -147,11 +144,11 @@ fn bring_up_to_date(
     if marker::content(&seen.body) == marker::content(body) {
         return Ok(Some(CommentOutcome::Updated { url: updated.url }));
     }
-    // Another run wrote after us. If its commit is the newest, it is right; else we are asked again.
+    // Another run wrote after ours. If its commit is the newest, its comment is right; otherwise the host is queried again.
     Ok(newer_head(host, &seen, head).map(|head| CommentOutcome::Superseded { head }))
 }
 
-/// Writes a new comment first and puts the earlier ones away afterwards, so that a failure leaves too much and not nothing.
+/// Writes a new comment before it removes earlier ones, so that a failure leaves too many comments and not none.
 fn replace(host: &dyn Conversation, comment: &Comment, body: &str, ours: &[Posted]) -> Result<CommentOutcome, Error> {
     let posted = create_once(host, comment, body, ours)?;
     for old in ours {
@@ -160,7 +157,7 @@ fn replace(host: &dyn Conversation, comment: &Comment, body: &str, ours: &[Poste
     Ok(CommentOutcome::Created { url: posted.url })
 }
 
-/// Where the host folds nothing away, one line stays of the old comment.
+/// If the host cannot hide comments, one line of the old comment stays.
 fn hide(host: &dyn Conversation, old: &Posted) -> Result<(), Error> {
     let style = if old.body.starts_with('[') { Style::LinkDefinition } else { Style::HtmlComment };
     let hidden = host.hide(old)?;
@@ -168,7 +165,7 @@ fn hide(host: &dyn Conversation, old: &Posted) -> Result<(), Error> {
     ignore_gone(host.update(&old.id, &marker::retire(left, style)).map(drop))
 }
 
-/// Creates a comment. When the answer got lost, looks whether the comment came to be before trying again.
+/// Creates a comment. If the answer is lost, checks whether the comment exists before it tries again.
 fn create_once(host: &dyn Conversation, comment: &Comment, body: &str, earlier: &[Posted]) -> Result<Posted, Error> {
     let mut lost = None;
     for round in 0..MOST_ROUNDS {
@@ -187,7 +184,7 @@ fn create_once(host: &dyn Conversation, comment: &Comment, body: &str, earlier: 
     Err(lost.unwrap_or_else(|| Error::new(HttpErrorKind::Interrupted, "the comment could not be created")))
 }
 
-/// Another run may have created a comment at the same time. The oldest stays: both runs come to the same choice.
+/// Another run may have created a comment at the same time. The oldest stays: both runs make the same choice.
 fn settle_created(
     host: &dyn Conversation,
     comment: &Comment,

@@ -1,4 +1,4 @@
-//! From rows to facts: what can be relied on becomes known, everything else says why it is not.
+//! Turns rows of usage metrics into facts: usable ones become known, others unknown with a reason.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -9,15 +9,15 @@ use crate::catalog::Catalog;
 use crate::inventory::{Fact, Key, Origin, Resource, Role, Value};
 use crate::source::{Date, Span};
 
-/// Below it, a window says nothing; below the other, less.
+/// Below the first share, a window is unusable; below the second, it is less certain.
 const LEAST_COVERAGE: f64 = 0.5;
 const GOOD_COVERAGE: f64 = 0.9;
 
-/// Programs that take all memory of an accelerator at their start.
+/// Programs that allocate all memory of an accelerator at their start.
 const PREALLOCATING: [&str; 10] =
     ["vllm", "sglang", "tgi", "lmdeploy", "trt-llm", "triton", "nim", "lorax", "aphrodite", "kserve-huggingface"];
 
-/// Every fact that a meter may tell.
+/// Every fact that usage metrics can set.
 const ALL: [Key; 18] = [
     Key::MeasuredBusy,
     Key::MeasuredBusyMax,
@@ -39,7 +39,7 @@ const ALL: [Key; 18] = [
     Key::MeasuredSource,
 ];
 
-/// Nothing that was measured can be used.
+/// Sets all measured facts to unknown with a reason.
 pub(super) fn forget(resource: &mut Resource, why: &str, span: Span) {
     let why: Arc<str> = why.into();
     for key in ALL {
@@ -47,21 +47,21 @@ pub(super) fn forget(resource: &mut Resource, why: &str, span: Span) {
     }
 }
 
-/// What decides whether a row can be relied on.
+/// The limits that decide whether a row is usable.
 pub(super) struct Judge<'a> {
     pub(super) options: &'a UsageOptions,
     pub(super) catalog: &'a Catalog,
     pub(super) today: Option<Date>,
 }
 
-/// The rows of one thing as one: its containers, its parts.
+/// The combined rows of one workload: its containers and parts.
 struct Together {
     row: UsageRow,
     span: Span,
 }
 
 impl Judge<'_> {
-    /// Tells a resource what its rows say; why they cannot be used, if they cannot.
+    /// Sets the measured facts of a resource; returns why its rows cannot be used, if they cannot.
     pub(super) fn tell(&self, resource: &mut Resource, rows: &[&MeasuredRow], is_sure: bool) -> Option<String> {
         let all = together(rows)?;
         resource.set(Key::MeasuredSeen, Fact::written(Value::Flag(true), all.span));
@@ -74,8 +74,10 @@ impl Judge<'_> {
         let because = format!("measured by {}", row.source);
         let origin = match is_sure && coverage >= GOOD_COVERAGE {
             true => Origin::Resolved,
-            false if is_sure => Origin::Inferred(format!("{because}, {:.0}% covered", coverage * 100.0).into()),
-            false => Origin::Inferred(format!("{because}, and taken for this by its name").into()),
+            false if is_sure => {
+                Origin::Inferred(format!("{because}, {:.0}% of the hours measured", coverage * 100.0).into())
+            }
+            false => Origin::Inferred(format!("{because}, matched by its name").into()),
         };
         self.set(resource, &all, &origin);
         resource.set(Key::MeasuredWindow, Fact::known(Value::text(said_window(row)), all.span, origin.clone()));
@@ -87,7 +89,9 @@ impl Judge<'_> {
         let (row, span) = (&all.row, all.span);
         let known = |value: f64| Fact::known(Value::Number(value), span, origin.clone());
         let shared = row.shared.is_some_and(|it| it > 0.0);
-        let nobodys = || Fact::unknown("several share each accelerator: what it did is nobody's alone", span);
+        let nobodys = || {
+            Fact::unknown("several workloads share each accelerator, so its metrics belong to none of them alone", span)
+        };
         let needed = [
             (Key::MeasuredBusy, row.busy, "busy"),
             (Key::MeasuredBusyMax, row.busy_max, "busy_max"),
@@ -100,10 +104,15 @@ impl Judge<'_> {
                 _ if shared && key != Key::MeasuredHours => nobodys(),
                 Some(_) if key == Key::MeasuredMemory && preallocates(resource).is_some() => {
                     let program = preallocates(resource).unwrap_or_default();
-                    Fact::unknown(format!("{program} takes all memory at its start: what it took is no need"), span)
+                    Fact::unknown(
+                        format!(
+                            "{program} allocates all memory at its start, so the measured memory is not what it needs"
+                        ),
+                        span,
+                    )
                 }
                 Some(value) => known(value),
-                None => Fact::unknown(format!("not measured: the row has no `{column}`"), span),
+                None => Fact::unknown(format!("not measured: the row of the usage metrics has no `{column}`"), span),
             };
             resource.set(key, fact);
         }
@@ -125,7 +134,7 @@ impl Judge<'_> {
         }
     }
 
-    /// Why nothing may be concluded from a row.
+    /// Why a row cannot be used.
     fn unusable(&self, resource: &Resource, row: &UsageRow) -> Option<String> {
         let coverage = row.coverage.unwrap_or_else(|| days(row) / window(row));
         let age = self.today.map(|today| today.since(row.to));
@@ -133,24 +142,24 @@ impl Judge<'_> {
             Some(age) if age as f64 > self.options.max_age_days => {
                 let most = trimmed(self.options.max_age_days);
                 return Some(format!(
-                    "measured until {}, {age} days ago; after {most} it is not relied on",
+                    "measured until {}, {age} days ago; gpulint ignores metrics after {most} days",
                     last_day(row)
                 ));
             }
-            Some(age) if age < -1 => return Some(format!("measured until {}, which is still to come", last_day(row))),
+            Some(age) if age < -1 => return Some(format!("measured until {}, which is in the future", last_day(row))),
             _ => {}
         }
         if days(row) < self.options.min_days {
             let least = trimmed(self.options.min_days);
-            return Some(format!("measured on {} days, and {least} are needed", trimmed(days(row))));
+            return Some(format!("measured on {} days, minimum {least}", trimmed(days(row))));
         }
         if coverage < LEAST_COVERAGE {
-            return Some(format!("only {:.0}% of its hours are measured", coverage * 100.0));
+            return Some(format!("only {:.0}% of its hours were measured", coverage * 100.0));
         }
         self.changed(resource, row)
     }
 
-    /// The text asks for something else than what ran: the measurement has expired by itself.
+    /// Why the measurement is outdated: the configuration requests something else than what ran.
     pub(super) fn changed(&self, resource: &Resource, row: &UsageRow) -> Option<String> {
         let asked = resource.text(Key::Accelerator);
         let number = resource.number(Key::AcceleratorCount);
@@ -169,19 +178,19 @@ impl Judge<'_> {
             format!("{count}{}", name.unwrap_or("accelerators"))
         };
         Some(format!(
-            "measured on {}, and the text now asks for {}",
+            "measured on {}, but the configuration now requests {}",
             said(row.gpus, ran.as_deref()),
             said(number, asked)
         ))
     }
 }
 
-/// Meters that were there all the time, and the places that they saw.
+/// Monitoring systems that ran all the time, and the namespaces that they saw.
 pub(super) struct Observers<'r> {
     rows: Vec<&'r MeasuredRow>,
-    /// Clusters with their namespaces.
+    /// Clusters and namespaces with metrics.
     seen: BTreeSet<(&'r str, &'r str)>,
-    /// Those of them in which something ran that has no name.
+    /// The part of them in which something without a name ran.
     nameless: BTreeSet<(&'r str, &'r str)>,
 }
 
@@ -201,8 +210,8 @@ impl<'r> Observers<'r> {
         }
     }
 
-    /// The meter was there and saw others of its place: what it did not see did not run. When it was there, and where that
-    /// stands.
+    /// The window and its place, if the monitoring system ran all the time and saw other workloads of the namespace: then a
+    /// workload that it did not see did not run.
     pub(super) fn watched(&self, resource: &Resource, cluster: Option<&str>) -> Option<(String, Span)> {
         if resource.role != Role::Requested {
             return None;
@@ -212,17 +221,17 @@ impl<'r> Observers<'r> {
         let here: Vec<&&MeasuredRow> = here.collect();
         let [observer] = here.as_slice() else { return None };
         let place = (observer.row.cluster.as_str(), namespace);
-        // What nobody knows the owner of may be it.
+        // A workload without a name may be this one.
         let is_watched = self.seen.contains(&place) && !self.nameless.contains(&place);
         is_watched.then(|| (said_window(&observer.row), observer.span))
     }
 }
 
-/// The text says another number of pods or machines than ran: what they did together says nothing of as many as there are now.
+/// Why the measurement is outdated: the configuration sets another number of pods or machines than ran.
 fn replicas_changed(resource: &Resource, row: &UsageRow) -> Option<String> {
     const NEAR: f64 = 0.1;
     let (ran, asked) = (row.replicas?, resource.count.value()?);
-    // What ends runs now and then, and an autoscaler may be anywhere between its ends.
+    // Jobs run only sometimes, and an autoscaler can be anywhere between minimum and maximum.
     let ends = resource.flag(Key::EndsByItself) == Some(true) || row.replicas == Some(0.0);
     let is_less = ran < asked.floor * (1.0 - NEAR) && !ends;
     let is_more = ran > asked.ceiling * (1.0 + NEAR);
@@ -231,10 +240,11 @@ fn replicas_changed(resource: &Resource, row: &UsageRow) -> Option<String> {
     } else {
         format!("{} to {}", trimmed(asked.floor), trimmed(asked.ceiling))
     };
-    (is_less || is_more).then(|| format!("measured on {} of them, and the text now asks for {said}", trimmed(ran)))
+    (is_less || is_more)
+        .then(|| format!("measured on {} of them, but the configuration now requests {said}", trimmed(ran)))
 }
 
-/// A program that takes all memory at its start.
+/// The program, if it allocates all memory at its start.
 fn preallocates(resource: &Resource) -> Option<String> {
     let program = resource.text(Key::Program)?;
     PREALLOCATING.contains(&program).then(|| program.to_owned())
@@ -244,27 +254,27 @@ fn window(row: &UsageRow) -> f64 {
     (row.to.since(row.from) as f64).max(1.0)
 }
 
-/// Days with samples; all of them where nobody says.
+/// Days with samples; all days of the window if the row has no number.
 fn days(row: &UsageRow) -> f64 {
     row.days.unwrap_or_else(|| window(row)).min(window(row))
 }
 
-/// `to` is the day behind it.
+/// The last day; `to` is exclusive.
 fn last_day(row: &UsageRow) -> Date {
     Date::from_unix_days(row.to.unix_days() - 1).unwrap_or(row.to)
 }
 
-/// `14 days to 2026-11-21, 99% covered`
+/// `14 days to 2026-11-21, 99% of the hours measured`
 fn said_window(row: &UsageRow) -> String {
     let coverage = row.coverage.unwrap_or_else(|| days(row) / window(row));
-    format!("{} days to {}, {:.0}% covered", trimmed(days(row)), last_day(row), coverage * 100.0)
+    format!("{} days to {}, {:.0}% of the hours measured", trimmed(days(row)), last_day(row), coverage * 100.0)
 }
 
 fn trimmed(n: f64) -> String {
     format!("{}", (n * 10.0).round() / 10.0)
 }
 
-/// Containers and parts of one thing: hours add up, shares are weighted by them, peaks are the highest.
+/// Combines containers and parts of one workload: adds hours, weights shares by hours, and takes the highest peaks.
 fn together(rows: &[&MeasuredRow]) -> Option<Together> {
     let (first, rest) = rows.split_first()?;
     let mut all = first.row.clone();

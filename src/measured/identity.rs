@@ -1,4 +1,4 @@
-//! Which row is about which resource. A row goes to a resource only where both say the same name and nothing else does.
+//! Matches rows to resources. A row matches a resource only if both have the same name and no other resource or workload has it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,14 +7,14 @@ use super::row::{OBSERVER, UsageRow};
 use crate::inventory::{Inventory, MeterName, Resource, ResourceId};
 use crate::source::{Sources, matches};
 
-/// What rows say of a resource.
+/// The result of matching a resource.
 pub(super) enum Claim {
-    /// These, by their places. Sure where the names are its own and no other could be meant.
+    /// These rows, by index. `is_sure` if the name is exact and no other is possible.
     Rows {
         places: Vec<usize>,
         is_sure: bool,
     },
-    /// Some that may be about it, and why they are taken for nobody's.
+    /// Several rows match, and the reason why none is used.
     Open {
         why: String,
         places: Vec<usize>,
@@ -22,14 +22,14 @@ pub(super) enum Claim {
     Nothing,
 }
 
-/// One workload or one group of machines, as a meter knows it.
+/// One workload or group of machines, as monitoring names it.
 type Identity<'r> = (&'r str, &'r str, &'r str, &'r str);
 
 fn identity(row: &UsageRow) -> Identity<'_> {
     (&row.cluster, &row.namespace, &row.kind, &row.name)
 }
 
-/// The claim of each resource that sums count.
+/// Matches each resource in the total with rows.
 pub(super) fn claims(
     inventory: &Inventory,
     sources: &Sources,
@@ -66,17 +66,17 @@ pub(super) fn claims(
     found.into_iter().map(claim).collect()
 }
 
-/// `2 resources here are called Deployment prod/a: …`
+/// `2 resources match the metrics of prod/Deployment/a: …`
 fn claimed_twice(inventory: &Inventory, identity: &Identity<'_>, several: &BTreeSet<usize>) -> String {
     let named = several.iter().take(2).filter_map(|at| inventory.resources.get(*at)).map(|it| it.address.as_str());
     let named: Vec<&str> = named.collect();
-    format!("{} resources may be what was measured as {}: {}", several.len(), shown(identity), named.join(", "))
+    format!("{} resources match the metrics of {}: {}", several.len(), shown(identity), named.join(", "))
 }
 
-/// `2 measured workloads are called so: prod/a, dev/a`
+/// `2 measured workloads match it: prod/a, dev/a`
 fn measured_twice(several: &[Identity<'_>]) -> String {
     let named: Vec<String> = several.iter().take(3).map(shown).collect();
-    format!("{} measured workloads may be it: {}", several.len(), named.join(", "))
+    format!("{} measured workloads match it: {}", several.len(), named.join(", "))
 }
 
 fn shown((cluster, namespace, kind, name): &Identity<'_>) -> String {
@@ -90,7 +90,7 @@ pub(super) fn cluster_of<'o>(resource: &Resource, sources: &Sources, options: &'
     options.clusters.iter().find(|(pattern, _)| holds(pattern)).map(|(_, cluster)| cluster.as_str())
 }
 
-/// Rows by their names.
+/// Rows by name.
 struct RowIndex<'r> {
     /// All places of an identity: one for each container and window.
     places: BTreeMap<Identity<'r>, Vec<usize>>,
@@ -114,13 +114,13 @@ impl<'r> RowIndex<'r> {
         self.places.get(identity).cloned().unwrap_or_default()
     }
 
-    /// The identities that a resource may have, and whether they are its own names. Those of its own come before those of
-    /// what its controller makes.
+    /// The identities that a resource may have, and whether they are exact names. The resource's names come before those of
+    /// objects that its controller creates.
     fn find(&self, resource: &Resource, cluster: Option<&str>) -> (Vec<Identity<'r>>, bool) {
         for is_own in [true, false] {
             let names = resource.metered.iter().filter(|it| it.is_own == is_own);
             let mut found: BTreeSet<Identity<'r>> = names.flat_map(|name| self.of(name, cluster)).collect();
-            // A name without its cluster or its namespace is still that of one thing where only one has it.
+            // A name without cluster or namespace still matches if only one workload has it.
             if cluster.is_some() {
                 let named: BTreeSet<Identity<'r>> = found.iter().filter(|it| !it.0.is_empty()).copied().collect();
                 if !named.is_empty() {
@@ -155,7 +155,7 @@ impl<'r> RowIndex<'r> {
     }
 }
 
-/// Kinds of what is measured outside of Kubernetes.
+/// Kinds that are measured outside of Kubernetes.
 fn is_machine(kind: &str) -> bool {
     matches!(kind, "Instance" | "NodeGroup" | "NodePool" | "Endpoint" | "Notebook" | "Machine")
 }

@@ -1,27 +1,27 @@
-//! Lines of files of rows: where they stand, and what is wrong with some.
+//! Reads files of rows: their places and errors.
 
 use crate::catalog::records;
 use crate::diagnostic::Diagnostic;
 use crate::inventory::Inventory;
 use crate::source::Span;
 
-/// What is wrong with a line of a file.
+/// An error in a line of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UsageError {
-    /// Counted from 1.
+    /// The line number, from 1.
     pub line: usize,
     pub message: String,
 }
 
-/// A line that cannot be read is an error at that line.
+/// Reports each unreadable line as an error at that line.
 pub(super) fn wrong_rows(inventory: &mut Inventory, wrong: Vec<UsageError>, place: impl Fn(usize) -> Span, help: &str) {
     for error in wrong {
         inventory.diagnostics.push(Diagnostic::unreadable(error.message, place(error.line)).with_help(help));
     }
 }
 
-/// The rows of a file that begins with this line, and what is wrong with others. A file of another version, or with a heading
-/// that cannot be used, is refused as a whole.
+/// The rows of a file that begins with this header, and the errors of other rows. A file of another version, or with an
+/// invalid heading, is an error as a whole.
 pub(super) fn read_rows<Columns, Row>(
     text: &str,
     header: &str,
@@ -31,7 +31,10 @@ pub(super) fn read_rows<Columns, Row>(
     let at = |line: usize, message: String| UsageError { line, message };
     let first = text.trim_start_matches('\u{feff}').lines().next().unwrap_or_default().trim_end();
     if first != header {
-        return Err(at(1, format!("its first line is not `{header}`: it is no file of this version of gpulint")));
+        return Err(at(
+            1,
+            format!("the first line is not `{header}`, so this version of gpulint cannot read the file"),
+        ));
     }
     let mut lines = records(text);
     let Some((line, heading)) = lines.next() else { return Ok((Vec::new(), Vec::new())) };

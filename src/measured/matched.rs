@@ -1,4 +1,4 @@
-//! The rows that were read, and which resource each is about.
+//! The rows that were read, with their resources.
 
 use std::collections::BTreeMap;
 
@@ -7,18 +7,18 @@ use super::row::{FILE_NAME, UsageRow};
 use crate::inventory::ResourceId;
 use crate::source::Span;
 
-/// What is told beside the rows.
+/// The settings for usage metrics.
 #[derive(Debug, Clone, PartialEq)]
 pub struct UsageOptions {
-    /// The files, as paths of the tree.
+    /// The usage files, as paths of the tree.
     pub files: Vec<String>,
-    /// Rows that end longer ago are no news of today.
+    /// Rows that end earlier are outdated, in days.
     pub max_age_days: f64,
-    /// Rows of fewer days say too little.
+    /// Rows with fewer days are not used.
     pub min_days: f64,
-    /// Which cluster or account the files of some paths are deployed to.
+    /// The cluster or account to which files of a path pattern are deployed.
     pub clusters: Vec<(String, String)>,
-    /// The same for bills.
+    /// The settings for bills.
     pub paid: PaidOptions,
 }
 
@@ -34,26 +34,26 @@ impl Default for UsageOptions {
     }
 }
 
-/// A row with where it stands.
+/// A row with its place.
 #[derive(Debug, Clone)]
 pub struct MeasuredRow {
     pub row: UsageRow,
     pub span: Span,
 }
 
-/// Which row is about which resource, and what found no partner.
+/// Which row matches which resource, and what has no match.
 #[derive(Debug, Clone, Default)]
 pub struct Measured {
-    /// Files that were read, whatever came of them.
+    /// The number of files that were read, including unusable ones.
     pub files: usize,
     pub rows: Vec<MeasuredRow>,
-    /// The places of rows, by the resource that they are about.
+    /// The indexes of rows by resource.
     pub matched: BTreeMap<ResourceId, Vec<usize>>,
-    /// Rows that are about nothing here, with the reason.
+    /// Rows that match no resource, with the reason.
     pub unmatched: Vec<(usize, String)>,
-    /// Resources without a measurement that can be used, with the reason.
+    /// Resources without a usable measurement, with the reason.
     pub unmeasured: Vec<(ResourceId, String)>,
-    /// What bills said.
+    /// The matches of bills.
     pub paid: Paid,
 }
 
@@ -62,20 +62,20 @@ impl Measured {
         self.rows.is_empty()
     }
 
-    /// Of something measured, so many have no measurement that can be used.
+    /// The number of resources with and without usable metrics, in one line.
     pub fn in_short(&self) -> Option<String> {
         let open = self.unmeasured.len();
         let all = self.matched.len() + self.unmeasured.iter().filter(|(id, _)| !self.matched.contains_key(id)).count();
         (!self.is_empty() && all > 0).then(|| {
             let rows = self.unmatched.len();
-            let rows = if rows == 0 { String::new() } else { format!("; {rows} rows match nothing") };
-            format!("measured: {} of {all} resources, {open} without a measurement that can be used{rows}", all - open)
+            let rows = if rows == 0 { String::new() } else { format!("; rows that match no resource: {rows}") };
+            format!("usage metrics: {} of {all} resources, {open} without a usable measurement{rows}", all - open)
         })
     }
 }
 
 impl Measured {
-    /// Resources have other places now, or none.
+    /// Updates the resource indexes after resources were moved or removed.
     pub fn keep(&mut self, moved: impl Fn(ResourceId) -> Option<ResourceId>) {
         self.paid.keep(&moved);
         let matched = std::mem::take(&mut self.matched);

@@ -1,8 +1,8 @@
-//! What a meter said: rows of `gpulint-usage.csv` become facts of the resources that they are about.
+//! Usage metrics: rows of `gpulint-usage.csv` become facts of the resources that they match.
 //!
-//! Text says what was asked for, a meter what was used. A row becomes facts only where it is sure which resource it is
-//! about, where it is fresh and covers its window, and where the text still asks for what was measured: otherwise the facts
-//! are unknown, with the reason. Every row and every resource that found no partner is told.
+//! Files contain what is requested, metrics what was used. A row becomes facts only if it matches exactly one resource, is recent
+//! and covers its window, and if the configuration still requests what was measured. Otherwise the facts are unknown, with the
+//! reason. Reports list every row and every resource without a match.
 
 mod facts;
 mod identity;
@@ -23,7 +23,7 @@ use identity::{Claim, claims, cluster_of};
 use lines::{spans_of_lines, wrong_rows};
 use row::{OBSERVER, UsageError, UsageRow};
 
-/// What meters and bills said of what the text asks for.
+/// Matches metrics and bills with resources.
 pub fn measure(
     inventory: &mut Inventory,
     sources: &Sources,
@@ -35,7 +35,7 @@ pub fn measure(
     Measured { paid, ..metered(inventory, sources, options, catalog, today) }
 }
 
-/// Reads the files that are there, and fills the facts of what they are about.
+/// Reads the available files, and sets the facts of matching resources.
 fn metered(
     inventory: &mut Inventory,
     sources: &Sources,
@@ -45,7 +45,7 @@ fn metered(
 ) -> Measured {
     let mut measured = Measured::default();
     for path in &options.files {
-        // That a file which the settings name is there was looked after when they were read.
+        // Reading the settings already checked that a configured file exists.
         let Ok(file) = sources.open(path) else { continue };
         measured.files += 1;
         read(inventory, sources, file, &mut measured.rows);
@@ -80,19 +80,19 @@ fn metered(
             Claim::Nothing => {
                 let watched = observers.watched(resource, cluster_of(resource, sources, options));
                 unseen.extend(watched.map(|watched| (id, watched)));
-                measured.unmeasured.push((id, "no row is about it".to_owned()));
+                measured.unmeasured.push((id, "no row of the usage metrics matches it".to_owned()));
             }
         }
     }
     for (at, it) in measured.rows.iter().enumerate() {
         if !used.get(at).copied().unwrap_or(true) && it.row.kind != OBSERVER {
-            measured.unmatched.push((at, "nothing here has this name".to_owned()));
+            measured.unmatched.push((at, "no resource here has this name".to_owned()));
         }
     }
     for (id, (window, span)) in unseen {
         let Some(resource) = inventory.resources.get_mut(id.0) else { continue };
         let seen = match renamed(resource, &measured, &judge) {
-            Some((name, row)) => Fact::unknown(format!("it may be what was measured as {name}"), row),
+            Some((name, row)) => Fact::unknown(format!("it may be the workload that was measured as {name}"), row),
             None => Fact::written(Value::Flag(false), span),
         };
         resource.set(Key::MeasuredSeen, seen);
@@ -103,7 +103,7 @@ fn metered(
     measured
 }
 
-/// A row of its kind, its namespace and its accelerators that is about nothing here: the same thing may have had another name when it was measured.
+/// An unmatched row of the same kind, namespace and accelerators: the workload may have had another name when it was measured.
 fn renamed(resource: &Resource, measured: &Measured, judge: &facts::Judge<'_>) -> Option<(String, Span)> {
     let alike = |row: &UsageRow, it: &MeterName| {
         it.kind.as_deref() == Some(row.kind.as_str()) && it.namespace.as_deref() == Some(row.namespace.as_str())
@@ -134,11 +134,11 @@ fn read(inventory: &mut Inventory, sources: &Sources, file: FileId, rows: &mut V
             for row in found {
                 match known.insert(row.identity(), row.line) {
                     None => rows.push(MeasuredRow { span: place(row.line), row }),
-                    // Two clusters without their names, or one that was put in twice.
+                    // Two clusters without names, or one cluster that was added twice.
                     Some(before) => wrong.push(UsageError {
                         line: row.line,
                         message: format!(
-                            "line {before} is about the same thing and the same days: they are not added; say `cluster` where they are two"
+                            "line {before} has the same workload and days, so gpulint ignores this row; if they are two workloads, set `cluster`"
                         ),
                     }),
                 }
@@ -147,5 +147,5 @@ fn read(inventory: &mut Inventory, sources: &Sources, file: FileId, rows: &mut V
         }
         Err(error) => vec![error],
     };
-    wrong_rows(inventory, wrong, place, "`gpulint usage show --columns` lists what a row may hold");
+    wrong_rows(inventory, wrong, place, "list the columns: `gpulint usage show --columns`");
 }

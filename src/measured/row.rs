@@ -1,7 +1,7 @@
-//! One line of `gpulint-usage.csv`: what one workload or one group of machines used over some days.
+//! One row of `gpulint-usage.csv`: the usage of one workload or group of machines over some days.
 //!
-//! An empty cell is what nobody measured; zero is written `0`. The columns are one table: the reader, the writer and the
-//! messages follow it.
+//! An empty cell means that the value was not measured; zero is `0`. The columns are one table, which the reader, the writer and
+//! the messages use.
 
 use std::fmt::Write;
 
@@ -13,19 +13,19 @@ use crate::source::Date;
 /// The first line of a file of this version.
 pub const HEADER: &str = "# gpulint usage 1";
 
-/// The name of the file where no setting names another.
+/// The default file name.
 pub const FILE_NAME: &str = "gpulint-usage.csv";
 
-/// A kind of its own: that the meter itself was there, so that what it did not see did not run.
+/// A special kind: the monitoring system itself ran, so that what it did not see did not run.
 pub const OBSERVER: &str = "Observer";
 
-/// Characters of one text.
+/// The most characters of one string.
 const LONGEST: usize = 253;
 
-/// Digits that are written.
+/// Decimal digits in the file.
 const DIGITS: i32 = 3;
 
-/// Keeps the text of a cell in a row, or says what is wrong with it.
+/// Stores a cell in a row, or returns an error.
 type Setter = fn(&mut UsageRow, String) -> Result<(), String>;
 
 macro_rules! columns {
@@ -33,28 +33,28 @@ macro_rules! columns {
         texts { $($text:ident $text_meaning:literal;)+ }
         numbers { $($number:ident $most:expr, $number_meaning:literal;)+ }
     ) => {
-        /// What was measured of one thing.
+        /// The metrics of one workload.
         #[derive(Debug, Clone, Default, PartialEq)]
         pub struct UsageRow {
             $(#[doc = $text_meaning] pub $text: String,)+
-            /// The first day, and the one behind the last.
+            /// The first day, and the day after the last.
             pub from: Date,
             pub to: Date,
             $(#[doc = $number_meaning] pub $number: Option<f64>,)+
-            /// Where the row stands; 0 in one that was not read.
+            /// The line of the row; 0 if the row was not read from a file.
             pub line: usize,
         }
 
         impl UsageRow {
-            /// The columns with what they hold.
+            /// The columns with their meaning.
             pub const COLUMNS: &'static [(&'static str, &'static str)] = &[
                 $((stringify!($text), $text_meaning),)+
-                ("from", "The first day, 2027-01-31."),
-                ("to", "The day behind the last one."),
+                ("from", "The first day, such as 2027-01-31."),
+                ("to", "The day after the last one."),
                 $((stringify!($number), $number_meaning),)+
             ];
 
-            /// How a cell of a column is kept.
+            /// The function that stores a cell of a column.
             fn setter(column: &str) -> Option<Setter> {
                 Some(match column {
                     $(stringify!($text) => |row, cell| {
@@ -91,39 +91,39 @@ macro_rules! columns {
 
 columns! {
     texts {
-        cluster "The cluster or account, as the settings call it.";
+        cluster "The cluster or account, as named in the settings.";
         namespace "The namespace of a workload.";
-        kind "Deployment, Job, NodePool, Instance, Endpoint, Notebook, …; Observer: the meter itself was there.";
-        name "The name of the workload or the group of machines.";
-        container "Its container; empty for all of it.";
+        kind "Deployment, Job, NodePool, Instance, Endpoint, Notebook, …; Observer: the monitoring system itself ran.";
+        name "The name of the workload or group of machines.";
+        container "The container; empty for the whole workload.";
         accelerator "The accelerator that ran.";
-        source "What measured it, as in dcgm:GR_ENGINE_ACTIVE.";
-        note "For people.";
+        source "The source of the metric, such as dcgm:GR_ENGINE_ACTIVE.";
+        note "A note for people; gpulint ignores it.";
     }
     numbers {
-        gpus 1e6, "Accelerators of one pod or machine.";
+        gpus 1e6, "Accelerators per pod or machine.";
         days 10_000.0, "Days with samples.";
         gpu_hours 1e12, "Accelerator hours with samples, of all replicas.";
-        coverage 1.0, "Hours with samples as a share of hours asked for.";
+        coverage 1.0, "Hours with samples, as a share of the hours of the window.";
         busy 1.0, "Mean share of the time that an accelerator worked.";
-        busy_max 1.0, "The most of it.";
-        idle 1.0, "Share of five-minute points below two percent.";
-        sm_active 1.0, "Mean share of the units of an accelerator that worked.";
+        busy_max 1.0, "The highest value of `busy`.";
+        idle 1.0, "Share of five-minute samples below 2% busy.";
+        sm_active 1.0, "Mean share of the compute units of an accelerator that worked.";
         tensor_active 1.0, "Mean share of cycles in which matrix units worked.";
-        memory_peak_gib 1e6, "The most memory of one accelerator, GiB.";
-        requests_per_s 1e12, "Requests a second.";
-        tokens_per_s 1e12, "Tokens a second.";
-        running_max 1e12, "The most requests at once, of all replicas.";
-        waiting_max 1e12, "The most requests that waited.";
-        kv_peak 1.0, "The most of the cache of keys and values.";
-        preemptions 1e12, "Requests that were put back for want of memory.";
-        replicas 1e9, "Pods or machines, by time.";
-        unallocated 1.0, "Machines: share of accelerator hours that no pod held.";
-        shared 1.0, "1: several share each accelerator, so that its work is nobody's.";
+        memory_peak_gib 1e6, "The peak memory of one accelerator, in GiB.";
+        requests_per_s 1e12, "Requests per second.";
+        tokens_per_s 1e12, "Tokens per second.";
+        running_max 1e12, "The most concurrent requests, of all replicas.";
+        waiting_max 1e12, "The most waiting requests.";
+        kv_peak 1.0, "The highest share of the key-value cache in use.";
+        preemptions 1e12, "Requests that were preempted for lack of memory.";
+        replicas 1e9, "The mean number of pods or machines over time.";
+        unallocated 1.0, "For machines: share of accelerator hours without a pod.";
+        shared 1.0, "1 if several workloads share each accelerator.";
     }
 }
 
-/// A file of rows under their heading, as examples hold them: without the line that names the version.
+/// Adds the version line to rows under their heading, as examples contain them.
 pub fn of_rows(rows: &str) -> String {
     format!("{HEADER}\n{rows}")
 }
@@ -135,7 +135,7 @@ impl UsageRow {
         parts.map(String::as_str).collect::<Vec<_>>().join("/")
     }
 
-    /// What a second row cannot be about: the same thing, measured by the same meter over the same days.
+    /// The identity that must be unique: the same workload, measured by the same source over the same days.
     pub fn identity(&self) -> String {
         let UsageRow { cluster, namespace, kind, name, container, source, accelerator, .. } = self;
         let parts = [cluster, namespace, kind, name, container, source, accelerator];
@@ -144,8 +144,8 @@ impl UsageRow {
     }
 }
 
-/// The rows of a file, and what is wrong with others. A file of another version, or with a column that is not known, is
-/// refused as a whole.
+/// The rows of a file, and the errors of other rows. A file of another version, or with an unknown column, is an error as a
+/// whole.
 pub fn read(text: &str) -> Result<(Vec<UsageRow>, Vec<UsageError>), UsageError> {
     read_rows(text, HEADER, columns, |columns, cells, line| row(columns, cells, line))
 }
@@ -156,10 +156,10 @@ fn columns(heading: &[String]) -> Result<Vec<Setter>, String> {
         let known = UsageRow::COLUMNS.iter().map(|(name, _)| *name);
         let Some(column) = known.clone().find(|it| it == name) else {
             let near = nearest(name, known).map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
-            return Err(format!("no column is called `{}`{near}", crate::diagnostic::shortened(name.clone())));
+            return Err(format!("unknown column `{}`{near}", crate::diagnostic::shortened(name.clone())));
         };
         if found.contains(&column) {
-            return Err(format!("the column `{column}` stands twice"));
+            return Err(format!("the column `{column}` appears twice"));
         }
         found.push(column);
     }
@@ -173,15 +173,15 @@ fn columns(heading: &[String]) -> Result<Vec<Setter>, String> {
 
 fn row(columns: &[Setter], cells: Vec<String>, line: usize) -> Result<UsageRow, String> {
     if cells.len() != columns.len() {
-        return Err(format!("{} cells, and the heading has {}", cells.len(), columns.len()));
+        return Err(format!("{} cells, but the heading has {}", cells.len(), columns.len()));
     }
     let mut row = UsageRow { line, ..UsageRow::default() };
     for (set, cell) in columns.iter().zip(cells) {
         set(&mut row, cell)?;
     }
     match (row.kind.is_empty() || row.name.is_empty(), row.to <= row.from) {
-        (true, _) => Err("a row needs a kind and a name".to_owned()),
-        (_, true) => Err(format!("`to` ({}) is not behind `from` ({})", row.to, row.from)),
+        (true, _) => Err("a row needs `kind` and `name`".to_owned()),
+        (_, true) => Err(format!("`to` ({}) is not after `from` ({})", row.to, row.from)),
         _ => Ok(row),
     }
 }
@@ -191,7 +191,7 @@ fn text(column: &str, cell: String) -> Result<String, String> {
         return Ok(cell);
     }
     if cell.chars().any(char::is_control) {
-        return Err(format!("`{column}` holds a control character"));
+        return Err(format!("`{column}` contains a control character"));
     }
     match cell.chars().count() > LONGEST {
         true => Err(format!("`{column}` is longer than {LONGEST} characters")),
@@ -202,11 +202,11 @@ fn text(column: &str, cell: String) -> Result<String, String> {
 fn day(column: &str, cell: &str) -> Result<Date, String> {
     cell.parse().map_err(|_| {
         let cell = crate::diagnostic::shortened(cell.to_owned());
-        format!("`{column}` is no day as in 2027-01-31: `{cell}`")
+        format!("`{column}` is not a date such as 2027-01-31: `{cell}`")
     })
 }
 
-/// Nothing where the cell is empty.
+/// None if the cell is empty.
 fn number(column: &str, cell: &str, most: f64) -> Result<Option<f64>, String> {
     if cell.is_empty() {
         return Ok(None);
@@ -214,15 +214,15 @@ fn number(column: &str, cell: &str, most: f64) -> Result<Option<f64>, String> {
     let value: Option<f64> = cell.parse().ok().filter(|it: &f64| it.is_finite());
     match value {
         Some(value) if (0.0..=most).contains(&value) => Ok(Some(value)),
-        Some(_) if most == 1.0 => Err(format!("`{column}` is a share from 0 to 1, and not `{cell}`")),
+        Some(_) if most == 1.0 => Err(format!("`{column}` must be a share from 0 to 1, not `{cell}`")),
         _ => {
             let cell = crate::diagnostic::shortened(cell.to_owned());
-            Err(format!("`{column}` is no number from 0 to {most}: `{cell}`"))
+            Err(format!("`{column}` is not a number from 0 to {most}: `{cell}`"))
         }
     }
 }
 
-/// Rows as a file: sorted, and the same bytes for the same rows.
+/// Writes rows as a file, sorted: the same rows give the same bytes.
 pub fn write(rows: &[UsageRow]) -> String {
     let names: Vec<&str> = UsageRow::COLUMNS.iter().map(|(name, _)| *name).collect();
     let mut lines: Vec<String> = rows.iter().map(|row| row.cells().join(",")).collect();
@@ -235,7 +235,7 @@ pub fn write(rows: &[UsageRow]) -> String {
     text
 }
 
-/// Three digits: measuring the same days again gives the same bytes.
+/// Rounds to three digits, so that measuring the same days again gives the same bytes.
 fn written(value: f64) -> String {
     if value == 0.0 {
         return "0".to_owned();
@@ -309,16 +309,16 @@ mod tests {
         assert_eq!(
             told,
             [
-                (4, "`busy` is a share from 0 to 1, and not `50`"),
-                (5, "`to` (2026-11-01) is not behind `from` (2026-11-02)"),
-                (6, "`busy` is no number from 0 to 1: `NaN`"),
-                (7, "a row needs a kind and a name"),
-                (8, "5 cells, and the heading has 6"),
+                (4, "`busy` must be a share from 0 to 1, not `50`"),
+                (5, "`to` (2026-11-01) is not after `from` (2026-11-02)"),
+                (6, "`busy` is not a number from 0 to 1: `NaN`"),
+                (7, "a row needs `kind` and `name`"),
+                (8, "5 cells, but the heading has 6"),
             ]
         );
         let refused = |heading: &str| file(heading, "").unwrap_err().message;
-        assert_eq!(refused("kind,name,from,to,source,buzy"), "no column is called `buzy`; did you mean `busy`?");
+        assert_eq!(refused("kind,name,from,to,source,buzy"), "unknown column `buzy`; did you mean `busy`?");
         assert_eq!(refused("kind,name,from,to"), "the column `source` is missing");
-        assert!(read("kind,name\n").unwrap_err().message.contains("no file of this version"));
+        assert!(read("kind,name\n").unwrap_err().message.contains("this version of gpulint cannot read the file"));
     }
 }

@@ -1,9 +1,9 @@
-//! Text of a repository is hostile: it must not move a cursor, reverse a line or break out of a format.
+//! Escapes strings from a repository: they must not move a cursor, reverse a line or break out of a format.
 
 use std::borrow::Cow;
 
-/// Text whose control and direction characters are replaced by harmless ones of the same length in bytes, so that
-/// places in it stay where they are. Tabs and line feeds stay.
+/// Replaces control and direction characters by harmless ones of the same length in bytes, so that places stay valid. Tabs and
+/// line feeds stay.
 pub fn harmless(text: &str) -> String {
     if text.bytes().all(|byte| byte == b'\t' || byte == b'\n' || (b' '..0x7f).contains(&byte)) {
         return text.to_owned();
@@ -11,16 +11,15 @@ pub fn harmless(text: &str) -> String {
     text.chars().map(replaced).collect()
 }
 
-/// The same as one line.
+/// The same on one line.
 pub fn one_line(text: &str) -> String {
     harmless(text).replace(['\n', '\t'], " ")
 }
 
-/// What machines that run pipelines take for a command to them, wherever it stands in a line of a log.
+/// Strings that CI runners execute as commands anywhere in a log line.
 const COMMANDS: [(&str, &str); 2] = [("##[", "["), ("##vso[", "vso[")];
 
-/// A text in which no line is a command to the machine that runs a pipeline: `::stop-commands::` at its beginning, or
-/// `##[error]` and `##vso[…]` anywhere in it.
+/// Escapes commands to CI runners: `::stop-commands::` at the beginning of a line, or `##[error]` and `##vso[…]` anywhere.
 pub fn without_commands(text: &str) -> Cow<'_, str> {
     let text = without_marked(text, "\\#");
     if !text.contains("::") {
@@ -40,7 +39,7 @@ pub fn without_commands(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// The same of a format in which every line begins with something of its own; `hash` is how it writes `#` otherwise.
+/// The same for a format whose lines begin with something else; `hash` is its replacement for `#`.
 pub fn without_marked<'t>(text: &'t str, hash: &str) -> Cow<'t, str> {
     if !text.contains("##") {
         return Cow::Borrowed(text);
@@ -50,7 +49,7 @@ pub fn without_marked<'t>(text: &'t str, hash: &str) -> Cow<'t, str> {
     Cow::Owned(text)
 }
 
-/// At the beginning of a line it would be one.
+/// Whether text would be a command at the beginning of a line.
 pub(super) fn begins_command(text: &str) -> bool {
     text.starts_with("::") || COMMANDS.iter().any(|(mark, _)| text.starts_with(mark))
 }
@@ -69,22 +68,22 @@ fn replaced(c: char) -> char {
     }
 }
 
-/// Control characters, marks that turn the direction of text, and marks that nobody sees.
+/// Control characters, characters that change the direction of text, and invisible characters.
 pub(super) fn is_hostile(c: char) -> bool {
     let turns = matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     let breaks = matches!(c, '\u{2028}' | '\u{2029}');
     c.is_control() || turns || breaks || is_invisible(c)
 }
 
-/// Joiners and separators without width, fillers that look like blanks, and the tags and selectors in which whole
-/// sentences can be hidden from people and told to machines. Selectors of emoji and of scripts stay.
+/// Joiners and separators without width, fillers that look like blanks, and tags and selectors that can hide whole sentences from
+/// people, but not from programs. Selectors of emoji and scripts stay.
 fn is_invisible(c: char) -> bool {
     matches!(c, '\u{ad}' | '\u{34f}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180e}' | '\u{3164}'
         | '\u{200b}'..='\u{200d}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}'
         | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// At most so many characters; what is left out is said with an ellipsis.
+/// At most this many characters; an ellipsis marks a cut.
 pub(super) fn shortened(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         None => text.to_owned(),

@@ -1,11 +1,11 @@
-//! The list of formats, and which of them can say what.
+//! The list of report formats.
 
 use std::fmt;
 use std::str::FromStr;
 
 macro_rules! formats {
     ($($(#[doc = $meaning:literal])+ $variant:ident $name:literal;)+) => {
-        /// The formats of a report. This is the one list of them.
+        /// The formats of a report; the only list of them.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum Format { $($(#[doc = $meaning])+ $variant),+ }
 
@@ -16,7 +16,7 @@ macro_rules! formats {
                 match self { $(Format::$variant => $name),+ }
             }
 
-            /// What it is for.
+            /// What the format is for, as help shows it.
             pub fn meaning(self) -> &'static str {
                 match self { $(Format::$variant => concat!($($meaning),+).trim_ascii()),+ }
             }
@@ -25,9 +25,9 @@ macro_rules! formats {
 }
 
 formats! {
-    /// For people at a terminal: each finding with its line, its price and what it saves.
+    /// For a terminal: each finding with its line, its price and what it saves.
     Text "text";
-    /// One line a finding.
+    /// One line per finding.
     Concise "concise";
     /// The JSON contract; `schema/` describes it.
     Json "json";
@@ -43,17 +43,17 @@ formats! {
     Junit "junit";
     /// Rows for a spreadsheet.
     Csv "csv";
-    /// One page for people who would rather look: pictures, tables, every finding.
+    /// One web page with charts, tables and every finding.
     Html "html";
-    /// A message for a webhook of Slack.
+    /// A message for a Slack webhook.
     Slack "slack";
-    /// An adaptive card for a webhook of Teams.
+    /// An adaptive card for a Teams webhook.
     Teams "teams";
     /// Outputs of a workflow step.
     Outputs "outputs";
-    /// Rows for a database, one a line, money in millionths of a dollar: resources; of a check, findings as well.
+    /// JSON lines for a database, with money in millionths of a dollar: resources, and for `check` also findings.
     Ndjson "ndjson";
-    /// Of the bill: rows of FOCUS 1.2 of what is expected, never of what was billed.
+    /// For `cost`: FOCUS 1.2 rows of the expected cost, never of billed cost.
     Focus "focus";
 }
 

@@ -1,7 +1,7 @@
-//! Results → bytes, one file per format.
+//! Turns results into bytes, one file per format.
 //!
-//! Each format owns the shape of what it writes; the types of other rooms are never serialized. Rounding happens here and
-//! nowhere else, and so does the escaping of hostile text. Knows no file, no terminal and no clock.
+//! Each format has its own types; types of other modules are never serialized. Only this module rounds numbers and escapes hostile
+//! strings. It knows no file, no terminal and no clock.
 
 mod answers;
 mod difference;
@@ -68,7 +68,7 @@ pub use views::wrapped::wrapped;
 use crate::diagnostic::Diagnostic;
 use crate::source::Sources;
 
-/// The findings in a format; `None` where the format is one of bills.
+/// The findings in a format; `None` if the format is only for bills.
 pub fn render(format: Format, report: &Report, style: Style) -> Option<String> {
     if matches!(format, Format::Sarif | Format::Github | Format::Gitlab) {
         let report = Report { paths: report.hosted_paths, catalog: report.catalog.clone(), ..*report };
@@ -90,7 +90,7 @@ pub fn render(format: Format, report: &Report, style: Style) -> Option<String> {
     })
 }
 
-/// What a code host reads.
+/// Formats for code hosts.
 fn for_hosts(format: Format, report: &Report) -> String {
     match format {
         Format::Sarif => formats::sarif::check(report),
@@ -99,12 +99,12 @@ fn for_hosts(format: Format, report: &Report) -> String {
     }
 }
 
-/// The findings of one tree as a comment.
+/// The report on one tree as a comment.
 pub fn comment(report: &Report, room: Room) -> String {
     formats::markdown::check(report, room)
 }
 
-/// The bill in a format; `None` where the format is one of findings.
+/// The bill in a format; `None` if the format is only for findings.
 pub fn cost(format: Format, report: &Report, style: Style) -> Option<String> {
     match format {
         Format::Text => Some(formats::text::cost(report, style)),
@@ -117,7 +117,7 @@ pub fn cost(format: Format, report: &Report, style: Style) -> Option<String> {
     }
 }
 
-/// What is wrong with the input or the configuration, for people.
+/// Errors in the input or the configuration, for people.
 pub fn diagnostics(sources: &Sources, paths: &Paths, all: &[Diagnostic], style: Style) -> String {
     formats::text::diagnostics(sources, paths, all, style)
 }

@@ -1,4 +1,4 @@
-//! What a report is made of: the results of the other rooms about one tree.
+//! The input of a report: the results of the other modules for one tree.
 
 use std::borrow::Cow;
 
@@ -14,40 +14,40 @@ use crate::pricing::{Bill, Period};
 use crate::rules::{Finding, Rules, Total, Undetermined};
 use crate::source::{Date, Sources};
 
-/// Everything that a report may tell.
+/// Everything that a report can contain.
 pub struct Report<'a> {
     pub sources: &'a Sources,
     pub paths: &'a Paths,
-    /// The same for what code hosts read: they know a file by its path in the repository.
+    /// The same for code hosts, which identify a file by its path in the repository.
     pub hosted_paths: &'a Paths,
     pub inventory: &'a Inventory,
     pub bill: &'a Bill,
-    /// What is known of each resource's model; a saved report has none.
+    /// The model assessment of each resource; empty in a saved report.
     pub fits: &'a [Fact<Assessment>],
     pub findings: &'a [Decided],
     pub rules: &'a Rules,
     pub undetermined: &'a [Undetermined],
-    /// What rules about everything speak of one by one, such as budgets.
+    /// The totals that rules check one by one, such as budgets.
     pub totals: &'a [(String, Total)],
     pub unknown_machines: &'a [UnknownMachine],
-    /// Which row of measured use is about which resource.
+    /// The rows of usage metrics that match each resource.
     pub measured: &'a Measured,
     pub verdict: Verdict,
     pub catalog: Catalog,
-    /// Nothing was there to check: that is no clean tree.
+    /// True if there was nothing to check, which is not the same as no findings.
     pub is_empty: bool,
-    /// What it is about, as somebody names it.
+    /// The name of what the report is about.
     pub title: Option<&'a str>,
-    /// In which other things are looked up; a saved report has none.
+    /// The catalog for further prices; none in a saved report.
     pub market: Option<&'a crate::catalog::Catalog>,
-    /// In which people read amounts.
+    /// The currency for people.
     pub currency: Currency,
-    /// The day by which dates are judged.
+    /// The day from which ages and deadlines count.
     pub today: Date,
 }
 
 impl<'a> Report<'a> {
-    /// What a comparison looks at.
+    /// The input of a comparison.
     pub(crate) fn judged(&self) -> Judged<'a> {
         Judged {
             sources: self.sources,
@@ -63,7 +63,7 @@ impl<'a> Report<'a> {
         self.inventory.resources.get(id?.0)
     }
 
-    /// What people call a run, as seen from the running directory.
+    /// The name of a deployment, relative to the current directory.
     pub(super) fn name_of(&self, run: &Run) -> String {
         let folder = self.paths.show_directory(&run.folder);
         match (&run.given_name, &run.variant) {
@@ -73,7 +73,7 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// The address of a resource, with the overlay that makes it: others may make one of the same name.
+    /// The address of a resource, with its overlay if several overlays make an object of that name.
     pub(super) fn called(&self, resource: &'a Resource) -> Cow<'a, str> {
         let run = resource.run.as_ref().and_then(|run| self.inventory.run(run));
         let is_one_of_several = |run: &&Run| match run.kind {
@@ -87,19 +87,19 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// Some of what such a sum counts is estimated.
+    /// True if the sum contains an estimate.
     pub(super) fn is_estimated(&self, role: Role, per: Period) -> bool {
         let items = self.inventory.resources.iter().zip(&self.bill.items);
         items.into_iter().any(|(it, item)| it.is_added() && it.role == role && item.per == per && item.is_estimated())
     }
 
-    /// Resources whose region is a setting and not in the text, and which setting.
-    /// Where a finding stands, to sort by: a path and a byte. The numbers of files depend on which one was read first.
+    /// The sort key of a finding: a path and a byte. File numbers depend on the order of reading.
     pub(in crate::report) fn order(&self, finding: &Finding) -> (String, u32) {
         let span = self.sources.origin(finding.span);
         (self.sources.path(span.file), span.start)
     }
 
+    /// Resources whose region is assumed, with the reason.
     pub(super) fn assumed(&self) -> impl Iterator<Item = (&'a Resource, &'a str)> {
         self.inventory.resources.iter().filter_map(|it| match it.fact(Key::Region).origin()? {
             Origin::Assumed(why) => Some((it, why.as_ref())),
@@ -108,10 +108,10 @@ impl<'a> Report<'a> {
     }
 }
 
-/// Which prices were used.
+/// The prices that were used.
 #[derive(Debug, Clone, Default)]
 pub struct Catalog {
     pub version: String,
-    /// Date of the newest row.
+    /// Date of the newest price.
     pub as_of: String,
 }

@@ -285,7 +285,7 @@ fn written(value: &CelValue, format: Format, currency: Currency) -> String {
     match (value.as_number(), format) {
         (Some(n), Format::Usd) => format::amount(n, currency),
         (Some(n), Format::Gib) => format!("{} GiB", format::number((n * 10.0).round() / 10.0)),
-        (Some(n), Format::Percent) => format!("{} %", format::number((n * 100.0).round())),
+        (Some(n), Format::Percent) => format!("{}%", format::number((n * 100.0).round())),
         (Some(n), Format::Time) => format::time(n),
         (Some(n), Format::Rounded) => format::rounded(n),
         (Some(n), Format::Plain) => format::number(n),

@@ -1,25 +1,25 @@
-//! What the place of a run says of it: whether somebody deploys what stands there.
+//! Decides by the directory of a deployment whether it counts as deployed.
 
 use std::collections::BTreeSet;
 
 use crate::inventory::Counted;
 use crate::source::{is_example, matches, parent};
 
-/// What the command line and the settings say about runs.
+/// The command line and settings about deployments.
 #[derive(Debug, Clone, Default)]
 pub struct RunOptions {
-    /// Directories that were named, as paths of the tree: what lies below one is judged as deployed.
+    /// Directories on the command line, as paths of the tree: everything below one counts as deployed.
     pub named: Vec<String>,
-    /// Files that were named, one by one: each is judged even if no kustomization lists it.
+    /// Files on the command line: each is checked even if no kustomization lists it.
     pub files: Vec<String>,
-    /// Patterns of paths that nobody deploys.
+    /// Patterns of directories that are not deployed.
     pub exclude: Vec<String>,
 }
 
-/// Names of examples that environments have too.
+/// Names of examples that can also be environments.
 const EITHER: [&str; 2] = ["test", "demo"];
 
-/// Names of environments, beside which such a name is one.
+/// Names of environments: if one of them is a sibling, `test` or `demo` is an environment, too.
 const ENVIRONMENTS: [&str; 13] = [
     "prod",
     "production",
@@ -36,11 +36,11 @@ const ENVIRONMENTS: [&str; 13] = [
     "nonprod",
 ];
 
-/// Names of folders that hold environments.
+/// Names of folders that contain environments.
 const HOLDERS: [&str; 10] =
     ["env", "envs", "environment", "environments", "live", "clusters", "overlays", "stages", "accounts", "workspaces"];
 
-/// The folders that runs are applied from, with those around them.
+/// The folders of deployments, and their parents.
 pub(super) struct Folders<'r> {
     all: BTreeSet<&'r str>,
 }
@@ -54,7 +54,7 @@ impl<'r> Folders<'r> {
         Folders { all: folders.flat_map(around).collect() }
     }
 
-    /// Whether a folder whose name may mean either is one of several environments.
+    /// Whether a folder named `test` or `demo` is one of several environments.
     fn is_environment(&self, folder: &str) -> bool {
         let around = parent(folder);
         let name = around.rsplit('/').next().unwrap_or(around);
@@ -66,7 +66,8 @@ impl<'r> Folders<'r> {
     }
 }
 
-/// What a run in this folder counts as. Only folders below what was named say so: who names `examples/a` means it.
+/// How a deployment in this folder counts. Only folders below a directory on the command line matter: `gpulint check examples/a`
+/// checks that example.
 pub(super) fn by_place(folder: &str, folders: &Folders<'_>, options: &RunOptions) -> Counted {
     if options.exclude.iter().any(|pattern| covers(pattern, folder)) {
         return Counted::Excluded;
@@ -75,7 +76,7 @@ pub(super) fn by_place(folder: &str, folders: &Folders<'_>, options: &RunOptions
         return Counted::Copy;
     }
     let named = options.named.iter().filter_map(|named| below(folder, named));
-    // The nearest directory that was named: the others lie further up.
+    // The nearest directory from the command line.
     let inside = named.min_by_key(|rest| rest.len()).unwrap_or(folder);
     let before = folder.len() - inside.len();
     let ends = inside.match_indices('/').map(|(at, _)| at).chain([inside.len()]);
@@ -91,12 +92,12 @@ pub(super) fn by_place(folder: &str, folders: &Folders<'_>, options: &RunOptions
     }
 }
 
-/// Where Terraform and Terragrunt keep what they have downloaded and copied.
+/// Whether a path is in the directory where Terraform or Terragrunt stores downloads and copies.
 pub(super) fn is_copy(path: &str) -> bool {
     path.split('/').any(|folder| matches!(folder, ".terraform" | ".terragrunt-cache"))
 }
 
-/// What of a path lies below a directory.
+/// The part of a path below a directory.
 fn below<'p>(path: &'p str, directory: &str) -> Option<&'p str> {
     if directory.is_empty() {
         return Some(path);
@@ -105,7 +106,7 @@ fn below<'p>(path: &'p str, directory: &str) -> Option<&'p str> {
     if rest.is_empty() { Some(rest) } else { rest.strip_prefix('/') }
 }
 
-/// A pattern means a directory, wherever it has no slash but at its end, and everything below it.
+/// A pattern without a slash, except at its end, matches a directory anywhere; it covers everything below.
 pub(super) fn covers(pattern: &str, folder: &str) -> bool {
     let pattern = pattern.trim_end_matches("/**").trim_end_matches('/');
     let Some(rooted) = pattern.strip_prefix('/').or_else(|| pattern.contains('/').then_some(pattern)) else {

@@ -1,7 +1,7 @@
-//! Runs: what somebody applies in one go.
+//! Deployments: what one command applies together.
 //!
-//! Front ends say which runs they found; here they are brought together, and it is decided which of them sums count and
-//! which files of the tree none of them reads. Pure, over the tree; it knows no Terraform type and no Kubernetes kind.
+//! The front ends find deployments. This module combines them, and decides which of them count in the total and which files no
+//! deployment reads. It is pure, and knows no Terraform type and no Kubernetes kind.
 
 mod counted;
 
@@ -13,17 +13,17 @@ use std::sync::Arc;
 use crate::inventory::{Counted, Inventory, RunId, settle};
 use crate::source::parent;
 
-/// Whether a path is among those that nobody deploys.
+/// Whether a path is excluded by the settings.
 pub fn is_excluded(path: &str, options: &RunOptions) -> bool {
     options.exclude.iter().any(|pattern| counted::covers(pattern, path))
 }
 
-/// Whether it lies where a program keeps copies.
+/// Whether a path is in a directory of copies.
 pub fn is_copy(path: &str) -> bool {
     counted::is_copy(path)
 }
 
-/// Settles the runs of an inventory, and tells each resource what its run counts as.
+/// Completes the deployments of an inventory, and sets for each resource how its deployment counts.
 pub fn complete(inventory: &mut Inventory, options: &RunOptions) {
     settle(&mut inventory.runs);
     let places: Vec<Arc<str>> = inventory.runs.iter().map(|run| run.folder.clone()).collect();

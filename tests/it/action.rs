@@ -177,7 +177,7 @@ fn new_waste_is_told_and_fails() {
 
 #[test]
 fn the_comment_leads_to_the_page() {
-    let link = format!("\n\n[The whole report as a page]({ARTIFACT})\n");
+    let link = format!("\n\n[Full report]({ARTIFACT})\n");
     let mut situation = Situation::new(&[("a.tf", CLEAN)], &[("a.tf", &wasteful())], &[]).with("tag", "gpu/prod");
     let run = situation.run();
     let page = Path::new(&run.outputs["report-html"]);
@@ -233,13 +233,13 @@ fn nothing_passes_without_a_verdict() {
     let told = [&before[..], &[("gpulint.toml", "unexplained = \"tell\"\n")]].concat();
     let run = Situation::new(&told, &after, &[]).run();
     assert_eq!((run.failed.clone(), run.outputs["verdict"].as_str()), (None, "not judged"), "{}", run.log);
-    assert!(run.log.contains("::warning title=gpulint::not judged"), "{}", run.log);
+    assert!(run.log.contains("::warning title=gpulint::not evaluated"), "{}", run.log);
     let strict = Situation::new(&told, &after, &[]).with("fail-on-unread", "true").run();
     assert_eq!(strict.failed.as_deref(), Some("Decide"), "{}", strict.log);
     let situation = Situation::new(&before, &after, &[]);
     let run = situation.run();
     assert_eq!((run.failed.as_deref(), run.outputs["verdict"].as_str()), (Some("Decide"), "not judged"), "{}", run.log);
-    assert!(situation.github.bodies()[0].contains("not judged"), "a comment is written");
+    assert!(situation.github.bodies()[0].contains("incomplete"), "a comment is written");
     let decide = concat!(env!("CARGO_MANIFEST_DIR"), "/packaging/action/decide.sh");
     let decided = Command::new("bash").arg(decide).env("GPULINT_EXIT_CODE", "0").output().unwrap();
     assert_eq!(decided.status.code(), Some(70), "whoever says 0 and no verdict is not the scan");

@@ -238,7 +238,7 @@ fn a_commit_may_be_the_first_word() {
     write(here, &[("more.tf", &pool("more"))]);
     let (code, told, said) = run(here, &["diff", "main", "."]);
     assert_eq!(code, Some(1), "{said}");
-    assert!(told.starts_with("GPU cost against main: fail"), "{told}");
+    assert!(told.starts_with("GPU cost vs main: fail"), "{told}");
     let (code, _, said) = run(here, &["diff", "trunk"]);
     assert_eq!(code, Some(2), "{said}");
     assert!(said.contains("`trunk` is neither a path nor a commit that git knows here"), "{said}");
@@ -335,7 +335,7 @@ fn attributes_that_make_another_text_of_a_file_hide_nothing() {
     assert!(fs::read(directory.join("infra/main.tf")).unwrap().contains(&0), "git wrote UTF-16");
     let (code, said, _) = run(directory, &["diff", "--base", "HEAD~1"]);
     assert_eq!(code, Some(1), "{said}");
-    assert!(said.contains("lost: infra/main.tf"), "{said}");
+    assert!(said.contains("no longer evaluated: infra/main.tf"), "{said}");
 }
 
 /// What was changed in the work tree is not the base, committed or not.

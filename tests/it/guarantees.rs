@@ -240,10 +240,10 @@ fn suppressions_that_do_not_say_what_is_demanded_suppress_nothing() {
     let far = "# gpulint: ignore[too-many] until=2027-12-01 -- because";
     assert_eq!(with("", without).0, Some(0));
     for (demanded, comment, said) in [
-        ("require-until = true", without, "a suppression must say its last day"),
-        ("longest-suppression-days = 90", without, "a suppression must say its last day"),
-        ("longest-suppression-days = 90", far, "a suppression may last 90 days, and this one ends in 375"),
-        ("require-reason = true", "# gpulint: ignore[too-many]", "a suppression must say why"),
+        ("require-until = true", without, "this suppression has no last day"),
+        ("longest-suppression-days = 90", without, "this suppression has no last day"),
+        ("longest-suppression-days = 90", far, "this suppression ends in 375 days, limit 90"),
+        ("require-reason = true", "# gpulint: ignore[too-many]", "this suppression has no reason"),
     ] {
         let (code, told) = with(demanded, comment);
         assert!(code == Some(1) && told.contains(said) && told.contains("in one place"), "{demanded}: {told}");

@@ -273,7 +273,7 @@ fn a_commit_that_cannot_be_read_is_a_gap_and_no_fall() {
     assert_eq!(history["steps"].as_array().unwrap().len(), 1, "{}", history["steps"]);
     assert_eq!(repository.equals_checkouts(&history), 2);
     let text = repository.told(&repository.directory, &["history"]);
-    assert!(text.contains("not known: 2 commits"), "{text}");
+    assert!(text.contains("not readable: 2 commits"), "{text}");
     // The newest one is no zero either.
     repository.commit(&[("main.tf", "resource {{{\n")], "break again");
     let text = repository.told(&repository.directory, &["history"]);
@@ -436,7 +436,7 @@ fn each_dollar_is_blamed_on_the_commit_that_brought_it() {
     let one = repository.json(&repository.directory, &["blame", "platform/main.tf"]);
     assert_eq!(one["resources"][0]["address"], TRAIN);
     let text = repository.told(&repository.directory, &["blame"]);
-    assert!(text.contains("brought by 2 commits"), "{text}");
+    assert!(text.contains("added by 2 commits"), "{text}");
     let (code, _, said) = repository.run(&repository.directory, &["blame", "aws_instance.nothing"]);
     assert_eq!(code, Some(2));
     assert!(said.contains("`gpulint cost` lists the bill"), "{said}");
@@ -650,7 +650,7 @@ fn the_answer_comes_first_and_plain_text_has_no_drawing() {
     let text = repository.told(&repository.directory, &["history"]);
     let first = text.lines().next().unwrap();
     assert!(first.starts_with("GPU cost $") && first.contains(" more than on 2026-01-02"), "{text}");
-    assert!(first.contains(&format!("most of it by {}", &ids[1][..10])), "{text}");
+    assert!(first.contains(&format!("largest change by {}", &ids[1][..10])), "{text}");
     assert!(text.contains('█'));
     let plain = repository.told(&repository.directory, &["history", "--plain"]);
     assert!(!plain.contains('█') && !plain.contains('≥'), "{plain}");

@@ -205,7 +205,7 @@ fn a_page_about_ten_thousand_resources_can_be_mailed() {
     place.write("jobs.yaml", &jobs);
     let page = page(&place, &["check"]);
     assert!(page.len() < 2_000_000, "{} bytes", page.len());
-    assert!(page.contains("more resources; --format csv and json hold all"), "what is left out is told");
+    assert!(page.contains("more resources; --format csv and json contain all"), "what is left out is told");
 }
 
 #[test]
@@ -214,7 +214,7 @@ fn a_page_about_nothing_says_so() {
     place.write("main.tf", "resource \"aws_s3_bucket\" \"a\" {}\n");
     let text = shown(&page(&place, &["check"]));
     assert!(text.contains("No accelerators found"), "{text}");
-    assert!(text.contains("Everything that was read has a price"), "{text}");
+    assert!(text.contains("Every evaluated resource has a price"), "{text}");
 }
 
 #[test]
@@ -295,6 +295,6 @@ fn what_has_no_month_is_not_nothing() {
     let serving = serving.replace("batch/v1", "apps/v1").replace("kind: Job", "kind: Deployment");
     place.write("all.yaml", &format!("{}{serving}", object("train", "parallelism: 1\n  completions: 1")));
     let text = shown(&page(&place, &["check"]));
-    assert!(text.contains("1 that run and end, beside the month"), "{text}");
-    assert!(text.contains("not by the month"), "{text}");
+    assert!(text.contains("1 that end, billed per run or hour"), "{text}");
+    assert!(text.contains("not per month"), "{text}");
 }

@@ -41,9 +41,9 @@ fn targets_stand_beside_what_was_measured() {
     );
     let text = place.stdout(&["check", "--today", "2026-11-25", "--format", "markdown"]);
     for line in [
-        "| measured: accelerators work | 65 %, target over 60 % |",
-        "| measured: idle accelerator hours | 100 of 400, target 0 |",
-        "| training and batch on spot | 0 of 1, 0 %, target over 70 % |",
+        "| measured: utilization | 65%, target over 60% |",
+        "| measured: idle GPU hours | 100 of 400, target 0 |",
+        "| training and batch on spot | 0 of 1, 0%, target over 70% |",
     ] {
         assert!(text.contains(line), "{line} is missing:\n{text}");
     }

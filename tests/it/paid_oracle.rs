@@ -48,10 +48,10 @@ const THINGS: [Thing; 5] = [
         hours: 100,
         expected: 2.0,
         causes: &[
-            "scaled: 4 ran on average, of 0 to 4",
+            "scaled: 4 ran on average, minimum 0, maximum 4",
             "spot: 25% of the hours",
             "commitment: 25% of the hours",
-            "discount: 12.0% below list",
+            "discount: 12.0% below the on-demand list price",
         ],
     },
     Thing {
@@ -82,7 +82,7 @@ const THINGS: [Thing; 5] = [
         ran: [(3, 100), (0, 0), (0, 0)],
         hours: 50,
         expected: 1.0,
-        causes: &["scaled: 1.5 ran on average, of 1 to 6"],
+        causes: &["scaled: 1.5 ran on average, minimum 1, maximum 6"],
     },
     Thing {
         address: "google_compute_instance.scratch",
@@ -398,7 +398,10 @@ fn discounts(place: &Path) {
     let told = gpulint(place, &["reconcile", "--print-discounts", "."]);
     let told = String::from_utf8_lossy(&told.stdout).into_owned();
     // Of two machines with 12 % and one with none.
-    assert!(told.contains("[prices.discount]\n") && told.contains("# machines differ, from 0.0% to 12.0%"), "{told}");
+    assert!(
+        told.contains("[prices.discount]\n") && told.contains("# the discount differs by machine, from 0.0% to 12.0%"),
+        "{told}"
+    );
     assert!(told.contains("\naws = 0.1173\n") && told.contains("# gcp: no discount"), "{told}");
 }
 
@@ -425,7 +428,7 @@ fn what_may_be_two_things_is_nobodys_and_both_are_told() {
     fs::write(place.join("gpulint-paid.csv"), rows).unwrap();
     let told = gpulint(&place, &["reconcile", "--format", "json", "--today", "2026-11-26", "."]);
     let told: Value = serde_json::from_slice(&told.stdout).unwrap();
-    let why = "2 resources here may be it: aws_instance.a, aws_instance.b";
+    let why = "2 resources here match it: aws_instance.a, aws_instance.b";
     let month = &told["months"][0];
     assert_eq!(month["unmatched"][0]["reason"], why);
     assert_eq!(month["resources"].as_array().unwrap().len(), 2);

@@ -223,11 +223,11 @@ fn a_month_is_told_in_every_format() {
 
     let markdown = told("markdown", &[]);
     assert!(
-        markdown.starts_with("### In 2026-10") && markdown.contains(&format!("[The whole report]({PAGE})")),
+        markdown.starts_with("### In 2026-10") && markdown.contains(&format!("[Full report]({PAGE})")),
         "{markdown}"
     );
     let page = told("html", &[]);
-    assert!(page.starts_with("<!DOCTYPE html>") && page.contains("What moved it in the month"), "{page}");
+    assert!(page.starts_with("<!DOCTYPE html>") && page.contains("What changed the cost in the month?"), "{page}");
     let (slack, teams) = (told("slack", &[]), told("teams", &[]));
     let (slack, teams): (Value, Value) = (serde_json::from_str(&slack).unwrap(), serde_json::from_str(&teams).unwrap());
     assert_slack(&slack);
@@ -270,7 +270,7 @@ fn a_month_that_cannot_be_told_is_a_clear_failure() {
         assert!(said.contains(message), "{arguments:?}: {said}");
     };
     fails(&place, &["--month", "2026-12"], "2026-12 has not begun yet");
-    fails(&place, &["--month", "2026-13"], "is no month: expected one as in 2027-01");
+    fails(&place, &["--month", "2026-13"], "is not a month; write it as 2027-01");
     fails(&place, &["--url", "https://x.example/a b"], "https://HOST/PATH");
     fails(&place, &["--format", "sarif"], "sarif");
     let nowhere = Place::new();
@@ -284,7 +284,7 @@ fn a_month_that_cannot_be_told_is_a_clear_failure() {
     assert!(String::from_utf8_lossy(&output.stderr).contains("there is no commit here yet"), "{output:?}");
     // A month before the first commit has nothing to tell, and does not fail for it.
     let text = String::from_utf8(run(&place, &["report", "--month", "2026-07"]).stdout).unwrap();
-    assert!(text.contains("In 2026-07: not known, 0 commits"), "{text}");
+    assert!(text.contains("In 2026-07: unknown, 0 commits"), "{text}");
 }
 
 #[test]

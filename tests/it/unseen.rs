@@ -85,15 +85,14 @@ fn wrong(way: &Table, output: &str, said: &str) -> Option<String> {
         "\nchanged ",
         "| added |",
         "| changed |",
-        ", a month (",
+        ", per month (",
         "GPU cost $",
         "GPU cost ~$",
         "GPU cost at least",
-        "GPU cost not known",
+        "GPU cost unknown",
         "\nbecame known ",
         "| became known |",
-        "GPU cost of jobs ",
-        "GPU cost of rented jobs ",
+        "GPU cost: jobs ",
     ];
     let points = seen.is_some() && {
         let files = texts(way, "files").into_iter().chain(texts(way, "before"));

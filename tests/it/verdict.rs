@@ -60,7 +60,7 @@ fn what_the_base_knew_and_the_change_hides_fails() {
         for format in ["text", "markdown", "github"] {
             let said = diff(&place, format);
             assert_eq!(said.code, Some(1), "{text}: {}", said.all);
-            assert!(said.out.to_lowercase().contains("not judged"), "{text}: {}", said.out);
+            assert!(said.out.to_lowercase().contains("not evaluated"), "{text}: {}", said.out);
         }
     }
     // What nobody knew before is not lost, and what is really gone is a saving.
@@ -100,7 +100,7 @@ fn a_variable_file_that_nobody_reads_is_not_judged() {
         let said = diff(&place, format);
         assert_eq!(said.code, Some(1), "{format}: {}", said.all);
         let text = said.out.to_lowercase();
-        let is_told = ["not judged", "not-judged"].iter().any(|word| text.contains(word));
+        let is_told = ["not evaluated", "not judged", "not-judged"].iter().any(|word| text.contains(word));
         assert!(is_told && !text.contains("nothing changed"), "{format}: {}", said.out);
         assert!(!text.contains("**pass**") && !text.contains("verdict=pass"), "{format}: {}", said.out);
     }
@@ -147,7 +147,7 @@ fn an_old_suppression_covers_no_other_machine() {
     let place = suppressed(&old, &noted("small", "p5.48xlarge"));
     let said = diff(&place, "text");
     assert_eq!(said.code, Some(1), "{}", said.all);
-    assert!(said.out.contains("written for what stood here before"), "{}", said.out);
+    assert!(said.out.contains("written for the state before the change"), "{}", said.out);
     // Written anew it is accepted, and shown.
     let said = document(&suppressed(&old, &noted("large now, FIN-7", "p5.48xlarge")));
     assert_eq!(said["blocked"], false, "{said}");
@@ -199,7 +199,10 @@ fn a_rule_that_cannot_be_decided_any_more_is_not_cured() {
     let place = change(&[("main.tf", WASTE)], &[("main.tf", &labelled)]);
     let said = document(&place);
     let reasons = said["not_judged"].to_string();
-    assert!(reasons.contains("missing-labels found something here and cannot be decided any more"), "{reasons}");
+    assert!(
+        reasons.contains("missing-labels reported a problem here before the change, and cannot be evaluated now"),
+        "{reasons}"
+    );
     assert_eq!(said["verdict"], "not judged");
     assert!(!said["fixed"].to_string().contains("missing-labels"), "{}", said["fixed"]);
     assert_eq!(diff(&place, "text").code, Some(1), "it may be no cure: {}", diff(&place, "text").all);
@@ -326,7 +329,11 @@ fn a_total_of_which_a_part_is_unknown_is_not_cured() {
     assert_eq!(said.code, Some(1), "{}", said.all);
     let told: Value = serde_json::from_str(&said.out).unwrap();
     assert_eq!(told["verdict"], "not judged");
-    assert!(told["not_judged"].to_string().contains("exceeded-budget found something here"), "{}", told["not_judged"]);
+    assert!(
+        told["not_judged"].to_string().contains("exceeded-budget reported a problem here"),
+        "{}",
+        told["not_judged"]
+    );
     let text = gpulint(&place, &["diff", "--base-dir", "before", "after"]).out;
     assert!(!text.contains("fixed") && !text.contains("budget of team vision"), "{text}");
     // The other way it is found.

@@ -29,7 +29,7 @@ impl Watch {
     fn headline(&self) -> String {
         loop {
             let line = self.lines.recv_timeout(Duration::from_secs(60)).expect("another report");
-            if line.ends_with(" to save") {
+            if line.contains("possible savings") {
                 return line;
             }
         }

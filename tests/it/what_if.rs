@@ -484,7 +484,7 @@ fn pods_follow_their_pool_and_are_refused_another_machine_than_its() {
     assert_eq!(follows["fit"], "fits");
     assert!(of("Deployment/stays").is_empty());
     let notes = case["notes"].to_string();
-    assert!(notes.contains("Deployment/stays no longer finds aws_eks_node_group.gpu"), "{notes}");
+    assert!(notes.contains("Deployment/stays no longer matches aws_eks_node_group.gpu"), "{notes}");
     let (_, complaint, code) = run(&place, &["what-if", "--on", "Deployment/follows", "--set", "region=eu-west-1"]);
     assert_eq!(code, Some(2), "{complaint}");
     assert!(complaint.contains("Deployment/follows runs on aws_eks_node_group.gpu"), "{complaint}");

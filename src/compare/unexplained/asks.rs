@@ -1,5 +1,5 @@
-//! Lines that are new, name a machine with accelerators or ask for some, and that nothing of what was read explains: no fact
-//! stands there, and nothing says that it was not judged.
+//! New lines that name a machine with accelerators or request some, if gpulint read nothing there: no fact is defined there, and
+//! no entry lists the line as not evaluated.
 
 use regex::Regex;
 
@@ -10,12 +10,12 @@ use crate::decide;
 use crate::inventory::accelerators;
 use crate::source::{file_name, from_base64, is_example, parent, static_regex};
 
-/// Words of templates about what only a release or a cluster decides.
+/// Template expressions whose value depends on a release or a cluster.
 const CLUSTER_DECIDES: [&str; 6] =
     [".Release.Namespace", ".Release.IsUpgrade", ".Release.IsInstall", ".Release.Revision", ".Capabilities", "lookup "];
 
-/// Whether lines of this file count: charts switch theirs on and off by values, and are rendered; what shows or tests
-/// something names machines all day.
+/// Whether lines of this file count. Not in rendered charts, whose values switch lines on and off, nor in documentation and
+/// tests, which often name machines.
 pub(super) fn is_looked_at(head: &State, file: &Changed) -> bool {
     match file.role {
         Role::Beside => false,
@@ -26,27 +26,27 @@ pub(super) fn is_looked_at(head: &State, file: &Changed) -> bool {
     }
 }
 
-/// A template or the values of a chart that is here.
+/// True for a template or a values file of a chart in this tree.
 pub(super) fn is_of_chart(head: &State, path: &str) -> bool {
     let name = file_name(path);
     (path.contains("templates/") || name.contains("values")) && chart_around(head, path).is_some()
 }
 
-/// The directory of the chart that a path is a part of, or is.
+/// The directory of the chart that contains a path.
 pub(super) fn chart_around<'p>(head: &State, path: &'p str) -> Option<&'p str> {
     let has_chart = |directory: &&str| head.sources.tree().list(directory).iter().any(|it| it.name == "Chart.yaml");
     std::iter::successors(Some(path), |it| (!it.is_empty()).then(|| parent(it))).find(has_chart)
 }
 
-/// What lines of a file ask for.
+/// Finds lines of a file that request accelerators.
 pub(super) struct AcceleratorSearch<'c> {
     catalog: &'c Catalog,
     role: Role,
-    /// Variable files say other values than the defaults.
+    /// Variable files override the defaults.
     has_values: bool,
 }
 
-/// Whether a text asks for accelerators anywhere.
+/// Whether a string requests accelerators anywhere.
 pub(super) fn of_text(text: &str, catalog: &Catalog) -> bool {
     let asking = AcceleratorSearch { catalog, role: Role::Script, has_values: false };
     super::change::lines(text).any(|line| asking.asked(line).is_some())
@@ -58,7 +58,7 @@ impl<'c> AcceleratorSearch<'c> {
         AcceleratorSearch { catalog: &head.settings.catalog, role: file.role, has_values }
     }
 
-    /// What a line asks for.
+    /// What a line requests.
     pub(super) fn asked(&self, line: Line) -> Option<String> {
         let line = line.text.trim();
         if ["#", "//", "*", "--", ";"].iter().any(|mark| line.starts_with(mark)) {
@@ -100,15 +100,15 @@ impl<'c> AcceleratorSearch<'c> {
                 return Some(name);
             }
         }
-        // Text within text: a command in a heredoc, a flag of a program.
+        // A string within a line: a command in a heredoc, a flag of a program.
         let is_plain = self.role != Role::Code && !is_prose;
         let mut words = line.split([' ', '\t', '=', ',', ':', '"', '\'', '`', '(', ')']).filter(|_| is_plain);
         words.find(|word| word.len() > 3 && self.is_machine(word)).map(str::to_owned)
     }
 
-    /// A name of a machine with accelerators that nothing else is called.
+    /// A machine name with accelerators that has no other meaning.
     fn is_machine(&self, name: &str) -> bool {
-        // Versions that begin with a date or a number are called like slices of TPUs.
+        // Versions that begin with a date or a number look like names of TPU slices.
         let after = name.trim_start_matches('v').trim_start_matches(|c: char| c.is_ascii_digit());
         let digits = name.len() - after.len();
         let is_version = name.starts_with('v') && (after.starts_with('.') || digits > 2);
@@ -120,8 +120,8 @@ impl<'c> AcceleratorSearch<'c> {
 }
 
 static_regex!(
-/// A key of devices with a number, or with what a template fills in. Of makers that no table knows by the name alone; behind
-/// the colon of an image no blank stands.
+/// A device key with a number or a template expression. Keys of unknown vendors match by name alone; the colon of an image has no
+/// space behind it.
 static DEVICES: Regex = {
     let known: Vec<String> = accelerators::device_keys().map(regex::escape).collect();
     let amount = r#"(?:[1-9]|\{\{|\$[\{(A-Za-z])"#;
@@ -135,15 +135,15 @@ const DOMAIN: &str = r"[a-z0-9-]+(?:\.[a-z0-9-]+)*";
 const DEVICE: &str = "(?:nvidia|v?gpu|[hb][12]00|a100|cuda)";
 
 static_regex!(
-/// A family of machines by itself.
+/// The name of a machine family without a size.
 static FAMILY: Regex = r#"\binstance_?[fF]amily\W+([a-z]+\d+[a-z]*)\b"#);
 static_regex!(
-/// Text that is carried in base64.
+/// A string in base64.
 static ENCODED: Regex = r"[A-Za-z0-9+/]{24,}={0,2}");
 
 static_regex!(
-/// A key and its value, wherever they stand in a line.
+/// A key and its value anywhere in a line.
 static PAIRS: Regex = r#"([A-Za-z_][\w.-]*)\\?["']?\s*[:=]\s*(\[[^\]]*\]|"[^"]*"|'[^']*'|[^\s,{}\[\]]+)"#);
 
-/// Keys whose values are for people.
+/// Keys whose values are written for people.
 const PROSE: [&str; 7] = ["description", "title", "summary", "message", "error_message", "condition", "documentation"];

@@ -1,4 +1,4 @@
-//! A file that a change touches: what it is to whoever deploys, and which lines of it are new or gone.
+//! A changed file: its role in a deployment, and its added and removed lines.
 
 use std::ops::Range;
 
@@ -6,16 +6,16 @@ use crate::compare::state::State;
 use crate::front_ends::files;
 use crate::source::{Hunk, changes, file_name, lines_with_offsets};
 
-/// What a file is to Terraform, kubectl, helm, kustomize and whoever calls them.
+/// The role of a file for Terraform, kubectl, helm, kustomize and their callers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
-    /// One of the kinds that readers read.
+    /// A file that a reader parses.
     Read,
-    /// A script, a pipeline, settings: it may call a deployer, or be handed to one.
+    /// A script, a pipeline or a settings file, which may call a deploy tool or be passed to one.
     Script,
-    /// A program: it may describe machines, and mostly does not.
+    /// A program, which may describe machines, but usually does not.
     Code,
-    /// Documents and pictures.
+    /// Documentation and images.
     Beside,
 }
 
@@ -101,7 +101,7 @@ impl Role {
     }
 }
 
-/// A file of which both states are text.
+/// A file that is text in both states.
 pub(super) struct Changed<'p> {
     pub(super) path: &'p str,
     pub(super) role: Role,
@@ -110,17 +110,17 @@ pub(super) struct Changed<'p> {
     hunks: Vec<Hunk>,
 }
 
-/// A line of a text, without its end.
+/// A line without its line ending.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Line<'t> {
-    /// From 0.
+    /// The line number, from 0.
     pub(super) number: usize,
     pub(super) start: usize,
     pub(super) text: &'t str,
 }
 
 impl<'p> Changed<'p> {
-    /// Nothing where both states are the same, or neither is text.
+    /// None if both states are equal, or if one is not text.
     pub(super) fn of(path: &'p str, base: &State, head: &State) -> Option<Changed<'p>> {
         let role = Role::of(path);
         let read = |state: &State| state.sources.tree().read(path);

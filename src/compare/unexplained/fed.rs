@@ -1,4 +1,4 @@
-//! Files that something unread takes: a program that Terraform runs, and what that program takes in turn.
+//! Files that unread programs use: a program that Terraform runs, and the programs and files that it uses in turn.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -12,13 +12,13 @@ use super::states::States;
 use crate::front_ends::files;
 use crate::source::{file_name, join, parent, static_regex};
 
-/// Programs that programs call: as deep as anybody looks.
+/// How deep calls between programs are followed.
 const DEEPEST: usize = 4;
 const MOST_PROGRAMS: usize = 200;
-/// Nobody writes longer programs by hand.
+/// Longer programs are not written by hand.
 const LONGEST_PROGRAM: usize = 1 << 18;
 
-/// The file that takes each of some files, by the path of what is taken.
+/// The file that uses each of these files, by the path of the used file.
 pub(super) fn takers(
     states: &States,
     speaking: &BTreeSet<String>,
@@ -56,7 +56,7 @@ pub(super) fn takers(
     search.found
 }
 
-/// Roots beside what has accelerators, with what of them calls programs.
+/// Roots near resources with accelerators, with their blocks that call programs.
 fn callers_of_terraform(states: &States, speaking: &BTreeSet<String>) -> Vec<(String, Arc<str>)> {
     let directories: BTreeSet<&str> = speaking.iter().map(|path| parent(path)).collect();
     let is_root =
@@ -65,20 +65,20 @@ fn callers_of_terraform(states: &States, speaking: &BTreeSet<String>) -> Vec<(St
     roots.filter_map(|path| Some((path.clone(), calls(&states.head.text(path)?)?.into()))).collect()
 }
 
-/// The way from what is applied to the files that it takes, through programs that call programs.
+/// Follows what is deployed to the files that it uses, through programs that call programs.
 struct TakerSearch<'a> {
     states: &'a States<'a>,
-    /// What is looked for, by the names of files.
+    /// The files to search for, by name.
     names: BTreeMap<&'a str, Vec<&'a String>>,
     changed: &'a [Changed<'a>],
-    /// Roots, and programs that these call.
+    /// Roots, and the programs that they call.
     of_terraform: BTreeSet<String>,
     seen: BTreeSet<String>,
     found: BTreeMap<String, String>,
 }
 
 impl TakerSearch<'_> {
-    /// Notes what a text takes, and gives the programs that it calls, with theirs.
+    /// Records the files that a program uses, and returns the programs that it calls.
     fn read(&mut self, taker: &str, text: &str) -> Vec<(String, Arc<str>)> {
         let mut called = Vec::new();
         for word in text.split(|c: char| !(c.is_ascii_alphanumeric() || "._-/".contains(c))) {
@@ -98,7 +98,7 @@ impl TakerSearch<'_> {
         called
     }
 
-    /// A file of any kind whose text becomes a value.
+    /// A file whose content becomes a value.
     fn take_as_value(&mut self, taker: &str, word: &str) {
         for path in self.names.get(file_name(word)).into_iter().flatten() {
             if *path != taker && is_meant(word, path, taker) {
@@ -107,7 +107,7 @@ impl TakerSearch<'_> {
         }
     }
 
-    /// A file that a word names, or one beside a state that it names.
+    /// The file that a word names, or a file next to a state that it names.
     fn take(&mut self, taker: &str, word: &str) {
         let named = self.names.get(file_name(word)).into_iter().flatten().filter(|_| file_name(word).len() > 2);
         for path in named {
@@ -126,7 +126,7 @@ impl TakerSearch<'_> {
     }
 }
 
-/// Kustomizations beside something that takes values from the ConfigMaps and Secrets that they make.
+/// Kustomizations near an object that takes values from their ConfigMaps and Secrets.
 fn generators<'s>(
     states: &'s States,
     speaking: &BTreeSet<String>,
@@ -151,7 +151,7 @@ fn generators<'s>(
     folders.into_iter().filter_map(|folder| join(folder, "kustomization.yaml"))
 }
 
-/// A word of a text names a path: as far as it says folders, they are those.
+/// Whether a word names a path: all folders in the word must match.
 fn is_meant(word: &str, path: &str, taker: &str) -> bool {
     let word = word.trim_start_matches(['.', '/']);
     let is_end = path.strip_suffix(word).is_some_and(|rest| rest.is_empty() || rest.ends_with('/'));
@@ -159,7 +159,7 @@ fn is_meant(word: &str, path: &str, taker: &str) -> bool {
     is_end && (word.contains('/') || is_near())
 }
 
-/// The parts of a root that call programs, or take files that are read by nobody.
+/// The parts of a root that call programs or use unread files.
 fn calls(text: &str) -> Option<String> {
     let mut calls = String::new();
     for found in CALLS.find_iter(text) {
@@ -170,7 +170,7 @@ fn calls(text: &str) -> Option<String> {
     (!calls.is_empty()).then_some(calls)
 }
 
-/// Where the brackets close that open first.
+/// The position where the first opened bracket closes.
 fn end_of(text: &str) -> usize {
     let mut depth = 0_usize;
     for (at, c) in text.char_indices() {

@@ -1,11 +1,12 @@
-//! What scripts, pipelines and settings hand over to those who deploy. Nobody reads them here, so that a change is told:
+//! Values that scripts, pipelines and settings files pass to deploy tools. gpulint does not parse these files, so it reports
+//! changes to:
 //!
-//! 1. a variable of Terraform (`TF_VAR_n`, `-var n=`) that a root with accelerators declares, a value of a chart
-//!    (`--set gpu.count=`) by a word that speaks of numbers or accelerators, files of either, a workspace;
-//! 2. a name that text with accelerators takes a number or a machine from (`replicas: ${REPLICAS}`);
-//! 3. a command that changes numbers of what runs (`kubectl scale`, `set-desired-capacity`).
+//! 1. a Terraform variable (`TF_VAR_n`, `-var n=`) that a root with accelerators declares, a chart value
+//!    (`--set gpu.count=`) whose name is about numbers or accelerators, a file of either, a workspace;
+//! 2. a name from which a file with accelerators takes a number or a machine (`replicas: ${REPLICAS}`);
+//! 3. a command that changes how many machines or pods run (`kubectl scale`, `set-desired-capacity`).
 //!
-//! It counts where something here has accelerators.
+//! It applies only if something in the repository has accelerators.
 
 use std::collections::BTreeSet;
 
@@ -17,7 +18,7 @@ use crate::front_ends::files;
 use crate::inventory::accelerators;
 use crate::source::{parent, static_regex};
 
-/// What values of charts and placeholders speak of that matter, beside accelerators.
+/// Relevant words in chart values and placeholders, besides accelerators.
 const WORDS: [&str; 19] = [
     "replica",
     "instance",
@@ -40,10 +41,10 @@ const WORDS: [&str; 19] = [
     "shape",
 ];
 
-/// Names that are no numbers of anything.
+/// Names that never hold a number.
 const NAMING: [&str; 8] = ["image", "tag", "version", "commit", "sha", "digest", "branch", "name"];
 
-/// What only a provider takes, where the text names no place.
+/// Names that only a provider uses, if no other file names the place.
 const PLACES: [&str; 9] = [
     "AWS_REGION",
     "AWS_DEFAULT_REGION",
@@ -56,10 +57,10 @@ const PLACES: [&str; 9] = [
     "OCI_REGION",
 ];
 
-/// Lines around one that gives a value in which its name may stand.
+/// How many lines around a value may contain its name.
 const NEAR: usize = 3;
 
-/// The names that text with accelerators takes from outside, itself or through lines that hand something over.
+/// The names that files with accelerators take from outside, directly or through lines that pass values on.
 pub(super) struct Taken {
     variables: BTreeSet<String>,
     placeholders: BTreeSet<String>,
@@ -116,7 +117,7 @@ impl Taken {
         names(&VARIABLES, text).into_iter().find(|name| self.variables.contains(name))
     }
 
-    /// In a part of the tree that has nothing to do with accelerators, the variable's own name must speak of numbers.
+    /// In a part of the tree without accelerators, the name of the variable itself must be about numbers.
     fn far(&self, line: Line, file: &Changed) -> Option<String> {
         let name = self.variable(line.text).or_else(|| self.paired(line, file)).filter(|name| speaks(name))?;
         Some(format!("the variable `{name}`"))
@@ -155,7 +156,7 @@ impl Taken {
             .map(|name| format!("`{name}`"))
     }
 
-    /// The name that stands beside a value: `name: TF_VAR_n` above `value: "8"`, `key = "n"` beside `value = "8"`.
+    /// The name near a value: `name: TF_VAR_n` above `value: "8"`, `key = "n"` next to `value = "8"`.
     fn paired(&self, line: Line, file: &Changed) -> Option<String> {
         if !GIVEN.is_match(line.text) {
             return None;
@@ -166,9 +167,9 @@ impl Taken {
         found.find(|name| self.variables.contains(name) || self.placeholders.contains(name))
     }
 
-    /// The first line that only one state has and that hands something over, and what.
+    /// The first changed line that passes something to a deploy tool, and what.
     pub(super) fn over(&self, file: &Changed, is_near: bool) -> Option<(Option<usize>, String)> {
-        // A line that is only moved hands over what it did.
+        // A moved line passes the same as before.
         let moved: BTreeSet<&str> = file.gone_lines().map(|line| line.text.trim()).collect();
         let new = file.new_lines().filter(|line| !moved.contains(line.text.trim()));
         let handed = |line: Line| {
@@ -178,7 +179,8 @@ impl Taken {
         };
         let mut new = new.filter_map(|line| Some((line, handed(line)?)));
         if let Some((line, what)) = new.next() {
-            let reason = format!("line {} hands over {what}, and nobody here reads it", line.number + 1);
+            let reason =
+                format!("line {} passes {what} to a deploy tool, and gpulint cannot read its effect", line.number + 1);
             return Some((Some(line.number), reason));
         }
         if !is_near {
@@ -187,20 +189,20 @@ impl Taken {
         let stops =
             file.gone_lines().filter_map(|line| STOPS.find(line.text)).find(|it| !file.is.contains(it.as_str()));
         if let Some(found) = stops {
-            return Some((None, format!("it ran `{}` before, and does not any more", found.as_str())));
+            return Some((None, format!("before the change, the file ran `{}`; now it does not", found.as_str())));
         }
         let kept: BTreeSet<String> = lines(&file.is).filter_map(|line| self.is_handed(line, file)).collect();
         let what = file.gone_lines().filter_map(|line| self.is_handed(line, file)).find(|what| !kept.contains(what))?;
-        Some((None, format!("it handed over {what} before, and does not any more")))
+        Some((None, format!("before the change, the file passed {what} to a deploy tool; now it does not")))
     }
 }
 
-/// A program that calls clouds.
+/// Whether a program calls a cloud API.
 fn is_calling(file: &Changed) -> bool {
     file.role == Role::Code && CALLS_CLOUDS.is_match(&file.is)
 }
 
-/// Whether a file may hand over anything: a script, a pipeline, settings, or a program that calls clouds.
+/// Whether a file can pass values to a deploy tool: a script, a pipeline, settings, or a program that calls a cloud API.
 pub(super) fn may_hand_over(file: &Changed) -> bool {
     let is_data = || file.is_yaml() || file.path.ends_with(".json") || file.is.contains("tfe_variable");
     match file.role {
@@ -210,7 +212,7 @@ pub(super) fn may_hand_over(file: &Changed) -> bool {
     }
 }
 
-/// Scripts and pipelines, which call deployers; a manifest hands over nothing by its name.
+/// Whether a path belongs to a script or pipeline, which calls deploy tools.
 pub(super) fn is_caller(path: &str) -> bool {
     const NAMES: [&str; 13] = [
         "workflow",
@@ -242,20 +244,20 @@ static_regex!(static FILES: Regex = r#"[\s"'\[,=]--?var-file[\s=,"']+([^\s"',]+)
 static_regex!(static VALUES: Regex = r#"[\s"'\[,]--set(?:-string|-json|-file)?[\s=,"']+([^\s"'=]+)="#);
 static_regex!(static WORKSPACE: Regex = r"\bworkspace\s+(?:select|new)\s+\S|\bTF_WORKSPACE\s*[:=]");
 static_regex!(
-/// A placeholder of a shell, of kustomize or Flux, of pipelines, of Jinja and Go, of Terragrunt and helmfile.
+/// A placeholder of a shell, kustomize, Flux, a pipeline, Jinja, Go, Terragrunt or helmfile.
 static PLACEHOLDERS: Regex = concat!(
         r#"\$\{([A-Za-z_]\w*)(?:\}|:?[-=?+])|\$\((?:params\.)?([A-Za-z_]\w*)\)|\$([A-Za-z_]\w*)\b"#,
         r#"|\{\{-?\s*(?:[a-z]+\.)*\.?([A-Za-z_]\w*)\s*(?:\||-?\}\})|(?:get_env\(\s*|\b(?:env|requiredEnv)\s+)"(\w+)""#,
     ));
 static_regex!(
-/// A name that is given something.
+/// A name that is assigned a value.
 static ASSIGNED: Regex = r#"\b(?:ENV|ARG)\s+([A-Za-z_]\w*)[\s=]|\b([A-Za-z_]\w*)["']?\s*(?:[:?]?=|:\s)"#);
 static_regex!(
-/// A value whose name stands beside it.
+/// A value whose name is on another line.
 static GIVEN: Regex = r#"\b(?:value|default)["']?\s*[:=]"#);
 static_regex!(static NAMED: Regex = r#"\b(?:name|key)["']?\s*[:=]\s*["']?(?:TF_VAR_)?([A-Za-z_][\w-]*)"#);
 static_regex!(
-/// Commands that change how much of something runs.
+/// Commands that change how many machines or pods run.
 static SCALES: Regex = concat!(
         r"\b(?:kubectl|oc)\s[^#|;]*?\b(?:scale|autoscale|patch|set\s+resources)\b",
         r"|--replicas[= ]\S|\bset-desired-capacity\b|--desired-(?:capacity|count)\b|--(?:max|min)-size\b",
@@ -264,23 +266,23 @@ static SCALES: Regex = concat!(
         r"|\bupdate-endpoint-weights-and-capacities\b|\bupdate-nodegroup-config\b|\binstance-groups\s+managed\s+resize\b",
     ));
 static_regex!(
-/// Commands that make or take away what runs.
+/// Commands that create or delete machines or pods.
 static DEPLOYS: Regex = concat!(
         r"\b(?:terraform|tofu|terragrunt)\b[^#|;]*?\bapply\b|\b(?:kubectl|oc)\s[^#|;]*?\b(?:apply|replace)\s",
         r"|\bsky\s+(?:launch|jobs|serve)\b|\bmodal\s+(?:deploy|run)\b|\bpulumi\s+up\b|\bcdk\s+deploy\b",
         r"|\bsed\s+-i\b[^#]*?(?:replicas|gpu|count|instance)",
     ));
 static_regex!(
-/// Modules of Ansible that make machines.
+/// Ansible modules that create machines.
 static MODULES: Regex = r"\b(?:ec2_instance|ec2_asg|gcp_compute_instance|azure_rm_virtualmachine|os_server|oci_compute_instance)\b");
 static_regex!(
-/// A command that takes away what runs; without it, it goes on.
+/// A command that deletes machines or pods; without it, they continue to run.
 static STOPS: Regex = r"\b(?:terraform|tofu|terragrunt)\b[^#|;]*?\bdestroy\b|\bstop-instances\b|--down\b");
 static_regex!(
-/// Lists by which a pipeline or a script does something several times.
+/// Lists over which a pipeline or script repeats something.
 static TIMES: Regex = r"\bfor\s+\w+\s+in\s|^\s*(?:-\s*)?[\w-]+:\s*\[[^\]]*,[^\]]*\]\s*$|\b(?:parallelism|matrix):");
 static_regex!(
-/// Calls of clouds from programs.
+/// Cloud API calls in programs.
 static CALLS_CLOUDS: Regex = r#"\b(?:set_desired_capacity|update_auto_scaling_group|run_instances|create_auto_scaling_group|create_fleet|create_nodegroup|DesiredCapacity|set_node_pool_size|patch_namespaced_deployment_scale|min_containers|gpu\s*=\s*["'][A-Z])"#);
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
-//! "Not judged, as before" holds only while none of what it is made of changed: values of a chart that is rendered without
-//! a part, what a program describes, the rest of a file that is broken.
+//! "Not evaluated, as before the change" is true only if the inputs are unchanged, too: the values of a partly rendered chart,
+//! the companion files of a program, the rest of a broken file.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use crate::diagnostic::SkipKind;
 use crate::inventory::{Unjudged, UnjudgedStatus};
 use crate::source::{ReadError, file_name, is_below, parent};
 
-/// Opens what is told as before and whose inputs changed.
+/// Reopens entries that are listed as before if their inputs changed.
 pub(super) fn reopen(
     states: &States,
     speaking: &BTreeSet<String>,
@@ -27,7 +27,7 @@ pub(super) fn reopen(
                     it.standing = UnjudgedStatus::Open;
                 }
             }
-            // A part of something that has nothing to do with accelerators is missing, as before.
+            // A missing part of something without accelerators stays as before.
             UnjudgedStatus::Open => {
                 let was_told = earlier.contains(&(it.path.as_str(), it.reason.as_str()));
                 let whole = whole(states, it).filter(|_| was_told && it.address.is_none() && !is_foreign(it));
@@ -41,11 +41,11 @@ pub(super) fn reopen(
 }
 
 fn is_input(states: &States, speaking: &BTreeSet<String>, it: &Unjudged, file: &Changed) -> bool {
-    // What is told of a program hangs on its own text first.
+    // An entry about a program depends on the program file first.
     if is_foreign(it) && it.path == file.path {
         return true;
     }
-    // Of a module that nobody calls, lines that speak of accelerators are compared already.
+    // For modules without a caller, lines about accelerators are compared already.
     let is_beside = match file.role {
         Role::Beside => true,
         Role::Code => it.kind != SkipKind::Program,
@@ -66,7 +66,7 @@ fn is_input(states: &States, speaking: &BTreeSet<String>, it: &Unjudged, file: &
     }
 }
 
-/// The directory of the chart or the kustomization that something is a part of.
+/// The directory of the chart or kustomization that contains a path.
 fn whole<'i>(states: &States, it: &'i Unjudged) -> Option<&'i str> {
     let is_directory = !file_name(&it.path).contains('.');
     match chart_around(states.head, &it.path) {
@@ -77,7 +77,7 @@ fn whole<'i>(states: &States, it: &'i Unjudged) -> Option<&'i str> {
     }
 }
 
-/// Something below a directory names accelerators, or something that does names the directory.
+/// Whether a file below a directory names accelerators, or a file with accelerators names the directory.
 fn speaks(states: &States, speaking: &BTreeSet<String>, directory: &str) -> bool {
     let (tree, catalog) = (states.head.sources.tree(), &states.head.settings.catalog);
     let text_of = |path: &String| tree.read(path).map(|text| String::from_utf8_lossy(&text).into_owned());
@@ -86,7 +86,7 @@ fn speaks(states: &States, speaking: &BTreeSet<String>, directory: &str) -> bool
         Ok(text) => asks(&text),
         Err(error) => !matches!(error, ReadError::Missing | ReadError::Outside),
     };
-    // A name of one part is a word of anything; behind a key or a stroke it is a place.
+    // A single word can be anything; after a key or a slash it is a path.
     let name = file_name(directory);
     let is_named = |text: &str| {
         [format!("/{name}"), format!("path: {name}"), format!("chart: {name}")].iter().any(|it| text.contains(it))
@@ -102,7 +102,7 @@ fn is_foreign(it: &Unjudged) -> bool {
     matches!(it.kind, SkipKind::Language | SkipKind::Program)
 }
 
-/// Beside a text of another language: what it is given, and the rest of it.
+/// The inputs of a file in another language: companion files, and the rest of the file.
 fn is_parameter(states: &States, it: &Unjudged, file: &Changed) -> bool {
     const WORDS: [&str; 8] = ["param", "config", "env", "vars", "values", "pulumi.", "settings", "context"];
     let folder = parent(&it.path);
@@ -111,7 +111,7 @@ fn is_parameter(states: &States, it: &Unjudged, file: &Changed) -> bool {
     }
     let name = file_name(file.path).to_ascii_lowercase();
     let text = states.head.sources.tree().read(&it.path).unwrap_or_default();
-    // What it imports, and more of the same language beside it.
+    // Its imports, and more files of the same language next to it.
     let ending = |path: &str| path.rsplit('.').next().unwrap_or_default().to_owned();
     let is_more = parent(file.path) == folder && ending(file.path) == ending(&it.path) && !file.is_yaml();
     if is_more || memchr::memmem::find(&text, name.as_bytes()).is_some() {

@@ -1,16 +1,15 @@
-//! What a change touched and nobody here explains.
+//! Finds changes whose effect on cost is unknown.
 //!
-//! Each file that a change touches is one of three: *explained*, all that changed in it was read; *beside*, nothing that
-//! Terraform, kubectl, helm, kustomize or whoever calls them takes; or *not explained*, which this room tells, and which
-//! fails as growth does (`unexplained` in the settings).
+//! Each changed file is one of three: *explained*, gpulint read everything that changed in it; *beside*, no deployment tool
+//! uses it; or *not explained*. This module reports the last, and by default they fail the run (`unexplained` in the settings):
 //!
-//! 1. `asks`: a new line asks for accelerators, and nothing that was read stands there;
-//! 2. `objects`: a number changed in an object or a block of an unknown kind that names a machine, in one that names text
-//!    elsewhere, in one that changes others;
-//! 3. `handed`: a script, a pipeline or settings hand over another number, file or command;
-//! 4. `fed`: the file is what something unread takes;
-//! 5. `inputs`: what was not judged before either, and is made of other text now;
-//! 6. a submodule stands at another commit.
+//! 1. `asks`: a new line requests accelerators, and gpulint read nothing there;
+//! 2. `objects`: a number changed in an object or block of an unsupported kind that names a machine, refers to other files, or
+//!    changes other objects;
+//! 3. `handed`: a script, a pipeline or settings pass another number, file or command to a deploy tool;
+//! 4. `fed`: an unread program uses the file;
+//! 5. `inputs`: something that was not evaluated before either has other inputs now;
+//! 6. a submodule is at another commit.
 
 mod asks;
 mod change;
@@ -34,10 +33,10 @@ use crate::source::{FileId, Span, parent};
 use change::{Changed, Role};
 pub(in crate::compare) use states::States;
 
-const CURE: &str = "look at it; `[[runs]]` in gpulint.toml says with what something is applied, `exclude` what is not, and \
-                    `unexplained = \"tell\"` lets it pass";
+const CURE: &str = "check the effect on cost; in gpulint.toml, add the file to `[[runs]]` if a deployment uses it, to `exclude` if none \
+                    does, or set `unexplained = \"tell\"` to let such changes pass";
 
-/// Everything that is told, besides what `unjudged` holds already; of that, what was opened again is marked.
+/// All changes with an unknown cost effect that `unjudged` does not contain yet; marks entries of it that the change affects.
 pub(in crate::compare) fn not_explained(
     states: &States,
     touched: &Touched,
@@ -61,10 +60,10 @@ pub(in crate::compare) fn not_explained(
     all
 }
 
-/// One thing of each file.
+/// At most one entry for each file.
 struct UnexplainedFiles<'s> {
     states: &'s States<'s>,
-    /// Looked for once, where a line asks.
+    /// Computed once, when a line needs it.
     explained: OnceCell<Explained>,
     of: BTreeMap<String, Unjudged>,
 }
@@ -98,7 +97,7 @@ impl UnexplainedFiles<'_> {
                 (!self.explained().has(file.path, line.number)).then_some((line.number, name))
             });
             if let Some((line, name)) = asked {
-                let reason = format!("line {} names `{name}`, and nothing that was read explains it", line + 1);
+                let reason = format!("line {} names `{name}`, and its effect on cost is unknown", line + 1);
                 self.at(file, Some(line), reason);
             }
         }
@@ -131,7 +130,7 @@ impl UnexplainedFiles<'_> {
         }
     }
 
-    /// What they do not leave out any more is there.
+    /// Files that an ignore list no longer leaves out are deployed.
     fn look_at_lists_of_ignored_files(&mut self, files: &[Changed], speaking: &BTreeSet<String>) {
         const LISTS: [&str; 3] = [".helmignore", ".terraformignore", ".sourceignore"];
         let is_list = |file: &&Changed| LISTS.iter().any(|name| file.path.ends_with(name));
@@ -141,12 +140,12 @@ impl UnexplainedFiles<'_> {
             let lets_in = file.gone_lines().any(|line| is_pattern(&line))
                 || file.new_lines().any(|line| line.text.trim_start().starts_with('!'));
             if lets_in && speaking.iter().any(is_below) {
-                self.at(file, None, "it leaves fewer files out than before".to_owned());
+                self.at(file, None, "the list leaves out fewer files than before the change".to_owned());
             }
         }
     }
 
-    /// What was opened was read, unless it is a program that somebody runs.
+    /// An opened file was read, unless it is a program that another program runs.
     fn look_at_what_is_taken(&mut self, files: &[Changed], speaking: &BTreeSet<String>) {
         let is_unread = |file: &&Changed| file.role != Role::Read || !self.states.head.sources.has(file.path);
         let wanted: BTreeSet<String> = files.iter().filter(is_unread).map(|file| file.path.to_owned()).collect();
@@ -156,7 +155,7 @@ impl UnexplainedFiles<'_> {
         let takers = fed::takers(self.states, speaking, &wanted, files);
         for file in files {
             if let Some(taker) = takers.get(file.path) {
-                self.at(file, None, format!("{taker} takes it, and what it makes of it is not read"));
+                self.at(file, None, format!("{taker} uses this file, and gpulint cannot read what it does with it"));
             }
         }
     }
@@ -165,7 +164,7 @@ impl UnexplainedFiles<'_> {
         const DOCUMENTS: [&str; 5] = ["docs", "doc", "themes", "website", "site"];
         let is_beside = |path: &&String| path.split('/').any(|part| DOCUMENTS.contains(&part));
         for path in touched.submodules.iter().filter(|path| !is_beside(path)) {
-            let reason = "the submodule stands at another commit, and what that changes is not read";
+            let reason = "the submodule is at another commit, and gpulint cannot read what that changes";
             self.of
                 .entry(path.clone())
                 .or_insert_with(|| Unjudged::new(SkipKind::Submodule, path.clone(), reason).with_cure(CURE));
@@ -173,12 +172,12 @@ impl UnexplainedFiles<'_> {
     }
 }
 
-/// All of the file is told already.
+/// True if the whole file is already listed.
 fn is_refused(states: &States, path: &str) -> bool {
     states.after.inventory.unjudged.iter().any(|it| it.span.is_none() && it.path == path)
 }
 
-/// The files where something with accelerators stands, in either state, and of whatever was not judged.
+/// The files that contain resources with accelerators in either state, or anything that was not evaluated.
 fn speaking(states: &States) -> BTreeSet<String> {
     let mut files = BTreeSet::new();
     for (state, analysis) in [(states.base, states.before), (states.head, states.after)] {
@@ -190,8 +189,8 @@ fn speaking(states: &States) -> BTreeSet<String> {
     files
 }
 
-/// Whether a script may have to do with what has accelerators: one of the same part of the tree, or of a part in which nothing
-/// is deployed from, or that names the other part.
+/// Whether a script may belong to resources with accelerators: it is in the same part of the tree, in a part that deploys
+/// nothing, or it names the other part.
 fn is_near(states: &States, speaking: &BTreeSet<String>, file: &Changed) -> bool {
     let part = |path: &str| path.split_once('/').map_or(String::new(), |(first, _)| first.to_owned());
     let own = part(file.path);
@@ -208,7 +207,7 @@ fn is_near(states: &States, speaking: &BTreeSet<String>, file: &Changed) -> bool
         || speaks.iter().any(|part| !part.is_empty() && file.is.contains(&format!("{part}/")))
 }
 
-/// A manifest of an object that was read: its numbers are known.
+/// True for a manifest that was read, so that its numbers are known.
 fn is_explained_manifest(states: &States, file: &Changed) -> bool {
     let sources = states.head.sources;
     file.is_yaml()
@@ -217,7 +216,7 @@ fn is_explained_manifest(states: &States, file: &Changed) -> bool {
         && states.after.inventory.resources.iter().any(|it| sources.path(sources.origin(it.span).file) == file.path)
 }
 
-/// The lines where a fact of some resource stands, or something that is told as not judged, by file.
+/// The lines with a fact of a resource or an unevaluated entry, by file.
 struct Explained {
     lines: HashMap<String, BTreeSet<usize>>,
     none: BTreeSet<usize>,
@@ -229,7 +228,7 @@ impl Explained {
         let inventory = &states.after.inventory;
         let resources = inventory.resources.iter().flat_map(Resource::places);
         let unjudged = inventory.unjudged.iter().filter_map(|it| it.span);
-        // What a manifest asks for stands in it more than once: requests and limits, a node and its machine.
+        // A manifest repeats a request: requests and limits, a node and its machine.
         let is_manifest = |it: &&Resource| matches!(it.front_end, FrontEnd::Kubernetes | FrontEnd::Chart);
         let bodies = inventory.resources.iter().filter(is_manifest).map(|it| it.body);
         let sources = states.head.sources;
@@ -244,7 +243,7 @@ impl Explained {
         Explained { lines, none: BTreeSet::new() }
     }
 
-    /// The numbers of lines, from 0, that hold something explained.
+    /// The numbers of explained lines, from 0.
     fn lines(&self, path: &str) -> &BTreeSet<usize> {
         self.lines.get(path).unwrap_or(&self.none)
     }
@@ -254,7 +253,7 @@ impl Explained {
     }
 }
 
-/// Where the lines of a text end.
+/// The ends of the lines of a file.
 fn line_ends(text: &str) -> Vec<usize> {
     memchr::memchr_iter(b'\n', text.as_bytes()).collect()
 }

@@ -1,5 +1,5 @@
-//! Objects and blocks of kinds that no reader knows, those that say what a deployer fetches from elsewhere, and those that
-//! change others: what a changed number in them does is known to nobody here.
+//! Objects and blocks of unsupported kinds, objects that deploy from elsewhere, and objects that change others: gpulint does not
+//! know the effect of a changed number in them.
 
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
@@ -17,37 +17,37 @@ use crate::inventory::accelerators;
 use crate::source::{is_below, is_example, join, parent, static_regex};
 
 static_regex!(
-/// Whoever applies what stands elsewhere.
+/// Tools that deploy from elsewhere.
 static DEPLOYERS: Regex = r#"(?ms)(?:argoproj\.io|fluxcd\.io|cattle\.io|configsync\.gke\.io|carvel\.dev|contrib\.fluxcd|pulumi\.com|terraform\.io|coreos\.com|kcl).*^\s*["']?kind["']?\s*:\s*["']?(?:Application|ApplicationSet|HelmRelease|HelmChart|HelmChartConfig|GitRepository|OCIRepository|HelmRepository|Bucket|Kustomization|Terraform|GitRepo|Bundle|RootSync|RepoSync|PackageInstall|App|Stack|Workspace|Subscription|Component|Composition|HelmOp)\b"#);
 static_regex!(
-/// Where those say which text it is.
+/// Keys that select the version to deploy.
 static REVISION: Regex = r#"(?:^|[{,])\s*(?:-\s*)?["']?(?:targetRevision|revision|branch|tag|ref|semver|commit|digest|chart|chartVersion|version|url|repoURL|repo|repository|path|paths|valuesFiles?|valueFiles|valuesFrom|components|source|sourceRef|name|suspend|installed|prune|targetCustomizations|values|helm|kustomize|ignore|exclude|include|directory)["']?\s*:"#);
 static_regex!(static PATHS: Regex = r#"(?m)(?:^|[{,])\s*(?:-\s*)?["']?(?:path|paths|dir|chart)["']?\s*:\s*([^\s,}]+)|^\s*-\s+(\./\S+|\.\./\S+)\s*$"#);
 static_regex!(
-/// Blocks of Terraform that rent nothing themselves.
+/// Terraform blocks that create no billed resource themselves.
 static EVALUATED: Regex = r"(?m)\A\s*(?:[#/].*\n\s*)*(?:locals|variable|output|provider|terraform|moved|import|check)\b");
 static_regex!(
-/// Kinds that write into other objects when these are admitted or spread over clusters.
+/// Kinds that change other objects on admission, or copy them to clusters.
 static WRITERS: Regex = r#"(?m)^\s*["']?kind["']?\s*:\s*["']?(?:(?:Cluster)?Policy|MutatingPolicy|MutatingAdmissionPolicy|Assign|AssignMetadata|ModifySet|(?:Cluster)?OverridePolicy|(?:Cluster)?PropagationPolicy|(?:Cluster)?ResourceOverride|(?:Cluster)?ResourcePlacement|PodPreset|ManifestWorkReplicaSet|Placement|FederatedDeployment|ReplicaSchedulingPreference|DeviceClass|SleepInfo)\b"#);
-/// What they write that matters, beside accelerators.
+/// Relevant fields that such objects write, besides accelerators.
 const WRITTEN: [&str; 7] = ["replica", "limits", "requests", "parallelism", "nodeselector", "instance", "machine"];
 
 static_regex!(
-/// What of an object says how often or how long it runs, in words of others.
+/// Keys of other kinds for how often or how long something runs.
 static HOURS: Regex = r"\bdownscaler/\w|\bkube-green\b|\bwithSequence\b|\bwithItems\b|\bwithParam\b|\bconsolidateAfter\b|\bconsolidationPolicy\b");
 static_regex!(
 /// Attributes by which one block changes whether, when or how much of another runs.
 static STATE: Regex = r"^\s*\w*(?:state|status|schedule|cron|recurrence|desired|capacity|count|hours|start|stop|suspend|enabled|min|max|replicas)\w*\s*=");
 
 static_regex!(
-/// Keys whose digits are names.
+/// Keys whose digits are part of a name.
 static NAMING: Regex = r#"(?i)^\W*[\w./-]*(?:image|tag|version|digest|sha\d*|hash|date|time|checksum|url|uri|revision|commit|email|schema|id|arn|description|comment|name|port|cidr|address|host|timestamp|generation)["']?\s*[:=]"#);
 static_regex!(static NUMBER: Regex = r"(?:^|[^\w.@/-])(-?\d+(?:\.\d+)?(?:[kKMGTP]i?|%|m|h|s)?)(?:$|[^\w.@/-])");
 
-/// The parts of a text: documents of YAML, blocks of HCL, else all of it. Lines from 0.
+/// The parts of a file: YAML documents or HCL blocks, otherwise the whole file. Lines count from 0.
 struct TextParts<'t> {
     lines: Vec<Line<'t>>,
-    /// Lines that begin a document of YAML, or end a block of HCL.
+    /// Lines that begin a YAML document or end an HCL block.
     borders: Vec<usize>,
     kind: PartKind,
 }
@@ -77,10 +77,10 @@ impl<'t> TextParts<'t> {
         TextParts { lines, borders, kind }
     }
 
-    /// The part that a line is in.
+    /// The part that contains a line.
     fn around(&self, line: usize) -> Range<usize> {
         let is_block = self.kind == PartKind::Block;
-        // The line that ends a block is in it, and the line that begins a document is in that document.
+        // The line that ends a block belongs to it, and the line that begins a document belongs to that document.
         let behind = self.borders.partition_point(|it| if is_block { *it < line } else { *it <= line });
         let start =
             behind.checked_sub(1).and_then(|at| self.borders.get(at)).map_or(0, |it| it + usize::from(is_block));
@@ -106,7 +106,7 @@ fn numbers<'t>(lines: impl Iterator<Item = Line<'t>>) -> Vec<String> {
     numbers
 }
 
-/// What of a file's objects changed and is not known, with its line.
+/// The first change in an object whose effect is unknown, with its line.
 pub(super) fn changed(
     states: &States,
     file: &Changed,
@@ -132,16 +132,16 @@ struct Objects<'o> {
     references: &'o OnceCell<Option<AhoCorasick>>,
 }
 
-/// An object or a block of which something changed.
+/// A changed object or block.
 struct Part<'t> {
     lines: Range<usize>,
     text: String,
     new: Vec<Line<'t>>,
-    /// Those of the whole file, where they may be of this part.
+    /// Removed lines of the whole file that may belong to this part.
     gone: Option<Rc<GoneLines<'t>>>,
 }
 
-/// Lines that are in the earlier state only. A file of many parts asks them once.
+/// Lines of the earlier state only, computed once for all parts of the file.
 #[derive(Default)]
 struct GoneLines<'t> {
     lines: Vec<Line<'t>>,
@@ -167,7 +167,7 @@ impl<'t> GoneLines<'t> {
 /// What a line changes.
 #[derive(Clone, Copy)]
 enum Changing {
-    /// Which text a deployer takes.
+    /// The version that a tool deploys.
     Revision,
     /// Whether, when or how much of something runs.
     State,
@@ -182,7 +182,7 @@ impl Changing {
     }
 }
 
-/// The addresses of resources with accelerators, to be looked for in texts.
+/// The addresses of resources with accelerators, as a search pattern.
 pub(super) fn references(states: &States) -> Option<AhoCorasick> {
     let all = states.after.inventory.resources.iter().flat_map(|it| &it.declared.references);
     let all: BTreeSet<&str> = all.map(|it| &**it).collect();
@@ -190,7 +190,7 @@ pub(super) fn references(states: &States) -> Option<AhoCorasick> {
 }
 
 impl Part<'_> {
-    /// The first line that is new, or the part's own.
+    /// The first new line, or the first line of the part.
     fn at(&self) -> usize {
         self.new.first().map_or(self.lines.start, |line| line.number)
     }
@@ -204,7 +204,7 @@ impl Part<'_> {
         numbers(self.new.iter().copied()) != self.gone.as_ref().map_or(&[][..], |it| it.numbers())
     }
 
-    /// Nothing of it says more than names.
+    /// True if the part only contains names.
     fn is_only_named(&self) -> bool {
         let is_named = |line: &Line| NAMING.is_match(line.text) || line.text.trim_start().starts_with('#');
         !self.new.is_empty() && self.new.iter().all(is_named)
@@ -224,7 +224,7 @@ impl<'o> Objects<'o> {
         }
         let gone = Rc::new(GoneLines { lines: file.gone_lines().collect(), ..GoneLines::default() });
         if parts.is_empty() && !gone.lines.is_empty() && !file.is.is_empty() {
-            // Only lines that went away: the part where they stood is the one that is there now.
+            // If only lines were removed: the part that is now at their place.
             let at = gone.lines.first().map_or(0, |line| line.number).min(of_text.lines.len().saturating_sub(1));
             parts.push((of_text.around(at), Vec::new()));
         }
@@ -248,7 +248,7 @@ impl<'o> Objects<'o> {
         let gone = || file.gone_lines().find(|line| HOURS.is_match(line.text)).map(|_| 0);
         Some((
             new.or_else(gone)?,
-            "it changes how often or how long something runs, in what nobody here reads".to_owned(),
+            "it changes how often or how long something runs, in a kind that gpulint does not support".to_owned(),
         ))
     }
 
@@ -263,7 +263,7 @@ impl<'o> Objects<'o> {
             && WRITERS.is_match(&part.text)
             && (WRITTEN.iter().any(|word| low.contains(word)) || accelerators::are_mentioned(&low))
             && !part.is_only_named();
-        writes.then(|| "it changes what other objects become when they are applied".to_owned())
+        writes.then(|| "it changes other objects when they are applied".to_owned())
     }
 
     fn deploys(&self, part: &Part) -> Option<String> {
@@ -279,7 +279,7 @@ impl<'o> Objects<'o> {
         };
         let line = part.changed(Changing::Revision).filter(|_| concerns())?;
         let key = line.text.split(':').next().unwrap_or_default().trim().trim_start_matches("- ");
-        Some(format!("another `{key}` than before is deployed, and what stands there is not read"))
+        Some(format!("`{key}` deploys another version, and gpulint cannot read its content"))
     }
 
     fn steers(&self, part: &Part) -> Option<String> {
@@ -289,12 +289,12 @@ impl<'o> Objects<'o> {
         let key = part.changed(Changing::State)?.text.split('=').next().unwrap_or_default().trim();
         let references = self.references.get_or_init(|| references(self.states)).as_ref()?;
         let refers = references.is_match(&part.text);
-        refers.then(|| format!("`{key}` changes of what has accelerators, in a type that nobody here reads"))
+        refers.then(|| format!("`{key}` changes for a resource with accelerators, in an unsupported type"))
     }
 
     fn counts(&self, part: &Part) -> Option<String> {
         let file = self.file;
-        // What is evaluated as a whole was read, wherever its values stand.
+        // A block that is evaluated as a whole was read, wherever its values are.
         let is_read = EVALUATED.is_match(&part.text) && file.path.ends_with(".tf");
         let is_data = file.role == Role::Read || file.is.contains("kubectl") || file.is.contains("oc apply");
         if is_read || !is_data || !part.has_other_numbers() {
@@ -302,16 +302,16 @@ impl<'o> Objects<'o> {
         }
         let asking = AcceleratorSearch::of(self.states.head, file);
         let name = lines(&part.text).find_map(|line| asking.asked(line))?;
-        Some(format!("a number changes beside `{name}`, in what nobody here reads"))
+        Some(format!("a number changes near `{name}`, in a kind that gpulint does not support"))
     }
 }
 
-/// Argo CD takes it into account where what has accelerators stands.
+/// True if Argo CD uses the file for a directory with accelerators.
 fn is_beside_sources(file: &Changed, speaking: &BTreeSet<String>) -> bool {
     file.path.contains(".argocd-source") && speaking.iter().any(|path| path.starts_with(parent(file.path)))
 }
 
-/// It deploys a directory in which something with accelerators stands.
+/// True if it deploys a directory with accelerators.
 fn leads_to(file: &Changed, text: &str, speaking: &BTreeSet<String>) -> bool {
     let own = parent(file.path);
     PATHS.captures_iter(text).filter_map(|it| it.get(1)).any(|found| {

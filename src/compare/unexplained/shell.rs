@@ -1,4 +1,4 @@
-//! Files whose text a shell hands over as a value to a program that deploys: `terraform apply -var n=$(cat COUNT.md)`.
+//! Files whose content a shell passes as a value to a deploy tool: `terraform apply -var n=$(cat COUNT.md)`.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use regex::Regex;
 
 use crate::source::static_regex;
 
-/// The files that a script or a pipeline reads into something that it deploys, as it names them.
+/// The files that a script or pipeline reads into a deployment, as it names them.
 pub(super) fn values_from_files(text: &str) -> BTreeSet<&str> {
     if !CALLED.is_match(text) {
         return BTreeSet::new();
@@ -14,7 +14,7 @@ pub(super) fn values_from_files(text: &str) -> BTreeSet<&str> {
     let mut found = BTreeSet::new();
     let used: Vec<&str> = text.lines().filter(|line| CALLED.is_match(line)).collect();
     for line in text.lines() {
-        // Whatever a file sets holds for all that follows.
+        // A sourced file sets variables for all following lines.
         found.extend(SOURCED.captures_iter(line).filter_map(|it| it.get(1)).map(|it| it.as_str()));
         let is_used = |name: &str| used.iter().any(|line| line.contains(name));
         let becomes_argument =
@@ -33,16 +33,16 @@ fn is_no_path(c: char) -> bool {
 }
 
 static_regex!(
-/// Lines of scripts and pipelines in which what they run writes what is deployed.
+/// Lines of scripts and pipelines whose programs write files to deploy.
 pub(super) static CALLED: Regex = r"--post-renderer|\b(?:terraform|tofu|terragrunt|kubectl|helm|kustomize)\b|\b(?:scale|grow|deploy|resize|provision)\w*\.(?:py|sh|js|ts|rb)\b");
 static_regex!(
-/// A file that sets what follows.
+/// A file that sets variables for later commands.
 static SOURCED: Regex = r#"(?:^|[;&|]|\brun:)\s*(?:-\s+)?(?:\.|source)\s+["']?([\w./-]+)"#);
 static_regex!(
-/// What a shell puts in the place of a command, takes from a file, or copies to another.
+/// Files whose content a shell inserts into a command, reads, or copies.
 static READ: Regex = r"\$\(([^()]*)\)|`([^`]*)`|[^<]<\s*([\w./-]+)|\b(?:cp|mv|install|ln|tee|envsubst)\s+([^;&|]*)");
 static_regex!(
-/// What a line hands over to Terraform, or to a chart, without calling it.
+/// What a line passes to Terraform or a chart without calling it.
 static HANDED: Regex = r"\bTF_VAR_|\.tfvars\b|\bvalues[\w.-]*\.ya?ml\b|GITHUB_ENV|TF_CLI_ARGS");
 static_regex!(static ASSIGNED: Regex = r"\b([A-Za-z_]\w*)\s*[:?]?=");
 

@@ -1,9 +1,9 @@
-//! Both states of a tree, with what was found in each.
+//! Both states of a tree, with their analyses.
 
 use crate::analysis::Analysis;
 use crate::compare::state::State;
 
-/// Both states of what changed.
+/// Both states of a comparison.
 pub(in crate::compare) struct States<'a> {
     pub(in crate::compare) base: &'a State<'a>,
     pub(in crate::compare) before: &'a Analysis,

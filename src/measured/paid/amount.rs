@@ -1,24 +1,24 @@
-//! Decimal numbers of bills, exactly: sums over a million rows are those that anybody else finds.
+//! Exact decimal numbers of bills: sums over a million rows equal those of any other program.
 
 use std::fmt;
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Neg, Sub};
 
-/// Digits behind the point. Prices of bills have up to ten; what is beyond is rounded.
+/// Digits after the decimal point. Prices on bills have up to ten; further digits are rounded.
 const PLACES: usize = 12;
 const ONE: i128 = 1_000_000_000_000;
 
-/// More than anybody has paid.
+/// An upper bound: more than any bill contains.
 const MOST: i128 = 1_000_000_000_000_000 * ONE;
 
-/// Money of some currency, or hours, in trillionths.
+/// An amount of money or hours, in trillionths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct BilledAmount(i128);
 
 impl BilledAmount {
     pub const ZERO: BilledAmount = BilledAmount(0);
 
-    /// `12.5`, `-0.000034`, `1.2E-05`; nothing where it is no number, or none that anybody has paid.
+    /// `12.5`, `-0.000034`, `1.2E-05`; none if it is not a number, or larger than any bill.
     pub fn parse(text: &str) -> Option<BilledAmount> {
         let text = text.trim();
         let (is_negative, text) = match text.as_bytes().first()? {
@@ -41,7 +41,7 @@ impl BilledAmount {
             let digit = i128::from(digit.checked_sub(b'0').filter(|it| *it <= 9)?);
             place -= 1;
             match place {
-                // Half a trillionth is rounded up; what is behind it is not looked at.
+                // Half a trillionth is rounded up; further digits are ignored.
                 -1 if digit >= 5 => value = value.checked_add(1)?,
                 0..=30 => value = value.checked_add(digit.checked_mul(10i128.checked_pow(place.unsigned_abs())?)?)?,
                 31.. if digit > 0 => return None,
@@ -51,7 +51,7 @@ impl BilledAmount {
         (value <= MOST).then_some(BilledAmount(if is_negative { -value } else { value }))
     }
 
-    /// A number over another one, to the last digit that is kept.
+    /// A number divided by another one, to the last stored digit.
     pub fn of_ratio(number: i64, over: i64) -> BilledAmount {
         BilledAmount(i128::from(number) * ONE / i128::from(over.max(1)))
     }
@@ -68,7 +68,7 @@ impl BilledAmount {
         self.0 as f64 / ONE as f64
     }
 
-    /// A part of it, as of accelerator hours that are those of a machine with eight: exact where it can be.
+    /// A part of the amount, such as accelerator hours of a machine with eight: exact if possible.
     #[must_use]
     pub fn over(self, parts: f64) -> BilledAmount {
         match parts.fract() == 0.0 && (1.0..1e9).contains(&parts) {

@@ -1,5 +1,5 @@
-//! Which row of a bill is about which resource. Money goes to a resource only where both have one name and nothing else has
-//! it; what finds no partner is told, so that the sums of both lists are what the file holds.
+//! Matches rows of a bill with resources. A charge matches a resource only if both have one name and nothing else has it. Charges
+//! without a match are listed, so that both lists add up to the file.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -9,10 +9,10 @@ use crate::catalog::Catalog;
 use crate::inventory::{Inventory, Key, ResourceId};
 use crate::source::matches;
 
-/// What several rows have in common: who bills, under which name, where, for which machine.
+/// The identity that several rows share: provider, kind of key, key, region and machine.
 type PaidIdentity<'r> = (&'r str, KeyKind, &'r str, &'r str, &'r str);
 
-/// A name of the bill in its parts.
+/// The parts of a name on the bill.
 struct PaidName<'r> {
     cluster: &'r str,
     namespace: &'r str,
@@ -40,12 +40,12 @@ impl<'r> PaidName<'r> {
     }
 }
 
-/// Resources by what a bill may call them.
+/// Resources by the names that a bill may use.
 struct PaidIndex<'i> {
     inventory: &'i Inventory,
     catalog: &'i Catalog,
     by_name: HashMap<&'i str, Vec<ResourceId>>,
-    /// Names that begin so.
+    /// Resources whose name begins with this prefix.
     begins: Vec<(&'i str, ResourceId)>,
     by_label: HashMap<(&'i str, &'i str), Vec<ResourceId>>,
     clusters: HashMap<ResourceId, &'i str>,
@@ -76,7 +76,7 @@ impl<'i> PaidIndex<'i> {
         index
     }
 
-    /// The resources that a row may be about; why there is none, where the reason is more than its name.
+    /// The resources that a row may match, or why there is none, if the reason is not only the name.
     fn find(&self, row: &PaidRow) -> Result<BTreeSet<ResourceId>, NoPartner> {
         let name = PaidName::of(row);
         let named: Vec<ResourceId> = match row.key_kind {
@@ -91,7 +91,7 @@ impl<'i> PaidIndex<'i> {
             }
         };
         let mut found: BTreeSet<ResourceId> = { named }.into_iter().filter(|id| self.fits(*id, row, &name)).collect();
-        // A label is no name: machines that the text does not ask for there are others with the same label.
+        // A label is not a name: machines that the configuration does not request are others with the same label.
         if row.key_kind == KeyKind::Tag {
             let labelled = found.first().copied();
             found.retain(|id| {
@@ -104,7 +104,7 @@ impl<'i> PaidIndex<'i> {
         if found.len() < 2 {
             return Ok(found);
         }
-        // The same name in two regions is two things.
+        // The same name in two regions is two resources.
         let is_here = |id: &&ResourceId| {
             let resource = self.inventory.resources.get(id.0);
             resource.and_then(|it| it.text(Key::Region)).is_none_or(|it| it == row.region)
@@ -137,7 +137,7 @@ impl<'i> PaidIndex<'i> {
     }
 }
 
-/// Gives each row to the resource that it is about.
+/// Assigns each row to its resource.
 pub(super) fn join<'i>(
     paid: &mut Paid,
     inventory: &'i Inventory,
@@ -168,9 +168,9 @@ pub(super) fn join<'i>(
             }
             Err(why) => (BTreeSet::new(), why),
         };
-        // A label that several have is no name of any of them.
+        // A label that several resources share identifies none of them.
         if identity.1 != KeyKind::Tag {
-            unpaid.extend(found.iter().map(|id| (*id, format!("of what was paid for {}, {why}", row.row.shown()))));
+            unpaid.extend(found.iter().map(|id| (*id, format!("charges for {}: {why}", row.row.shown()))));
         }
         unmatched.extend(places.iter().map(|at| (*at, why.clone())));
     }

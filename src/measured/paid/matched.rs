@@ -1,4 +1,4 @@
-//! The rows of bills, and which resource each is about.
+//! The rows of bills, with their resources.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,47 +11,47 @@ use crate::catalog::Catalog;
 use crate::inventory::{Key, Resource, ResourceId};
 use crate::source::Span;
 
-/// A row with where it stands.
+/// A row with its place.
 #[derive(Debug, Clone)]
 pub struct PaidEntry {
     pub row: PaidRow,
     pub span: Span,
 }
 
-/// Which row is about which resource, and what found no partner.
+/// Which row matches which resource, and what has no match.
 #[derive(Debug, Clone, Default)]
 pub struct Paid {
-    /// Files that were read, whatever came of them.
+    /// The number of files that were read, including unusable ones.
     pub files: usize,
     pub rows: Vec<PaidEntry>,
-    /// The places of rows, by the resource that they are about.
+    /// The indexes of rows by resource.
     pub matched: BTreeMap<ResourceId, Vec<usize>>,
-    /// Rows that are about nothing here, with the reason.
+    /// Rows that match no resource, with the reason.
     pub unmatched: Vec<(usize, NoPartner)>,
-    /// Resources of which is not known what was paid for them although rows may be about them, with the reason.
+    /// Resources whose billed cost is unknown although rows may match them, with the reason.
     pub unpaid: BTreeMap<ResourceId, String>,
     pub options: PaidOptions,
 }
 
-/// Why a row is about nothing here.
+/// Why a row matches no resource.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum NoPartner {
-    /// The bill has no name for it.
+    /// The bill contains no name for the charge.
     Unnamed,
-    /// No resource has its name.
+    /// No resource has the name on the bill.
     Nowhere,
-    /// The only resource with its label asks for other machines: its address.
+    /// The only resource with this label requests another machine: its address.
     OtherMachine(String),
-    /// So many resources have its name: the addresses of the first.
+    /// Several resources have the name: their number, and the first addresses.
     Several(usize, String),
-    /// Its resource was paid for in these clusters, under one name.
+    /// The resource was billed in these clusters under one name.
     Clusters(String),
-    /// Its resource is left out.
+    /// The resource is not part of this analysis.
     Aside,
 }
 
 impl NoPartner {
-    /// What was paid for stands nowhere here.
+    /// True if no file here defines the billed machine.
     pub(super) fn is_nowhere(&self) -> bool {
         matches!(self, NoPartner::Unnamed | NoPartner::Nowhere | NoPartner::OtherMachine(_))
     }
@@ -60,14 +60,14 @@ impl NoPartner {
 impl fmt::Display for NoPartner {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            NoPartner::Unnamed => f.write_str("the bill has no name for it"),
-            NoPartner::Nowhere => f.write_str("nothing here has this name"),
-            NoPartner::OtherMachine(address) => write!(f, "{address} has this label and asks for another machine"),
-            NoPartner::Several(count, first) => write!(f, "{count} resources here may be it: {first}"),
+            NoPartner::Unnamed => f.write_str("the bill contains no name for it"),
+            NoPartner::Nowhere => f.write_str("no resource here has this name"),
+            NoPartner::OtherMachine(address) => write!(f, "{address} has this label but requests another machine type"),
+            NoPartner::Several(count, first) => write!(f, "{count} resources here match it: {first}"),
             NoPartner::Clusters(names) => {
-                write!(f, "it was paid for in several clusters: {names}; `measured.clusters` says which is meant")
+                write!(f, "billed in several clusters: {names}; set the right one in `measured.clusters`")
             }
-            NoPartner::Aside => f.write_str("what it is about is not looked at"),
+            NoPartner::Aside => f.write_str("its resource is not part of this report"),
         }
     }
 }
@@ -77,12 +77,12 @@ impl Paid {
         self.rows.is_empty()
     }
 
-    /// The rows that are about a resource.
+    /// The rows of a resource.
     pub fn of(&self, id: ResourceId) -> impl Iterator<Item = &PaidEntry> {
         self.matched.get(&id).into_iter().flatten().filter_map(|at| self.rows.get(*at))
     }
 
-    /// What was paid for a resource in a month; nothing where nothing was.
+    /// The billed cost of a resource in a month; none without charges.
     pub fn sums(&self, id: ResourceId, month: BillMonth) -> Result<Option<PaidSums>, String> {
         match self.unpaid.get(&id) {
             Some(why) => Err(why.clone()),
@@ -90,7 +90,7 @@ impl Paid {
         }
     }
 
-    /// Months of which the whole was billed by every provider that billed it, the last one first.
+    /// The months that every provider billed in full, the last one first.
     pub fn closed_months(&self) -> Vec<BillMonth> {
         let mut months: BTreeMap<BillMonth, bool> = BTreeMap::new();
         for it in &self.rows {
@@ -99,7 +99,7 @@ impl Paid {
         months.into_iter().rev().filter(|(_, is_open)| !is_open).map(|(month, _)| month).collect()
     }
 
-    /// Days of a month that the bill of a provider has, from the first on; nothing where its rows do not say so.
+    /// The days of a month that the bill of a provider covers, from its start; none if its rows do not contain them.
     pub fn billed_days(&self, provider: &str, month: BillMonth) -> Option<f64> {
         let rows = || self.rows.iter().map(|it| &it.row).filter(|it| it.provider == provider && it.month == month);
         let told = rows().filter_map(|it| it.billed_days).max();
@@ -109,13 +109,13 @@ impl Paid {
         }
     }
 
-    /// The last one of a provider.
+    /// The last closed month of a provider.
     pub(super) fn last_month(&self, provider: &str) -> Option<BillMonth> {
         let rows = self.rows.iter().map(|it| &it.row).filter(|it| it.provider == provider && !it.open);
         rows.map(|row| row.month).max()
     }
 
-    /// What else a machine was called than the text calls it, in a month.
+    /// Another machine type that the bill of a month has for the resource.
     pub fn other_machine(
         &self,
         id: ResourceId,
@@ -127,11 +127,11 @@ impl Paid {
         rows.find(|row| is_other_machine(resource, row, catalog)).map(|row| row.machine.clone())
     }
 
-    /// Machines that commitments covered on an average of a month.
+    /// The mean number of machines that commitments covered in a month.
     pub(super) fn committed_machines(&self, id: ResourceId, resource: &Resource, month: BillMonth) -> Option<f64> {
         let is_used = |row: &&PaidRow| row.month == month && row.charge == Charge::Usage;
         let hours = self.of(id).map(|it| &it.row).filter(is_used).map(|row| {
-            // Of a bill that names accelerators alone, hours are those of single ones.
+            // If a bill names only accelerators, its hours are accelerator hours.
             let part = match (row.machine.is_empty(), row.gpus, resource.number(Key::AcceleratorCount)) {
                 (true, Some(gpus), Some(count)) if count > 0.0 => gpus / count,
                 _ => 1.0,
@@ -141,7 +141,7 @@ impl Paid {
         Some(hours.sum::<f64>() / month.hours()).filter(|it| it.is_finite())
     }
 
-    /// Resources have other places now, or none.
+    /// Updates the resource indexes after resources were moved or removed.
     pub(in crate::measured) fn keep(&mut self, moved: &impl Fn(ResourceId) -> Option<ResourceId>) {
         let matched = std::mem::take(&mut self.matched);
         for (id, places) in matched {
@@ -156,7 +156,7 @@ impl Paid {
     }
 }
 
-/// The row is about another machine than the text asks for.
+/// Whether the row is for another machine type than the configuration requests.
 pub(super) fn is_other_machine(resource: &Resource, row: &PaidRow, catalog: &Catalog) -> bool {
     let Some(asked) = resource.text(Key::Machine) else { return false };
     let canonical =

@@ -1,6 +1,6 @@
-//! What a bill said: rows of `gpulint-paid.csv` become facts of the resources that they are about.
+//! Bills: rows of `gpulint-paid.csv` become facts of the resources that they match.
 //!
-//! Money that finds no resource is as much of an answer as money that does: both lists are kept, and no row is in neither.
+//! Charges without a resource are as relevant as those with one. So both lists are kept, and each row is in one of them.
 
 mod amount;
 mod join;
@@ -29,7 +29,7 @@ use crate::catalog::{Catalog, Money};
 use crate::inventory::{Fact, Inventory, Key, Origin, Orphaned, Resource, ResourceId, Value};
 use crate::source::{Date, Sources, Span};
 
-/// A bill that ends longer ago says nothing of what is paid today.
+/// A bill that ends earlier is outdated, in days.
 const OLDEST_DAYS: i64 = 100;
 
 const ALL: [Key; 7] = [
@@ -42,7 +42,7 @@ const ALL: [Key; 7] = [
     Key::PaidMonth,
 ];
 
-/// Reads the files that are there, and fills the facts of what they are about.
+/// Reads the available files, and sets the facts of matching resources.
 pub(super) fn settle<'o>(
     inventory: &mut Inventory,
     sources: &Sources,
@@ -65,17 +65,17 @@ pub(super) fn settle<'o>(
             Ok((found, wrong)) => kept(found, wrong, &mut paid.rows, place),
             Err(error) => vec![error],
         };
-        wrong_rows(inventory, wrong, place, "`gpulint usage bill --columns` lists what a row may hold");
+        wrong_rows(inventory, wrong, place, "list the columns: `gpulint usage bill --columns`");
     }
     if paid.is_empty() {
         return paid;
     }
-    // No bill of a month that goes on is whole, whether or not its rows say so.
+    // A bill of the current month is incomplete, whatever its rows contain.
     for it in &mut paid.rows {
         it.row.open |= today.is_some_and(|today| today.unix_days() < it.row.month.next().first_day());
     }
     {
-        // Names of clusters are those of the settings, which outlive this.
+        // Cluster names come from the settings, which live longer.
         let clusters: Vec<Option<String>> =
             inventory.resources.iter().map(|it| cluster(it).map(str::to_owned)).collect();
         let by_address: HashMap<usize, &str> =
@@ -93,7 +93,7 @@ pub(super) fn settle<'o>(
     paid
 }
 
-/// One row for each thing and month: a file that was put in twice is not added.
+/// Keeps one row for each key and month, so that a file that was added twice counts once.
 fn kept(
     found: Vec<PaidRow>,
     mut wrong: Vec<UsageError>,
@@ -106,7 +106,7 @@ fn kept(
             None => rows.push(PaidEntry { span: place(row.line), row }),
             Some(before) => wrong.push(UsageError {
                 line: row.line,
-                message: format!("line {before} is about the same thing and month: they are not added"),
+                message: format!("line {before} has the same key and month, so gpulint ignores this row"),
             }),
         }
     }
@@ -134,7 +134,7 @@ fn tell(paid: &Paid, id: ResourceId, resource: &mut Resource, catalog: &Catalog,
     let known = |value: Value| Fact::known(value, span, Origin::Resolved);
     let number = |value: Option<f64>, column: &str| match value {
         Some(value) => known(Value::Number(value)),
-        None => Fact::unknown(format!("the bill does not say it: a row has no `{column}`"), span),
+        None => Fact::unknown(format!("unknown from the bill: a row has no `{column}`"), span),
     };
     resource.set(Key::PaidMonthly, known(Value::Number(sums.paid.usd())));
     resource.set(Key::PaidListMonthly, number(sums.list.map(Money::usd), "list"));
@@ -149,7 +149,7 @@ fn tell(paid: &Paid, id: ResourceId, resource: &mut Resource, catalog: &Catalog,
     resource.set(Key::PaidMonth, known(Value::text(month.to_string())));
 }
 
-/// The sums of a month that may be relied on, or why there are none.
+/// The sums of a recent month, or why there are none.
 fn told(
     paid: &Paid,
     id: ResourceId,
@@ -160,16 +160,16 @@ fn told(
 ) -> Result<PaidSums, String> {
     let age = today.map(|today| today.unix_days() - month.next().first_day());
     if let Some(age) = age.filter(|age| *age > OLDEST_DAYS) {
-        return Err(format!("the last month that was billed is {month}, which ended {age} days ago"));
+        return Err(format!("the last billed month, {month}, ended {age} days ago"));
     }
     if let Some(other) = paid.other_machine(id, resource, month, catalog) {
         let asked = resource.text(Key::Machine).unwrap_or_default();
-        return Err(format!("{other} was paid for in {month}, and the text now asks for {asked}"));
+        return Err(format!("the bill of {month} has {other}, but the configuration now requests {asked}"));
     }
-    paid.sums(id, month)?.ok_or_else(|| format!("nothing was paid for it in {month}, and there was before"))
+    paid.sums(id, month)?.ok_or_else(|| format!("the bill has charges for it before {month}, but none in {month}"))
 }
 
-/// Machines that were paid for in the last closed month of providers that stand here completely, and are nowhere.
+/// Machines that were billed in the last closed month and that no file defines, for providers whose machines are all defined here.
 fn orphaned(paid: &Paid) -> Option<Orphaned> {
     let mut orphaned = Orphaned::default();
     let mut names: Vec<(Money, String)> = Vec::new();
@@ -178,7 +178,7 @@ fn orphaned(paid: &Paid) -> Option<Orphaned> {
         let row = &it.row;
         let is_last = paid.last_month(&row.provider) == Some(row.month);
         let is_complete = paid.options.complete.contains(&row.provider);
-        // What several may be is somewhere.
+        // A charge that matches several resources does have a resource.
         if !(is_last && is_complete && why.is_nowhere() && row.charge == Charge::Usage) {
             continue;
         }

@@ -10,7 +10,7 @@ use crate::source::{Date, civil_from_days, days_from_civil, days_in_month};
 pub struct BillMonth(i64);
 
 impl BillMonth {
-    /// The one that a day is in, by days since 1970.
+    /// The month that contains a day, given in days since 1970.
     pub fn of_unix_days(days: i64) -> BillMonth {
         let (year, month, _) = civil_from_days(days);
         BillMonth(year * 12 + month - 1)
@@ -20,7 +20,7 @@ impl BillMonth {
         BillMonth::of_unix_days(day.unix_days())
     }
 
-    /// Days since 1970 of its first day.
+    /// The first day, in days since 1970.
     pub fn first_day(self) -> i64 {
         days_from_civil(self.0.div_euclid(12), self.0.rem_euclid(12) + 1, 1)
     }
@@ -56,7 +56,7 @@ impl FromStr for BillMonth {
     fn from_str(text: &str) -> Result<Self, String> {
         let wrong = || {
             let text: String = text.chars().take(40).collect();
-            format!("`{text}` is no month: expected one as in 2027-01")
+            format!("`{text}` is not a month; write it as 2027-01")
         };
         let day: Option<Date> = (text.len() == 7).then(|| format!("{text}-01").parse().ok()).flatten();
         day.map(BillMonth::of).ok_or_else(wrong)

@@ -1,16 +1,16 @@
-//! What settings say of bills.
+//! The settings for bills.
 
 use super::row;
 use crate::catalog::Currency;
 
-/// What is told beside the rows.
+/// The settings that matching needs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PaidOptions {
-    /// The files, as paths of the tree.
+    /// The bill files, as paths of the tree.
     pub files: Vec<String>,
-    /// Providers of which everything that is paid for stands in this repository.
+    /// Providers whose billed machines are all defined in this repository.
     pub complete: Vec<String>,
-    /// The one beside dollars whose rate is known.
+    /// The currency besides dollars whose rate is known.
     pub currency: Currency,
 }
 

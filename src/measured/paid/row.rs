@@ -1,6 +1,6 @@
-//! One line of `gpulint-paid.csv`: what was paid for one kind of machine under one name in one month.
+//! One row of `gpulint-paid.csv`: the charge for one machine type under one name in one month.
 //!
-//! Sums are exact: what is written is what the bill said, to its last digit. An empty cell is what the bill did not say.
+//! Sums are exact: each number has all digits of the bill. An empty cell means that the bill does not contain the value.
 
 use std::fmt::Write;
 
@@ -13,18 +13,18 @@ use crate::measured::row::UsageError;
 /// The first line of a file of this version.
 pub const HEADER: &str = "# gpulint paid 1";
 
-/// The name of the file where no setting names another.
+/// The default file name.
 pub const FILE_NAME: &str = "gpulint-paid.csv";
 
-/// Characters of one text.
+/// The most characters of one string.
 const LONGEST: usize = 253;
 
-/// Why something was paid.
+/// The kind of charge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum Charge {
     #[default]
     Usage,
-    /// A commitment or a reservation that nobody used.
+    /// An unused commitment or reservation.
     Unused,
     Purchase,
     Credit,
@@ -57,16 +57,16 @@ impl Charge {
     }
 }
 
-/// What kind of name the bill has for it.
+/// The kind of name on the bill.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum KeyKind {
     /// `prod/serving/Deployment/llama-8b`: a cloud divided a machine among its pods.
     Workload,
-    /// A group of machines: `gpu-h100`, or `prod/gpu-h100` with its cluster.
+    /// A node pool: `gpu-h100`, or `prod/gpu-h100` with its cluster.
     Pool,
-    /// A machine, an endpoint, a notebook.
+    /// A single machine, endpoint or notebook.
     Name,
-    /// `team=ml`: what has no name of its own.
+    /// `team=ml`: for machines without a name.
     Tag,
     #[default]
     Unmatched,
@@ -86,7 +86,7 @@ impl KeyKind {
     }
 }
 
-/// What was paid for one thing in one month.
+/// One charge in one month.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct PaidRow {
     pub provider: String,
@@ -95,7 +95,7 @@ pub struct PaidRow {
     pub region: String,
     pub machine: String,
     pub accelerator: String,
-    /// Accelerators of one machine; 1 where hours are those of accelerators.
+    /// Accelerators per machine; 1 if the hours are accelerator hours.
     pub gpus: Option<f64>,
     pub month: BillMonth,
     pub currency: String,
@@ -110,16 +110,16 @@ pub struct PaidRow {
     pub on_demand_list: Option<BilledAmount>,
     pub corrected: Option<BilledAmount>,
     pub open: bool,
-    /// Days of an open month that the bill has, from the first on; nothing where it does not say so.
+    /// Days of an open month that the bill covers, from its start; none if unknown.
     pub billed_days: Option<BilledAmount>,
     pub source: String,
-    /// Where the row stands; 0 in one that was not read.
+    /// The line of the row; 0 if the row was not read from a file.
     pub line: usize,
 }
 
-/// Keeps the text of a cell in a row, or says what is wrong with it.
+/// Stores a cell in a row, or returns an error.
 type Setter = fn(&mut PaidRow, &str) -> Result<(), String>;
-/// A column: its name, what it holds, and how it is read and written.
+/// A column: name, meaning, reader and writer.
 type Column = (&'static str, &'static str, Setter, fn(&PaidRow) -> String);
 
 macro_rules! text {
@@ -156,37 +156,37 @@ macro_rules! columns {
 }
 
 columns! {
-    "provider" "Who bills, as gpulint's prices call it." text!(provider);
-    "key_kind" "workload, pool, name, tag or unmatched: what kind of name the bill has for it." (set_key_kind, |row| row.key_kind.name().to_owned());
-    "key" "That name: prod/serving/Deployment/llama, prod/gpu-h100, team=ml; of a pool and a workload with its cluster." text!(key);
+    "provider" "The provider that bills, as named in gpulint's prices." text!(provider);
+    "key_kind" "The kind of `key`: workload, pool, name, tag or unmatched." (set_key_kind, |row| row.key_kind.name().to_owned());
+    "key" "The name on the bill: prod/serving/Deployment/llama, prod/gpu-h100, team=ml. Pools and workloads include their cluster." text!(key);
     "region" "The region." text!(region);
-    "machine" "The kind of machine; empty where the bill names accelerators alone." text!(machine);
-    "accelerator" "Its accelerator." text!(accelerator);
-    "gpus" "Accelerators of one machine; 1 where hours are those of single accelerators." (set_gpus, |row| row.gpus.map(|it| it.to_string()).unwrap_or_default());
-    "month" "The month in which it ran, 2027-01." (|row, cell| { row.month = cell.parse()?; Ok(()) }, |row| row.month.to_string());
-    "currency" "The currency of all money of the row." (set_currency, |row| row.currency.clone());
-    "charge" "usage; unused: a commitment or reservation that nobody used; purchase, credit, refund, adjustment, tax." (set_charge, |row| row.charge.name().to_owned());
-    "paid" "What it came to after all discounts, spread over the time that was paid for (EffectiveCost)." (set_paid, |row| row.paid.to_string());
-    "list" "The same at list prices." amount!(list);
-    "hours" "Hours of machines, of all of them together." amount!(hours);
-    "on_demand" "Of these, hours at the price for everybody." amount!(on_demand);
-    "spot" "Of these, hours on spot." amount!(spot);
-    "committed" "Of these, hours that a commitment covered." amount!(committed);
-    "on_demand_paid" "What the hours on demand came to: over `on_demand_list`, it is what was negotiated." amount!(on_demand_paid);
-    "on_demand_list" "The hours on demand at list prices." amount!(on_demand_list);
-    "corrected" "What of `paid` corrects what was billed before." amount!(corrected);
-    "open" "1: the month, or what the bill has of it, has not ended." (set_open, |row| if row.open { "1" } else { "" }.to_owned());
-    "billed_days" "Of an open month: the days from its first that the bill has, as in 17 or 16.5. Empty: not known." amount!(billed_days);
-    "source" "What was read, as in focus-1.2." text!(source);
+    "machine" "The machine type; empty if the bill names only accelerators." text!(machine);
+    "accelerator" "The accelerator of the machine." text!(accelerator);
+    "gpus" "Accelerators per machine; 1 if the hours are accelerator hours." (set_gpus, |row| row.gpus.map(|it| it.to_string()).unwrap_or_default());
+    "month" "The month of the usage, such as 2027-01." (|row, cell| { row.month = cell.parse()?; Ok(()) }, |row| row.month.to_string());
+    "currency" "The currency of all amounts in the row." (set_currency, |row| row.currency.clone());
+    "charge" "usage, unused (an unused commitment or reservation), purchase, credit, refund, adjustment or tax." (set_charge, |row| row.charge.name().to_owned());
+    "paid" "The cost after all discounts, spread over the paid time (EffectiveCost)." (set_paid, |row| row.paid.to_string());
+    "list" "The cost at list prices." amount!(list);
+    "hours" "Machine hours, summed over all machines." amount!(hours);
+    "on_demand" "Part of `hours`: on demand." amount!(on_demand);
+    "spot" "Part of `hours`: on spot." amount!(spot);
+    "committed" "Part of `hours`: covered by a commitment." amount!(committed);
+    "on_demand_paid" "The cost of the on-demand hours; divided by `on_demand_list`, it shows the negotiated discount." amount!(on_demand_paid);
+    "on_demand_list" "The cost of the on-demand hours at list prices." amount!(on_demand_list);
+    "corrected" "The part of `paid` that corrects earlier charges." amount!(corrected);
+    "open" "1 if the month has not ended or is not fully billed." (set_open, |row| if row.open { "1" } else { "" }.to_owned());
+    "billed_days" "For an open month: the days since its start that the bill covers, such as 17 or 16.5. Empty if unknown." amount!(billed_days);
+    "source" "The format of the bill, such as focus-1.2." text!(source);
 }
 
-/// A file of rows under their heading, as examples hold them: without the line that names the version.
+/// Adds the version line to rows under their heading, as examples contain them.
 pub fn of_rows(rows: &str) -> String {
     format!("{HEADER}\n{rows}")
 }
 
 impl PaidRow {
-    /// The columns with what they hold.
+    /// The columns with their meaning.
     pub fn columns() -> impl Iterator<Item = (&'static str, &'static str)> {
         COLUMNS.iter().map(|(name, meaning, ..)| (*name, *meaning))
     }
@@ -198,7 +198,7 @@ impl PaidRow {
         parts.into_iter().filter(|it| !it.is_empty()).collect::<Vec<_>>().join(" ")
     }
 
-    /// What a second row cannot be about.
+    /// The identity that must be unique.
     pub fn identity(&self) -> String {
         let kinds = [self.key_kind.name(), self.charge.name()].map(str::to_owned);
         let texts =
@@ -207,7 +207,7 @@ impl PaidRow {
         format!("{}\n{}\n{:?}", texts.collect::<Vec<_>>().join("\n"), self.month, self.gpus)
     }
 
-    /// Nothing of its hours is left of which the bill does not say how they were bought.
+    /// True if the bill shows for all hours how they were bought.
     pub fn is_split(&self) -> bool {
         self.hours.is_none_or(|hours| self.parts() == hours)
     }
@@ -216,14 +216,14 @@ impl PaidRow {
         [self.on_demand, self.spot, self.committed].into_iter().flatten().sum()
     }
 
-    /// Hours of single accelerators.
+    /// The accelerator hours of the row.
     pub fn accelerator_hours(&self) -> Option<BilledAmount> {
         Some(self.hours?.times(self.gpus?))
     }
 }
 
-/// The rows of a file, and what is wrong with others. A file of another version, or with a column that is not known, is
-/// refused as a whole.
+/// The rows of a file, and the errors of other rows. A file of another version, or with an unknown column, is an error as a
+/// whole.
 pub fn read(text: &str) -> Result<(Vec<PaidRow>, Vec<UsageError>), UsageError> {
     read_rows(text, HEADER, setters, |setters, cells, line| row(setters, &cells, line))
 }
@@ -234,10 +234,10 @@ fn setters(heading: &[String]) -> Result<Vec<Setter>, String> {
         let Some(column) = COLUMNS.iter().find(|(it, ..)| it == name) else {
             let near = nearest(name, COLUMNS.iter().map(|(it, ..)| *it));
             let near = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
-            return Err(format!("no column is called `{}`{near}", shortened(name.clone())));
+            return Err(format!("unknown column `{}`{near}", shortened(name.clone())));
         };
         if found.iter().any(|(it, ..)| it == name) {
-            return Err(format!("the column `{name}` stands twice"));
+            return Err(format!("the column `{name}` appears twice"));
         }
         found.push(*column);
     }
@@ -251,7 +251,7 @@ fn setters(heading: &[String]) -> Result<Vec<Setter>, String> {
 
 fn row(setters: &[Setter], cells: &[String], line: usize) -> Result<PaidRow, String> {
     if cells.len() != setters.len() {
-        return Err(format!("{} cells, and the heading has {}", cells.len(), setters.len()));
+        return Err(format!("{} cells, but the heading has {}", cells.len(), setters.len()));
     }
     let mut row = PaidRow { line, ..PaidRow::default() };
     for (set, cell) in setters.iter().zip(cells) {
@@ -259,15 +259,15 @@ fn row(setters: &[Setter], cells: &[String], line: usize) -> Result<PaidRow, Str
     }
     let parts = row.parts();
     match row.key_kind == KeyKind::Unmatched || !row.key.is_empty() {
-        false => Err(format!("a row of the kind {} needs a key", row.key_kind.name())),
+        false => Err(format!("a row with `key_kind` {} needs a `key`", row.key_kind.name())),
         true if row.hours.is_some_and(|hours| parts > hours) => {
-            Err("hours on demand, on spot and committed are more than its hours".to_owned())
+            Err("on-demand, spot and committed hours together exceed `hours`".to_owned())
         }
         true => Ok(row),
     }
 }
 
-/// Text that a table takes for a formula, or that moves a terminal, is none that a cloud gives as a name.
+/// False for a string that a spreadsheet would run as a formula, or that controls a terminal: clouds use no such names.
 pub fn is_harmless(text: &str) -> bool {
     let begins = text.starts_with(['=', '+', '-', '@']);
     !begins && !text.chars().any(char::is_control) && text.chars().count() <= LONGEST
@@ -276,14 +276,14 @@ pub fn is_harmless(text: &str) -> bool {
 fn text(column: &str, cell: &str) -> Result<String, String> {
     match is_harmless(cell) {
         true => Ok(cell.to_owned()),
-        false if cell.chars().any(char::is_control) => Err(format!("`{column}` holds a control character")),
+        false if cell.chars().any(char::is_control) => Err(format!("`{column}` contains a control character")),
         false if cell.chars().count() > LONGEST => Err(format!("`{column}` is longer than {LONGEST} characters")),
-        false => Err(format!("`{column}` begins as a formula does")),
+        false => Err(format!("`{column}` begins like a spreadsheet formula")),
     }
 }
 
 fn amount(column: &str, cell: &str) -> Result<Option<BilledAmount>, String> {
-    let wrong = || format!("`{column}` is no number: `{}`", shortened(cell.to_owned()));
+    let wrong = || format!("`{column}` is not a number: `{}`", shortened(cell.to_owned()));
     if cell.is_empty() { Ok(None) } else { BilledAmount::parse(cell).map(Some).ok_or_else(wrong) }
 }
 
@@ -293,7 +293,7 @@ fn set_paid(row: &mut PaidRow, cell: &str) -> Result<(), String> {
 }
 
 fn set_gpus(row: &mut PaidRow, cell: &str) -> Result<(), String> {
-    let wrong = || format!("`gpus` is no number: `{}`", shortened(cell.to_owned()));
+    let wrong = || format!("`gpus` is not a number between 0 and 1,000,000: `{}`", shortened(cell.to_owned()));
     row.gpus = match cell {
         "" => None,
         cell => Some(cell.parse().ok().filter(|it| *it > 0.0 && *it <= 1e6).ok_or_else(wrong)?),
@@ -305,7 +305,7 @@ fn set_open(row: &mut PaidRow, cell: &str) -> Result<(), String> {
     row.open = match cell {
         "" | "0" => false,
         "1" => true,
-        _ => return Err("`open` is 1 or empty".to_owned()),
+        _ => return Err("`open` must be 1 or empty".to_owned()),
     };
     Ok(())
 }
@@ -315,24 +315,24 @@ fn set_currency(row: &mut PaidRow, cell: &str) -> Result<(), String> {
     row.currency = if is_code {
         cell.to_owned()
     } else {
-        return Err(format!("`currency` is none as in USD: `{}`", shortened(cell.to_owned())));
+        return Err(format!("`currency` is not a code such as USD: `{}`", shortened(cell.to_owned())));
     };
     Ok(())
 }
 
 fn set_key_kind(row: &mut PaidRow, cell: &str) -> Result<(), String> {
-    let wrong = || format!("`key_kind` is one of {}", KeyKind::ALL.map(KeyKind::name).join(", "));
+    let wrong = || format!("`key_kind` must be one of {}", KeyKind::ALL.map(KeyKind::name).join(", "));
     row.key_kind = KeyKind::ALL.into_iter().find(|it| it.name() == cell).ok_or_else(wrong)?;
     Ok(())
 }
 
 fn set_charge(row: &mut PaidRow, cell: &str) -> Result<(), String> {
-    let wrong = || format!("`charge` is one of {}", Charge::ALL.map(Charge::name).join(", "));
+    let wrong = || format!("`charge` must be one of {}", Charge::ALL.map(Charge::name).join(", "));
     row.charge = Charge::ALL.into_iter().find(|it| it.name() == cell).ok_or_else(wrong)?;
     Ok(())
 }
 
-/// Rows as a file: sorted, and the same bytes for the same rows.
+/// Writes rows as a file, sorted: the same rows give the same bytes.
 pub fn write(rows: &[PaidRow]) -> String {
     let mut lines: Vec<String> = rows
         .iter()
@@ -397,20 +397,20 @@ mod tests {
         assert_eq!(
             told,
             [
-                (4, "a row of the kind name needs a key"),
-                (5, "`key_kind` is one of workload, pool, name, tag, unmatched"),
-                (6, "`key` begins as a formula does"),
-                (7, "`2026-13` is no month: expected one as in 2027-01"),
-                (8, "`currency` is none as in USD: `usd`"),
-                (9, "`paid` is no number: `NaN`"),
+                (4, "a row with `key_kind` name needs a `key`"),
+                (5, "`key_kind` must be one of workload, pool, name, tag, unmatched"),
+                (6, "`key` begins like a spreadsheet formula"),
+                (7, "`2026-13` is not a month; write it as 2027-01"),
+                (8, "`currency` is not a code such as USD: `usd`"),
+                (9, "`paid` is not a number: `NaN`"),
                 (10, "`paid` is empty"),
-                (11, "hours on demand, on spot and committed are more than its hours"),
+                (11, "on-demand, spot and committed hours together exceed `hours`"),
             ]
         );
         let refused = |heading: &str| read(&format!("{HEADER}\n{heading}\n")).unwrap_err().message;
         assert_eq!(
             refused("provider,key_kind,key,month,currency,charge,paidd"),
-            "no column is called `paidd`; did you mean `paid`?"
+            "unknown column `paidd`; did you mean `paid`?"
         );
         assert_eq!(refused("provider,key_kind,key,month,currency,charge"), "the column `paid` is missing");
     }

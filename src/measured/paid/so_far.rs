@@ -1,4 +1,4 @@
-//! What was paid of the month that goes on, and how far the bill goes.
+//! The billed cost of the current month, and the days that the bill covers.
 
 use std::collections::BTreeMap;
 
@@ -7,10 +7,10 @@ use crate::catalog::Money;
 use crate::inventory::{Fact, Inventory, Key, Origin, Resource, ResourceId, Value};
 use crate::source::Date;
 
-/// Why a resource may have run for fewer hours than the bill has.
+/// Reasons why a resource may have run for fewer hours than the bill covers.
 const RESTS: [Key; 6] = [Key::EndsByItself, Key::Schedule, Key::Cron, Key::IdleMinutes, Key::TimeLimit, Key::Ttl];
 
-/// How far the bill of each provider goes into the month of today.
+/// The days of the current month that the bill of each provider covers.
 pub(super) struct SoFar {
     month: BillMonth,
     days: BTreeMap<String, (f64, Origin)>,
@@ -21,7 +21,7 @@ impl SoFar {
         let month = BillMonth::of(today);
         let mut days: BTreeMap<String, (f64, Origin)> = BTreeMap::new();
         let mut told: BTreeMap<&str, Option<f64>> = BTreeMap::new();
-        // Until yesterday at most.
+        // At most until yesterday.
         let elapsed = (today.unix_days() - month.first_day()) as f64;
         for (id, resource) in paid.matched.keys().filter_map(|id| Some((*id, inventory.resources.get(id.0)?))) {
             let Some(row) = paid.of(id).map(|it| &it.row).find(|it| it.month == month) else { continue };
@@ -29,7 +29,7 @@ impl SoFar {
             let known = match *told {
                 Some(days) => Some((days, Origin::Resolved)),
                 None => proven_days(paid, id, resource, month)
-                    .map(|days| (days.min(elapsed), Origin::Inferred("from the hours that the bill has".into()))),
+                    .map(|days| (days.min(elapsed), Origin::Inferred("from the hours on the bill".into()))),
             };
             let Some(known) = known else { continue };
             let longest = days.entry(row.provider.clone()).or_insert_with(|| known.clone());
@@ -40,7 +40,7 @@ impl SoFar {
         SoFar { month, days }
     }
 
-    /// Known only where the bill has rows of this very month: a bill that comes later says nothing of it.
+    /// Sets the facts only if the bill has rows of this month.
     pub(super) fn tell(&self, paid: &Paid, id: ResourceId, resource: &mut Resource) {
         let Some(first) = paid.of(id).find(|it| it.row.month == self.month) else { return };
         let fact = match paid.sums(id, self.month) {
@@ -51,13 +51,13 @@ impl SoFar {
         resource.set(Key::PaidSoFar, fact);
         let days = match self.days.get(&first.row.provider) {
             Some((days, origin)) => Fact::known(Value::Number(*days), first.span, origin.clone()),
-            None => Fact::unknown("the bill does not say it: its rows have no `billed_days`", first.span),
+            None => Fact::unknown("unknown from the bill: its rows have no `billed_days`", first.span),
         };
         resource.set(Key::PaidDays, days);
     }
 }
 
-/// Days that the hours of something prove that nothing stops, if as many ran as the text has.
+/// The days that the hours of a resource prove: if it never stops, and the configured number ran.
 fn proven_days(paid: &Paid, id: ResourceId, resource: &Resource, month: BillMonth) -> Option<f64> {
     let may_rest = RESTS.iter().any(|key| !resource.fact(*key).is_absent()) || !resource.shifts.is_empty();
     let count = resource.count.value().map(|it| it.expected).filter(|it| *it > 0.0 && !may_rest)?;

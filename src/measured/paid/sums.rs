@@ -1,4 +1,4 @@
-//! What was paid for one thing in one month.
+//! The billed cost of one resource in one month.
 
 use super::amount::BilledAmount;
 use super::month::BillMonth;
@@ -6,31 +6,32 @@ use super::options::PaidOptions;
 use super::row::{Charge, PaidRow};
 use crate::catalog::Money;
 
-/// The use of a month, in dollars; hours are those of machines.
+/// The usage charges of a month in dollars; hours are machine hours.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct PaidSums {
     pub paid: Money,
-    /// Not known where a row does not say it.
+    /// None if a row has no list price.
     pub list: Option<Money>,
     pub hours: Option<BilledAmount>,
     pub on_demand: BilledAmount,
     pub spot: BilledAmount,
     pub committed: BilledAmount,
-    /// The bill says of each hour whether it ran on spot, and whether a commitment covered it.
+    /// The bill shows for each hour whether it ran on spot.
     pub is_spot_told: bool,
+    /// The bill shows for each hour whether a commitment covered it.
     pub is_committed_told: bool,
     pub on_demand_paid: Money,
     pub on_demand_list: Money,
     pub corrected: Money,
-    /// The month has not ended, or not all of it was billed.
+    /// The month has not ended, or is not fully billed.
     pub is_open: bool,
 }
 
-/// Why a month has no sum.
+/// The reason why a month has no sum.
 type NoSum = String;
 
 impl PaidOptions {
-    /// Dollars, where the currency is one that the settings know.
+    /// Converts an amount to dollars, if the settings know its currency.
     pub fn dollars(&self, row: &PaidRow, amount: BilledAmount) -> Result<Money, NoSum> {
         let dollars = Money::from_trillionths(amount.trillionths());
         let currency = &self.currency;
@@ -38,12 +39,12 @@ impl PaidOptions {
             "USD" => Ok(dollars),
             code if code == currency.code() => Ok(dollars.times(1.0 / currency.per_usd)),
             code => Err(format!(
-                "billed in {code}: `prices.currency` and `prices.units_per_usd` say what a dollar is in it, and they do not"
+                "billed in {code}: set `prices.currency` and `prices.units_per_usd` to convert it to dollars"
             )),
         }
     }
 
-    /// The sum of rows of use; nothing where there is none.
+    /// The sum of the usage rows of a month; none without rows.
     pub fn sums<'r>(
         &self,
         rows: impl Iterator<Item = &'r PaidRow>,
@@ -62,7 +63,7 @@ impl PaidOptions {
                 (Some(list), Some(before), _) => Some(before + self.dollars(row, list)?),
                 _ => None,
             };
-            // Processors and memory that are billed apart have no hours, and those of their accelerators are the machine's.
+            // CPUs and memory that are billed separately have no hours: the hours of their accelerators count for the machine.
             if let Some(hours) = row.hours {
                 *sums.hours.get_or_insert_default() += hours;
             }
@@ -82,7 +83,7 @@ impl PaidOptions {
 }
 
 impl PaidSums {
-    /// A part of the hours, where there are any.
+    /// The share of the hours, if there are any.
     pub fn share(&self, of: BilledAmount) -> Option<f64> {
         let hours = self.hours.filter(|it| *it > BilledAmount::ZERO)?;
         Some(of.as_f64() / hours.as_f64())

@@ -1,4 +1,4 @@
-//! How one price came to be, for `gpulint explain`.
+//! How gpulint computed one price, for `gpulint explain`.
 
 use std::fmt::Write;
 
@@ -9,7 +9,7 @@ use crate::report::formats::text::TextTable;
 use crate::report::views::money::{exact, mark};
 use crate::report::{Report, escape};
 
-/// A resource with its facts, the steps of its price, and what it would cost bought differently.
+/// A resource with its facts, the steps of its price, and its cost with other purchase options.
 pub fn explain(report: &Report, id: ResourceId) -> String {
     let Some(resource) = report.inventory.resources.get(id.0) else { return String::new() };
     let at = report.paths.locate(report.sources, resource.span);
@@ -17,7 +17,7 @@ pub fn explain(report: &Report, id: ResourceId) -> String {
     format!("{head}\n{}{}{}", facts(report, resource), links(report, resource), price(report, resource, id))
 }
 
-/// The same with the price first, where only a few lines can be seen.
+/// The same with the price first, for displays of a few lines.
 pub fn explain_price_first(report: &Report, id: ResourceId) -> String {
     let Some(resource) = report.inventory.resources.get(id.0) else { return String::new() };
     let price = price(report, resource, id);
@@ -32,7 +32,7 @@ fn price(report: &Report, resource: &Resource, id: ResourceId) -> String {
         Status::Priced => writeln!(text, "priced"),
         Status::Estimated(why) => writeln!(text, "estimated: {}", one_line(why)),
         Status::Unpriced(why) => writeln!(text, "unpriced: {}", one_line(why)),
-        Status::Unasked => writeln!(text, "no price was asked for"),
+        Status::Unasked => writeln!(text, "gpulint looked up no price"),
     };
     for note in [&item.licence, &item.stale].into_iter().flatten() {
         let _ = writeln!(text, "{}", one_line(note));
@@ -53,20 +53,20 @@ fn price(report: &Report, resource: &Resource, id: ResourceId) -> String {
         let _ = writeln!(text, "  bought {way}: {}{money}/{per}{why}", mark(doubt.is_some()));
     }
     if let Some(attached) = &item.attached {
-        let _ = writeln!(text, "\ndisks, billed beside it");
+        let _ = writeln!(text, "\ndisks, billed separately");
         steps(&mut text, report, resource, &attached.steps);
         let _ = attached.estimated.as_ref().map(|why| writeln!(text, "estimated: {}", one_line(why)));
         let _ = match (attached.known(), attached.not_known.is_empty()) {
             (Some(monthly), true) => writeln!(text, "{}/month", currency.range(monthly)),
             (Some(monthly), false) => writeln!(text, "at least {}/month", currency.range(monthly)),
-            (None, _) => writeln!(text, "not known"),
+            (None, _) => writeln!(text, "unknown"),
         };
     }
     text.push_str("\nnot included: transfer, support, tax\n");
     text
 }
 
-/// Each line with its result, and with the place in the text that it rests on.
+/// Each step with its result and the place of its input.
 fn steps(text: &mut String, report: &Report, resource: &Resource, steps: &[Step]) {
     for step in steps {
         let result = step.result.map(|money| format!("  {}", exact(money))).unwrap_or_default();
@@ -78,12 +78,12 @@ fn steps(text: &mut String, report: &Report, resource: &Resource, steps: &[Step]
     }
 }
 
-/// What it is joined with, and why the two belong together.
+/// The links to other resources, and their reasons.
 fn links(report: &Report, resource: &Resource) -> String {
     if resource.links.is_empty() {
         return String::new();
     }
-    let mut table = TextTable::new(&["joined", "with", "where", "why"], 0..0);
+    let mut table = TextTable::new(&["link", "to", "where", "why"], 0..0);
     for link in &resource.links {
         let at = report.paths.locate(report.sources, link.span);
         table.row(vec![
@@ -96,9 +96,9 @@ fn links(report: &Report, resource: &Resource) -> String {
     format!("\n{}", table.print())
 }
 
-/// Every fact with how it is known.
+/// Every fact with its source.
 fn facts(report: &Report, resource: &Resource) -> String {
-    let mut table = TextTable::new(&["fact", "value", "known", "where"], 0..0);
+    let mut table = TextTable::new(&["fact", "value", "source", "where"], 0..0);
     let place = |span| {
         let at = report.paths.locate(report.sources, span);
         format!("{}:{}", one_line(&at.path), at.line)

@@ -1,11 +1,11 @@
-//! Hardware of one's own beside what a resource rents, for `gpulint explain`.
+//! Compares your own hardware with what a resource rents, for `gpulint explain`.
 
 use crate::catalog::Money;
 use crate::inventory::{Key, Resource};
 use crate::pricing::{Against, BillItem, OWN_PROVIDER, OwnMachine, Owned, Purchased, Scenario, crossing};
 use crate::report::views::own_hardware;
 
-/// What the settings declare of the accelerators that a resource rents, beside its price; empty where they declare none.
+/// Compares the hardware in the settings with the price of a resource; empty if the settings declare no such accelerator.
 pub fn explain_own(resource: &Resource, item: Option<&BillItem>, owned: &[Owned]) -> String {
     let provider = resource.text(Key::Provider);
     let accelerator = resource.text(Key::Accelerator).filter(|_| provider != Some(OWN_PROVIDER));
@@ -13,7 +13,7 @@ pub fn explain_own(resource: &Resource, item: Option<&BillItem>, owned: &[Owned]
     let Some((accelerator, own)) = declared else { return String::new() };
     let rents = item.map(|item| rents(resource, item)).unwrap_or_default();
     let against = own.purchased.map(|it| against(resource, item, &it, &rents)).unwrap_or_default();
-    let heading = format!("\n{accelerator} of one's own, by `hardware` of the configuration, for each hour of work\n");
+    let heading = format!("\nyour own {accelerator}, from the setting `hardware`, per hour of work\n");
     let machine = OwnMachine {
         how: own.how.clone(),
         per_accelerator_hour: own.per_accelerator_hour,
@@ -22,18 +22,18 @@ pub fn explain_own(resource: &Resource, item: Option<&BillItem>, owned: &[Owned]
     };
     let mut text = heading + &own_hardware::lines(&machine);
     if machine.purchased.is_some() && machine.against.is_empty() {
-        text.push_str("  what renting it costs is not known: nothing is said of how many hours a month pay off\n");
+        text.push_str("  the rental price is unknown, and so are the break-even hours\n");
     }
     text
 }
 
-/// Dollars for one accelerator and hour, bought in these ways.
+/// Dollars per accelerator and hour for each purchase option.
 fn rents(resource: &Resource, item: &BillItem) -> Vec<(Scenario, Money)> {
     let count = resource.number(Key::AcceleratorCount).filter(|count| *count > 0.0);
     let amount = item.amount.map(|amount| amount.expected.usd()).filter(|usd| *usd > 0.0);
     let (Some(hour), Some(count), Some(amount)) = (item.hourly(), count, amount) else { return Vec::new() };
     let ways = [Scenario::OnDemand, Scenario::Reserved1y, Scenario::Reserved3y];
-    // The same hours of the same machines, bought in another way.
+    // The cost of the same machines and hours, divided by the cost now.
     let share = |way: Scenario| item.amount_if.get(&way).map(|other| other.expected.usd() / amount);
     let found = ways.into_iter().filter_map(|way| Some((way, hour.expected.times(share(way)? / count))));
     found.collect()

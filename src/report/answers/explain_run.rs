@@ -1,4 +1,4 @@
-//! How long one run takes and what it costs, for `gpulint explain`.
+//! The duration and cost of one run, for `gpulint explain`.
 
 use crate::catalog::Currency;
 use crate::complete::plain;
@@ -8,8 +8,8 @@ use crate::pricing::{BillItem, Period};
 use crate::report::escape::one_line;
 use crate::report::views::training_run;
 
-/// What a run costs that a limit or the settings end, and how long training takes whose tokens are declared, or why that is not
-/// said; empty where neither is declared.
+/// The cost of a run with a time limit, and the duration of training with declared tokens, or why it is unknown; empty if
+/// neither is declared.
 pub fn explain_run(resource: &Resource, fact: &Fact<Assessment>, item: Option<&BillItem>) -> String {
     let unpriced = BillItem::default();
     let item = item.unwrap_or(&unpriced);
@@ -18,11 +18,11 @@ pub fn explain_run(resource: &Resource, fact: &Fact<Assessment>, item: Option<&B
     let is_declared = !resource.fact(Key::TrainTokens).is_absent();
     let unknown = fact.why().or_else(|| placed.and_then(|it| it.why()));
     let unknown = unknown.filter(|_| is_declared && training.is_none());
-    let unknown = unknown.map(|why| format!("\nhow long training takes is not said: {}\n", one_line(why)));
+    let unknown = unknown.map(|why| format!("\ntraining time unknown: {}\n", one_line(why)));
     limited(item) + &training_run::section(training, item) + &unknown.unwrap_or_default()
 }
 
-/// Where the amount of the bill is not that of a run already.
+/// Empty if the bill already has the amount of one run.
 fn limited(item: &BillItem) -> String {
     let Some(run) = item.run.as_ref().filter(|_| item.per != Period::Run) else { return String::new() };
     let hour = item.per_hour.map(|hour| Currency::USD.per_hour(hour.expected)).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Whether a model fits, for `gpulint fit`.
+//! Answers whether a model fits, for `gpulint fit`.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -22,7 +22,7 @@ struct Document<'a> {
     verdict: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     cause: Option<&'a str>,
-    /// Why the model is not simply the one of that name.
+    /// Why gpulint took this model for the given name.
     #[serde(skip_serializing_if = "Option::is_none")]
     inferred: Option<&'a str>,
     model: Option<&'a str>,
@@ -37,7 +37,7 @@ struct Document<'a> {
     options: Vec<Chosen<'a>>,
 }
 
-/// The run of declared tokens; without numbers where nothing is said of it.
+/// The training run of the declared tokens; without numbers if it cannot be estimated.
 #[derive(Serialize)]
 struct Trained<'a> {
     because: Option<&'a str>,
@@ -63,7 +63,7 @@ struct Chosen<'a> {
     budget_gib_per_gpu: Number,
 }
 
-/// The answer in a format; `None` where there is no such format for it.
+/// The answer in a format; `None` if the command does not support the format.
 pub fn fit(
     format: Format,
     fact: &Fact<Assessment>,
@@ -113,7 +113,7 @@ fn trained<'a>(training: &'a Result<TrainingRun, &'static str>, item: &BillItem)
     }
 }
 
-/// In whole units: the estimate is not that exact.
+/// Rounds to whole units: the estimate is not more precise.
 fn ends(range: SpeedRange, unit: f64) -> Ends {
     let rounded = |number: f64| Number((number / unit).round() / (1.0 / unit).round());
     Ends { floor: rounded(range.floor), expected: rounded(range.expected), ceiling: rounded(range.ceiling) }
@@ -137,7 +137,7 @@ fn chosen(choice: &Choice) -> Chosen<'_> {
     }
 }
 
-/// To a thousandth of a GiB: the formula is not that exact.
+/// Rounds to a thousandth of a GiB: the formula is not more precise.
 fn rounded(gib: f64) -> Number {
     Number((gib * 1e3).round() / 1e3)
 }
@@ -145,9 +145,11 @@ fn rounded(gib: f64) -> Number {
 fn as_text(fact: &Fact<Assessment>, item: &BillItem, options: &[Choice], style: Style) -> String {
     let mut text = String::new();
     let Some(assessment) = fact.value() else {
-        let why = fact.why().unwrap_or("nothing is known of the model");
+        let why = fact.why().unwrap_or("the model is unknown");
         let _ = writeln!(text, "unknown: {}", escape::one_line(why));
-        text.push_str("  help: --params 7b says the size of a model that is not listed, --context what it holds\n");
+        text.push_str(
+            "  help: set the size of an unlisted model with --params 7b, and its context length with --context\n",
+        );
         return text;
     };
     let _ = write!(
@@ -173,10 +175,10 @@ fn as_text(fact: &Fact<Assessment>, item: &BillItem, options: &[Choice], style: 
             let open = if placed.not_said.is_empty() {
                 String::new()
             } else {
-                format!("; not said: {}", placed.not_said.join(", "))
+                format!("; not specified: {}", placed.not_said.join(", "))
             };
             let verdict = placed.verdict.name();
-            let _ = writeln!(text, "{verdict}: {need:.1} GiB needed of {budget:.1} GiB on {gpus}{open}");
+            let _ = writeln!(text, "{verdict}: needs {need:.1} GiB of the {budget:.1} GiB on {gpus}{open}");
             for name in PARTS {
                 if let Some(gib) = placed.breakdown.get(name).filter(|gib| **gib > 0.0) {
                     let _ = writeln!(text, "  {name:<12} {gib:>8.1} GiB");
@@ -192,15 +194,15 @@ fn as_text(fact: &Fact<Assessment>, item: &BillItem, options: &[Choice], style: 
     text
 }
 
-/// In the order in which people think of them.
+/// In the order of the report.
 const PARTS: [&str; 5] = ["weights", "kv", "activations", "optimizer", "overhead"];
 
 /// Configurations by provider, the cheapest first.
 fn table(options: &[Choice], style: Style) -> String {
     if options.is_empty() {
-        return "\nno machine in the catalog holds it with a margin\n".to_owned();
+        return "\nno machine in the catalog has enough memory with a safety margin\n".to_owned();
     }
-    let mut table = TextTable::new(&["it fits on", "", "an hour", "a month", "GiB of each"], 2..5);
+    let mut table = TextTable::new(&["fits on", "accelerators", "per hour", "per month", "GiB per GPU"], 2..5);
     for choice in options {
         table.row(vec![
             format!("{} {}", choice.provider, choice.machine),

@@ -1,4 +1,4 @@
-//! What verbs beside `check` say, each in the formats that it has.
+//! Reports of subcommands other than `check`, each in its formats.
 
 pub(super) mod explain;
 pub(super) mod explain_own;

@@ -1,4 +1,4 @@
-//! New findings that a reviewer can settle with one click, as notes on their lines.
+//! New findings that a reviewer can fix with one click, as notes on their lines.
 
 use crate::decide::{Decided, fingerprints};
 use crate::report::formats::markdown;
@@ -6,13 +6,13 @@ use crate::report::suggestion;
 use crate::report::views::markup::Markdown;
 use crate::report::{Difference, Suggestion};
 
-/// A note on a line of a change.
+/// A review note on a changed line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Note {
     pub suggestion: Suggestion,
-    /// Markdown, escaped already.
+    /// Escaped Markdown.
     pub body: String,
-    /// Stays the same while the finding does.
+    /// A key that stays the same as long as the finding.
     pub key: String,
 }
 

@@ -1,4 +1,4 @@
-//! What stands on a line of a file costs, for an editor.
+//! The cost of the resource on a line of a file, for an editor.
 
 use crate::catalog::MoneyRange;
 use crate::inventory::{ResourceId, Role};
@@ -9,26 +9,26 @@ use crate::report::views::money::mark;
 use crate::rules::Finding;
 use crate::source::{FileId, Span};
 
-/// An editor shows this beside the text.
+/// The editor shows this next to the line.
 const LONGEST_CAUSE: usize = 60;
 const LONGEST_MESSAGE: usize = 1_000;
 
-/// What the resources cost whose first line this is.
+/// The cost of the resources whose first line this is.
 pub struct LinePrice {
-    /// The header that they share.
+    /// The header of their block.
     pub span: Span,
     /// `$752/month`, `3 × $752/month`, `? no price in this region`.
     pub label: String,
     pub resources: Vec<ResourceId>,
 }
 
-/// A call of a module, and what it makes.
+/// A module call, with its resources.
 pub struct CallOnLine {
     pub span: Span,
     pub resources: Vec<ResourceId>,
 }
 
-/// The prices that can be told beside the text of a file, in the order of places.
+/// The prices to show in a file, in the order of places.
 pub fn prices_on_lines(report: &Report, file: FileId, calls: Vec<CallOnLine>) -> Vec<LinePrice> {
     let called = calls.into_iter().filter_map(|call| {
         let label = sum(report, &call.resources)?;
@@ -39,7 +39,7 @@ pub fn prices_on_lines(report: &Report, file: FileId, calls: Vec<CallOnLine>) ->
     all
 }
 
-/// What all of these cost a month, of machines if there are any, else of what asks for them.
+/// The monthly cost of these resources: of machines if there are any, otherwise of pods.
 fn sum(report: &Report, resources: &[ResourceId]) -> Option<String> {
     let of = |role: Role| {
         let all =
@@ -105,20 +105,20 @@ fn label(report: &Report, resources: &[ResourceId]) -> Option<String> {
     }
 }
 
-/// What a finding says where its text stands: what is the matter, what that costs, and what to do.
+/// A finding for its place: the problem, the cost and the help.
 pub fn finding_in_place(report: &Report, finding: &Finding) -> String {
     let saves = report.currency.saved(finding).map(|saved| format!(", saves {saved}")).unwrap_or_default();
     let help = finding.help.as_deref().map(|help| format!("\n{}", one_line(help))).unwrap_or_default();
     format!("{}{saves}{help}", shortened(&one_line(&finding.message), LONGEST_MESSAGE))
 }
 
-/// What one resource costs; of a pod on machines that are counted elsewhere, whose it is.
+/// The cost of one resource; for a pod on machines that count elsewhere, a part of its pool.
 fn cost(report: &Report, item: &BillItem) -> Option<String> {
     let costs = report.currency.costs(item)?;
-    Some(if item.is_within { format!("{costs} of its pool") } else { costs })
+    Some(if item.is_within { format!("{costs}, part of its pool") } else { costs })
 }
 
-/// Of several that differ: from the cheapest to the dearest.
+/// For several different costs: from the cheapest to the most expensive.
 fn spread(report: &Report, items: &[&BillItem], count: usize) -> String {
     let amounts = || items.iter().filter_map(|item| Some((item.amount?.expected, item.per)));
     let (Some(least), Some(most)) = (amounts().min(), amounts().max()) else { return format!("{count} × ?") };

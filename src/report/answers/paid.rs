@@ -1,11 +1,11 @@
-//! What a bill came to, and where each cent of it went.
+//! The total of a bill, and how each cent was attributed.
 
 use std::collections::BTreeMap;
 
 use crate::measured::paid::{BilledAmount, PaidRow};
 use crate::report::formats::text::TextTable;
 
-/// One sum of a bill.
+/// One sum in the summary of a bill.
 pub struct SumOfBill<'a> {
     pub currency: &'a str,
     pub what: &'a str,
@@ -14,16 +14,16 @@ pub struct SumOfBill<'a> {
     pub amount: BilledAmount,
 }
 
-/// The columns that a row may hold.
+/// The columns of the file.
 pub fn paid_columns() -> String {
-    let mut table = TextTable::new(&["column", "what it holds"], 2..2);
+    let mut table = TextTable::new(&["column", "content"], 2..2);
     for (name, meaning) in PaidRow::columns() {
         table.row(vec![name.to_owned(), meaning.to_owned()]);
     }
     table.print()
 }
 
-/// For each currency what was read, what of it is written, and what is not: the last two are the first, to the last digit.
+/// For each currency: the amounts read, written and not attributed. The last two add up to the first exactly.
 pub fn bill_sums<'a>(sums: impl Iterator<Item = SumOfBill<'a>>) -> String {
     let mut by_currency: BTreeMap<&str, Vec<SumOfBill<'a>>> = BTreeMap::new();
     for sum in sums {

@@ -1,11 +1,11 @@
-//! How much to commit to, for `gpulint plan`.
+//! The purchase plan, for `gpulint plan`.
 
 use super::plan_words::PlannedPurchases;
 use super::{plan_text, plan_wire};
 use crate::report::formats::json;
 use crate::report::{Format, Style};
 
-/// The plan in a format; `None` where there is no such format for it.
+/// The plan in a format; `None` if the command does not support the format.
 pub fn plan(format: Format, planned: &PlannedPurchases<'_>, style: Style) -> Option<String> {
     match format {
         Format::Text => Some(plan_text::text(planned, style)),

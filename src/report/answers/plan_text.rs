@@ -1,4 +1,4 @@
-//! A plan of purchases for people: the answer first, then what it is made of.
+//! A purchase plan for a terminal: the answer first, then its details.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -11,7 +11,7 @@ use crate::report::escape::one_line;
 use crate::report::formats::json::Number;
 use crate::report::formats::text::TextTable;
 
-/// Addresses that are named of what is not planned for one reason.
+/// At most this many addresses are named for each reason why something is not planned.
 const MOST_NAMED: usize = 5;
 
 pub(super) fn text(planned: &PlannedPurchases<'_>, style: Style) -> String {
@@ -27,13 +27,13 @@ pub(super) fn text(planned: &PlannedPurchases<'_>, style: Style) -> String {
     if !table.is_empty() {
         let _ = write!(text, "\n{table}");
     }
-    part(&mut text, "left as it is", lines(plan).filter_map(|(group, line)| left(group, line, currency)));
-    part(&mut text, "for another term", lines(plan).flat_map(|(group, line)| other_terms(group, line, currency)));
-    part(&mut text, "paid already and used by nobody", plan.groups.iter().flat_map(spare));
-    part(&mut text, "how", lines(plan).flat_map(|(group, line)| how(group, line, currency)));
+    part(&mut text, "not committed", lines(plan).filter_map(|(group, line)| left(group, line, currency)));
+    part(&mut text, "other terms", lines(plan).flat_map(|(group, line)| other_terms(group, line, currency)));
+    part(&mut text, "paid but unused", plan.groups.iter().flat_map(spare));
+    part(&mut text, "calculation", lines(plan).flat_map(|(group, line)| how(group, line, currency)));
     part(&mut text, "not planned", not_planned(plan));
     let stale: Vec<String> = lines(plan).filter_map(|(_, line)| line.stale.clone()).collect();
-    part(&mut text, "old prices, which may have moved (`gpulint catalog update`)", stale);
+    part(&mut text, "outdated prices (update: `gpulint catalog update`)", stale);
     if let Some(rate) = currency.rate() {
         let _ = writeln!(text, "\n{rate}");
     }
@@ -58,28 +58,28 @@ fn place(group: &Group, line: &Line) -> String {
     format!("{} {} {}", group.provider, group.region, line.machine)
 }
 
-/// What always runs, and what is committed to of it.
+/// The machines that always run, and the commitment for them.
 fn table(plan: &PurchasePlan, currency: &Currency, style: Style) -> String {
     let headings = [
         "machines",
         "accelerators",
-        "always",
-        "base",
-        "paid",
-        "commit",
+        "always on",
+        "eligible",
+        "committed",
+        "commit to",
         "term",
-        "an hour",
-        "on demand",
-        "a month less",
+        "committed per hour",
+        "on demand per hour",
+        "saves per month",
         "break-even",
-        "a quarter goes",
-        "half goes",
+        "if 25% is removed",
+        "if 50% is removed",
     ];
     let mut table = TextTable::new(&headings, 2..6);
     for (group, line) in lines(plan).filter(|(_, line)| line.always > 0.0 || line.base() > 0.0) {
         let bound = line.bound.as_ref();
         let said = |say: &dyn Fn(&Bound) -> String| bound.map(say).unwrap_or_default();
-        let old = if line.stale.is_some() { " old" } else { "" };
+        let old = if line.stale.is_some() { " outdated" } else { "" };
         table.row(vec![
             one_line(&place(group, line)),
             one_line(&format!("{} × {}", Number(line.accelerators), group.accelerator)),
@@ -91,7 +91,7 @@ fn table(plan: &PurchasePlan, currency: &Currency, style: Style) -> String {
             said(&|it| format!("{}{old}", currency.per_hour(it.per_hour))),
             line.offered.on_demand.map_or("-".to_owned(), |money| currency.per_hour(money)),
             said(&|it| currency.amount(it.saves)),
-            said(&|it| format!("{} %", percent(it.break_even))),
+            said(&|it| format!("{}%", percent(it.break_even))),
             said(&|it| currency.amount(it.quarter.net())),
             said(&|it| currency.amount(it.half.net())),
         ]);
@@ -103,48 +103,57 @@ fn nonzero(machines: f64) -> String {
     if machines > 0.0 { running(machines).to_string() } else { String::new() }
 }
 
-/// What is left to spot and to the hour, and why.
+/// Machines without a commitment, and why.
 fn left(group: &Group, line: &Line, currency: &Currency) -> Option<String> {
     let mut parts = Vec::new();
     let hour =
-        |price: Option<Money>| price.map(|price| format!(" at {}", currency.per_hour(price))).unwrap_or_default();
+        |price: Option<Money>| price.map(|price| format!(" at {}/h", currency.per_hour(price))).unwrap_or_default();
     for (machines, what, price) in [
         (line.on_spot, "on spot", line.offered.spot),
-        (line.for_spot, "could run on spot, as interruptions are survived,", line.offered.spot),
+        (line.for_spot, "suitable for spot, because they survive interruptions,", line.offered.spot),
         (line.booked, "booked ahead", None),
         (line.on_demand, "on demand", line.offered.on_demand),
     ] {
         if machines > 0.0 {
-            parts.push(format!("{} {what}{}", running(machines), hour(price)));
+            parts.push(format!("{} {what}{}", count(machines), hour(price)));
         }
     }
     if line.of_unknown_hours > 0 {
-        let flex = line.offered.flex.map(|price| format!("flex-start at {}", currency.per_hour(price)));
-        let block = line.offered.block.map(|price| format!("blocks of days at {}", currency.per_hour(price)));
+        let flex = line.offered.flex.map(|price| format!("flex-start at {}/h", currency.per_hour(price)));
+        let block = line.offered.block.map(|price| format!("blocks of days at {}/h", currency.per_hour(price)));
         let offers: Vec<String> = flex.into_iter().chain(block).collect();
-        let offers =
-            if offers.is_empty() { String::new() } else { format!(" (listed for such: {})", offers.join(", ")) };
-        parts.push(format!("{} that end, nobody knows how often they run{offers}", line.of_unknown_hours));
+        let offers = if offers.is_empty() { String::new() } else { format!(" (list prices: {})", offers.join(", ")) };
+        parts.push(format!("jobs with unknown hours: {}{offers}", line.of_unknown_hours));
     }
     if parts.is_empty() {
         return None;
     }
     let reasons: Vec<String> = line.reasons.iter().map(|(why, always)| reason(why, *always)).collect();
     let reasons = if reasons.is_empty() { String::new() } else { format!("; {}", reasons.join("; ")) };
-    let most = line.most.map_or(", without a limit".to_owned(), |most| format!(", at most {}", Number(most)));
+    let most = line.most.map_or(", no maximum".to_owned(), |most| format!(", maximum {}", Number(most)));
     Some(format!("{}: {}{most}{reasons}", place(group, line), parts.join(", ")))
 }
 
+/// `1 machine`, `2.5 machines`
+fn count(machines: f64) -> String {
+    let noun = if machines == 1.0 { "machine" } else { "machines" };
+    format!("{} {noun}", running(machines))
+}
+
+fn resources(n: usize) -> String {
+    if n == 1 { "1 resource".to_owned() } else { format!("{n} resources") }
+}
+
 fn reason(why: &str, always: f64) -> String {
-    if always > 0.0 { format!("{} always run: {why}", Number(always)) } else { why.to_owned() }
+    if always > 0.0 { format!("{} always on, not eligible: {why}", Number(always)) } else { why.to_owned() }
 }
 
 fn other_terms(group: &Group, line: &Line, currency: &Currency) -> Vec<String> {
     let said = |bound: &Bound| {
         format!(
-            "{}: {} {} at {} an hour: {} a month less, break-even at {} %, {} if half of it goes",
+            "{}: {} {} at {}/h: saves {}/month, break-even at {}%, {}/month if 50% is removed",
             place(group, line),
-            Number(bound.machines),
+            count(bound.machines),
             in_words(bound.term),
             currency.per_hour(bound.per_hour),
             currency.amount(bound.saves),
@@ -170,11 +179,11 @@ fn how(group: &Group, line: &Line, currency: &Currency) -> Vec<String> {
     let Some(bound) = &line.bound else { return Vec::new() };
     let mut said = vec![format!("{}, {}", place(group, line), in_words(bound.term))];
     said.extend(steps(line, bound, currency).into_iter().map(|step| format!("  {step}")));
-    said.extend(line.estimate.as_ref().map(|why| format!("  an estimate: {why}")));
+    said.extend(line.estimate.as_ref().map(|why| format!("  estimated: {why}")));
     said
 }
 
-/// Each reason with what it is about.
+/// Each reason with its resources.
 fn not_planned(plan: &PurchasePlan) -> Vec<String> {
     let mut reasons: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for it in &plan.unplanned {
@@ -185,8 +194,7 @@ fn not_planned(plan: &PurchasePlan) -> Vec<String> {
         let named: Vec<&str> = all.iter().take(MOST_NAMED).map(String::as_str).collect();
         let more = all.len().saturating_sub(MOST_NAMED);
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        let things = if all.len() == 1 { "resource" } else { "resources" };
-        format!("{} {things}, {why}: {}{more}", all.len(), named.join(", "))
+        format!("{}, {why}: {}{more}", resources(all.len()), named.join(", "))
     };
     reasons.into_iter().map(said).collect()
 }

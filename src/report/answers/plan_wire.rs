@@ -1,4 +1,4 @@
-//! A plan of purchases for programs: JSON and CSV, in dollars always.
+//! A purchase plan for programs: JSON and CSV, always in dollars.
 
 use serde::Serialize;
 
@@ -13,7 +13,7 @@ use crate::report::formats::json::{Number, Offered};
 pub(super) struct Document<'a> {
     version: u32,
     answer: String,
-    /// The longest commitment that was asked for.
+    /// The longest requested commitment.
     most_years: u8,
     usd_per_month: Monthly,
     groups: Vec<WireGroup<'a>>,
@@ -187,7 +187,7 @@ const COLUMNS: &str = "provider,region,accelerator,machine,accelerators,always,b
                        usd_per_hour,on_demand_usd_per_hour,saves_usd_per_month,break_even,if_a_quarter_goes_usd_per_month,\
                        if_half_goes_usd_per_month,on_spot,for_spot,on_demand,most,stale,estimate\n";
 
-/// One row for each type of machine.
+/// One line for each machine type.
 pub(super) fn rows(plan: &PurchasePlan) -> String {
     let mut text = COLUMNS.to_owned();
     for group in &plan.groups {

@@ -1,17 +1,17 @@
-//! A plan of purchases in words: the answer, and the sums behind it.
+//! A purchase plan in words: the answer, and its calculation.
 
 use crate::catalog::{Currency, Money};
 use crate::pricing::{Bound, Group, HOURS_PER_MONTH, Line, PurchasePlan, Shrunk, Term};
 use crate::report::formats::json::Number;
 use crate::report::views::money::mark;
 
-/// The plan, and how amounts are read.
+/// The plan, and the currency of its amounts.
 pub struct PlannedPurchases<'a> {
     pub plan: &'a PurchasePlan,
     pub currency: Currency,
 }
 
-/// What all commitments of a plan, or of a part of it, do together.
+/// The sums over all commitments of a plan or a part of it.
 #[derive(Default)]
 pub(super) struct Together {
     pub(super) accelerators: f64,
@@ -50,7 +50,7 @@ impl Together {
         self.terms.is_empty()
     }
 
-    /// Of machines at several prices, that of all together.
+    /// The break-even of all machines together.
     pub(super) fn break_even(&self) -> f64 {
         self.committed.usd() / self.on_demand.usd()
     }
@@ -63,9 +63,9 @@ impl Together {
     fn break_evens(&self) -> String {
         match (self.break_evens.first(), self.break_evens.last()) {
             (Some(least), Some(most)) if percent(*least) != percent(*most) => {
-                format!("{} to {} %", percent(*least), percent(*most))
+                format!("{}% to {}%", percent(*least), percent(*most))
             }
-            _ => format!("{} %", percent(self.break_even())),
+            _ => format!("{}%", percent(self.break_even())),
         }
     }
 }
@@ -87,13 +87,13 @@ pub(super) fn answer(planned: &PlannedPurchases<'_>) -> String {
     let plan = planned.plan;
     let bound: Vec<&Group> = plan.groups.iter().filter(|it| it.lines.iter().any(|it| it.bound.is_some())).collect();
     match bound.as_slice() {
-        [] => format!("commit nothing: {}", why_nothing(plan)),
+        [] => format!("no commitment: {}", why_nothing(plan)),
         [group] => answer_of(group, &planned.currency),
         groups => {
             let sum = Together::of(groups.iter().flat_map(|group| &group.lines));
             let steady: f64 = groups.iter().map(|group| steady(group)).sum();
-            let what = format!("{} of {} accelerators in {} places", sum.accelerators, steady, groups.len());
-            sentence(&what, &sum, "half of each", &planned.currency)
+            let what = format!("{} of {} accelerators in {} groups", sum.accelerators, steady, groups.len());
+            sentence(&what, &sum, "50% of each", &planned.currency)
         }
     }
 }
@@ -101,28 +101,30 @@ pub(super) fn answer(planned: &PlannedPurchases<'_>) -> String {
 pub(super) fn answer_of(group: &Group, currency: &Currency) -> String {
     let sum = Together::of(group.lines.iter());
     let Group { provider, region, accelerator, .. } = group;
-    let what = format!("{} of {} {accelerator} of {provider} {region}", sum.accelerators, steady(group));
-    sentence(&what, &sum, "half of it", currency)
+    let what = format!("{} of {} {accelerator} in {provider} {region}", sum.accelerators, steady(group));
+    sentence(&what, &sum, "50%", currency)
 }
 
 fn sentence(what: &str, sum: &Together, half: &str, currency: &Currency) -> String {
     let mark = mark(sum.is_estimated);
     let saves = currency.amount(sum.saves);
     let lost = match sum.half < Money::ZERO {
-        true => currency.amount(sum.half),
-        false => format!("still {} less", currency.amount(sum.half)),
+        true => format!("loses {}/month", currency.amount(-sum.half)),
+        false => format!("still saves {}/month", currency.amount(sum.half)),
     };
     let (terms, break_even) = (sum.terms(), sum.break_evens());
-    format!("commit {what} {terms}: {mark}{saves} a month less, break-even at {break_even}, {lost} if {half} goes")
+    format!(
+        "commit to {what} {terms}: saves {mark}{saves}/month, break-even at {break_even}, {lost} if {half} is removed"
+    )
 }
 
-/// Accelerators that run for most of the time or always, whoever may commit to them.
+/// Accelerators that run always or most of the time, eligible or not.
 fn steady(group: &Group) -> f64 {
     let measured = |line: &Line| line.rungs.iter().filter(|it| it.share < 1.0).map(|it| it.machines).sum::<f64>();
     always(group) + group.lines.iter().map(|line| measured(line) * line.accelerators).sum::<f64>()
 }
 
-/// Accelerators that always run, whoever may commit to them.
+/// Accelerators that always run, eligible or not.
 pub(super) fn always(group: &Group) -> f64 {
     group.lines.iter().map(|line| line.always * line.accelerators).sum()
 }
@@ -133,20 +135,20 @@ fn why_nothing(plan: &PurchasePlan) -> String {
     let is_covered = |line: &Line| line.base() > 0.0 && line.used_first >= line.base();
     match () {
         () if with_base == 0 && !plan.unplanned.is_empty() && lines().next().is_none() => {
-            "what decides is not known".to_owned()
+            "values that the plan needs are unknown".to_owned()
         }
-        () if with_base == 0 => "nothing that is known always runs in production and pays by the hour".to_owned(),
+        () if with_base == 0 => "no known machine runs all the time in production and is billed by the hour".to_owned(),
         () if lines().filter(|line| line.base() > 0.0).all(is_covered) => {
-            "what is paid already covers all that always runs".to_owned()
+            "commitments that are already paid cover all eligible machines".to_owned()
         }
         () if lines().any(|line| !line.otherwise.is_empty()) => {
-            format!("no price is lower within {} years", plan.most_years)
+            format!("no commitment of at most {} years is cheaper", plan.most_years)
         }
-        () => "no lower price of a commitment is known for what always runs".to_owned(),
+        () => "no cheaper commitment is known for the machines that always run".to_owned(),
     }
 }
 
-/// The sums behind a commitment, so that each can be redone.
+/// The calculation of a commitment, so that readers can check it.
 pub(super) fn steps(line: &Line, bound: &Bound, currency: &Currency) -> Vec<String> {
     let (hour, on_demand) = (currency.per_hour(bound.per_hour), currency.per_hour(bound.on_demand));
     let exact = |money: Money| currency.exact_to_the_cent(money);
@@ -158,15 +160,15 @@ pub(super) fn steps(line: &Line, bound: &Bound, currency: &Currency) -> Vec<Stri
         format!("break-even: {hour} / {on_demand} = {:.4}", bound.break_even),
         match bound.running < bound.machines {
             true => format!(
-                "a month: {running} machines that surely run x {on_demand} x {hours} - {machines} x {hour} x {hours} = {saves} less"
+                "per month: {running} running machines x {on_demand} x {hours} hours - {machines} committed machines x {hour} x {hours} hours = {saves} saved"
             ),
-            false => format!("a month: {machines} machines x ({on_demand} - {hour}) x {hours} hours = {saves} less"),
+            false => format!("per month: {machines} machines x ({on_demand} - {hour}) x {hours} hours = {saves} saved"),
         },
     ];
     if line.used_first > 0.0 {
-        steps.push(format!("before it: {} machines that are paid already and used by nobody", Number(line.used_first)));
+        steps.push(format!("first: {} machines that are paid but unused", Number(line.used_first)));
     }
-    for (what, shrunk) in [("a quarter", &bound.quarter), ("half", &bound.half)] {
+    for (what, shrunk) in [("25%", &bound.quarter), ("50%", &bound.half)] {
         steps.push(step_of(what, shrunk, bound, currency));
     }
     steps
@@ -177,7 +179,7 @@ fn step_of(what: &str, shrunk: &Shrunk, bound: &Bound, currency: &Currency) -> S
     let less = currency.per_hour(bound.on_demand - bound.per_hour);
     let exact = |money: Money| currency.exact_to_the_cent(money);
     format!(
-        "{what} of the base goes: {} x {less} x {HOURS_PER_MONTH} saved - {} unused x {hour} x {HOURS_PER_MONTH} = {} - {} = {}",
+        "if {what} is removed: {} x {less} x {HOURS_PER_MONTH} saved - {} unused x {hour} x {HOURS_PER_MONTH} = {} - {} = {}",
         running(shrunk.running),
         running(bound.machines - shrunk.running),
         exact(shrunk.saved),
@@ -186,7 +188,7 @@ fn step_of(what: &str, shrunk: &Shrunk, bound: &Bound, currency: &Currency) -> S
     )
 }
 
-/// Machines on an average of all hours.
+/// The mean number of machines over all hours.
 pub(super) fn running(machines: f64) -> Number {
     Number((machines * 1e4).round() / 1e4)
 }

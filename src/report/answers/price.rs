@@ -1,4 +1,4 @@
-//! Rows of the catalog, for `gpulint price`.
+//! Prices of the catalog, for `gpulint price`.
 
 use serde::Serialize;
 
@@ -10,18 +10,18 @@ use crate::report::formats::text::TextTable;
 use crate::report::{Format, Style, one_line};
 use crate::source::Date;
 
-/// What was looked up.
+/// The result of a price query.
 pub struct Prices<'a> {
     pub catalog: &'a Catalog,
     pub offers: &'a [Offer<'a>],
     pub hardware: &'a [Hardware<'a>],
-    /// A month, one GPU and one GiB are told for spot instead of on demand.
+    /// Prices per month, per GPU and per GiB are for spot instead of on demand.
     pub on_spot: bool,
-    /// The day by which ages are judged.
+    /// The day from which ages count.
     pub today: Date,
 }
 
-/// Hardware of the user's own, as many accelerators as were asked for.
+/// The user's own hardware, with the requested number of accelerators.
 pub struct Hardware<'a> {
     pub accelerator: &'a str,
     pub count: f64,
@@ -49,7 +49,7 @@ struct Row<'a> {
     retired: Option<&'a str>,
 }
 
-/// The rows in a format; `None` where there is no such format for rows.
+/// The prices in a format; `None` if the command does not support the format.
 pub fn price(format: Format, prices: &Prices<'_>, style: Style) -> Option<String> {
     match format {
         Format::Json => Some(json::print(&rows(prices))),
@@ -59,7 +59,7 @@ pub fn price(format: Format, prices: &Prices<'_>, style: Style) -> Option<String
 }
 
 impl Prices<'_> {
-    /// Of one whole accelerator.
+    /// The memory of one whole accelerator in GiB.
     fn memory_gib(&self, accelerator: &str) -> Option<f64> {
         let known = self.catalog.accelerator(accelerator)?;
         Some(known.memory_gib).filter(|gib| *gib > 0.0)
@@ -130,7 +130,7 @@ fn row<'a>(prices: &'a Prices<'_>, offer: &'a Offer<'_>) -> Row<'a> {
     }
 }
 
-/// How a price is known, in words.
+/// The basis of a price, in words.
 pub(in crate::report) fn basis(basis: &Basis) -> String {
     match basis {
         Basis::Own { line, .. } => format!("your own price, line {line}"),
@@ -151,11 +151,11 @@ const HEADINGS: [&str; 14] = [
     "spot",
     "1 year",
     "3 years",
-    "a month",
-    "one GPU",
-    "one GiB",
+    "per month",
+    "per GPU",
+    "per GiB",
     "as of",
-    "spot of",
+    "spot as of",
     "basis",
     "source",
 ];
@@ -171,15 +171,15 @@ fn text(prices: &Prices<'_>, style: Style) -> String {
     }
     let bought = if prices.on_spot { "spot" } else { "on demand" };
     let has_old = prices.offers.iter().any(|offer| prices.is_stale(offer) || prices.has_old_spot(offer));
-    let old = if has_old { "; old prices may have moved: `gpulint catalog update`" } else { "" };
+    let old = if has_old { "; some prices are outdated, update: `gpulint catalog update`" } else { "" };
     format!(
-        "{}{}dollars an hour; a month of {HOURS_PER_MONTH} hours, one GPU and one GiB of its memory {bought}{old}\n",
+        "{}{}dollars per hour; per month ({HOURS_PER_MONTH} hours), per GPU and per GiB of its memory: {bought}{old}\n",
         table.print_within(style.columns),
         sources.print(),
     )
 }
 
-/// Where the prices of a table were read, numbered as they come.
+/// The sources of the prices in a table, numbered in order of appearance.
 #[derive(Default)]
 struct Sources(Vec<String>);
 
@@ -205,7 +205,7 @@ fn cells(prices: &Prices<'_>, offer: &Offer<'_>, sources: &mut Sources) -> Vec<S
     let price = if prices.on_spot { quote.spot } else { quote.on_demand };
     let each = price.filter(|_| machine.count > 0.0).map(|price| price.times(1.0 / machine.count));
     let gib = each.zip(prices.memory_gib(&machine.accelerator)).map(|(each, gib)| each.times(1.0 / gib));
-    let old = |date: &str, is_old| format!("{date}{}", if is_old { " old" } else { "" });
+    let old = |date: &str, is_old| format!("{date}{}", if is_old { " outdated" } else { "" });
     let (class, today) = (prices.catalog.class(&machine.provider), prices.today);
     let spot_of = if quote.spot.is_some() { quote.spot_as_of } else { "" };
     let retired = prices.catalog.retired(machine);

@@ -1,4 +1,4 @@
-//! The ways to buy one planned run, for `gpulint price --hours`.
+//! The ways to buy machines for one planned run, for `gpulint price --hours`.
 
 use std::fmt::Write;
 
@@ -13,7 +13,7 @@ use crate::report::formats::text::TextTable;
 use crate::report::views::own_hardware;
 use crate::report::{Format, Style, one_line};
 
-/// What was asked, and the answer.
+/// The request and the answer.
 pub struct PurchaseOptions<'a> {
     pub ways: &'a [Way],
     pub hours: f64,
@@ -30,7 +30,7 @@ struct Row<'a> {
     purchase: &'a str,
     usd_per_hour: Number,
     total_usd: Number,
-    /// Null where nothing takes the run away, and on spot where nobody says how often.
+    /// Null if the provider never takes the machines back, and on spot if no rate is known.
     restarts: Option<RestartRange>,
     needs: &'a str,
     as_of: &'a str,
@@ -60,12 +60,12 @@ struct Cheaper<'a> {
     than: &'a str,
     bought: &'static str,
     rent_usd_per_hour: Number,
-    /// above, below, always or never
+    /// `above`, `below`, `always` or `never`.
     when: &'static str,
     hours_per_month: Option<Number>,
 }
 
-/// The ways in a format; `None` where there is no such format for them.
+/// The ways in a format; `None` if the command does not support the format.
 pub fn purchase_options(format: Format, options: &PurchaseOptions<'_>, style: Style) -> Option<String> {
     match format {
         Format::Json => Some(json::print(&options.ways.iter().map(row).collect::<Vec<_>>())),
@@ -121,7 +121,7 @@ fn than(it: &Against) -> Cheaper<'_> {
     }
 }
 
-/// To four decimals: bands are no closer.
+/// Rounds to four decimals: the interruption bands are not more precise.
 fn rounded_share(number: f64) -> Number {
     Number((number * 1e4).round() / 1e4)
 }
@@ -172,7 +172,7 @@ fn rows(ways: &[Way]) -> String {
 }
 
 fn text(options: &PurchaseOptions<'_>, style: Style) -> String {
-    let headings = ["machines", "accelerator", "purchase", "an hour", "the run", "restarts", "as of", "needs"];
+    let headings = ["machines", "accelerator", "purchase", "per hour", "total", "restarts", "as of", "requires"];
     let mut table = TextTable::new(&headings, 3..5);
     for way in options.ways {
         table.row(vec![
@@ -182,7 +182,7 @@ fn text(options: &PurchaseOptions<'_>, style: Style) -> String {
             Currency::USD.per_hour(way.per_hour),
             Currency::USD.amount(way.total),
             restarts(way),
-            format!("{}{}", way.as_of, if way.is_stale { " old" } else { "" }),
+            format!("{}{}", way.as_of, if way.is_stale { " outdated" } else { "" }),
             way.needs.clone(),
         ]);
     }
@@ -191,16 +191,16 @@ fn text(options: &PurchaseOptions<'_>, style: Style) -> String {
     if options.ways.iter().any(is_known) {
         let _ = writeln!(
             text,
-            "restarts: machines × the share that is taken away in a month × {} / {HOURS_PER_MONTH} hours",
+            "restarts: machines × share of spot machines taken back per month × {} / {HOURS_PER_MONTH} hours",
             Number(options.hours)
         );
     }
     if options.ways.iter().any(|way| way.is_stale) {
-        text.push_str("old prices may have moved: `gpulint catalog update`\n");
+        text.push_str("some prices are outdated; update: `gpulint catalog update`\n");
     }
     for own in options.ways.iter().filter_map(|way| Some((way, way.own.as_ref()?))) {
         let (way, own) = own;
-        let _ = writeln!(text, "\n{} of one's own", one_line(&way.accelerator));
+        let _ = writeln!(text, "\nyour own {}", one_line(&way.accelerator));
         text.push_str(&own_hardware::lines(own));
     }
     text

@@ -1,4 +1,4 @@
-//! `gpulint reconcile`: what the text expects, what was measured and what was paid, beside each other.
+//! `gpulint reconcile`: expected, measured and billed cost side by side.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -17,7 +17,7 @@ use crate::report::views::reconcile::{
 };
 use crate::report::{Format, Report};
 
-/// What was expected and paid in a format; `None` where there is no such format for it.
+/// Expected and billed cost in a format; `None` if the command does not support the format.
 pub fn reconcile(format: Format, report: &Report, asked: &AskedMonths) -> Option<String> {
     match format {
         Format::Text => Some(text(report, &months(report, asked))),
@@ -28,11 +28,11 @@ pub fn reconcile(format: Format, report: &Report, asked: &AskedMonths) -> Option
     }
 }
 
-/// Lines for gpulint.toml, each with what the bill says for it.
+/// Lines for gpulint.toml, each with the numbers of the bill.
 pub fn proposed_discounts(report: &Report) -> String {
     let proposed = discounts(report);
     if proposed.is_empty() {
-        return "# The bill has no hours on demand with a list price, in a month that has ended: nothing is proposed.\n".to_owned();
+        return "# No discount proposed: the bill has no on-demand hours with a list price in a month that has ended.\n".to_owned();
     }
     let mut text =
         "# Proposed by `gpulint reconcile --print-discounts`: look at it, and put it into gpulint.toml yourself.\n\
@@ -43,7 +43,7 @@ pub fn proposed_discounts(report: &Report) -> String {
         let months = if it.months == 1 { "1 month".to_owned() } else { format!("{} months", it.months) };
         let _ = writeln!(
             text,
-            "# {} hours on demand in {months} came to {} instead of {} at list prices",
+            "# {} on-demand hours in {months} cost {} instead of {} at list prices",
             it.hours,
             amount(it.paid),
             amount(it.list)
@@ -51,7 +51,7 @@ pub fn proposed_discounts(report: &Report) -> String {
         if it.most - it.least > 0.005 {
             let _ = writeln!(
                 text,
-                "# machines differ, from {:.1}% to {:.1}%: `[[contracts]]` says it for each",
+                "# the discount differs by machine, from {:.1}% to {:.1}%: set one for each in `[[contracts]]`",
                 it.least * 100.0,
                 it.most * 100.0
             );
@@ -65,15 +65,17 @@ pub fn proposed_discounts(report: &Report) -> String {
     text
 }
 
-const HEADINGS: [&str; 8] = ["resource", "team", "expected", "measured", "paid", "hours ×", "rate ×", "why"];
+const HEADINGS: [&str; 8] = ["resource", "team", "expected", "measured", "billed", "hours ×", "rate ×", "cause"];
 
 fn nothing(report: &Report) -> &'static str {
     match (report.measured.paid.files, report.measured.paid.is_empty()) {
-        (0, _) => "no bill, so what was paid is unknown; `gpulint usage bill FILE -o gpulint-paid.csv` imports one\n",
-        (_, true) => {
-            "no row of the bill can be used, so what was paid is unknown; `gpulint check` lists the error of each row\n"
+        (0, _) => {
+            "no bill found, so the billed cost is unknown; import one: `gpulint usage bill FILE -o gpulint-paid.csv`\n"
         }
-        _ => "no month of the bill has ended: --all-months tells those that have not\n",
+        (_, true) => {
+            "no row of the bill can be used, so the billed cost is unknown; `gpulint check` lists the error of each row\n"
+        }
+        _ => "no month of the bill has ended; --all-months includes months that have not\n",
     }
 }
 
@@ -86,7 +88,7 @@ fn cells(report: &Report, it: &Reconciled<'_>) -> Vec<String> {
     };
     let why = match &it.paid {
         Err(why) => why.clone(),
-        Ok(None) => "nothing of the bill has its name".to_owned(),
+        Ok(None) => "no charge on the bill has this name".to_owned(),
         Ok(_) => it.causes.join("; "),
     };
     vec![
@@ -142,18 +144,19 @@ fn text(report: &Report, months: &[ReconciledMonth<'_>]) -> String {
         let _ = write!(text, "\n{}", table.print());
         let teams = by_team(report, it);
         if teams.len() > 1 {
-            let mut table = TextTable::new(&["team", "expected", "paid"], 1..3);
+            let mut table = TextTable::new(&["team", "expected", "billed"], 1..3);
             teams.into_iter().for_each(|row| table.row(row));
             let _ = write!(text, "\n{}", table.print());
         }
         if !it.left.is_empty() {
-            let mut table = TextTable::new(&["paid for, and not found here", "", "hours", "paid", "why"], 2..4);
+            let mut table =
+                TextTable::new(&["billed, without a resource here", "charge", "hours", "billed", "why"], 2..4);
             it.left.iter().for_each(|(it, why)| table.row(left(it, why)));
             let _ = write!(text, "\n{}", table.print());
         }
         text.push('\n');
     }
-    text.push_str("hours ×: hours that ran over hours that the text lets expect; rate ×: dollars an hour over those it lets expect\n");
+    text.push_str("hours ×: hours billed / hours expected; rate ×: price per hour billed / price per hour expected\n");
     text
 }
 
@@ -184,7 +187,7 @@ fn markdown(report: &Report, months: &[ReconciledMonth<'_>]) -> String {
         it.lines.iter().for_each(|line| row(&mut text, cells(report, line)));
         if !it.left.is_empty() {
             text.push("\n");
-            heading(&mut text, &["paid for, and not found here", "charge", "hours", "paid", "why"]);
+            heading(&mut text, &["billed, without a resource here", "charge", "hours", "billed", "why"]);
             it.left.iter().for_each(|(it, why)| row(&mut text, left(it, why)));
         }
         text.push("\n");
@@ -239,7 +242,7 @@ struct Wire<'a> {
 struct WireMonth<'a> {
     month: String,
     open: bool,
-    /// Decimals as text: no digit is lost.
+    /// Decimals as strings, so that no digit is lost.
     sums: Vec<WireSum<'a>>,
     resources: Vec<WireLine<'a>>,
     unmatched: Vec<WireLeft<'a>>,
@@ -264,7 +267,7 @@ struct WireLine<'a> {
     expected_hours: Option<f64>,
     measured_usd: Option<f64>,
     paid: Option<WirePaid>,
-    /// Why it is not known what was paid.
+    /// Why the billed cost is unknown.
     reason: Option<&'a str>,
     hours_factor: Option<f64>,
     rate_factor: Option<f64>,

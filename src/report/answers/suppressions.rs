@@ -1,4 +1,4 @@
-//! What is suppressed, for `gpulint suppressions list`.
+//! Lists suppressions, for `gpulint suppressions list`.
 
 use serde::Serialize;
 
@@ -25,7 +25,7 @@ struct Row<'a> {
     silences: usize,
 }
 
-/// The suppressions in a format; `None` where there is no such format for them.
+/// The suppressions in a format; `None` if the command does not support the format.
 pub fn suppressions(format: Format, sources: &Sources, paths: &Paths, all: &[Listed]) -> Option<String> {
     let rows = all.iter().map(|it| {
         let at = paths.locate(sources, it.span);
@@ -36,17 +36,17 @@ pub fn suppressions(format: Format, sources: &Sources, paths: &Paths, all: &[Lis
     match format {
         Format::Json => Some(json::print(&Document { version: json::VERSION, suppressions: rows.collect() })),
         Format::Text => {
-            let mut table = TextTable::new(&["until", "silences", "rules", "where", "reason"], 1..2);
+            let mut table = TextTable::new(&["until", "findings", "rules", "where", "reason"], 1..2);
             for row in rows {
                 table.row(vec![
                     row.until.unwrap_or_else(|| "no end".to_owned()),
                     row.silences.to_string(),
                     row.rules.join(", "),
                     format!("{}:{}", one_line(&row.path), row.line),
-                    shortened(&one_line(row.reason.unwrap_or("none given")), 100),
+                    shortened(&one_line(row.reason.unwrap_or("no reason given")), 100),
                 ]);
             }
-            Some(if all.is_empty() { "nothing is suppressed\n".to_owned() } else { table.print() })
+            Some(if all.is_empty() { "no suppressions\n".to_owned() } else { table.print() })
         }
         _ => None,
     }

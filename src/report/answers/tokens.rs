@@ -1,4 +1,4 @@
-//! Which machine writes tokens for the least money, for `gpulint fit --by token`.
+//! The cheapest machines per generated token, for `gpulint fit --by token`.
 
 use std::fmt::Write;
 
@@ -12,7 +12,7 @@ use crate::report::formats::json::{Ends, Number};
 use crate::report::formats::text::TextTable;
 use crate::report::{Format, Style, escape};
 
-/// Configurations that are shown.
+/// At most this many configurations are shown.
 const MOST: usize = 12;
 
 #[derive(Serialize)]
@@ -59,7 +59,7 @@ struct Hosted<'a> {
     confidence: &'static str,
 }
 
-/// The answer in a format; `None` where there is no such format for it.
+/// The answer in a format; `None` if the command does not support the format.
 pub fn by_token(format: Format, found: &ByToken, hosted: Option<&BreakEven<'_>>, style: Style) -> Option<String> {
     match format {
         Format::Json => Some(as_json(found, hosted)),
@@ -111,31 +111,31 @@ fn row(it: &Priced) -> Row<'_> {
 fn as_text(found: &ByToken, hosted: Option<&BreakEven<'_>>, style: Style) -> String {
     let mut text = String::new();
     if found.priced.is_empty() {
-        text.push_str("no machine of the catalog holds it, is fast enough and has an estimate\n");
+        text.push_str("no machine in the catalog has enough memory, is fast enough and has an estimate\n");
     } else {
         text.push_str(&table(&found.priced, style));
         let hidden = found.priced.len().saturating_sub(MOST);
         if hidden > 0 {
-            let _ = writeln!(text, "and {hidden} that cost more for each token");
+            let _ = writeln!(text, "and {hidden} more with a higher cost per token");
         }
         let (prompt, answer) = found.lengths;
         let _ = writeln!(
             text,
-            "\nestimates for prompts of {prompt} tokens and answers of {answer}; how long the first token \
-             takes is not estimated\nfull load is what real servers never have: at half of it a token costs twice as much"
+            "\nestimates for prompts of {prompt} tokens and answers of {answer} tokens; the time to the first token \
+             is not estimated\nreal servers never reach full load: at half of it, a token costs twice as much"
         );
     }
     if found.too_slow > 0 {
         let load = if found.at_full_load {
-            ", at full load: fewer requests at a time (--concurrency) are answered faster"
+            " at full load; with fewer parallel requests (--concurrency), answers are faster"
         } else {
             ""
         };
-        let _ = writeln!(text, "{} others are not surely fast enough{load}", found.too_slow);
+        let _ = writeln!(text, "other configurations that may be too slow{load}: {}", found.too_slow);
     }
     for (configurations, why) in &found.without {
         let noun = if *configurations == 1 { "configuration" } else { "configurations" };
-        let _ = writeln!(text, "no number for {configurations} {noun}: {why}");
+        let _ = writeln!(text, "no estimate for {configurations} {noun}: {why}");
     }
     if let Some(it) = hosted {
         text.push_str(&note(it));
@@ -143,13 +143,13 @@ fn as_text(found: &ByToken, hosted: Option<&BreakEven<'_>>, style: Style) -> Str
     text
 }
 
-/// A note of low confidence: prices of hosts move by a quarter in months, and no two serve quite the same.
+/// A note of low confidence: host prices change by a quarter within months, and no two hosts serve exactly the same.
 fn note(it: &BreakEven<'_>) -> String {
     let (host, as_of) = (escape::one_line(it.host.host.host), it.host.host.as_of);
-    let reach = if it.in_reach { "" } else { ", which is more than the first machine above can write" };
+    let reach = if it.in_reach { "" } else { ", which is more than the first machine above can generate" };
     format!(
-        "\nnote (low confidence): below {} million written tokens a day{reach}, the same model costs less at {host}, the \
-         middle one of {} hosts ({as_of}): ${} for a million with their prompts; it may be served in another precision\n",
+        "\nnote (low confidence): below {} million generated tokens per day{reach}, the same model costs less at {host}, the \
+         median of {} hosts ({as_of}): ${} per million, including the prompts; the host may use another precision\n",
         plain(it.millions_per_day),
         it.host.hosts,
         plain(it.host.per_million)
@@ -167,11 +167,11 @@ fn span(range: SpeedRange) -> String {
 
 fn table(priced: &[Priced], style: Style) -> String {
     let with_traffic = priced.iter().any(|it| it.at_traffic.is_some());
-    let mut heads = vec!["it fits on", "", "an hour", "tokens a second", "ms a token", "$ a million at full load"];
+    let mut heads = vec!["fits on", "accelerators", "per hour", "tokens/s", "ms per token", "$/M tokens at full load"];
     if with_traffic {
-        heads.push("at the traffic");
+        heads.push("$/M tokens at your traffic");
     }
-    heads.push("for each token");
+    heads.push("cost per token");
     let mut table = TextTable::new(&heads, 2..heads.len() - 1);
     for it in priced.iter().take(MOST) {
         let choice = &it.choice;
@@ -186,7 +186,8 @@ fn table(priced: &[Priced], style: Style) -> String {
         if with_traffic {
             cells.push(it.at_traffic.map(plain).unwrap_or_default());
         }
-        cells.push(it.beside_cheapest.name().to_owned());
+        // JSON keeps the short word.
+        cells.push(it.beside_cheapest.name().replace("dearer", "more expensive"));
         table.row(cells);
     }
     table.print_within(style.columns)

@@ -1,4 +1,4 @@
-//! `gpulint usage show`: what was measured of what, by which name, and what matched nothing, both ways.
+//! `gpulint usage show`: the usage metrics of each resource, and rows and resources without a match.
 
 use std::fmt::Write;
 
@@ -11,7 +11,7 @@ use crate::report::views::measured::{listed, wire};
 use crate::report::views::sentence::sentence;
 use crate::report::{Format, Report};
 
-/// What was matched in a format; `None` where there is no such format for it.
+/// The matches in a format; `None` if the command does not support the format.
 pub fn usage(format: Format, report: &Report) -> Option<String> {
     match format {
         Format::Json => Some(json::print(&wire(report))),
@@ -20,9 +20,9 @@ pub fn usage(format: Format, report: &Report) -> Option<String> {
     }
 }
 
-/// The columns that a row may hold.
+/// The columns of the file.
 pub fn usage_columns() -> String {
-    let mut table = TextTable::new(&["column", "what it holds"], 2..2);
+    let mut table = TextTable::new(&["column", "content"], 2..2);
     for (name, meaning) in UsageRow::COLUMNS {
         table.row(vec![(*name).to_owned(), (*meaning).to_owned()]);
     }
@@ -32,18 +32,19 @@ pub fn usage_columns() -> String {
 fn text(report: &Report) -> String {
     let Some(short) = report.measured.in_short() else {
         return match report.measured.files {
-            0 => "no measured use: no file of it is there; `gpulint usage fetch` or `import` writes one\n".to_owned(),
-            _ => "no measured use: no row of its file can be used; `gpulint check` says what is wrong with each\n"
+            0 => "no usage metrics found; create the file with `gpulint usage fetch` or `gpulint usage import`\n"
+                .to_owned(),
+            _ => "no usage metrics: no row of the file can be used; `gpulint check` lists the error of each row\n"
                 .to_owned(),
         };
     };
     let mut text = format!("{}\n\n", sentence(&short));
     let shown = |it: &str| shortened(&one_line(it), 80);
-    let mut table = TextTable::new(&["resource", "busy", "idle", "hours", "over, or why not"], 1..4);
+    let mut table = TextTable::new(&["resource", "busy", "idle", "GPU hours", "window, or why not used"], 1..4);
     for (resource, why, rows) in listed(report) {
         let window = resource.text(Key::MeasuredWindow).map(str::to_owned);
         let is_unseen = resource.flag(Key::MeasuredSeen) == Some(false);
-        let window = window.map(|it| if is_unseen { format!("not seen, {it}") } else { it });
+        let window = window.map(|it| if is_unseen { format!("not seen in {it}") } else { it });
         let said = window.or_else(|| why.map(shown)).unwrap_or_default();
         let place = rows.first().map(|it| report.paths.locate(report.sources, it.span).line);
         let place = place.map(|line| format!(" (line {line})")).unwrap_or_default();
@@ -57,8 +58,8 @@ fn text(report: &Report) -> String {
     }
     text.push_str(&table.print());
     if !report.measured.unmatched.is_empty() {
-        let _ = writeln!(text, "\nrows that match nothing: {}", report.measured.unmatched.len());
-        let mut table = TextTable::new(&["line", "measured as", "hours", "why"], 2..3);
+        let _ = writeln!(text, "\nrows that match no resource: {}", report.measured.unmatched.len());
+        let mut table = TextTable::new(&["line", "measured as", "GPU hours", "why"], 2..3);
         for (at, why) in &report.measured.unmatched {
             let Some(it) = report.measured.rows.get(*at) else { continue };
             let row = &it.row;

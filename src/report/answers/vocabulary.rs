@@ -1,4 +1,4 @@
-//! The words that rule pages may use, and the pages themselves, as lists.
+//! Lists the facts and functions for rule conditions, and the rules.
 
 use std::fmt::Write;
 
@@ -26,7 +26,7 @@ struct Word<'a> {
     values: &'a [&'static str],
 }
 
-/// Facts and functions; `None` where there is no such format for them.
+/// Facts and functions; `None` if the command does not support the format.
 pub fn vocabulary(format: Format, facts: &[VocabularyEntry], functions: &[VocabularyEntry]) -> Option<String> {
     match format {
         Format::Text => Some(words_as_text(facts, functions)),
@@ -89,7 +89,7 @@ struct Listed<'a> {
     summary: &'a str,
 }
 
-/// Every rule, and whether it runs; `None` where there is no such format for them.
+/// Every rule, and whether it is on; `None` if the command does not support the format.
 pub fn rules(format: Format, rules: &Rules) -> Option<String> {
     let listed: Vec<Listed> = rules
         .pages()

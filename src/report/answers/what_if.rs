@@ -1,4 +1,4 @@
-//! Scenarios beside today, for `gpulint what-if`.
+//! Compares scenarios with the current configuration, for `gpulint what-if`.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -19,10 +19,10 @@ use crate::report::views::unit_work;
 use crate::report::views::what_if::{Case, Cases, Cost, accelerators, beyond, costs, fit, fits, said};
 use crate::report::{Format, Report, Style};
 
-/// Findings of a case that text shows.
+/// At most this many findings of a case are shown as text.
 const MOST: usize = 8;
 
-/// The scenarios in a format; `None` where there is no such format for them.
+/// The scenarios in a format; `None` if the command does not support the format.
 pub fn what_if(format: Format, cases: &Cases<'_>, style: Style) -> Option<String> {
     match format {
         Format::Text => Some(text(cases, style)),
@@ -46,7 +46,7 @@ struct Scenario<'a> {
     set: BTreeMap<&'a str, &'a str>,
     #[serde(flatten)]
     state: State<'a>,
-    /// What the whole text costs more a month than today; null where something lost its price.
+    /// The difference of the monthly total from today; null if a resource lost its price.
     combined_change_usd_per_month: Option<Number>,
     new_findings: Vec<Finding<'a>>,
     gone_findings: Vec<Finding<'a>>,
@@ -55,7 +55,7 @@ struct Scenario<'a> {
 
 #[derive(Serialize)]
 struct State<'a> {
-    /// What is changed, and the pods that run on it.
+    /// The changed resources, and the pods on them.
     resources: Vec<Line<'a>>,
     bill: json::Totals,
     findings: usize,
@@ -105,7 +105,7 @@ fn state<'a>(cases: &Cases<'a>, case: &'a Case<'a>) -> State<'a> {
     }
 }
 
-/// What the whole text costs more a month than today, with each dollar counted once.
+/// How much more the total costs per month than today, with each dollar counted once.
 fn change(case: &Case<'_>, today: &Case<'_>) -> Money {
     case.report.bill.combined.minimum().expected - today.report.bill.combined.minimum().expected
 }
@@ -118,12 +118,12 @@ fn text(cases: &Cases<'_>, style: Style) -> String {
         "accelerators",
         "provider",
         "region",
-        "bought",
+        "purchase",
         "count",
-        "an hour",
-        "floor",
+        "per hour",
+        "minimum",
         "expected",
-        "ceiling",
+        "maximum",
         "fit",
         "$/M tokens",
     ];
@@ -142,11 +142,11 @@ fn text(cases: &Cases<'_>, style: Style) -> String {
     for case in cases.all.iter().skip(1) {
         after(&mut text, cases, case);
     }
-    text.push_str("amounts are for a month where they do not say another; nothing was written\n");
+    text.push_str("amounts are per month unless marked otherwise; no file was changed\n");
     text
 }
 
-/// What a case is, in a line for each kind of money.
+/// The row of a case for each period of its cost.
 fn lines(cases: &Cases<'_>, case: &Case<'_>) -> Vec<Vec<String>> {
     let (changed, concerned, report) = (cases.changed(case), cases.concerned(case), &case.report);
     let mut name = shortened(&one_line(case.name), 40);
@@ -178,7 +178,7 @@ fn amounts(report: &Report<'_>, per: Period, cost: &Cost) -> [String; 4] {
     [hour, amount(cost.amount.floor), amount(cost.amount.expected), amount(cost.amount.ceiling)]
 }
 
-/// How many machines or pods there are together.
+/// The total number of machines or pods.
 fn count(report: &Report<'_>, places: &[usize]) -> String {
     let all = places.iter().filter_map(|at| report.inventory.resources.get(*at)).map(|it| it.count.value().copied());
     let sum = all.reduce(|sum, count| Some(sum?.plus(count?))).flatten();
@@ -190,7 +190,7 @@ fn count(report: &Report<'_>, places: &[usize]) -> String {
     }
 }
 
-/// What a million tokens cost at full load, of the only server or from the cheapest to the dearest.
+/// The cost per million tokens at full load: of the only server, or from the cheapest to the most expensive.
 fn tokens(report: &Report<'_>, places: &[usize]) -> String {
     let costs = places.iter().filter_map(|at| unit_work::of(report, *at)?.costs.per_million_at_full_load);
     let costs: Vec<SpeedRange> = costs.collect();
@@ -205,16 +205,16 @@ fn tokens(report: &Report<'_>, places: &[usize]) -> String {
     }
 }
 
-/// What is told of a case behind the table.
+/// The lines of a case below the table.
 fn after(text: &mut String, cases: &Cases<'_>, case: &Case<'_>) {
     let Some(today) = cases.today() else { return };
     let (new, gone) = (beyond(&case.report, &today.report), beyond(&today.report, &case.report));
     let _ = writeln!(
         text,
-        "{}: {}; {} new and {} gone",
+        "{}: {}; new findings: {}, removed findings: {}",
         one_line(case.name),
         whole(case, today),
-        number(new.len(), "finding"),
+        new.len(),
         gone.len()
     );
     for (sign, report, findings) in [("+", &case.report, &new), ("-", &today.report, &gone)] {
@@ -222,7 +222,7 @@ fn after(text: &mut String, cases: &Cases<'_>, case: &Case<'_>) {
             let _ = writeln!(text, "  {sign} {}", told(report, decided));
         }
         if findings.len() > MOST {
-            let _ = writeln!(text, "  {sign} {} more: --format json has them", findings.len() - MOST);
+            let _ = writeln!(text, "  {sign} {} more; --format json lists them all", findings.len() - MOST);
         }
     }
     for note in cases.notes(case) {
@@ -231,19 +231,19 @@ fn after(text: &mut String, cases: &Cases<'_>, case: &Case<'_>) {
     text.push('\n');
 }
 
-/// What becomes of the money of the whole text.
+/// The change of the total cost.
 fn whole(case: &Case<'_>, today: &Case<'_>) -> String {
     let (change, currency) = (change(case, today), case.report.currency);
     let unpriced = case.report.bill.unpriced();
     if unpriced > today.report.bill.unpriced() {
-        return format!("what all of the text costs is not known: {} without a price", number(unpriced, "resource"));
+        return format!("total cost unknown: {} without a price", number(unpriced, "resource"));
     }
     let told = match change {
-        more if more > Money::ZERO => format!("{} a month more than today", currency.amount(more)),
-        less if less < Money::ZERO => format!("{} a month less than today", currency.amount(-less)),
-        _ => "as much a month as today".to_owned(),
+        more if more > Money::ZERO => format!("{}/month more than today", currency.amount(more)),
+        less if less < Money::ZERO => format!("{}/month less than today", currency.amount(-less)),
+        _ => "the same as today".to_owned(),
     };
-    format!("all of the text together costs {told}")
+    format!("total cost: {told}")
 }
 
 fn number(n: usize, what: &str) -> String {
@@ -261,7 +261,7 @@ const COLUMNS: &str = "case,set,changed,address,kind,role,provider,region,machin
                        count_floor,count_expected,count_ceiling,status,usd_per_hour,per,floor_usd,expected_usd,ceiling_usd,\
                        fit,expected_usd_per_million_tokens_at_full_load,new_findings,gone_findings\n";
 
-/// A row for each resource of each case.
+/// A line for each resource of each case.
 fn rows(cases: &Cases<'_>) -> String {
     let mut rows = COLUMNS.to_owned();
     let Some(today) = cases.today() else { return rows };

@@ -1,6 +1,6 @@
-//! What a change comes to: one line that is enough for who reads no other, and rows for all that moves beside it.
+//! The effect of a change: one line with the answer, and rows for everything else that changes.
 //!
-//! `fail – $3,620 → $8,077 a month (+$4,457, +123%)`
+//! `fail – $3,620 → $8,077/month (+$4,457, +123%)`
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,20 +11,20 @@ use crate::inventory::{Counted, Role, Unjudged, UnjudgedStatus};
 use crate::pricing::{ChangeKind, CostChange, CostSum, Period};
 use crate::report::views::apart;
 use crate::report::views::cost_line::{in_words, marked};
-use crate::report::views::money::{Ends, mark, while_running};
+use crate::report::views::money::{mark, while_running};
 
-/// With the title and the verdict before them, twenty.
+/// The most words of the money in the headline; title and verdict come on top.
 const MOST_WORDS: usize = 13;
 
-/// The parts, for formats that say some of them elsewhere.
+/// The parts of the headline: some formats print them in other places.
 pub(super) struct Headline {
-    /// `$3,620 → $8,077 a month (+$4,457, +123%)`: machines and pods together.
+    /// `$3,620 → $8,077/month (+$4,457, +123%)`: machines and pods together.
     pub(super) money: String,
-    /// What else moves: `machines $3,000 → $7,000`, `at full scale $8,000 → $16,200 (+$8,200)`.
+    /// What else changes: `provisioned machines $3,000 → $7,000/month`, `maximum $8,000 → $16,200 (+$8,200)`.
     pub(super) rows: Vec<String>,
     /// `2 findings are new`, `1 finding is fixed`
     pub(super) findings: Vec<String>,
-    /// `1 file not judged`
+    /// `1 file not evaluated`
     pub(super) open: Option<String>,
 }
 
@@ -34,7 +34,7 @@ impl Headline {
         let mut rows = moved_beside(it);
         let money = match became(it, all) {
             Some(money) => money,
-            // Where the amount stays, the first of what moves beside it is the answer.
+            // If the expected amount stays the same, the first other change is the answer.
             None if rows.is_empty() => as_it_was(it, true),
             None if all.after.minimum() == MoneyRange::ZERO => rows.remove(0),
             None => {
@@ -43,7 +43,7 @@ impl Headline {
                 if both.split_whitespace().count() <= MOST_WORDS {
                     both
                 } else {
-                    // What moves is the answer.
+                    // The change is the answer.
                     rows.insert(0, stays);
                     moves
                 }
@@ -52,12 +52,12 @@ impl Headline {
         Headline { money, rows, findings: findings(it), open: open(it) }
     }
 
-    /// The answer, behind the verdict.
+    /// The verdict and the answer.
     pub(super) fn line(&self, verdict: Verdict) -> String {
-        format!("{} – {}", verdict.name(), self.money)
+        format!("{} – {}", verdict.in_words(), self.money)
     }
 
-    /// What stands below it: findings and what was not judged in one line, then the rows.
+    /// The lines below: findings and what was not evaluated in one line, then the rows.
     pub(super) fn below(&self) -> Vec<String> {
         let counts: Vec<String> = self.findings.iter().chain(&self.open).cloned().collect();
         let counts = Some(counts.join("; ")).filter(|it| !it.is_empty());
@@ -65,7 +65,7 @@ impl Headline {
     }
 }
 
-/// `at least $3,620 → $8,077 a month (+$4,457, +123%, $500 became known)`; nothing where the expected amount stays.
+/// `at least $3,620 → $8,077/month (+$4,457, +123%, $500 became known)`; nothing if the expected amount stays the same.
 fn became(it: &Difference, sum: &CostChange) -> Option<String> {
     let (difference, known, lost) = (sum.difference.expected, sum.became_known.expected, sum.no_longer_known.expected);
     if difference.is_zero() && known.is_zero() && lost.is_zero() {
@@ -83,20 +83,20 @@ fn became(it: &Difference, sum: &CostChange) -> Option<String> {
     }
     let currency = it.after.currency;
     let before = currency.at_least(&sum.before, marked(&it.before));
-    Some(format!("{before} → {} a month ({})", currency.at_least(&sum.after, total), parts.join(", ")))
+    Some(format!("{before} → {}/month ({})", currency.at_least(&sum.after, total), parts.join(", ")))
 }
 
 fn is_estimated(it: &Difference) -> bool {
     [Role::Rented, Role::Requested].into_iter().any(|role| it.is_estimated(role))
 }
 
-/// `$3,620 a month, unchanged`; something may have come and gone that costs the same, or move beside it.
+/// `$3,620/month, unchanged`; `as before` if resources of the same cost were exchanged, or if another amount changes.
 fn as_it_was(it: &Difference, nothing_moves: bool) -> String {
     let sum = &it.delta.combined.after;
     let amount = it.after.currency.at_least(sum, marked(&it.after));
-    let a_month = if sum.is_whole() || !sum.minimum().expected.is_zero() { " a month" } else { "" };
+    let a_month = if sum.is_whole() || !sum.minimum().expected.is_zero() { "/month" } else { "" };
     let is_same = nothing_moves && it.delta.visible().all(|change| change.kind == ChangeKind::Moved);
-    // What is unknown may have changed: only a whole sum is unchanged.
+    // An unknown part may have changed: only a complete total is unchanged.
     let stays = match (sum.is_whole(), sum.minimum().expected.is_zero()) {
         (false, true) => "",
         (true, _) if is_same => ", unchanged",
@@ -105,7 +105,7 @@ fn as_it_was(it: &Difference, nothing_moves: bool) -> String {
     format!("{amount}{a_month}{stays}")
 }
 
-/// What moves and is not the expected amount of all, the most telling first.
+/// Changes other than the expected total, the most important first.
 fn moved_beside(it: &Difference) -> Vec<String> {
     let delta = it.delta;
     let mut rows = Vec::new();
@@ -119,20 +119,19 @@ fn moved_beside(it: &Difference) -> Vec<String> {
     rows
 }
 
-/// `up to $12,000 → $16,200 at full scale (+$4,200)`
+/// `maximum $12,000 → $16,200 (+$4,200)`
 fn ends(it: &Difference, sum: &CostChange) -> Vec<String> {
     let (before, after) = (sum.before.minimum(), sum.after.minimum());
-    let ends = Ends::of_all(it.after.bill);
     let mark = marked(&it.after);
     let shown = |range: MoneyRange, open: &CostSum, end: Money| {
-        let or_more = if open.is_whole() || end <= range.expected { "" } else { " or more" };
-        format!("{mark}{}{or_more}", it.amount(end))
+        let at_least = if open.is_whole() || end <= range.expected { "" } else { "at least " };
+        format!("{at_least}{mark}{}", it.amount(end))
     };
     let mut rows = Vec::new();
     if sum.before.is_unlimited() != sum.after.is_unlimited() {
         let shown = |sum: &CostSum| match sum.is_unlimited() {
-            true => "no upper limit".to_owned(),
-            false => format!("up to {mark}{}", it.amount(sum.minimum().ceiling)),
+            true => "no maximum".to_owned(),
+            false => format!("maximum {mark}{}", it.amount(sum.minimum().ceiling)),
         };
         rows.push(format!("{} → {}", shown(&sum.before), shown(&sum.after)));
     }
@@ -144,33 +143,32 @@ fn ends(it: &Difference, sum: &CostChange) -> Vec<String> {
         let lost = sum.no_longer_known.ceiling;
         let lost = if lost.is_zero() { String::new() } else { format!(", {} no longer known", it.amount(lost)) };
         let by = format!("{}{lost}", it.signed(sum.difference.ceiling));
-        rows.push(format!("up to {from} → {to}{} ({by})", ends.at_full_scale()));
+        rows.push(format!("maximum {from} → {to} ({by})"));
     }
     let has_floor = |range: MoneyRange| range.floor < range.expected;
     let is_whole = sum.before.is_whole() && sum.after.is_whole();
     if is_whole && (has_floor(before) || has_floor(after)) && !sum.difference.floor.is_zero() {
-        let (least, _) = ends.names();
         let by = it.signed(sum.difference.floor);
-        rows.push(format!("{least} {} → {} ({by})", it.amount(before.floor), it.amount(after.floor)));
+        rows.push(format!("minimum {} → {} ({by})", it.amount(before.floor), it.amount(after.floor)));
     }
     rows
 }
 
-/// `machines $3,000 → $7,000 a month`, `pods …`: where there are both.
+/// `provisioned machines $3,000 → $7,000/month`, `pods …`: if there are both.
 fn by_role(it: &Difference) -> Vec<String> {
     let delta = it.delta;
     let mut rows = Vec::new();
     let is_there = |sum: &CostChange| [&sum.before, &sum.after].iter().any(|it| it.minimum() != MoneyRange::ZERO);
     if is_there(&delta.rented) && is_there(&delta.requested) {
         for (sum, role, name) in
-            [(&delta.rented, Role::Rented, "machines"), (&delta.requested, Role::Requested, "pods")]
+            [(&delta.rented, Role::Rented, "provisioned machines"), (&delta.requested, Role::Requested, "pods")]
         {
             let (before, after) = (sum.before.minimum().expected, sum.after.minimum().expected);
             if before != after {
                 let mark = mark(it.after.is_estimated(role, Period::Month));
                 let currency = it.after.currency;
                 let to = currency.at_least(&sum.after, mark);
-                rows.push(format!("{name} {} → {to} a month", currency.at_least(&sum.before, mark)));
+                rows.push(format!("{name} {} → {to}/month", currency.at_least(&sum.before, mark)));
             }
         }
     }
@@ -185,34 +183,37 @@ fn disks(it: &Difference) -> Option<String> {
     let (from, to) = (disks.before.minimum(), disks.after.minimum());
     let moves = [(from.expected, to.expected), (from.ceiling, to.ceiling)].into_iter().find(|(from, to)| from != to);
     let (from, to) = moves?;
-    Some(format!("disks {} → {} a month ({})", it.amount(from), it.amount(to), it.signed(to - from)))
+    Some(format!("disks {} → {}/month ({})", it.amount(from), it.amount(to), it.signed(to - from)))
 }
 
-/// `in examples and tests $0 → $1,900,000 a month at full scale`: what no sum counts.
+/// `excluded from the total, in examples and tests: maximum $0 → $1,900,000/month`.
 fn set_apart(it: &Difference) -> Vec<String> {
     let (before, after) = (&it.before.bill.apart, &it.after.bill.apart);
     let counted: BTreeSet<Counted> = before.keys().chain(after.keys()).copied().collect();
     let mut rows = Vec::new();
     for counted in counted {
-        for (role, whose) in [(Role::Rented, ""), (Role::Requested, " requested by pods")] {
+        for (role, whose) in [(Role::Rented, ""), (Role::Requested, "pods ")] {
             let of = |all: &BTreeMap<Counted, crate::pricing::Apart>| {
                 all.get(&counted).map_or(MoneyRange::ZERO, |it| it.of_role(role).minimum())
             };
             let (from, to) = (of(before), of(after));
             let (from, to, when) = match from.expected == to.expected {
-                true => (from.ceiling, to.ceiling, " at full scale"),
+                true => (from.ceiling, to.ceiling, "maximum "),
                 false => (from.expected, to.expected, ""),
             };
             if from != to {
                 let (from, to) = (it.amount(from), it.amount(to));
-                rows.push(format!("{}, in no sum: {from} → {to} a month{when}{whose}", apart::place(counted)));
+                rows.push(format!(
+                    "excluded from the total, {}: {whose}{when}{from} → {to}/month",
+                    apart::place(counted)
+                ));
             }
         }
     }
     rows
 }
 
-/// What has no price is in no sum: `1 changed resource has no price`.
+/// `1 changed resource has no price`: the total does not contain it.
 fn without_price(it: &Difference) -> Option<String> {
     let open = it.delta.visible().filter(|change| {
         let (before, after) = it.costs(change);
@@ -228,10 +229,10 @@ fn without_price(it: &Difference) -> Option<String> {
     }
 }
 
-/// From here on, times say more than percent.
+/// From this percentage on, a factor is clearer.
 const MOST_PERCENT: f64 = 1_000.0;
 
-/// `, +32%`; `, 22 times as much`: of what both states know.
+/// `, +32%`; `, 22 times as much`: of the cost that is known before and after.
 fn percent(sum: &CostChange) -> String {
     let before = sum.before.minimum().expected - sum.no_longer_known.expected;
     let difference = sum.difference.expected;
@@ -245,7 +246,7 @@ fn percent(sum: &CostChange) -> String {
     format!(", {}{percent:.0}%", if percent > 0.0 { "+" } else { "" })
 }
 
-/// What runs and ends stands in no month: `jobs $1.59 to $44.25 → $3.18 to $88.50 per run`.
+/// The cost of jobs that end, which no monthly total contains: `jobs $1.59 to $44.25 → $3.18 to $88.50 per run`.
 fn jobs(it: &Difference) -> Vec<String> {
     let mut sums: BTreeMap<Period, [MoneyRange; 2]> = BTreeMap::new();
     for (place, state) in [&it.before, &it.after].into_iter().enumerate() {
@@ -253,13 +254,13 @@ fn jobs(it: &Difference) -> Vec<String> {
             sums.entry(per).or_default()[place] += ending.amount;
         }
     }
-    // What has no price may be a job.
+    // A resource without a price may be a job.
     let is_whole = [&it.delta.combined.before, &it.delta.combined.after].map(CostSum::is_whole);
     let shown = |range: MoneyRange, is_whole: bool| {
         let amount = it.after.currency.least_to_most(range, "");
         match (is_whole, range == MoneyRange::ZERO) {
             (true, _) => amount,
-            (false, true) => "not known".to_owned(),
+            (false, true) => "unknown".to_owned(),
             (false, false) => format!("at least {amount}"),
         }
     };
@@ -271,7 +272,7 @@ fn jobs(it: &Difference) -> Vec<String> {
     moved.map(row).collect()
 }
 
-/// `jobs start 30 → 43,800 times a month, $55.04 for each hour of a run`: nothing says how long a run takes.
+/// `jobs start 30 → 43,800 times per month, $55.04 per hour of running`: the duration is unknown.
 fn starts(it: &Difference) -> Option<String> {
     let mut sums = (0.0, 0.0);
     let mut hourly = MoneyRange::ZERO;
@@ -295,7 +296,7 @@ fn starts(it: &Difference) -> Option<String> {
         true => String::new(),
         false => format!(", {} {}", it.after.currency.least_to_most(hourly, ""), while_running(Period::Hour)),
     };
-    Some(format!("jobs start {} → {} times a month{each}", in_words(sums.0), in_words(sums.1)))
+    Some(format!("jobs start {} → {} times per month{each}", in_words(sums.0), in_words(sums.1)))
 }
 
 fn findings(it: &Difference) -> Vec<String> {
@@ -321,11 +322,11 @@ fn open(it: &Difference) -> Option<String> {
     let all = &it.after.inventory.unjudged;
     let open = files(&mut all.iter().filter(|it| it.standing != UnjudgedStatus::AsBefore));
     let before = files(&mut all.iter().filter(|it| it.standing == UnjudgedStatus::AsBefore));
-    let said = |n: usize| if n == 1 { "1 file not judged".to_owned() } else { format!("{n} files not judged") };
+    let said = |n: usize| if n == 1 { "1 file not evaluated".to_owned() } else { format!("{n} files not evaluated") };
     match (open, before) {
         (0, 0) => None,
-        (0, n) => Some(format!("{}, as before", said(n))),
+        (0, n) => Some(format!("{}, as before the change", said(n))),
         (n, 0) => Some(said(n)),
-        (n, more) => Some(format!("{}, and {more} as before", said(n))),
+        (n, more) => Some(format!("{}, and {more} as before the change", said(n))),
     }
 }

@@ -1,4 +1,4 @@
-//! A comparison as a page: what the change does, and behind it what the later state is.
+//! A comparison as a page: first the change, then the later state.
 
 use super::headline::Headline;
 use super::rows::{DifferenceRow, rows};
@@ -14,8 +14,8 @@ use crate::report::html::{Rest, findings, page};
 
 pub(super) fn difference(it: &Difference) -> String {
     let headline = Headline::new(it);
-    let fails = if it.fails_for_the_unread() { ", which fails" } else { "" };
-    let mut lines = vec![format!("Verdict: {}{fails}.", it.after.verdict.name())];
+    let fails = if it.fails_for_the_unread() { ", exit code 1" } else { "" };
+    let mut lines = vec![format!("Verdict: {}{fails}.", it.after.verdict.in_words())];
     lines.extend(headline.below());
     lines.push(format!("Compared with {}.", it.base));
     lines.extend(it.notes.iter().cloned());
@@ -30,7 +30,7 @@ fn changes(it: &Difference) -> Option<PageSection> {
     if rows.is_empty() {
         return None;
     }
-    // What sums count before examples and what else stands beside them.
+    // Resources in the total come before excluded ones.
     rows.sort_by_key(|row| apart(it, row).is_some());
     let mut body = Html::new();
     let costs = rows.iter().flat_map(|row| [row.before, row.after]).flatten().filter(|it| it.per == Period::Month);
@@ -42,14 +42,14 @@ fn changes(it: &Difference) -> Option<PageSection> {
         ("after", Column::Number),
         ("difference", Column::Number),
     ];
-    let caption = "What changes: what sums count first, each by its money";
+    let caption = "Changes: resources in the total first, then by amount";
     let table = Table { id: "changes-table", caption, columns: &columns, is_searchable: true };
     let rest = table.print(&mut body, rows, |page, row| changed(page, it, scale, &row));
     left_out(&mut body, rest, "changes");
-    Some(PageSection { id: "changes", title: "What changes", answer: None, body })
+    Some(PageSection { id: "changes", title: "What changes?", answer: None, body })
 }
 
-/// Why no sum counts it.
+/// The reason why the total excludes the resource.
 fn apart(it: &Difference, row: &DifferenceRow) -> Option<&'static str> {
     let change = row.first;
     let resource = it.after.resource(change.after).or_else(|| it.before.resource(change.before))?;
@@ -67,7 +67,7 @@ fn changed(page: &mut Html, it: &Difference, scale: Scale, row: &DifferenceRow) 
         page.leaf("span", &[("class", "tag")], change.word());
         if let Some(why) = apart(it, row) {
             page.raw(" ");
-            page.leaf("span", &[("class", "tag")], &format!("not in the sums: {why}"));
+            page.leaf("span", &[("class", "tag")], &format!("excluded from the total: {why}"));
         }
         let shown = |value: &str| if value.is_empty() { "–".to_owned() } else { value.to_owned() };
         for detail in &change.details {
@@ -100,7 +100,7 @@ fn changed(page: &mut Html, it: &Difference, scale: Scale, row: &DifferenceRow) 
     number(page, &told, moved.usd());
 }
 
-/// Teams and budgets.
+/// The section about teams and budgets.
 fn payers(it: &Difference) -> Option<PageSection> {
     let has_names = it.teams.iter().any(|team| team.name.is_some());
     let teams: Vec<_> = it.teams.iter().filter(|team| has_names && team.before != team.after).collect();
@@ -110,12 +110,12 @@ fn payers(it: &Difference) -> Option<PageSection> {
     }
     let mut body = Html::new();
     let columns = [
-        ("whose", Column::Text),
+        ("team or budget", Column::Text),
         ("before", Column::Number),
         ("after", Column::Number),
         ("difference or limit", Column::Number),
     ];
-    let table = Table { id: "teams", caption: "Teams and budgets, a month", columns: &columns, is_searchable: false };
+    let table = Table { id: "teams", caption: "Teams and budgets, per month", columns: &columns, is_searchable: false };
     let amount = |page: &mut Html, money: Money| number(page, &it.amount(money), money.usd());
     let rest = table.print(&mut body, teams, |page, team| {
         name(page, &team.name.as_ref().map_or_else(|| "no team".to_owned(), |name| format!("team {name}")));
@@ -135,7 +135,7 @@ fn payers(it: &Difference) -> Option<PageSection> {
             number(page, &left, spent.limit.unwrap_or_default().usd());
         });
     }
-    Some(PageSection { id: "paid-by", title: "Whose bill it moves", answer: None, body })
+    Some(PageSection { id: "paid-by", title: "Which teams and budgets change?", answer: None, body })
 }
 
 fn brought(it: &Difference) -> Option<PageSection> {
@@ -149,7 +149,7 @@ fn brought(it: &Difference) -> Option<PageSection> {
         (new, 0) => format!("New: {new}."),
         (new, worse) => format!("New: {new}; worse than before: {worse}."),
     };
-    Some(PageSection { id: "new", title: "What the change brings", answer: Some(answer), body })
+    Some(PageSection { id: "new", title: "Which findings are new or worse?", answer: Some(answer), body })
 }
 
 fn gone(it: &Difference) -> Option<PageSection> {
@@ -163,5 +163,5 @@ fn gone(it: &Difference) -> Option<PageSection> {
             page.leaf("li", &[], &format!("{} {address}", decided.finding.rule));
         }
     });
-    Some(PageSection { id: "fixed", title: "What it mends", answer: None, body })
+    Some(PageSection { id: "fixed", title: "Which findings are fixed?", answer: None, body })
 }

@@ -14,12 +14,12 @@ use crate::report::views::judged::{self, NotJudged};
 struct Document<'a> {
     version: u32,
     base: &'a str,
-    /// Where the files of the later state can be looked at.
+    /// The address of the files of the later state.
     url: Option<&'a str>,
     notes: &'a [String],
     cost: Cost,
     changes: Vec<Changed<'a>>,
-    /// Of the later state.
+    /// The commit of the later state.
     runs: Vec<json::Run<'a>>,
     teams: Vec<Paying<'a>>,
     budgets: Vec<json::Budget<'a>>,
@@ -36,7 +36,7 @@ struct Document<'a> {
     catalog: json::CatalogAge<'a>,
     blocked: bool,
     decided_by: &'a str,
-    /// fail, not judged or pass.
+    /// `fail`, `not judged` or `pass`.
     verdict: &'static str,
     not_judged: Vec<NotJudged<'a>>,
     coverage: Coverage<'a>,
@@ -64,7 +64,7 @@ struct Cost {
     attached: json::Changes,
     unpriced_before: usize,
     unpriced_after: usize,
-    /// Of `requested` after the change, what pods cost that name no accelerator.
+    /// The part of `requested` after the change for pods that name no accelerator.
     unnamed_after: json::Unnamed,
 }
 
@@ -72,7 +72,7 @@ struct Cost {
 struct Changed<'a> {
     change: &'static str,
     address: &'a str,
-    /// Where it stood under another address.
+    /// The earlier address, if it differs.
     address_before: Option<&'a str>,
     run: Option<&'a str>,
     kind: &'a str,
@@ -84,20 +84,20 @@ struct Changed<'a> {
     cost_before: Option<Amount>,
     cost_after: Option<Amount>,
     details: Vec<Differs<'a>>,
-    /// As it is after the change; as it was, of what is removed.
+    /// The resource after the change, or before it if it was removed.
     resource: Option<json::Counted<'a>>,
-    /// What was known of it before is not known any more: no saving.
+    /// The cost was known before and is unknown now: not a saving.
     lost: bool,
-    /// Which states know its cost: `both`, `after`, `before` or `neither`. Only of what both know there is a difference.
+    /// Which states know the cost: `both`, `after`, `before` or `neither`. Only `both` has a difference.
     known: &'static str,
 }
 
-/// What something costs, and for what: a month, a run, an hour.
+/// A cost and its period: month, run or hour.
 #[derive(Serialize)]
 struct Amount {
     per: &'static str,
     usd: Bounds,
-    /// It is the price of no price list.
+    /// The price is an estimate.
     estimated: bool,
 }
 

@@ -1,4 +1,4 @@
-//! The comment on a pull request. Everything from the repository is escaped; what is too long is cut in a stated order.
+//! The comment on a pull request. It escapes everything from the repository, and shortens long comments in a fixed order.
 
 use super::headline::Headline;
 use super::rows::{DifferenceRow, environments, rows};
@@ -14,42 +14,42 @@ use crate::report::views::judged;
 use crate::report::views::markup::{self, Address, Markdown, cell_code, code, figures, linked, markdown};
 use crate::rules::in_the_book;
 
-/// Rows of the table before the fold.
+/// Table rows before the fold.
 const ROWS: usize = 10;
 
-/// Rows behind the fold.
+/// Table rows behind the fold.
 const MOST_ROWS: usize = 200;
 
-/// Environments that are told apart.
+/// The most environments in the table.
 const MOST_ENVIRONMENTS: usize = 12;
 
-/// Teams that are told apart.
+/// The most teams in the table.
 const MOST_TEAMS: usize = 8;
 
-/// Budgets that are told apart.
+/// The most budgets in the table.
 const MOST_BUDGETS: usize = 12;
 
-/// Accepted findings that are named.
+/// The most accepted findings in the list.
 const MOST_ACCEPTED: usize = 20;
 
-/// Fixed findings that are named.
+/// The most fixed findings in the list.
 const MOST_FIXED: usize = 50;
 
-/// Characters of an address.
+/// The most characters of an address.
 const LONGEST_NAME: usize = 200;
 
-/// Characters of a value before and after, and of the name of a team.
+/// The most characters of a value before and after, and of a team name.
 const LONGEST_VALUE: usize = 60;
 
-/// Characters of a note to the reader.
+/// The most characters of a note.
 const LONGEST_NOTE: usize = 1_000;
 
 pub(super) fn difference(it: &Difference, room: Room) -> String {
     if it.is_nothing() {
         return nothing(it);
     }
-    // The order of cutting: what was fixed, then the details of cost and what is not known, then new findings from the
-    // last one on. The headline, the first rows of the table and the gate always stay.
+    // The order of cuts: fixed findings, then details of cost and unknown values, then new findings from the last one on. The
+    // headline, the first table rows and the verdict always stay.
     let mut kept = Shown { new: it.new.len() + it.grown.len(), fixed: true, details: true };
     loop {
         let text = compose(it, room, kept);
@@ -68,7 +68,7 @@ pub(super) fn difference(it: &Difference, room: Room) -> String {
     }
 }
 
-/// What was not cut yet.
+/// The parts that are not cut yet.
 #[derive(Debug, Clone, Copy)]
 struct Shown {
     new: usize,
@@ -76,7 +76,7 @@ struct Shown {
     details: bool,
 }
 
-/// The most new findings for which there is room.
+/// The most new findings that fit.
 fn fitting(it: &Difference, room: Room, kept: Shown) -> usize {
     let (mut fits, mut too_many) = (0, kept.new);
     while too_many - fits > 1 {
@@ -87,7 +87,7 @@ fn fitting(it: &Difference, room: Room, kept: Shown) -> usize {
     fits
 }
 
-/// One line is enough where nothing changed: it may stand in the place of a longer comment about an earlier commit.
+/// The comment if nothing changed: it may replace a longer one about an earlier commit.
 fn nothing(it: &Difference) -> String {
     let mut text = Markdown::default();
     text.push("### GPU cost: nothing changed");
@@ -97,7 +97,7 @@ fn nothing(it: &Difference) -> String {
     text.push("\n\n");
     notes(&mut text, it);
     if !it.unchanged.is_empty() {
-        markdown!(text, count_of(it.unchanged.len()), " as before.\n\n");
+        markdown!(text, count_of(it.unchanged.len()), " unchanged.\n\n");
     }
     gate(&mut text, it);
     text.into_string()
@@ -134,7 +134,7 @@ fn compose(it: &Difference, room: Room, kept: Shown) -> Markdown {
         markdown!(text, count_of(it.fixed.len()), " fixed; the full report lists them.\n\n");
     }
     if !it.unchanged.is_empty() {
-        markdown!(text, count_of(it.unchanged.len()), " as before.\n\n");
+        markdown!(text, count_of(it.unchanged.len()), " unchanged.\n\n");
     }
     if kept.details {
         unknown(&mut text, &it.after, room);
@@ -143,8 +143,8 @@ fn compose(it: &Difference, room: Room, kept: Shown) -> Markdown {
     text
 }
 
-/// What a phone shows without scrolling comes first: the money, and of what.
-const HEAD: &str = "| a month | resource | change | before → after |\n|---:|---|---|---|\n";
+/// The money comes first, so that a phone shows it without scrolling.
+const HEAD: &str = "| per month | resource | change | before → after |\n|---:|---|---|---|\n";
 
 fn changes(text: &mut Markdown, it: &Difference, room: Room, with_details: bool) {
     let rows = rows(it);
@@ -192,7 +192,7 @@ fn row(text: &mut Markdown, it: &Difference, row: &DifferenceRow) {
     text.push(" |\n");
 }
 
-/// `$1 → $2`, or `$1` alone where both are the same.
+/// `$1 → $2`, or `$1` if both are equal.
 fn from_to(text: &mut Markdown, before: &str, after: &str) {
     if before != after {
         markdown!(text, figures(before), " → ");
@@ -209,7 +209,7 @@ fn what(text: &mut Markdown, it: &Difference, change: &Change) {
         return text.push(change.word());
     }
     if change.details.is_empty() {
-        return text.push("another price");
+        return text.push("new price");
     }
     let shown = |value: &str| if value.is_empty() { figures("–") } else { markup::text(value, LONGEST_VALUE) };
     for (at, detail) in change.details.iter().enumerate() {
@@ -218,7 +218,7 @@ fn what(text: &mut Markdown, it: &Difference, change: &Change) {
     }
 }
 
-/// Only the name at the end of the address is another one.
+/// True if only the name at the end of the address differs.
 fn is_renamed(it: &Difference, change: &Change) -> bool {
     let (Some(earlier), Some(later)) = (it.before.resource(change.before), it.after.resource(change.after)) else {
         return false;
@@ -227,7 +227,7 @@ fn is_renamed(it: &Difference, change: &Change) -> bool {
     earlier.address != later.address && place(&earlier.address) == place(&later.address)
 }
 
-/// The address; where it was another one before, that one too. What pods ask for is marked where machines stand beside it.
+/// The address, with the earlier one if it differs. Pods are marked if the table also contains machines.
 fn resource(text: &mut Markdown, it: &Difference, row: &DifferenceRow) {
     let change = row.first;
     let (earlier, later) = (it.before.resource(change.before), it.after.resource(change.after));
@@ -241,20 +241,20 @@ fn resource(text: &mut Markdown, it: &Difference, row: &DifferenceRow) {
     text.push(figures(&row.number()));
     let is_mixed = !it.delta.rented.is_nothing() && !it.delta.requested.is_nothing();
     if is_mixed && later.or(earlier).is_some_and(|it| it.role == Role::Requested) {
-        text.push(" (requested)");
+        text.push(" (pods)");
     }
     if let Some(basis) = it.basis(change) {
         markdown!(text, "<br><sub>", markup::text(&basis, 200), "</sub>");
     }
 }
 
-/// What the change does to each environment, where it touches several.
+/// The effect on each environment, if the change affects several.
 fn by_environment(text: &mut Markdown, it: &Difference) {
     let all = environments(it);
     if all.is_empty() {
         return;
     }
-    text.push("| a month | in | before → after |\n|---:|---|---|\n");
+    text.push("| per month | environment | before → after |\n|---:|---|---|\n");
     for one in all.iter().take(MOST_ENVIRONMENTS) {
         let difference = it.signed(one.after.expected - one.before.expected);
         markdown!(text, "| ", figures(&difference), " | ", cell_code(&one.name, LONGEST_NAME), " | ");
@@ -267,7 +267,7 @@ fn by_environment(text: &mut Markdown, it: &Difference) {
     text.push("\n");
 }
 
-/// Who pays, where the change moves that and a label says whose it is.
+/// The cost of each team that the change affects, if labels name teams.
 fn teams(text: &mut Markdown, it: &Difference) {
     let moved: Vec<&Team> = it.teams.iter().filter(|team| team.before != team.after).collect();
     let name = |team: &Team| team.name.as_deref().map(|name| markup::text(name, LONGEST_VALUE));
@@ -280,13 +280,13 @@ fn teams(text: &mut Markdown, it: &Difference) {
         [] => {}
         [team] => {
             if let Some(name) = name(team) {
-                markdown!(text, "Paid by ", name, ": ");
+                markdown!(text, "Cost of team ", name, ": ");
                 amounts(text, team);
-                text.push(" a month\n\n");
+                text.push(" per month\n\n");
             }
         }
         moved if moved.iter().any(|team| team.name.is_some()) => {
-            text.push("| a month | team | before → after |\n|---:|---|---|\n");
+            text.push("| per month | team | before → after |\n|---:|---|---|\n");
             for team in moved.iter().take(MOST_TEAMS) {
                 let difference = it.signed(team.difference().expected);
                 markdown!(text, "| ", figures(&difference), " | ");
@@ -307,13 +307,13 @@ fn teams(text: &mut Markdown, it: &Difference) {
     }
 }
 
-/// What is left of the budgets that the change touches, and of those that are spent.
+/// The rest of each budget that the change affects or that is exceeded.
 fn budgets(text: &mut Markdown, it: &Difference) {
     let told: Vec<&Spent> = it.budgets.iter().filter(|it| it.is_worth_telling()).collect();
     if told.is_empty() {
         return;
     }
-    text.push("| left | budget | a month | before → after |\n|---:|---|---:|---|\n");
+    text.push("| left | budget | limit per month | before → after |\n|---:|---|---:|---|\n");
     for one in told.iter().take(MOST_BUDGETS) {
         let left = figures(&one.remainder(it.after.currency).unwrap_or_default());
         let bold = if one.is_over() { "**" } else { "" };
@@ -365,11 +365,11 @@ fn new_findings(text: &mut Markdown, it: &Difference, most: usize) {
     }
 }
 
-/// For whoever knows why something is as it is.
+/// For readers who want to accept a finding.
 const HOW_TO_ACCEPT: &str =
-    "<sub>To accept one, say why on its line: `# gpulint: ignore[RULE] until=2027-01-31 -- the reason`";
+    "<sub>To accept a finding, write on its line: `# gpulint: ignore[RULE] until=2027-01-31 -- the reason`";
 
-/// What somebody says is all right as it is, and why.
+/// The findings that the change accepts, with the reasons.
 fn accepted(text: &mut Markdown, it: &Difference) {
     if it.accepted.is_empty() {
         return;
@@ -379,7 +379,7 @@ fn accepted(text: &mut Markdown, it: &Difference) {
         let Some(by) = &decided.suppressed else { continue };
         let resource = it.after.resource(decided.finding.resource).map_or("", |it| it.address.as_str());
         let until = by.until.map(|date| format!(", until {date}")).unwrap_or_default();
-        let reason = by.reason.as_deref().unwrap_or("no reason is given");
+        let reason = by.reason.as_deref().unwrap_or("no reason given");
         markdown!(
             text,
             "- **",
@@ -414,20 +414,20 @@ fn fixed(text: &mut Markdown, it: &Difference, room: Room) {
     room.close_fold(text);
 }
 
-/// Which setting decided; the verdict itself is the first word of the comment.
+/// The verdict again, with the setting that decides it.
 fn gate(text: &mut Markdown, it: &Difference) {
     let below = match (it.after.verdict, it.new.len() + it.grown.len()) {
         (Verdict::Fail, _) | (_, 0) => "",
-        _ => " – what the change brings is below the level",
+        _ => " – new and worse findings are below the failing level",
     };
-    let how = if it.fails_for_the_unread() { " fails here" } else { below };
+    let how = if it.fails_for_the_unread() { ", exit code 1" } else { below };
     markdown!(
         text,
         "**",
-        it.after.verdict.name(),
+        it.after.verdict.in_words(),
         "**",
         how,
-        " – decided by ",
+        " – setting: ",
         code(&it.gate.setting, LONGEST_NOTE),
         "\n"
     );

@@ -1,4 +1,4 @@
-//! What a change does to cost and to findings, in each format that can tell it.
+//! The effect of a change on cost and findings, in each format for comparisons.
 
 mod headline;
 mod html;
@@ -21,30 +21,30 @@ use crate::decide::{Decided, Verdict};
 use crate::inventory::{Resource, Role, Unjudged, UnjudgedStatus};
 use crate::pricing::{Change, ChangeKind, Delta, Known, Period};
 
-/// Two states of a tree, and what lies between them.
+/// Two states of a tree, and the difference between them.
 pub struct Difference<'a> {
     pub before: Report<'a>,
     pub after: Report<'a>,
     pub delta: &'a Delta,
     pub new: Vec<&'a Decided>,
-    /// Those that were there before, about what costs clearly more now, or about more of the same text.
+    /// Findings that existed before and got worse: their cost clearly rose, or they cover more.
     pub grown: Vec<&'a Decided>,
     pub unchanged: Vec<&'a Decided>,
     pub fixed: Vec<&'a Decided>,
-    /// Those that the change suppresses.
+    /// Findings that the change suppresses.
     pub accepted: Vec<&'a Decided>,
-    /// What each team pays.
+    /// The cost of each team.
     pub teams: Vec<Team>,
     pub budgets: Vec<Spent>,
-    /// What the change is compared with, as it was named.
+    /// The base of the comparison, as the user named it.
     pub base: String,
     pub head: Option<Head>,
-    /// What a reader must know about the comparison.
+    /// Notes about the comparison for the reader.
     pub notes: Vec<String>,
     pub gate: Gate,
 }
 
-/// Whether the gate is closed, and which setting made it so. The verdict stands in the report of the later state.
+/// Whether the comparison fails, and the setting that decides this. The verdict is in the report of the later state.
 #[derive(Debug, Clone)]
 pub struct Gate {
     pub blocked: bool,
@@ -52,7 +52,7 @@ pub struct Gate {
 }
 
 impl<'a> Difference<'a> {
-    /// There is nothing that would be worth a first comment: at most, things have another name or place.
+    /// True if nothing deserves a first comment: at most, resources were moved or renamed.
     pub fn is_quiet(&self) -> bool {
         !self.has_something_to_tell() && self.delta.visible().all(|change| change.kind == ChangeKind::Moved)
     }
@@ -65,17 +65,17 @@ impl<'a> Difference<'a> {
             || self.after.inventory.unjudged.iter().any(is_news)
     }
 
-    /// The gate is closed although nothing that was read fails.
+    /// True if the comparison fails only because something was not evaluated.
     fn fails_for_the_unread(&self) -> bool {
         self.gate.blocked && self.after.verdict == Verdict::NotJudged
     }
 
-    /// What the change brings: findings that are new, and those that are worse.
+    /// The findings that the change adds or makes worse.
     pub(super) fn brought(&self) -> impl Iterator<Item = &'a Decided> {
         self.new.iter().chain(&self.grown).copied()
     }
 
-    /// Neither cost nor findings changed.
+    /// True if neither cost nor findings changed.
     pub(super) fn is_nothing(&self) -> bool {
         !self.has_something_to_tell() && self.delta.visible().next().is_none()
     }
@@ -85,7 +85,7 @@ impl<'a> Difference<'a> {
         after.or_else(|| self.before.resource(change.before).map(|it| self.before.called(it))).unwrap_or_default()
     }
 
-    /// What it costs before and after, and for what; none for what is not there or not priced.
+    /// The cost before and after; none if the resource does not exist or has no price.
     fn costs(&self, change: &Change) -> (Option<Cost>, Option<Cost>) {
         let of = |report: &Report, id: Option<crate::inventory::ResourceId>| {
             let item = id.and_then(|id| report.bill.items.get(id.0))?;
@@ -95,7 +95,7 @@ impl<'a> Difference<'a> {
         (of(&self.before, change.before), of(&self.after, change.after))
     }
 
-    /// Both states are told in the currency of the later one.
+    /// Formats amounts of both states in the currency of the later one.
     fn amount(&self, money: Money) -> String {
         self.after.currency.amount(money)
     }
@@ -111,17 +111,17 @@ impl<'a> Difference<'a> {
         format!("{}{}{or_more}{}", mark(cost.is_estimated), self.after.currency.range(cost.range), suffix(cost.per))
     }
 
-    /// What one state says of the cost; `nothing` where the resource is not in it.
+    /// The cost in one state; `nothing` if the resource is not in it.
     fn cost_in_words(&self, change: &Change, cost: Option<Cost>, is_there: bool, nothing: &str) -> String {
         match cost {
             Some(cost) => self.cost(cost),
-            None if matches!(change.known, Known::BecameKnown | Known::NoLongerKnown) => "not known".to_owned(),
+            None if matches!(change.known, Known::BecameKnown | Known::NoLongerKnown) => "unknown".to_owned(),
             None if is_there => "unpriced".to_owned(),
             None => nothing.to_owned(),
         }
     }
 
-    /// What the amount is made of, as it is after the change.
+    /// The calculation of the amount, as it is after the change.
     fn basis(&self, change: &Change) -> Option<String> {
         let (report, id) = match change.after {
             Some(id) => (&self.after, id),
@@ -130,7 +130,7 @@ impl<'a> Difference<'a> {
         basis(report.resource(Some(id))?, report.bill.items.get(id.0)?, self.after.currency)
     }
 
-    /// Something that the change moves is estimated before or after it.
+    /// True if a changed resource of this role has an estimated price, before or after.
     fn is_estimated(&self, role: Role) -> bool {
         let is_of = |change: &Change| {
             let resource = self.after.resource(change.after).or_else(|| self.before.resource(change.before));
@@ -141,7 +141,7 @@ impl<'a> Difference<'a> {
         costs.flat_map(|(before, after)| [before, after]).flatten().any(|it| it.is_estimated && it.per == Period::Month)
     }
 
-    /// By how much it became dearer from this to that, where both are for the same.
+    /// The increase from `before` to `after`; `?` if they are for different periods.
     fn increase(&self, change: &Change, before: Option<Cost>, after: Option<Cost>) -> String {
         let known = (before.is_some() || change.before.is_none()) && (after.is_some() || change.after.is_none());
         let costs = || [before, after].into_iter().flatten();
@@ -150,13 +150,13 @@ impl<'a> Difference<'a> {
         let mark = mark(costs().any(|it| it.is_estimated));
         let expected = |cost: Option<Cost>| cost.map_or(Money::ZERO, |it| it.range.expected);
         match known && same {
-            _ if change.known != Known::Both => "not known".to_owned(),
+            _ if change.known != Known::Both => "unknown".to_owned(),
             true => format!("{mark}{}{}", self.signed(expected(after) - expected(before)), suffix(per)),
             false => "?".to_owned(),
         }
     }
 
-    /// Changes that people want to see, the largest first.
+    /// The visible changes, the largest first.
     fn largest_first(&self) -> Vec<&Change> {
         let mut changes: Vec<&Change> = self.delta.visible().collect();
         let size = |change: &Change| {
@@ -171,7 +171,7 @@ impl<'a> Difference<'a> {
     }
 }
 
-/// What fails before what does not, then the most money.
+/// Sorts findings: failing ones first, then by saving.
 fn most_important_first<'a>(report: &Report, findings: &[&'a Decided]) -> Vec<&'a Decided> {
     let mut findings = findings.to_vec();
     findings.sort_by_cached_key(|decided| {
@@ -182,17 +182,17 @@ fn most_important_first<'a>(report: &Report, findings: &[&'a Decided]) -> Vec<&'
     findings
 }
 
-/// An amount and what it is for.
+/// An amount with its period.
 #[derive(Debug, Clone, Copy)]
 struct Cost {
     per: Period,
     range: MoneyRange,
     is_estimated: bool,
-    /// Nothing limits how many there are.
+    /// True if nothing limits the number of machines or pods.
     is_unlimited: bool,
 }
 
-/// Nothing behind what is for a month, as nearly all is.
+/// The period behind an amount; empty for a month.
 fn suffix(per: Period) -> String {
     if per == Period::Month { String::new() } else { format!("/{}", per.name()) }
 }

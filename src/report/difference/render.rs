@@ -1,4 +1,4 @@
-//! A comparison in each format that can tell it.
+//! A comparison in each format that supports one.
 
 use std::collections::HashSet;
 
@@ -10,7 +10,7 @@ use crate::report::views::price_age::price_age;
 use crate::report::{Format, Report, Room, Style};
 use crate::source::Date;
 
-/// The difference in a format; `None` where the format is one of findings alone.
+/// The comparison in a format; `None` if the format is only for findings.
 pub fn difference(format: Format, difference: &Difference, style: Style) -> Option<String> {
     match format {
         Format::Text => Some(text::difference(difference, style)),
@@ -19,7 +19,7 @@ pub fn difference(format: Format, difference: &Difference, style: Style) -> Opti
         Format::Outputs => Some(outputs::difference(difference)),
         Format::Html => Some(html::difference(difference)),
         Format::Slack | Format::Teams => written(format, &message(difference)),
-        // SARIF tells everything, and what of it was there before.
+        // SARIF contains all findings, and marks those that existed before.
         Format::Sarif => {
             let there: HashSet<*const Decided> =
                 difference.unchanged.iter().map(|it| std::ptr::from_ref(*it)).collect();
@@ -36,9 +36,9 @@ pub fn difference(format: Format, difference: &Difference, style: Style) -> Opti
             let report = Report { findings: &all, catalog: after.catalog.clone(), ..*after };
             crate::report::render(format, &report, style)
         }
-        // Rows are a state as a whole, and what a change brought is no state.
+        // JSON lines contain a whole state, and a change is not a state.
         Format::Ndjson => None,
-        // What knows no change is told what the change brought.
+        // Formats without comparisons contain what the change adds.
         format => {
             let new: Vec<Decided> = difference.brought().cloned().collect();
             let after = &difference.after;
@@ -48,7 +48,7 @@ pub fn difference(format: Format, difference: &Difference, style: Style) -> Opti
     }
 }
 
-/// In a few lines: what it comes to, and what it brings.
+/// A few lines: the effect on cost, and the findings that the change adds.
 fn message(it: &Difference) -> Message {
     const MOST: usize = 5;
     let headline = Headline::new(it);
@@ -67,13 +67,13 @@ fn message(it: &Difference) -> Message {
             .chain(headline.below())
             .chain(it.notes.iter().cloned())
             .collect(),
-        lists: [("What the change brings".to_owned(), told)].into_iter().filter(|(_, told)| !told.is_empty()).collect(),
+        lists: [("New and worse findings".to_owned(), told)].into_iter().filter(|(_, told)| !told.is_empty()).collect(),
         url: it.head.as_ref().map(|head| head.url().to_owned()),
         footer: format!("gpulint, {}", price_age(&it.after)),
     }
 }
 
-/// The difference as a comment.
+/// The comparison as a comment.
 pub fn comment_on_change(difference: &Difference, room: Room) -> String {
     markdown::difference(difference, room)
 }

@@ -1,4 +1,4 @@
-//! The changes as people read them: what one text makes many times is one row.
+//! The changes as table rows: instances of one block with the same change are one row.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,22 +9,22 @@ use crate::pricing::{Change, ChangeKind, Known, Period};
 use crate::report::Report;
 use crate::source::Span;
 
-/// Changes of the same text in the same way.
+/// Equal changes of instances of one block.
 pub(super) struct DifferenceRow<'a> {
-    /// The largest of them.
+    /// The change with the largest amount.
     pub(super) first: &'a Change,
     pub(super) all: Vec<&'a Change>,
-    /// In how many runs they are: roots, overlays, environments.
+    /// The number of deployments they are in: roots, overlays, environments.
     pub(super) runs: usize,
-    /// What these are, where they are all of one kind.
+    /// The kind of these deployments, if all have the same.
     places: &'static str,
-    /// Of all together; none where one of them has no price.
+    /// The total of all; none if one has no price.
     pub(super) before: Option<Cost>,
     pub(super) after: Option<Cost>,
 }
 
 impl DifferenceRow<'_> {
-    /// The address, without the keys of instances where it stands for several.
+    /// The address, without instance keys if the row contains several.
     pub(super) fn name(&self, it: &Difference) -> String {
         let address = it.address(self.first);
         match (self.all.len(), self.runs) {
@@ -45,14 +45,14 @@ impl DifferenceRow<'_> {
     }
 }
 
-/// What a change touches in an environment, before and after.
+/// The effect of a change on an environment, before and after.
 pub(super) struct Environment {
     pub(super) name: String,
     pub(super) before: MoneyRange,
     pub(super) after: MoneyRange,
 }
 
-/// The largest first.
+/// Sorts the rows, the largest change first.
 pub(super) fn rows<'a>(it: &'a Difference) -> Vec<DifferenceRow<'a>> {
     let mut rows: Vec<DifferenceRow<'a>> = Vec::new();
     let mut known: BTreeMap<Alike, usize> = BTreeMap::new();
@@ -80,10 +80,10 @@ pub(super) fn rows<'a>(it: &'a Difference) -> Vec<DifferenceRow<'a>> {
     rows
 }
 
-/// What changes of one text have in common: where it stands, what became of it, and for what it is paid.
+/// The key of changes that are shown as one row: place, kind of change, and period.
 type Alike = (Option<Span>, Option<Span>, &'static str, String, Vec<Option<Period>>);
 
-/// Only what nothing but its address tells apart; a move has two places and is shown alone.
+/// Only resources that differ in nothing but the address; a move has two places and gets its own row.
 fn alike(it: &Difference, change: &Change) -> Option<Alike> {
     if change.kind == ChangeKind::Moved {
         return None;
@@ -110,7 +110,7 @@ fn together(one: Option<Cost>, other: Option<Cost>) -> Option<Cost> {
     })
 }
 
-/// The run that a change is in, as people call it, and what it is; empty where it is in none.
+/// The name and kind of the deployment of a change; empty without one.
 fn run(it: &Difference, change: &Change) -> (String, Option<RunKind>) {
     let of = |report: &Report, id| {
         let run = report.resource(id)?.run.as_ref()?;
@@ -120,7 +120,7 @@ fn run(it: &Difference, change: &Change) -> (String, Option<RunKind>) {
     of(&it.after, change.after).or_else(|| of(&it.before, change.before)).unwrap_or_default()
 }
 
-/// The runs that the change touches with what it touches there, where these are several: what changes most first.
+/// The deployments that the change affects, with the effect on each, if there are several: the largest change first.
 pub(super) fn environments(it: &Difference) -> Vec<Environment> {
     let touched: BTreeSet<String> =
         it.delta.visible().map(|change| run(it, change).0).filter(|it| !it.is_empty()).collect();
@@ -134,7 +134,7 @@ pub(super) fn environments(it: &Difference) -> Vec<Environment> {
         if resource.is_none_or(|it| it.role != role) {
             continue;
         }
-        // Of what only one state knows there is no difference.
+        // There is no difference if only one state knows the cost.
         if change.known != Known::Both {
             continue;
         }
@@ -150,7 +150,7 @@ pub(super) fn environments(it: &Difference) -> Vec<Environment> {
     if all.len() > 1 { all } else { Vec::new() }
 }
 
-/// The address of all instances of a text: `module.a.aws_instance.b` of `module.a["x"].aws_instance.b[0]`.
+/// The common address of all instances of a block: `module.a.aws_instance.b` for `module.a["x"].aws_instance.b[0]`.
 fn without_keys(address: &str) -> String {
     let mut depth = 0usize;
     let outside = address.chars().filter(|c| match c {

@@ -1,4 +1,4 @@
-//! A comparison for people, in a terminal.
+//! A comparison for a terminal.
 
 use std::fmt::Write;
 
@@ -17,7 +17,7 @@ use crate::report::{Style, escape};
 pub(super) fn difference(it: &Difference, style: Style) -> String {
     let headline = Headline::new(it);
     let line = headline.line(it.after.verdict);
-    let mut text = format!("GPU cost against {}: {line}\n", escape::one_line(&it.base));
+    let mut text = format!("GPU cost vs {}: {line}\n", escape::one_line(&it.base));
     for row in headline.below() {
         let _ = writeln!(text, "{row}");
     }
@@ -33,7 +33,7 @@ pub(super) fn difference(it: &Difference, style: Style) -> String {
     }
     costs(&mut text, it, style);
     if !it.unchanged.is_empty() {
-        let _ = writeln!(text, "findings as before: {}", it.unchanged.len());
+        let _ = writeln!(text, "unchanged findings: {}", it.unchanged.len());
     }
     for spent in it.budgets.iter().filter(|it| it.is_worth_telling()) {
         let _ = writeln!(text, "{}", budget(it, spent));
@@ -45,7 +45,7 @@ pub(super) fn difference(it: &Difference, style: Style) -> String {
     }
     for decided in &it.accepted {
         let resource = it.after.resource(decided.finding.resource).map_or("", |it| it.address.as_str());
-        let reason = decided.suppressed.as_ref().and_then(|by| by.reason.as_deref()).unwrap_or("no reason is given");
+        let reason = decided.suppressed.as_ref().and_then(|by| by.reason.as_deref()).unwrap_or("no reason given");
         let _ = writeln!(
             text,
             "  accepted: {} {}: {}",
@@ -58,21 +58,21 @@ pub(super) fn difference(it: &Difference, style: Style) -> String {
     text
 }
 
-/// `budget of team search (exceeded-budget, 730 hours): $32,000 → $47,000 of $40,000 a month, $7,000 over`
+/// `budget of team search (exceeded-budget, 730 hours): $32,000 → $47,000/month, limit $40,000, $7,000 over`
 fn budget(it: &Difference, spent: &Spent) -> String {
     let amount = |money| it.after.currency.amount(money);
     let before = spent.before.filter(|before| *before != spent.after);
     let before = before.map(|before| format!("{} → ", amount(before))).unwrap_or_default();
-    let limit = spent.limit.map(|limit| format!(" of {}", amount(limit))).unwrap_or_default();
+    let limit = spent.limit.map(|limit| format!(", limit {}", amount(limit))).unwrap_or_default();
     let left = spent.remainder(it.after.currency).map(|left| format!(", {left}")).unwrap_or_default();
     let name = escape::shortened(&escape::one_line(&spent.name), 60);
     let by = escape::one_line(&spent.counted_by());
-    format!("budget of {name} ({by}): {before}{}{limit} a month{left}", amount(spent.after))
+    format!("budget of {name} ({by}): {before}{}/month{limit}{left}", amount(spent.after))
 }
 
 fn gate(it: &Difference) -> String {
-    let fails = if it.fails_for_the_unread() { ", which fails" } else { "" };
-    format!("verdict: {}{fails}", it.after.verdict.name())
+    let fails = if it.fails_for_the_unread() { ", exit code 1" } else { "" };
+    format!("verdict: {}{fails}", it.after.verdict.in_words())
 }
 
 fn costs(text: &mut String, it: &Difference, style: Style) {

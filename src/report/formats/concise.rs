@@ -1,4 +1,4 @@
-//! One line a finding, for people who grep and for editors. What one text makes many times is one line, with how often.
+//! One line per finding, for grep and editors. Instances of one block share a line, with their number.
 
 use std::collections::HashMap;
 use std::fmt::Write;

@@ -14,7 +14,7 @@ const FINDINGS: &str = "rule,group,level,confidence,risk,path,line,column,addres
                         saves_floor_usd_per_month,saves_expected_usd_per_month,saves_ceiling_usd_per_month,\
                         suppressed,suppressed_until,baseline_since,saves_usd,saves_per\n";
 
-/// Findings, those that were accepted among them.
+/// Writes findings, including accepted ones.
 pub(in crate::report) fn check(report: &Report) -> String {
     let mut rows = FINDINGS.to_owned();
     for decided in report.findings {
@@ -37,7 +37,7 @@ pub(in crate::report) fn check(report: &Report) -> String {
             text(finding.help.as_deref().unwrap_or_default()),
         ];
         cells.extend(dollars(finding.saves.filter(|_| finding.per == Period::Month)));
-        cells.push(suppressed.map(|it| text(it.reason.as_deref().unwrap_or("no reason"))).unwrap_or_default());
+        cells.push(suppressed.map(|it| text(it.reason.as_deref().unwrap_or("no reason given"))).unwrap_or_default());
         cells.push(suppressed.and_then(|it| it.until).map(|date| date.to_string()).unwrap_or_default());
         cells.push(decided.baselined.map(|date| date.to_string()).unwrap_or_default());
         cells.push(finding.saves.map(|saves| saves.expected.usd().to_string()).unwrap_or_default());
@@ -49,7 +49,7 @@ pub(in crate::report) fn check(report: &Report) -> String {
     rows
 }
 
-/// A row each, so that a file without findings does not look clean.
+/// One row for each unevaluated entry, so that a file without findings does not look clean.
 fn not_judged(rows: &mut String, report: &Report) {
     for it in judged::listed(report) {
         let mut cells = vec![String::new(); FINDINGS.split(',').count()];
@@ -79,7 +79,7 @@ const RESOURCES: &str = "address,path,line,kind,role,provider,region,machine,acc
                          ceiling_usd_per_million_tokens_at_full_load,\
                          usd_per_million_tokens_at_traffic,usd_per_thousand_requests,usd_per_seat_and_month\n";
 
-/// The bill.
+/// Writes the bill.
 pub(in crate::report) fn cost(report: &Report) -> String {
     let mut rows = RESOURCES.to_owned();
     for (index, resource) in report.inventory.resources.iter().enumerate() {
@@ -115,7 +115,7 @@ pub(in crate::report) fn cost(report: &Report) -> String {
     rows
 }
 
-/// A resource of a case, with what it costs.
+/// A resource of a scenario, with its cost.
 pub(in crate::report) fn resource(report: &Report, at: usize) -> Vec<String> {
     let Some(resource) = report.inventory.resources.get(at) else { return Vec::new() };
     let item = report.bill.items.get(at);
@@ -141,7 +141,7 @@ fn status(item: Option<&BillItem>) -> &'static str {
     }
 }
 
-/// What a unit of work costs, to three digits: no estimate has more.
+/// Unit costs, rounded to three digits: the estimates are not more precise.
 fn units(work: Option<UnitWork<'_>>) -> Vec<String> {
     let number = |n: f64| Number::three_digits(n).to_string();
     let ends = |range: Option<SpeedRange>| match range {
@@ -182,10 +182,10 @@ fn dollars(range: Option<MoneyRange>) -> [String; 3] {
 /// Spreadsheets cut cells at 32,767 characters.
 const LONGEST_CELL: usize = 30_000;
 
-/// Full-width signs are turned into the others by some programs.
+/// Some programs convert full-width characters to normal ones.
 const FORMULAS: [char; 8] = ['=', '+', '-', '@', '\u{ff1d}', '\u{ff0b}', '\u{ff0d}', '\u{ff20}'];
 
-/// A cell. Spreadsheets run what begins like a formula.
+/// Writes a cell so that a spreadsheet does not run it as a formula.
 pub(in crate::report) fn text(text: &str) -> String {
     let text = shortened(&one_line(text), LONGEST_CELL);
     let begins = text.trim_start();

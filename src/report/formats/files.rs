@@ -1,4 +1,4 @@
-//! The files that matter: who read them, and why not.
+//! The relevant files: which deployments read each one, or why it was not read.
 
 use std::fmt::Write;
 
@@ -16,12 +16,12 @@ struct Document<'a> {
 #[derive(Serialize)]
 struct File<'a> {
     path: String,
-    /// The ids of the runs that read it.
+    /// The ids of the deployments that read it.
     runs: Vec<&'a str>,
     unread: Vec<&'a str>,
 }
 
-/// Every file that matters; `None` where the format is one of findings.
+/// Every relevant file; `None` if the format is only for findings.
 pub fn files(format: Format, report: &Report) -> Option<String> {
     let files = coverage::files(report);
     match format {
@@ -49,9 +49,9 @@ fn text(report: &Report, files: &[Covered<'_>]) -> String {
         }
     }
     let line = coverage::line(report).unwrap_or_else(|| match files.len() {
-        0 => "no file matters here".to_owned(),
-        1 => "read the one file that matters".to_owned(),
-        n => format!("read all {n} files that matter"),
+        0 => "no relevant files found".to_owned(),
+        1 => "read the only relevant file".to_owned(),
+        n => format!("read all {n} relevant files"),
     });
     let _ = writeln!(text, "{line}");
     text

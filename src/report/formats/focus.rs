@@ -1,9 +1,9 @@
-//! The bill as rows of FOCUS 1.2 (the FinOps Foundation's open specification of cost data), for tools that read it.
+//! The bill as rows of FOCUS 1.2, the FinOps Foundation's open specification of cost data.
 //!
-//! Nothing here was billed. The specification demands a number of every cost; those that come from invoices are 0, so that a
-//! tool which adds estimates to bills adds nothing. `ListCost` is what the quantity costs on demand by the list, which is
-//! what that column says; what is expected, as it is bought, stands in columns of our own.
-//! What has no amount for a month has no row: no column could say so.
+//! Nothing here was billed. The specification requires a number for every cost. Costs of invoices are 0, so that a tool that adds
+//! estimates to bills adds nothing. `ListCost` is the cost at on-demand list prices, as that column requires. The expected cost
+//! of the actual purchase option is in columns with the prefix `x_`.
+//! A resource without a monthly cost has no row, because no column could express it.
 
 use std::collections::BTreeMap;
 
@@ -16,15 +16,15 @@ use crate::measured::paid::BillMonth;
 use crate::pricing::{BillItem, HOURS_PER_MONTH, Scenario};
 use crate::report::Report;
 
-/// One column: its name, and what it says.
+/// A column: name and value.
 type Column = (&'static str, fn(&Charge<'_>) -> String);
 
-/// What is expected of one resource for a month.
+/// The expected cost of one resource for a month.
 struct Charge<'a> {
     resource: &'a Resource,
     amount: MoneyRange,
     list: MoneyRange,
-    /// What is priced, and in which unit.
+    /// What is priced, and its unit.
     quantity: f64,
     unit: &'static str,
     what: What,
@@ -40,12 +40,12 @@ enum What {
     Disks,
 }
 
-/// In the order of the specification, and then our own.
+/// In the order of the specification, then our own columns.
 const COLUMNS: &[Column] = &[
     ("AvailabilityZone", |_| String::new()),
     ("BilledCost", |_| decimal(0.0)),
     ("BillingAccountId", |_| "not-billed".to_owned()),
-    ("BillingAccountName", |_| "estimate of text, nothing was billed".to_owned()),
+    ("BillingAccountName", |_| "estimate from configuration, not billed".to_owned()),
     ("BillingAccountType", |_| "Estimate".to_owned()),
     ("BillingCurrency", |_| "USD".to_owned()),
     ("BillingPeriodEnd", |it| midnight(it.month.next())),
@@ -71,7 +71,7 @@ const COLUMNS: &[Column] = &[
     ("ContractedUnitPrice", |_| String::new()),
     ("EffectiveCost", |_| decimal(0.0)),
     ("InvoiceId", |_| String::new()),
-    ("InvoiceIssuerName", |_| "nobody: an estimate of gpulint".to_owned()),
+    ("InvoiceIssuerName", |_| "gpulint estimate, no invoice".to_owned()),
     ("ListCost", |it| decimal(it.list.expected.usd())),
     ("ListUnitPrice", |it| it.list_unit_price()),
     ("PricingCategory", |it| it.pricing_category().to_owned()),
@@ -113,13 +113,13 @@ const COLUMNS: &[Column] = &[
     ("x_Tool", |it| it.tool.to_owned()),
 ];
 
-/// Readers tell decimals from integers by their point.
+/// Readers distinguish decimals from integers by the decimal point.
 fn decimal(number: f64) -> String {
     format!("{number:?}")
 }
 
-/// Rows of what the sums of the bill are made of, each dollar once, for the month of the day by which ages are judged: its
-/// hours, and not the 730 of other sums.
+/// Rows for the parts of the total, with each dollar counted once, for the month of the reference day: with its hours, not the
+/// 730 of other totals.
 pub(in crate::report) fn cost(report: &Report) -> String {
     let names: Vec<&str> = COLUMNS.iter().map(|(name, _)| *name).collect();
     let mut rows = format!("{}\n", names.join(","));
@@ -135,7 +135,7 @@ pub(in crate::report) fn cost(report: &Report) -> String {
     rows
 }
 
-/// Of a bill, what has no row: it has no price, or nobody knows how often it runs.
+/// Resources of the bill without a row: they have no price, or the number of their runs is unknown.
 pub fn left_out(report: &Report) -> usize {
     let items = report.inventory.resources.iter().zip(&report.bill.items);
     items.filter(|(resource, item)| adds_up(resource, item) && item.monthly.is_none()).count()
@@ -163,7 +163,7 @@ fn charges<'a>(
         path: report.paths.locate(report.sources, resource.span).path,
         tool,
     };
-    // Of pods on machines of the tree, only what they ask for beyond these.
+    // For pods on machines of the tree, only the cost beyond these machines.
     let share = item.share.filter(|share| !item.is_within || share.expected > Money::ZERO);
     let of_month = |amount: MoneyRange| amount.times(month.hours() / HOURS_PER_MONTH);
     let machines = share.map(|amount| {
@@ -172,20 +172,20 @@ fn charges<'a>(
         let (amount, list) = (of_month(amount), of_month(list));
         charge(What::Machines, amount, list, hours(item, amount, month), "Hours")
     });
-    // A disk is rented for a month, however long that is.
+    // Disks are billed per month, whatever its length.
     let disks = item.attached.as_ref().and_then(|it| it.known()).filter(|it| *it != MoneyRange::ZERO);
     let disks = disks.map(|amount| charge(What::Disks, amount, amount, 1.0, "Months"));
     machines.into_iter().chain(disks).collect()
 }
 
-/// Hours of all of them together: what is expected over the price of one hour, as schedules change how many there are.
+/// The total hours: expected cost divided by the price per hour, because schedules change the number of machines.
 fn hours(item: &BillItem, amount: MoneyRange, month: BillMonth) -> f64 {
     let hour = item.hourly().map_or(0.0, |hour| hour.expected.usd());
     let of_each = item.hours * month.hours() / HOURS_PER_MONTH;
     if hour > 0.0 { amount.expected.usd() / hour } else { item.count.map_or(0.0, |it| it.expected) * of_each }
 }
 
-/// The first moment of a month.
+/// The first second of a month.
 fn midnight(month: BillMonth) -> String {
     format!("{month}-01T00:00:00Z")
 }
@@ -195,7 +195,7 @@ impl Charge<'_> {
         self.resource.text(key).unwrap_or_default()
     }
 
-    /// As bills of the large clouds call them.
+    /// The provider's name as on its own bills.
     fn provider(&self) -> &str {
         match self.said(Key::Provider) {
             "" => "Unknown",
@@ -212,7 +212,7 @@ impl Charge<'_> {
             What::Machines => self.said(Key::Machine),
             What::Disks => "disks",
         };
-        format!("expected for a month by text: {what} {}", self.resource.address)
+        format!("expected monthly cost from configuration: {what} {}", self.resource.address)
     }
 
     fn list_unit_price(&self) -> String {

@@ -9,15 +9,15 @@ use crate::report::escape::{one_line, shortened};
 use crate::report::views::judged;
 use crate::report::{Choice, Report};
 
-/// What GitHub shows of an annotation.
+/// How much of an annotation GitHub shows.
 const LONGEST_MESSAGE: usize = 4_000;
 
-/// GitHub shows ten of a step; findings come first.
+/// GitHub shows ten annotations per step, so findings come first.
 const MOST_UNJUDGED: usize = 10;
 
 pub(in crate::report) fn check(report: &Report) -> String {
     let mut commands = String::new();
-    // GitHub shows the first ten of a step: the most money comes first.
+    // GitHub shows the first ten annotations of a step, so the most expensive findings come first.
     for group in Choice::default().groups(report) {
         for decided in group.findings {
             let finding = &decided.finding;
@@ -46,20 +46,20 @@ pub(in crate::report) fn check(report: &Report) -> String {
     for it in judged::listed(report).iter().filter(|it| it.standing != UnjudgedStatus::AsBefore).take(MOST_UNJUDGED) {
         let line = judged::line(report, it).map(|line| format!(",line={line}")).unwrap_or_default();
         let cure = it.cure.as_deref().map(|cure| format!("\n{}", one_line(cure))).unwrap_or_default();
-        let message = shortened(&format!("not judged: {}{cure}", one_line(&it.reason)), LONGEST_MESSAGE);
+        let message = shortened(&format!("not evaluated: {}{cure}", one_line(&it.reason)), LONGEST_MESSAGE);
         let file = property(&report.paths.show(&it.path));
-        let _ = writeln!(commands, "::warning file={file}{line},title=gpulint%3A not judged::{}", data(&message));
+        let _ = writeln!(commands, "::warning file={file}{line},title=gpulint%3A not evaluated::{}", data(&message));
     }
     let _ = writeln!(commands, "{}", text::headline(report));
     commands
 }
 
-/// The text of a command; a line feed would begin another command.
+/// The value of a command, on one line: a line feed would begin another command.
 fn data(text: &str) -> String {
     text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
 }
 
-/// A property of a command.
+/// Escapes a property of a command.
 fn property(text: &str) -> String {
     data(&one_line(text)).replace(':', "%3A").replace(',', "%2C")
 }

@@ -32,7 +32,7 @@ struct Lines {
     begin: usize,
 }
 
-/// What nobody looked at is no finding; a list without it would look clean.
+/// Unevaluated entries are not findings, but a list without them would look clean.
 fn not_judged<'a>(report: &Report<'a>) -> impl Iterator<Item = Issue<'a>> {
     let mut turns: HashMap<String, usize> = HashMap::new();
     let issue = |it: &'a Unjudged| {
@@ -42,7 +42,7 @@ fn not_judged<'a>(report: &Report<'a>) -> impl Iterator<Item = Issue<'a>> {
         let identity = ["not-judged", &path, &it.reason, &turn.to_string()].map(str::to_owned);
         let lines = Lines { begin: judged::line(report, it).unwrap_or(1) };
         Issue {
-            description: format!("not judged: {}", shortened(&one_line(&it.reason), 1_000)),
+            description: format!("not evaluated: {}", shortened(&one_line(&it.reason), 1_000)),
             check_name: "not-judged",
             fingerprint: digest(&identity),
             severity: "info",

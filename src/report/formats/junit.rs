@@ -1,4 +1,4 @@
-//! JUnit's XML: one suite a file, one failed case a finding.
+//! JUnit XML: one suite per file, one failed case per finding.
 
 use std::fmt::Write;
 
@@ -17,7 +17,7 @@ pub(in crate::report) fn check(report: &Report) -> String {
     let skipped = unjudged.len();
     let failed = files.values().flatten().filter(|decided| decided.finding.level != Level::Note).count();
     let mut xml = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
-    // A run without findings is a case that passed, so that a report without any case is a mistake.
+    // A run without findings is one passed case, because a report without cases is an error.
     let _ = writeln!(xml, "<testsuites name=\"gpulint\" tests=\"{}\" failures=\"{failed}\">", (all + skipped).max(1));
     if files.is_empty() && unjudged.is_empty() {
         xml.push_str("  <testsuite name=\"gpulint\" tests=\"1\" failures=\"0\">\n");
@@ -40,7 +40,7 @@ pub(in crate::report) fn check(report: &Report) -> String {
                 .map(|(text, most)| escaped(&without_commands(&shortened(text, most))));
             let _ =
                 write!(xml, "    <testcase classname=\"{name}\" name=\"{case}\" file=\"{name}\" line=\"{}\">", at.line);
-            // A note is told and fails nothing.
+            // A note is listed, but does not fail.
             let _ = match finding.level {
                 Level::Note => write!(xml, "<system-out>{message}\n{body}</system-out>"),
                 level => write!(xml, "<failure type=\"{}\" message=\"{message}\">{body}</failure>", level.name()),
@@ -54,25 +54,25 @@ pub(in crate::report) fn check(report: &Report) -> String {
     xml
 }
 
-/// What nobody looked at: cases that were skipped.
+/// Unevaluated entries as skipped cases.
 fn not_judged(xml: &mut String, report: &Report, all: &[&Unjudged]) {
     if all.is_empty() {
         return;
     }
     let n = all.len();
-    let _ = writeln!(xml, "  <testsuite name=\"not judged\" tests=\"{n}\" failures=\"0\" skipped=\"{n}\">");
+    let _ = writeln!(xml, "  <testsuite name=\"not evaluated\" tests=\"{n}\" failures=\"0\" skipped=\"{n}\">");
     for it in all {
         let path = escaped(&shortened(&judged::place(report, it), 300));
-        let message = escaped(&shortened(&format!("not judged: {}", it.reason), 1_000));
+        let message = escaped(&shortened(&format!("not evaluated: {}", it.reason), 1_000));
         let _ = writeln!(
             xml,
-            "    <testcase classname=\"not judged\" name=\"{path}\"><skipped message=\"{message}\"/></testcase>"
+            "    <testcase classname=\"not evaluated\" name=\"{path}\"><skipped message=\"{message}\"/></testcase>"
         );
     }
     xml.push_str("  </testsuite>\n");
 }
 
-/// Text inside of an element or an attribute; XML knows fewer characters than text.
+/// Escapes the content of an element or attribute; XML allows fewer characters than other text.
 pub fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for c in harmless(text).chars() {

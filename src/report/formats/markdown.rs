@@ -1,4 +1,4 @@
-//! Words of a repository inside Markdown: no mention, no link, no HTML, no broken fence, no table cell too many.
+//! Writes a repository's strings into Markdown safely: without mentions, links, HTML, broken code blocks or extra table cells.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,13 +16,13 @@ use crate::report::views::{apart, coverage};
 use crate::report::{Head, Report, Room, escape};
 use crate::rules::link;
 
-/// Characters of a path or an address.
+/// The most characters of a path or an address.
 const LONGEST_NAME: usize = 200;
 
-/// Characters of a message or its help.
+/// The most characters of a message or its help.
 const LONGEST_MESSAGE: usize = 1_000;
 
-/// The findings of one tree.
+/// The report on one tree as Markdown.
 pub(in crate::report) fn check(report: &Report, room: Room) -> String {
     let counting: Vec<&Decided> = report.findings.iter().filter(|decided| decided.counts()).collect();
     let mut most = counting.len();
@@ -66,7 +66,7 @@ pub(in crate::report) fn count_of(findings: usize) -> Markdown {
     text
 }
 
-/// The first findings, those that say the same about one file as one; how many are left out.
+/// Writes the first findings, repeats in one file as one; returns how many are left out.
 pub(in crate::report) fn told(
     text: &mut Markdown,
     report: &Report,
@@ -81,7 +81,7 @@ pub(in crate::report) fn told(
             left_out += 1 + others.len();
             continue;
         }
-        // The same cure is said once.
+        // The same help is shown once.
         let help = decided.finding.help.as_deref().filter(|help| helped.insert(*help));
         finding(text, report, head, decided, help);
         if !others.is_empty() {
@@ -92,7 +92,7 @@ pub(in crate::report) fn told(
     left_out
 }
 
-/// One finding: rule, place, resource, money, what to do.
+/// One finding: rule, place, resource, money and help.
 fn finding(text: &mut Markdown, report: &Report, head: Option<&Head>, decided: &Decided, help: Option<&str>) {
     let finding = &decided.finding;
     let at = report.paths.locate(report.sources, finding.span);
@@ -114,7 +114,7 @@ fn finding(text: &mut Markdown, report: &Report, head: Option<&Head>, decided: &
     saves(text, report, decided);
     markdown!(text, "  \n  ", markup::text(&finding.message, LONGEST_MESSAGE), "\n");
     if let Some(help) = help {
-        // A line of its own: two blanks end the one before.
+        // Two spaces end the line before.
         text.trim_end();
         markdown!(text, "  \n  _", markup::text(help, LONGEST_MESSAGE), "_\n");
     }
@@ -126,7 +126,7 @@ fn saves(text: &mut Markdown, report: &Report, decided: &Decided) {
     }
 }
 
-/// A finding where its line is known already.
+/// A finding in a comment on its line.
 pub(in crate::report) fn remark(text: &mut Markdown, report: &Report, decided: &Decided) {
     let finding = &decided.finding;
     markdown!(text, "**", figures(&finding.rule), "**");
@@ -140,11 +140,11 @@ pub(in crate::report) fn remark(text: &mut Markdown, report: &Report, decided: &
     }
 }
 
-/// What could not be priced or known, with the reason for each, and what was assumed.
+/// Unknown prices and values with their reasons, and assumed values.
 pub(in crate::report) fn unknown(text: &mut Markdown, report: &Report, room: Room) {
     const MOST: usize = 50;
     let dated = match report.catalog.as_of.is_empty() {
-        true => "List prices from the catalog in the binary".to_owned(),
+        true => "List prices from the built-in catalog".to_owned(),
         false => format!("List {}", price_age(report)),
     };
     let currency = report.currency.rate().map(|it| format!(", {it}")).unwrap_or_default();
@@ -158,7 +158,7 @@ pub(in crate::report) fn unknown(text: &mut Markdown, report: &Report, room: Roo
         markdown!(text, dated, " Everything has a price, and nothing was assumed.\n\n");
         return;
     }
-    room.open_fold(text, figures("What is not known, and what was assumed"));
+    room.open_fold(text, figures("Unknown and assumed values"));
     markdown!(text, dated, "\n\n");
     let count = lines.len();
     for line in lines.into_iter().take(MOST) {
@@ -177,7 +177,7 @@ fn unknowns(report: &Report) -> Vec<Markdown> {
         markdown!(line, code(address, LONGEST_NAME), words, why(cause));
         line
     };
-    // What is counted: our words, and the cause.
+    // Counted by our words and the cause.
     let mut counted: BTreeMap<(&'static str, String), usize> = BTreeMap::new();
     let mut alone: BTreeMap<String, Markdown> = BTreeMap::new();
     for (resource, item) in report.inventory.resources.iter().zip(&report.bill.items) {
@@ -186,17 +186,17 @@ fn unknowns(report: &Report) -> Vec<Markdown> {
         }
     }
     for cause in estimated(report) {
-        *counted.entry(("estimated, marked \\~: ", cause)).or_default() += 1;
+        *counted.entry(("estimated price (\\~): ", cause)).or_default() += 1;
     }
     for it in report.unknown_machines {
-        let line = named(&it.address, " may or may not carry accelerators: ", &it.why);
+        let line = named(&it.address, " may have accelerators: ", &it.why);
         alone.insert(format!("{} {}", it.address, it.why), line);
     }
     for (_, cause) in report.assumed() {
-        *counted.entry(("the region is assumed: ", cause.to_owned())).or_default() += 1;
+        *counted.entry(("assumed region: ", cause.to_owned())).or_default() += 1;
     }
     for it in &report.inventory.skipped {
-        *counted.entry(("not read: ", it.reason.clone())).or_default() += 1;
+        *counted.entry(("skipped file: ", it.reason.clone())).or_default() += 1;
     }
     let counted = counted.into_iter().map(|((words, cause), count)| {
         let mut line = Markdown::default();
@@ -206,7 +206,7 @@ fn unknowns(report: &Report) -> Vec<Markdown> {
     alone.into_values().chain(counted).chain(undetermined(report)).collect()
 }
 
-/// All that rules could not decide, as one line with the causes that stand most often.
+/// All skipped checks in one line, with the most frequent causes.
 fn undetermined(report: &Report) -> Option<Markdown> {
     const MOST: usize = 3;
     let mut causes: BTreeMap<&str, usize> = BTreeMap::new();
@@ -216,7 +216,7 @@ fn undetermined(report: &Report) -> Option<Markdown> {
     let mut causes: Vec<(&str, usize)> = causes.into_iter().collect();
     causes.sort_by_key(|(cause, count)| (Reverse(*count), *cause));
     let mut line = Markdown::default();
-    markdown!(line, report.undetermined.len(), " × a rule could not decide, because a fact is not known: ");
+    markdown!(line, report.undetermined.len(), " checks skipped, because a value is unknown: ");
     for (at, (cause, count)) in causes.iter().take(MOST).enumerate() {
         markdown!(line, if at == 0 { "" } else { "; " }, *count, " × ", markup::text(cause, 120));
     }

@@ -1,4 +1,4 @@
-//! One file or folder a format: the same results as other bytes.
+//! One file or directory for each format.
 
 pub(super) mod concise;
 pub(super) mod csv;

@@ -1,4 +1,4 @@
-//! The bill with a resource a line, for databases: numbers that add up exactly, and every label.
+//! The bill as JSON lines for databases, one resource per line: exact numbers, and every label.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::pricing::{BillItem, Period, Status};
 use crate::report::Report;
 use crate::report::views::teams::team;
 
-/// Money in millionths of a dollar; null where it is not known. `schema/cost-row.json` describes it.
+/// Money in millionths of a dollar; null if unknown. `schema/cost-row.json` describes the fields.
 #[derive(Serialize)]
 pub(super) struct Row<'a> {
     version: u32,
@@ -22,7 +22,7 @@ pub(super) struct Row<'a> {
     kind: &'a str,
     role: &'static str,
     counted: &'static str,
-    /// It is in the sums of the bill, and is no pod on machines that stand in another line.
+    /// The total contains it, and it is not a pod on machines of another line.
     adds_up: bool,
     provider: Option<&'a str>,
     region: Option<&'a str>,
@@ -36,28 +36,28 @@ pub(super) struct Row<'a> {
     status: &'static str,
     reason: Option<&'a str>,
     micro_usd_per_hour: Option<i64>,
-    /// month, run or hour: what the three amounts are for.
+    /// The period of the three amounts: `month`, `run` or `hour`.
     per: &'static str,
     floor_micro_usd: Option<i64>,
     expected_micro_usd: Option<i64>,
     ceiling_micro_usd: Option<i64>,
-    /// Its part of a month of all, in which each dollar counts once; null of what sums do not count.
+    /// Its share of the monthly total, in which each dollar counts once; null if excluded from the total.
     in_sum_floor_micro_usd: Option<i64>,
     in_sum_expected_micro_usd: Option<i64>,
     in_sum_ceiling_micro_usd: Option<i64>,
-    /// Of one, in that period; null where nobody knows how long it runs.
+    /// The hours of one machine or pod in that period; null if unknown.
     hours: Option<f64>,
-    /// Of disks of a month, which are billed apart.
+    /// The monthly cost of disks, which are billed separately.
     disks_micro_usd: Option<i64>,
     as_of: Option<&'a str>,
     stale: bool,
     team: Option<&'a str>,
     labels: BTreeMap<&'a str, Option<&'a str>>,
-    /// There may be more labels than these.
+    /// True if the resource may have further labels.
     labels_open: bool,
 }
 
-/// What each resource costs, in the order of the inventory.
+/// The cost of each resource, in the order of the inventory.
 pub(in crate::report) fn cost(report: &Report) -> String {
     let mut text = String::new();
     for (resource, item) in report.inventory.resources.iter().zip(&report.bill.items) {
@@ -110,7 +110,7 @@ pub(super) fn row<'a>(report: &Report<'a>, resource: &'a Resource, item: &'a Bil
     }
 }
 
-/// Sums count it, and it is no pod on machines that stand in another line.
+/// The total contains it, and it is not a pod on machines of another line.
 pub(in crate::report) fn adds_up(resource: &Resource, item: &BillItem) -> bool {
     resource.is_added() && !item.is_within
 }

@@ -1,16 +1,16 @@
-//! Lines `name=value`, for a step of a build that hands numbers to the next one.
+//! Lines `name=value`, for a CI step that passes numbers to later steps.
 
 use crate::catalog::Money;
 use crate::pricing::CostSum;
 use crate::report::Report;
 
-/// The findings that count and the money. What a check cannot know, such as what is new, is left out.
+/// The number of findings and the cost. It leaves out what only a comparison knows, such as the number of new findings.
 pub(in crate::report) fn check(report: &Report) -> String {
     let findings = report.findings.iter().filter(|decided| decided.counts()).count();
     verdict(report) + &lines(&[("findings", findings.to_string())]) + &cost(report)
 }
 
-/// The word, and how many things were not judged.
+/// The verdict, and the number of unevaluated entries.
 pub(in crate::report) fn verdict(report: &Report) -> String {
     let unjudged = report.inventory.unjudged.len();
     lines(&[("verdict", report.verdict.name().to_owned()), ("not-judged", unjudged.to_string())])
@@ -27,24 +27,24 @@ pub(in crate::report) fn cost(report: &Report) -> String {
         ("monthly-total", dollars(total.expected)),
         ("monthly-total-floor", dollars(total.floor)),
         ("monthly-total-ceiling", ceiling(&bill.combined)),
-        // Where it is false, each sum is a minimum.
+        // If this is false, each total is a minimum.
         ("whole", bill.combined.is_whole().to_string()),
         ("unpriced", bill.unpriced().to_string()),
         ("without-month", endings(report).to_string()),
     ])
 }
 
-/// Nothing where nothing limits it.
+/// None without a maximum.
 fn ceiling(sum: &CostSum) -> String {
     if sum.is_unlimited() { String::new() } else { dollars(sum.minimum().ceiling) }
 }
 
-/// Resources with a price of a run or of an hour: no text says how often they run, so that they stand in no month.
+/// Resources with a cost per run or hour: the number of their runs is unknown, so no monthly total contains them.
 fn endings(report: &Report) -> usize {
     report.bill.endings(report.inventory).values().map(|it| it.resources).sum()
 }
 
-/// With two decimals and nothing else, so that a shell can calculate with it.
+/// Formats with two decimals only, so that a shell can calculate with it.
 pub(in crate::report) fn dollars(money: Money) -> String {
     format!("{:.2}", money.usd())
 }

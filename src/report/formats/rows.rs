@@ -1,7 +1,7 @@
-//! A check with a row a line, for databases that hold many repositories: resources, findings, what was not judged, and one
-//! row of sums. `schema/rows.json` describes them.
+//! A check as JSON lines, for databases of many repositories: resources, findings, unevaluated entries, and one line of totals.
+//! `schema/rows.json` describes them.
 //!
-//! Nothing in a row depends on when or where it was made: equal text, prices, settings and `--today` are equal bytes.
+//! No line depends on when or where it was written: equal files, prices, settings and `--today` give equal bytes.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ use crate::report::views::scorecard::best_savings;
 use crate::report::views::{coverage, judged};
 use crate::rules::Finding;
 
-/// A line: which table it belongs to comes first.
+/// A line; its first field is the table that it belongs to.
 #[derive(Serialize)]
 struct Line<T> {
     row: &'static str,
@@ -31,7 +31,7 @@ struct ResourceRow<'a> {
     #[serde(flatten)]
     cost: Row<'a>,
     root: Option<String>,
-    /// Of a pool, what its nodes are labelled with; of pods, which labels they ask for of a node.
+    /// For a pool, the labels of its nodes; for pods, the node labels that they request.
     node_labels: BTreeMap<&'a str, Option<&'a str>>,
     node_labels_open: bool,
 }
@@ -56,15 +56,15 @@ struct FindingRow<'a> {
     saves_expected_micro_usd: Option<i64>,
     saves_ceiling_micro_usd: Option<i64>,
     saves_per: Option<&'static str>,
-    /// It is the largest saving of its resource, and sums count that: savings on one resource overlap.
+    /// True for the largest saving of a resource in the total: savings on one resource overlap.
     adds_up: bool,
     fix_safety: Option<&'static str>,
-    /// Whether sums count what it is about: `deployed`, or why they do not.
+    /// `deployed` if the total contains the resource, otherwise the reason why not.
     counted: &'static str,
     suppressed: bool,
     suppressed_until: Option<String>,
     suppressed_reason: Option<&'a str>,
-    /// The day since which the baseline knows it.
+    /// The day on which the baseline accepted the finding.
     baseline: Option<String>,
     fingerprint: String,
     message: &'a str,
@@ -87,13 +87,13 @@ struct Summary<'a> {
     prices_as_of: &'a str,
     today: String,
     verdict: &'static str,
-    /// Nothing was there to check.
+    /// True if there was nothing to check.
     is_empty: bool,
     files_that_matter: usize,
     wholly_read: usize,
     resources: usize,
     unpriced: usize,
-    /// The sums cover everything; where they do not, each is a minimum.
+    /// True if the totals are complete; otherwise each total is a minimum.
     whole: bool,
     unknown_machines: usize,
     findings: usize,
@@ -107,14 +107,14 @@ struct Summary<'a> {
     requested_floor_micro_usd: i64,
     requested_expected_micro_usd: i64,
     requested_ceiling_micro_usd: i64,
-    /// Each dollar once.
+    /// Each dollar counts once.
     combined_floor_micro_usd: i64,
     combined_expected_micro_usd: i64,
     combined_ceiling_micro_usd: i64,
     waste_micro_usd: i64,
 }
 
-/// Every row: resources, findings, what was not judged, and the sums at the end. Without that last line, it is not whole.
+/// All lines: resources, findings, unevaluated entries, and the totals last. Without the last line, the output is incomplete.
 pub(in crate::report) fn check(report: &Report) -> String {
     let mut text = String::new();
     for (resource, item) in report.inventory.resources.iter().zip(&report.bill.items) {

@@ -44,11 +44,11 @@ pub(in crate::report) fn check(report: &Report) -> String {
         .map(|(decided, fingerprint)| finding(report, &pages, decided, fingerprint))
         .collect();
     let skipped = report.inventory.skipped.iter().map(|it| {
-        let text = format!("{} was not read: {}", one_line(&report.paths.show(&it.path)), one_line(&it.reason));
+        let text = format!("{} was skipped: {}", one_line(&report.paths.show(&it.path)), one_line(&it.reason));
         json!({"level": "note", "message": {"text": text}, "descriptor": {"id": "not-read"}})
     });
     let unjudged = judged::listed(report).into_iter().map(|it| {
-        let text = format!("{}: not judged: {}", one_line(&judged::place(report, it)), one_line(&it.reason));
+        let text = format!("{}: not evaluated: {}", one_line(&judged::place(report, it)), one_line(&it.reason));
         json!({"level": "warning", "message": {"text": shortened(&text, 4_000)}, "descriptor": {"id": "not-judged"}})
     });
     let unknown = report.undetermined.iter().map(|it| undetermined(report, it));
@@ -93,7 +93,7 @@ fn rule(page: &Page, pack: Option<&PackName>) -> Value {
     rule
 }
 
-/// Why and what to do instead; the examples stand where the rule is explained.
+/// The reason and the help; the page of the rule has the examples.
 fn explained(page: &Page) -> &str {
     let body = page.body().trim();
     body.split_once("\n## Examples").map_or(body, |(prose, _)| prose.trim())
@@ -113,13 +113,13 @@ fn finding<'a>(report: &Report, pages: &[&Page], decided: &'a Decided, fingerpri
         json!({"physicalLocation": physical(report, *span), "message": {"text": shortened(&one_line(message), 1_000)}})
     });
     let suppressions = decided.suppressed.iter().map(|by| {
-        // What stands in the settings is no comment at the finding.
+        // A suppression in the settings is not at the place of the finding.
         let at = report.paths.locate(report.sources, by.span);
         let kind = if at.path.ends_with(".toml") { "external" } else { "inSource" };
         json!({
             "kind": kind,
             "status": "accepted",
-            "justification": one_line(by.reason.as_deref().unwrap_or("no reason was given")),
+            "justification": one_line(by.reason.as_deref().unwrap_or("no reason given")),
             "location": {"physicalLocation": physical(report, by.span)},
         })
     });
@@ -145,7 +145,7 @@ fn finding<'a>(report: &Report, pages: &[&Page], decided: &'a Decided, fingerpri
     }
 }
 
-/// What to write instead, file by file.
+/// The replacements, file by file.
 fn fix(report: &Report, finding: &crate::rules::Finding) -> Option<Value> {
     let mut files: BTreeMap<String, Vec<Value>> = BTreeMap::new();
     for edit in &finding.edits {
@@ -163,7 +163,7 @@ fn fix(report: &Report, finding: &crate::rules::Finding) -> Option<Value> {
 }
 
 fn undetermined(report: &Report, it: &Undetermined) -> Value {
-    let text = format!("{} could not be determined: {}", it.rule, shortened(&one_line(&it.cause), 1_000));
+    let text = format!("check {} skipped: value unknown: {}", it.rule, shortened(&one_line(&it.cause), 1_000));
     json!({
         "level": "note",
         "message": {"text": text},
@@ -181,7 +181,7 @@ fn physical(report: &Report, span: Span) -> Value {
     })
 }
 
-/// A path as a relative reference: bytes that mean something else in one are written as numbers.
+/// A path as a relative reference: percent-encodes bytes with a special meaning.
 fn uri(path: &str) -> String {
     let mut uri = String::with_capacity(path.len());
     for byte in path.bytes() {

@@ -1,4 +1,4 @@
-//! A row for each point, and a row for each resource that is blamed on a commit.
+//! One line for each point, and one line for each resource of `gpulint blame`.
 
 use super::moment::moment;
 use crate::catalog::MoneyRange;
@@ -35,7 +35,7 @@ fn row(point: &Point) -> Vec<String> {
     match &point.state {
         PointState::Gap(why) => {
             cells.extend(["gap".to_owned(), text(why)]);
-            // Empty is not known; zero would be a number.
+            // An empty cell means unknown, because zero would be a number.
             let known = POINTS.split(',').count();
             cells.resize(known, String::new());
         }
@@ -55,7 +55,7 @@ fn known(it: &Snapshot) -> Vec<String> {
     cells.extend([it.accelerators_rented.to_string(), it.accelerators_requested.to_string()]);
     cells.extend([it.finding_count().to_string(), it.saves.expected.usd().to_string()]);
     cells.extend([it.unpriced.to_string(), it.not_judged.len().to_string()]);
-    // A sum that is only a minimum must not be read as a fall.
+    // Marks a minimum, so that no one takes it for a decrease.
     cells.push((!it.combined().is_whole()).to_string());
     cells
 }

@@ -1,10 +1,10 @@
-//! The cost over the commits as a page: how it went, who made it so, and what is not known of it.
+//! The cost over the commits as a page: the course, the commits that changed it, and what is unknown.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use super::text::{
-    answer, author, change_money, did, expected, moved, number as plain_number, step_money, subject, unsure,
+    answer, author, change_money, commits, did, expected, moved, number as plain_number, step_money, subject, unsure,
 };
 use crate::catalog::Money;
 use crate::report::html::area::{Area, AreaState, Label, area};
@@ -15,10 +15,10 @@ use crate::report::views::history::course as steps_course;
 use crate::report::views::sentence::sentence;
 use crate::report::{History, Point, Snapshot, Step, escape};
 
-/// Series that have a colour of their own.
+/// The number of series with a separate color.
 const SERIES: usize = 4;
 
-/// Steps that are marked in the picture.
+/// The number of steps with a mark in the picture.
 const MARKED: usize = 5;
 
 pub(super) fn history(history: &History) -> String {
@@ -36,22 +36,25 @@ pub(super) fn history(history: &History) -> String {
     page.print()
 }
 
-/// The parts of a page that tell how it came to be.
+/// The sections about the history.
 pub(in crate::report) fn sections(history: &History) -> Vec<PageSection> {
     [Some(course(history)), added(history), months(history), unknown(history)].into_iter().flatten().collect()
 }
 
 fn footer(history: &History) -> Vec<String> {
     let (looked, all) = (history.points.len(), history.commits);
-    let of = if looked == all { format!("{looked} commits") } else { format!("{looked} of {all} commits") };
+    let of = if looked == all { commits(looked) } else { format!("{looked} of {}", commits(all)) };
     vec![
-        format!("{of} by first parents. All at the prices of {}: the curve shows what the text did.", history.today),
+        format!(
+            "{of} along first parents. All at the prices of {}: the curve shows only changes of the files.",
+            history.today
+        ),
         format!("Settings and rules: {}. A month is 730 hours.", history.settings_of),
         format!("Made by gpulint {}.", history.catalog.version),
     ]
 }
 
-/// The curve, by accelerator.
+/// The section with the curve, by accelerator.
 fn course(history: &History) -> PageSection {
     let mut body = Html::new();
     let names = largest(history);
@@ -84,7 +87,7 @@ fn course(history: &History) -> PageSection {
     });
     legend(&mut body, history, &names);
     let mut answer =
-        "Machines and pods, each dollar once, expected, a month, over time; by accelerator. Numbers mark the \
+        "Expected monthly cost of machines and pods, by accelerator; each dollar counts once. Numbers mark the \
                       largest steps below."
             .to_owned();
     if states.iter().any(AreaState::is_minimum) {
@@ -93,7 +96,7 @@ fn course(history: &History) -> PageSection {
     PageSection { id: "course", title: "Cost over time", answer: Some(answer), body }
 }
 
-/// Marks that would stand on each other are one.
+/// Merges marks that would overlap.
 fn apart(mut marks: Vec<Label>) -> Vec<Label> {
     const NEAR: f64 = 0.02;
     marks.sort_by(|a, b| a.at.total_cmp(&b.at));
@@ -107,7 +110,7 @@ fn apart(mut marks: Vec<Label>) -> Vec<Label> {
     apart
 }
 
-/// What of a state each series has, the lowest first; the last is everything else.
+/// The value of each series in a state, the lowest first; the last is everything else.
 fn stacked(snapshot: &Snapshot, names: &[String]) -> Vec<f64> {
     let mut values = vec![0.0; names.len() + 1];
     for holding in snapshot.added() {
@@ -121,7 +124,7 @@ fn stacked(snapshot: &Snapshot, names: &[String]) -> Vec<f64> {
     values
 }
 
-/// The accelerators on which most was spent over the time.
+/// The accelerators with the highest cost over time.
 fn largest(history: &History) -> Vec<String> {
     let mut sums: BTreeMap<&str, Money> = BTreeMap::new();
     for snapshot in history.points.iter().filter_map(Point::snapshot) {
@@ -151,7 +154,7 @@ fn ticks(history: &History, most: Money) -> Vec<Label> {
     (0..5).map(label).filter(|it| it.at <= 1.0).collect()
 }
 
-/// The first and the last day, and what lies between where there is room.
+/// The first and the last day, and the middle if they differ.
 fn dates(history: &History, first: i64, last: i64) -> Vec<Label> {
     let (Some(from), Some(to)) = (history.points.first(), history.points.last()) else { return Vec::new() };
     let day = |time: i64| crate::source::Date::from_unix_days(time.div_euclid(86_400)).unwrap_or_default().to_string();
@@ -180,7 +183,7 @@ fn legend(page: &mut Html, history: &History, names: &[String]) {
     });
 }
 
-/// The largest steps, by their place in time.
+/// The largest steps, sorted by time.
 fn marked(history: &History) -> Vec<&Step> {
     let mut steps: Vec<&Step> = history.steps.iter().filter(|it| !moved(it).is_zero()).collect();
     steps.sort_by_key(|it| (Reverse(absolute(moved(it))), it.to));
@@ -194,9 +197,9 @@ fn absolute(money: Money) -> Money {
 
 const STEPS: [(&str, Column); 4] = [
     ("commit", Column::Text),
-    ("a month", Column::Number),
+    ("per month", Column::Number),
     ("accelerators", Column::Number),
-    ("what it did", Column::Text),
+    ("changes", Column::Text),
 ];
 
 fn added(history: &History) -> Option<PageSection> {
@@ -217,10 +220,11 @@ fn added(history: &History) -> Option<PageSection> {
     });
     left_out(&mut body, rest, "steps");
     if still > 0 {
-        let told = format!("{still} more commits changed resources and no expected money; --format json lists them");
+        let told =
+            format!("{still} more commits changed resources, but not the expected cost; --format json lists them");
         body.leaf("p", &[("class", "soft small")], &told);
     }
-    Some(PageSection { id: "steps-section", title: "Who added it", answer: None, body })
+    Some(PageSection { id: "steps-section", title: "Which commits changed the cost?", answer: None, body })
 }
 
 fn row(page: &mut Html, history: &History, step: &Step, mark: Option<usize>) {
@@ -255,11 +259,11 @@ fn row(page: &mut Html, history: &History, step: &Step, mark: Option<usize>) {
 
 const MONTHS: [(&str, Column); 6] = [
     ("month", Column::Text),
-    ("at its end", Column::Number),
-    ("moved by", Column::Number),
+    ("cost at month end", Column::Number),
+    ("change", Column::Number),
     ("accelerators", Column::Number),
     ("findings", Column::Number),
-    ("can be saved", Column::Number),
+    ("possible savings", Column::Number),
 ];
 
 /// The last known state of each month.
@@ -285,7 +289,7 @@ fn months(history: &History) -> Option<PageSection> {
     let rest = table.print(&mut body, rows, |page, (month, state, moved)| {
         name(page, &month);
         let Some(state) = state else {
-            page.leaf("td", &[("colspan", "5"), ("class", "soft")], "not known: no commit of it could be read");
+            page.leaf("td", &[("colspan", "5"), ("class", "soft")], "unknown: no commit of this month could be read");
             return;
         };
         let at_least = if !state.combined().is_whole() { "at least " } else { "" };
@@ -302,7 +306,7 @@ fn months(history: &History) -> Option<PageSection> {
     Some(PageSection { id: "months-section", title: "Month by month", answer: None, body })
 }
 
-/// Commits that could not be read, and what a reader must know of the whole.
+/// Commits that could not be read, and notes about the whole history.
 fn unknown(history: &History) -> Option<PageSection> {
     let mut lines: Vec<String> = history.notes.clone();
     let gaps = history.gaps();
@@ -310,7 +314,7 @@ fn unknown(history: &History) -> Option<PageSection> {
     if let Some((_, now)) = history.newest().filter(|(_, now)| !now.not_judged.is_empty()) {
         let count = now.not_judged.len();
         lines.push(format!(
-            "in the newest commit {count} things that matter are not judged: its sums are at least what they say"
+            "relevant items that are not evaluated in the newest commit: {count}; its total is a minimum"
         ));
     }
     if lines.is_empty() {
@@ -321,5 +325,5 @@ fn unknown(history: &History) -> Option<PageSection> {
         lines.iter().take(200).for_each(|line| page.leaf("li", &[], &escape::shortened(line, 400)));
     });
     left_out(&mut body, lines.len().saturating_sub(200), "of them");
-    Some(PageSection { id: "unknown", title: "What is not known", answer: None, body })
+    Some(PageSection { id: "unknown", title: "What is unknown?", answer: None, body })
 }

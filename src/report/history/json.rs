@@ -17,7 +17,7 @@ struct Document<'a> {
     basis: Basis<'a>,
     points: Vec<WirePoint<'a>>,
     steps: Vec<WireStep<'a>>,
-    /// What the newest point holds.
+    /// The resources of the newest point.
     resources: Vec<WireHolding<'a>>,
 }
 
@@ -25,7 +25,7 @@ struct Document<'a> {
 struct Basis<'a> {
     since: Option<String>,
     every: &'static str,
-    /// Commits of the time that was asked for, looked at or not.
+    /// The commits in the requested period, evaluated or not.
     commits: usize,
     from_the_first: bool,
     settings: &'a str,
@@ -102,7 +102,7 @@ struct WirePoint<'a> {
     #[serde(flatten)]
     commit: WireCommit<'a>,
     passed_over: usize,
-    /// Why nothing is known of it.
+    /// Why the point is unknown.
     gap: Option<&'a str>,
     bill: Option<WireBill<'a>>,
 }
@@ -116,7 +116,7 @@ struct WireBill<'a> {
     endings: Vec<WireEnding<'a>>,
     accelerators: WireAccelerators,
     unpriced: usize,
-    /// The sums are at least what they say.
+    /// The totals are minimums.
     at_least: bool,
     findings: WireFindings<'a>,
     not_judged: WireUnjudged<'a>,
@@ -153,7 +153,7 @@ struct WireRule<'a> {
 #[derive(Serialize)]
 struct WireUnjudged<'a> {
     count: usize,
-    /// The same as of the known point before, where it is listed.
+    /// The index of an identical earlier point in the list.
     as_before: bool,
     list: Vec<WireUnjudgedEntry<'a>>,
 }
@@ -215,14 +215,14 @@ fn bill<'a>(it: &'a Snapshot, before: Option<&Snapshot>) -> WireBill<'a> {
 
 #[derive(Serialize)]
 struct WireStep<'a> {
-    /// The commit, or the last of those between which it was.
+    /// The commit of the step, or the last one of several possible commits.
     commit: &'a str,
-    /// The known commit before.
+    /// The previous known commit.
     after: Option<&'a str>,
     between: usize,
     rented: Bounds,
     requested: Bounds,
-    /// What both states know; the rest stands beside it.
+    /// The cost that both states know; the rest is separate.
     combined: Bounds,
     became_known: Bounds,
     no_longer_known: Bounds,
@@ -255,7 +255,7 @@ struct WireHolding<'a> {
     usd_per_month: Option<Bounds>,
     per: &'a str,
     usd: Option<Bounds>,
-    /// Its part of a month of all, in which each dollar counts once.
+    /// Its share of the monthly total, in which each dollar counts once.
     usd_in_sum: Option<Bounds>,
     unpriced: Option<&'a str>,
 }

@@ -1,4 +1,4 @@
-//! What a tree cost over its commits, and which of them brought it, in the formats that can say so.
+//! The cost of a tree over its commits, and the commits that added it, in the formats of `gpulint history` and `blame`.
 
 mod csv;
 pub(in crate::report) mod html;
@@ -7,7 +7,7 @@ mod moment;
 mod sparkline;
 mod text;
 
-/// How commits and steps are said.
+/// How commits and steps are shown.
 pub(in crate::report) mod words {
     pub(in crate::report) use super::text::{author, change_money, did, moved, step_money, subject};
 }
@@ -16,7 +16,7 @@ use crate::report::views::history::{Blame, blame};
 use crate::report::{Format, History, Holding, Style};
 use crate::source::is_below;
 
-/// The cost over the commits in a format; `None` where the format is another verb's.
+/// The cost over the commits in a format; `None` if the format belongs to another subcommand.
 pub fn history(format: Format, history: &History, style: Style) -> Option<String> {
     match format {
         Format::Text => Some(text::history(history, style)),
@@ -27,12 +27,12 @@ pub fn history(format: Format, history: &History, style: Style) -> Option<String
     }
 }
 
-/// Which resources are told of.
+/// The resources to show.
 #[derive(Debug, Clone, Copy)]
 pub enum Blamed<'a> {
     All,
     Address(&'a str),
-    /// In a file, or below a directory, as it is shown.
+    /// Only resources in a file or below a directory, as shown in reports.
     Below(&'a str),
 }
 
@@ -49,7 +49,7 @@ impl Blamed<'_> {
     }
 }
 
-/// Which commit brought each dollar of today's bill, in a format.
+/// The blame of today's cost in a format.
 pub fn blamed(format: Format, history: &History, wanted: Blamed<'_>, style: Style) -> Option<String> {
     let told: Vec<Blame<'_>> = blame(history).into_iter().filter(|it| wanted.covers(it.holding)).collect();
     match format {

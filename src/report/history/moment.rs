@@ -1,4 +1,4 @@
-//! Moments as programs read them.
+//! Times for programs.
 
 use crate::source::Date;
 

@@ -1,14 +1,13 @@
-//! A line of characters that shows how an amount went.
+//! A line of characters that shows an amount over time.
 
 use crate::catalog::Money;
 use crate::report::History;
 
 const LEVELS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
-/// Where it is not known.
+/// For unknown cost.
 const GAP: char = '·';
 
-/// So many characters from the first point to the last by time, each as high as what it cost at its end. Points that are
-/// unknown are gaps.
+/// One character for each period from the first point to the last, as high as the cost at its end. Unknown points are gaps.
 pub(super) fn sparkline(
     history: &History,
     width: usize,

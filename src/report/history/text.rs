@@ -1,4 +1,4 @@
-//! The cost over the commits for people: the answer first, then how it went, then who made it so.
+//! The cost over the commits for a terminal: the answer, then the course, then the commits that changed it.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -6,23 +6,24 @@ use std::fmt::Write;
 
 use super::sparkline::sparkline;
 use crate::catalog::{Currency, Money};
+use crate::inventory::Role;
 use crate::pricing::CostChange;
 use crate::report::escape::{one_line, shortened};
 use crate::report::formats::text::TextTable;
 use crate::report::views::history::{
     Blame, BlamedCommit, BranchCommit, Commit, Step, StepChange, StepKind, course as steps_course, unknown_points,
 };
-use crate::report::views::money::Ends;
+use crate::report::views::money::role_heading;
 use crate::report::{Detail, History, Most, Point, Snapshot, Style};
 
-/// Months and steps that are shown where nobody asks for more.
+/// Months and steps that are shown by default.
 const MONTHS: usize = 13;
 const STEPS: usize = 10;
-/// Resources that are shown where nobody asks for more.
+/// Resources that are shown by default.
 const RESOURCES: usize = 20;
-/// Gaps that are told one by one.
+/// At most this many gaps are listed.
 const GAPS: usize = 5;
-/// Columns of a line of characters.
+/// The width of the sparkline.
 const SPARKS: usize = 60;
 
 const LONGEST_SUBJECT: usize = 60;
@@ -46,12 +47,12 @@ fn bold(line: &str, style: Style) -> String {
     if style.color { format!("\u{1b}[1m{line}\u{1b}[0m") } else { line.to_owned() }
 }
 
-/// What became known in a step, less what is no longer known.
+/// Cost that became known in a step, minus cost that is no longer known.
 pub(in crate::report) fn unsure(it: &Step) -> Money {
     it.combined.became_known.expected - it.combined.no_longer_known.expected
 }
 
-/// `+$2,000`; of what one of the states does not know, `$2,000 became known`, `$2,000 no longer known`.
+/// `+$2,000`; if one of the states does not know the cost: `$2,000 became known`, `$2,000 no longer known`.
 pub(in crate::report) fn step_money(currency: Currency, it: &Step) -> String {
     change_money(currency, &it.combined)
 }
@@ -71,26 +72,26 @@ pub(in crate::report) fn change_money(currency: Currency, it: &CostChange) -> St
     parts.join(", ")
 }
 
-/// What is expected of a month of machines and pods, each dollar once, as far as it is known.
+/// The expected monthly cost of machines and pods as far as it is known; each dollar counts once.
 pub(in crate::report) fn expected(it: &Snapshot) -> Money {
     it.combined().minimum().expected
 }
 
-/// By how much that grew in a step, of what both states know.
+/// The increase in a step of the cost that both states know.
 pub(in crate::report) fn moved(it: &Step) -> Money {
     it.combined.difference.expected
 }
 
-/// `GPU cost $9,000 a month; $3,000 more than on 2026-01-02; most of it by 1a2b3c4d5e of 2026-03-04 (Ada): add a pool, +$2,000`
+/// `GPU cost $9,000/month; $3,000 more than on 2026-01-02; largest change by 1a2b3c4d5e of 2026-03-04 (Ada): add a pool, +$2,000`
 pub(super) fn answer(history: &History) -> String {
     let Some((newest, now)) = history.newest() else {
-        return "GPU cost not known: no commit could be read".to_owned();
+        return "GPU cost unknown: no commit could be read".to_owned();
     };
     let (currency, cost) = (history.currency, now.combined());
     let mut text = match now.added().next() {
         None if cost.is_whole() && now.not_judged.is_empty() => "no accelerators found".to_owned(),
-        None if cost.is_whole() => format!("no accelerators with a price; not judged: {}", now.not_judged.len()),
-        _ => format!("GPU cost {}", currency.monthly(&cost, Ends::PricesToo, "")),
+        None if cost.is_whole() => format!("no accelerators with a price; not evaluated: {}", now.not_judged.len()),
+        _ => format!("GPU cost {}", currency.monthly(&cost, "")),
     };
     let last = history.points.last().map(|it| &it.commit.id);
     if last != Some(&newest.commit.id) {
@@ -114,13 +115,12 @@ pub(super) fn answer(history: &History) -> String {
     if let Some((step, point)) = most.and_then(|it| Some((it, history.points.get(it.to)?)))
         && !moved(step).is_zero()
     {
-        let what = if grown.is_zero() { "most changed" } else { "most of it" };
-        let _ = write!(text, "; {what} by {}, {}", named(&point.commit, step), signed(currency, moved(step)));
+        let _ = write!(text, "; largest change by {}, {}", named(&point.commit, step), signed(currency, moved(step)));
     }
     text
 }
 
-/// How far it goes in a direction; in any, where there is none.
+/// The change in the direction of `grown`; in any direction if `grown` is zero.
 fn towards(delta: Money, grown: Money) -> Money {
     let is_against = if grown.is_zero() { delta < Money::ZERO } else { grown < Money::ZERO };
     if is_against { -delta } else { delta }
@@ -148,7 +148,7 @@ fn named(commit: &Commit, step: &Step) -> String {
     format!("{one_of}{} of {} ({author}): {subject}", commit.short(), commit.date())
 }
 
-/// `add a pool`; of a merge, its pull request and the commit that made the change: `#7 Add pools (1a2b3c4d5e: add a pool)`
+/// `add a pool`; for a merge, its pull request and the commit that made the change: `#7 Add pools (1a2b3c4d5e: add a pool)`
 pub(in crate::report) fn subject(commit: &Commit, by: Option<&BranchCommit>) -> String {
     let own = |it: &str| shortened(&one_line(it), LONGEST_SUBJECT);
     let title = commit.request.as_ref().map_or(Some(&commit.subject), |it| it.title.as_ref());
@@ -166,7 +166,7 @@ pub(in crate::report) fn subject(commit: &Commit, by: Option<&BranchCommit>) -> 
     text
 }
 
-/// Who wrote it; of a merge, who wrote the commit that made the change.
+/// The author; for a merge, the author of the commit that made the change.
 pub(in crate::report) fn author(commit: &Commit, by: Option<&BranchCommit>) -> String {
     shortened(&one_line(by.map_or(&commit.author, |it| &it.author)), LONGEST_AUTHOR)
 }
@@ -183,7 +183,7 @@ fn drawn(text: &mut String, history: &History, style: Style) {
         && !most.is_zero()
     {
         let (from, to) = (first.commit.date(), last.commit.date());
-        let peak = if known().all(|it| it.combined().is_whole()) { "at most" } else { "peak at least" };
+        let peak = if known().all(|it| it.combined().is_whole()) { "maximum" } else { "maximum at least" };
         let _ = writeln!(text, "\n{from} {line} {to}, {peak} {}", history.currency.amount(most));
     }
 }
@@ -232,7 +232,16 @@ fn months(text: &mut String, history: &History, style: Style) {
         ]);
         before = Some(state);
     }
-    let headings = ["month", "at its end", "", "accelerators", "findings", "to save", "not judged", "commits"];
+    let headings = [
+        "month",
+        "cost at month end",
+        "change",
+        "accelerators",
+        "findings",
+        "possible savings",
+        "not evaluated",
+        "commits",
+    ];
     let mut table = TextTable::new(&headings, 1..8);
     let most = most(style, MONTHS);
     let left_out = rows.len().saturating_sub(most);
@@ -241,7 +250,7 @@ fn months(text: &mut String, history: &History, style: Style) {
     not_shown(text, left_out, "earlier month");
 }
 
-/// Nothing of what is expected differs.
+/// True if the expected cost does not differ.
 fn is_still(it: &CostChange) -> bool {
     [it.difference, it.became_known, it.no_longer_known].iter().all(|it| it.expected.is_zero())
 }
@@ -261,13 +270,13 @@ fn not_shown(text: &mut String, count: usize, what: &str) {
     }
 }
 
-/// At most two decimals.
+/// Formats with at most two decimals.
 pub(super) fn number(n: f64) -> String {
     let text = format!("{n:.2}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// Which commits made it more or less, the largest first.
+/// The commits that changed the cost, the largest change first.
 fn steps(text: &mut String, history: &History, style: Style) {
     let size = |it: &Step| {
         let size = |money: Money| if money < Money::ZERO { -money } else { money };
@@ -278,7 +287,7 @@ fn steps(text: &mut String, history: &History, style: Style) {
     if steps.is_empty() {
         return;
     }
-    let headings = ["commit", "day", "a month", "accelerators", "author", "what it says", "what it did"];
+    let headings = ["commit", "date", "per month", "accelerators", "author", "subject", "changes"];
     let mut table = TextTable::new(&headings, 2..4);
     let most = most(style, STEPS);
     for step in steps.iter().take(most) {
@@ -286,7 +295,7 @@ fn steps(text: &mut String, history: &History, style: Style) {
         let commit = &point.commit;
         let one_of = match step.between {
             0 => commit.short().to_owned(),
-            n => format!("{} or {n} before", commit.short()),
+            n => format!("{} or one of {n} before it", commit.short()),
         };
         let accelerators = if step.accelerators == 0.0 {
             String::new()
@@ -348,8 +357,7 @@ fn gaps(text: &mut String, history: &History) {
     if all.is_empty() {
         return;
     }
-    let commits = if all.len() == 1 { "1 commit".to_owned() } else { format!("{} commits", all.len()) };
-    let _ = writeln!(text, "\nnot known: {commits}");
+    let _ = writeln!(text, "\nnot readable: {}", commits(all.len()));
     for (point, why) in all.iter().take(GAPS) {
         let _ =
             writeln!(text, "  {} of {}: {}", point.commit.short(), point.commit.date(), shortened(&one_line(why), 160));
@@ -359,31 +367,29 @@ fn gaps(text: &mut String, history: &History) {
     }
 }
 
-/// What the numbers rest on.
+/// `1 commit`, `12 commits`
+pub(in crate::report) fn commits(n: usize) -> String {
+    if n == 1 { "1 commit".to_owned() } else { format!("{n} commits") }
+}
+
+/// The basis of the numbers.
 fn basis(text: &mut String, history: &History) {
     text.push('\n');
     if let Some((_, now)) = history.newest()
         && !now.not_judged.is_empty()
     {
-        let _ = writeln!(
-            text,
-            "not judged in the newest commit: {}; `gpulint cost` says what and why",
-            now.not_judged.len()
-        );
+        let _ = writeln!(text, "not evaluated in the newest commit: {}; reasons: `gpulint cost`", now.not_judged.len());
     }
     for note in &history.notes {
         let _ = writeln!(text, "{}", one_line(note));
     }
     let looked = history.points.len();
-    let of = if looked == history.commits {
-        format!("{looked} commits")
-    } else {
-        format!("{looked} of {} commits", history.commits)
-    };
+    let of =
+        if looked == history.commits { commits(looked) } else { format!("{looked} of {}", commits(history.commits)) };
     let settings = one_line(&history.settings_of);
     let _ = writeln!(
         text,
-        "{of} by first parents; all at the prices of {}, settings and rules: {settings}; a month is 730 hours",
+        "{of} along first parents; all at the prices of {}; settings and rules: {settings}; a month is 730 hours",
         history.today
     );
 }
@@ -400,29 +406,29 @@ pub(super) fn blame(history: &History, told: &[Blame<'_>], style: Style) -> Stri
     text
 }
 
-/// Its part of the sum of all: what is on machines that are counted is a part of them.
+/// Its share of the total: pods on counted machines add nothing.
 fn share(it: &Blame<'_>) -> Money {
     it.holding.share.map_or(Money::ZERO, |it| it.expected)
 }
 
-/// `GPU cost $9,000 a month, brought by 3 commits; $1,000 of it before 2026-01-02`
+/// `GPU cost $9,000/month, added by 3 commits; $1,000 of this existed by 2026-01-02`
 fn brought(history: &History, told: &[Blame<'_>]) -> String {
     let counted = || told.iter().filter(|it| !share(it).is_zero());
     let all: Money = counted().map(share).sum();
     let before: Money = counted().filter(|it| it.since.is_none()).map(share).sum();
     let commits: std::collections::BTreeSet<&str> =
         counted().filter_map(|it| it.since.as_ref()).map(|it| it.commit.id.as_str()).collect();
-    let commits = if commits.len() == 1 { "1 commit".to_owned() } else { format!("{} commits", commits.len()) };
-    let mut text = format!("GPU cost {} a month, brought by {commits}", history.currency.amount(all));
+    let mut text =
+        format!("GPU cost {}/month, added by {}", history.currency.amount(all), self::commits(commits.len()));
     if let Some((oldest, _)) = history.oldest().filter(|_| !before.is_zero()) {
-        let _ = write!(text, "; {} of it was there by {}", history.currency.amount(before), oldest.commit.date());
+        let _ = write!(text, "; {} of this existed by {}", history.currency.amount(before), oldest.commit.date());
     }
     text
 }
 
-/// Today's dollars by the commit since which they are what they are.
+/// Today's cost by the commit that last changed it.
 fn by_commit(text: &mut String, history: &History, told: &[Blame<'_>], style: Style) {
-    // Commits of one merge are told apart.
+    // Commits of one merge are listed separately.
     let mut commits: BTreeMap<(&str, Option<&str>), (BlamedCommit<'_>, Money, usize)> = BTreeMap::new();
     for it in told.iter().filter(|it| !share(it).is_zero()) {
         let Some(since) = it.since else { continue };
@@ -437,7 +443,7 @@ fn by_commit(text: &mut String, history: &History, told: &[Blame<'_>], style: St
         (Reverse(*sum), Reverse(since.commit.time), since.commit.id.clone(), by)
     });
     let most = most(style, STEPS);
-    let mut table = TextTable::new(&["today a month", "resources", "commit", "day", "author", "what it says"], 0..2);
+    let mut table = TextTable::new(&["per month today", "resources", "commit", "date", "author", "subject"], 0..2);
     for (since, sum, resources) in commits.iter().take(most) {
         table.row(vec![
             history.currency.amount(*sum),
@@ -455,15 +461,16 @@ fn by_commit(text: &mut String, history: &History, told: &[Blame<'_>], style: St
 fn called(it: &BlamedCommit<'_>) -> String {
     match it.between {
         0 => it.commit.short().to_owned(),
-        n => format!("{} or {n} before", it.commit.short()),
+        n => format!("{} or one of {n} before it", it.commit.short()),
     }
 }
 
 fn by_resource(text: &mut String, history: &History, told: &[Blame<'_>], style: Style) {
     let most = most(style, RESOURCES);
-    for (is_rented, name) in [(true, "Rented"), (false, "Requested")] {
+    for (is_rented, name) in [(true, role_heading(Role::Rented)), (false, role_heading(Role::Requested))] {
         let of_role: Vec<&Blame<'_>> = told.iter().filter(|it| it.holding.is_rented == is_rented).collect();
-        let headings = [name, "a month", "since", "", "changed by", "by", "first added", "", "by"];
+        let headings =
+            [name, "per month", "last change", "commit", "change", "author", "first added", "commit", "author"];
         let mut table = TextTable::new(&headings, 1..2);
         for it in of_role.iter().take(most) {
             let mut cells = vec![shortened(&one_line(&it.holding.address), LONGEST_ADDRESS)];

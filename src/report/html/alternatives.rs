@@ -1,4 +1,4 @@
-//! What else the dearest could run on: the same work bought differently, elsewhere, or on what its findings say.
+//! What the most expensive resources would cost with other purchase options, elsewhere, or after their findings.
 
 use std::cmp::Reverse;
 
@@ -13,18 +13,18 @@ use crate::report::Report;
 use crate::report::views::money::mark_of;
 use crate::report::views::scorecard::best_savings;
 
-/// Resources that are looked at.
+/// At most this many resources are compared.
 const MOST: usize = 10;
 
-/// One resource, and what it would cost otherwise; amounts of a month.
+/// One resource and its cost with other choices, per month.
 struct Choices<'a> {
     resource: &'a Resource,
     item: &'a BillItem,
     now: Money,
     scenarios: [Option<Money>; 3],
-    /// Where, and for how much.
+    /// The place and its cost.
     elsewhere: Option<(String, Money)>,
-    /// After its largest saving.
+    /// The cost after its largest saving.
     after: Option<Money>,
 }
 
@@ -58,7 +58,7 @@ pub(in crate::report) fn section(report: &Report) -> Option<PageSection> {
     ];
     let columns = [
         ("resource", Column::Text),
-        ("on one axis", Column::Picture),
+        ("comparison", Column::Picture),
         ("now", Column::Number),
         ("spot", Column::Number),
         ("1 year", Column::Number),
@@ -66,20 +66,22 @@ pub(in crate::report) fn section(report: &Report) -> Option<PageSection> {
         ("elsewhere", Column::Number),
         ("after its best fix", Column::Number),
     ];
-    // A column in which nothing stands tells nothing.
+    // Empty columns are left out.
     let columns: Vec<(&str, Column)> =
         columns.into_iter().zip(is_shown).filter(|(_, is_shown)| *is_shown).map(|(it, _)| it).collect();
-    let caption =
-        "A month of the most expensive, bought in other ways: list prices, as the text sets numbers and hours";
+    let caption = "Monthly cost of the most expensive resources with other purchase options: list prices, configured numbers and hours";
     let table = Table { id: "alternatives-table", caption, columns: &columns, is_searchable: false };
     table.print(&mut body, &all, |page, it| row(page, report, scale, it, &is_shown));
     body.leaf("p", &[("class", "soft small")], CONDITIONS);
-    let answer = format!("What the {} most expensive would cost if they were bought or placed otherwise.", all.len());
-    Some(PageSection { id: "alternatives", title: "What else it could run on", answer: Some(answer), body })
+    let answer = format!(
+        "The cost of the {} most expensive resources with other purchase options, regions or providers.",
+        all.len()
+    );
+    Some(PageSection { id: "alternatives", title: "What would other choices cost?", answer: Some(answer), body })
 }
 
-const CONDITIONS: &str = "Spot can be taken away at any moment, and its prices move. Commitments are paid whether or not they are \
-    used. Elsewhere counts neither transfer nor what moving takes.";
+const CONDITIONS: &str = "The provider can take spot machines back at any time, and spot prices change. Commitments are billed \
+    whether or not they are used. Prices elsewhere contain neither transfer nor the cost of moving.";
 
 fn dearest<'a>(report: &'a Report<'a>) -> Vec<Choices<'a>> {
     let all = report.inventory.resources.iter().zip(&report.bill.items).enumerate();

@@ -1,23 +1,23 @@
-//! What something was over time: areas in steps, one on the other, with gaps where nothing is known.
+//! A value over time: stacked areas in steps, with gaps for unknown values.
 
 use std::fmt::Write;
 
 use super::bars::{Bar, Color, Hatch, percent, rect};
 use super::markup::Html;
 
-/// A text at a share of an axis.
+/// A label at a share of an axis.
 pub(in crate::report) struct Label {
     pub(in crate::report) at: f64,
     pub(in crate::report) text: String,
 }
 
-/// What something was from a moment on.
+/// The values from a moment on.
 pub(in crate::report) struct AreaState {
-    /// The share of the width at which it begins.
+    /// The beginning, as a share of the width.
     pub(in crate::report) from: f64,
-    /// The series in it; none where it is not known.
+    /// The values of the series; none if unknown.
     pub(in crate::report) values: Option<Vec<f64>>,
-    /// The series are all of it, and no minimum.
+    /// True if the series are complete, and not a minimum.
     pub(in crate::report) is_whole: bool,
 }
 
@@ -30,29 +30,29 @@ impl AreaState {
 pub(in crate::report) struct Area<'a> {
     pub(in crate::report) states: &'a [AreaState],
     pub(in crate::report) most: f64,
-    /// On the axis of amounts, as shares of the most.
+    /// Labels of the amount axis, as shares of the maximum.
     pub(in crate::report) ticks: &'a [Label],
     pub(in crate::report) labels: &'a [Label],
-    /// What a table below tells more of.
+    /// Marks of steps that the table below lists.
     pub(in crate::report) marks: &'a [Label],
 }
 
-/// Heights in pixels, and where the areas begin below marks.
+/// Heights in pixels, and the top of the areas below the marks.
 const HEIGHT: f64 = 200.0;
 const TOP: f64 = 26.0;
 
-/// The inner drawing is stretched over the width: so many units wide.
+/// The width of the stretched inner drawing, in units.
 const WIDTH: f64 = 10_000.0;
 
 const COLORS: [Color; 5] = [Color::Blue, Color::Vermillion, Color::Green, Color::Purple, Color::Grey];
 
-/// The last series is everything else.
+/// The last series contains everything else.
 fn color(series: usize, all: usize) -> Color {
     let at = if series + 1 == all { COLORS.len() - 1 } else { series };
     COLORS.get(at).copied().unwrap_or(Color::Grey)
 }
 
-/// A square of the colour of a series.
+/// A square in the color of a series.
 pub(in crate::report) fn swatch(page: &mut Html, series: usize) {
     let size = [("width", "14"), ("height", "14"), ("aria-hidden", "true"), ("focusable", "false")];
     page.element("svg", &size, |page| {
@@ -106,7 +106,7 @@ pub(in crate::report) fn area(page: &mut Html, it: &Area) {
     page.raw("\n");
 }
 
-/// A grid line with the amount that it stands for.
+/// A grid line with its amount.
 fn line(page: &mut Html, tick: &Label) {
     let y = format!("{:.1}", TOP + HEIGHT * (1.0 - tick.at));
     let attributes = [
@@ -119,11 +119,11 @@ fn line(page: &mut Html, tick: &Label) {
         ("stroke-width", "1"),
     ];
     page.element("line", &attributes, |_| {});
-    // The lowest line needs no word, and areas lie on it.
+    // The lowest line needs no label, because areas begin on it.
     if tick.at <= 0.0 {
         return;
     }
-    // Readable on whatever area is behind it.
+    // Text that is readable on every area.
     let y = format!("{:.1}", TOP + HEIGHT * (1.0 - tick.at) - 3.0);
     let attributes = [
         ("class", "tick"),
@@ -151,7 +151,7 @@ fn words(page: &mut Html, label: &Label, anchor: &str, y: &str, class: &str, siz
     page.leaf("text", &attributes, &label.text);
 }
 
-/// One path for each series, the highest first: lower ones are drawn over it. Minimums are pale below a dashed line.
+/// One path for each series, the highest first, so that lower ones cover it. Minimums are pale below a dashed line.
 fn paths(page: &mut Html, it: &Area) {
     let series = it.states.iter().find_map(|it| it.values.as_ref().map(Vec::len)).unwrap_or_default();
     for top in (0..series).rev() {
@@ -179,17 +179,17 @@ fn paths(page: &mut Html, it: &Area) {
     }
 }
 
-/// From where to where each state holds, in units of the drawing.
+/// The range of each state, in units of the drawing.
 fn stretches<'a>(it: &'a Area) -> impl Iterator<Item = (f64, f64, &'a AreaState)> {
     let ends = it.states.iter().skip(1).map(|next| Some(next.from)).chain([None]);
     it.states.iter().zip(ends).map(|(state, end)| match end {
         Some(end) => (state.from * WIDTH, end * WIDTH, state),
-        // The newest state is to be seen although nothing follows it.
+        // The newest state is visible, although nothing follows it.
         None => ((state.from * WIDTH).min(WIDTH - 60.0), WIDTH, state),
     })
 }
 
-/// How far down the upper edge of the first of the series is.
+/// The vertical position of the upper edge of a series.
 fn edge(it: &Area, values: &[f64], count: usize) -> f64 {
     let sum: f64 = values.iter().take(count).sum();
     if it.most > 0.0 { HEIGHT * (1.0 - sum / it.most) } else { HEIGHT }
@@ -220,7 +220,7 @@ fn close(path: &mut String, open: &mut bool) {
     }
 }
 
-/// The upper edge of minimums.
+/// The upper edge of the minimums.
 fn dashed(it: &Area, series: usize) -> String {
     let mut path = String::new();
     for (from, to, state) in stretches(it).filter(|(_, _, state)| state.is_minimum()) {

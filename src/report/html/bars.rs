@@ -1,10 +1,10 @@
-//! Bars, intervals and dots as SVG that draws itself to any width: places are shares of the width, text is not scaled, and
-//! colours are attributes, so that they are there where a style sheet is refused.
+//! Bars, intervals and dots as SVG for any width: positions are shares of the width, text is not scaled, and colors are
+//! attributes, so that they work without a style sheet.
 
 use super::markup::Html;
 use crate::catalog::{Money, MoneyRange};
 
-/// The colours of marks: each has three to one against a white and against a dark page. Text is never told by them alone.
+/// The colors of marks: each has a contrast of 3:1 on white and on dark pages. Color is never the only distinction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::report) enum Color {
     Blue,
@@ -29,7 +29,7 @@ impl Color {
         self.fill(Hatch::None)
     }
 
-    /// What is painted: a plain colour or a pattern in it.
+    /// A plain color, or a pattern in it.
     fn fill(self, hatch: Hatch) -> &'static str {
         match (self, hatch) {
             (_, Hatch::Lines) => "url(#lines)",
@@ -43,7 +43,7 @@ impl Color {
     }
 }
 
-/// What tells kinds apart where colours do not.
+/// Patterns that distinguish kinds without color.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::report) enum Hatch {
     None,
@@ -63,17 +63,17 @@ pub(in crate::report) const PATTERNS: &str = concat!(
     "</defs></svg>\n"
 );
 
-/// From nothing to the most that a picture shows.
+/// An axis from zero to the maximum of a picture.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::report) struct Scale {
     most: f64,
 }
 
-/// A whisker that is longer than so many of the longest bars is cut, with an arrow: the bars stay readable.
+/// A line longer than this many times the longest bar is cut, with an arrow, so that bars stay readable.
 const LONGEST_WHISKER: f64 = 2.5;
 
 impl Scale {
-    /// For amounts, each with its interval.
+    /// The axis for amounts with minimum and maximum.
     pub(in crate::report) fn of(ranges: impl Iterator<Item = MoneyRange> + Clone) -> Scale {
         let most = |pick: fn(MoneyRange) -> Money| ranges.clone().map(|it| pick(it).usd()).fold(0.0, f64::max);
         let (expected, ceiling) = (most(|it| it.expected), most(|it| it.ceiling));
@@ -85,7 +85,7 @@ impl Scale {
         Scale { most: most.usd() }
     }
 
-    /// A share of the width, at most all of it.
+    /// A share of the width, at most 100%.
     fn share(self, money: Money) -> f64 {
         if self.most <= 0.0 { 0.0 } else { (money.usd() / self.most).clamp(0.0, 1.0) }
     }
@@ -99,12 +99,12 @@ impl Scale {
     }
 }
 
-/// To a hundredth, so that a page is the same on every machine.
+/// Rounds to a hundredth, so that a page is the same on every computer.
 pub(in crate::report) fn percent(share: f64) -> String {
     format!("{:.2}%", share * 100.0)
 }
 
-/// A picture that repeats numbers which stand beside it as text.
+/// A picture of numbers that are next to it as text.
 pub(in crate::report) fn picture(page: &mut Html, height: u32, draw: impl FnOnce(&mut Html)) {
     let height = height.to_string();
     let attributes = [("width", "100%"), ("height", height.as_str()), ("aria-hidden", "true"), ("focusable", "false")];
@@ -132,7 +132,7 @@ pub(in crate::report) fn rect(page: &mut Html, bar: &Bar, color: Color, hatch: H
     page.element("rect", &attributes, |_| {});
 }
 
-/// What is expected as a bar, and from the least to the most as a line over it.
+/// The expected cost as a bar, and minimum to maximum as a line over it.
 pub(in crate::report) fn interval(page: &mut Html, scale: Scale, range: MoneyRange, y: u32, height: u32, color: Color) {
     let bar = Bar { from: "0".to_owned(), width: scale.percent(range.expected), y, height };
     rect(page, &bar, color, Hatch::None);
@@ -175,9 +175,9 @@ fn stroke(page: &mut Html, (x1, x2): (&str, &str), (y1, y2): (u32, u32)) {
     page.element("line", &attributes, |_| {});
 }
 
-/// One of several things on an axis of money.
+/// A dot for one of several amounts on an axis.
 pub(in crate::report) fn dot(page: &mut Html, scale: Scale, money: Money, y: u32, color: Color) {
-    // A dot at the end of the axis would be cut in half.
+    // The axis is extended, because a dot at its end would be cut in half.
     let at = percent(0.01 + scale.share(money) * 0.98);
     let y = y.to_string();
     let attributes = [

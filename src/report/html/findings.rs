@@ -1,4 +1,4 @@
-//! Every finding, with its line, its money and what to write instead.
+//! Every finding, with its line, its money and its replacement.
 
 use super::markup::Html;
 use super::page::PageSection;
@@ -24,10 +24,10 @@ pub(in crate::report) fn section(report: &Report) -> Option<PageSection> {
             list(page, report, None, "accepted-list", &accepted);
         });
     }
-    Some(PageSection { id: "findings", title: "What was found", answer: Some(text::found(report)), body })
+    Some(PageSection { id: "findings", title: "What did gpulint find?", answer: Some(text::found(report)), body })
 }
 
-/// Findings, the dearest first; those that say the same stand with the first of them.
+/// Findings, the most expensive first; repeats are listed with the first one.
 pub(in crate::report) fn list(
     page: &mut Html,
     report: &Report,
@@ -109,7 +109,7 @@ fn place(page: &mut Html, report: &Report, head: Option<&Head>, finding: &Findin
     }
 }
 
-/// The lines that stand there afterwards, and which command writes them.
+/// The lines after the fix, and the command that applies it.
 fn fix(page: &mut Html, report: &Report, finding: &Finding) {
     if finding.edits.is_empty() {
         return;
@@ -130,14 +130,14 @@ fn fix(page: &mut Html, report: &Report, finding: &Finding) {
     if !command.is_empty() {
         page.element("p", &[("class", "small soft")], |page| {
             page.leaf("code", &[], command);
-            page.raw(" writes it");
+            page.raw(" applies this fix");
         });
     }
 }
 
 fn acceptance(page: &mut Html, decided: &Decided) {
     if let Some(accepted) = &decided.suppressed {
-        let reason = accepted.reason.as_deref().unwrap_or("no reason is given");
+        let reason = accepted.reason.as_deref().unwrap_or("no reason given");
         let until = accepted.until.map(|date| format!(", until {date}")).unwrap_or_default();
         page.leaf("p", &[("class", "small")], &format!("accepted: {reason}{until}"));
     }

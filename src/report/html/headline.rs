@@ -1,4 +1,4 @@
-//! What it costs, how sure that is, and what can be saved, at one look.
+//! The cards at the top of the page: cost, accelerators, possible savings, and what the total leaves out.
 
 use std::collections::BTreeSet;
 
@@ -9,14 +9,14 @@ use crate::inventory::{Key, Range, Role};
 use crate::pricing::Period;
 use crate::report::Report;
 use crate::report::views::cuts::counted;
-use crate::report::views::money::{Ends, mark};
+use crate::report::views::money::mark;
 
-/// A card for each of the few numbers that people ask for first.
+/// A card for each of the most important numbers.
 pub(in crate::report) fn cards(report: &Report, with_findings: bool) -> Html {
     let mut page = Html::new();
     for (role, title, color) in [
-        (Role::Rented, "Rented machines, a month", Color::Blue),
-        (Role::Requested, "Requested by pods, a month", Color::Green),
+        (Role::Rented, "Provisioned machines, per month", Color::Blue),
+        (Role::Requested, "Requested by pods, per month", Color::Green),
     ] {
         let count = counted(report).filter(|(it, item)| it.role == role && item.monthly.is_some()).count();
         if count > 0 {
@@ -54,14 +54,13 @@ fn amount(page: &mut Html, report: &Report, role: Role, title: &str, color: Colo
     card(page, title, &big, |page| {
         picture(page, 22, |page| interval(page, Scale::to(range.ceiling.max(range.expected)), range, 2, 18, color));
         page.element("p", &[("class", "ends")], |page| {
-            let (least, most) = Ends::of(report.bill, role).names();
-            page.leaf("span", &[], &format!("{least} {}", amount(range.floor)));
+            page.leaf("span", &[], &format!("minimum {}", amount(range.floor)));
             page.raw(" ");
             let is_open = counted(report).any(|(it, _)| it.role == role && it.is_unlimited());
-            let most = if is_open || !sum.is_whole() {
-                "no upper limit".to_owned()
-            } else {
-                format!("{most} {}", amount(range.ceiling))
+            let most = match (is_open, sum.is_whole()) {
+                (true, _) => "no maximum".to_owned(),
+                (false, false) => format!("maximum at least {}", amount(range.ceiling)),
+                (false, true) => format!("maximum {}", amount(range.ceiling)),
             };
             page.leaf("span", &[], &most);
         });
@@ -90,17 +89,17 @@ fn accelerators(page: &mut Html, report: &Report) {
     }
     let whole = |n: f64| format!("{}", (n * 100.0).round() / 100.0);
     let at_least = if unknown > 0 { "at least " } else { "" };
-    let title = if has_rented { "Accelerators rented" } else { "Accelerators requested" };
+    let title = if has_rented { "Provisioned accelerators" } else { "Requested accelerators" };
     card(page, title, &format!("{at_least}{}", whole(sum.expected)), |page| {
         let names: Vec<&str> = kinds.iter().copied().take(4).collect();
         let more = if kinds.len() > names.len() { ", …" } else { "" };
         page.leaf("p", &[("class", "soft small")], &format!("{}{more}", names.join(", ")));
         if sum.floor < sum.ceiling {
-            let ends = format!("from {} to {} as machines come and go", whole(sum.floor), whole(sum.ceiling));
+            let ends = format!("minimum {}, maximum {}", whole(sum.floor), whole(sum.ceiling));
             page.leaf("p", &[("class", "soft small")], &ends);
         }
         if unknown > 0 {
-            page.leaf("p", &[("class", "soft small")], &format!("of {unknown} resources the number is not known"));
+            page.leaf("p", &[("class", "soft small")], &format!("number unknown for {unknown} resources"));
         }
     });
 }
@@ -109,30 +108,35 @@ fn savings(page: &mut Html, report: &Report) {
     let steps = super::waste::steps(report);
     let Some(all) = steps.last().filter(|it| it.saves > Money::ZERO) else { return };
     let mark = mark(super::waste::is_estimated(report));
-    card(page, "Can be saved a month, at most", &format!("{mark}{}", report.currency.amount(all.saves)), |page| {
-        let safe = steps.first().map_or(Money::ZERO, |it| it.saves);
-        let scale = Scale::to(all.saves);
-        picture(page, 22, |page| {
-            let range = MoneyRange { floor: safe, expected: safe, ceiling: safe };
-            interval(
-                page,
-                scale,
-                MoneyRange { floor: all.saves, expected: all.saves, ceiling: all.saves },
-                2,
-                18,
-                Color::Grey,
-            );
-            interval(page, scale, range, 2, 18, Color::Green);
-        });
-        let told = match safe.is_zero() {
-            true => "none of it without looking twice".to_owned(),
-            false => format!("{} of it at low risk", report.currency.amount(safe)),
-        };
-        page.leaf("p", &[("class", "soft small")], &told);
-    });
+    card(
+        page,
+        "Possible savings per month, at most",
+        &format!("{mark}{}", report.currency.amount(all.saves)),
+        |page| {
+            let safe = steps.first().map_or(Money::ZERO, |it| it.saves);
+            let scale = Scale::to(all.saves);
+            picture(page, 22, |page| {
+                let range = MoneyRange { floor: safe, expected: safe, ceiling: safe };
+                interval(
+                    page,
+                    scale,
+                    MoneyRange { floor: all.saves, expected: all.saves, ceiling: all.saves },
+                    2,
+                    18,
+                    Color::Grey,
+                );
+                interval(page, scale, range, 2, 18, Color::Green);
+            });
+            let told = match safe.is_zero() {
+                true => "none at low risk".to_owned(),
+                false => format!("{} at low risk", report.currency.amount(safe)),
+            };
+            page.leaf("p", &[("class", "soft small")], &told);
+        },
+    );
 }
 
-/// As large as the sums: a number that leaves something out must not look whole.
+/// As large as the totals: a total that leaves something out must not look complete.
 fn not_counted(page: &mut Html, report: &Report) {
     let unpriced = report.bill.unpriced();
     let (unjudged, undetermined) = (report.inventory.unjudged.len(), report.undetermined.len());
@@ -141,18 +145,18 @@ fn not_counted(page: &mut Html, report: &Report) {
     let ends: usize = report.bill.endings(report.inventory).values().map(|it| it.resources).sum();
     let told = [
         (unpriced, "without a price"),
-        (ends, "that run and end, beside the month"),
-        (unjudged, "not judged"),
-        (unknown, "that may carry accelerators"),
-        (undetermined, "questions without an answer"),
-        (apart, "set apart"),
+        (ends, "that end, billed per run or hour"),
+        (unjudged, "not evaluated"),
+        (unknown, "with unknown accelerators"),
+        (undetermined, "skipped checks"),
+        (apart, "excluded from the total"),
     ];
-    // Of what could be money of it; what nobody could answer and what is set apart is told beside it.
+    // Only items that may cost money; skipped checks and excluded resources are only listed.
     let total = unpriced + ends + unjudged + unknown;
-    card(page, "Not counted", &if total == 0 { "nothing known".to_owned() } else { total.to_string() }, |page| {
+    card(page, "Not in the total", &if total == 0 { "none known".to_owned() } else { total.to_string() }, |page| {
         let told: Vec<String> = told.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}")).collect();
         if told.is_empty() {
-            page.leaf("p", &[("class", "soft small")], "Everything that was read has a price.");
+            page.leaf("p", &[("class", "soft small")], "Every evaluated resource has a price.");
         } else {
             page.element("p", &[("class", "soft small")], |page| {
                 page.leaf("a", &[("href", "#not-counted")], &told.join(", "));

@@ -1,11 +1,11 @@
-//! HTML that is put together so that nothing from a repository can become markup.
+//! Builds HTML so that nothing from a repository can become markup.
 
 use crate::report::escape;
 
-/// Longest text of a repository that is shown as one piece.
+/// The longest string from a repository in one piece.
 const LONGEST: usize = 2_000;
 
-/// A piece of a page. Markup is what this program holds; whatever else is written becomes text.
+/// A piece of HTML. Only this program's constants are markup; everything else is escaped.
 #[derive(Debug, Default)]
 pub(in crate::report) struct Html(String);
 
@@ -14,27 +14,27 @@ impl Html {
         Html::default()
     }
 
-    /// Markup of our own: no text that was read can be `'static`.
+    /// Our own markup: no string that was read can be `'static`.
     pub(in crate::report) fn raw(&mut self, markup: &'static str) {
         self.0.push_str(markup);
     }
 
-    /// What people read.
+    /// Escaped text.
     pub(in crate::report) fn text(&mut self, text: &str) {
         push_escaped(&mut self.0, &escape::one_line(&escape::shortened(text, LONGEST)));
     }
 
-    /// Several lines, as they stand.
+    /// Several lines, unchanged.
     pub(in crate::report) fn lines(&mut self, text: &str) {
         push_escaped(&mut self.0, &escape::harmless(&escape::shortened(text, LONGEST)));
     }
 
-    /// An element without an end.
+    /// Writes an element without an end tag.
     pub(in crate::report) fn void(&mut self, name: &'static str, attributes: &[(&'static str, &str)]) {
         self.open(name, attributes);
     }
 
-    /// An element with what stands in it.
+    /// An element with its content.
     pub(in crate::report) fn element(
         &mut self,
         name: &'static str,
@@ -48,7 +48,7 @@ impl Html {
         self.0.push('>');
     }
 
-    /// An element that holds text.
+    /// An element with text.
     pub(in crate::report) fn leaf(&mut self, name: &'static str, attributes: &[(&'static str, &str)], text: &str) {
         self.element(name, attributes, |it| it.text(text));
     }
@@ -75,7 +75,7 @@ impl Html {
         for (key, value) in attributes {
             self.0.push(' ');
             self.0.push_str(key);
-            // One that is only there or not.
+            // An attribute without a value.
             if !value.is_empty() || *key == "value" {
                 self.0.push_str("=\"");
                 push_escaped(&mut self.0, &escape::one_line(value));

@@ -1,4 +1,4 @@
-//! What a meter said of each resource, and what found no partner.
+//! The usage metrics of each resource, and rows without a resource.
 
 use super::bars::{Bar, Color, Hatch, percent, picture, rect};
 use super::markup::Html;
@@ -11,17 +11,17 @@ use crate::report::views::sentence::sentence;
 
 const COLUMNS: [(&str, Column); 6] = [
     ("resource", Column::Text),
-    ("busy, and idle", Column::Picture),
+    ("busy and idle", Column::Picture),
     ("busy", Column::Number),
     ("idle", Column::Number),
-    ("hours", Column::Number),
-    ("over, or why not", Column::Text),
+    ("GPU hours", Column::Number),
+    ("window, or why not used", Column::Text),
 ];
 
 pub(in crate::report) fn section(report: &Report) -> Option<PageSection> {
     let answer = report.measured.in_short()?;
     let mut body = Html::new();
-    let caption = "Share of the time in which accelerators worked, and in which they did nothing";
+    let caption = "Share of the time in which accelerators worked, and share in which they did nothing";
     let table = Table { id: "measured-table", caption, columns: &COLUMNS, is_searchable: true };
     let rest = table.print(&mut body, listed(report), |page, (resource, why, _)| {
         name(page, &report.called(resource));
@@ -49,7 +49,7 @@ pub(in crate::report) fn section(report: &Report) -> Option<PageSection> {
     });
     left_out(&mut body, rest, "resources");
     unmatched(&mut body, report);
-    Some(PageSection { id: "measured", title: "What was used", answer: Some(sentence(&answer)), body })
+    Some(PageSection { id: "measured", title: "How busy are the accelerators?", answer: Some(sentence(&answer)), body })
 }
 
 fn unmatched(page: &mut Html, report: &Report) {
@@ -57,7 +57,7 @@ fn unmatched(page: &mut Html, report: &Report) {
         return;
     }
     page.element("details", &[], |page| {
-        page.leaf("summary", &[], &format!("Rows that match nothing: {}", report.measured.unmatched.len()));
+        page.leaf("summary", &[], &format!("Rows that match no resource: {}", report.measured.unmatched.len()));
         page.element("ul", &[("class", "dense small")], |page| {
             for (at, why) in report.measured.unmatched.iter().take(500) {
                 let Some(it) = report.measured.rows.get(*at) else { continue };

@@ -1,7 +1,7 @@
-//! The report for people who would rather look: one file that asks for nothing else, whole without script and without style.
+//! The report as one web page. The file loads nothing else, and is complete without scripts and styles.
 //!
-//! Every picture stands beside the numbers that it draws, in a table. Places in pictures are shares of the width and colours
-//! are attributes, so that they are readable on a telephone, on paper, and where a server refuses styles.
+//! Every picture is in a table, next to its numbers. Positions in pictures are shares of the width, and colors are attributes,
+//! so that pictures are readable on a phone, on paper, and if a server blocks styles.
 
 mod alternatives;
 pub(super) mod area;
@@ -25,13 +25,13 @@ use super::views::judged;
 use super::views::sentence::sentence;
 use page::{HtmlPage, PageSection};
 
-/// The findings and the bill of one tree.
+/// The page of `gpulint check`: findings and bill of one tree.
 pub(super) fn check(report: &Report) -> String {
     if report.is_empty {
         return nothing(report);
     }
     let open = judged::in_numbers(report).map(|it| format!("; {it}")).unwrap_or_default();
-    let found = format!("{}{open}. Verdict: {}.", sentence(&text::found(report)), report.verdict.name());
+    let found = format!("{}{open}. Verdict: {}.", sentence(&text::found(report)), report.verdict.in_words());
     page(
         report,
         &cost_line(report),
@@ -42,7 +42,7 @@ pub(super) fn check(report: &Report) -> String {
     .print()
 }
 
-/// The bill alone.
+/// The page of `gpulint cost`: only the bill.
 pub(super) fn cost(report: &Report) -> String {
     if report.is_empty {
         return nothing(report);
@@ -51,19 +51,19 @@ pub(super) fn cost(report: &Report) -> String {
 }
 
 fn nothing(report: &Report) -> String {
-    let lines = vec!["No Terraform and no Kubernetes was found where it was looked for.".to_owned()];
+    let lines = vec!["No Terraform, Kubernetes or CloudFormation files were found in the given paths.".to_owned()];
     page(report, "nothing was checked", lines, Vec::new(), Rest::Bill).print()
 }
 
-/// What stands behind the parts that come first.
+/// The sections after the first ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Rest {
     Everything,
-    /// No findings.
+    /// The page without findings.
     Bill,
 }
 
-/// The questions in the order in which people ask them: who pays, what is waste, what else could it be.
+/// The sections in the order of the reader's questions: who pays, what can be saved, what are the alternatives.
 pub(super) fn page(
     report: &Report,
     heading: &str,

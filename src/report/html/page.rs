@@ -1,4 +1,4 @@
-//! A page as a whole: one file that asks for nothing else, and may run nothing but the script that it carries.
+//! A complete page: one file that loads nothing and can run only its own script.
 
 use super::bars::PATTERNS;
 use super::markup::Html;
@@ -8,34 +8,34 @@ use crate::source::{sha256, to_base64};
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("script.js");
 
-/// A part of a page, with a heading that the table of contents names.
+/// A section, with a heading that the table of contents lists.
 pub(in crate::report) struct PageSection {
     pub(in crate::report) id: &'static str,
     pub(in crate::report) title: &'static str,
-    /// What the part says, as one sentence.
+    /// The answer of the section in one sentence.
     pub(in crate::report) answer: Option<String>,
     pub(in crate::report) body: Html,
 }
 
-/// What stands on a page.
+/// The content of a page.
 pub(in crate::report) struct HtmlPage {
     pub(in crate::report) title: String,
-    /// What the page is about, as somebody names it.
+    /// The name of what the page is about.
     pub(in crate::report) about: Option<String>,
-    /// The answer.
+    /// The answer, as the heading.
     pub(in crate::report) heading: String,
-    /// Below it, a paragraph each.
+    /// Lines below the heading, one paragraph each.
     pub(in crate::report) lines: Vec<String>,
     pub(in crate::report) cards: Html,
     pub(in crate::report) sections: Vec<PageSection>,
-    /// How it was made.
+    /// Lines about how the report was made.
     pub(in crate::report) footer: Vec<String>,
 }
 
-/// What a tab of a browser has room for, and a little more.
+/// A little more than a browser tab can show.
 const LONGEST_TITLE: usize = 56;
 
-/// What stands in the tab: what it is about, and the answer.
+/// The title of the tab: the name, and the answer.
 pub(in crate::report) fn title(about: Option<&str>, heading: &str) -> String {
     let whole = about.map_or_else(|| heading.to_owned(), |about| format!("{about}: {heading}"));
     format!("{} – gpulint", shortened(&whole, LONGEST_TITLE))
@@ -106,7 +106,7 @@ impl PageSection {
     }
 }
 
-/// Nothing is fetched, and nothing runs but what this file holds, whatever names were written into it.
+/// Forbids all requests, and all scripts except the one in this file, whatever strings the page contains.
 fn head(page: &mut Html, title: &str) {
     let hash = |text: &str| format!("'sha256-{}'", to_base64(&sha256(text.as_bytes())));
     let policy = format!(

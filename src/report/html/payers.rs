@@ -1,4 +1,4 @@
-//! Who pays: the same picture once for each cut of the bill.
+//! Who pays: one picture for each way to divide the bill.
 
 use super::bars::{Color, Scale, interval, picture};
 use super::markup::Html;
@@ -19,7 +19,7 @@ pub(in crate::report) fn section(report: &Report) -> Option<PageSection> {
         return None;
     }
     let cuts: Vec<(Cut, Vec<Slice>)> = Cut::ALL.into_iter().map(|cut| (cut, slices(report, cut))).collect();
-    // What no resource says divides nothing.
+    // Cuts for which no resource has a value are left out.
     let cuts: Vec<(Cut, Vec<Slice>)> = cuts
         .into_iter()
         .filter(|(cut, slices)| matches!(cut, Cut::Team | Cut::Purpose) || slices.iter().any(|it| it.is_named))
@@ -30,7 +30,7 @@ pub(in crate::report) fn section(report: &Report) -> Option<PageSection> {
         body.leaf(
             "p",
             &[("class", "soft small")],
-            "What pods ask for is another view of the machines that they run on: the two are never added.",
+            "The cost of pods is another view of the machines that they run on: the two are never added.",
         );
     }
     for (cut, slices) in &cuts {
@@ -38,29 +38,29 @@ pub(in crate::report) fn section(report: &Report) -> Option<PageSection> {
     }
     let role = roles.iter().copied().find(|role| !total(report, *role).expected.is_zero());
     let answer = role.and_then(|role| cuts.iter().find_map(|(cut, slices)| most(report, *cut, slices, role)));
-    Some(PageSection { id: "who-pays", title: "Who pays", answer, body })
+    Some(PageSection { id: "who-pays", title: "Who pays?", answer, body })
 }
 
-/// `Most is paid by team search: $12,000 of $30,000 a month rented.`
+/// `Most is for team search: $12,000 of $30,000/month for provisioned machines.`
 fn most(report: &Report, cut: Cut, slices: &[Slice], role: Role) -> Option<String> {
     let of = |slice: &Slice| amount(slice, role);
     let first = slices.iter().max_by_key(|it| of(it).expected).filter(|it| !of(it).expected.is_zero())?;
     let (part, all) =
         (report.currency.amount(of(first).expected), report.currency.amount(total(report, role).expected));
-    let whose = if role == Role::Rented { "rented" } else { "requested by pods" };
+    let whose = if role == Role::Rented { "provisioned machines" } else { "pods" };
     let all = if report.bill.of_role(role).is_whole() { all } else { format!("at least {all}") };
     let share = of(first).expected.usd() / total(report, role).expected.usd();
     let how_much = match share {
-        share if share > 0.999 => "All of it".to_owned(),
-        share if share > 0.5 => "Most".to_owned(),
+        share if share > 0.999 => "All cost".to_owned(),
+        share if share > 0.5 => "Most cost".to_owned(),
         share => format!("The largest share, {:.0}%,", share * 100.0),
     };
     Some(match first.is_named {
-        true => format!("{how_much} is for {} {}: {part} of {all} a month {whose}.", cut.name(), first.name),
+        true => format!("{how_much} is for {} {}: {part} of {all}/month for {whose}.", cut.name(), first.name),
         false if cut == Cut::Team => {
-            format!("{how_much} has no owner: {part} of {all} a month {whose} carries no label of a team.")
+            format!("{how_much} has no owner: {part} of {all}/month for {whose} has no team label.")
         }
-        false => format!("{how_much} has {}: {part} of {all} a month {whose}.", first.name),
+        false => format!("{how_much} has {}: {part} of {all}/month for {whose}.", first.name),
     })
 }
 
@@ -72,11 +72,11 @@ fn amount(slice: &Slice, role: Role) -> MoneyRange {
     if role == Role::Rented { slice.rented.minimum() } else { slice.requested.minimum() }
 }
 
-/// Buttons that a style sheet needs; without one all panels are shown, and these are not.
+/// Buttons that select a panel by style sheet; without styles, all panels are visible and the buttons are hidden.
 fn tabs(page: &mut Html, cuts: &[(Cut, Vec<Slice>)]) {
     page.element("fieldset", &[("class", "tabs"), ("hidden", "")], |page| {
-        page.leaf("legend", &[], "Divided by");
-        // What says most at first sight: a cut in which something has a name.
+        page.leaf("legend", &[], "Group by");
+        // The first selected cut: one with a named slice.
         let first = cuts.iter().position(|(_, slices)| slices.iter().any(|it| it.is_named)).unwrap_or_default();
         for (at, (cut, _)) in cuts.iter().enumerate() {
             page.element("label", &[], |page| {
@@ -94,10 +94,10 @@ fn tabs(page: &mut Html, cuts: &[(Cut, Vec<Slice>)]) {
 fn panel(page: &mut Html, report: &Report, cut: Cut, slices: &[Slice], roles: &[Role]) {
     let class = format!("panel cut-{}", cut.name());
     let id = format!("by-{}", cut.name());
-    let caption = format!("By {}: bar = expected, line = from what surely runs to full scale", cut.name());
-    let mut columns = vec![(cut.name(), Column::Text), ("expected, and how far it goes", Column::Picture)];
+    let caption = format!("By {}: bar = expected cost, line = minimum to maximum", cut.name());
+    let mut columns = vec![(cut.name(), Column::Text), ("expected, with minimum and maximum", Column::Picture)];
     for role in roles {
-        columns.push((if *role == Role::Rented { "rented" } else { "requested" }, Column::Number));
+        columns.push((if *role == Role::Rented { "machines" } else { "pods" }, Column::Number));
     }
     columns.push(("resources", Column::Number));
     let all = slices.iter().flat_map(|it| roles.iter().map(|role| amount(it, *role)));
@@ -129,19 +129,19 @@ fn panel(page: &mut Html, report: &Report, cut: Cut, slices: &[Slice], roles: &[
     });
 }
 
-/// No amount is nothing only where everything of it has a month.
+/// No amount means zero only if all resources have a monthly cost.
 fn shown(report: &Report, slice: &Slice, sum: &CostSum) -> String {
     let range = sum.minimum();
     match (range == MoneyRange::ZERO, slice.unpriced(), slice.beside) {
-        (true, 1.., _) => return "not known".to_owned(),
-        (true, 0, 1..) => return "not by the month".to_owned(),
+        (true, 1.., _) => return "unknown".to_owned(),
+        (true, 0, 1..) => return "not per month".to_owned(),
         _ => {}
     }
     let at_least = if sum.is_whole() { "" } else { "at least " };
     let (expected, most) = (report.currency.amount(range.expected), report.currency.amount(range.ceiling));
     match (range.expected.is_zero(), range.ceiling > range.expected) {
-        (true, true) => format!("up to {most}"),
-        (false, true) => format!("{at_least}{expected}, up to {most}"),
+        (true, true) => format!("maximum {most}"),
+        (false, true) => format!("{at_least}{expected}, maximum {most}"),
         (_, false) => format!("{at_least}{expected}"),
     }
 }

@@ -1,4 +1,4 @@
-//! The bill, a row for each resource.
+//! The bill, with a table row for each resource.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,17 +12,17 @@ use crate::report::Report;
 use crate::report::views::basis::basis;
 use crate::report::views::money::mark_of;
 
-/// More rows than this are there for who opens them.
+/// Longer tables are folded.
 const FOLDED: usize = 40;
 
 const COLUMNS: [(&str, Column); 7] = [
     ("resource", Column::Text),
     ("expected", Column::Number),
-    ("at least", Column::Number),
-    ("at most", Column::Number),
-    ("how many", Column::Number),
+    ("minimum", Column::Number),
+    ("maximum", Column::Number),
+    ("count", Column::Number),
     ("accelerators", Column::Text),
-    ("machine", Column::Text),
+    ("machine type", Column::Text),
 ];
 
 pub(in crate::report) fn section(report: &Report) -> Option<PageSection> {
@@ -31,8 +31,8 @@ pub(in crate::report) fn section(report: &Report) -> Option<PageSection> {
     let several: BTreeSet<&str> = names.into_iter().filter(|(_, n)| *n > 1).map(|(name, _)| name).collect();
     let mut body = Html::new();
     for (role, id, caption) in [
-        (Role::Rented, "rented", "Rented machines, the most expensive first"),
-        (Role::Requested, "asked-for", "What pods request, the most expensive first"),
+        (Role::Rented, "rented", "Provisioned machines, the most expensive first"),
+        (Role::Requested, "asked-for", "Pods, the most expensive first"),
     ] {
         let all = report.inventory.resources.iter().zip(&report.bill.items);
         let mut rows: Vec<(&Resource, &BillItem)> = all.filter(|(it, _)| it.role == role).collect();
@@ -57,7 +57,7 @@ pub(in crate::report) fn section(report: &Report) -> Option<PageSection> {
         }
     }
     let is_empty = body.is_empty();
-    (!is_empty).then_some(PageSection { id: "resources", title: "Everything that costs", answer: None, body })
+    (!is_empty).then_some(PageSection { id: "resources", title: "What does each resource cost?", answer: None, body })
 }
 
 fn row(page: &mut Html, report: &Report, (resource, item): (&Resource, &BillItem), several: &BTreeSet<&str>) {
@@ -66,7 +66,7 @@ fn row(page: &mut Html, report: &Report, (resource, item): (&Resource, &BillItem
         page.text(&report.called(resource));
         page.raw("<br>");
         page.leaf("code", &[("class", "soft")], &format!("{}:{}", at.path, at.line));
-        // One address in several runs is several resources.
+        // One address in several deployments is several resources.
         let run = resource.run.as_ref().filter(|_| several.contains(resource.address.as_str()));
         if let Some(run) = run {
             let name = report.inventory.run(run).map_or_else(|| run.to_string(), |run| report.name_of(run));
@@ -77,7 +77,7 @@ fn row(page: &mut Html, report: &Report, (resource, item): (&Resource, &BillItem
             page.leaf("span", &[("class", "soft small")], &basis);
         }
         let apart = match resource.version_of {
-            Some(_) => Some("not added: another version of it is"),
+            Some(_) => Some("not added: another version counts"),
             None => (!resource.is_added()).then(|| resource.counted.name()),
         };
         if let Some(why) = apart {
@@ -107,7 +107,7 @@ fn money(page: &mut Html, report: &Report, item: &BillItem) {
     let per = if item.per == Period::Month { String::new() } else { format!("/{}", item.per.name()) };
     for (amount, mark) in [(range.expected, mark_of(item)), (range.floor, ""), (range.ceiling, "")] {
         let mark = if amount.is_zero() { "" } else { mark };
-        // What is for an hour or a run stands behind what is for a month, however it is sorted.
+        // Costs per hour or run come after costs per month in every sort order.
         let rank = if item.per == Period::Month { amount.usd() } else { amount.usd() * 1e-9 };
         number(page, &format!("{mark}{}{per}", report.currency.amount(amount)), rank);
     }

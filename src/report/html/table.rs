@@ -1,11 +1,11 @@
-//! Tables that a small screen can scroll by themselves, and a keyboard too.
+//! Tables that scroll separately on a small screen, also by keyboard.
 
 use super::markup::Html;
 
-/// Rows that a page shows of one table.
+/// The most rows of one table.
 pub(in crate::report) const MOST_ROWS: usize = 2_000;
 
-/// Bytes of them: a page stays one that a mail can carry.
+/// The most bytes of these rows, so that the page fits into a mail.
 pub(in crate::report) const MOST_BYTES: usize = 600_000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,12 +19,12 @@ pub(in crate::report) struct Table<'a> {
     pub(in crate::report) id: &'a str,
     pub(in crate::report) caption: &'a str,
     pub(in crate::report) columns: &'a [(&'a str, Column)],
-    /// Its rows can be searched.
+    /// The rows can be searched.
     pub(in crate::report) is_searchable: bool,
 }
 
 impl Table<'_> {
-    /// Writes one row for each item, as far as there is room; how many had none.
+    /// Writes one row for each item until the limit; returns how many items are left out.
     pub(in crate::report) fn print<T>(
         &self,
         page: &mut Html,
@@ -71,18 +71,18 @@ impl Table<'_> {
     }
 }
 
-/// What a row is about.
+/// The name of a row.
 pub(in crate::report) fn name(page: &mut Html, text: &str) {
     page.leaf("th", &[("scope", "row")], text);
 }
 
-/// An amount as people read it, and as it is sorted.
+/// Writes an amount with its sort value.
 pub(in crate::report) fn number(page: &mut Html, shown: &str, value: f64) {
     page.leaf("td", &[("class", "n"), ("data-v", &value.to_string())], shown);
 }
 
 pub(in crate::report) fn left_out(page: &mut Html, count: usize, what: &str) {
     if count > 0 {
-        page.leaf("p", &[("class", "soft")], &format!("and {count} more {what}; --format csv and json hold all"));
+        page.leaf("p", &[("class", "soft")], &format!("and {count} more {what}; --format csv and json contain all"));
     }
 }

@@ -1,4 +1,4 @@
-//! What no sum counts, and why; which prices were used.
+//! What the total leaves out, and why; which prices were used.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::report::views::price_age::price_age;
 use crate::report::views::{apart, coverage, judged};
 use crate::report::{Report, escape};
 
-/// Entries of one list.
+/// The most entries of one list.
 const MOST: usize = 500;
 
 pub(in crate::report) fn section(report: &Report) -> PageSection {
@@ -20,30 +20,30 @@ pub(in crate::report) fn section(report: &Report) -> PageSection {
         Some(format!("{}: {why}", it.address))
     });
     list(&mut body, "Without a price", unpriced.collect());
-    list(&mut body, "Not judged", judged::listed(report).into_iter().map(|it| unjudged(report, it)).collect());
+    list(&mut body, "Not evaluated", judged::listed(report).into_iter().map(|it| unjudged(report, it)).collect());
     let machines = report.unknown_machines.iter().map(|it| format!("{}: {}", it.address, it.why));
-    list(&mut body, "May or may not carry accelerators", machines.collect());
-    list(&mut body, "Estimated, marked ~", counted(estimated(report)));
+    list(&mut body, "Accelerators unknown", machines.collect());
+    list(&mut body, "Estimated prices (~)", counted(estimated(report)));
     let undetermined = report.undetermined.iter().map(|it| {
         let address = it.address(report.inventory).unwrap_or_default();
         format!("{} {address}: {}", it.rule, it.cause)
     });
-    list(&mut body, "Questions that rules could not answer", undetermined.collect());
-    list(&mut body, "The region is assumed", counted(report.assumed().map(|(_, why)| why.to_owned())));
-    list(&mut body, "Set apart", apart::lines(report));
+    list(&mut body, "Checks skipped, value unknown", undetermined.collect());
+    list(&mut body, "Assumed regions", counted(report.assumed().map(|(_, why)| why.to_owned())));
+    list(&mut body, "Excluded from the total", apart::lines(report));
     let skipped = report.inventory.skipped.iter().map(|it| format!("{}: {}", report.paths.show(&it.path), it.reason));
-    list(&mut body, "Not read", skipped.collect());
+    list(&mut body, "Skipped files", skipped.collect());
     let answer = match body.is_empty() {
-        true => "Everything that was read has a price, and nothing was assumed.".to_owned(),
-        false => "What follows is in no sum, or rests on an assumption.".to_owned(),
+        true => "Every evaluated resource has a price, and nothing was assumed.".to_owned(),
+        false => "These items are not in the total, or rest on an assumption.".to_owned(),
     };
     body.leaf("p", &[("class", "soft small")], NEVER);
-    PageSection { id: "not-counted", title: "What is not counted", answer: Some(answer), body }
+    PageSection { id: "not-counted", title: "What is not in the total?", answer: Some(answer), body }
 }
 
-const NEVER: &str = "Transfer, support and tax are in no sum. A month is 730 hours.";
+const NEVER: &str = "No total contains transfer, support or tax. A month is 730 hours.";
 
-/// The prices, and how old they are.
+/// The prices and their age.
 pub(in crate::report) fn footer(report: &Report) -> Vec<String> {
     let mut lines = Vec::new();
     if !report.catalog.as_of.is_empty() {
@@ -60,7 +60,7 @@ fn unjudged(report: &Report, it: &crate::inventory::Unjudged) -> String {
     format!("{}{line}: {}{cure}", report.paths.show(&it.path), it.reason)
 }
 
-/// Each cause once, with how often it stands.
+/// Each cause once, with its number of occurrences.
 fn counted(causes: impl Iterator<Item = String>) -> Vec<String> {
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     for cause in causes {
@@ -73,7 +73,7 @@ fn list(page: &mut Html, title: &str, lines: Vec<String>) {
     if lines.is_empty() {
         return;
     }
-    // What is short is read at once; what is long is there for those who look for it.
+    // Short lists are open, long ones are folded.
     let is_short = lines.len() <= 10;
     let attributes: &[(&str, &str)] = if is_short { &[("open", "")] } else { &[] };
     page.element("details", attributes, |page| {

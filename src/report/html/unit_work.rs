@@ -1,4 +1,4 @@
-//! What a unit of work costs, a row for each server.
+//! The cost per unit of work, one row for each server.
 
 use super::markup::Html;
 use super::page::PageSection;
@@ -17,14 +17,14 @@ pub(in crate::report) fn section(report: &Report) -> Option<PageSection> {
     let columns: Vec<(&str, Column)> =
         [("resource", Column::Text), ("model", Column::Text)].into_iter().chain(numbers).collect();
     let mut body = Html::new();
-    let caption = "Ranges of estimates; full load is what real servers never have";
+    let caption = "Estimated ranges; real servers never reach full load";
     let table = Table { id: "unit-work-table", caption, columns: &columns, is_searchable: false };
     table.print(&mut body, &shown, |page, it| row(page, report, it));
     for (servers, why) in reasons(&all) {
         body.leaf("p", &[("class", "soft small")], &format!("No rate for {servers}: {why}."));
     }
-    let answer = format!("Rates or unit costs are known of {} of {}.", shown.len(), all.len());
-    Some(PageSection { id: "unit-work", title: "What a unit of work costs", answer: Some(answer), body })
+    let answer = format!("Rates or unit costs are known for {} of {} servers.", shown.len(), all.len());
+    Some(PageSection { id: "unit-work", title: "What does a unit of work cost?", answer: Some(answer), body })
 }
 
 fn row(page: &mut Html, report: &Report, it: &UnitWork<'_>) {

@@ -1,4 +1,4 @@
-//! What is waste: by rule and risk, and in which order to act.
+//! Possible savings: by rule and risk, and in which order to fix findings.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
@@ -16,14 +16,14 @@ use crate::report::views::scorecard::{best_savings, saving};
 use crate::report::{Report, escape};
 use crate::rules::{Risk, link};
 
-/// What acting on everything up to a risk saves, of each resource the most.
+/// The savings of all findings up to a risk; only the largest saving of each resource counts.
 pub(in crate::report) struct SavingStep {
     pub(in crate::report) risk: Risk,
     pub(in crate::report) saves: Money,
     pub(in crate::report) findings: usize,
 }
 
-/// The safe things first.
+/// The steps, the lowest risk first.
 pub(in crate::report) fn steps(report: &Report) -> Vec<SavingStep> {
     let step = |risk: Risk| {
         let mut best: HashMap<Option<ResourceId>, Money> = HashMap::new();
@@ -70,10 +70,10 @@ pub(in crate::report) fn section(report: &Report) -> Option<PageSection> {
     let columns = [
         ("rule", Column::Text),
         ("by risk", Column::Picture),
-        ("saves a month", Column::Number),
+        ("saves per month", Column::Number),
         ("findings", Column::Number),
     ];
-    let caption = "By rule: of each resource the largest saving, once";
+    let caption = "By rule: only the largest saving of each resource counts";
     let table = Table { id: "by-rule", caption, columns: &columns, is_searchable: false };
     let rest = table.print(&mut body, rows, |page, (rule, sums, count)| {
         page.element("th", &[("scope", "row")], |page| match link(rule) {
@@ -87,7 +87,7 @@ pub(in crate::report) fn section(report: &Report) -> Option<PageSection> {
         number(page, &count.to_string(), count as f64);
     });
     left_out(&mut body, rest, "rules");
-    Some(PageSection { id: "waste", title: "What is waste", answer: answer(report), body })
+    Some(PageSection { id: "waste", title: "How much can be saved?", answer: answer(report), body })
 }
 
 fn answer(report: &Report) -> Option<String> {
@@ -96,22 +96,26 @@ fn answer(report: &Report) -> Option<String> {
     let mark = mark(is_estimated(report));
     let amount = |money| format!("{mark}{}", report.currency.amount(money));
     Some(match (safe.saves.is_zero(), all.saves.is_zero()) {
-        (_, true) => "Nothing that was found has a saving in money for a month.".to_owned(),
-        (true, false) => format!("Up to {} a month can be saved, none of it without looking twice.", amount(all.saves)),
+        (_, true) => "No finding has a monthly saving.".to_owned(),
+        (true, false) => format!("Possible savings: up to {}/month, none at low risk.", amount(all.saves)),
         (false, false) => {
-            format!("{} a month can be saved at low risk, up to {} in all.", amount(safe.saves), amount(all.saves))
+            format!(
+                "Possible savings: {}/month at low risk, up to {}/month in total.",
+                amount(safe.saves),
+                amount(all.saves)
+            )
         }
     })
 }
 
-/// What is done first: the least risk, then the most money.
+/// What to fix first: the lowest risk, then the largest saving.
 fn first(page: &mut Html, report: &Report) {
     const MOST: usize = 5;
     let all = advice(report);
     if all.is_empty() {
         return;
     }
-    page.leaf("h3", &[], "What to do first");
+    page.leaf("h3", &[], "Fix first");
     page.element("ol", &[("class", "dense")], |page| {
         for advice in all.into_iter().take(MOST) {
             page.element("li", &[], |page| {
@@ -128,7 +132,7 @@ fn first(page: &mut Html, report: &Report) {
     });
 }
 
-/// What is left of the bill after each step.
+/// The cost that is left after each step.
 fn safe_first(page: &mut Html, report: &Report) {
     let steps = steps(report);
     let now = report.bill.combined.minimum().expected;
@@ -139,26 +143,25 @@ fn safe_first(page: &mut Html, report: &Report) {
     let scale = Scale::to(now);
     let at_least = if report.bill.combined.is_whole() { "" } else { "at least " };
     let told = |risk: Risk| match risk {
-        Risk::Low => "after all of low risk",
-        Risk::Medium => "after all of medium risk",
-        Risk::High => "after everything",
+        Risk::Low => "after all low-risk fixes",
+        Risk::Medium => "after all medium-risk fixes",
+        Risk::High => "after all fixes",
     };
     let mut rows = vec![("now", Money::ZERO, 0)];
     for step in &steps {
-        // A step that adds nothing is none.
+        // A step without further findings is left out.
         if rows.last().is_none_or(|(_, _, findings)| *findings != step.findings) {
             rows.push((told(step.risk), step.saves, step.findings));
         }
     }
     let columns = [
         ("step", Column::Text),
-        ("left, and saved", Column::Picture),
-        ("a month", Column::Number),
+        ("cost left, and saved", Column::Picture),
+        ("per month", Column::Number),
         ("saves", Column::Number),
         ("findings", Column::Number),
     ];
-    let caption =
-        "The safe things first: machines and pods in one sum; what pods ask of machines here is a part of these";
+    let caption = "The lowest risk first: one total of machines and pods, in which each dollar counts once";
     let table = Table { id: "safe-first", caption, columns: &columns, is_searchable: false };
     table.print(page, rows, |page, (name, saves, findings)| {
         super::table::name(page, name);

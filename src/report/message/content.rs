@@ -1,14 +1,14 @@
-//! What is said to a room in which people talk.
+//! The content of a chat message.
 
-/// What is said, without any markup: names of a repository stand in it.
+/// The content without markup: it can contain names from a repository.
 #[derive(Debug, Default)]
 pub(in crate::report) struct Message {
     pub(in crate::report) title: String,
     pub(in crate::report) lines: Vec<String>,
-    /// Each with a heading.
+    /// Lists, each with a heading.
     pub(in crate::report) lists: Vec<(String, Vec<String>)>,
-    /// Where the whole report is.
+    /// The address of the full report.
     pub(in crate::report) url: Option<String>,
-    /// How old the prices are.
+    /// The age of the prices.
     pub(in crate::report) footer: String,
 }

@@ -1,4 +1,4 @@
-//! A report in a few lines, for a room in which people talk. Who sends it is a step of the user's own.
+//! A report in a few lines for a chat. The user's own pipeline sends it.
 
 mod content;
 mod slack;
@@ -11,10 +11,10 @@ use super::views::cost_line::{cost_line, cost_rows};
 use super::views::{first, judged, price_age};
 use super::{Format, Report};
 
-/// Steps that are named.
+/// The most fixes in the list.
 const FIRST: usize = 5;
 
-/// What has a shape of its own among the formats for rooms; `None` where the format is another.
+/// The message in a chat format; `None` for other formats.
 pub(in crate::report) fn written(format: Format, message: &Message) -> Option<String> {
     match format {
         Format::Slack => Some(slack::message(message)),
@@ -23,7 +23,7 @@ pub(in crate::report) fn written(format: Format, message: &Message) -> Option<St
     }
 }
 
-/// The findings of one tree.
+/// The message about one tree.
 pub(in crate::report) fn check(report: &Report) -> Message {
     if report.is_empty {
         return Message {
@@ -33,7 +33,7 @@ pub(in crate::report) fn check(report: &Report) -> Message {
         };
     }
     let open = judged::in_numbers(report).map(|it| format!("; {it}")).unwrap_or_default();
-    let mut lines = vec![format!("{}{open}. Verdict: {}.", found(report), report.verdict.name())];
+    let mut lines = vec![format!("{}{open}. Verdict: {}.", found(report), report.verdict.in_words())];
     lines.extend(cost_rows(report));
     Message {
         title: titled(report, &cost_line(report)),
@@ -44,14 +44,14 @@ pub(in crate::report) fn check(report: &Report) -> Message {
     }
 }
 
-/// With what it is about.
+/// Adds the name of what the report is about.
 pub(in crate::report) fn titled(report: &Report, title: &str) -> String {
     report.title.map_or_else(|| title.to_owned(), |about| format!("{about}: {title}"))
 }
 
-/// What to do first, where anything saves money.
+/// What to fix first, if anything saves money.
 pub(in crate::report) fn first_steps(report: &Report) -> Option<(String, Vec<String>)> {
     let steps = first::advice(report);
     let told: Vec<String> = steps.iter().take(FIRST).map(|advice| first::told(report, advice)).collect();
-    (!told.is_empty()).then(|| ("What to do first".to_owned(), told))
+    (!told.is_empty()).then(|| ("Fix first".to_owned(), told))
 }

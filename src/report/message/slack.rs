@@ -1,4 +1,4 @@
-//! Blocks of Slack. All text is `plain_text`: nothing in it is markup, and nobody is called.
+//! Slack blocks. All text is `plain_text`: it contains no markup and mentions no one.
 
 use serde_json::{Value, json};
 
@@ -6,19 +6,19 @@ use super::content::Message;
 use crate::report::escape::{one_line, shortened};
 use crate::report::formats::json::print;
 
-/// What Slack takes in a header, in a section and in one message.
+/// Slack's limits for a header, a section and a message.
 const HEADER: usize = 150;
 const SECTION: usize = 3_000;
 const BLOCKS: usize = 50;
 
-/// One of the few entries of a section.
+/// The most entries of a section.
 const ENTRY: usize = 500;
 
 pub(super) fn message(it: &Message) -> String {
     let plain = |text: &str, most: usize| json!({ "type": "plain_text", "text": cut(text, most), "emoji": false });
     let section = |text: &str| json!({ "type": "section", "text": plain(text, SECTION) });
     let mut blocks: Vec<Value> = vec![json!({ "type": "header", "text": plain(&one_line(&it.title), HEADER) })];
-    // A header that is cut is said whole below it.
+    // A shortened header is repeated in full below it.
     if it.title.encode_utf16().count() > HEADER {
         blocks.push(section(&one_line(&it.title)));
     }
@@ -29,16 +29,16 @@ pub(super) fn message(it: &Message) -> String {
         blocks.push(section(&text));
     }
     if let Some(url) = &it.url {
-        let button = json!({ "type": "button", "text": plain("The whole report", 75), "url": url });
+        let button = json!({ "type": "button", "text": plain("Full report", 75), "url": url });
         blocks.push(json!({ "type": "actions", "elements": [button] }));
     }
     blocks.truncate(BLOCKS - 1);
     blocks.push(json!({ "type": "context", "elements": [plain(&one_line(&it.footer), SECTION)] }));
-    // Without blocks, as in a notification.
+    // The text without blocks, for notifications.
     print(&json!({ "text": escaped(&shortened(&one_line(&it.title), SECTION)), "blocks": blocks }))
 }
 
-/// Slack counts as its own language does: a letter beyond the basic plane is two.
+/// Slack counts UTF-16 units: a character beyond the basic plane is two.
 fn cut(text: &str, most: usize) -> String {
     if text.encode_utf16().count() <= most {
         return text.to_owned();
@@ -53,7 +53,7 @@ fn cut(text: &str, most: usize) -> String {
     format!("{kept}…")
 }
 
-/// The one text that is read as Slack's own markup: three characters begin all of it that calls or links.
+/// The only text that Slack reads as markup. Escaping three characters prevents mentions and links.
 fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }

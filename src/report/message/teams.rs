@@ -1,4 +1,4 @@
-//! An adaptive card, as a webhook of Teams takes it. Text stands in runs, in which nothing is markup.
+//! An adaptive card for a Teams webhook. Text is in runs, which contain no markup.
 
 use serde_json::{Value, json};
 
@@ -6,10 +6,10 @@ use super::content::Message;
 use crate::report::escape::{one_line, shortened};
 use crate::report::formats::json::print;
 
-/// What Teams takes is 28 kB of a message that it has made from this one: not all of it is ours.
+/// Teams limits the message that it creates from this one to 28 kB, so only a part is available.
 const LONGEST_MESSAGE_BYTES: usize = 20_000;
 
-/// Characters of one run; fewer where letters take several bytes.
+/// Characters of one run; fewer if characters need several bytes.
 const LONGEST: [usize; 3] = [600, 300, 150];
 
 pub(super) fn message(it: &Message) -> String {
@@ -32,7 +32,7 @@ fn card(it: &Message, longest: usize) -> String {
         body.extend(lines.iter().map(|line| run(&format!("• {line}"), json!({}))));
     }
     body.push(run(&it.footer, json!({ "isSubtle": true, "size": "Small" })));
-    let open = |url: &String| json!({ "type": "Action.OpenUrl", "title": "The whole report", "url": url });
+    let open = |url: &String| json!({ "type": "Action.OpenUrl", "title": "Full report", "url": url });
     let actions: Vec<Value> = it.url.iter().map(open).collect();
     print(&json!({
         "type": "message",

@@ -1,4 +1,4 @@
-//! What a month in review tells, whatever the format.
+//! The content of a monthly review, for all formats.
 
 use std::cmp::Reverse;
 
@@ -16,23 +16,23 @@ use crate::report::views::price_age::price_age;
 use crate::report::views::sentence::sentence;
 use crate::report::{Head, History, Point, Report, Snapshot, Step};
 
-/// The state of a tree, and how it came to be.
+/// The state of a tree, with its history.
 pub struct Review<'a> {
     pub month: Month,
     pub report: &'a Report<'a>,
     pub history: &'a History,
-    /// Where the whole report is, for messages.
+    /// The address of the full report, for messages.
     pub url: Option<Head>,
 }
 
-/// What a month did, by the commits of it.
+/// The change of cost in a month, with its commits.
 pub(super) struct Moved<'a> {
-    /// At its beginning and at its end; none where nothing of that time is known.
+    /// The cost at the beginning and the end of the month; none if nothing of that time is known.
     before: Option<&'a Snapshot>,
     after: Option<&'a Snapshot>,
     commits: usize,
     unknown: usize,
-    /// The largest first.
+    /// The steps of the month, the largest first.
     pub(super) steps: Vec<&'a Step>,
 }
 
@@ -59,15 +59,15 @@ impl<'a> Review<'a> {
         }
     }
 
-    /// `at least $9,000 a month`
+    /// `at least $9,000/month`
     fn stated(&self, sum: &CostSum) -> String {
         match sum.is_whole() || !sum.minimum().expected.is_zero() {
-            true => format!("{} a month", self.history.currency.at_least(sum, "")),
-            false => "not known".to_owned(),
+            true => format!("{}/month", self.history.currency.at_least(sum, "")),
+            false => "unknown".to_owned(),
         }
     }
 
-    /// `In 2026-10: $3,000 a month → $9,000 a month (+$6,000), 12 commits`
+    /// `In 2026-10: $3,000/month → $9,000/month (+$6,000), 12 commits`
     pub(super) fn said(&self, moved: &Moved) -> String {
         let currency = self.history.currency;
         let commits = if moved.commits == 1 { "1 commit".to_owned() } else { format!("{} commits", moved.commits) };
@@ -83,7 +83,7 @@ impl<'a> Review<'a> {
                 }
             }
             (None, Some(after)) => format!("{} at its end", self.stated(&after.combined())),
-            _ => "not known".to_owned(),
+            _ => "unknown".to_owned(),
         };
         let unknown = match moved.unknown {
             0 => String::new(),
@@ -116,11 +116,11 @@ impl<'a> Review<'a> {
         let steps: Vec<String> = moved.steps.iter().take(STEPS).filter_map(|step| self.told(step)).collect();
         let mut lists: Vec<(String, Vec<String>)> = first_steps(self.report).into_iter().collect();
         if !steps.is_empty() {
-            lists.push(("What moved it".to_owned(), steps));
+            lists.push(("What changed the cost".to_owned(), steps));
         }
         if let Some((sums, resources)) = paid(self.report, self.month) {
             lines.extend(sums);
-            lists.push(("What was paid".to_owned(), resources));
+            lists.push(("What was billed".to_owned(), resources));
         }
         Message {
             title: titled(self.report, &self.said(&moved)),

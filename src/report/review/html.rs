@@ -1,4 +1,4 @@
-//! The review as a page: the month first, then everything that a report holds.
+//! The review as a page: the month first, then the full report.
 
 use super::content::Review;
 use super::paid::paid;
@@ -19,14 +19,14 @@ pub(super) fn page(review: &Review) -> String {
     let lines = vec![format!("Now: {}", cost_line(report)), format!("{}{open}.", sentence(&text::found(report)))];
     let first: Vec<PageSection> = month(review).into_iter().collect();
     let mut page = whole(report, &review.said(&moved), lines, first, Rest::Everything);
-    // Behind what to do, and before all that was found.
+    // After the savings, and before the findings.
     let place = page.sections.iter().position(|it| it.id == "findings").unwrap_or(page.sections.len());
     let course = history::sections(review.history).into_iter().chain(scorecard(review)).chain(bill(review));
     page.sections.splice(place..place, course);
     page.print()
 }
 
-/// What moved the bill in the month.
+/// The changes of cost in the month.
 fn month(review: &Review) -> Option<PageSection> {
     const MOST: usize = 20;
     let moved = review.moved();
@@ -40,16 +40,21 @@ fn month(review: &Review) -> Option<PageSection> {
         }
     });
     crate::report::html::table::left_out(&mut body, moved.steps.len().saturating_sub(MOST), "of them");
-    Some(PageSection { id: "month", title: "What moved it in the month", answer: Some(review.said(&moved)), body })
+    Some(PageSection {
+        id: "month",
+        title: "What changed the cost in the month?",
+        answer: Some(review.said(&moved)),
+        body,
+    })
 }
 
-/// What was paid in the month.
+/// The billed cost of the month.
 fn bill(review: &Review) -> Option<PageSection> {
     let (sums, resources) = paid(review.report, review.month)?;
     let mut body = Html::new();
     sums.iter().for_each(|line| body.leaf("p", &[], line));
     body.element("ul", &[("class", "dense")], |page| resources.iter().for_each(|line| page.leaf("li", &[], line)));
-    Some(PageSection { id: "paid", title: "What was paid in the month", answer: None, body })
+    Some(PageSection { id: "paid", title: "What was billed in the month?", answer: None, body })
 }
 
 fn scorecard(review: &Review) -> Option<PageSection> {
@@ -60,7 +65,7 @@ fn scorecard(review: &Review) -> Option<PageSection> {
     }
     let mut body = Html::new();
     body.element("table", &[], |page| {
-        page.leaf("caption", &[], "Shares of what could be so");
+        page.leaf("caption", &[], "Resources that follow each practice");
         page.element("tbody", &[], |page| {
             for (name, value) in lines {
                 page.element("tr", &[], |page| {

@@ -1,4 +1,4 @@
-//! A month in review: what it costs, what moved it, what is waste, and what to do first, in one page or message.
+//! A monthly review as one page or message: the cost, its changes, the waste, and what to fix first.
 
 mod content;
 mod html;
@@ -12,7 +12,7 @@ pub use month::Month;
 use super::message::written;
 use super::{Format, Style};
 
-/// The review in a format; `None` where the format is one of findings.
+/// The review in a format; `None` if the format is only for findings.
 pub fn review(format: Format, review: &Review, style: Style) -> Option<String> {
     match format {
         Format::Html => Some(html::page(review)),

@@ -1,4 +1,4 @@
-//! A month of the calendar.
+//! A calendar month.
 
 use std::fmt;
 use std::str::FromStr;
@@ -12,7 +12,7 @@ pub struct Month {
 }
 
 impl Month {
-    /// The one that a day is in.
+    /// The month that contains a day.
     pub fn of(day: Date) -> Month {
         let (year, month, number) = civil_from_days(day.unix_days());
         let first = day.unix_days() - number + 1;
@@ -20,7 +20,7 @@ impl Month {
         Month { first: of(first), last: of(first + days_in_month(year, month) - 1) }
     }
 
-    /// The one before.
+    /// The previous month.
     #[must_use]
     pub fn before(self) -> Month {
         Date::from_unix_days(self.first.unix_days() - 1).map_or(self, Month::of)
@@ -50,7 +50,7 @@ impl FromStr for Month {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || format!("`{text}` is no month: expected one as in 2027-01");
+        let wrong = || format!("`{text}` is not a month; write it as 2027-01");
         let is_written_so = text.len() == 7;
         is_written_so.then(|| format!("{text}-01").parse().ok()).flatten().map(Month::of).ok_or_else(wrong)
     }

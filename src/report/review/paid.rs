@@ -1,13 +1,13 @@
-//! What a month was paid for, beside what the text lets expect of it.
+//! The billed cost of a month, compared with the expected cost.
 
 use super::month::Month;
 use crate::report::Report;
 use crate::report::views::reconcile::{AskedMonths, Reconciled, ReconciledMonth, reconcile, summed};
 
-/// Resources that are told.
+/// The most resources in the list.
 const MOST: usize = 5;
 
-/// The month of the review on the bill; nothing where the bill has no row of it.
+/// The month of the review on the bill; none if the bill has no row of it.
 fn billed<'a>(report: &'a Report<'a>, month: Month) -> Option<ReconciledMonth<'a>> {
     let month = month.to_string().parse().ok()?;
     let is_billed = report.measured.paid.rows.iter().any(|it| it.row.month == month);
@@ -15,7 +15,7 @@ fn billed<'a>(report: &'a Report<'a>, month: Month) -> Option<ReconciledMonth<'a
     months.into_iter().next()
 }
 
-/// The sums of the bill, and the dearest of what stands here: paid and expected, as hours times rate.
+/// The sums of the bill, and the most expensive resources: billed and expected cost, as hours times rate.
 pub(super) fn paid(report: &Report<'_>, month: Month) -> Option<(Vec<String>, Vec<String>)> {
     let month = billed(report, month)?;
     let lines = month.lines.iter().filter(|it| it.sums().is_some());
@@ -34,5 +34,5 @@ fn told(report: &Report<'_>, it: &Reconciled<'_>) -> String {
         }
         _ => String::new(),
     };
-    format!("{}: {paid} paid{expected}{factors}", report.called(it.resource))
+    format!("{}: {paid} billed{expected}{factors}", report.called(it.resource))
 }

@@ -1,4 +1,4 @@
-//! The review for a terminal, and for an issue.
+//! The review for a terminal and for an issue.
 
 use std::fmt::Write;
 
@@ -9,10 +9,10 @@ use crate::report::message::Message;
 use crate::report::views::markup::{self, Address, Markdown, markdown};
 use crate::report::views::scorecard::Scorecard;
 
-/// Characters of one entry.
+/// The most characters of one entry.
 const LONGEST: usize = 400;
 
-/// Characters of a sentence.
+/// The most characters of a sentence.
 const LONGEST_LINE: usize = 2_000;
 
 pub(super) fn text(review: &Review, style: Style) -> String {
@@ -49,7 +49,7 @@ pub(super) fn markdown(review: &Review) -> String {
     }
     text.push(Scorecard::new(review.report).markdown());
     if let Some(url) = url {
-        let page = markup::linked(markup::figures("The whole report"), &Address::new(&url));
+        let page = markup::linked(markup::figures("Full report"), &Address::new(&url));
         markdown!(text, "\n", page, "\n");
     }
     markdown!(text, "\n", markup::text(&footer, LONGEST_LINE), "\n");

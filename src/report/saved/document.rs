@@ -1,4 +1,4 @@
-//! What our JSON holds, as far as it is read again. Keys that a later version adds are passed over.
+//! The part of our JSON that is read back. Unknown keys of later versions are ignored.
 
 use serde::Deserialize;
 
@@ -105,7 +105,7 @@ pub(super) struct SavedFinding {
     pub(super) saves_usd_per_month: Option<Bounds>,
     pub(super) saves_usd: Option<Bounds>,
     pub(super) saves_per: Option<String>,
-    /// Not in older reports.
+    /// Missing in older reports.
     pub(super) counted: Option<String>,
     #[serde(default)]
     pub(super) related: Vec<SavedRelated>,
@@ -123,7 +123,7 @@ pub(super) struct SavedTotal {
     pub(super) name: String,
     pub(super) amount_usd: Option<f64>,
     pub(super) limit_usd: Option<f64>,
-    /// Not in older reports, nor below.
+    /// Missing in older reports, and so are all fields below.
     #[serde(default)]
     pub(super) hours_per_month: Option<f64>,
 }
@@ -191,7 +191,7 @@ pub(super) struct SavedMachine {
 #[derive(Deserialize)]
 pub(super) struct SavedSkipped {
     pub(super) path: String,
-    /// Not in older reports.
+    /// Missing in older reports.
     #[serde(default)]
     pub(super) kind: String,
     pub(super) reason: String,
@@ -201,9 +201,9 @@ pub(super) struct SavedSkipped {
 pub(super) struct SavedUnjudged {
     pub(super) path: String,
     pub(super) line: Option<usize>,
-    /// Not in older reports.
+    /// Missing in older reports.
     pub(super) address: Option<String>,
-    /// Not in older reports.
+    /// Missing in older reports.
     #[serde(default)]
     pub(super) kind: String,
     pub(super) reason: String,
@@ -227,7 +227,7 @@ pub(super) struct SavedCatalog {
 pub(super) struct SavedPastShelfLife {
     rented: f64,
     requested: f64,
-    /// Not in older reports.
+    /// Missing in older reports.
     #[serde(default)]
     rented_today: Option<Bounds>,
     #[serde(default)]
@@ -253,7 +253,7 @@ pub(super) struct SavedCurrency {
 pub(super) struct SavedBill {
     pub(super) rented: SavedCostSum,
     pub(super) requested: SavedCostSum,
-    /// Not in older reports.
+    /// Missing in older reports.
     #[serde(default)]
     pub(super) combined: Option<SavedCostSum>,
     #[serde(default)]
@@ -287,7 +287,7 @@ pub(super) struct SavedApart {
 pub(super) struct SavedCostSum {
     #[serde(flatten)]
     pub(super) known: Bounds,
-    /// Not in older reports.
+    /// Missing in older reports.
     pub(super) whole: Option<bool>,
     #[serde(default)]
     pub(super) unlimited: bool,
@@ -302,7 +302,7 @@ pub(super) struct SavedOpenPart {
     why: String,
 }
 
-/// What somebody applies in one go, as far as reports tell of it.
+/// A deployment, as far as reports contain it.
 #[derive(Deserialize)]
 pub(super) struct SavedRun {
     pub(super) id: String,
@@ -353,7 +353,7 @@ pub(super) struct SavedPrice {
     pub(super) reason: Option<String>,
     pub(super) usd_per_hour: Option<f64>,
     pub(super) usd_per_month: Option<Bounds>,
-    /// Not in older reports.
+    /// Missing in older reports.
     pub(super) usd_in_sum: Option<Bounds>,
     pub(super) per: Option<String>,
     pub(super) usd: Option<Bounds>,
@@ -377,9 +377,9 @@ pub(super) struct SavedAmount {
 pub(super) struct SavedCost {
     pub(super) rented: SavedSum,
     pub(super) requested: SavedSum,
-    /// Not in older reports.
+    /// Missing in older reports.
     pub(super) combined: Option<SavedSum>,
-    /// Not in older reports.
+    /// Missing in older reports.
     pub(super) attached: Option<SavedSum>,
     pub(super) unpriced_before: usize,
     pub(super) unpriced_after: usize,
@@ -391,7 +391,7 @@ pub(super) struct SavedSum {
     pub(super) before: SavedCostSum,
     pub(super) after: SavedCostSum,
     pub(super) difference: Option<Bounds>,
-    /// Not in older reports.
+    /// Missing in older reports.
     pub(super) became_known: Option<Bounds>,
     pub(super) no_longer_known: Option<Bounds>,
 }
@@ -420,7 +420,7 @@ pub(super) struct SavedChange {
     pub(super) cost_after: Option<SavedAmount>,
     #[serde(default)]
     pub(super) details: Vec<SavedDetail>,
-    /// Not in older reports.
+    /// Missing in older reports.
     pub(super) resource: Option<SavedResource>,
     #[serde(default)]
     pub(super) lost: bool,
@@ -435,7 +435,7 @@ pub(super) struct SavedDetail {
 }
 
 impl From<Bounds> for MoneyRange {
-    /// A ceiling without a limit is written as nothing.
+    /// A missing maximum is null.
     fn from(bounds: Bounds) -> Self {
         let money = |usd: Option<f64>| Money::from_usd(usd.unwrap_or(f64::INFINITY));
         MoneyRange { floor: money(bounds.floor), expected: money(bounds.expected), ceiling: money(bounds.ceiling) }
@@ -470,7 +470,7 @@ impl From<SavedUnnamed> for Ending {
 }
 
 impl SavedCostSum {
-    /// An older report says only of how many resources the cost is unknown.
+    /// An older report contains only the number of resources with an unknown cost.
     pub(super) fn sum(self, unpriced: usize) -> CostSum {
         let open = self.open.into_iter().enumerate().map(|(at, it)| OpenPart {
             of: it.of.into(),
@@ -491,7 +491,7 @@ impl SavedCostSum {
 }
 
 fn unsaid_part(resource: Option<ResourceId>, cause: OpenCause) -> OpenPart {
-    OpenPart { of: "".into(), resource, cause, why: "the report does not say why".into() }
+    OpenPart { of: "".into(), resource, cause, why: "the report contains no reason".into() }
 }
 
 impl SavedSum {
@@ -499,7 +499,7 @@ impl SavedSum {
         let (before, after) = (self.before.sum(unpriced.0), self.after.sum(unpriced.1));
         let plain = after.minimum() - before.minimum();
         let difference = self.difference.map_or(plain, Into::into);
-        // An older report says what is not known any more by a difference that is smaller than that of the sums.
+        // In an older report, only a smaller difference than that of the totals shows cost that is no longer known.
         let unsaid = difference - plain;
         let became_known = self.became_known.map_or(MoneyRange::ZERO, Into::into);
         let no_longer_known = self.no_longer_known.map_or(unsaid, Into::into);
@@ -507,14 +507,13 @@ impl SavedSum {
     }
 }
 
-/// Words of our own are printed as they are: what stands in their place must be such a word. Somebody else may have
-/// written the file.
+/// Our own words are printed unescaped, so a value in their place must be one of them. Anyone may have written the file.
 pub(super) fn check(words: &[&str]) -> Result<(), String> {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | ' ');
     match words.iter().find(|word| word.len() > 100 || !word.chars().all(plain)) {
         Some(word) => {
             let word: String = word.chars().take(40).collect();
-            Err(format!("`{}` is no word of gpulint", word.escape_debug()))
+            Err(format!("gpulint does not know the value `{}`", word.escape_debug()))
         }
         None => Ok(()),
     }

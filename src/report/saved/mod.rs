@@ -1,7 +1,7 @@
-//! Our own JSON, read back: two saved reports can be compared, and a saved comparison becomes a comment elsewhere.
+//! Reads our JSON back: two saved reports can be compared, and a saved comparison becomes a comment elsewhere.
 //!
-//! What is read is made into the same values that an analysis gives, so that there is one renderer. The text of the
-//! repository is not in a report; lines and columns are kept by texts of blanks.
+//! Reading creates the same values as an analysis, so that there is one renderer. A report does not contain the files of the
+//! repository; texts of blanks replace them, so that lines and columns stay right.
 
 mod document;
 mod needs;
@@ -35,15 +35,15 @@ use document::{
 };
 use places::{Located, Places};
 
-/// A report that was saved.
+/// A saved report.
 pub enum Saved {
-    /// Of `gpulint check --format json`.
+    /// From `gpulint check --format json`.
     Check(Box<State>),
-    /// Of `gpulint diff --format json`.
+    /// From `gpulint diff --format json`.
     Difference(Box<Compared>),
 }
 
-/// One state of a tree, as a report tells it.
+/// One state of a tree in a saved report.
 pub struct State {
     sources: Sources,
     paths: Paths,
@@ -53,19 +53,19 @@ pub struct State {
     undetermined: Vec<Undetermined>,
     totals: Vec<(String, Total)>,
     unknown_machines: Vec<UnknownMachine>,
-    /// A saved report tells of it in its findings.
+    /// A saved report has this only in its findings.
     measured: Measured,
     verdict: Verdict,
     catalog: Catalog,
     currency: Currency,
 }
 
-/// Two states of a tree, as a report tells them.
+/// Two states of a tree in a saved report.
 pub struct Compared {
     before: State,
     after: State,
     delta: Delta,
-    /// So many of the findings afterwards are new; then come those that were there before, then those that are accepted.
+    /// The number of new findings among the later ones; unchanged findings follow, then accepted ones.
     new: usize,
     grown: usize,
     unchanged: usize,
@@ -77,7 +77,7 @@ pub struct Compared {
     gate: Gate,
 }
 
-/// Reads what `--format json` wrote; an error says what is wrong with it.
+/// Reads the output of `--format json`; an error describes what is wrong.
 pub fn saved(text: &str) -> Result<Saved, String> {
     #[derive(Deserialize)]
     struct Kind {
@@ -85,10 +85,10 @@ pub fn saved(text: &str) -> Result<Saved, String> {
         findings: Option<serde::de::IgnoredAny>,
         changes: Option<serde::de::IgnoredAny>,
     }
-    let kind: Kind = serde_json::from_str(text).map_err(|error| format!("it is no report of gpulint: {error}"))?;
+    let kind: Kind = serde_json::from_str(text).map_err(|error| format!("it is not a report of gpulint: {error}"))?;
     if kind.version != super::formats::json::VERSION {
         let ours = super::formats::json::VERSION;
-        return Err(format!("it is of version {}, and this gpulint reads version {ours}", kind.version));
+        return Err(format!("its version is {}, and this gpulint reads version {ours}", kind.version));
     }
     let wrong = |error: serde_json::Error| error.to_string();
     if kind.changes.is_some() {
@@ -100,7 +100,7 @@ pub fn saved(text: &str) -> Result<Saved, String> {
         document.check()?;
         Ok(Saved::Check(Box::new(document.read())))
     } else {
-        Err("it is a report of neither `gpulint check` nor `gpulint diff`".to_owned())
+        Err("it is neither a report of `gpulint check` nor of `gpulint diff`".to_owned())
     }
 }
 
@@ -129,12 +129,12 @@ impl State {
         }
     }
 
-    /// What a comparison finds not to be judged any more.
+    /// What is no longer evaluated after the comparison.
     pub fn inventory_mut(&mut self) -> &mut Inventory {
         &mut self.inventory
     }
 
-    /// More findings, about the state as a whole.
+    /// Findings about the state as a whole.
     pub fn add(&mut self, findings: Vec<Finding>) {
         let decided = |finding| Decided::new(finding, &self.sources, &self.inventory);
         self.findings.extend(findings.into_iter().map(decided));
@@ -165,7 +165,7 @@ impl Compared {
     }
 }
 
-/// What tells a resource from others: its address, and the root that makes it.
+/// The identity of a resource: its address and its root.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct Name {
     address: String,
@@ -174,27 +174,27 @@ struct Name {
 
 impl Name {
     fn new(address: &str, root: Option<&str>) -> Name {
-        // The directory that the command ran in has no name in a tree.
+        // The current directory has no name in a tree.
         let root = root.map(|root| if root == "." { "" } else { root }.to_owned());
         Name { address: address.to_owned(), root }
     }
 }
 
-/// A state that is being put together.
+/// A state that is being assembled.
 struct Builder {
     located: Located,
     state: State,
     by_place: HashMap<(String, Name), ResourceId>,
     by_name: HashMap<Name, ResourceId>,
     by_address: HashMap<String, ResourceId>,
-    /// Runs make objects of one name each: the first of a file, and the first of a run.
+    /// Deployments can create objects of equal names: takes the first of a file, and the first of a deployment.
     by_run: HashMap<(String, Option<String>, String), ResourceId>,
 }
 
 impl Builder {
     fn new(places: Places, catalog: Option<SavedCatalog>) -> Builder {
         let (sources, located) = places.build();
-        // Its sentences were written in that currency.
+        // The currency in which its messages were written.
         let currency = catalog.as_ref().and_then(|it| it.currency.as_ref());
         let currency = currency.map_or(Currency::USD, |it| Currency::new(&it.code, it.per_usd));
         let mut bill = Bill::default();
@@ -240,7 +240,7 @@ impl Builder {
         Some(id)
     }
 
-    /// The resource that a finding is about; its address may be all that is known of it.
+    /// The resource of a finding; only its address may be known.
     fn about(&mut self, path: &str, name: Option<Name>, kind: Option<&str>, span: Span) -> Option<ResourceId> {
         let name = name?;
         if let Some(id) = self.by_place.get(&(path.to_owned(), name.clone())) {
@@ -252,7 +252,7 @@ impl Builder {
         }
     }
 
-    /// The same, of the run that the finding names.
+    /// The same, in the deployment of the finding.
     fn of_run(&self, run: Option<&str>, path: &str, address: Option<&str>) -> Option<ResourceId> {
         let at = |path: Option<&str>| self.by_run.get(&(run?.to_owned(), path.map(Into::into), address?.to_owned()));
         at(Some(path)).or_else(|| at(None)).copied()
@@ -265,7 +265,7 @@ impl Builder {
         }
     }
 
-    /// Where one side does not say of which root it speaks, the address decides.
+    /// If one side names no root, the address decides.
     fn of_any_root(&mut self, name: &Name) -> Option<ResourceId> {
         let id = *self.by_address.get(&name.address)?;
         let resource = self.state.inventory.resources.get_mut(id.0)?;
@@ -330,7 +330,7 @@ impl Builder {
         self.state.findings.push(Decided { suppressed, baselined, counted, ..decided });
     }
 
-    /// What was not known about the tree as a whole.
+    /// Values of the whole tree that were unknown.
     fn left_open(&mut self, machines: Vec<SavedMachine>, assumed: Vec<SavedMachine>, skipped: Vec<SavedSkipped>) {
         for it in machines {
             if let Some(span) = self.located.span(&it.path, it.line, 1) {
@@ -385,7 +385,7 @@ fn named<T: Copy>(all: &[T], name: fn(T) -> &'static str, wanted: &str) -> Optio
     all.iter().copied().find(|it| name(*it) == wanted)
 }
 
-/// Reports of older versions name no kind, and those of newer ones may name another.
+/// Older reports have no kind, and newer ones may have unknown kinds.
 fn skip_kind(name: &str) -> SkipKind {
     named(SkipKind::ALL, SkipKind::name, name).unwrap_or(SkipKind::Other)
 }
@@ -443,13 +443,13 @@ fn apart(it: SavedApart) -> Option<(Counted, Apart)> {
     Some((counted, Apart { resources: it.resources, rented, requested }))
 }
 
-/// What is open of a part is open of the sum of both.
+/// An open part of one sum is also an open part of the combined sum.
 fn gather(bill: &mut Bill) {
     let parts: Vec<_> = bill.rented.open().chain(bill.requested.open()).cloned().collect();
     bill.combined = CostSum::new(bill.combined.minimum(), parts).unlimited(bill.combined.is_unlimited());
 }
 
-/// What a saved report tells of a run; nothing where its kind is no word of ours.
+/// A deployment in a saved report; none if its kind is unknown.
 fn run(it: SavedRun) -> Option<Run> {
     let kind = named(&RunKind::ALL, RunKind::name, &it.kind)?;
     let folder = if it.folder == "." { "" } else { &it.folder };
@@ -461,7 +461,7 @@ fn run(it: SavedRun) -> Option<Run> {
 }
 
 impl Builder {
-    /// A resource with what it costs, and with the facts by which two states are compared.
+    /// A resource with its cost, and with the facts that a comparison needs.
     fn counted(&mut self, it: SavedResource) {
         let Some(span) = self.located.span(&it.path, it.line, 1) else { return };
         let name = Name::new(&it.address, it.root.as_deref());
@@ -477,7 +477,7 @@ impl Builder {
     }
 }
 
-/// What a saved report tells of a price.
+/// The price in a saved report.
 fn item(it: &SavedPrice) -> BillItem {
     let reason = || it.reason.clone().unwrap_or_default();
     let status = match it.status.as_str() {
@@ -501,7 +501,7 @@ fn item(it: &SavedPrice) -> BillItem {
     }
 }
 
-/// The facts of a saved resource.
+/// The facts of a resource in a saved report.
 fn describe(resource: &mut Resource, it: SavedResource, span: Span) {
     let facts = [
         (Key::Provider, it.provider),
@@ -533,7 +533,7 @@ fn describe(resource: &mut Resource, it: SavedResource, span: Span) {
     };
 }
 
-/// The sums of both states, as the comparison tells them.
+/// The sums of both states in the comparison.
 fn take_sums(delta: &Delta, before: &mut Bill, after: &mut Bill) {
     before.rented.clone_from(&delta.rented.before);
     before.requested.clone_from(&delta.requested.before);
@@ -547,7 +547,7 @@ fn take_sums(delta: &Delta, before: &mut Bill, after: &mut Bill) {
     gather(after);
 }
 
-/// And back, with all that is open.
+/// The reverse, with all open parts.
 fn give_sums(delta: &mut Delta, before: &Bill, after: &Bill) {
     delta.combined.before.clone_from(&before.combined);
     delta.rented.after.clone_from(&after.rented);
@@ -556,7 +556,7 @@ fn give_sums(delta: &mut Delta, before: &Bill, after: &Bill) {
 }
 
 impl DifferenceDocument {
-    /// Where something stands before the change, and after it.
+    /// A place before and after the change.
     fn places(&self) -> (Places, Places) {
         let (mut before, mut after) = (Places::default(), Places::default());
         for it in &self.changes {

@@ -1,4 +1,4 @@
-//! What saved reports tell a plan of purchases: machines that are needed, and their prices.
+//! The input of a purchase plan from saved reports: machines and their prices.
 
 use serde::Deserialize;
 
@@ -45,7 +45,7 @@ struct SavedDemand {
     why: Option<String>,
     always: f64,
     average: Option<f64>,
-    /// Not in older reports.
+    /// Missing in older reports.
     #[serde(default)]
     covered: f64,
     most: Option<f64>,
@@ -69,14 +69,14 @@ struct SavedOffered {
     flex: Option<f64>,
 }
 
-/// More machines than anybody rents: who writes that did not mean it.
+/// More machines than anyone rents: a larger number is an error.
 const MOST_MACHINES: f64 = 1e7;
 
-/// Said of a report whose writer did not tell what a plan needs.
-const NOT_TOLD: &str = "its report does not say: write it again with this version";
+/// For a report that lacks values for a plan.
+const NOT_TOLD: &str = "the report does not contain this value; create the report again with this version of gpulint";
 
-/// The needs that a report of `gpulint check --format json` tells, each with the name of the report, and of how much it says
-/// that it was not judged; nothing where it is another document.
+/// The machines in a report of `gpulint check --format json`, with the name of the report and its number of unevaluated entries;
+/// none for another document.
 pub fn saved_needs(text: &str, from: &str) -> Result<Option<(Vec<Need>, usize)>, String> {
     #[derive(Deserialize)]
     struct Kind {
@@ -91,7 +91,7 @@ pub fn saved_needs(text: &str, from: &str) -> Result<Option<(Vec<Need>, usize)>,
     }
     let document: Document = serde_json::from_str(text).map_err(|error| error.to_string())?;
     if document.version != VERSION {
-        return Err(format!("it is of version {}, and this gpulint reads version {VERSION}", document.version));
+        return Err(format!("its version is {}, and this gpulint reads version {VERSION}", document.version));
     }
     let is_planned = |it: &SavedResource| {
         it.role == Role::Rented.name()
@@ -127,7 +127,7 @@ impl SavedResource {
     }
 }
 
-/// Names of machines and regions have points and such, beside what words of ours have.
+/// Names of machines and regions contain more characters than our own words.
 fn is_name(word: &str) -> Result<(), String> {
     let plain: String = word.chars().filter(|letter| !matches!(letter, '.' | '/' | ':' | '+' | '*')).collect();
     check(&[&plain])
@@ -149,10 +149,11 @@ fn unknown(why: &str) -> Demand {
 impl SavedDemand {
     fn read(self) -> Result<Demand, String> {
         let standing = Standing::from_name(&self.standing);
-        let standing = standing.ok_or_else(|| "it plans in words that this gpulint does not know".to_owned())?;
+        let standing =
+            standing.ok_or_else(|| "its plan contains values that this version of gpulint does not know".to_owned())?;
         let number = |number: f64| match (0.0..=MOST_MACHINES).contains(&number) {
             true => Ok(number),
-            false => Err(format!("{number} machines are no number of them")),
+            false => Err(format!("{number} is not a valid number of machines")),
         };
         let rung = |it: &SavedRung| Ok(Rung { machines: number(it.machines)?, share: it.share.clamp(0.0, 1.0) });
         Ok(Demand {

@@ -1,17 +1,17 @@
-//! Places in files whose text is not known: lines and columns are kept by texts of blanks.
+//! Places in files of unknown content: texts of blanks preserve lines and columns.
 
 use std::collections::{BTreeMap, HashMap};
 
 use crate::source::{FileId, MemoryTree, Sources, Span};
 
-/// Lines and columns of files whose text is not known.
+/// Lines and columns of files of unknown content.
 #[derive(Default)]
 pub(super) struct Places {
-    /// By path, the columns that each line must have.
+    /// By path, the number of columns of each line.
     files: BTreeMap<String, BTreeMap<usize, usize>>,
 }
 
-/// Nobody writes longer files by hand; what says so is no report of ours.
+/// Longer files are not written by hand, so such a report is not ours.
 const MOST_LINES: usize = 2_000_000;
 const MOST_COLUMNS: usize = 10_000;
 
@@ -57,14 +57,14 @@ pub(super) struct Located {
 }
 
 impl Located {
-    /// Where a place is in the texts of blanks; every place was marked before.
+    /// The place in the texts of blanks; every place was marked before.
     pub(super) fn span(&self, path: &str, line: usize, column: usize) -> Option<Span> {
         let file = self.files.get(path)?;
         let start = file.begins.get(line.clamp(1, MOST_LINES) - 1)? + column.clamp(1, MOST_COLUMNS) - 1;
         Some(Span::new(file.file, start, start))
     }
 
-    /// Whole lines, without the line feed at their end.
+    /// Whole lines, without the final line feed.
     pub(super) fn lines(&self, path: &str, first: usize, last: usize) -> Option<Span> {
         let file = self.files.get(path)?;
         let start = *file.begins.get(first.checked_sub(1)?)?;

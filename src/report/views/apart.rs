@@ -1,4 +1,4 @@
-//! What sums do not count, told beside them: examples, bases, what the settings exclude.
+//! Cost that is excluded from the total: examples, bases, and directories that the settings exclude.
 
 use std::collections::BTreeSet;
 
@@ -7,20 +7,25 @@ use crate::inventory::{Counted, Resource};
 use crate::pricing::Apart;
 use crate::report::Report;
 
-/// More files than these are only counted.
+/// Names at most this many files; the rest is a count.
 const MOST_NAMED: usize = 3;
 
-/// A line for each: `in examples and tests, not in the sums: 2 resources, $81,000 a month rented`. Where nothing else is
-/// there, the first line says it.
+/// One line for each reason: `excluded from the total, in examples and tests: 2 resources, provisioned machines $81,000/month`.
+/// Empty if the total counts nothing: then [`only`] is the first line of the report.
 pub(in crate::report) fn lines(report: &Report) -> Vec<String> {
     let line = |(counted, sum): (&Counted, &Apart)| {
-        format!("{}, not in the sums: {}{}", place(*counted), shown(sum, report.currency), named(report, *counted))
+        format!(
+            "excluded from the total, {}: {}{}",
+            place(*counted),
+            shown(sum, report.currency),
+            named(report, *counted)
+        )
     };
     let is_alone = !report.inventory.resources.iter().any(Resource::is_added);
     report.bill.apart.iter().filter(|_| !is_alone).map(line).collect()
 }
 
-/// Where sums count nothing, what stands apart: `accelerators only in examples and tests: 2 resources, …`.
+/// The excluded cost if the total counts nothing: `accelerators only in examples and tests: 2 resources, …`.
 pub(in crate::report) fn only(report: &Report) -> Option<String> {
     let part = |(counted, sum): (&Counted, &Apart)| {
         format!("{}: {}{}", place(*counted), shown(sum, report.currency), named(report, *counted))
@@ -29,7 +34,7 @@ pub(in crate::report) fn only(report: &Report) -> Option<String> {
     (!parts.is_empty()).then(|| format!("accelerators only {}", parts.join("; ")))
 }
 
-/// The files that nothing applies: gpulint checks such a file if it is named on the command line.
+/// Names the files that no deployment applies: gpulint checks such a file if it is named on the command line.
 fn named(report: &Report, counted: Counted) -> String {
     if counted != Counted::Unlisted {
         return String::new();
@@ -52,11 +57,11 @@ fn shown_path(report: &Report, resource: &Resource) -> String {
 fn shown(sum: &Apart, currency: Currency) -> String {
     let mut parts =
         vec![if sum.resources == 1 { "1 resource".to_owned() } else { format!("{} resources", sum.resources) }];
-    for (range, role) in [(sum.rented.minimum(), "rented"), (sum.requested.minimum(), "requested by pods")] {
+    for (range, role) in [(sum.rented.minimum(), "provisioned machines"), (sum.requested.minimum(), "pods")] {
         if range.expected > Money::ZERO {
-            parts.push(format!("{} a month {role}", currency.amount(range.expected)));
+            parts.push(format!("{role} {}/month", currency.amount(range.expected)));
         } else if range.ceiling > Money::ZERO {
-            parts.push(format!("up to {} a month {role}", currency.amount(range.ceiling)));
+            parts.push(format!("{role} maximum {}/month", currency.amount(range.ceiling)));
         }
     }
     match sum.unpriced() {
@@ -71,10 +76,10 @@ pub(in crate::report) fn place(counted: Counted) -> &'static str {
     match counted {
         Counted::Deployed => "deployed",
         Counted::Base => "in bases that environments or overlays replace",
-        Counted::Module => "in modules that nothing here calls",
+        Counted::Module => "in modules that no deployment here calls",
         Counted::Example => "in examples and tests",
-        Counted::Excluded => "left out by the settings",
-        Counted::Copy => "in copies that Terraform or Terragrunt keep",
-        Counted::Unlisted => "not applied by the kustomization or Application of their folder",
+        Counted::Excluded => "in directories that the settings exclude",
+        Counted::Copy => "in copies that Terraform or Terragrunt stores",
+        Counted::Unlisted => "in files that the kustomization or Application of their folder does not apply",
     }
 }

@@ -1,10 +1,10 @@
-//! What an amount is made of, as a person would do the sum again: how many, of what, for how much an hour, for how long.
+//! The calculation of an amount: number × machine × price per hour × hours.
 
 use crate::catalog::Currency;
 use crate::inventory::{Fact, Key, Origin, Resource, Role};
 use crate::pricing::{BillItem, Period, count_range};
 
-/// `6 × g5.12xlarge (4 A10G) × $5.672/h × 730 h, us-east-1, on-demand`; nothing of what has no price.
+/// `6 × g5.12xlarge (4 A10G) × $5.672/h × 730 h, us-east-1, on-demand`; nothing without a price.
 pub(in crate::report) fn basis(resource: &Resource, item: &BillItem, currency: Currency) -> Option<String> {
     let per_hour = item.hourly()?.expected;
     let count = item.count_of(resource)?;
@@ -13,7 +13,7 @@ pub(in crate::report) fn basis(resource: &Resource, item: &BillItem, currency: C
     factors.push(format!("{}/h", currency.per_hour(per_hour)));
     match item.per {
         Period::Month => factors.push(format!("{} h", number(item.hours))),
-        Period::Run => factors.push(format!("{} h a run", number(item.hours))),
+        Period::Run => factors.push(format!("{} h/run", number(item.hours))),
         Period::Hour => {}
     }
     let mut parts = vec![factors.join(" × ")];

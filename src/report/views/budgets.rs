@@ -1,4 +1,4 @@
-//! How it is said what each budget has to pay.
+//! Formats the usage of budgets.
 
 use crate::catalog::{Currency, Money};
 use crate::compare::Spent;
@@ -8,12 +8,12 @@ impl Spent {
         self.limit.is_some_and(|limit| self.after > limit)
     }
 
-    /// The change moves it, or it is too much.
+    /// True if the change affects the total, or if it is over the limit.
     pub(in crate::report) fn is_worth_telling(&self) -> bool {
         self.is_over() || self.before.is_some_and(|before| before != self.after)
     }
 
-    /// `exceeded-budget, 730 hours`: which rule counts, and for which month.
+    /// `exceeded-budget, 730 hours`: the rule that checks the budget, and the hours of its month.
     pub(in crate::report) fn counted_by(&self) -> String {
         format!("{}, {} hours", self.rule, self.hours)
     }

@@ -1,30 +1,30 @@
-//! How much a code host takes in one comment.
+//! The size limits of a comment on a code host.
 
 use super::markup::{Markdown, markdown};
 
-/// What a comment may be where it goes.
+/// The limits of a comment on its host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Room {
     pub characters: usize,
-    /// `<details>` folds; where it does not, its tags would be shown.
+    /// `<details>` folds; on other hosts, its tags would be visible.
     pub folds: bool,
 }
 
 impl Default for Room {
-    /// For a file that may go anywhere: below 60,000, with room for the marker that a host adds.
+    /// For a file for any host: below 60,000 characters, with space for the marker of a host.
     fn default() -> Self {
         Room { characters: 59_500, folds: true }
     }
 }
 
 impl Room {
-    /// At most so many characters, and never more than people read.
+    /// At most this many characters, and never more than people read.
     pub fn new(longest: usize, folds: bool) -> Room {
         const MARKER: usize = 500;
         Room { characters: longest.saturating_sub(MARKER).min(Room::default().characters), folds }
     }
 
-    /// With so many characters for something else.
+    /// Reserves this many characters for something else.
     #[must_use]
     pub fn without(self, characters: usize) -> Room {
         Room { characters: self.characters.saturating_sub(characters), ..self }

@@ -1,14 +1,14 @@
-//! What one tree costs: the first line of a report about it, and the lines that the first one has no room for.
+//! The cost of one tree: the first line of its report, and the lines below it.
 
 use super::apart;
-use super::money::{Ends, mark, while_running};
+use super::money::{mark, while_running};
 use crate::catalog::{Currency, Money, MoneyRange};
 use crate::diagnostic::SkipKind;
 use crate::inventory::Role;
 use crate::pricing::{Ending, Period};
 use crate::report::Report;
 
-/// Machines and pods together, with each dollar counted once: `GPU cost at least ~$36,199 a month`.
+/// Machines and pods together, with each dollar counted once: `GPU cost at least ~$36,199/month`.
 pub(in crate::report) fn cost_line(report: &Report) -> String {
     if report.is_empty {
         return "nothing to check here".to_owned();
@@ -20,15 +20,15 @@ pub(in crate::report) fn cost_line(report: &Report) -> String {
     if bill.combined.minimum() == MoneyRange::ZERO
         && let Some(jobs) = jobs(report).first()
     {
-        return format!("GPU cost of {jobs}");
+        return format!("GPU cost: {jobs}");
     }
     if bill.unnamed.resources > 0 && bill.unnamed.amount == bill.combined.minimum() {
-        return format!("GPU cost not known: {} a month", currency.least_to_most(bill.unnamed.amount, ""));
+        return format!("GPU cost unknown: {}/month", currency.least_to_most(bill.unnamed.amount, ""));
     }
-    format!("GPU cost {}", currency.monthly(&bill.combined, Ends::of_all(bill), marked(report)))
+    format!("GPU cost {}", currency.monthly(&bill.combined, marked(report)))
 }
 
-/// The first line where sums count nothing: it names the places of accelerators that gpulint found or could not evaluate.
+/// The first line if the total counts nothing. It names the places of accelerators that gpulint found or could not evaluate.
 fn without_sums(report: &Report) -> String {
     let named = report.inventory.unjudged.iter().filter(|it| it.kind.is_about_accelerators());
     let (possible, certain): (Vec<SkipKind>, Vec<_>) =
@@ -36,19 +36,21 @@ fn without_sums(report: &Report) -> String {
     let count = possible.len() + certain.len();
     match (apart::only(report), count) {
         (None, 0) => "no accelerators found".to_owned(),
-        (None, _) if certain.is_empty() => format!("accelerators possible in what is not judged: {count}"),
-        (None, _) => format!("accelerators only in what is not judged: {count}"),
+        (None, _) if certain.is_empty() => {
+            format!("accelerators possible in files or resources that are not evaluated: {count}")
+        }
+        (None, _) => format!("accelerators only in files or resources that are not evaluated: {count}"),
         (Some(apart), 0) => apart,
-        (Some(apart), _) => format!("{apart}; in what is not judged: {count}"),
+        (Some(apart), _) => format!("{apart}; not evaluated: {count}"),
     }
 }
 
-/// Whether anything of the sum is estimated.
+/// The mark of the total: `~` if it contains an estimate.
 pub(in crate::report) fn marked(report: &Report) -> &'static str {
     mark([Role::Rented, Role::Requested].into_iter().any(|role| report.is_estimated(role, Period::Month)))
 }
 
-/// What stands below: machines, pods and jobs, each where the first line does not say it.
+/// The lines below the first: machines, pods and jobs that the first line does not contain.
 pub(in crate::report) fn cost_rows(report: &Report) -> Vec<String> {
     let (bill, currency) = (report.bill, report.currency);
     let mut rows = Vec::new();
@@ -57,9 +59,8 @@ pub(in crate::report) fn cost_rows(report: &Report) -> Vec<String> {
     }
     let (machines, pods) = (bill.rented.minimum(), bill.requested.minimum());
     if machines != MoneyRange::ZERO && pods != MoneyRange::ZERO {
-        for (role, name) in [(Role::Rented, "machines"), (Role::Requested, "pods")] {
-            let (sum, ends) = (bill.of_role(role), Ends::of(bill, role));
-            let shown = currency.monthly_with_floor(sum, ends, mark(report.is_estimated(role, Period::Month)));
+        for (role, name) in [(Role::Rented, "provisioned machines"), (Role::Requested, "pods")] {
+            let shown = currency.monthly_with_floor(bill.of_role(role), mark(report.is_estimated(role, Period::Month)));
             let within = if role == Role::Requested { within(report) } else { String::new() };
             rows.push(format!("{name} {shown}{within}"));
         }
@@ -73,7 +74,7 @@ pub(in crate::report) fn cost_rows(report: &Report) -> Vec<String> {
     rows
 }
 
-/// How much of what pods ask for stands in the cost of machines already.
+/// The part of the pods' cost that the cost of machines already contains.
 fn within(report: &Report) -> String {
     let items = report.inventory.resources.iter().zip(&report.bill.items);
     let pods = items.filter(|(it, _)| it.is_added() && it.role == Role::Requested);
@@ -84,15 +85,15 @@ fn within(report: &Report) -> String {
     }
     match (inside.is_zero(), outside.is_zero()) {
         (true, _) => String::new(),
-        (false, true) => ", all of it on these machines".to_owned(),
-        (false, false) => format!(", {} of it on these machines", report.currency.amount(inside)),
+        (false, true) => ", all on these machines".to_owned(),
+        (false, false) => format!(", {} of this on these machines", report.currency.amount(inside)),
     }
 }
 
-/// What runs and ends, beside the months: `jobs ~$1.59 to $44.25 per run`.
+/// The cost of jobs that end, which no monthly total contains: `jobs ~$1.59 to $44.25 per run`.
 fn jobs(report: &Report) -> Vec<String> {
     let shown = |((role, per), ending): (&(Role, Period), &Ending)| {
-        let jobs = if *role == Role::Rented { "rented jobs" } else { "jobs" };
+        let jobs = if *role == Role::Rented { "jobs on provisioned machines" } else { "jobs" };
         format!("{jobs} {}", per_run(report.currency, ending, *per, mark(report.is_estimated(*role, *per))))
     };
     report.bill.endings(report.inventory).iter().map(shown).collect()
@@ -101,18 +102,17 @@ fn jobs(report: &Report) -> Vec<String> {
 fn per_run(currency: Currency, ending: &Ending, per: Period, mark: &str) -> String {
     match ending.each_uncounted {
         each if ending.amount == MoneyRange::ZERO && !each.is_zero() => {
-            format!("{mark}{} per hour each, and nothing says how many", currency.amount(each))
+            format!("{mark}{}/h each, number unknown", currency.amount(each))
         }
         _ => format!("{} {}", currency.least_to_most(ending.amount, mark), while_running(per)),
     }
 }
 
-/// How often something starts, where nothing says how long a run takes.
+/// How often jobs start whose duration is unknown.
 fn starts(report: &Report) -> Option<String> {
     let items = report.inventory.resources.iter().zip(&report.bill.items).filter(|(it, _)| it.is_added());
     let starts: f64 = items.filter_map(|(_, item)| item.starts).sum();
-    (starts > 0.0)
-        .then(|| format!("jobs start {} times a month, and nothing says how long each runs", in_words(starts)))
+    (starts > 0.0).then(|| format!("jobs start {} times per month, duration unknown", in_words(starts)))
 }
 
 /// `43,800`, `21.7`

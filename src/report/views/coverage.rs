@@ -1,4 +1,4 @@
-//! Which of the files that matter were read, and by which run.
+//! Which relevant files were read, and by which deployment.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,15 +8,15 @@ use crate::diagnostic::SkipKind;
 use crate::inventory::Run;
 use crate::report::Report;
 
-/// A file that could hold or change accelerators.
+/// A file that can contain accelerators or change their number.
 pub(in crate::report) struct Covered<'a> {
     pub(in crate::report) path: String,
     pub(in crate::report) runs: Vec<&'a Run>,
-    /// Why it was not read, or not all of it.
+    /// The reasons why it was not read in full.
     pub(in crate::report) unread: Vec<&'a str>,
 }
 
-/// Every file that matters, by its path.
+/// Every relevant file, sorted by path.
 pub(in crate::report) fn files<'a>(report: &Report<'a>) -> Vec<Covered<'a>> {
     let mut files: BTreeMap<&str, (Vec<&Run>, BTreeSet<&str>)> = BTreeMap::new();
     for run in &report.inventory.runs {
@@ -35,8 +35,8 @@ pub(in crate::report) fn files<'a>(report: &Report<'a>) -> Vec<Covered<'a>> {
     files.into_iter().map(shown).collect()
 }
 
-/// Files and directories that were not read, or not all of them, and why: what readers passed by, and what is not judged as
-/// a whole.
+/// Files and directories that were not read in full, with the reasons: skipped ones, and those that were not evaluated as a
+/// whole.
 fn unread<'a>(report: &Report<'a>) -> BTreeMap<&'a str, BTreeMap<&'a str, SkipKind>> {
     let inventory = report.inventory;
     let skipped = inventory.skipped.iter().map(|it| (it.path.as_str(), it.reason.as_str(), it.kind));
@@ -48,7 +48,7 @@ fn unread<'a>(report: &Report<'a>) -> BTreeMap<&'a str, BTreeMap<&'a str, SkipKi
     unread
 }
 
-/// As our own JSON has it; `gpulint files` lists every file.
+/// The coverage in JSON; `gpulint files` lists every file.
 #[derive(Serialize)]
 pub(in crate::report) struct Coverage<'a> {
     files_that_matter: usize,
@@ -59,7 +59,7 @@ pub(in crate::report) struct Coverage<'a> {
 #[derive(Serialize)]
 struct Unread<'a> {
     path: String,
-    /// The ids of the runs that read a part of it.
+    /// The ids of the deployments that read a part of it.
     runs: Vec<&'a str>,
     reasons: Vec<&'a str>,
 }
@@ -77,7 +77,7 @@ pub(in crate::report) fn wire<'a>(report: &Report<'a>) -> Coverage<'a> {
     Coverage { files_that_matter: matter, wholly_read: matter - not_read.len(), not_read }
 }
 
-/// `not read in full: 7 of 219 files (4 variable files that no run uses, …); …`; nothing where all were read.
+/// `partly read or not read: 7 of 219 files (4 variable files that no deployment uses, …); …`; nothing if all were read.
 pub(in crate::report) fn line(report: &Report) -> Option<String> {
     let unread = unread(report);
     if unread.is_empty() {
@@ -94,25 +94,28 @@ pub(in crate::report) fn line(report: &Report) -> Option<String> {
     let told: Vec<String> = told.collect();
     let n = unread.len();
     let files = if all == 1 { "file" } else { "files" };
-    Some(format!("not read in full: {n} of {all} {files} ({}); `gpulint files` lists them", told.join(", ")))
+    Some(format!("partly read or not read: {n} of {all} {files} ({}); list: `gpulint files`", told.join(", ")))
 }
 
-/// The name of an unread file, one and several.
+/// The name of a file that was not read in full, singular and plural.
 fn called(path: &str, kind: SkipKind) -> (&'static str, &'static str) {
     let is_variables = path.ends_with(".tfvars") || path.ends_with(".tfvars.json");
     match kind {
-        SkipKind::PlanBeside => ("plan of configuration that is read", "plans of configuration that is read"),
-        SkipKind::UncalledModule | SkipKind::MissingModule => ("module not at hand", "modules not at hand"),
-        SkipKind::MissingTemplate => ("stack whose template is not here", "stacks whose templates are not here"),
-        _ if is_variables => ("variable file that no run uses", "variable files that no run uses"),
-        SkipKind::Overlay | SkipKind::OverlayPart => {
-            ("overlay that was not wholly built", "overlays that were not wholly built")
+        SkipKind::PlanBeside => {
+            ("plan whose configuration is read instead", "plans whose configuration is read instead")
         }
-        SkipKind::Language | SkipKind::Program => ("file in another language", "files in other languages"),
+        SkipKind::UncalledModule => ("module without a caller", "modules without a caller"),
+        SkipKind::MissingModule => ("module not downloaded", "modules not downloaded"),
+        SkipKind::MissingTemplate => ("stack with a missing template", "stacks with a missing template"),
+        _ if is_variables => ("variable file that no deployment uses", "variable files that no deployment uses"),
+        SkipKind::Overlay | SkipKind::OverlayPart => {
+            ("overlay that was not built in full", "overlays that were not built in full")
+        }
+        SkipKind::Language | SkipKind::Program => ("file in an unsupported language", "files in unsupported languages"),
         SkipKind::Rendering | SkipKind::Renderer => {
             ("template that was not rendered", "templates that were not rendered")
         }
-        SkipKind::MissingValues => ("file of values that is not at hand", "files of values that are not at hand"),
+        SkipKind::MissingValues => ("missing values file", "missing values files"),
         SkipKind::MadeByStack | SkipKind::Terragrunt => {
             ("Terragrunt unit that was not evaluated", "Terragrunt units that were not evaluated")
         }

@@ -1,4 +1,4 @@
-//! Who pays: the sums of the bill, divided by something that resources have, such as their team or their region.
+//! The totals of the bill, divided by a property of resources, such as team or region.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -8,7 +8,7 @@ use crate::pricing::{BillItem, CostSum, unpriced};
 use crate::report::Report;
 use crate::report::views::teams;
 
-/// By what the bill is divided.
+/// A property that divides the bill.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Cut {
     Team,
@@ -52,7 +52,7 @@ impl Cut {
         }
     }
 
-    /// What a resource is in it; an error says what people read instead of a name.
+    /// The slice of a resource; an error is the label for resources without a value.
     fn of<'a>(self, report: &Report<'a>, resource: &'a Resource) -> Result<String, &'static str> {
         let label = |keys: &[&str], nothing| teams::label(resource, keys).map(str::to_owned).ok_or(nothing);
         let fact = |key, nothing| match resource.fact(key) {
@@ -78,7 +78,7 @@ impl Cut {
     }
 }
 
-/// How busy a meter found it.
+/// The measured utilization of the resource.
 fn busy(resource: &Resource) -> Result<String, &'static str> {
     let Some(busy) = resource.number(Key::MeasuredBusy) else { return Err("not measured") };
     let class = match busy {
@@ -90,7 +90,7 @@ fn busy(resource: &Resource) -> Result<String, &'static str> {
     Ok(class.to_owned())
 }
 
-/// The label of a resource, or which variant of its root or chart it is in.
+/// The environment of a resource: its label, or the variant of its root or chart.
 fn environment(report: &Report, resource: &Resource) -> Option<String> {
     let labelled = teams::label(resource, &["environment", "env", "stage", "tier"]).map(str::to_owned);
     let variant = || report.inventory.run(resource.run.as_ref()?)?.variant.as_ref().map(ToString::to_string);
@@ -101,27 +101,27 @@ fn environment(report: &Report, resource: &Resource) -> Option<String> {
     labelled.or_else(variant).or_else(told)
 }
 
-/// What has something in common.
+/// Resources with the same value.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Slice {
     pub name: String,
-    /// The name is what resources say; otherwise it tells why there is none.
+    /// True if the name is a value of the resources; otherwise the name is the reason why there is none.
     pub is_named: bool,
     pub rented: CostSum,
     pub requested: CostSum,
     pub resources: usize,
-    /// And those that are paid by the run or the hour, and stand in no month.
+    /// Resources with a cost per run or hour, which no monthly total contains.
     pub beside: usize,
 }
 
 impl Slice {
-    /// Resources of it without a price, or without a number of them.
+    /// Resources in it without a price or a known number.
     pub fn unpriced(&self) -> usize {
         unpriced(self.rented.open().chain(self.requested.open()))
     }
 }
 
-/// The dearest first; what has no name comes last. Rented and requested add up to the sums of the bill, each for itself.
+/// The most expensive slice first, the unnamed one last. Machines and pods each add up to the totals of the bill.
 pub fn slices(report: &Report, cut: Cut) -> Vec<Slice> {
     let mut slices: BTreeMap<(bool, String), Slice> = BTreeMap::new();
     for (place, (resource, item)) in report.inventory.resources.iter().zip(&report.bill.items).enumerate() {
@@ -159,7 +159,7 @@ pub fn slices(report: &Report, cut: Cut) -> Vec<Slice> {
     slices
 }
 
-/// What sums count, each with its price.
+/// The resources in the total, with their prices.
 pub(in crate::report) fn counted<'a>(report: &Report<'a>) -> impl Iterator<Item = (&'a Resource, &'a BillItem)> {
     let all = report.inventory.resources.iter().zip(&report.bill.items);
     all.filter(|(resource, _)| resource.is_added())

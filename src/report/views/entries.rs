@@ -1,4 +1,4 @@
-//! What people see first: findings in an order, in groups, as many as a screen has room for.
+//! The findings that a reader sees first: sorted, grouped, and limited to a screen.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
@@ -12,30 +12,30 @@ use crate::report::views::apart::place;
 use crate::report::views::repeats::grouped_repeats;
 use crate::report::views::teams::team;
 
-/// Columns of a page.
+/// The width of a page.
 const WIDTH: usize = 110;
 
-/// How text for people may look, and how much of it there is.
+/// The style of text for people, and its length.
 #[derive(Debug, Clone, Copy)]
 pub struct Style {
     pub color: bool,
-    /// For readers of screens: no drawing characters.
+    /// For screen readers: no drawing characters.
     pub plain: bool,
-    /// Columns of a line.
+    /// The width of a line.
     pub width: usize,
-    /// Columns behind which lines break, tables too; a file has none.
+    /// The width at which lines and tables wrap; none in a file.
     pub columns: Option<usize>,
     pub choice: Choice,
 }
 
-/// A file has room for everything.
+/// A file has no limit.
 impl Default for Style {
     fn default() -> Self {
         Style { color: false, plain: false, width: WIDTH, columns: None, choice: Choice::default() }
     }
 }
 
-/// Which findings text for people shows, and in which order. Nothing else depends on it.
+/// Which findings a text report shows, and in which order. Nothing else depends on it.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Choice {
     pub sort: Sort,
@@ -48,21 +48,21 @@ pub struct Choice {
 pub enum Most {
     #[default]
     All,
-    /// What fits on one.
+    /// As many as fit on a screen.
     Screen,
     Top(usize),
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Sort {
-    /// What fails, then the most money at stake, then the least risk
+    /// Failing findings first, then the most money at stake, then the lowest risk
     #[default]
     Money,
-    /// As the files stand
+    /// In the order of files
     Path,
-    /// By the name of the rule
+    /// By rule name
     Rule,
-    /// What is safest to do first
+    /// The lowest risk first
     Risk,
 }
 
@@ -70,21 +70,21 @@ pub enum Sort {
 pub enum GroupBy {
     Rule,
     File,
-    /// Whose label a resource carries
+    /// The team label of the resource
     Team,
-    /// The directory that Terraform runs in
+    /// The Terraform root directory
     Root,
-    /// What is applied in one go
+    /// The deployment
     Run,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Detail {
-    /// The sums and the verdict.
+    /// Only the totals and the verdict.
     Quiet,
     #[default]
     Usual,
-    /// Notes, and everything that stands behind the sums.
+    /// Notes, and all details behind the totals.
     Verbose,
 }
 
@@ -101,19 +101,19 @@ impl Sort {
     }
 }
 
-/// Findings under one heading; a heading only where they are grouped, or where sums do not count what they are about.
+/// Findings under one heading; without a heading unless they are grouped or excluded from the total.
 pub(in crate::report) struct FindingGroup<'a> {
     pub(in crate::report) name: Option<String>,
     pub(in crate::report) findings: Vec<&'a Decided>,
 }
 
 impl<'a> FindingGroup<'a> {
-    /// Findings about what sums do not count, in one group for each reason.
+    /// Findings about excluded resources, one group for each reason.
     fn apart(choice: Choice, report: &Report, findings: Vec<&'a Decided>) -> impl Iterator<Item = FindingGroup<'a>> {
         let mut apart: BTreeMap<Counted, Vec<&Decided>> = BTreeMap::new();
         findings.into_iter().for_each(|it| apart.entry(it.counted).or_default().push(it));
         let group = move |(counted, findings)| FindingGroup {
-            name: Some(format!("{}, in no sum", place(counted))),
+            name: Some(format!("excluded from the total, {}", place(counted))),
             findings: choice.sorted(report, findings),
         };
         apart.into_iter().map(group)
@@ -121,7 +121,7 @@ impl<'a> FindingGroup<'a> {
 }
 
 impl Choice {
-    /// The findings that count, in groups, the most money first; what they say of what no sum counts comes last.
+    /// The findings that count, in groups, the most money first; findings about excluded resources come last.
     pub(in crate::report) fn groups<'a>(self, report: &'a Report) -> Vec<FindingGroup<'a>> {
         let shown = report.findings.iter().filter(|it| it.counts() && self.shows(it));
         let (counting, apart): (Vec<&Decided>, Vec<&Decided>) = shown.partition(|it| it.counted == Counted::Deployed);
@@ -141,7 +141,7 @@ impl Choice {
         groups.into_iter().map(group).chain(apart).collect()
     }
 
-    /// What is told of findings in this order: each with those that say the same, by the money of all of them.
+    /// Entries in this order: each finding with its repeats, by their total money.
     pub(in crate::report) fn entries<'a>(
         self,
         report: &Report,
@@ -160,7 +160,7 @@ impl Choice {
                     *weight = (*weight).max(total(entry));
                 }
             }
-            // What is said of one resource stands together, at its dearest.
+            // Findings of one resource stay together, at the position of the most expensive one.
             let weight = |entry: &(&Decided, Vec<&Decided>)| {
                 entry.0.finding.resource.and_then(|id| weights.get(&id)).copied().unwrap_or_else(|| total(entry))
             };
@@ -171,7 +171,7 @@ impl Choice {
         entries
     }
 
-    /// Notes are counted; those with money are shown, and all of them to who asks for everything.
+    /// Notes are only counted, unless they save money or the user requests everything.
     pub(in crate::report) fn shows(self, decided: &Decided) -> bool {
         let has_money = decided.finding.saves.is_some_and(|saves| saves.ceiling > Money::ZERO);
         has_money || decided.finding.level > Level::Note || self.detail == Detail::Verbose || self.most == Most::All
@@ -184,7 +184,7 @@ impl Choice {
         };
         match self.sort {
             Sort::Money => {
-                // What is said of one resource stands together, at its dearest.
+                // Findings of one resource stay together, at the position of the most expensive one.
                 let mut weights: HashMap<ResourceId, (bool, Money)> = HashMap::new();
                 for it in &findings {
                     if let Some(id) = it.finding.resource {
@@ -214,7 +214,7 @@ impl Choice {
     }
 }
 
-/// All findings that count, by the file that they stand in; in each the most money first.
+/// All findings that count, by file; within a file, the most money first.
 pub(in crate::report) fn by_file<'a>(report: &'a Report) -> BTreeMap<String, Vec<&'a Decided>> {
     let choice = Choice { group: Some(GroupBy::File), ..Choice::default() };
     choice.groups(report).into_iter().map(|it| (it.name.unwrap_or_default(), it.findings)).collect()
@@ -236,7 +236,7 @@ impl GroupBy {
         }
     }
 
-    /// What a resource belongs to.
+    /// The group of a resource.
     pub(in crate::report) fn group_of(self, report: &Report, resource: &Resource) -> String {
         match self {
             GroupBy::Rule => nowhere(),

@@ -1,4 +1,4 @@
-//! What to do first: the least risk, then the most money.
+//! The findings to fix first: the lowest risk, then the largest saving.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -12,8 +12,8 @@ use crate::report::views::money::mark;
 use crate::report::views::scorecard::saving;
 use crate::rules::Finding;
 
-/// Findings that save money, in the order in which a person would act on them: of each resource the best of the least risk,
-/// and then what saves more at a higher one.
+/// Findings that save money, in the order to fix them: for each resource the best one at the lowest risk, then those that save
+/// more at a higher risk.
 fn first<'a>(report: &'a Report) -> Vec<&'a Finding> {
     let expected = |it: &Finding| it.saves.map_or(Money::ZERO, |it| it.expected);
     let mut all: Vec<&Finding> = saving(report).filter(|it| expected(it) > Money::ZERO).collect();
@@ -30,16 +30,16 @@ fn first<'a>(report: &'a Report) -> Vec<&'a Finding> {
     all
 }
 
-/// The same advice for several resources, as one.
+/// One piece of advice for one or more resources.
 pub(in crate::report) struct Advice<'a> {
-    /// The one that saves most.
+    /// The finding that saves most.
     pub(in crate::report) finding: &'a Finding,
     pub(in crate::report) resources: usize,
     saves: Money,
     is_estimated: bool,
 }
 
-/// What to do first, rule by rule: the least risk, then the most money.
+/// Advice by rule: the lowest risk first, then the largest saving.
 pub(in crate::report) fn advice<'a>(report: &'a Report) -> Vec<Advice<'a>> {
     let mut all: Vec<Advice<'a>> = Vec::new();
     for finding in first(report) {
@@ -69,11 +69,11 @@ impl Advice<'_> {
         format!("{}{}/{}", mark(self.is_estimated), report.currency.amount(self.saves), self.finding.per.name())
     }
 
-    /// `at medium risk: on-demand-batch for 4 resources: training work runs on demand`
+    /// `at medium risk: on-demand-batch for 4 resources, the largest saving: training work runs on demand`
     pub(in crate::report) fn said(&self) -> String {
         let several = match self.resources {
             1 => String::new(),
-            n => format!(" for {n} resources, the largest"),
+            n => format!(" for {n} resources, the largest saving"),
         };
         let finding = self.finding;
         format!("at {} risk: {}{several}: {}", finding.risk.name(), finding.rule, finding.message)

@@ -1,4 +1,4 @@
-//! What was not judged, as each format says it beside its verdict.
+//! Files, blocks and resources that were not evaluated, as each format lists them next to its verdict.
 
 use std::cmp::Reverse;
 use std::fmt::Write;
@@ -10,20 +10,20 @@ use crate::inventory::{Unjudged, UnjudgedStatus};
 use crate::report::escape::{one_line, shortened};
 use crate::report::{Report, Room};
 
-/// Those that are named in one line.
+/// At most this many are named in one line.
 const NAMED: usize = 2;
 
-/// Those that are listed for people; JSON lists all.
+/// At most this many are listed for people; JSON lists all.
 const LISTED: usize = 10;
 
-/// The most telling first: what was lost, then what is open, then what the change leaves as it was.
+/// Sorted: first what is no longer evaluated, then other gaps, then gaps that the change leaves as they were.
 pub(in crate::report) fn listed<'a>(report: &Report<'a>) -> Vec<&'a Unjudged> {
     let mut all: Vec<&Unjudged> = report.inventory.unjudged.iter().collect();
     all.sort_by_key(|it| it.standing);
     all
 }
 
-/// `not judged: env/prod.tfvars: no root reads it; and 2 more`; nothing where everything was judged.
+/// `not evaluated: env/prod.tfvars: no root reads it; and 2 more`; nothing if everything was evaluated.
 pub fn in_short(report: &Report) -> Option<String> {
     let all = listed(report);
     let first = all.first()?;
@@ -32,32 +32,32 @@ pub fn in_short(report: &Report) -> Option<String> {
         let (path, reason) = (one_line(&place(report, it)), one_line(&it.reason));
         format!("{}: {}", shortened(&path, 120), shortened(&reason, 160))
     });
-    let mut text = format!("not judged{as_before}: {}", named.collect::<Vec<_>>().join("; "));
+    let mut text = format!("not evaluated{as_before}: {}", named.collect::<Vec<_>>().join("; "));
     if all.len() > NAMED {
         let _ = write!(text, "; and {} more", all.len() - NAMED);
     }
     Some(text)
 }
 
-/// The same without names, for headings: `not judged: 3`.
+/// The same without names, for headings: `not evaluated: 3`.
 pub(in crate::report) fn in_numbers(report: &Report) -> Option<String> {
     let (as_before, open): (Vec<&Unjudged>, Vec<_>) =
         report.inventory.unjudged.iter().partition(|it| it.standing == UnjudgedStatus::AsBefore);
     match (open.len(), as_before.len()) {
         (0, 0) => None,
-        (0, n) => Some(format!("not judged, as before: {n}")),
-        (n, 0) => Some(format!("not judged: {n}")),
-        (n, more) => Some(format!("not judged: {n}, and {more} as before")),
+        (0, n) => Some(format!("not evaluated, as before the change: {n}")),
+        (n, 0) => Some(format!("not evaluated: {n}")),
+        (n, more) => Some(format!("not evaluated: {n}, and {more} as before the change")),
     }
 }
 
-/// One a line with its cure, for people at a terminal.
+/// One per line with its next step, for a terminal.
 pub(in crate::report) fn text(text: &mut String, report: &Report) {
     let all = listed(report);
     let Some(count) = in_numbers(report) else { return };
     let _ = writeln!(text, "{count}");
     for it in all.iter().take(LISTED) {
-        let lost = if it.standing == UnjudgedStatus::Lost { "lost: " } else { "" };
+        let lost = if it.standing == UnjudgedStatus::Lost { "no longer evaluated: " } else { "" };
         let (path, reason) = (one_line(&place(report, it)), one_line(&it.reason));
         let _ = writeln!(text, "  {lost}{}: {}", shortened(&path, 200), shortened(&reason, 300));
         if let Some(cure) = &it.cure {
@@ -69,17 +69,17 @@ pub(in crate::report) fn text(text: &mut String, report: &Report) {
     }
 }
 
-/// The same in a comment. What the change leaves as it was is folded.
+/// The same in a comment. Gaps that the change leaves as they were are folded.
 pub(in crate::report) fn in_markdown(text: &mut Markdown, report: &Report, room: Room, with_details: bool) {
     let (as_before, open): (Vec<&Unjudged>, Vec<_>) =
         listed(report).into_iter().partition(|it| it.standing == UnjudgedStatus::AsBefore);
     if !open.is_empty() {
-        markdown!(text, "#### Not judged: ", open.len(), "\n\n");
+        markdown!(text, "#### Not evaluated: ", open.len(), "\n\n");
         lines(text, report, &open);
         text.push("\n");
     }
     if with_details && !as_before.is_empty() {
-        room.open_fold(text, markup::figures(&format!("Not judged, as before: {}", as_before.len())));
+        room.open_fold(text, markup::figures(&format!("Not evaluated, as before the change: {}", as_before.len())));
         lines(text, report, &as_before);
         room.close_fold(text);
     }
@@ -88,9 +88,9 @@ pub(in crate::report) fn in_markdown(text: &mut Markdown, report: &Report, room:
 fn lines(text: &mut Markdown, report: &Report, all: &[&Unjudged]) {
     let mut last_cure = None;
     for it in all.iter().take(LISTED) {
-        let lost = if it.standing == UnjudgedStatus::Lost { " **was known before**" } else { "" };
-        markdown!(text, "- ", markup::code(&place(report, it), 200), lost, " ", markup::text(&it.reason, 400), "\n");
-        // A cure that several have in common is told once.
+        let lost = if it.standing == UnjudgedStatus::Lost { ", **no longer evaluated**: " } else { ": " };
+        markdown!(text, "- ", markup::code(&place(report, it), 200), lost, markup::text(&it.reason, 400), "\n");
+        // A next step that several entries share is shown once.
         if let Some(cure) = it.cure.as_ref().filter(|cure| last_cure != Some(*cure)) {
             markdown!(text, "  _", markup::text(cure, 400), "_\n");
         }
@@ -101,14 +101,14 @@ fn lines(text: &mut Markdown, report: &Report, all: &[&Unjudged]) {
     }
 }
 
-/// As our own JSON has it.
+/// An entry of `not_judged` in JSON.
 #[derive(Serialize)]
 pub(in crate::report) struct NotJudged<'a> {
     path: String,
     line: Option<usize>,
-    /// The resource or the call of a module, where it is one.
+    /// The address of the resource or module call, if there is one.
     address: Option<&'a str>,
-    /// What kind of thing was not judged, for programs.
+    /// The cause, for programs.
     kind: &'static str,
     reason: &'a str,
     cure: Option<&'a str>,
@@ -130,7 +130,7 @@ pub(in crate::report) fn wire<'a>(report: &Report<'a>) -> Vec<NotJudged<'a>> {
     all.into_iter().map(shown).collect()
 }
 
-/// The line where it begins, if it is about a part of a file, or where the word stands that shows it.
+/// The line where the part begins that was not evaluated, or the line of the word that shows it.
 pub(in crate::report) fn line(report: &Report, it: &Unjudged) -> Option<usize> {
     it.span.or(it.shown_at).map(|span| report.paths.locate(report.sources, span).line)
 }

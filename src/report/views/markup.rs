@@ -1,12 +1,12 @@
-//! Markdown that is put together so that nothing from a repository can become markup.
+//! Builds Markdown so that nothing from a repository can become markup.
 
 use crate::report::escape;
 
-/// A piece of Markdown. Markup is what this program holds; whatever else is written becomes text, code or an address.
+/// A piece of Markdown. Only this program's constants are markup; everything else becomes escaped text, code or an address.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(in crate::report) struct Markdown(String);
 
-/// What `markdown!` takes: markup of our own, numbers, and pieces of Markdown. No text that was read can be `'static`.
+/// The arguments of `markdown!`: our own markup, numbers, and pieces of Markdown. No string that was read can be `'static`.
 pub(in crate::report) trait Piece {
     fn write(self, out: &mut String);
 }
@@ -37,7 +37,7 @@ impl<P: Piece> Piece for Option<P> {
     }
 }
 
-/// Adds pieces to Markdown, in their order.
+/// Appends pieces to Markdown in order.
 macro_rules! markdown {
     ($out:expr, $($piece:expr),+ $(,)?) => {{
         $($out.push($piece);)+
@@ -50,7 +50,7 @@ impl Markdown {
         piece.write(&mut self.0);
     }
 
-    /// Takes line ends and blanks from the end.
+    /// Removes line ends and blanks from the end.
     pub(in crate::report) fn trim_end(&mut self) {
         self.0.truncate(self.0.trim_end().len());
     }
@@ -64,7 +64,7 @@ impl Markdown {
     }
 }
 
-/// Text that Markdown shows as it is, at most so many characters of it. What stands between ticks becomes code.
+/// Escaped text, at most this many characters. Text between backticks becomes code.
 pub(in crate::report) fn text(text: &str, most: usize) -> Markdown {
     let text = escape::shortened(text, most);
     let mut shown = String::new();
@@ -73,7 +73,7 @@ pub(in crate::report) fn text(text: &str, most: usize) -> Markdown {
         rest.split_once('`').and_then(|(before, behind)| Some((before, behind.split_once('`')?)))
     {
         shown.push_str(&plain(before));
-        // A run of ticks is no code, and code beside code would be one.
+        // Several backticks in a row are not code, and code directly after code would join.
         if inside.is_empty() || shown.ends_with('`') {
             shown.push_str(&plain(&format!("`{inside}`")));
         } else {
@@ -85,7 +85,7 @@ pub(in crate::report) fn text(text: &str, most: usize) -> Markdown {
     Markdown(shown)
 }
 
-/// An address of a table: a wide one stands on several lines, as no table of a host breaks it.
+/// Code in a table cell: a long address continues on several lines, because no host breaks it.
 pub(in crate::report) fn cell_code(text: &str, most: usize) -> Markdown {
     const WIDE: usize = 48;
     let text = escape::shortened(&escape::one_line(text), most);
@@ -102,15 +102,14 @@ pub(in crate::report) fn cell_code(text: &str, most: usize) -> Markdown {
     Markdown(lines.join("<br>"))
 }
 
-/// Text as code, at most so many characters of it.
+/// A string as code, at most this many characters.
 pub(in crate::report) fn code(text: &str, most: usize) -> Markdown {
     Markdown(in_ticks(&escape::shortened(text, most)))
 }
 
-/// What this program says in figures and common words: it stays readable where the Markdown is read as it stands. Anything
-/// else in it is escaped like other text.
+/// Our own words and figures, which stay readable as plain text. Everything else in them is escaped.
 pub(in crate::report) fn figures(text: &str) -> Markdown {
-    // Words that hosts make links of are no figures.
+    // Strings that hosts turn into links are not figures.
     if ["www.", "http", "://"].iter().any(|it| text.to_ascii_lowercase().contains(it)) {
         return Markdown(plain(text));
     }
@@ -119,7 +118,7 @@ pub(in crate::report) fn figures(text: &str) -> Markdown {
     while let Some(c) = letters.next() {
         let next = letters.peek().copied();
         let is_plain = match c {
-            // A formula begins at a dollar that no number follows.
+            // A dollar sign without a number behind it begins a formula.
             '$' => next.is_some_and(|next| next.is_ascii_digit()),
             ':' => next.is_none_or(|next| next == ' '),
             '(' | ')' | '.' | ',' | ';' | '%' | '+' | '-' | '/' | '\'' | ' ' => true,
@@ -131,16 +130,16 @@ pub(in crate::report) fn figures(text: &str) -> Markdown {
     Markdown(shown)
 }
 
-/// A link with a text that is Markdown already.
+/// A link with Markdown as its text.
 pub(in crate::report) fn linked(text: Markdown, address: &Address) -> Markdown {
     Markdown(format!("[{}]({})", text.0, address.0))
 }
 
-/// An address in which nothing ends a link.
+/// An address without characters that end a link.
 pub(in crate::report) struct Address(String);
 
 impl Address {
-    /// Of parts that may hold anything: what is no part of an address is written as bytes.
+    /// Encodes all characters that are not valid in an address.
     pub(in crate::report) fn new(address: &str) -> Address {
         let mut shown = String::with_capacity(address.len());
         for byte in address.bytes() {
@@ -155,7 +154,7 @@ impl Address {
         Address(shown)
     }
 
-    /// A line of a file below an address; the path may hold anything.
+    /// The address of a line of a file; the path can contain anything.
     pub(in crate::report) fn of_line(base: &str, path: &str, line: usize) -> Address {
         let path: String = path
             .bytes()
@@ -183,9 +182,9 @@ fn plain(text: &str) -> String {
             '&' => shown.push_str("&amp;"),
             '<' => shown.push_str("&lt;"),
             '>' => shown.push_str("&gt;"),
-            // Hosts look for mentions and issue numbers in the rendered text, where an entity is a letter again.
+            // Hosts search the rendered text for mentions and issue numbers, where an entity is a letter again.
             '@' | '#' => shown.extend([c, '\u{200b}']),
-            // `https://…` and `www.…` would become links, on some hosts of the rendered text.
+            // `https://…` and `www.…` would become links, on some hosts even in the rendered text.
             ':' if letters.peek() == Some(&'/') => shown.push_str("&#58;\u{200b}"),
             ':' => shown.push_str("&#58;"),
             '.' if previous == 'w' || previous == 'W' => shown.push_str("&#46;\u{200b}"),
@@ -200,7 +199,7 @@ fn plain(text: &str) -> String {
     shown
 }
 
-/// In a fence longer than any run of ticks inside, without a character that splits a table.
+/// In a code block with a fence longer than any run of backticks inside, without characters that split a table.
 fn in_ticks(text: &str) -> String {
     let text = escape::one_line(text).replace('|', "¦");
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);

@@ -1,4 +1,4 @@
-//! What was measured of what, and what found no partner: a measurement that is about nothing must not look like silence.
+//! The usage metrics of each resource, and what has no match: a row without a resource must be visible.
 
 use serde::Serialize;
 
@@ -6,14 +6,14 @@ use crate::inventory::{Key, Resource, ResourceId};
 use crate::measured::MeasuredRow;
 use crate::report::Report;
 
-/// As our own JSON has it; nothing where no file of measured use is there.
+/// The metrics in JSON; none without a file.
 #[derive(Serialize)]
 pub(in crate::report) struct MeasuredUse<'a> {
     rows: usize,
     matched: Vec<Matched<'a>>,
-    /// Rows that are about nothing here.
+    /// Rows that match no resource.
     unmatched: Vec<UnmatchedRow<'a>>,
-    /// Resources without a measurement that can be used.
+    /// Resources without a usable measurement.
     unmeasured: Vec<Unmeasured<'a>>,
 }
 
@@ -21,7 +21,7 @@ pub(in crate::report) struct MeasuredUse<'a> {
 struct Matched<'a> {
     address: &'a str,
     run: Option<&'a str>,
-    /// `14 days to 2026-11-21, 98% covered`; nothing where it cannot be used.
+    /// `14 days to 2026-11-21, 98% of the hours measured`; none if not usable.
     window: Option<&'a str>,
     rows: Vec<Place>,
 }
@@ -89,7 +89,7 @@ pub(in crate::report) fn wire<'a>(report: &'a Report) -> Option<MeasuredUse<'a>>
     })
 }
 
-/// What a resource is called in lists for people, and which of its rows are used.
+/// The name of a resource in lists for people, and the rows that are used.
 pub(in crate::report) fn listed<'a>(report: &'a Report) -> Vec<(&'a Resource, Option<&'a str>, Vec<&'a MeasuredRow>)> {
     let rows = |id: &ResourceId| {
         let places = report.measured.matched.get(id).into_iter().flatten();

@@ -1,4 +1,4 @@
-//! What is said, whatever the format: amounts, notes, scorecards, who is alike, what fits in a comment.
+//! Parts that several formats share: amounts, notes, scorecards, repeats, comment limits.
 
 pub(super) mod apart;
 pub(super) mod basis;

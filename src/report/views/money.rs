@@ -1,47 +1,20 @@
-//! Amounts as people read them: the one place that rounds.
+//! Formats amounts for people. This is the only place that rounds them.
 
 use crate::catalog::{Currency, Money, MoneyRange, grouped};
 use crate::inventory::Role;
 use crate::pricing::{Bill, BillItem, CostSum, Period};
 use crate::rules::Finding;
 
-/// What the ends of an amount come from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::report) enum Ends {
-    /// How many machines there are, and for how long.
-    Scale,
-    /// How far old prices may have moved, too.
-    PricesToo,
-}
-
-impl Ends {
-    pub(in crate::report) fn of(bill: &Bill, role: Role) -> Ends {
-        if bill.past_shelf_life.has_moved(role) { Ends::PricesToo } else { Ends::Scale }
-    }
-
-    /// Of machines and pods together.
-    pub(in crate::report) fn of_all(bill: &Bill) -> Ends {
-        let has_moved = [Role::Rented, Role::Requested].into_iter().any(|role| bill.past_shelf_life.has_moved(role));
-        if has_moved { Ends::PricesToo } else { Ends::Scale }
-    }
-
-    pub(in crate::report) fn names(self) -> (&'static str, &'static str) {
-        match self {
-            Ends::Scale => ("floor", "full scale"),
-            Ends::PricesToo => ("at the least", "at most"),
-        }
-    }
-
-    pub(in crate::report) fn at_full_scale(self) -> &'static str {
-        match self {
-            Ends::Scale => " at full scale",
-            Ends::PricesToo => "",
-        }
+/// The name of a role in tables for people.
+pub(in crate::report) fn role_heading(role: Role) -> &'static str {
+    match role {
+        Role::Rented => "provisioned machines",
+        Role::Requested => "requested by pods",
     }
 }
 
 impl Currency {
-    /// Money as people write it: `$39,821`, `$8.50`, `-$120`.
+    /// Formats money: `$39,821`, `$8.50`, `-$120`.
     pub(crate) fn amount(&self, money: Money) -> String {
         let (symbol, money) = (self.symbol(), self.exchanged(money));
         let sign = if money < Money::ZERO { "-" } else { "" };
@@ -57,7 +30,7 @@ impl Currency {
         }
     }
 
-    /// From the least to the most, or one number where they are the same.
+    /// Minimum to maximum, or one number if they are equal.
     pub(in crate::report) fn range(&self, range: MoneyRange) -> String {
         if range.floor == range.ceiling {
             self.amount(range.expected)
@@ -68,47 +41,44 @@ impl Currency {
         }
     }
 
-    /// `at least ~$36,199 a month`, `~$36,199 a month, up to $74,132 at full scale`; where nothing has a price, that it is not
-    /// known. Of an open sum, full scale is no limit.
-    pub(in crate::report) fn monthly(&self, sum: &CostSum, ends: Ends, mark: &str) -> String {
+    /// `at least ~$36,199/month`, `~$36,199/month, maximum $74,132`; `unknown` if nothing has a price. The maximum of an
+    /// incomplete sum is marked `at least`.
+    pub(in crate::report) fn monthly(&self, sum: &CostSum, mark: &str) -> String {
         let range = sum.minimum();
         if range == MoneyRange::ZERO && !sum.is_whole() {
-            return "not known".to_owned();
+            return "unknown".to_owned();
         }
         let most = if sum.is_unlimited() {
-            Some(", no upper limit".to_owned())
+            Some(", no maximum".to_owned())
         } else {
-            // What reads alike is one amount.
+            // Amounts that round to the same number are shown once.
             (self.amount(range.ceiling) != self.amount(range.expected)).then(|| {
-                let (up_to, or_more) = if sum.is_whole() { ("up to ", "") } else { ("", " or more") };
-                format!(", {up_to}{mark}{}{or_more}{}", self.amount(range.ceiling), ends.at_full_scale())
+                let at_least = if sum.is_whole() { "" } else { "at least " };
+                format!(", maximum {at_least}{mark}{}", self.amount(range.ceiling))
             })
         };
-        let at_rest = if range.expected.is_zero() && most.is_some() { " at rest" } else { "" };
         let most = most.unwrap_or_default();
         match (sum.is_whole(), range.expected.is_zero()) {
-            (false, true) => format!("a month not known at rest{most}"),
-            _ => format!("{} a month{at_rest}{most}", self.at_least(sum, mark)),
+            (false, true) => format!("unknown{most}"),
+            _ => format!("{}/month{most}", self.at_least(sum, mark)),
         }
     }
 
-    /// The same with the least of it, where that is less.
-    pub(in crate::report) fn monthly_with_floor(&self, sum: &CostSum, ends: Ends, mark: &str) -> String {
+    /// The monthly cost, with its minimum if that is lower than expected.
+    pub(in crate::report) fn monthly_with_floor(&self, sum: &CostSum, mark: &str) -> String {
         let range = sum.minimum();
-        let floor = (sum.is_whole() && range.floor < range.expected).then(|| {
-            let (least, _) = ends.names();
-            format!(", {least} {}", self.amount(range.floor))
-        });
-        format!("{}{}", self.monthly(sum, ends, mark), floor.unwrap_or_default())
+        let floor =
+            (sum.is_whole() && range.floor < range.expected).then(|| format!(", minimum {}", self.amount(range.floor)));
+        format!("{}{}", self.monthly(sum, mark), floor.unwrap_or_default())
     }
 
-    /// `$3,620`, `at least ~$3,620`, `not known`
+    /// `$3,620`, `at least ~$3,620`, `unknown`
     pub(in crate::report) fn at_least(&self, sum: &CostSum, mark: &str) -> String {
         let expected = sum.minimum().expected;
         match (sum.is_whole(), expected.is_zero()) {
             (true, true) => self.amount(expected),
             (true, false) => format!("{mark}{}", self.amount(expected)),
-            (false, true) => "not known".to_owned(),
+            (false, true) => "unknown".to_owned(),
             (false, false) => format!("at least {mark}{}", self.amount(expected)),
         }
     }
@@ -122,24 +92,24 @@ impl Currency {
         }
     }
 
-    /// Of what pods request, the part of those that name no accelerator: `$1,032 to $16,149 for 2 workloads that name no
-    /// accelerator`.
+    /// The cost of pods that request an accelerator without naming its type: `without an accelerator type: $1,032 to $16,149 (2
+    /// workloads)`.
     pub(in crate::report) fn unnamed(&self, bill: &Bill) -> Option<String> {
         let workloads = match bill.unnamed.resources {
             0 => return None,
-            1 => "1 workload that names no accelerator".to_owned(),
-            n => format!("{n} workloads that name no accelerator"),
+            1 => "1 workload".to_owned(),
+            n => format!("{n} workloads"),
         };
-        Some(format!("{} for {workloads}", self.least_to_most(bill.unnamed.amount, "")))
+        Some(format!("without an accelerator type: {} ({workloads})", self.least_to_most(bill.unnamed.amount, "")))
     }
 
-    /// What acting on a finding saves, with what that is for: `$120/month`, `$8.50/run`, `up to $640/month`.
+    /// What a finding saves if you follow its help, with the period: `$120/month`, `$8.50/run`, `up to $640/month`.
     pub(in crate::report) fn saved(&self, finding: &Finding) -> Option<String> {
         let mark = mark(finding.is_estimated);
         Some(format!("{}/{}", self.saving(finding.saves?, mark), finding.per.name()))
     }
 
-    /// Of what is at rest as the text sets it, what full scale would save.
+    /// The expected saving, or `up to` the maximum saving if the expected cost is zero.
     pub(in crate::report) fn saving(&self, saves: MoneyRange, mark: &str) -> String {
         match saves.expected.is_zero() {
             true => format!("up to {mark}{}", self.amount(saves.ceiling)),
@@ -147,13 +117,14 @@ impl Currency {
         }
     }
 
-    /// What something costs, with what that is for. Of what is at rest as the text sets it: one of them for an hour, and all.
+    /// The cost of an item, with the period. If the expected cost is zero: the hourly price of one, and the maximum of all.
     pub(in crate::report) fn costs(&self, item: &BillItem) -> Option<String> {
         let (amount, mark) = (item.amount?, mark_of(item));
         if amount.expected.is_zero() && amount.ceiling > Money::ZERO {
-            let each = item.hourly().map(|it| format!("{mark}{} an hour each, ", self.amount(it.expected)));
+            let each = item.hourly().map(|it| format!("{mark}{}/h each, ", self.amount(it.expected)));
             return Some(format!(
-                "nothing at rest, {}up to {mark}{}/{}",
+                "{} expected, {}maximum {mark}{}/{}",
+                self.amount(Money::ZERO),
                 each.unwrap_or_default(),
                 self.amount(amount.ceiling),
                 item.per.name()
@@ -162,13 +133,13 @@ impl Currency {
         Some(format!("{mark}{}/{}", self.range(amount), item.per.name()))
     }
 
-    /// In which currency amounts are read, where it is not dollars.
+    /// The currency of the amounts and its rate; nothing for dollars.
     pub(in crate::report) fn rate(&self) -> Option<String> {
-        let rate = || format!("shown in {}: {} for a dollar, as the settings state", self.code(), self.per_usd);
+        let rate = || format!("amounts in {}: {} per dollar, from the settings", self.code(), self.per_usd);
         (*self != Currency::USD).then(rate)
     }
 
-    /// Whatever the size, so that a sum can be redone with it.
+    /// Exact to the cent at any size, so that readers can check a calculation.
     pub(in crate::report) fn exact_to_the_cent(&self, money: Money) -> String {
         let (symbol, money) = (self.symbol(), self.exchanged(money));
         let cents = (money.micros().unsigned_abs() + 5_000) / 10_000;
@@ -179,40 +150,40 @@ impl Currency {
         }
     }
 
-    /// The price of an hour, to a hundredth of a cent.
+    /// The price per hour, rounded to a hundredth of a cent.
     pub(in crate::report) fn per_hour(&self, money: Money) -> String {
         let (symbol, money) = (self.symbol(), self.exchanged(money));
         with_decimals(&symbol, money, 4)
     }
 }
 
-/// Stands before money that is not a price of the very thing: estimated from others, or of what is assumed.
+/// Marks an amount that is estimated from other prices or from an assumption.
 pub(in crate::report) const MARK: &str = "~";
 
 pub(in crate::report) fn mark(is_estimated: bool) -> &'static str {
     if is_estimated { MARK } else { "" }
 }
 
-/// The same before the money of a resource.
+/// The mark for the cost of a resource.
 pub(in crate::report) fn mark_of(item: &BillItem) -> &'static str {
     mark(item.is_estimated())
 }
 
-/// What the money of something that ends is for.
+/// The period of an amount, in words.
 pub(in crate::report) fn while_running(per: Period) -> &'static str {
     match per {
-        Period::Hour => "per hour while they run",
+        Period::Hour => "per hour of running",
         Period::Run => "per run",
-        Period::Month => "a month",
+        Period::Month => "per month",
     }
 }
 
-/// Every digit, and in dollars, so that a sum can be done again.
+/// All digits in dollars, so that readers can check a calculation.
 pub(in crate::report) fn exact(money: Money) -> String {
     with_decimals("$", money, 6)
 }
 
-/// At least two decimals, and at most so many.
+/// Writes at least two decimals, and at most this many.
 fn with_decimals(symbol: &str, money: Money, most: usize) -> String {
     let dollars = format!("{:.most$}", money.usd());
     let kept = dollars.trim_end_matches('0');

@@ -1,4 +1,4 @@
-//! Hardware of one's own beside renting, with every term, so that the sum can be redone by hand.
+//! Compares your own hardware with renting, with every term, so that readers can check the calculation.
 
 use std::fmt::Write;
 
@@ -7,17 +7,17 @@ use crate::complete::plain;
 use crate::pricing::{Against, Crossing, HOURS_PER_MONTH, OwnMachine, Purchased, Scenario};
 use crate::report::one_line;
 
-/// How an hour comes to be, what is paid each month, and from where on renting costs more or less.
+/// The cost per hour, the fixed cost per month, and the break-even with renting.
 pub(in crate::report) fn lines(own: &OwnMachine) -> String {
     let Some(machine) = &own.purchased else {
-        let unknown = "what is paid whether or not it works is not stated, and so not how many hours a month pay off";
-        return format!("  an hour of one accelerator: {}\n  {unknown}\n", own.how);
+        let unknown = "the fixed costs are not set, so the break-even hours are unknown";
+        return format!("  one accelerator hour: {}\n  {unknown}\n", own.how);
     };
     let each = Currency::USD.per_hour(own.per_accelerator_hour);
-    let mut text = format!("  an hour of one accelerator: {} = {each}\n", own.how);
+    let mut text = format!("  one accelerator hour: {} = {each}\n", own.how);
     let _ = writeln!(
         text,
-        "  one machine: {} = {} a month, and {} kW x ${} = {} in each hour of work",
+        "  one machine: {} = {}/month, plus {} kW x ${} = {} per hour of work",
         machine.fixed_terms(),
         usd(machine.fixed_per_month()),
         plain(machine.watts / 1000.0),
@@ -35,7 +35,7 @@ fn beside(own: &Purchased, it: &Against) -> String {
     let rent = it.rent_per_hour.usd();
     let (fixed_text, power_text, rent_text) = (usd(fixed), hourly(power), hourly(rent));
     let rented = format!(
-        "  beside {} {}, {rent_text} an hour for {}",
+        "  compared with {} {}, {rent_text}/h for {} accelerators",
         one_line(&it.of),
         bought(it.scenario),
         plain(own.accelerators)
@@ -43,26 +43,28 @@ fn beside(own: &Purchased, it: &Against) -> String {
     let all_hours = plain(HOURS_PER_MONTH);
     let said = match (it.scenario, it.crossing) {
         (Scenario::OnDemand | Scenario::Spot, Crossing::Above(hours)) => {
-            format!("cheaper above {fixed_text} / ({rent_text} - {power_text}) = {hours:.1} hours a month")
+            format!("cheaper above {fixed_text} / ({rent_text} - {power_text}) = {hours:.1} hours per month")
         }
         (Scenario::OnDemand | Scenario::Spot, _) if rent <= power => {
-            format!("never cheaper, as its power alone costs {power_text}")
+            format!("never cheaper, because its power alone costs {power_text}/h")
         }
         (Scenario::OnDemand | Scenario::Spot, _) => format!(
-            "never cheaper: {fixed_text} / ({rent_text} - {power_text}) = {:.1} hours, more than the {all_hours} of a month",
+            "never cheaper: {fixed_text} / ({rent_text} - {power_text}) = {:.1} hours, more than the {all_hours} hours of a month",
             fixed / (rent - power)
         ),
         (Scenario::Reserved1y | Scenario::Reserved3y, crossing) => {
             let month = usd(rent * HOURS_PER_MONTH);
-            let paid = format!("paid for all {all_hours} hours, {month} a month");
+            let paid = format!("billed for all {all_hours} hours, {month}/month");
             let full = usd(fixed + power * HOURS_PER_MONTH);
             match crossing {
                 Crossing::Below(hours) => {
-                    format!("{paid}: cheaper below ({month} - {fixed_text}) / {power_text} = {hours:.1} hours a month")
+                    format!(
+                        "{paid}: cheaper below ({month} - {fixed_text}) / {power_text} = {hours:.1} hours per month"
+                    )
                 }
-                Crossing::Never => format!("{paid}: never cheaper, as {fixed_text} is paid while it stands still"),
+                Crossing::Never => format!("{paid}: never cheaper, because it costs {fixed_text}/month even when idle"),
                 Crossing::Above(_) | Crossing::Always => {
-                    format!("{paid}: cheaper at any number of hours, {full} at the most")
+                    format!("{paid}: cheaper at any number of hours, {full}/month at most")
                 }
             }
         }
@@ -83,7 +85,7 @@ fn hourly(amount: f64) -> String {
     Currency::USD.per_hour(Money::from_usd(amount))
 }
 
-/// To the cent, whatever the size: sums are redone with it.
+/// Exact to the cent, so that readers can check the calculation.
 fn usd(amount: f64) -> String {
     Currency::USD.exact_to_the_cent(Money::from_usd(amount))
 }
@@ -102,16 +104,16 @@ mod tests {
             beside(&own, &Against { scenario, of: "aws p5".to_owned(), rent_per_hour, crossing })
         };
         let cases = [
-            (Scenario::OnDemand, 54.0, "cheaper above $6,500 / ($54.00 - $2.00) = 125.0 hours a month"),
+            (Scenario::OnDemand, 54.0, "cheaper above $6,500 / ($54.00 - $2.00) = 125.0 hours per month"),
             (
                 Scenario::OnDemand,
                 10.0,
-                "never cheaper: $6,500 / ($10.00 - $2.00) = 812.5 hours, more than the 730 of a month",
+                "never cheaper: $6,500 / ($10.00 - $2.00) = 812.5 hours, more than the 730 hours of a month",
             ),
-            (Scenario::OnDemand, 1.5, "never cheaper, as its power alone costs $2.00"),
-            (Scenario::Reserved1y, 10.0, "cheaper below ($7,300 - $6,500) / $2.00 = 400.0 hours a month"),
-            (Scenario::Reserved3y, 8.0, "$5,840 a month: never cheaper, as $6,500 is paid while it stands still"),
-            (Scenario::Reserved3y, 20.0, "cheaper at any number of hours, $7,960 at the most"),
+            (Scenario::OnDemand, 1.5, "never cheaper, because its power alone costs $2.00/h"),
+            (Scenario::Reserved1y, 10.0, "cheaper below ($7,300 - $6,500) / $2.00 = 400.0 hours per month"),
+            (Scenario::Reserved3y, 8.0, "$5,840/month: never cheaper, because it costs $6,500/month even when idle"),
+            (Scenario::Reserved3y, 20.0, "cheaper at any number of hours, $7,960/month at most"),
         ];
         for (scenario, usd, expected) in cases {
             let line = said(scenario, usd);
@@ -123,8 +125,8 @@ mod tests {
             purchased: Some(own),
             against: Vec::new(),
         });
-        assert!(lines.starts_with("  an hour of one accelerator: sum = $2.50\n"), "{lines}");
-        assert!(lines.contains("($240000 / 48 months + $12000 of staff / 12 + $500) = $6,500 a month"), "{lines}");
-        assert!(lines.contains("10 kW x $0.2 = $2.00 in each hour of work"), "{lines}");
+        assert!(lines.starts_with("  one accelerator hour: sum = $2.50\n"), "{lines}");
+        assert!(lines.contains("($240000 / 48 months + $12000 of staff / 12 + $500) = $6,500/month"), "{lines}");
+        assert!(lines.contains("10 kW x $0.2 = $2.00 per hour of work"), "{lines}");
     }
 }

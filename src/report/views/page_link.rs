@@ -1,15 +1,15 @@
-//! The line at the end of a comment that leads to the page.
+//! The line at the end of a comment that links the page.
 
 use super::head::Head;
 
-const BEFORE: &str = "[The whole report as a page](";
+const BEFORE: &str = "[Full report](";
 
-/// The line itself.
+/// The line that links the page.
 pub fn page_link(page: &Head) -> String {
     format!("{BEFORE}{})\n", page.url())
 }
 
-/// What a comment says beside the line: each run has a page of its own, which says nothing new.
+/// The comment without this line: each run has another page, and a new link is not news.
 pub fn without_page_link(comment: &str) -> &str {
     let whole = comment.trim_end();
     let (before, last) = whole.rsplit_once('\n').unwrap_or(("", whole));

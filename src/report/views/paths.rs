@@ -1,14 +1,14 @@
-//! Paths as the reader of a report sees them.
+//! Paths as shown in reports.
 
 use crate::report::escape::begins_command;
 use crate::source::{BESIDE, Location, Sources, Span};
 
-/// How paths of the tree are shown: relative to the directory that the command runs in.
+/// How paths of the tree are shown: relative to the current directory.
 #[derive(Debug, Clone, Default)]
 pub struct Paths {
-    /// The parts of the running directory below the root of the tree.
+    /// The parts of the current directory below the root of the tree.
     below: Vec<String>,
-    /// Where the running directory is not below the root: the way from it to the root, ending with `/`.
+    /// If the current directory is not below the root: the path from it to the root, with a final `/`.
     way: Option<String>,
 }
 
@@ -18,12 +18,12 @@ impl Paths {
         Paths { below: directory.split('/').filter(|part| !part.is_empty()).map(str::to_owned).collect(), way: None }
     }
 
-    /// The running directory lies outside the tree; `way` leads from it to the root, as in `../other/`.
+    /// For a current directory outside of the tree; `way` leads from it to the root, as in `../other/`.
     pub fn through(way: &str) -> Self {
         Paths { below: Vec::new(), way: Some(way.to_owned()) }
     }
 
-    /// One that would be a command of a pipeline at the beginning of a line begins with `./`.
+    /// A path that a CI runner would read as a command gets the prefix `./`.
     pub fn show(&self, path: &str) -> String {
         let shown = self.shown(path);
         if begins_command(&shown) { format!("./{shown}") } else { shown }
@@ -46,7 +46,7 @@ impl Paths {
         format!("{}{rest}", "../".repeat(self.below.len() - shared))
     }
 
-    /// A directory of the tree; the one that the command runs in is `.`.
+    /// A directory of the tree; the current one is `.`.
     pub fn show_directory(&self, directory: &str) -> String {
         let inside = if directory.is_empty() { "*".to_owned() } else { format!("{directory}/*") };
         match self.show(&inside).strip_suffix('*').map(|shown| shown.trim_end_matches('/')) {

@@ -1,5 +1,5 @@
-//! What the text expects beside what was measured and what was paid: the difference as hours times rate, with what the text
-//! says of either, and the money that found no resource.
+//! Compares expected with measured and billed cost: the difference as hours times rate, with its causes, and the charges that
+//! match no resource.
 
 use std::collections::BTreeMap;
 
@@ -10,30 +10,30 @@ use crate::measured::paid::{BillMonth, BilledAmount, Charge, NoPartner, PaidEntr
 use crate::pricing::{BillItem, HOURS_PER_MONTH, Period, measured_month};
 use crate::report::Report;
 
-/// Factors nearer to one are none that anybody asks about.
+/// Factors closer to one need no explanation.
 const NEAR: f64 = 0.02;
 
-/// One month of a bill beside the text.
+/// One month of a bill, compared with the configuration.
 pub(in crate::report) struct ReconciledMonth<'a> {
     pub(in crate::report) month: BillMonth,
     pub(in crate::report) is_open: bool,
-    /// The dearest first.
+    /// The most expensive first.
     pub(in crate::report) lines: Vec<Reconciled<'a>>,
-    /// Rows of the bill that are about nothing here, the dearest first.
+    /// Rows of the bill that match no resource, the most expensive first.
     pub(in crate::report) left: Vec<(&'a PaidEntry, &'a NoPartner)>,
-    /// By currency.
+    /// The sums by currency.
     pub(in crate::report) sums: BTreeMap<&'a str, ReconciledSums>,
 }
 
-/// Where the money of the bill is told: the sum of the last three is the first, to the last digit.
+/// How the billed amount is divided: the last three add up to the first exactly.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(in crate::report) struct ReconciledSums {
     pub(in crate::report) billed: BilledAmount,
-    /// Use of what stands here.
+    /// Usage of resources here.
     pub(in crate::report) matched: BilledAmount,
-    /// Credits, refunds, purchases and what nobody used, of what stands here.
+    /// Credits, refunds, purchases and unused commitments of resources here.
     pub(in crate::report) beside: BilledAmount,
-    /// Of what stands nowhere here, or of what nobody knows which it is.
+    /// Charges that match no resource here, or several.
     pub(in crate::report) unmatched: BilledAmount,
 }
 
@@ -41,15 +41,15 @@ pub(in crate::report) struct ReconciledSums {
 pub(in crate::report) struct Reconciled<'a> {
     pub(in crate::report) resource: &'a Resource,
     pub(in crate::report) team: Option<&'a str>,
-    /// For the hours of this very month, or those that the bill has of it; nothing for what runs and ends.
+    /// For the hours of this month, or those that the bill covers; none for jobs that end.
     pub(in crate::report) expected: Option<Money>,
     pub(in crate::report) expected_hours: Option<f64>,
     pub(in crate::report) measured: Option<Money>,
-    /// Why it is not known, where it is not.
+    /// The billed cost, or why it is unknown.
     pub(in crate::report) paid: Result<Option<PaidSums>, String>,
-    /// Hours that ran over hours that were expected, and dollars an hour over those that were: times each other, they are what
-    /// was paid over what was expected.
+    /// Billed hours / expected hours. Times `rate_factor`, it is billed cost / expected cost.
     pub(in crate::report) hours_factor: Option<f64>,
+    /// Billed price per hour / expected price per hour.
     pub(in crate::report) rate_factor: Option<f64>,
     pub(in crate::report) causes: Vec<String>,
 }
@@ -60,9 +60,9 @@ impl Reconciled<'_> {
     }
 }
 
-/// The months that are asked for.
+/// The requested months.
 pub enum AskedMonths {
-    /// The last one that has ended.
+    /// Only the last month that has ended.
     Last,
     All,
     These(Vec<BillMonth>),
@@ -83,16 +83,16 @@ pub(in crate::report) fn reconcile<'a>(report: &'a Report<'a>, asked: &AskedMont
     months.into_iter().map(|month| of_month(report, month)).collect()
 }
 
-/// `2026-10: USD 1,234.5 on the bill = 1,200 for what stands here + 34.5 for what does not`
+/// `2026-10: USD 1,234.5 billed = 1,200 for resources here + 34.5 without a resource here`
 pub(in crate::report) fn summed(it: &ReconciledMonth<'_>) -> Vec<String> {
-    let open = if it.is_open { ", which has not ended or is not billed in full" } else { "" };
+    let open = if it.is_open { " (not ended or not billed in full)" } else { "" };
     let line = |(currency, sums): (&&str, &ReconciledSums)| {
         let beside = match sums.beside.is_zero() {
             true => String::new(),
-            false => format!(" + {} of it in credits, refunds, purchases and unused commitments", sums.beside),
+            false => format!(" + {} for credits, refunds, purchases and unused commitments", sums.beside),
         };
         format!(
-            "{}{open}: {currency} {} on the bill = {} for what stands here{beside} + {} for what does not",
+            "{}{open}: {currency} {} billed = {} for resources here{beside} + {} without a resource here",
             it.month, sums.billed, sums.matched, sums.unmatched
         )
     };
@@ -143,11 +143,11 @@ fn line<'a>(
 ) -> Option<Reconciled<'a>> {
     let paid = report.measured.paid.sums(id, month);
     let is_paid = !matches!(paid, Ok(None));
-    // Pods whose machines stand here are a part of these, unless a cloud billed them by themselves.
+    // The cost of these machines contains their pods, unless the cloud billed the pods separately.
     if item.is_within && !is_paid {
         return None;
     }
-    // Of a month that goes on, the days that the bill has.
+    // For an open month: the days that the bill covers.
     let days = match &paid {
         Ok(Some(sums)) if sums.is_open => resource
             .text(Key::Provider)
@@ -184,14 +184,14 @@ fn line<'a>(
         line.rate_factor = each.filter(|it| *it > 0.0).map(|each| sums.paid.usd() / ran / each);
         line.causes = match days {
             Some(days) => hours_causes(&line, item, ran, days * 24.0),
-            None => vec!["open: the bill does not say how much of the month it has".to_owned()],
+            None => vec!["open: the bill does not show how many days of the month it covers".to_owned()],
         };
         line.causes.extend(rate_causes(report, &line, id, item, &sums, month));
     }
     Some(line)
 }
 
-/// Why it ran longer or shorter than the text lets expect of so many hours.
+/// Why the billed hours differ from the expected hours.
 fn hours_causes(line: &Reconciled<'_>, item: &BillItem, ran: f64, hours: f64) -> Vec<String> {
     let (Some(factor), Some(count)) = (line.hours_factor, item.count_of(line.resource)) else {
         return Vec::new();
@@ -201,28 +201,28 @@ fn hours_causes(line: &Reconciled<'_>, item: &BillItem, ran: f64, hours: f64) ->
     let per_one = item.hours / HOURS_PER_MONTH;
     let has_schedule = per_one < 1.0 - NEAR;
     if has_schedule {
-        causes.push(format!("scheduled: the text lets each run {:.0} of {HOURS_PER_MONTH} hours", item.hours));
+        causes.push(format!("scheduled: each one runs {:.0} of {HOURS_PER_MONTH} hours", item.hours));
     }
     let most = count.ceiling * per_one;
     let is_off = (factor - 1.0).abs() > NEAR;
     if average > most * (1.0 + NEAR) {
-        causes.push(format!(
-            "not in the text: {} ran on average, and it has {} at most",
-            tenths(average),
-            tenths(most)
-        ));
+        causes.push(format!("more than configured: {} ran on average, maximum {}", tenths(average), tenths(most)));
     } else if count.floor != count.ceiling && is_off {
-        let most = if count.ceiling.is_finite() { tenths(count.ceiling) } else { "any number".to_owned() };
-        causes.push(format!("scaled: {} ran on average, of {} to {most}", tenths(average), tenths(count.floor)));
+        let most = if count.ceiling.is_finite() { tenths(count.ceiling) } else { "unlimited".to_owned() };
+        causes.push(format!(
+            "scaled: {} ran on average, minimum {}, maximum {most}",
+            tenths(average),
+            tenths(count.floor)
+        ));
     } else if factor < 1.0 - NEAR && !has_schedule {
         causes.push(format!(
-            "stopped: {} of {} ran on average, and nothing in the text says why",
+            "stopped: {} of {} ran on average, and no schedule here explains this",
             tenths(average),
             tenths(count.expected)
         ));
     } else if is_off {
         causes.push(format!(
-            "not as scheduled: {} ran on average, and the text lets expect {}",
+            "not as scheduled: {} ran on average, expected {}",
             tenths(average),
             tenths(count.expected * per_one)
         ));
@@ -230,7 +230,7 @@ fn hours_causes(line: &Reconciled<'_>, item: &BillItem, ran: f64, hours: f64) ->
     causes
 }
 
-/// Why an hour cost more or less than the text lets expect.
+/// Why the billed price per hour differs from the expected price.
 fn rate_causes(
     report: &Report<'_>,
     line: &Reconciled<'_>,
@@ -243,21 +243,21 @@ fn rate_causes(
     let market = report.market;
     let other = market.and_then(|it| report.measured.paid.other_machine(id, line.resource, month, it));
     if let Some(other) = other {
-        causes.push(format!("another machine: {other} was paid for"));
+        causes.push(format!("another machine type: {other} was billed"));
     }
     let bought = line.resource.text(Key::Purchase).unwrap_or("on-demand");
     let share = |of: BilledAmount| sums.share(of).filter(|it| *it > 0.005);
     let said = |share: f64| format!("{:.0}% of the hours", share * 100.0);
     match (share(sums.spot), bought == "spot") {
-        (Some(spot), false) => causes.push(format!("spot: {}, and the text buys on demand", said(spot))),
-        (Some(spot), true) if spot < 0.995 => causes.push(format!("spot: {} only", said(spot))),
-        (None, true) => causes.push("spot: none of the hours, and the text asks for it".to_owned()),
+        (Some(spot), false) => causes.push(format!("spot: {}, although the configuration buys on demand", said(spot))),
+        (Some(spot), true) if spot < 0.995 => causes.push(format!("spot: only {}", said(spot))),
+        (None, true) => causes.push("spot: none of the hours, although the configuration requests spot".to_owned()),
         _ => {}
     }
     causes.extend(share(sums.committed).map(|it| format!("commitment: {}", said(it))));
     let below = |paid: Money, list: Money| (list > Money::ZERO).then(|| 1.0 - paid.usd() / list.usd());
     if let Some(below) = below(sums.on_demand_paid, sums.on_demand_list).filter(|it| it.abs() > 0.001) {
-        causes.push(format!("discount: {:.1}% below list on demand", below * 100.0));
+        causes.push(format!("discount: {:.1}% below the on-demand list price", below * 100.0));
     }
     let hours = sums.hours.map(BilledAmount::as_f64).filter(|it| *it > 0.0);
     let listed = sums.list.zip(hours).map(|(list, hours)| list.usd() / hours);
@@ -265,10 +265,10 @@ fn rate_causes(
     if let (Some(listed), Some(ours)) = (listed, ours)
         && (listed / ours - 1.0).abs() > NEAR
     {
-        causes.push(format!("list price: ${listed:.2} an hour on the bill, ${ours:.2} here"));
+        causes.push(format!("list price: ${listed:.2}/h on the bill, ${ours:.2}/h in gpulint"));
     }
     if !sums.corrected.is_zero() {
-        causes.push(format!("corrected: {} is for what was billed before", report.currency.amount(sums.corrected)));
+        causes.push(format!("corrected: {} corrects earlier charges", report.currency.amount(sums.corrected)));
     }
     causes
 }
@@ -277,7 +277,7 @@ fn tenths(number: f64) -> String {
     format!("{}", (number * 10.0).round() / 10.0)
 }
 
-/// What a bill says for a discount on everything of a provider.
+/// A discount for all machines of a provider, derived from a bill.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::report) struct ProposedDiscount<'a> {
     pub(in crate::report) provider: &'a str,
@@ -285,7 +285,7 @@ pub(in crate::report) struct ProposedDiscount<'a> {
     pub(in crate::report) paid: Money,
     pub(in crate::report) list: Money,
     pub(in crate::report) months: usize,
-    /// Of machines, the least and the most that is taken off: one number for all is no answer where they differ.
+    /// The smallest and the largest discount of a machine: if they differ, one discount for all is wrong.
     pub(in crate::report) least: f64,
     pub(in crate::report) most: f64,
 }
@@ -296,10 +296,10 @@ impl ProposedDiscount<'_> {
     }
 }
 
-/// Paid, at list prices, hours, and in which months.
+/// Billed cost, cost at list prices, hours, and months.
 type OnDemandSums = (Money, Money, BilledAmount, Vec<BillMonth>);
 
-/// By provider, from hours on demand of months that have ended: those on spot and under commitments have prices of their own.
+/// Discounts by provider, from on-demand hours of months that have ended. Spot and commitments have other prices.
 pub(in crate::report) fn discounts<'a>(report: &'a Report<'a>) -> Vec<ProposedDiscount<'a>> {
     let paid = &report.measured.paid;
     let mut all: BTreeMap<&str, BTreeMap<&str, OnDemandSums>> = BTreeMap::new();

@@ -1,5 +1,4 @@
-//! What is said more than once is told once, for people: of all instances of one text, and advice that fires on nearly every
-//! file.
+//! Combines repeated findings for people: those of all instances of one block, and advice for nearly every file.
 
 use std::collections::HashMap;
 
@@ -11,22 +10,21 @@ use crate::report::views::money::mark;
 use crate::report::{Report, one_line};
 use crate::source::Span;
 
-/// Lines of the others that are listed.
+/// The most lines of repeats in the list.
 const LINES_TOLD: usize = 20;
 
-/// Addresses, places and variants of the others that are listed.
+/// The most addresses, places or variants of repeats in the list.
 const NAMES_TOLD: usize = 4;
 
-/// Characters of one of them.
+/// The most characters of one name.
 const LONGEST_NAME: usize = 200;
 
-/// Each finding that is told, in the order given, with those that say the same: of other instances of its text, or about other
-/// lines of its file.
+/// Each finding in the given order, with its repeats: for other instances of its block, or for other lines of its file.
 pub(in crate::report) fn grouped_repeats<'a>(
     report: &Report,
     findings: &[&'a Decided],
 ) -> Vec<(&'a Decided, Vec<&'a Decided>)> {
-    // What fails is told apart from what does not.
+    // Failing findings are separate from others.
     let rule = |decided: &Decided| (decided.finding.rule.clone(), decided.finding.level);
     let text = |decided: &Decided| (rule(decided), format!("{:?}", place(report, decided)));
     let words = |decided: &Decided| (rule(decided), decided.finding.message.clone());
@@ -47,22 +45,22 @@ pub(in crate::report) fn grouped_repeats<'a>(
     entries
 }
 
-/// What is said of the others of an entry: words of our own around names of the repository.
+/// The line about the repeats: our own words around names from the repository.
 pub(in crate::report) struct Also {
     before: String,
-    /// Each with our own words before it.
+    /// Each name with the words before it.
     names: Vec<(String, String)>,
     after: String,
 }
 
 impl Also {
-    /// For people at a terminal.
+    /// The line for a terminal.
     pub(in crate::report) fn text(&self) -> String {
         let names: Vec<String> = self.names.iter().map(|(words, name)| format!("{words}{name}")).collect();
         format!("{}{}{}", self.before, names.join(", "), self.after)
     }
 
-    /// For a comment: names are code.
+    /// The line for a comment: names are code.
     pub(in crate::report) fn markdown(&self) -> Markdown {
         let mut text = figures(&self.before);
         for (at, (words, name)) in self.names.iter().enumerate() {
@@ -75,13 +73,17 @@ impl Also {
     }
 }
 
-/// `and 2 more, on lines 12, 22`; of one text `and for 3 more of it: …, saves $1,539/month together`.
+/// `and 2 more, on lines 12, 22`; for one block `the same 3 more times here: …; all 4 save $1,539/month`.
 pub(in crate::report) fn also(report: &Report, first: &Decided, others: &[&Decided]) -> Also {
     let together = together(report, first, others);
     if others.iter().any(|it| place(report, it) != place(report, first)) {
         let file = place(report, first).file;
         let is_here = others.iter().all(|it| place(report, it).file == file);
-        let (most, what) = if is_here { (LINES_TOLD, "on lines") } else { (NAMES_TOLD, "at") };
+        let (most, what) = if is_here {
+            (LINES_TOLD, if others.len() == 1 { "on line" } else { "on lines" })
+        } else {
+            (NAMES_TOLD, "at")
+        };
         let mut shown: Vec<String> = Vec::new();
         for it in others {
             let at = report.paths.locate(report.sources, it.finding.span);
@@ -102,7 +104,7 @@ pub(in crate::report) fn also(report: &Report, first: &Decided, others: &[&Decid
     let names = names(report, first, others);
     let rest = if names.len() > NAMES_TOLD { ", …" } else { "" };
     let names = names.into_iter().take(NAMES_TOLD).collect();
-    let before = format!("the same for {} more of this text: ", others.len());
+    let before = format!("the same {} more times here: ", others.len());
     Also { before, names, after: format!("{rest}{together}") }
 }
 
@@ -118,7 +120,7 @@ fn together(report: &Report, first: &Decided, others: &[&Decided]) -> String {
     })
 }
 
-/// What tells the others from the first, with our own words before each: the runs that they are in, else their addresses.
+/// What distinguishes the repeats from the first finding: their deployments, otherwise their addresses.
 fn names(report: &Report, first: &Decided, others: &[&Decided]) -> Vec<(String, String)> {
     let run = |it: &Decided| {
         let run = report.resource(it.finding.resource)?.run.as_ref()?;
@@ -145,7 +147,7 @@ fn names(report: &Report, first: &Decided, others: &[&Decided]) -> Vec<(String, 
         .collect()
 }
 
-/// Where the text stands that the finding is about.
+/// The place of the finding in its file.
 fn place(report: &Report, decided: &Decided) -> Span {
     report.sources.origin(decided.finding.span)
 }

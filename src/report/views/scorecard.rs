@@ -1,4 +1,4 @@
-//! How well a tree does as a whole: shares of what could be so, and what could be saved, the safe things first.
+//! The scorecard of a tree: how many resources follow each practice, and the possible savings.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -12,7 +12,7 @@ use crate::report::Report;
 use crate::report::views::markup::{Markdown, figures, markdown};
 use crate::rules::{Finding, Layer, Risk};
 
-/// So many of so many that it could be.
+/// How many of the possible resources follow a practice.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub(in crate::report) struct ScorecardShare {
     of: usize,
@@ -23,22 +23,22 @@ pub(in crate::report) struct ScorecardShare {
 pub(in crate::report) struct Scorecard {
     #[serde(skip)]
     currency: Currency,
-    /// Training and batch work that is on spot, of what is known how it is bought.
+    /// Training and batch work on spot, of the work with a known purchase option.
     on_spot: ScorecardShare,
-    /// Pools and machines whose floor is zero.
+    /// Pools and machines whose minimum is zero.
     scales_to_zero: ScorecardShare,
-    /// Taggable resources with a label that attributes cost.
+    /// Taggable resources with a cost label.
     labelled: ScorecardShare,
-    /// Work that ends and has a time limit.
+    /// Work that ends by itself and has a time limit.
     time_limited: ScorecardShare,
-    /// Workloads whose model is known and that no rule about size speaks of.
+    /// Workloads with a known model and no finding of a sizing rule.
     right_sized: ScorecardShare,
-    /// What meters said, where any did.
+    /// Usage metrics, if there are any.
     #[serde(skip_serializing_if = "Option::is_none")]
     measured: Option<MeasuredUse>,
     unpriced: usize,
     undetermined: usize,
-    /// Dollars a month, the largest saving of each resource, by layer and by risk.
+    /// Dollars per month, the largest saving of each resource, by layer and by risk.
     saves_by_layer: BTreeMap<&'static str, f64>,
     saves_by_risk: BTreeMap<&'static str, f64>,
     #[serde(skip)]
@@ -47,31 +47,30 @@ pub(in crate::report) struct Scorecard {
     risks: Vec<(&'static str, Money)>,
 }
 
-/// What accelerators did, of all that is measured, beside what practitioners aim at.
+/// The measured use of accelerators, with the targets of practitioners.
 #[derive(Debug, Clone, Copy, Serialize)]
 struct MeasuredUse {
-    /// Accelerator hours of which it is known how busy they were.
+    /// Accelerator hours with a known utilization.
     gpu_hours: f64,
-    /// Share of them in which accelerators worked.
+    /// The share of these hours in which accelerators worked.
     utilization: f64,
     utilization_target: f64,
-    /// Hours in which they did nothing.
-    /// Not known where it was not measured of everything.
+    /// Hours in which accelerators did nothing; none unless all resources have this metric.
     idle_gpu_hours: Option<f64>,
     idle_gpu_hours_target: f64,
     spot_share_target: f64,
 }
 
-/// Teams that look at it keep accelerators busy for more than 60 % of the time that they pay for, and put more than 70 % of the training
-/// that can wait on spot.
+/// Teams that track utilization keep accelerators busy for more than 60% of the paid time, and run more than 70% of the
+/// training that can wait on spot.
 const UTILIZATION_TARGET: f64 = 0.6;
 const SPOT_TARGET: f64 = 0.7;
 
 impl MeasuredUse {
-    /// Nothing where nothing is measured.
+    /// None if nothing is measured.
     fn new(report: &Report) -> Option<MeasuredUse> {
         let (mut hours, mut busy, mut idle) = (0.0, 0.0, 0.0);
-        // Machines where any are measured, else pods: the hours of pods are hours of machines.
+        // Machines if any are measured, else pods: the hours of pods are hours of machines.
         let measured = || report.inventory.resources.iter().filter(|it| it.is_added());
         let is_rented = measured().any(|it| it.role == Role::Rented && it.number(Key::MeasuredBusy).is_some());
         let role = if is_rented { Role::Rented } else { Role::Requested };
@@ -96,18 +95,18 @@ impl MeasuredUse {
     }
 
     fn lines(self) -> [(&'static str, String); 2] {
-        let percent = |share: f64| format!("{} %", (share * 100.0).round());
+        let percent = |share: f64| format!("{}%", (share * 100.0).round());
         let hours = |hours: f64| grouped(hours.round().max(0.0) as u64);
         let idle = match self.idle_gpu_hours {
             Some(idle) => format!("{} of {}, target 0", hours(idle), hours(self.gpu_hours)),
-            None => "not measured of everything, target 0".to_owned(),
+            None => "not measured for all resources, target 0".to_owned(),
         };
         [
             (
-                "measured: accelerators work",
+                "measured: utilization",
                 format!("{}, target over {}", percent(self.utilization), percent(self.utilization_target)),
             ),
-            ("measured: idle accelerator hours", idle),
+            ("measured: idle GPU hours", idle),
         ]
     }
 }
@@ -188,28 +187,29 @@ impl Scorecard {
         }
     }
 
-    /// A line each, those left out that are about nothing here.
+    /// One line for each practice that applies to a resource here.
     pub(in crate::report) fn lines(&self) -> Vec<(&'static str, String)> {
         let shares = [
             ("training and batch on spot", self.on_spot),
-            ("can go to zero", self.scales_to_zero),
-            ("labelled", self.labelled),
+            ("can scale to zero", self.scales_to_zero),
+            ("labeled", self.labelled),
             ("work with a time limit", self.time_limited),
-            ("right size, where the model is known", self.right_sized),
+            ("right size, if the model is known", self.right_sized),
         ];
         let shown = |share: ScorecardShare| {
             let percent = (100.0 * share.are as f64 / share.of as f64).round();
-            format!("{} of {}, {percent} %", share.are, share.of)
+            format!("{} of {}, {percent}%", share.are, share.of)
         };
         let mut lines: Vec<(&'static str, String)> =
             shares.into_iter().filter(|(_, share)| share.of > 0).map(|(name, share)| (name, shown(share))).collect();
         if let Some(measured) = self.measured {
             if let Some((_, spot)) = lines.first_mut().filter(|_| self.on_spot.of > 0) {
-                let _ = write!(spot, ", target over {} %", measured.spot_share_target * 100.0);
+                let _ = write!(spot, ", target over {}%", measured.spot_share_target * 100.0);
             }
             lines.splice(0..0, measured.lines());
         }
-        for (name, count) in [("without a price", self.unpriced), ("could not be determined", self.undetermined)] {
+        for (name, count) in [("without a price", self.unpriced), ("checks skipped, value unknown", self.undetermined)]
+        {
             if count > 0 {
                 lines.push((name, count.to_string()));
             }
@@ -221,8 +221,8 @@ impl Scorecard {
                     .collect::<Vec<_>>()
                     .join(", ")
             };
-            lines.push(("to save a month, by risk", listed(&self.risks)));
-            lines.push(("to save a month, by layer", listed(&self.layers)));
+            lines.push(("possible savings per month, by risk", listed(&self.risks)));
+            lines.push(("possible savings per month, by layer", listed(&self.layers)));
         }
         lines
     }
@@ -250,7 +250,7 @@ impl Scorecard {
     }
 }
 
-/// Findings that save something of what sums count.
+/// Findings that save money in the total.
 pub(in crate::report) fn saving<'a>(report: &Report<'a>) -> impl Iterator<Item = &'a Finding> {
     let inventory = report.inventory;
     let counting = report.findings.iter().filter(|it| it.counts() && it.counted == Counted::Deployed);
@@ -260,13 +260,13 @@ pub(in crate::report) fn saving<'a>(report: &Report<'a>) -> impl Iterator<Item =
     })
 }
 
-/// The findings that together save most of what sums count.
+/// The findings that together save most of the total.
 pub(in crate::report) fn best_savings<'a>(report: &'a Report) -> BTreeMap<Option<ResourceId>, &'a Finding> {
     best_of(report, saving(report))
 }
 
 /// The finding of each resource that saves most. Savings on one resource overlap, and so do savings on machines and on the
-/// pods that run on them: of these, the machines or the pods count, whichever save more.
+/// pods that run on them: only the larger of the two counts.
 pub(in crate::report) fn best_of<'a>(
     report: &Report,
     findings: impl Iterator<Item = &'a Finding>,
@@ -274,7 +274,7 @@ pub(in crate::report) fn best_of<'a>(
     best_by(report, findings, |saves| (saves.expected, saves.ceiling))
 }
 
-/// The same at full scale.
+/// The same for the maximum savings.
 pub(in crate::report) fn best_at_full_scale<'a>(report: &'a Report) -> BTreeMap<Option<ResourceId>, &'a Finding> {
     best_by(report, saving(report), |saves| (saves.ceiling, saves.expected))
 }
@@ -316,16 +316,16 @@ fn best_by<'a>(
     best
 }
 
-/// The group of rules about size.
+/// The group of sizing rules.
 const SIZE: &str = "sizing";
 
-/// Resources of which a rule about size speaks.
+/// Resources with a finding of a sizing rule.
 fn wrong_size(report: &Report) -> BTreeSet<ResourceId> {
     let findings = report.findings.iter().map(|it| &it.finding);
     findings.filter(|it| it.group == SIZE).filter_map(|it| it.resource).collect()
 }
 
-/// Whether work that can be interrupted is on spot, where it is known how it is bought and it could be.
+/// Whether interruptible work is on spot; none if its purchase option is unknown or spot is not offered.
 fn spot(resource: &Resource) -> Option<bool> {
     let can_wait = matches!(resource.purpose(), Some(Purpose::Training | Purpose::Batch));
     let on_pool = resource.links.iter().any(|link| link.kind == LinkKind::Pool);

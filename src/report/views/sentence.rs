@@ -1,6 +1,6 @@
-//! A statement as the beginning of a sentence.
+//! Formats a statement as a sentence.
 
-/// With a capital.
+/// Capitalizes the first letter.
 pub(in crate::report) fn sentence(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()

@@ -1,4 +1,4 @@
-//! The edits of a finding as whole lines: what a button in a review puts in their place.
+//! The edits of a finding as whole lines, for the suggestion in a review.
 
 use serde::Serialize;
 
@@ -6,17 +6,17 @@ use crate::report::Report;
 use crate::rules::Finding;
 use crate::source::Span;
 
-/// A replacement of lines that a reviewer can take with one click.
+/// A replacement of lines that a reviewer can accept with one click.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Suggestion {
-    /// As reports show paths.
+    /// The path as in reports.
     pub path: String,
     pub first_line: usize,
     pub last_line: usize,
     pub replacement: String,
 }
 
-/// What the edits make of the lines that they touch; nothing where they touch several places, or text that is derived.
+/// The lines after the edits; none if the edits are in several places, or in generated content.
 pub fn suggestion(report: &Report, finding: &Finding) -> Option<Suggestion> {
     let mut edits: Vec<_> = finding.edits.iter().collect();
     edits.sort_by_key(|edit| (edit.span.file, edit.span.start));
@@ -38,7 +38,7 @@ pub fn suggestion(report: &Report, finding: &Finding) -> Option<Suggestion> {
     }
     replacement.push_str(text.get(at..end)?);
     let place = report.paths.locate(report.sources, Span::new(first.file, start, end));
-    // A button that rewrites half a file is no suggestion any more.
+    // A suggestion that rewrites half a file is too long.
     const MOST_LINES: usize = 5;
     if place.end_line - place.line >= MOST_LINES {
         return None;

@@ -1,4 +1,4 @@
-//! What each team pays before and after a change.
+//! The cost of each team before and after a change.
 
 use std::collections::BTreeMap;
 
@@ -7,31 +7,31 @@ use crate::inventory::{Resource, ResourceId, Role};
 use crate::pricing::CostSum;
 use crate::report::Report;
 
-/// What is rented for a team, before and after.
+/// The cost of machines of a team, before and after.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Team {
-    /// None where no label names one.
+    /// None without a team label.
     pub name: Option<String>,
     pub before: CostSum,
     pub after: CostSum,
 }
 
 impl Team {
-    /// Of what is known.
+    /// The difference of the known cost.
     pub(in crate::report) fn difference(&self) -> MoneyRange {
         self.after.minimum() - self.before.minimum()
     }
 }
 
-/// Keys of labels that name a team, the surest first.
+/// Label keys that name a team, the most specific first.
 const KEYS: [&str; 8] = ["team", "squad", "owner", "department", "cost-center", "costcenter", "project", "service"];
 
-/// The team that a resource names.
+/// The team label of a resource.
 pub(in crate::report) fn team(resource: &Resource) -> Option<&str> {
     label(resource, &KEYS)
 }
 
-/// The label of the first of these keys that a resource has; keys may have a prefix, capitals and other marks between words.
+/// The first of these label keys that a resource has; keys can have a prefix, capitals and other separators.
 pub(in crate::report) fn label<'a>(resource: &'a Resource, keys: &[&str]) -> Option<&'a str> {
     let plain = |key: &str| key.rsplit('/').next().unwrap_or(key).to_lowercase().replace(['_', '.', ' '], "-");
     let named = |wanted: &&str| {
@@ -41,7 +41,7 @@ pub(in crate::report) fn label<'a>(resource: &'a Resource, keys: &[&str]) -> Opt
     keys.iter().find_map(named).map(AsRef::as_ref).filter(|value: &&str| !value.trim().is_empty())
 }
 
-/// The teams of both states, what changes most first. What is rented counts; where nothing is, what pods ask for.
+/// The teams of both states, the largest change first. Counts machines; without machines, pods.
 pub fn teams(before: &Report, after: &Report) -> Vec<Team> {
     let is_rented = [before, after].iter().any(|it| it.inventory.resources.iter().any(|it| it.role == Role::Rented));
     let role = if is_rented { Role::Rented } else { Role::Requested };

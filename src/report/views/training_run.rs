@@ -1,4 +1,4 @@
-//! How long training takes and what it costs, with every term, so that the sum can be redone by hand.
+//! The duration and cost of training, with every term, so that readers can check the calculation.
 
 use std::fmt::Write;
 
@@ -8,31 +8,31 @@ use crate::fit::speed::SpeedRange;
 use crate::fit::{TrainingRun, by_tokens};
 use crate::pricing::BillItem;
 
-/// How long the run of declared tokens takes, or why that is not said; empty where none are declared.
+/// The duration of training with the declared tokens, or why it is unknown; empty if no tokens are declared.
 pub(in crate::report) fn section(training: Option<&Result<TrainingRun, &'static str>>, item: &BillItem) -> String {
     match training {
         None => String::new(),
-        Some(Err(why)) => format!("\nhow long training takes is not said: {why}\n"),
+        Some(Err(why)) => format!("\ntraining time unknown: {why}\n"),
         Some(Ok(run)) => {
-            format!("\ntraining {} tokens, estimated\n{}{}", tokens(run.tokens), lines(run, item), cut_off(run, item))
+            format!("\nestimated training of {} tokens\n{}{}", tokens(run.tokens), lines(run, item), cut_off(run, item))
         }
     }
 }
 
-/// That what ends the run comes before its tokens are read.
+/// A warning if the time limit ends the run before its tokens are processed.
 fn cut_off(run: &TrainingRun, item: &BillItem) -> String {
     match &item.run {
         Some(limit) if limit.hours.ceiling < run.days.floor * 24.0 => {
-            format!("  {}: too few for these tokens, even at the best rate that was measured\n", limit.because)
+            format!("  {}: too little time for these tokens, even at the best measured rate\n", limit.because)
         }
         Some(limit) if limit.hours.ceiling < run.days.ceiling * 24.0 => {
-            format!("  {}: perhaps too few for these tokens\n", limit.because)
+            format!("  {}: perhaps too little time for these tokens\n", limit.because)
         }
         _ => String::new(),
     }
 }
 
-/// Days and dollars, from the least to the most: never the middle alone.
+/// Days and dollars, always as a range from minimum to maximum.
 fn lines(run: &TrainingRun, item: &BillItem) -> String {
     let mut text = String::new();
     let operations = 6.0 * run.params_b * 1e9 * run.tokens;
@@ -45,7 +45,7 @@ fn lines(run: &TrainingRun, item: &BillItem) -> String {
     );
     let _ = writeln!(
         text,
-        "  {} {} x {} teraflops in {} = {peak:.3e} operations a second at peak: {:.2} days",
+        "  {} {} x {} teraflops in {} = {peak:.3e} operations/s at peak: {:.2} days",
         plain(run.accelerators),
         run.accelerator,
         plain(run.peak_tflops),
@@ -55,7 +55,7 @@ fn lines(run: &TrainingRun, item: &BillItem) -> String {
     let percent = |share: f64| format!("{:.1}%", share * 100.0);
     let _ = writeln!(
         text,
-        "  of the peak {} to {} is reached, {} in the middle: {} measurements of dense models with tuned recipes, {} ({}, {})",
+        "  {} to {} of the peak is reached, {} in the middle: {} measurements of dense models with tuned recipes, {} ({}, {})",
         percent(run.share.floor),
         percent(run.share.ceiling),
         percent(run.share.expected),
@@ -64,7 +64,7 @@ fn lines(run: &TrainingRun, item: &BillItem) -> String {
         run.source,
         run.as_of
     );
-    let _ = writeln!(text, "  {} days, without what stops and repeats", between(run.days));
+    let _ = writeln!(text, "  {} days, without interruptions and repeated steps", between(run.days));
     match by_tokens(item, run) {
         Some(cost) => {
             let hour = item.per_hour.map(|hour| hour.expected).unwrap_or_default();
@@ -77,7 +77,7 @@ fn lines(run: &TrainingRun, item: &BillItem) -> String {
                 dollars(cost.ceiling)
             );
         }
-        None => text.push_str("  what an hour of them costs is not known\n"),
+        None => text.push_str("  the price per hour is unknown\n"),
     }
     text
 }

@@ -1,49 +1,49 @@
-//! What a unit of work costs: tokens of servers, requests, seats.
+//! The cost per unit of work: tokens of servers, requests, seats.
 
 use crate::fit::speed::SpeedRange;
 use crate::fit::{UnitCosts, placed};
 use crate::inventory::{Fact, Resource, Task};
 use crate::report::Report;
 
-/// A resource of which it is known, or which serves a model of which it is not.
+/// A resource with a known unit cost, or a server with an unknown one.
 pub(in crate::report) struct UnitWork<'a> {
     pub(in crate::report) resource: &'a Resource,
-    /// Of what serves one.
+    /// The model of a server.
     pub(in crate::report) model: Option<&'a str>,
     pub(in crate::report) tokens_per_second: Option<SpeedRange>,
     pub(in crate::report) ms_per_token: Option<SpeedRange>,
     pub(in crate::report) costs: UnitCosts,
-    /// Who measured the rate, where it is no estimate.
+    /// The source of a measured rate.
     pub(in crate::report) measured_by: Option<&'a str>,
-    /// Why it is not said how fast it answers.
+    /// Why the speed is unknown.
     pub(in crate::report) because: Option<&'static str>,
 }
 
-/// What is told of each, with its heading.
+/// A column with its heading.
 type Column = (&'static str, fn(&UnitWork<'_>) -> Option<SpeedRange>);
 
 pub(in crate::report) const COLUMNS: [Column; 6] = [
-    ("tokens a second", |it| it.tokens_per_second),
-    ("ms a token", |it| it.ms_per_token),
+    ("tokens/s", |it| it.tokens_per_second),
+    ("ms per token", |it| it.ms_per_token),
     ("$/M tokens at full load", |it| it.costs.per_million_at_full_load),
-    ("at the traffic", |it| it.costs.per_million_at_traffic),
-    ("$ a thousand requests", |it| it.costs.per_thousand_requests),
-    ("$ a seat and month", |it| it.costs.per_seat),
+    ("$/M tokens at your traffic", |it| it.costs.per_million_at_traffic),
+    ("$ per thousand requests", |it| it.costs.per_thousand_requests),
+    ("$ per seat and month", |it| it.costs.per_seat),
 ];
 
 impl UnitWork<'_> {
-    /// Something is told, and not only why nothing is.
+    /// True if at least one value is known.
     pub(in crate::report) fn is_known(&self) -> bool {
         COLUMNS.iter().any(|(_, read)| read(self).is_some())
     }
 }
 
-/// In the order of the inventory.
+/// The unit costs of all resources, in the order of the inventory.
 pub(in crate::report) fn unit_work<'a>(report: &Report<'a>) -> Vec<UnitWork<'a>> {
     (0..report.inventory.resources.len()).filter_map(|at| of(report, at)).collect()
 }
 
-/// Of one of the resources.
+/// The unit costs of one resource.
 pub(in crate::report) fn of<'a>(report: &Report<'a>, at: usize) -> Option<UnitWork<'a>> {
     let (resource, item) = (report.inventory.resources.get(at)?, report.bill.items.get(at)?);
     let fact = report.fits.get(at).unwrap_or(&Fact::Absent);
@@ -53,7 +53,7 @@ pub(in crate::report) fn of<'a>(report: &Report<'a>, at: usize) -> Option<UnitWo
     let speed = placed.and_then(|it| it.speed.as_ref().ok());
     let because = match placed.map(|it| &it.speed) {
         Some(Err(why)) => Some(*why),
-        None if served.is_some() => Some("the accelerators are not known"),
+        None if served.is_some() => Some("the accelerators are unknown"),
         _ => None,
     };
     (served.is_some() || costs != UnitCosts::default()).then_some(UnitWork {
@@ -67,7 +67,7 @@ pub(in crate::report) fn of<'a>(report: &Report<'a>, at: usize) -> Option<UnitWo
     })
 }
 
-/// The reasons why rates are not said, each with the number of servers, the most first.
+/// The reasons for unknown rates, each with the number of servers, the most frequent first.
 pub(in crate::report) fn reasons(work: &[UnitWork<'_>]) -> Vec<(usize, &'static str)> {
     let mut found: Vec<(usize, &'static str)> = Vec::new();
     for why in work.iter().filter_map(|it| it.because) {

@@ -1,4 +1,4 @@
-//! Scenarios beside what the text says today: what they concern, what it costs, and which findings come and go.
+//! Compares scenarios with today: affected resources, cost, and findings that appear or disappear.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -10,21 +10,21 @@ use crate::inventory::{Fact, Key, LinkKind, Range, Resource, Role};
 use crate::pricing::{Period, Status};
 use crate::report::Report;
 
-/// The text as it is, or with what a case changes.
+/// The current configuration, or a scenario.
 pub struct Case<'a> {
     pub name: &'a str,
-    /// What is changed, as it was asked.
+    /// The requested changes.
     pub set: &'a [(String, String)],
-    /// It says how many machines a block makes.
+    /// The scenario sets how many machines a block creates.
     pub is_counted_anew: bool,
     pub report: Report<'a>,
 }
 
-/// Several of them; the first is today.
+/// Several scenarios; the first is today.
 pub struct Cases<'a> {
-    /// What was named.
+    /// The addresses that the user named.
     pub on: &'a [String],
-    /// The addresses that are changed.
+    /// The changed addresses.
     pub about: &'a BTreeSet<String>,
     pub all: Vec<Case<'a>>,
 }
@@ -34,7 +34,7 @@ impl<'a> Cases<'a> {
         self.all.first()
     }
 
-    /// The places of what a case changes.
+    /// The indexes of the resources that a case changes.
     pub(in crate::report) fn changed(&self, case: &Case<'a>) -> Vec<usize> {
         let blocks: BTreeSet<Arc<str>> = match self.today().filter(|_| case.is_counted_anew) {
             Some(today) => {
@@ -51,7 +51,7 @@ impl<'a> Cases<'a> {
         all.filter(|(_, it)| is_one(it)).map(|(at, _)| at).collect()
     }
 
-    /// And the pods that run on it.
+    /// The same, with the pods that run on them.
     pub(in crate::report) fn concerned(&self, case: &Case<'a>) -> Vec<usize> {
         let changed = self.changed(case);
         let all = &case.report.inventory.resources;
@@ -62,7 +62,7 @@ impl<'a> Cases<'a> {
         changed.iter().copied().chain(others.map(|(at, _)| at)).collect()
     }
 
-    /// What a case does beside what was asked.
+    /// Side effects of a case.
     pub(in crate::report) fn notes(&self, case: &Case<'a>) -> Vec<String> {
         let Some(today) = self.today() else { return Vec::new() };
         let mut notes = Vec::new();
@@ -74,19 +74,19 @@ impl<'a> Cases<'a> {
         };
         for it in resources(today, &before).into_iter().filter(|_| !case.is_counted_anew) {
             if !all.iter().any(|now| (&now.run, &now.address) == (&it.run, &it.address)) {
-                let left_out = "is left out: nothing says any more what accelerators it has";
+                let left_out = "is left out: its accelerators are no longer known";
                 notes.push(format!("{} {left_out}", it.address));
             }
         }
         if after.is_empty() && case.is_counted_anew {
-            notes.push("nothing of it is left".to_owned());
+            notes.push("no machine is left".to_owned());
         }
         for it in resources(today, &self.concerned(today)) {
             let Some(pool) = pool_of(it) else { continue };
             let is_it = |other: &&Resource| (&other.run, &other.address) == (&it.run, &it.address);
             let finds_it = all.iter().find(is_it).is_none_or(|now| pool_of(now) == Some(pool));
             if !finds_it {
-                notes.push(format!("{} no longer finds {pool}: its own text asks for another machine", it.address));
+                notes.push(format!("{} no longer matches {pool}: it requests another machine", it.address));
             }
         }
         for (at, it) in after.iter().filter_map(|at| Some((*at, all.get(*at)?))) {
@@ -110,19 +110,19 @@ fn pool_of(it: &Resource) -> Option<&str> {
     it.links.iter().find(|link| link.kind == LinkKind::Pool).map(|link| link.to.as_str())
 }
 
-/// What changed resources cost that are paid for the same: months, runs or hours.
+/// The cost of changed resources with the same period: month, run or hour.
 #[derive(Debug, Default)]
 pub(in crate::report) struct Cost {
     pub(in crate::report) resources: usize,
-    /// All of them together for one hour.
+    /// The cost of all of them per hour.
     pub(in crate::report) an_hour: Money,
     pub(in crate::report) amount: MoneyRange,
-    /// Some have no price, or nobody knows how many there are.
+    /// True if some have no price or an unknown number.
     pub(in crate::report) is_partial: bool,
     pub(in crate::report) is_estimated: bool,
 }
 
-/// By what the amounts are for. Of machines and the pods on them, only the machines: nobody pays both.
+/// Costs by period. Pods on these machines add no cost.
 pub(in crate::report) fn costs(report: &Report<'_>, places: &[usize]) -> BTreeMap<Period, Cost> {
     let mut all: BTreeMap<Period, Cost> = BTreeMap::new();
     let items = places.iter().filter_map(|at| report.bill.items.get(*at));
@@ -145,7 +145,7 @@ fn finite(count: Range) -> f64 {
     if count.expected.is_finite() { count.expected } else { count.floor }
 }
 
-/// What all of these say of a fact, each once.
+/// The different values of a fact.
 pub(in crate::report) fn said(report: &Report<'_>, places: &[usize], key: Key) -> String {
     let resources = places.iter().filter_map(|at| report.inventory.resources.get(*at));
     let words: BTreeSet<String> = resources.map(|it| word(it, key)).filter(|word| !word.is_empty()).collect();
@@ -165,7 +165,7 @@ fn word(it: &Resource, key: Key) -> String {
     }
 }
 
-/// `8 × H100`, of one machine or pod.
+/// `8 × H100`, for one machine or pod.
 pub(in crate::report) fn accelerators(report: &Report<'_>, places: &[usize]) -> String {
     let told = places.iter().filter_map(|at| report.inventory.resources.get(*at)).map(|it| {
         let name = word(it, Key::Accelerator);
@@ -181,7 +181,7 @@ pub(in crate::report) fn accelerators(report: &Report<'_>, places: &[usize]) -> 
     }
 }
 
-/// Whether models fit: the verdict of each, the most first where there are several.
+/// The verdict whether each model fits; several verdicts with their numbers.
 pub(in crate::report) fn fits(report: &Report<'_>, places: &[usize]) -> String {
     let mut verdicts: BTreeMap<&'static str, usize> = BTreeMap::new();
     for at in places {
@@ -195,7 +195,7 @@ pub(in crate::report) fn fits(report: &Report<'_>, places: &[usize]) -> String {
     }
 }
 
-/// Whether the model of one of them fits; `?` where it has one and that is not known.
+/// Whether the model of one resource fits; `?` if this is unknown.
 pub(in crate::report) fn fit(report: &Report<'_>, at: usize) -> Option<&'static str> {
     match report.fits.get(at)? {
         Fact::Absent => None,
@@ -203,7 +203,7 @@ pub(in crate::report) fn fit(report: &Report<'_>, at: usize) -> Option<&'static 
     }
 }
 
-/// Findings that one state has and the other has not, by rule and address, in their order.
+/// Findings that only the first state has, by rule and address, in their order.
 pub(in crate::report) fn beyond<'f>(these: &Report<'f>, others: &Report<'_>) -> Vec<&'f Decided> {
     let mut known: BTreeMap<(String, Option<String>), usize> = BTreeMap::new();
     for decided in others.findings.iter().filter(|it| it.counts()) {

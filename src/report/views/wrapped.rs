@@ -1,6 +1,6 @@
-//! Sentences that are longer than a line of a terminal break between words.
+//! Wraps sentences that are longer than a line of a terminal.
 
-/// Text in which sentences that are longer than so many columns break between words. What is drawn or stands in columns stays.
+/// Wraps long sentences at this width. Drawings and tables stay unchanged.
 pub fn wrapped(text: &str, columns: usize) -> String {
     let mut out = String::with_capacity(text.len());
     for line in text.split_inclusive('\n') {
@@ -17,7 +17,7 @@ pub fn wrapped(text: &str, columns: usize) -> String {
     out
 }
 
-/// Nothing stands in columns, and nothing is drawn.
+/// True without columns and drawings.
 fn is_sentence(line: &str) -> bool {
     let said = line.trim_start();
     !said.contains("  ") && !said.contains(['│', '╭', '╰', '┬', '─']) && !said.starts_with('·')
@@ -41,7 +41,7 @@ fn broken(out: &mut String, line: &str, columns: usize) {
     }
 }
 
-/// Columns of a text in which there may be colours.
+/// The width of a string that can contain color codes.
 fn shown(text: &str) -> usize {
     let mut columns = 0;
     let mut is_color = false;

@@ -347,7 +347,7 @@ fn other_modes_put_the_earlier_comment_away() {
     assert!(refused.bodies()[0].contains("Replaced by a newer report"), "{:?}", refused.bodies());
 
     // Another page about the same is no reason to call everybody again.
-    let paged = |run: u32| format!("new\n\n[The whole report as a page](https://a.example/{run})");
+    let paged = |run: u32| format!("new\n\n[Full report](https://a.example/{run})");
     let of_run = |run, mode| Comment { mode, ..comment(&paged(run)) };
     let linked = Github::with(vec![Remark::by_bot(3, ours(&paged(1), OLD))]);
     assert_eq!(linked.upsert(&of_run(2, Mode::DeleteAndNew)).unwrap(), CommentOutcome::Updated { url: url(3) });

@@ -176,7 +176,7 @@ fn what_is_missing_or_wrong_is_named() {
         (&["github", "--body", "report.md", "--page", "https://a.example/x) @all"], "https://HOST/PATH"),
         (&["github", "--body", "report.md", "--page", "javascript:alert(1)"], "https://HOST/PATH"),
         (&["githob", "--body", "report.md"], "github, gitlab, bitbucket, azure, gitea"),
-        (&["github", "--body", "report.md", "--tag", "a --> b"], "a tag has"),
+        (&["github", "--body", "report.md", "--tag", "a --> b"], "a tag must have"),
         (&["github", "--body", "report.md", "--mode", "append"], "update, new, delete-and-new, hide-and-new"),
         (&["github", "--body", "report.md", "--pull-request", "7"], "bad ***"),
         (&["github", "--body", "report.md", "--pull-request", "7", "--token-file", "token"], "cannot be sent"),
@@ -263,7 +263,7 @@ fn a_comment_is_made_for_its_host_and_holds_no_token() {
     let github = run("github");
     assert!(github.contains("<details>") && github.contains("(hidden)") && !github.contains(&leaked), "{github}");
     let bitbucket = run("bitbucket");
-    assert!(!bitbucket.contains("<details>") && bitbucket.contains("**What is not known"), "{bitbucket}");
+    assert!(!bitbucket.contains("<details>") && bitbucket.contains("**Unknown and assumed values"), "{bitbucket}");
 }
 
 #[test]
@@ -283,7 +283,7 @@ fn a_comment_leads_to_the_page() {
             let output = build.run(&[&[host, "--page", PAGE], &report[..], &place[..]].concat());
             assert_eq!(output.status.code(), Some(0), "{}", told(&output));
             let body = String::from_utf8(output.stdout).unwrap();
-            assert!(body.ends_with(&format!("\n\n[The whole report as a page]({PAGE})\n")), "{report:?}: {body}");
+            assert!(body.ends_with(&format!("\n\n[Full report]({PAGE})\n")), "{report:?}: {body}");
             let characters = body.chars().count();
             assert!(characters <= longest, "{host} takes {longest}, not {characters}");
             assert!(
@@ -308,10 +308,10 @@ fn a_quiet_report_writes_no_first_comment() {
     let hostile = report.replace("\"as_of\": \"", "\"as_of\": \"](https://evil)");
     assert_ne!(hostile, report);
     for (text, message) in [
-        (hostile.as_str(), "is no word of gpulint"),
-        ("{}", "no report of gpulint"),
-        ("[", "no report"),
-        ("{\"version\": 2}", "of version 2"),
+        (hostile.as_str(), "gpulint does not know the value"),
+        ("{}", "not a report of gpulint"),
+        ("[", "not a report"),
+        ("{\"version\": 2}", "its version is 2"),
     ] {
         fs::write(build.directory.join("report.json"), text).unwrap();
         let output = build.run(&["github", "--report", "report.json"]);

@@ -26,17 +26,17 @@ struct Document<'a> {
     undetermined: Vec<UnknownEntry<'a>>,
     totals: Vec<Total<'a>>,
     unknown_machines: Vec<UnknownMachine<'a>>,
-    /// The region of these is a setting.
+    /// Resources whose region comes from a setting.
     assumed: Vec<UnknownMachine<'a>>,
     skipped: Vec<Skipped<'a>>,
     bill: Totals,
     scorecard: Scorecard,
     catalog: CatalogAge<'a>,
-    /// fail, not judged or pass.
+    /// `fail`, `not judged` or `pass`.
     verdict: &'static str,
     not_judged: Vec<NotJudged<'a>>,
     coverage: Coverage<'a>,
-    /// What a meter said; nothing where no file of it is there.
+    /// Usage metrics; none without a file.
     #[serde(skip_serializing_if = "Option::is_none")]
     measured: Option<MeasuredUse<'a>>,
 }
@@ -46,10 +46,10 @@ pub(in crate::report) struct Finding<'a> {
     rule: &'a str,
     group: &'a str,
     layer: &'a str,
-    /// The same tomorrow, wherever the line stands then; of one state only.
+    /// A fingerprint that stays the same if lines move; of one state only.
     #[serde(skip_serializing_if = "Option::is_none")]
     fingerprint: Option<String>,
-    /// That ships the rule.
+    /// The pack that contains the rule.
     #[serde(skip_serializing_if = "Option::is_none")]
     pack: Option<&'a str>,
     level: &'static str,
@@ -62,31 +62,31 @@ pub(in crate::report) struct Finding<'a> {
     root: Option<String>,
     run: Option<&'a str>,
     kind: Option<&'a str>,
-    /// What it is about, where a rule about everything speaks of several things one by one.
+    /// The total, if the rule checks several totals one by one.
     total: Option<Total<'a>>,
     message: &'a str,
     help: Option<&'a str>,
     saves_usd_per_month: Option<Bounds>,
-    /// The same where it is not for a month: `saves_per` says for what.
+    /// The saving in the period of `saves_per`, if that is not a month.
     saves_usd: Option<Bounds>,
-    /// month, run or hour.
+    /// `month`, `run` or `hour`.
     saves_per: Option<&'static str>,
-    /// Whether sums count what it is about: `deployed`, or why they do not.
+    /// `deployed` if the total contains the resource, otherwise the reason why not.
     counted: &'static str,
     related: Vec<Related<'a>>,
-    /// Lines that a reviewer can take instead.
+    /// Replacement lines that a reviewer can accept.
     fix: Option<Suggestion>,
-    /// Every place that the fix changes, for programs that make the change.
+    /// Every edit of the fix, for programs that apply it.
     edits: Vec<Replacement>,
-    /// safe, unsafe or display; nothing where the rule has no fix.
+    /// `safe`, `unsafe` or `display`; none if the rule has no fix.
     fix_safety: Option<&'static str>,
-    /// Why it is not offered.
+    /// Why there is no fix.
     fix_declined: Option<&'a str>,
     suppressed: Option<Suppressed<'a>>,
     baseline: Option<Baseline>,
 }
 
-/// Lines and columns count from 1; a column is a character, and the end is behind the last one.
+/// Lines and columns count from 1; a column is a character, and the end is exclusive.
 #[derive(Serialize)]
 struct Replacement {
     path: String,
@@ -133,9 +133,9 @@ pub(in crate::report) struct CatalogAge<'a> {
     version: &'a str,
     as_of: &'a str,
     oldest_row_used: Option<&'a str>,
-    /// Dollars of a month that rest on prices older than prices of their kind may be.
+    /// Monthly cost that is based on outdated prices, in dollars.
     past_shelf_life: PastShelfLife,
-    /// In which amounts in words are written; numbers are dollars always.
+    /// The currency of amounts in messages; number fields are always dollars.
     #[serde(skip_serializing_if = "Option::is_none")]
     currency: Option<Shown<'a>>,
 }
@@ -144,7 +144,7 @@ pub(in crate::report) struct CatalogAge<'a> {
 struct PastShelfLife {
     rented: Number,
     requested: Number,
-    /// The same, by how far such prices moved since.
+    /// The same cost as a range, by how far such prices have changed since.
     rented_today: Bounds,
     requested_today: Bounds,
 }
@@ -166,7 +166,7 @@ struct Shown<'a> {
     per_usd: f64,
 }
 
-/// The findings and what could not be known.
+/// The findings and the skipped checks.
 pub(in crate::report) fn check(report: &Report) -> String {
     crate::report::formats::json::print(&Document {
         version: crate::report::formats::json::VERSION,

@@ -34,10 +34,10 @@ struct Line<'a> {
     accelerator: Option<Fact>,
     accelerator_count: Option<Fact>,
     count: Count,
-    /// Sums count the version of this object that stands there.
+    /// The total counts the version of this object at this place.
     version_of: Option<wire::Version>,
     price: Price,
-    /// What a unit of its work costs; null where nothing is known of any.
+    /// The cost per unit of work; null if unknown.
     unit_work: Option<Work<'a>>,
 }
 
@@ -50,12 +50,12 @@ pub(in crate::report) struct Work<'a> {
     usd_per_million_tokens_at_traffic: Option<Ends>,
     usd_per_thousand_requests: Option<Ends>,
     usd_per_seat_and_month: Option<Ends>,
-    /// estimate or measured; null where no rate is said.
+    /// `estimate` or `measured`; null without a rate.
     basis: Option<&'static str>,
     because: Option<&'a str>,
 }
 
-/// What each resource costs.
+/// The cost of each resource.
 pub(in crate::report) fn cost(report: &Report) -> String {
     let resources = report.inventory.resources.iter().enumerate();
     crate::report::formats::json::print(&Document {
@@ -89,7 +89,7 @@ fn line<'a>(report: &Report<'a>, index: usize, resource: &'a Resource) -> Line<'
     }
 }
 
-/// What a unit of work costs, where that is known of a resource.
+/// The cost per unit of work of a resource, if it is known.
 pub(in crate::report) fn unit_work<'a>(report: &Report<'a>, index: usize) -> Option<Work<'a>> {
     unit_work::of(report, index).map(|it| work(&it))
 }

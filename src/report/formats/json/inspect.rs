@@ -37,7 +37,7 @@ struct Inspected<'a> {
     accelerator: Option<Fact>,
     accelerator_count: Option<Fact>,
     count: Count,
-    /// Sums count the version of this object that stands there.
+    /// The total counts the version of this object at this place.
     version_of: Option<wire::Version>,
     purchase: Option<Fact>,
     purpose: Option<Fact>,
@@ -55,11 +55,11 @@ struct Link<'a> {
     to: &'a str,
     path: String,
     line: usize,
-    /// Why the two belong together.
+    /// Why the two resources are linked.
     why: &'a str,
 }
 
-/// Facts that have a place of their own in a resource.
+/// Facts that have their own field in a resource.
 const NAMED: [Key; 9] = [
     Key::Provider,
     Key::Region,
@@ -72,7 +72,7 @@ const NAMED: [Key; 9] = [
     Key::Model,
 ];
 
-/// Every resource with every fact.
+/// Writes every resource with every fact.
 pub fn inspect(report: &Report) -> String {
     let resources = report.inventory.resources.iter().enumerate().map(|(index, it)| inspected(report, index, it));
     crate::report::formats::json::print(&Document {

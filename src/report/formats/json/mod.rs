@@ -19,29 +19,28 @@ use crate::report::escape;
 
 pub(in crate::report) const VERSION: u32 = 1;
 
-/// A document of JSON, to be read by programs and looked at by people.
+/// A JSON document for programs, formatted so that people can read it.
 pub fn print(value: &impl Serialize) -> String {
-    // Writing plain data to memory cannot fail; should it ever, an empty report must not pass for a clean one.
+    // Writing plain data to memory cannot fail. If it did, an empty report must not look clean.
     let text = serde_json::to_string_pretty(value).unwrap_or_else(|error| format!("{{\"error\": \"{error}\"}}"));
     let mut text = plain(text);
     text.push('\n');
     text
 }
 
-/// The same in one line, for programs that read one after the other.
+/// The same on one line, for programs that read JSON lines.
 pub(in crate::report) fn line(value: &impl Serialize) -> String {
     let mut text = compact(value);
     text.push('\n');
     text
 }
 
-/// The same without line ends.
+/// The same without line breaks.
 pub(in crate::report) fn compact(value: &impl Serialize) -> String {
     plain(serde_json::to_string(value).unwrap_or_else(|error| format!("{{\"error\": \"{error}\"}}")))
 }
 
-/// The same value, in text that can be shown anywhere: what a terminal would obey is written as a number. Only strings
-/// hold such characters.
+/// The same value, safe to show anywhere: control characters are escaped. Only strings contain such characters.
 fn plain(text: String) -> String {
     if !text.chars().any(|c| c != '\n' && escape::is_hostile(c)) {
         return text;

@@ -1,4 +1,4 @@
-//! The shapes that several documents share.
+//! JSON types that several documents share.
 
 use serde::{Serialize, Serializer};
 
@@ -14,12 +14,12 @@ use crate::report::views::teams::team;
 use crate::rules;
 use crate::source::Span;
 
-/// A number that is written without a fraction where it has none.
+/// A number that is written without a fraction if it has none.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(in crate::report) struct Number(pub(in crate::report) f64);
 
 impl Number {
-    /// An estimate has no more of them.
+    /// Rounds to three digits: estimates are not more precise.
     pub(in crate::report) fn three_digits(n: f64) -> Number {
         let unit = 10_f64.powf(n.abs().log10().floor() - 2.0);
         let rounded = if unit.is_normal() { (n / unit).round() * unit } else { n };
@@ -86,20 +86,20 @@ impl From<inventory::Range> for Bounds {
     }
 }
 
-/// A sum of costs. While `whole` is false, it costs at least so much, and no end of it is a limit.
+/// A sum of costs. If `whole` is false, the sum is a minimum, and its ends are not limits.
 #[derive(Debug, Serialize)]
 pub(in crate::report) struct Sum {
     #[serde(flatten)]
     known: Bounds,
     whole: bool,
-    /// Nothing limits it: its ceiling is what is expected of the parts without a limit.
+    /// No maximum: the ceiling contains the expected cost of the parts without a limit.
     unlimited: bool,
-    /// Resources of which the cost is unknown. What was not evaluated at all stands in `not_judged`.
+    /// Resources with an unknown cost. Files and blocks that were not evaluated are in `not_judged`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     open: Vec<Open>,
 }
 
-/// A resource of which the cost is unknown.
+/// A resource with an unknown cost.
 #[derive(Debug, Serialize)]
 struct Open {
     of: String,
@@ -116,7 +116,7 @@ impl From<&CostSum> for Sum {
 }
 
 impl Sum {
-    /// Of a sum whose open parts stand in others already.
+    /// For a sum whose open parts are already in other sums.
     pub(in crate::report) fn without_parts(sum: &CostSum) -> Sum {
         Sum { known: sum.minimum().into(), whole: sum.is_whole(), unlimited: sum.is_unlimited(), open: Vec::new() }
     }
@@ -127,11 +127,11 @@ impl Sum {
 pub(in crate::report) struct Changes {
     before: Sum,
     after: Sum,
-    /// Of what both states know.
+    /// The difference of the cost that both states know.
     difference: Bounds,
-    /// The part of `after` of which the earlier state knows no cost.
+    /// The part of `after` whose cost was unknown before.
     became_known: Bounds,
-    /// The part of `before` of which the later state knows no cost.
+    /// The part of `before` whose cost is unknown after.
     no_longer_known: Bounds,
 }
 
@@ -148,7 +148,7 @@ impl From<&CostChange> for Changes {
 }
 
 impl Changes {
-    /// Of sums whose open parts stand in others already.
+    /// For sums whose open parts are already in other sums.
     pub(in crate::report) fn without_parts(it: &CostChange) -> Changes {
         let (before, after) = (Sum::without_parts(&it.before), Sum::without_parts(&it.after));
         Changes { before, after, ..it.into() }
@@ -186,7 +186,7 @@ impl Fact {
         Self::with(report, fact, value)
     }
 
-    /// A fact whose value is written in another shape.
+    /// A fact whose value has another JSON type.
     pub(super) fn with(
         report: &Report,
         fact: &inventory::Fact<Value>,
@@ -202,7 +202,7 @@ impl Fact {
                 let (path, line) = place(known.span);
                 let reason = match &known.origin {
                     inventory::Origin::Inferred(why) | inventory::Origin::Assumed(why) => Some(why.to_string()),
-                    inventory::Origin::ServedName => Some("the name under which it is served".to_owned()),
+                    inventory::Origin::ServedName => Some("the name under which the model is served".to_owned()),
                     _ => None,
                 };
                 Fact::Known { value: shape(&known.value), origin: known.origin.name(), reason, path, line }
@@ -231,7 +231,7 @@ pub(super) fn value(value: &Value) -> serde_json::Value {
     }
 }
 
-/// Machines or pods.
+/// The number of machines or pods.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 pub(super) enum Count {
@@ -250,7 +250,7 @@ impl Count {
         match count {
             inventory::Fact::Known(known) => Count::Known { range: known.value.into(), origin: known.origin.name() },
             inventory::Fact::Unknown(unknown) => Count::Unknown { unknown: unknown.why.to_string() },
-            inventory::Fact::Absent => Count::Unknown { unknown: "the text names no number".to_owned() },
+            inventory::Fact::Absent => Count::Unknown { unknown: "no number is set".to_owned() },
         }
     }
 }
@@ -261,26 +261,26 @@ pub(super) struct Price {
     pub(super) reason: Option<String>,
     pub(super) usd_per_hour: Option<Number>,
     pub(super) usd_per_month: Option<Bounds>,
-    /// Its part of a month of all, in which each dollar counts once; nothing of what sums do not count.
+    /// Its share of the monthly total, in which each dollar counts once; none if excluded from the total.
     pub(super) usd_in_sum: Option<Bounds>,
-    /// month, run or hour: what `usd` is for.
+    /// The period of `usd`: `month`, `run` or `hour`.
     pub(super) per: &'static str,
     pub(super) usd: Option<Bounds>,
-    /// Of one, in that period.
+    /// The hours of one machine or pod in that period.
     pub(super) hours: Option<Number>,
     pub(super) hours_per_month: Option<Number>,
     pub(super) hours_because: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) starts_per_month: Option<Number>,
-    /// Disks, billed apart.
+    /// Disks, billed separately.
     pub(super) attached_usd_per_month: Option<Bounds>,
-    /// Accelerators that nobody can use beside one pod.
+    /// Accelerators that remain unusable next to a pod.
     pub(super) stranded_accelerators: Number,
     pub(super) as_of: Option<String>,
     pub(super) stale: Option<String>,
-    /// No text names an accelerator: what is expected is the least that it may cost.
+    /// No accelerator is named: the expected cost is the lowest possible one.
     pub(super) accelerator_unnamed: bool,
-    /// What this price leaves out.
+    /// Costs that this price leaves out.
     pub(super) not_included: Vec<String>,
 }
 
@@ -290,7 +290,7 @@ impl Price {
             Some(Status::Priced) => ("priced", None),
             Some(Status::Estimated(why)) => ("estimated", Some(why.clone())),
             Some(Status::Unpriced(why)) => ("unpriced", Some(why.clone())),
-            Some(Status::Unasked) | None => ("unpriced", Some("no price was asked for".to_owned())),
+            Some(Status::Unasked) | None => ("unpriced", Some("gpulint looked up no price".to_owned())),
         };
         Price {
             status,
@@ -322,7 +322,7 @@ fn not_included(item: &BillItem) -> Vec<String> {
 #[derive(Debug, Serialize)]
 pub(in crate::report) struct Skipped<'a> {
     path: String,
-    /// What kind of thing was skipped, for programs.
+    /// The cause, for programs.
     kind: &'static str,
     reason: &'a str,
 }
@@ -336,7 +336,7 @@ pub(in crate::report) fn skipped<'a>(report: &Report<'a>) -> Vec<Skipped<'a>> {
     report.inventory.skipped.iter().map(shown).collect()
 }
 
-/// A machine of which nobody can say whether it carries accelerators.
+/// A machine that may have accelerators.
 #[derive(Debug, Serialize)]
 pub(in crate::report) struct UnknownMachine<'a> {
     address: &'a str,
@@ -373,7 +373,7 @@ pub(in crate::report) fn assumed<'a>(report: &Report<'a>) -> Vec<UnknownMachine<
     report.assumed().map(shown).collect()
 }
 
-/// A resource with what it costs, and with what a later comparison needs of it.
+/// A resource with its cost, and the values that a later comparison needs.
 #[derive(Debug, Serialize)]
 pub(in crate::report) struct Counted<'a> {
     address: &'a str,
@@ -393,12 +393,12 @@ pub(in crate::report) struct Counted<'a> {
     team: Option<&'a str>,
     count: Count,
     price: Price,
-    /// What a plan of purchases needs of it, where it is rented and counted.
+    /// The values that a purchase plan needs, for provisioned machines in the total.
     #[serde(skip_serializing_if = "Option::is_none")]
     demand: Option<WireDemand>,
 }
 
-/// Machines that it needs, and the prices of one.
+/// The needed machines, and their price.
 #[derive(Debug, Serialize)]
 struct WireDemand {
     standing: &'static str,
@@ -411,7 +411,7 @@ struct WireDemand {
     usd_per_hour: Offered,
 }
 
-/// So many machines that surely run in this share of the hours.
+/// The number of machines that always run in this share of the hours.
 #[derive(Debug, Serialize)]
 struct Rung {
     machines: Number,
@@ -469,7 +469,7 @@ pub(super) fn counted<'a>(report: &Report<'a>) -> Vec<Counted<'a>> {
     all.into_iter().flatten().collect()
 }
 
-/// One of them.
+/// One entry of the list.
 pub(in crate::report) fn resource<'a>(report: &Report<'a>, id: ResourceId) -> Option<Counted<'a>> {
     let it = report.resource(Some(id))?;
     let at = report.paths.locate(report.sources, it.span);
@@ -496,17 +496,17 @@ pub(in crate::report) fn resource<'a>(report: &Report<'a>, id: ResourceId) -> Op
     })
 }
 
-/// Where Terraform runs to make it: equal addresses of several roots are told apart by it.
+/// The Terraform root of the resource, which distinguishes equal addresses.
 pub(super) fn root(report: &Report, resource: &Resource) -> Option<String> {
     resource.root.as_deref().map(|root| report.paths.show_directory(root))
 }
 
-/// The run that makes it.
+/// The deployment of the resource.
 pub(super) fn run(resource: &Resource) -> Option<&str> {
     resource.run.as_ref().map(inventory::RunId::as_str)
 }
 
-/// What somebody applies in one go.
+/// A deployment.
 #[derive(Debug, Serialize)]
 pub(in crate::report) struct Run<'a> {
     id: &'a str,
@@ -538,7 +538,7 @@ pub(in crate::report) fn runs<'a>(report: &Report<'a>) -> Vec<Run<'a>> {
     report.inventory.runs.iter().map(shown).collect()
 }
 
-/// The version of the same object that sums count instead.
+/// The place of the version that the total counts instead.
 #[derive(Debug, Serialize)]
 pub(in crate::report) struct Version {
     path: String,
@@ -550,7 +550,7 @@ pub(super) fn version_of(report: &Report, resource: &Resource) -> Option<Version
     Some(Version { path: location.path, line: location.line })
 }
 
-/// What a budget has to pay.
+/// A budget with its current total.
 #[derive(Debug, Serialize)]
 pub(in crate::report) struct Budget<'a> {
     rule: &'a str,
@@ -574,7 +574,7 @@ impl<'a> Budget<'a> {
     }
 }
 
-/// A total that a rule about everything looks at.
+/// A total that a rule checks.
 #[derive(Debug, Serialize)]
 pub(in crate::report) struct Total<'a> {
     rule: &'a str,
@@ -596,21 +596,21 @@ impl<'a> Total<'a> {
     }
 }
 
-/// A sum of the bill.
+/// A total of the bill.
 #[derive(Debug, Serialize)]
 pub(in crate::report) struct Totals {
     rented: Sum,
     requested: Sum,
-    /// Both, with each dollar counted once.
+    /// Machines and pods, with each dollar counted once.
     combined: Sum,
-    /// Disks of what is rented.
+    /// Disks of provisioned machines.
     attached: Sum,
     unpriced: usize,
-    /// Of `requested`, what pods cost that name no accelerator.
+    /// The part of `requested` for pods that name no accelerator.
     unnamed: Unnamed,
-    /// Prices that are older than those of their kind may be.
+    /// The cost that is based on outdated prices.
     stale: usize,
-    /// Told beside the sums, and not part of them.
+    /// Excluded from the total.
     apart: Vec<Apart>,
 }
 

@@ -1,4 +1,4 @@
-//! The bill as a table for people.
+//! The bill as a table for a terminal.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -12,11 +12,11 @@ use crate::inventory::{Fact, Key, Resource, Role};
 use crate::pricing::{BillItem, Period};
 use crate::report::views::cost_line::{cost_line, cost_rows};
 use crate::report::views::judged;
-use crate::report::views::money::mark_of;
+use crate::report::views::money::{mark_of, role_heading};
 use crate::report::views::unit_work::{COLUMNS, reasons, unit_work};
 use crate::report::{Most, Report, Sort, Style, escape};
 
-/// The bill, Rented and Requested apart, the most expensive first or by path, in groups where they are wanted.
+/// The bill: a table of machines and a table of pods, sorted by cost or path, in groups if the style asks for them.
 pub(in crate::report) fn cost(report: &Report, style: Style) -> String {
     let mut text = String::new();
     let _ = writeln!(text, "{}", cost_line(report));
@@ -44,9 +44,20 @@ pub(in crate::report) fn cost(report: &Report, style: Style) -> String {
             sort(&mut lines, report, style.choice.sort);
             if !name.is_empty() {
                 let name = escape::shortened(&escape::one_line(&name), 120);
-                let _ = writeln!(text, "{name}: {} a month", report.currency.amount(sum(&lines)));
+                let _ = writeln!(text, "{name}: {}/month", report.currency.amount(sum(&lines)));
             }
-            let headings = [role.name(), "", "", "count", "an hour", "hours", "floor", "expected", "ceiling", "where"];
+            let headings = [
+                role_heading(role),
+                "machine type",
+                "accelerators",
+                "count",
+                "per hour",
+                "hours",
+                "minimum",
+                "expected",
+                "maximum",
+                "where",
+            ];
             let mut table = TextTable::new(&headings, 3..9);
             let most = match style.choice.most {
                 Most::Top(most) => most,
@@ -67,11 +78,11 @@ pub(in crate::report) fn cost(report: &Report, style: Style) -> String {
     text
 }
 
-/// What a unit of work costs, where that is known of anything.
+/// The cost per unit of work of each server for which it is known.
 fn units(text: &mut String, report: &Report, style: Style) {
     let all = unit_work(report);
     let columns: Vec<_> = COLUMNS.into_iter().filter(|(_, read)| all.iter().any(|it| read(it).is_some())).collect();
-    let headings: Vec<&str> = ["a unit of work", "model"].into_iter().chain(columns.iter().map(|it| it.0)).collect();
+    let headings: Vec<&str> = ["server", "model"].into_iter().chain(columns.iter().map(|it| it.0)).collect();
     let mut table = TextTable::new(&headings, 2..headings.len());
     for it in all.iter().filter(|it| it.is_known()) {
         let shown = |text: &str| escape::shortened(&escape::one_line(text), 60);
@@ -87,7 +98,7 @@ fn units(text: &mut String, report: &Report, style: Style) {
         }
         let has_rates = all.iter().any(|it| it.tokens_per_second.is_some());
         if has_rates {
-            text.push_str("rates are estimates for the load and lengths that `gpulint explain` tells; full load is what real servers never have\n");
+            text.push_str("token rates are estimates; `gpulint explain` lists the load and lengths assumed; real servers never reach full load\n");
         }
     }
     for (servers, why) in reasons(&all) {
@@ -119,11 +130,11 @@ fn row<'a>(report: &Report<'a>, resource: &'a Resource, item: Option<&BillItem>)
     };
     let price = format!("{}{price}", item.map_or("", mark_of));
     let price = match item.and_then(|item| item.stale.as_ref()) {
-        Some(_) => format!("{price} old"),
+        Some(_) => format!("{price} outdated"),
         None => price,
     };
     let address = match resource.version_of {
-        _ if !resource.is_added() => format!("{} (not added)", shown(&report.called(resource))),
+        _ if !resource.is_added() => format!("{} (excluded)", shown(&report.called(resource))),
         _ => shown(&report.called(resource)),
     };
     let mut cells = vec![address, said(resource, Key::Machine), accelerators(resource), count(resource), price];
@@ -136,7 +147,7 @@ fn row<'a>(report: &Report<'a>, resource: &'a Resource, item: Option<&BillItem>)
         Some((per, range)) => {
             let per = if per == Period::Month { String::new() } else { format!("/{}", per.name()) };
             let shown = |money| format!("{}{per}", report.currency.amount(money));
-            let most = if resource.is_unlimited() { "no limit".to_owned() } else { shown(range.ceiling) };
+            let most = if resource.is_unlimited() { "no maximum".to_owned() } else { shown(range.ceiling) };
             let mark = item.filter(|_| !range.expected.is_zero()).map_or("", mark_of);
             cells.extend([shown(range.floor), format!("{mark}{}", shown(range.expected)), most]);
         }
@@ -172,7 +183,7 @@ fn count(resource: &Resource) -> String {
     }
 }
 
-/// At most two decimals.
+/// Formats with at most two decimals.
 fn trimmed(n: f64) -> String {
     let text = format!("{n:.2}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()

@@ -1,4 +1,4 @@
-//! One finding for people, with its lines.
+//! One finding for a terminal, with its lines.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -16,21 +16,21 @@ use crate::report::{Paths, Report, Style, escape};
 use crate::rules::{Finding, Safety};
 use crate::source::{self, FileId, Sources};
 
-/// Lines that one finding names beside its own.
+/// The most related lines of one finding.
 const MOST_RELATED: usize = 5;
 
-/// What a report has said already: it is not said again.
+/// What a report has already printed and does not repeat.
 #[derive(Default)]
 pub(in crate::report) struct AlreadyPrinted {
-    /// Resources with their cost.
+    /// Resources whose cost is printed.
     resources: HashSet<ResourceId>,
-    /// Lines of files that were shown.
+    /// Lines that are printed.
     places: HashSet<(FileId, usize)>,
     help: HashSet<String>,
 }
 
 impl AlreadyPrinted {
-    /// Whether the line of the finding was shown, and its resource was named, with another finding.
+    /// Whether another finding already printed the line of this one and named its resource.
     fn has_shown(&self, report: &Report, finding: &Finding) -> bool {
         let place = report.sources.origin(finding.span);
         self.places.contains(&(place.file, report.sources.line(place)))
@@ -58,7 +58,7 @@ impl Renderer {
         Renderer { handler: handler.without_syntax_highlighting(), is_plain: style.plain }
     }
 
-    /// A finding; `others` are those that say the same elsewhere. What its resource costs is said once of each.
+    /// A finding; `others` are repeats elsewhere. The cost of a resource is printed once.
     pub(in crate::report) fn finding(
         &self,
         text: &mut String,
@@ -96,8 +96,8 @@ impl Renderer {
         facts.push(format!("risk {}", finding.risk.name()));
         facts.extend(report.rules.pack(&finding.rule).map(|pack| format!("pack {}", escape::one_line(&pack.name))));
         match finding.safety().filter(|_| !finding.edits.is_empty()) {
-            Some(Safety::Safe) => facts.push("--fix writes it".to_owned()),
-            Some(Safety::Unsafe) => facts.push("--unsafe-fixes writes it".to_owned()),
+            Some(Safety::Safe) => facts.push("fix: --fix".to_owned()),
+            Some(Safety::Unsafe) => facts.push("fix: --fix --unsafe-fixes".to_owned()),
             Some(Safety::Display) | None => {}
         }
         let _ = writeln!(text, "  {}", facts.join(" · "));
@@ -111,7 +111,7 @@ impl Renderer {
         text.push('\n');
     }
 
-    /// Something about the input itself, or about the configuration.
+    /// A message about the input or the configuration.
     pub(in crate::report) fn diagnostic(
         &self,
         text: &mut String,
@@ -160,14 +160,14 @@ impl Renderer {
             }
             return;
         }
-        // Writing to memory fails only where miette cannot read a snippet; the message must not be lost with it.
+        // Writing to memory fails only if miette cannot read a snippet. The message must not be lost then.
         if self.handler.render_report(text, block).is_err() {
             let _ = writeln!(text, "{}: {}", block.level.name(), block.message);
         }
     }
 }
 
-/// A finding about a line that stands above.
+/// A finding about a line that is already printed above.
 fn brief(text: &mut String, block: &Block, is_plain: bool) {
     let mark = match block.level {
         Level::Error => "×",
@@ -181,7 +181,7 @@ fn brief(text: &mut String, block: &Block, is_plain: bool) {
     }
 }
 
-/// Where Terraform runs, where that is not where the finding stands: a module may be called by several roots.
+/// The Terraform root, if it is not the directory of the finding: several roots can call a module.
 fn root_elsewhere(report: &Report, decided: &Decided) -> Option<String> {
     let resource = report.inventory.resources.get(decided.finding.resource?.0)?;
     let root = resource.root.as_deref()?;
@@ -193,7 +193,7 @@ fn shown_help(help: &str) -> String {
     escape::shortened(&escape::harmless(help), 2_000)
 }
 
-/// What the resource costs, and what acting on the finding saves.
+/// The cost of the resource, and the saving of the finding.
 fn money(report: &Report, finding: &Finding, with_cost: bool) -> Option<String> {
     let costs =
         finding.resource.filter(|_| with_cost).and_then(|id| report.currency.costs(report.bill.items.get(id.0)?));

@@ -1,4 +1,4 @@
-//! For people at a terminal: each finding with the line it is about, its price and what it would save.
+//! Output for a terminal: each finding with its line, its cost and its saving.
 
 mod cost;
 mod finding;
@@ -18,7 +18,7 @@ use crate::report::views::wrapped::wrapped;
 use crate::report::{Detail, Most, Paths, Report, Style};
 use crate::source::Sources;
 
-/// Lines of findings that fit on a screen, with what stands above and below them.
+/// Lines of findings that fit on a screen, with the lines above and below them.
 const SCREEN: usize = 34;
 
 pub(in crate::report) fn check(report: &Report, style: Style) -> String {
@@ -35,7 +35,7 @@ pub(in crate::report) fn check(report: &Report, style: Style) -> String {
     text
 }
 
-/// The findings that were chosen; those that were not are returned.
+/// Prints the selected findings; returns the others.
 fn findings<'a>(text: &mut String, report: &'a Report, style: Style) -> Vec<&'a Decided> {
     let renderer = finding::Renderer::new(style);
     let (mut told, mut lines, mut left_out) = (0, 0, Vec::new());
@@ -64,7 +64,7 @@ fn findings<'a>(text: &mut String, report: &'a Report, style: Style) -> Vec<&'a 
     left_out
 }
 
-/// What is wrong with the input or the configuration, with the lines in question.
+/// Errors in the input or the configuration, with their lines.
 pub(in crate::report) fn diagnostics(sources: &Sources, paths: &Paths, all: &[Diagnostic], style: Style) -> String {
     let renderer = finding::Renderer::new(style);
     let mut text = String::new();

@@ -1,4 +1,4 @@
-//! The line of a file that something is told of, however large the file.
+//! A line of a file with a marked place, even from a large file.
 
 use miette::{MietteError, MietteSpanContents, SourceCode, SourceSpan, SpanContents};
 
@@ -6,16 +6,16 @@ use crate::report::Paths;
 use crate::report::escape;
 use crate::source::{Location, Sources, Span};
 
-/// Bytes of one line that are shown at most, around the place in question.
+/// The most bytes of a line around the marked place.
 const WIDEST: usize = 160;
 
-/// The line of a place, cut to a width that people can read. miette would search the whole file for each place.
+/// The line of a place, cut to a readable width. miette would search the whole file for each place.
 #[derive(Debug)]
 pub(super) struct Snippet {
     path: String,
     text: String,
     first_line: usize,
-    /// The place in question, in bytes of `text`.
+    /// The marked place, in bytes of `text`.
     pub(super) place: std::ops::Range<usize>,
     line: usize,
     column: usize,
@@ -32,7 +32,7 @@ impl Snippet {
         let (start, end) = clamped(&file, span);
         let line_start = memchr::memrchr(b'\n', &file.as_bytes()[..start]).map_or(0, |at| at + 1);
         let line_end = line_end(&file, start);
-        // A whole block as a place would be a wall of lines: its first line stands for it.
+        // A whole block would fill the screen, so only its first line is shown.
         let end = end.min(line_end).max(start);
         let (line, skipped) = cut(file.get(line_start..line_end).unwrap_or_default(), start - line_start, WIDEST);
         let place = (start - line_start - skipped)..(end - line_start - skipped).min(line.len());
@@ -41,7 +41,7 @@ impl Snippet {
         Snippet { path: escape::one_line(&location.path), text, first_line: line, place, line, column }
     }
 
-    /// The first line of a place and nothing around it.
+    /// The first line of a place without context.
     fn of_place(place: &str, location: &Location) -> Snippet {
         let line = place.lines().next().unwrap_or_default();
         let text = escape::harmless(cut(line, 0, WIDEST).0);
@@ -51,13 +51,13 @@ impl Snippet {
 }
 
 impl Snippet {
-    /// The place in words, with the line in question: `main.tf:3: instance_type = "p5.48xlarge"`.
+    /// The place in words, with its line: `main.tf:3: instance_type = "p5.48xlarge"`.
     pub(super) fn place_and_line(&self) -> String {
         let line = self.text.lines().nth(self.line.saturating_sub(self.first_line)).unwrap_or_default();
         format!("{}:{}: {}", self.path, self.line, line.trim())
     }
 
-    /// The place, where the text itself is not known.
+    /// The place, if the content of the file is unknown.
     pub(super) fn place_of_unknown_text(&self) -> Option<String> {
         let is_blank = self.text.trim().is_empty();
         is_blank.then(|| format!("{}:{}:{}", self.path, self.line, self.column))
@@ -72,7 +72,7 @@ impl SourceCode for Snippet {
         _after: usize,
     ) -> Result<Box<dyn SpanContents<'a> + 'a>, MietteError> {
         let name = self.path.clone();
-        // Without context, only line and column are asked for.
+        // Without context, only line and column are needed.
         Ok(Box::new(if before == 0 {
             MietteSpanContents::new_named(name, &[], *span, self.line - 1, self.column - 1, 1)
         } else {
@@ -98,7 +98,7 @@ fn line_end(text: &str, from: usize) -> usize {
     memchr::memchr(b'\n', &text.as_bytes()[from..]).map_or(text.len(), |at| from + at)
 }
 
-/// At most `most` bytes of a line, of which `at` is one, and how many bytes before them were left out.
+/// At most `most` bytes of a line around `at`, and how many bytes before them were left out.
 fn cut(line: &str, at: usize, most: usize) -> (&str, usize) {
     if line.len() <= most {
         return (line, 0);

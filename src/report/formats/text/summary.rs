@@ -1,4 +1,4 @@
-//! What stands below all findings: sums, causes, prices and their age.
+//! The summary below the findings: totals, causes, prices and their age.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -11,20 +11,20 @@ use crate::inventory::{Counted, Key, Resource, Role, Value};
 use crate::pricing::{BillItem, CostSum, Period, Status};
 use crate::report::views::cost_line::{cost_line, cost_rows};
 use crate::report::views::judged;
-use crate::report::views::money::mark;
+use crate::report::views::money::{mark, role_heading};
 use crate::report::views::price_age::price_age;
 use crate::report::views::scorecard::{Scorecard, best_at_full_scale, best_of, best_savings, saving};
 use crate::report::views::{apart, coverage};
 use crate::report::{Detail, Most, Report, Style, escape};
 use crate::rules::{Finding, Safety};
 
-/// Causes that are named; the rest is counted.
+/// At most this many causes are listed; the rest is a count.
 const MOST_CAUSES: usize = 5;
 
-/// Reasons why files were not read that the first screen names.
+/// At most this many reasons for unread files are on the first screen.
 const MOST_REASONS: usize = 2;
 
-/// What it costs, what can be saved, and what was not judged: the first lines.
+/// The first lines: the cost, the possible savings, and what was not evaluated.
 pub(super) fn top(text: &mut String, report: &Report, style: Style) {
     let _ = writeln!(text, "{}", bold(&cost_line(report), style));
     let open = judged::in_numbers(report).map(|it| format!("; {it}")).unwrap_or_default();
@@ -41,13 +41,13 @@ pub(super) fn heading(report: &Report, name: &str, findings: &[&Decided], style:
     let saved: Money = best.values().filter_map(|it| it.saves).map(|saves| saves.expected).sum();
     let saved = match saved.is_zero() {
         true => String::new(),
-        false => format!(", up to {} to save", report.currency.amount(saved)),
+        false => format!(", possible savings up to {}", report.currency.amount(saved)),
     };
     let name = escape::shortened(&escape::one_line(name), 120);
     format!("{}\n\n", bold(&format!("{name}: {}{saved}", counted(findings.len(), "finding")), style))
 }
 
-/// What the screen has no room for, and how to see it.
+/// Counts the findings that the screen leaves out, and names the option that shows them.
 pub(super) fn left_out(text: &mut String, report: &Report, left_out: &[&Decided], style: Style) {
     let hidden_notes = report.findings.iter().filter(|it| it.counts() && !style.choice.shows(it)).count();
     if hidden_notes > 0 {
@@ -59,10 +59,11 @@ pub(super) fn left_out(text: &mut String, report: &Report, left_out: &[&Decided]
     let of = |level| left_out.iter().filter(|it| it.finding.level == level).count();
     let levels = Level::ALL.into_iter().rev().filter(|level| of(*level) > 0);
     let levels: Vec<String> = levels.map(|level| counted(of(level), level.name())).collect();
-    let _ = writeln!(text, "not shown: {}; --all shows everything, --top N the first N", levels.join(", "));
+    let _ = writeln!(text, "not shown: {}; --all shows everything, --top N shows the first N", levels.join(", "));
 }
 
-/// What could not be known, so that silence is never mistaken for clean, and, where it is wanted, what stands behind the sums.
+/// Lists what was not evaluated, so that a reader never takes a missing finding for a clean result. With `-v`, also the details
+/// behind the totals.
 pub(super) fn write(text: &mut String, report: &Report, style: Style) {
     judged::text(text, report);
     if style.choice.detail == Detail::Quiet {
@@ -74,24 +75,24 @@ pub(super) fn write(text: &mut String, report: &Report, style: Style) {
         return;
     }
     let undetermined = report.undetermined.iter().map(|it| format!("{}: {}", it.rule, it.cause));
-    causes(text, "undetermined", undetermined.collect());
+    causes(text, undetermined.collect(), checks_skipped);
     write_bill(text, report, style);
     text.push_str(&Scorecard::new(report).text());
 }
 
-/// The same in a line or two: how much there is to know, and where it stands.
+/// The same in a few lines: the counts, and the command or option that lists everything.
 fn in_short(text: &mut String, report: &Report) {
     let mut parts = Vec::new();
-    let mut part = |n: usize, what: &str| {
+    let mut part = |n: usize, words: fn(usize) -> String| {
         if n > 0 {
-            parts.push(format!("{what}: {n}"));
+            parts.push(words(n));
         }
     };
-    part(report.undetermined.len(), "undetermined");
-    part(unpriced(report).len(), "unpriced");
-    part(estimated(report).count(), "estimated, marked ~");
+    part(report.undetermined.len(), checks_skipped);
+    part(unpriced(report).len(), without_price);
+    part(estimated(report).count(), with_estimate);
     if !parts.is_empty() {
-        let _ = writeln!(text, "{} (-v says why)", parts.join(", "));
+        let _ = writeln!(text, "{}; reasons: -v", parts.join("; "));
     }
     most_frequent(text, estimated(report).collect(), MOST_REASONS);
     for line in apart::lines(report).into_iter().chain(coverage::line(report)) {
@@ -100,20 +101,20 @@ fn in_short(text: &mut String, report: &Report) {
     measured(text, report);
     most_frequent(text, report.inventory.skipped.iter().map(|it| it.reason.clone()).collect(), MOST_REASONS);
     if !report.catalog.as_of.is_empty() {
-        let _ = writeln!(text, "{}; `gpulint cost` prints the bill, -v all that stands behind it", price_age(report));
+        let _ = writeln!(text, "{}; bill: `gpulint cost`; all details: -v", price_age(report));
     }
 }
 
-/// How many findings the next command would fix.
+/// How many findings `check --fix` can fix.
 fn fixes(text: &mut String, report: &Report) {
     let ready = report.findings.iter().filter(|it| it.counts() && !it.finding.edits.is_empty());
     let count = |safety| ready.clone().filter(|it| it.finding.safety() == Some(safety)).count();
     let _ = match (count(Safety::Safe), count(Safety::Unsafe)) {
         (0, 0) => Ok(()),
-        (0, more) => writeln!(text, "{more} of these can be fixed: gpulint check --fix --unsafe-fixes"),
-        (n, 0) => writeln!(text, "{n} of these can be fixed: gpulint check --fix"),
+        (0, more) => writeln!(text, "{more} of these findings can be fixed: gpulint check --fix --unsafe-fixes"),
+        (n, 0) => writeln!(text, "{n} of these findings can be fixed: gpulint check --fix"),
         (n, more) => {
-            writeln!(text, "{n} of these can be fixed: gpulint check --fix ({more} more with --unsafe-fixes)")
+            writeln!(text, "{n} of these findings can be fixed: gpulint check --fix ({more} more with --unsafe-fixes)")
         }
     };
 }
@@ -122,23 +123,28 @@ fn fixes(text: &mut String, report: &Report) {
 pub(super) fn write_bill(text: &mut String, report: &Report, style: Style) {
     bill(text, report, style);
     if report.inventory.resources.iter().any(Resource::is_added) {
-        text.push_str("floor: what surely runs; expected: what is likely to; ceiling: what may run at most\n");
+        text.push_str("minimum: always runs; expected: most likely; maximum: can run at most\n");
     }
     for line in apart::lines(report).into_iter().chain(coverage::line(report)) {
         let _ = writeln!(text, "{line}");
     }
     measured(text, report);
-    causes(text, "not added, because another version of the same object is", versions(report));
+    causes(text, versions(report), |n| {
+        format!("{} not added, because another version of the same object is", counted(n, "resource"))
+    });
     let open = report.inventory.resources.iter().filter(|it| it.is_added() && it.is_unlimited());
     let open = open.map(|it| escape::one_line(&it.address));
-    causes(text, "without a limit, so that the ceiling is what is expected of it", open.collect());
-    causes(text, "unpriced", unpriced(report));
-    causes(text, "estimated, marked ~", estimated(report).collect());
+    causes(text, open.collect(), |n| {
+        format!("{} without a limit, so that the maximum contains the expected cost", counted(n, "resource"))
+    });
+    causes(text, unpriced(report), without_price);
+    causes(text, estimated(report).collect(), with_estimate);
     let machines = report.unknown_machines.iter().map(|it| it.why.to_string());
-    causes(text, "machines that may or may not carry accelerators", machines.collect());
-    causes(text, "left out", report.inventory.skipped.iter().map(|it| it.reason.clone()).collect());
+    causes(text, machines.collect(), |n| format!("{} that may have accelerators", counted(n, "resource")));
+    let skipped = report.inventory.skipped.iter().map(|it| it.reason.clone());
+    causes(text, skipped.collect(), |n| format!("{} skipped", counted(n, "file")));
     if !report.catalog.as_of.is_empty() {
-        // Of a saved report, which somebody else may have written.
+        // The version of a saved report can contain anything.
         let version = escape::one_line(&report.catalog.version);
         let layers = version.split_once(' ').map(|(_, layers)| format!(" ({layers})")).unwrap_or_default();
         let _ = writeln!(text, "{}{layers}; a month is 730 hours", price_age(report));
@@ -151,11 +157,11 @@ pub(super) fn write_bill(text: &mut String, report: &Report, style: Style) {
 
 fn measured(text: &mut String, report: &Report) {
     if let Some(line) = report.measured.in_short() {
-        let _ = writeln!(text, "{line}; `gpulint usage show` lists them");
+        let _ = writeln!(text, "{line}; list: `gpulint usage show`");
     }
 }
 
-/// Texts of objects of which another text is counted: what an overlay changes, alternatives.
+/// Resources of which the total counts another version: the base of an overlay, alternatives.
 fn versions(report: &Report) -> Vec<String> {
     let place = |span| {
         let at = report.paths.locate(report.sources, span);
@@ -163,12 +169,12 @@ fn versions(report: &Report) -> Vec<String> {
     };
     let shown = |it: &Resource| {
         let counts = place(it.version_of?);
-        Some(format!("{} of {}: {counts} counts", escape::one_line(&it.address), place(it.span)))
+        Some(format!("{} in {}: the total counts {counts}", escape::one_line(&it.address), place(it.span)))
     };
     report.inventory.resources.iter().filter_map(shown).collect()
 }
 
-/// What the bill leaves out: what it has seen and cannot price, then what no text tells.
+/// What the bill leaves out: costs that gpulint found and cannot price, then costs that no file contains.
 fn not_included(report: &Report) -> Vec<String> {
     let mut all = Vec::new();
     let items = || report.bill.items.iter();
@@ -178,14 +184,14 @@ fn not_included(report: &Report) -> Vec<String> {
     }
     match items().filter(|it| it.licence.is_some()).count() {
         0 => {}
-        n => all.push(format!("licences ({n})")),
+        n => all.push(format!("licenses ({n})")),
     }
     all.extend(volumes(report));
     all.extend(["transfer", "support", "tax"].map(str::to_owned));
     all
 }
 
-/// The volumes and file systems that resources use and that are billed apart, the first of them by name.
+/// The volumes and file systems that resources use and that are billed separately, the first ones by name.
 fn volumes(report: &Report) -> Option<String> {
     const MOST_NAMED: usize = 3;
     let resources = report.inventory.resources.iter().filter(|it| it.is_added());
@@ -204,13 +210,13 @@ fn volumes(report: &Report) -> Option<String> {
     }
 }
 
-/// How many findings of each level, what can be saved, and what was not judged.
+/// The number of findings of each level, the possible savings, and what was not evaluated.
 pub(in crate::report) fn headline(report: &Report) -> String {
     let open = judged::in_short(report).map(|it| format!("; {it}")).unwrap_or_default();
     format!("{}{open}", found(report))
 }
 
-/// How many findings of each level, and what can be saved.
+/// The number of findings of each level, and the possible savings.
 pub(in crate::report) fn found(report: &Report) -> String {
     let counting: Vec<_> = report.findings.iter().filter(|it| it.counts()).collect();
     let accepted = report.findings.len() - counting.len();
@@ -224,7 +230,7 @@ pub(in crate::report) fn found(report: &Report) -> String {
         }
     }
     let found = match parts.as_slice() {
-        [] if !apart.is_empty() => "no findings in what sums count".to_owned(),
+        [] if !apart.is_empty() => "no findings in the total".to_owned(),
         [] => "no findings".to_owned(),
         parts => parts.join(", "),
     };
@@ -235,7 +241,7 @@ pub(in crate::report) fn found(report: &Report) -> String {
     let saved: Vec<String> = Period::ALL.into_iter().filter_map(|per| savings(report, per)).collect();
     let saved = match saved.as_slice() {
         [] => String::new(),
-        saved => format!("; up to {} to save", saved.join(", ")),
+        saved => format!("; possible savings up to {}", saved.join(", ")),
     };
     let mut places: BTreeMap<Counted, usize> = BTreeMap::new();
     apart.iter().for_each(|it| *places.entry(it.counted).or_default() += 1);
@@ -243,8 +249,8 @@ pub(in crate::report) fn found(report: &Report) -> String {
     format!("{found}{accepted}{saved}{}", apart.concat())
 }
 
-/// What acting on everything saves: `~$386/month`, `$386/month ($1,003 at full scale)`. Full scale is named where a finding
-/// saves nothing but there.
+/// The saving if every finding is fixed: `~$386/month`, `$386/month ($1,003 if everything runs)`. The second amount appears if
+/// a finding saves money only then.
 fn savings(report: &Report, per: Period) -> Option<String> {
     let (now, full) = (best_savings(report), best_at_full_scale(report));
     let of_per = |best: &BTreeMap<_, &Finding>, amount: fn(MoneyRange) -> Money| -> Money {
@@ -257,8 +263,8 @@ fn savings(report: &Report, per: Period) -> Option<String> {
     let has_more = at_rest && most > expected;
     match (expected.is_zero(), has_more) {
         (true, false) => None,
-        (true, true) => Some(format!("{}/{} at full scale", shown(most), per.name())),
-        (false, true) => Some(format!("{}/{} ({} at full scale)", shown(expected), per.name(), shown(most))),
+        (true, true) => Some(format!("{}/{} if everything runs", shown(most), per.name())),
+        (false, true) => Some(format!("{}/{} ({} if everything runs)", shown(expected), per.name(), shown(most))),
         (false, false) => Some(format!("{}/{}", shown(expected), per.name())),
     }
 }
@@ -271,7 +277,7 @@ fn bill(text: &mut String, report: &Report, style: Style) {
         let all = report.inventory.resources.iter().filter(counts).filter(|it| it.role == role).count();
         all.saturating_sub(ends(role).sum())
     };
-    let mut table = TextTable::new(&["", "", "floor", "expected", "ceiling"], 2..5);
+    let mut table = TextTable::new(&["", "", "minimum", "expected", "maximum"], 2..5);
     let at_least = |sum: &CostSum| if sum.is_whole() { "" } else { "at least" };
     let mut line = |name: &str, at_least: &str, count: usize, range: MoneyRange, mark: &str| {
         if count > 0 {
@@ -284,25 +290,19 @@ fn bill(text: &mut String, report: &Report, style: Style) {
     let mark = |role, per| mark(report.is_estimated(role, per));
     for role in [Role::Rented, Role::Requested] {
         let (sum, mark) = (report.bill.of_role(role), mark(role, Period::Month));
-        line(&format!("{}, a month", role.name()), at_least(sum), count(role), sum.minimum(), mark);
+        line(&format!("{}, per month", role_heading(role)), at_least(sum), count(role), sum.minimum(), mark);
     }
     for ((role, per), ending) in &endings {
-        let article = if *per == Period::Hour { "an" } else { "a" };
-        line(
-            &format!("{}, beside it, {article} {}", role.name(), per.name()),
-            "",
-            ending.resources,
-            ending.amount,
-            mark(*role, *per),
-        );
+        let name = format!("{}, per {}", role_heading(*role), per.name());
+        line(&name, "", ending.resources, ending.amount, mark(*role, *per));
     }
     let has_disks = |it: &&BillItem| it.attached.as_ref().is_some_and(|it| !it.monthly.ceiling.is_zero());
     let disks = &report.bill.attached;
-    line("disks, a month", at_least(disks), report.bill.items.iter().filter(has_disks).count(), disks.minimum(), "");
+    line("disks, per month", at_least(disks), report.bill.items.iter().filter(has_disks).count(), disks.minimum(), "");
     text.push_str(&table.print_within(style.columns));
 }
 
-/// Why the money of resources that count is none of a price list.
+/// The reasons why the cost of counted resources is an estimate.
 pub(in crate::report) fn estimated(report: &Report) -> impl Iterator<Item = String> {
     let items = report.inventory.resources.iter().zip(&report.bill.items).filter(|(it, _)| it.is_added());
     items.filter_map(|(_, item)| item.estimate().map(str::to_owned))
@@ -316,19 +316,31 @@ fn unpriced(report: &Report) -> Vec<String> {
     reasons.collect()
 }
 
-/// `undetermined 12: region is not known (8), …`
-fn causes(text: &mut String, what: &str, causes: Vec<String>) {
+fn checks_skipped(n: usize) -> String {
+    format!("{} skipped: value unknown", counted(n, "check"))
+}
+
+fn without_price(n: usize) -> String {
+    format!("{} without a price", counted(n, "resource"))
+}
+
+fn with_estimate(n: usize) -> String {
+    format!("{} with an estimated price (~)", counted(n, "resource"))
+}
+
+/// A heading with the number of causes, then the most frequent ones.
+fn causes(text: &mut String, causes: Vec<String>, heading: fn(usize) -> String) {
     if causes.is_empty() {
         return;
     }
-    let _ = writeln!(text, "{what}: {}", causes.len());
+    let _ = writeln!(text, "{}", heading(causes.len()));
     let left_out = most_frequent(text, causes, MOST_CAUSES);
     if left_out > 0 {
-        let _ = writeln!(text, "  and {left_out} other causes; --format json lists them all");
+        let _ = writeln!(text, "  other causes: {left_out}; --format json lists them all");
     }
 }
 
-/// The causes that stand most often, one a line; how many others there are.
+/// Writes the most frequent causes, one per line; returns the number of other causes.
 fn most_frequent(text: &mut String, causes: Vec<String>, most: usize) -> usize {
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     for cause in causes {

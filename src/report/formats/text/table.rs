@@ -1,19 +1,19 @@
-//! Columns that are aligned.
+//! Tables with aligned columns.
 
 use std::ops::Range;
 
 use crate::report::one_line;
 
-/// Between columns.
+/// The gap between columns.
 const GAP: &str = "  ";
 
-/// Before what had no room in the line above.
+/// The indentation of continued rows.
 const INDENT: &str = "    ";
 
-/// Columns that line up: the first to the left, numbers to the right.
+/// Aligned columns: names to the left, numbers to the right.
 pub(in crate::report) struct TextTable {
     rows: Vec<Vec<String>>,
-    /// Columns that stand to the right.
+    /// Columns aligned to the right.
     numbers: Range<usize>,
 }
 
@@ -22,18 +22,17 @@ impl TextTable {
         TextTable { rows: vec![headings.iter().map(|heading| (*heading).to_owned()).collect()], numbers }
     }
 
-    /// Names come from files: none of them moves a cursor or begins a line.
+    /// Adds a row. Cells are escaped, because names come from files: none can move a cursor or begin a line.
     pub(in crate::report) fn row(&mut self, cells: Vec<String>) {
         self.rows.push(cells.into_iter().map(|cell| one_line(&cell)).collect());
     }
 
-    /// Nothing where there are no rows.
+    /// Empty without rows.
     pub(in crate::report) fn print(&self) -> String {
         self.print_within(None)
     }
 
-    /// The same where lines have so many columns: what has no room in the line of a row stands in the next one, each part of all rows
-    /// below each other.
+    /// The same for a limited width: a row that does not fit continues on the next line, at the same column in all rows.
     pub(in crate::report) fn print_within(&self, columns: Option<usize>) -> String {
         if self.rows.len() < 2 {
             return String::new();
@@ -70,7 +69,7 @@ impl TextTable {
     }
 }
 
-/// Columns that stand in one line, in the order of the lines.
+/// The columns of each line.
 fn parts(widths: &[usize], most: usize) -> Vec<Range<usize>> {
     let (mut parts, mut start, mut used) = (Vec::new(), 0, 0);
     for (column, width) in widths.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Which commit brought each dollar of today's bill.
+//! Finds the commit that added each dollar of today's cost.
 
 use std::collections::BTreeMap;
 
@@ -8,37 +8,37 @@ use super::snapshot::{Amount, Holding};
 use super::steps::{Step, StepChange, StepKind, by_key};
 use crate::catalog::Money;
 
-/// One resource of today's bill.
+/// One resource of today's state.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Blame<'a> {
     pub holding: &'a Holding,
-    /// The change since which it costs what it costs; none where that was so before the history begins.
+    /// The change since which the cost is the same; none if that was before the history begins.
     pub since: Option<BlamedCommit<'a>>,
-    /// The change that first brought it.
+    /// The change that first added it.
     pub added: Option<BlamedCommit<'a>>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BlamedCommit<'a> {
     pub commit: &'a Commit,
-    /// Of a merge, the commit of the branch that did it, where that is known.
+    /// For a merge, the commit of the branch that made the change, if known.
     pub by: Option<&'a BranchCommit>,
-    /// So many commits before it may have done it as well: nobody looked at them, or they could not be read.
+    /// How many earlier commits may have made the change as well, because they were not evaluated or not readable.
     pub between: usize,
-    /// By how much its month grew then; nothing where its cost was unknown before, or is since.
+    /// The increase of the monthly cost; none if the cost was unknown before or is unknown after.
     pub delta: Option<Money>,
 }
 
-/// What brought and last changed something.
+/// The commits that added and last changed a resource.
 #[derive(Clone, Copy, Default)]
 struct Brought<'a> {
     added: Option<BlamedCommit<'a>>,
     since: Option<BlamedCommit<'a>>,
-    /// While its cost is unknown: what was known last.
+    /// The last known cost while the cost is unknown.
     lost: Option<Lost<'a>>,
 }
 
-/// What something cost before its cost became unknown, and since when.
+/// The cost before it became unknown, and the time.
 #[derive(Clone, Copy)]
 struct Lost<'a> {
     holding: &'a Holding,
@@ -47,7 +47,7 @@ struct Lost<'a> {
 
 type Key = (Option<String>, String);
 
-/// Every resource that sums count today, the most expensive first.
+/// Every resource in today's total, the most expensive first.
 pub fn blame(history: &History) -> Vec<Blame<'_>> {
     let Some((_, newest)) = history.newest() else { return Vec::new() };
     let mut brought: BTreeMap<Key, Brought<'_>> = BTreeMap::new();
@@ -79,7 +79,7 @@ fn price(it: &Holding) -> (Option<Amount>, Option<Amount>) {
 }
 
 fn follow<'a>(brought: &mut BTreeMap<Key, Brought<'a>>, history: &'a History, step: &'a Step) {
-    // All that moves goes before anything of it comes: two may change places.
+    // All moves are removed before they are added: two resources can exchange their places.
     let moved: Vec<(Key, Brought<'a>)> = step
         .changes
         .iter()
@@ -117,7 +117,7 @@ fn follow<'a>(brought: &mut BTreeMap<Key, Brought<'a>>, history: &'a History, st
     }
 }
 
-/// The commit that first declared a resource which became known later; none where that was before the history begins.
+/// The commit that first declared a resource whose cost became known later; none if that was before the history begins.
 fn first_declared<'a>(history: &'a History, step: &'a Step, change: &'a StepChange) -> Option<BlamedCommit<'a>> {
     let holding = change.after.as_ref()?;
     let earlier = history.points.get(..=step.from?)?;
@@ -135,7 +135,7 @@ fn first_declared<'a>(history: &'a History, step: &'a Step, change: &'a StepChan
     let (commit, between) = if is_declared {
         (&point.commit, point.passed_over)
     } else {
-        // A file that was not read may have held it from any of these commits on.
+        // A file that was not read may have contained it from any of these commits on.
         (&history.points.get(step.to)?.commit, point.passed_over + commits(first, step.to))
     };
     Some(BlamedCommit { commit, by: None, between, delta: None })

@@ -1,4 +1,4 @@
-//! What a tree cost at each commit of a branch, at one day's prices: what every format of `gpulint history` tells.
+//! The cost of a tree at each commit of a branch, at the prices of one day: the input of all formats of `gpulint history`.
 
 mod blame;
 mod point;
@@ -21,26 +21,26 @@ use crate::catalog::Currency;
 use crate::report::Catalog;
 use crate::source::Date;
 
-/// The cost of a tree over its commits, the oldest first.
+/// The cost of a tree over its commits, from the oldest to the newest.
 pub struct History {
-    /// What it is about, as somebody names it.
+    /// The name of what the history is about.
     pub title: Option<String>,
     pub points: Vec<Point>,
     pub steps: Vec<Step>,
-    /// The first day that was asked for; the last state before it is the first point.
+    /// The first requested day; the last state before it is the first point.
     pub since: Option<Date>,
     pub every: Every,
-    /// Commits of that time, whether or not each was looked at.
+    /// The commits in this time, evaluated or not.
     pub commits: usize,
-    /// The first point is the first commit of all: what it holds was added by it.
+    /// The first point is the first commit of the repository, which added all its resources.
     pub from_the_first: bool,
-    /// Whose settings and rules hold for every point.
+    /// The origin of the settings and rules for all points.
     pub settings_of: String,
-    /// The day of prices, and of what is due by a date.
+    /// The day of prices and deadlines.
     pub today: Date,
     pub catalog: Catalog,
     pub currency: Currency,
-    /// What a reader must know of it as a whole: a shallow clone, a budget that ended.
+    /// Notes about the whole history, such as a shallow clone or an ended time budget.
     pub notes: Vec<String>,
 }
 
@@ -50,12 +50,12 @@ impl History {
         self.points.iter().rev().find_map(|point| Some((point, point.snapshot()?)))
     }
 
-    /// The oldest one.
+    /// The oldest point whose cost is known.
     pub fn oldest(&self) -> Option<(&Point, &Arc<Snapshot>)> {
         self.points.iter().find_map(|point| Some((point, point.snapshot()?)))
     }
 
-    /// The points that are not known, with the reason.
+    /// The points whose cost is unknown, with the reason.
     pub fn gaps(&self) -> impl Iterator<Item = (&Point, &str)> {
         self.points.iter().filter_map(|point| match &point.state {
             PointState::Gap(why) => Some((point, why.as_str())),

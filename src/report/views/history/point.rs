@@ -1,18 +1,18 @@
-//! One commit of a history, and what is known of it.
+//! One commit of a history, and its state.
 
 use std::sync::Arc;
 
 use super::snapshot::Snapshot;
 use crate::source::Date;
 
-/// Which commits are points.
+/// The interval of points.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Every {
     #[default]
     Commit,
-    /// The last one of each day.
+    /// The last commit of each day.
     Day,
-    /// The last one of each week, which begins on Monday.
+    /// The last commit of each week, which begins on Monday.
     Week,
 }
 
@@ -28,11 +28,11 @@ impl Every {
     }
 }
 
-/// One commit of the first parents.
+/// One commit along first parents.
 #[derive(Debug, Clone)]
 pub struct Point {
     pub commit: Commit,
-    /// Commits since the point before that nobody looked at.
+    /// Commits since the previous point that were not evaluated.
     pub passed_over: usize,
     pub state: PointState,
 }
@@ -40,7 +40,7 @@ pub struct Point {
 #[derive(Debug, Clone)]
 pub enum PointState {
     Known(Arc<Snapshot>),
-    /// What it costs is not known: never zero.
+    /// The cost is unknown, not zero.
     Gap(String),
 }
 
@@ -53,23 +53,23 @@ impl Point {
     }
 }
 
-/// What people call a commit. Names and subjects are somebody else's text.
+/// A commit. Names and subjects come from the repository and are not trusted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Commit {
     pub id: String,
-    /// Seconds since 1970: the latest that any commit up to this one was committed at, as clocks go back.
+    /// Seconds since 1970: the latest commit time up to this commit, because clocks can go back.
     pub time: i64,
     pub author: String,
     pub subject: String,
     pub tags: Vec<String>,
-    /// Of a merge that changed something, where its message names one.
+    /// For a merge that changed something, the pull request in its message, if there is one.
     pub request: Option<PullRequest>,
 }
 
-/// What a code host wrote into the message of a merge.
+/// The pull request that a code host wrote into the message of a merge.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PullRequest {
-    /// As the host writes it: `#7` or `!7`.
+    /// The number as the host writes it: `#7` or `!7`.
     pub name: String,
     pub title: Option<String>,
 }
@@ -83,7 +83,7 @@ pub struct BranchCommit {
 }
 
 impl BranchCommit {
-    /// As people write it.
+    /// The short name of the commit.
     pub fn short(&self) -> &str {
         shortened(&self.id)
     }
@@ -94,12 +94,12 @@ fn shortened(id: &str) -> &str {
 }
 
 impl Commit {
-    /// The day, in universal time.
+    /// The day in UTC.
     pub fn date(&self) -> Date {
         Date::from_unix_days(self.time.div_euclid(86_400)).unwrap_or_default()
     }
 
-    /// As people write it.
+    /// The short name of the commit.
     pub fn short(&self) -> &str {
         shortened(&self.id)
     }

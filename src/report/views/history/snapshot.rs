@@ -1,4 +1,4 @@
-//! What one state of a tree costs, kept small: what a point of history holds, and what is kept of it between runs.
+//! The cost of one state of a tree in compact form: the content of a history point, also in the cache.
 
 use std::collections::BTreeMap;
 use std::ops::Deref;
@@ -13,7 +13,7 @@ use crate::report::views::cuts::{Cut, slices};
 use crate::report::views::scorecard::best_savings;
 use crate::source::parent;
 
-/// Money as reports hold it, in millionths: the same whether it was computed just now or is kept from an earlier run.
+/// Money as in reports, in millionths: equal whether computed now or read from the cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Amount(MoneyRange);
 
@@ -49,7 +49,7 @@ impl<'de> Deserialize<'de> for Amount {
     }
 }
 
-/// A number of so few digits that it is the same after it was written and read.
+/// Rounds a number so that it stays the same after it was written and read.
 fn rounded(n: f64) -> f64 {
     const MOST: f64 = 1e9;
     let n = if n.is_finite() { n.clamp(-MOST, MOST) } else { MOST };
@@ -59,34 +59,34 @@ fn rounded(n: f64) -> f64 {
 /// One state of a tree.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Snapshot {
-    /// What is known of a month of what is rented, of what pods ask for, and of both with each dollar counted once.
+    /// The known monthly cost of machines, of pods, and of both with each dollar counted once.
     rented: Amount,
     requested: Amount,
     combined: Amount,
-    /// What is known of disks of what is rented, which are not part of it, and whether that is all.
+    /// The known disk cost of provisioned machines, which is separate, and whether it is complete.
     attached: Amount,
     is_attached_whole: bool,
-    /// What ends, beside the months.
+    /// Jobs that end, which no monthly total contains.
     pub endings: Vec<SnapshotEnding>,
-    /// Accelerators that are expected: of what is rented, and of what pods ask for.
+    /// The expected number of accelerators: provisioned, and requested by pods.
     pub accelerators_rented: f64,
     pub accelerators_requested: f64,
     /// Resources without a price.
     pub unpriced: usize,
-    /// By the names of rules; those that somebody accepted do not count.
+    /// By rule; suppressed findings do not count.
     pub findings: Vec<RuleCount>,
-    /// A month of what acting on the findings saves, the largest of each resource.
+    /// The possible monthly saving: the largest of each resource.
     pub saves: Amount,
     pub not_judged: Vec<SnapshotUnjudged>,
     pub resources: Vec<Holding>,
-    /// Who pays, by each of the cuts.
+    /// The cost by each cut.
     pub cuts: Vec<SnapshotCut>,
 }
 
-/// The sums of the bill, divided by something that resources have.
+/// The totals of the bill by property.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SnapshotCut {
-    /// The name of a `Cut`.
+    /// The name of the property.
     pub cut: String,
     pub slices: Vec<SnapshotSlice>,
 }
@@ -101,7 +101,7 @@ pub struct SnapshotSlice {
     pub unpriced: usize,
 }
 
-/// Jobs that end: so much for a run, or for an hour.
+/// Jobs that end: the cost per run or hour.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SnapshotEnding {
     pub is_rented: bool,
@@ -116,7 +116,7 @@ pub struct SnapshotEnding {
 pub struct RuleCount {
     pub rule: String,
     pub findings: usize,
-    /// A month; findings on one resource overlap.
+    /// The monthly saving; findings on one resource overlap.
     pub saves: Amount,
 }
 
@@ -127,44 +127,44 @@ pub struct SnapshotUnjudged {
     pub reason: String,
 }
 
-/// A resource as it stood then.
+/// A resource in this state.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Holding {
     pub address: String,
-    /// What makes it: equal addresses of several runs are told apart by it.
+    /// The deployment of the resource, which distinguishes equal addresses.
     pub run: Option<String>,
     pub kind: String,
     pub path: String,
     pub is_rented: bool,
-    /// Sums count it.
+    /// True if the total contains it.
     pub is_added: bool,
-    /// A pod on machines that are counted: its dollars are theirs.
+    /// True for a pod on counted machines, which adds nothing.
     pub is_within: bool,
     pub machine: Option<String>,
     pub accelerator: Option<String>,
-    /// Of one machine or pod.
+    /// The accelerators of one machine or pod.
     pub accelerators: Option<f64>,
-    /// Machines or pods: floor, expected, ceiling.
+    /// Machines or pods: minimum, expected, maximum.
     pub count: Option<[f64; 3]>,
-    /// Nothing where no text says how often it runs, or where it has no price.
+    /// None if the number of runs is unknown, or without a price.
     pub monthly: Option<Amount>,
-    /// `month`, `run` or `hour`: what `amount` is for.
+    /// The period of `amount`: `month`, `run` or `hour`.
     pub per: String,
     pub amount: Option<Amount>,
     /// Why there is no price.
     pub unpriced: Option<String>,
-    /// What else is unknown of its cost, and why: the names of causes.
+    /// Other unknown parts of its cost: the names of the causes.
     pub open: Vec<(String, String)>,
-    /// What it costs of a month of all, so that each dollar counts once.
+    /// Its share of the monthly total, in which each dollar counts once.
     pub share: Option<Amount>,
-    /// The pool that a pod runs on.
+    /// The pool of a pod.
     pub pool: Option<String>,
-    /// Nothing limits how many machines there are.
+    /// True if nothing limits the number of machines.
     pub is_unlimited: bool,
 }
 
 impl Holding {
-    /// What stands in a file of that path may be it: both are of one folder, or the file is of the root that makes it.
+    /// Whether a file of that path may contain it: both have one folder, or the file belongs to its root.
     fn is_of(&self, path: &str) -> bool {
         let folder = parent(path);
         let of_run = |run: &str| {
@@ -209,7 +209,7 @@ impl Holding {
         }
     }
 
-    /// What is known of a month of it, and what is not.
+    /// The known monthly cost, and the unknown part.
     fn cost(&self, place: usize) -> CostSum {
         let part = |(cause, why): &(String, String)| OpenPart {
             of: self.address.as_str().into(),
@@ -221,12 +221,12 @@ impl Holding {
         CostSum::new(known, self.open.iter().map(part)).unlimited(self.is_unlimited && self.monthly.is_some())
     }
 
-    /// What it costs is known, by the month or each time that it runs.
+    /// True if the cost is known, per month or per run.
     pub fn is_known(&self) -> bool {
         self.monthly.is_some() || self.amount.is_some()
     }
 
-    /// It is the same and costs the same, wherever it is defined.
+    /// Whether it is the same resource with the same cost, wherever it is defined.
     pub fn costs_as(&self, other: &Holding) -> bool {
         (&self.machine, &self.accelerator, self.accelerators, self.count)
             == (&other.machine, &other.accelerator, other.accelerators, other.count)
@@ -234,12 +234,12 @@ impl Holding {
                 == (other.monthly, &other.per, other.amount, other.is_rented)
     }
 
-    /// Some of its cost is unknown.
+    /// True if a part of its cost is unknown.
     pub fn is_open(&self) -> bool {
         !self.open.is_empty()
     }
 
-    /// How many accelerators all of them have, as expected.
+    /// The expected number of accelerators of all its machines or pods.
     pub fn expected_accelerators(&self) -> f64 {
         let [_, expected, _] = self.count.unwrap_or_default();
         self.accelerators.unwrap_or_default() * expected
@@ -253,7 +253,7 @@ impl Snapshot {
         resources.sort_by(|a, b| (&a.run, &a.address, &a.path).cmp(&(&b.run, &b.address, &b.path)));
         let accelerators = |is_rented| {
             let counted = resources.iter().filter(|it| it.is_added && it.is_rented == is_rented);
-            // Negative zero is the sum of nothing.
+            // The sum of nothing can be negative zero.
             rounded(counted.map(Holding::expected_accelerators).fold(0.0, |sum, it| sum + it))
         };
         let savings = best_savings(report).into_values().filter(|it| it.per == Period::Month);
@@ -277,27 +277,27 @@ impl Snapshot {
         }
     }
 
-    /// What has each thing in common that this cut tells apart, the dearest first.
+    /// The slices of each cut, the most expensive first.
     pub fn slices(&self, cut: Cut) -> &[SnapshotSlice] {
         self.cuts.iter().find(|it| it.cut == cut.name()).map_or(&[], |it| &it.slices)
     }
 
-    /// A month of what is rented.
+    /// The monthly cost of machines.
     pub fn rented(&self) -> CostSum {
         self.sum(*self.rented, |it| it.is_rented)
     }
 
-    /// A month of what pods ask for.
+    /// The monthly cost of pods.
     pub fn requested(&self) -> CostSum {
         self.sum(*self.requested, |it| !it.is_rented)
     }
 
-    /// A month of both, with each dollar counted once.
+    /// The monthly cost of both, with each dollar counted once.
     pub fn combined(&self) -> CostSum {
         self.sum(*self.combined, |_| true)
     }
 
-    /// Disks of what is rented.
+    /// Disks of provisioned machines.
     pub fn attached(&self) -> CostSum {
         let open = OpenPart {
             of: "disks".into(),
@@ -316,7 +316,7 @@ impl Snapshot {
         CostSum::new(known, parts.open().cloned().chain(unread)).unlimited(parts.is_unlimited())
     }
 
-    /// What is known of a month of machines and pods, as far as they count.
+    /// The known monthly cost of machines and pods in the total.
     pub(super) fn month_of(&self, counts: impl Fn(&Holding) -> bool + Clone) -> MoneyRange {
         together(self.added().filter(move |it| counts(it)).filter_map(|it| {
             Some(MonthOf {
@@ -329,7 +329,7 @@ impl Snapshot {
         }))
     }
 
-    /// Accelerators that are expected, each counted once: those of pods on machines that count are of these.
+    /// The expected number of accelerators, each counted once: pods on counted machines add none.
     pub fn accelerators(&self) -> f64 {
         self.accelerators_of(|_| true)
     }
@@ -339,12 +339,12 @@ impl Snapshot {
         rounded(of_their_own.map(Holding::expected_accelerators).fold(0.0, |sum, it| sum + it))
     }
 
-    /// A part of what was not evaluated may be a resource of that address.
+    /// Whether an unevaluated entry may be a resource of that address.
     pub fn may_hide(&self, it: &Holding) -> bool {
         self.declares(it) || self.not_judged.iter().any(|open| open.address.is_none() && open.path == it.path)
     }
 
-    /// A resource of that address is there and was not evaluated.
+    /// Whether a resource of that address exists and was not evaluated.
     pub(super) fn declares(&self, it: &Holding) -> bool {
         let within = |open: &SnapshotUnjudged| {
             let rest = open.address.as_ref().and_then(|own| it.address.strip_prefix(&**own));
@@ -353,7 +353,7 @@ impl Snapshot {
         self.not_judged.iter().any(within)
     }
 
-    /// What sums count.
+    /// The resources in the total.
     pub fn added(&self) -> impl Iterator<Item = &Holding> + Clone {
         self.resources.iter().filter(|it| it.is_added)
     }
@@ -362,7 +362,7 @@ impl Snapshot {
         self.findings.iter().map(|it| it.findings).sum()
     }
 
-    /// The same bill, whatever else differs.
+    /// Whether both states have the same bill.
     pub fn costs_the_same(&self, other: &Snapshot) -> bool {
         (self.rented, self.requested, self.combined) == (other.rented, other.requested, other.combined)
             && self.unpriced == other.unpriced

@@ -1,4 +1,4 @@
-//! What lies between two states: which resources came, went, changed or moved.
+//! The difference between two states: added, removed, changed and moved resources.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -7,20 +7,20 @@ use super::snapshot::{Holding, Snapshot};
 use crate::catalog::Money;
 use crate::pricing::{CostChange, CostSum};
 
-/// Where what it costs is another than before.
+/// A point whose cost differs from the previous one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Step {
-    /// The place of the point before, among the points; none where there was nothing before.
+    /// The index of the previous point; none for the first one.
     pub from: Option<usize>,
     pub to: usize,
-    /// Commits between both that are not known: it was one of these or the last.
+    /// The number of unknown commits before this one: one of them may have made the change.
     pub between: usize,
-    /// What became of each sum.
+    /// The change of each total.
     pub rented: CostChange,
     pub requested: CostChange,
     pub combined: CostChange,
     pub accelerators: f64,
-    /// The largest first.
+    /// The changes of resources, the largest first.
     pub changes: Vec<StepChange>,
 }
 
@@ -29,16 +29,16 @@ pub enum StepKind {
     Added,
     Removed,
     Changed,
-    /// The same under another name, or made by another run.
+    /// The same resource with another name or deployment.
     Moved,
-    /// What it costs was unknown before: it was not added.
+    /// Its cost was unknown before: it was not added.
     BecameKnown,
-    /// What it costs is unknown now: it was not removed.
+    /// Its cost is unknown now: it was not removed.
     NoLongerKnown,
 }
 
 impl StepKind {
-    /// One word, for programs.
+    /// The name for programs.
     pub fn word(self) -> &'static str {
         match self {
             StepKind::BecameKnown => "became-known",
@@ -47,7 +47,7 @@ impl StepKind {
         }
     }
 
-    /// What stands before an address.
+    /// The words before an address.
     pub fn name(self) -> &'static str {
         match self {
             StepKind::Added => "added",
@@ -60,13 +60,13 @@ impl StepKind {
     }
 }
 
-/// One resource of a step.
+/// The change of one resource in a step.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StepChange {
     pub kind: StepKind,
     pub before: Option<Holding>,
     pub after: Option<Holding>,
-    /// Of a merge, the commit of the branch that did it, where that is known.
+    /// For a merge, the commit of the branch that made the change, if known.
     pub by: Option<BranchCommit>,
 }
 
@@ -82,7 +82,7 @@ impl StepChange {
         self.after.as_ref().or(self.before.as_ref()).map_or("", |it| &it.address)
     }
 
-    /// By how much its month grew; nothing where one of the states does not know what it costs.
+    /// The increase of the monthly cost; none if one of the states does not know it.
     pub fn delta(&self) -> Money {
         match self.kind {
             StepKind::BecameKnown | StepKind::NoLongerKnown => Money::ZERO,
@@ -90,12 +90,12 @@ impl StepChange {
         }
     }
 
-    /// What is known of its month before the step.
+    /// The known monthly cost before the step.
     pub fn known_before(&self) -> Money {
         monthly(self.before.as_ref())
     }
 
-    /// And after it.
+    /// The known monthly cost after the step.
     pub fn known_after(&self) -> Money {
         monthly(self.after.as_ref())
     }
@@ -105,7 +105,7 @@ fn monthly(it: Option<&Holding>) -> Money {
     it.and_then(|it| it.monthly).map_or(Money::ZERO, |it| it.expected)
 }
 
-/// How a resource is known from one state to the next: the run, the address, and which of several of that name.
+/// The identity of a resource from one state to the next: deployment, address, and position among equal ones.
 pub(super) type HoldingKey<'a> = (&'a Option<String>, &'a str, usize);
 
 pub(super) fn by_key(snapshot: &Snapshot) -> BTreeMap<HoldingKey<'_>, &Holding> {
@@ -119,7 +119,7 @@ pub(super) fn by_key(snapshot: &Snapshot) -> BTreeMap<HoldingKey<'_>, &Holding> 
     all
 }
 
-/// What lies between each known point and the next one.
+/// The steps between each known point and the next one.
 pub fn steps(points: &[Point], from_the_first: bool) -> Vec<Step> {
     let nothing = Snapshot::default();
     let mut steps = Vec::new();
@@ -160,7 +160,7 @@ fn step(before: &Snapshot, after: &Snapshot) -> Step {
     }
 }
 
-/// What became of the sum of all between two states.
+/// The change of the combined total between two states.
 pub(in crate::report) fn course(before: &Snapshot, after: &Snapshot) -> CostChange {
     step(before, after).combined
 }
@@ -193,7 +193,7 @@ impl StepSums<'_> {
         .settle_ceiling()
     }
 
-    /// Of what both states know.
+    /// The difference of the cost that both states know.
     fn accelerators(&self) -> f64 {
         let lost = self.of_kind(StepKind::NoLongerKnown, |it| it.before.as_ref());
         let gained = self.of_kind(StepKind::BecameKnown, |it| it.after.as_ref());
@@ -239,7 +239,7 @@ fn changes(before: &Snapshot, after: &Snapshot) -> Vec<StepChange> {
     changes
 }
 
-/// What became of a resource that both states hold.
+/// The change of a resource that both states have.
 fn became(was: &Holding, is: &Holding) -> StepKind {
     match (was.is_known(), is.is_known()) {
         (false, true) => StepKind::BecameKnown,
@@ -252,8 +252,7 @@ fn change(kind: StepKind, before: Option<&Holding>, after: Option<&Holding>) -> 
     StepChange { kind, before: before.cloned(), after: after.cloned(), by: None }
 }
 
-/// Those that went in one place and came in another as they were: those of the same address first, then those of the same
-/// name, then those of the same kind in their order.
+/// Pairs removed and added resources that are otherwise equal: first by address, then by name, then by kind in their order.
 fn moves(gone: &[&Holding], new: &[&Holding]) -> Vec<(usize, usize)> {
     let address = |it: &Holding| it.address.clone();
     let name = |it: &Holding| it.address.rsplit(['.', '/']).next().unwrap_or_default().to_owned();
@@ -280,7 +279,7 @@ fn moves(gone: &[&Holding], new: &[&Holding]) -> Vec<(usize, usize)> {
     moved
 }
 
-/// What two have in common that are one.
+/// What two equal resources have in common.
 fn signature(it: &Holding, called: &str) -> String {
     let what = (&it.kind, &it.machine, &it.accelerator, it.accelerators, it.count);
     format!("{called:?} {what:?} {:?}", (it.monthly, &it.per, it.amount, it.is_rented))

@@ -1,4 +1,4 @@
-//! Where a curve has a gap: what a resource costs is unknown there, and known before or after.
+//! Finds gaps in a curve: points at which the cost of a resource is unknown, and known before or after.
 
 use std::collections::BTreeMap;
 
@@ -6,8 +6,8 @@ use super::History;
 use super::snapshot::{Holding, Snapshot};
 use super::steps::{Step, StepKind, by_key};
 
-/// Whether each point lacks the cost of a resource that the points before it or after it know. A sum without that resource
-/// is no fall and no rise.
+/// Whether each point lacks the cost of a resource that earlier or later points know. A total without that resource is neither a
+/// decrease nor an increase.
 pub(in crate::report) fn unknown_points(history: &History) -> Vec<bool> {
     let lost = by_place(history, StepKind::NoLongerKnown, |step| Some(step.to));
     let gained = by_place(history, StepKind::BecameKnown, |step| step.from);
@@ -20,7 +20,7 @@ pub(in crate::report) fn unknown_points(history: &History) -> Vec<bool> {
 
 type Places<'a> = BTreeMap<usize, Vec<&'a Holding>>;
 
-/// The resources of steps of a kind, as they were known, by the point at which each is unknown.
+/// The last known resources of steps of one kind, by the point at which each is unknown.
 fn by_place(history: &History, kind: StepKind, place: impl Fn(&Step) -> Option<usize>) -> Places<'_> {
     let mut places = Places::new();
     for step in &history.steps {
@@ -32,7 +32,7 @@ fn by_place(history: &History, kind: StepKind, place: impl Fn(&Step) -> Option<u
     places
 }
 
-/// Goes from each place where a resource is unknown as far as it stays so.
+/// Follows each unknown resource as long as it stays unknown.
 fn mark<'a>(history: &'a History, unknown: &mut [bool], order: impl Iterator<Item = usize>, begins: &Places<'a>) {
     let mut open: Vec<&Holding> = Vec::new();
     for place in order {

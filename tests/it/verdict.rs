@@ -155,7 +155,7 @@ fn an_old_suppression_covers_no_other_machine() {
     // Nothing else changed: nothing to say.
     assert_eq!(diff(&suppressed(&old, &format!("\n{old}")), "text").code, Some(0));
     let removed = diff(&suppressed(&old, WASTE), "text");
-    assert!(removed.out.contains("a suppression was removed"), "{}", removed.out);
+    assert!(removed.out.contains("the change removes a suppression"), "{}", removed.out);
 }
 
 #[test]

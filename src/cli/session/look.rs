@@ -38,6 +38,7 @@ pub(super) fn find_input(input: &Input, add: impl Fn(&mut Found, &Path, &Place))
         paths.push(PathBuf::from("."));
     }
     let beside = input.config.iter().chain(&input.modules_directory).chain(&input.not_checked).map(PathBuf::as_path);
+    place::demand_settings(input.config.as_deref())?;
     let variable_files = VariableFiles::from_arguments(&input.variable_files)?;
     let beside: Vec<&Path> = beside.chain(variable_files.all()).collect();
     let place = Place::find(input.here.as_deref(), &paths, &beside)?;

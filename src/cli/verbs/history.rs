@@ -62,7 +62,7 @@ pub(in crate::cli) fn over_commits(
     read(&request).map(Some)
 }
 
-/// The one around everything that is named.
+/// Returns the repository that contains all named paths.
 fn repository(input: &Input) -> Result<PathBuf, Failure> {
     let here = [PathBuf::from(".")];
     let named = if input.paths.is_empty() { &here[..] } else { &input.paths };
@@ -71,15 +71,15 @@ fn repository(input: &Input) -> Result<PathBuf, Failure> {
         let real = place::canonical(path)?;
         let around = place::repository(&real).map(std::path::Path::to_owned);
         let Some(around) = around.filter(|it| found.as_ref().is_none_or(|other| other == it)) else {
-            return Err(Failure::new("history needs one git repository around everything that is named")
-                .with_help("run it in one repository, and name what lies in it"));
+            return Err(Failure::new("the given paths are not all in one git repository")
+                .with_help("run the command in a git repository, and pass only paths inside it"));
         };
         found = Some(around);
     }
-    found.ok_or_else(|| Failure::new("history needs a git repository"))
+    found.ok_or_else(|| Failure::new("this is not a git repository").with_help("run the command in a git repository"))
 }
 
-/// Settings, rules and prices are those of the newest commit, unless something else was named.
+/// Returns the newest commit as the source of settings, rules and prices, unless the user chose another source.
 fn policy(input: &Input, newest: &str) -> Option<String> {
     let is_elsewhere = input.no_config || input.config.is_some();
     input.policy_ref.clone().or_else(|| (!is_elsewhere).then(|| newest.to_owned()))

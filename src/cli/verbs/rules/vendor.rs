@@ -9,12 +9,13 @@ use crate::cli::session::settings;
 use crate::cli::session::settings::refused;
 use crate::cli::world::file_tree::DiskTree;
 use crate::cli::world::output;
-use crate::cli::world::place::Place;
+use crate::cli::world::place::{self, Place};
 use crate::cli::{Failure, Outcome};
 use crate::diagnostic::Diagnostic;
 use crate::source::Sources;
 
 pub(super) fn run(check: bool, force: bool, config: Option<&Path>) -> Result<Outcome, Failure> {
+    place::demand_settings(config)?;
     let input = Input { config: config.map(Path::to_owned), ..Input::here() };
     let beside: Vec<&Path> = config.into_iter().collect();
     let place = Place::find(None, &[".".into()], &beside)?;

@@ -103,14 +103,14 @@ fn wrong(before: &JudgedTree, after: &JudgedTree, chosen: &[&Finding]) -> BTreeM
     let left: BTreeSet<Identity> =
         after.findings.iter().filter(|it| !it.finding.edits.is_empty()).map(|it| after.identity(&it.finding)).collect();
     let undone = chosen.iter().map(|it| before.identity(it)).filter(|it| left.contains(it));
-    wrong.extend(undone.map(|it| (it, "taken back: the finding stays with the edit".to_owned())));
+    wrong.extend(undone.map(|it| (it, "fix withdrawn: the finding remains after the edit".to_owned())));
     let changed = changed_elsewhere(before, after, chosen);
     let broken = after.analysis.inventory.diagnostics.len() > before.analysis.inventory.diagnostics.len();
     for finding in chosen {
         let files: BTreeSet<String> =
             finding.edits.iter().map(|edit| before.session.sources.path(edit.span.file)).collect();
         if broken || !files.is_disjoint(&changed) {
-            wrong.insert(before.identity(finding), "taken back: the edit would change something else".to_owned());
+            wrong.insert(before.identity(finding), "fix withdrawn: the edit would change something else, too".to_owned());
         }
     }
     if wrong.is_empty() { brought(before, after, chosen) } else { wrong }
@@ -124,7 +124,7 @@ fn brought(before: &JudgedTree, after: &JudgedTree, chosen: &[&Finding]) -> BTre
     for finding in chosen {
         let Some(address) = finding.address(&before.analysis.inventory) else { continue };
         if let Some(news) = worse.get(address) {
-            let why = format!("taken back: with the edit, {news}");
+            let why = format!("fix withdrawn: after the edit, {news}");
             given_up.insert(address, (before.identity(finding), why));
         }
     }

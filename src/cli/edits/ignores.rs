@@ -151,12 +151,12 @@ fn written(judged: &JudgedTree, wishes: &[Wish], acceptance: &Acceptance<'_>) ->
     let mut texts = Texts::new();
     for (path, lines) in comments {
         let shown = session.scope.paths.show(&path);
-        let failed = |why: String| Failure::new(format!("`{shown}` cannot be changed: {why}"));
+        let failed = |why: String| Failure::new(format!("gpulint cannot write to `{shown}`: {why}"));
         if normalize(&path).is_none() {
-            return Err(failed("it lies outside".to_owned()));
+            return Err(failed("it is outside the directories that gpulint may write".to_owned()));
         }
         let bytes = sources.tree().read(&path).map_err(|error| failed(error.to_string()))?;
-        let text = String::from_utf8(bytes).map_err(|_| failed("it is no UTF-8".to_owned()))?;
+        let text = String::from_utf8(bytes).map_err(|_| failed("it is not UTF-8".to_owned()))?;
         texts.insert(path, commented(&text, &lines, &behind).into_bytes());
     }
     Ok(texts)

@@ -55,7 +55,7 @@ fn run(arguments: Arguments) -> Result<Outcome, Failure> {
         Some(Verb::Explain(explain)) => verbs::explain::run(&explain),
         Some(Verb::WhatIf(what_if)) => verbs::what_if::run(&what_if),
         Some(Verb::Rules(verb @ RulesVerb::List { .. })) => verbs::rules::run(&verb),
-        _ => Err(Failure::new("no tool asks this")),
+        _ => Err(Failure::new("no tool supports this subcommand")),
     }
 }
 
@@ -68,7 +68,7 @@ fn without_usage(error: &clap::Error) -> String {
 
 fn of_report(tool: &Tool, page: &ReportPage, kept: &Kept, outcome: Outcome) -> Result<Value, String> {
     let whole = kept.report(Format::Json).unwrap_or_default();
-    let mut report: Value = serde_json::from_str(whole).map_err(|error| format!("the report is broken: {error}"))?;
+    let mut report: Value = serde_json::from_str(whole).map_err(|error| format!("gpulint's own report is not valid JSON: {error}"))?;
     demand_list(page, &report)?;
     dearest_first(&mut report);
     let Shown { report, left_out, texts_cut } = page.of(report);
@@ -78,14 +78,14 @@ fn of_report(tool: &Tool, page: &ReportPage, kept: &Kept, outcome: Outcome) -> R
     }
     let mut notes: Vec<String> = kept.complaints.iter().take(MOST_NOTES).cloned().collect();
     if outcome == Outcome::Empty {
-        notes.push(format!("nothing was there for `{}` to look at", tool.name));
+        notes.push(format!("`{}` found nothing to check", tool.name));
     }
     let mut text = summary.trim_end().to_owned();
     text.extend(lines_of_findings(&report, page));
     text.extend(left_out.iter().filter(|it| it.list == page.list || page.list.is_empty()).map(|it| {
-        let next = it.next_offset().map(|next| format!("; the next begin at offset {next}")).unwrap_or_default();
+        let next = it.next_offset().map(|next| format!("; continue at offset {next}")).unwrap_or_default();
         format!(
-            "\n{} of {} {} are told{next}",
+            "\n{} of {} {} shown{next}",
             it.shown,
             it.total,
             if it.list.is_empty() { "entries" } else { &it.list }
@@ -145,7 +145,7 @@ fn of_text(page: &ReportPage, kept: &Kept) -> Value {
     let (mut text, next) = page::lines(&kept.printed, page.offset, page.limit);
     if let Some(next) = next {
         let total = kept.printed.chars().count();
-        text.push_str(&format!("\n({next} of {total} characters are told; the next begin at offset {next})"));
+        text.push_str(&format!("\n({next} of {total} characters shown; continue at offset {next})"));
     }
     text.extend(kept.complaints.iter().take(MOST_NOTES).map(|note| format!("\n{note}")));
     json!({ "content": [{ "type": "text", "text": text }], "isError": false })
@@ -160,7 +160,7 @@ mod tests {
         let none: [u8; 0] = [];
         let index = std::hint::black_box(7);
         let said = whatever_happens(|| Ok(none[index]));
-        assert!(said.unwrap_err().contains("mistake in gpulint"));
+        assert!(said.unwrap_err().contains("bug in gpulint"));
         assert_eq!(whatever_happens(|| Ok(1)), Ok(1));
     }
 

@@ -22,7 +22,7 @@ pub(super) fn run(arguments: &Mcp) -> Result<Outcome, Failure> {
     let folder = place::canonical(&arguments.folder)?;
     // What is shown is relative to where a process runs.
     std::env::set_current_dir(&folder)
-        .map_err(|error| Failure::new(format!("`{}` is no folder to answer for: {error}", folder.display())))?;
+        .map_err(|error| Failure::new(format!("gpulint cannot use the folder `{}`: {error}", folder.display())))?;
     serving::begin(folder);
     // It has a clock for each answer.
     deadline::none();

@@ -88,7 +88,7 @@ impl ToolParameter {
             }),
         };
         let help = match self.kind {
-            Kind::Tree => "A file or a folder below the one that is served [default: all of it]".to_owned(),
+            Kind::Tree => "File or folder below the served folder [default: the whole folder]".to_owned(),
             _ => help,
         };
         let allowed = argument.map(Arg::get_possible_values).unwrap_or_default();
@@ -109,19 +109,19 @@ impl ToolParameter {
             Kind::Text => push(text(value)?.to_owned()),
             Kind::Number => match value {
                 Value::Number(number) => push(number.to_string()),
-                _ => return Err("a number is expected".to_owned()),
+                _ => return Err("expected a number".to_owned()),
             },
             Kind::Flag => match value {
                 Value::Bool(true) => line.options.push(format!("--{option}").into()),
                 Value::Bool(false) => {}
-                _ => return Err("true or false is expected".to_owned()),
+                _ => return Err("expected true or false".to_owned()),
             },
             Kind::Texts => texts(value)?.into_iter().try_for_each(|it| text(it).map(|it| push(it.to_owned())))?,
             Kind::Pairs => pairs(value)?.into_iter().for_each(push),
             Kind::Cases => {
                 for case in texts(value)? {
                     let named = case.get("name").zip(case.get("set"));
-                    let (name, set) = named.ok_or("each case has a `name` and what to `set`")?;
+                    let (name, set) = named.ok_or("each case needs `name` and `set`")?;
                     push(format!("{}:{}", text(name)?, pairs(set)?.join(",")));
                 }
             }
@@ -134,12 +134,12 @@ impl ToolParameter {
 }
 
 fn text(value: &Value) -> Result<&str, String> {
-    let text = value.as_str().ok_or("a text is expected")?;
+    let text = value.as_str().ok_or("expected a string")?;
     if text.len() > LONGEST_TEXT_BYTES {
-        return Err(format!("it is longer than {LONGEST_TEXT_BYTES} bytes"));
+        return Err(format!("the string has more than {LONGEST_TEXT_BYTES} bytes"));
     }
     if text.chars().any(char::is_control) {
-        return Err("it holds characters that are none of a text".to_owned());
+        return Err("the string contains control characters".to_owned());
     }
     Ok(text)
 }
@@ -149,21 +149,21 @@ fn texts(value: &Value) -> Result<Vec<&Value>, String> {
     let texts: Vec<&Value> = match value {
         Value::Array(texts) => texts.iter().collect(),
         Value::String(_) => vec![value],
-        _ => return Err("a list is expected".to_owned()),
+        _ => return Err("expected a list".to_owned()),
     };
-    if texts.len() > MOST_TEXTS { Err(format!("it has more than {MOST_TEXTS} entries")) } else { Ok(texts) }
+    if texts.len() > MOST_TEXTS { Err(format!("the list has more than {MOST_TEXTS} entries")) } else { Ok(texts) }
 }
 
 fn pairs(value: &Value) -> Result<Vec<String>, String> {
-    let Value::Object(pairs) = value else { return Err("an object of names and values is expected".to_owned()) };
+    let Value::Object(pairs) = value else { return Err("expected an object of names and values".to_owned()) };
     if pairs.len() > MOST_TEXTS {
-        return Err(format!("it has more than {MOST_TEXTS} entries"));
+        return Err(format!("the list has more than {MOST_TEXTS} entries"));
     }
     let pair = |(name, value): (&String, &Value)| {
         let said = match value {
             Value::String(_) => text(value)?.to_owned(),
             Value::Number(_) | Value::Bool(_) => value.to_string(),
-            _ => return Err(format!("`{name}` is a text, a number, true or false")),
+            _ => return Err(format!("`{name}` must be a string, a number, true or false")),
         };
         text(&Value::String(name.clone()))?;
         Ok(format!("{name}={said}"))
@@ -173,7 +173,7 @@ fn pairs(value: &Value) -> Result<Vec<String>, String> {
 
 /// A path below the folder that is served, however it is written and wherever links lead.
 fn inside(value: &Value) -> Result<String, String> {
-    const OUTSIDE: &str = "it leads out of the folder that is served; name a file or a folder below it, relative to it";
+    const OUTSIDE: &str = "the path is outside the served folder: pass a file or a folder below it, relative to it";
     let said = text(value)?;
     let is_below = |part: Component<'_>| matches!(part, Component::Normal(_) | Component::CurDir);
     if said.is_empty() || !Path::new(said).components().all(is_below) {

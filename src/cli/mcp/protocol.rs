@@ -58,11 +58,11 @@ impl ClientMessage {
                 return ClientMessage::Wrong(failed(
                     &Value::Null,
                     Code::NoRequest,
-                    "a message is one JSON object a line",
+                    "each message must be one JSON object on one line",
                 ));
             }
             Err(error) => {
-                return ClientMessage::Wrong(failed(&Value::Null, Code::NoJson, &format!("this is no JSON: {error}")));
+                return ClientMessage::Wrong(failed(&Value::Null, Code::NoJson, &format!("the message is not valid JSON: {error}")));
             }
         };
         let id = message.get("id").cloned();
@@ -74,14 +74,14 @@ impl ClientMessage {
         let is_id = |id: &Value| id.is_string() || id.is_number();
         let shown = id.clone().filter(is_id).unwrap_or(Value::Null);
         let wrong = |code, why: &str| ClientMessage::Wrong(failed(&shown, code, why));
-        let Some(method) = named else { return wrong(Code::NoRequest, "a request names its `method`") };
+        let Some(method) = named else { return wrong(Code::NoRequest, "a request needs a `method`") };
         if message.get("jsonrpc").and_then(Value::as_str) != Some("2.0") {
             return wrong(Code::NoRequest, "`jsonrpc` is \"2.0\"");
         }
         let parameters = match message.get("params") {
             None => Map::new(),
             Some(Value::Object(parameters)) => parameters.clone(),
-            Some(_) => return wrong(Code::BadParameters, "`params` is an object"),
+            Some(_) => return wrong(Code::BadParameters, "`params` must be an object"),
         };
         match id {
             None if method == "notifications/cancelled" => {
@@ -89,7 +89,7 @@ impl ClientMessage {
             }
             None => ClientMessage::Nothing,
             Some(id) if is_id(&id) => ClientMessage::Request(Request::new(id, method, parameters)),
-            Some(_) => wrong(Code::NoRequest, "`id` is a text or a number"),
+            Some(_) => wrong(Code::NoRequest, "`id` must be a string or a number"),
         }
     }
 }
@@ -105,11 +105,11 @@ impl Request {
         let said = self.parameters.get("_meta")?;
         let version = said.get(VERSION_KEY)?;
         let Some(version) = version.as_str() else {
-            return Some(self.fail(Code::BadParameters, "the version of the protocol is a text"));
+            return Some(self.fail(Code::BadParameters, "the protocol version must be a string"));
         };
         if version != WITHOUT_HANDSHAKE {
             let data = json!({ "supported": [WITHOUT_HANDSHAKE], "requested": version });
-            let message = "this version of the protocol is not spoken without a handshake";
+            let message = "this protocol version needs a handshake first";
             return Some(error(&self.id, Code::UnknownVersion, message, Some(data)));
         }
         let has_capabilities = said.get(CAPABILITIES_KEY).is_some_and(Value::is_object);
@@ -197,11 +197,11 @@ pub(super) fn next_line(input: &mut impl BufRead) -> io::Result<Option<Result<St
     }
     if !line.ends_with(b"\n") && line.len() as u64 == LONGEST_BYTES {
         skip_line(input)?;
-        let why = format!("a message has at most {LONGEST_BYTES} bytes");
+        let why = format!("a message must not have more than {LONGEST_BYTES} bytes");
         return Ok(Some(Err(failed(&Value::Null, Code::NoRequest, &why))));
     }
     let text = String::from_utf8(line);
-    Ok(Some(text.map_err(|_| failed(&Value::Null, Code::NoJson, "a message is UTF-8"))))
+    Ok(Some(text.map_err(|_| failed(&Value::Null, Code::NoJson, "a message must be UTF-8"))))
 }
 
 /// Reads to the end of a line and keeps nothing of it.

@@ -21,9 +21,9 @@ const STACK_BYTES: usize = 16 << 20;
 
 fn instructions() -> String {
     format!(
-        "gpulint reads {READ}. It reports what GPUs and other accelerators in them cost and what of that is waste. \
-         Begin with `check`. `explain` and `what_if` take the addresses and rule names of its answer. It reads files as they \
-         are on the disk now, changes none, and asks no cloud: amounts are list prices, and null is unknown."
+        "gpulint reads {READ}. It reports the cost of GPUs and other accelerators in them, and which part of it is waste. \
+         Begin with `check`. `explain` and `what_if` take the addresses and rule names of its answer. gpulint reads the files \
+         on the disk, changes none, and connects to no cloud: amounts are list prices, and null is unknown."
     )
 }
 
@@ -126,7 +126,7 @@ impl Server {
             },
             method => {
                 let method: String = method.chars().take(100).collect();
-                request.fail(Code::NoMethod, &format!("there is no method `{method}`"))
+                request.fail(Code::NoMethod, &format!("unknown method `{method}`"))
             }
         };
         self.send(&answer);
@@ -138,16 +138,16 @@ impl Server {
         let Some(tool) = Tool::named(name) else {
             let names: Vec<&str> = TOOLS.iter().map(|tool| tool.name).collect();
             let name: String = name.chars().take(100).collect();
-            let why = format!("there is no tool `{name}`; the tools are {}", names.join(", "));
+            let why = format!("unknown tool `{name}`; the tools are {}", names.join(", "));
             return Some(request.fail(Code::BadParameters, &why));
         };
         let arguments = match request.parameters.get("arguments") {
             None | Some(Value::Null) => Map::new(),
             Some(Value::Object(arguments)) => arguments.clone(),
-            Some(_) => return Some(request.fail(Code::BadParameters, "`arguments` is an object")),
+            Some(_) => return Some(request.fail(Code::BadParameters, "`arguments` must be an object")),
         };
         if self.calls.len() >= MOST_RUNNING + MOST_WAITING {
-            let why = "too many calls wait for an answer; ask again when some have come";
+            let why = "too many calls are waiting: try again when some have been answered";
             return Some(request.answer(answer::failed(why)));
         }
         self.count += 1;
@@ -169,7 +169,7 @@ impl Server {
             let thread = std::thread::Builder::new().name(tool.name.to_owned()).stack_size(STACK_BYTES);
             self.running += 1;
             if thread.spawn(work).is_err() {
-                self.done(number, answer::failed("the system starts no more threads; ask again later"));
+                self.done(number, answer::failed("the system cannot start another thread: try again later"));
             }
         }
     }
@@ -191,7 +191,7 @@ impl Server {
         {
             let seconds = self.time.as_secs();
             let why = format!(
-                "not finished after {seconds} seconds, so nothing is said. Ask about a part of it: `path` names a folder"
+                "no answer within {seconds} seconds. Ask about a smaller folder: set `path`"
             );
             self.send(&call.request.answer(answer::failed(&why)));
         }

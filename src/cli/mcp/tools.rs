@@ -54,19 +54,19 @@ const SELECTION: &[ToolParameter] =
 pub(super) const TOOLS: &[Tool] = &[
     Tool {
         name: "check",
-        title: "What is wasteful, and what it costs",
-        meaning: "Reads the infrastructure files of the folder, finds GPUs and other accelerators, and tells findings \
-                  with the money they cost, the dearest first. `list: \"resources\"` pages through the bill instead, `not_judged` \
-                  through what could not be judged. Amounts that are not known are null, never zero.",
+        title: "Find GPU waste and its cost",
+        meaning: "Reads the infrastructure files of the folder, finds GPUs and other accelerators, and lists findings \
+                  with their cost, the most expensive first. `list: \"resources\"` lists the priced resources instead, `not_judged` the \
+                  files and blocks that were not evaluated. Unknown amounts are null, never zero.",
         verb: &["check"],
         parameters: &[INPUT, SELECTION, &[may("min_confidence", Kind::Text)]],
         answer: ToolAnswer::Report { list: "findings", is_whole: true },
     },
     Tool {
         name: "price",
-        title: "What a machine or an accelerator costs",
-        meaning: "Looks a machine type (g5.xlarge) or an accelerator (H100-80GB) up in the price catalog: clouds, regions, on \
-                  demand, spot, reserved. With `hours`, the ways to buy a planned run.",
+        title: "Look up the price of a machine or an accelerator",
+        meaning: "Returns the prices of a machine type (g5.xlarge) or an accelerator (H100-80GB) from the catalog: clouds, regions, on \
+                  demand, spot, reserved. With `hours`, compares the ways to buy that many hours.",
         verb: &["price"],
         parameters: &[&[
             may("name", Kind::First("name")),
@@ -84,9 +84,9 @@ pub(super) const TOOLS: &[Tool] = &[
     },
     Tool {
         name: "fit",
-        title: "Whether a model fits, and on what it is cheapest",
-        meaning: "Whether a model fits into the memory of an accelerator or a machine, for serving or training, and the cheapest \
-                  machines that hold it.",
+        title: "Check whether a model fits, and find the cheapest machine",
+        meaning: "Checks whether a model fits into the memory of an accelerator or a machine, for serving or training, and lists the cheapest \
+                  machines that it fits.",
         verb: &["fit"],
         parameters: &[&[
             may("model", Kind::First("model")),
@@ -118,26 +118,26 @@ pub(super) const TOOLS: &[Tool] = &[
     },
     Tool {
         name: "explain",
-        title: "How a price came to be, or what a rule is about",
-        meaning: "Step by step how the price of a resource came to be, by its address as `check` tells it; or the page of a rule, \
-                  by its name.",
+        title: "Explain a price or a rule",
+        meaning: "Explains step by step how the price of a resource is calculated, by the address that `check` reports; or returns the \
+                  documentation of a rule, by its name.",
         verb: &["explain"],
         parameters: &[&[must("what", Kind::First("what"))], INPUT],
         answer: ToolAnswer::Text,
     },
     Tool {
         name: "what_if",
-        title: "What another machine, region, purchase or count would cost",
-        meaning: "Prices and judges the folder as if resources were otherwise, beside today; files stay as they are. `on` are \
-                  addresses as `check` tells them; `set` says what they are to be, `case` several variants beside each other.",
+        title: "Compare with another machine, region, purchase or count",
+        meaning: "Prices and checks the folder with changed resources, compared with today; files stay unchanged. `on` takes \
+                  addresses from `check`; `set` takes the new values, and `case` takes several named variants to compare.",
         verb: &["what-if"],
         parameters: &[&[must("on", Kind::Texts), may("set", Kind::Pairs), may("case", Kind::Cases)], INPUT, SELECTION],
         answer: ToolAnswer::Report { list: "cases", is_whole: false },
     },
     Tool {
         name: "rules",
-        title: "All rules, and which run here",
-        meaning: "Every rule in a sentence, and whether it runs with the settings of this folder. `explain` has the page of one.",
+        title: "List all rules, and which run here",
+        meaning: "Lists every rule in one sentence, and whether it runs with the settings of this folder. `explain` documents one rule.",
         verb: &["rules", "list"],
         parameters: &[INPUT, SELECTION],
         answer: ToolAnswer::Report { list: "", is_whole: true },
@@ -197,13 +197,13 @@ impl Tool {
             }
             schema
         };
-        let limit = number(1, Some(most), format!("The most {what} to tell [default: {usual}]"));
-        let offset = number(0, None, format!("The {what} to leave out before: `next_offset` of the answer before"));
+        let limit = number(1, Some(most), format!("Maximum number of {what} to return [default: {usual}]"));
+        let offset = number(0, None, format!("Number of {what} to skip: `next_offset` of the previous answer"));
         let mut paging = vec![("limit".to_owned(), limit), ("offset".to_owned(), offset)];
         if let ToolAnswer::Report { list, .. } = self.answer
             && !list.is_empty()
         {
-            let meaning = format!("The list of the report that limit and offset are about [default: {list}]");
+            let meaning = format!("The list of the report to which limit and offset apply [default: {list}]");
             paging.push(("list".to_owned(), json!({ "type": "string", "description": meaning })));
         }
         paging
@@ -217,7 +217,7 @@ impl Tool {
                 "summary": { "type": "string" },
                 "left_out": {
                     "type": "array",
-                    "description": "lists of the report that are not whole: ask for the rest by `list` and `offset`",
+                    "description": "lists of the report that were cut: get the rest with `list` and `offset`",
                     "items": { "type": "object", "required": ["list", "total", "offset", "shown", "next_offset"] },
                 },
                 "texts_cut": { "type": "integer" },
@@ -237,7 +237,7 @@ impl Tool {
             let near = nearest(unknown, names()).map(|near| format!(" Did you mean `{near}`?")).unwrap_or_default();
             let all: Vec<&str> = names().collect();
             let unknown: String = unknown.chars().take(100).collect();
-            return Err(format!("`{}` has no argument `{unknown}`.{near} It has: {}", self.name, all.join(", ")));
+            return Err(format!("`{}` has no argument `{unknown}`.{near} Its arguments are: {}", self.name, all.join(", ")));
         }
         let mut line = CommandLine::default();
         for parameter in self.parameters() {
@@ -270,7 +270,7 @@ impl Tool {
             Some(value) => {
                 let said = value.as_u64().filter(|it| (least..=most).contains(it));
                 let said = said.and_then(|it| usize::try_from(it).ok());
-                said.ok_or_else(|| format!("`{name}`: a whole number from {least} to {most} is expected"))
+                said.ok_or_else(|| format!("`{name}`: expected a whole number from {least} to {most}"))
             }
         };
         let (list, is_whole, usual, most) = match self.answer {
@@ -279,7 +279,7 @@ impl Tool {
         };
         let list = match arguments.get("list") {
             None | Some(Value::Null) => list,
-            Some(wished) => wished.as_str().ok_or("`list`: the name of a list is expected")?,
+            Some(wished) => wished.as_str().ok_or("`list`: expected the name of a list")?,
         };
         Ok(ReportPage {
             list: list.to_owned(),

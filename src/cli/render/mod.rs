@@ -50,7 +50,7 @@ pub(super) fn run(sources: &Sources, paths: &[String], request: &Request) -> Ren
         (_, true) => {}
         (Some(helm), false) => outcome.build(sources, &helm, charts, request.time),
         (None, false) => {
-            let reason = "charts are rendered by our own engine: helm is not installed";
+            let reason = "gpulint renders charts with its built-in renderer, because helm is not installed";
             outcome.failed.push(Skipped::new(SkipKind::Renderer, ".", reason));
         }
     }
@@ -58,7 +58,7 @@ pub(super) fn run(sources: &Sources, paths: &[String], request: &Request) -> Ren
         (_, true) => {}
         (Some(program), false) => outcome.build(sources, &program, kustomizations, request.time),
         (None, false) => {
-            let reason = "kustomizations are built by our own engine: neither kustomize nor kubectl is installed";
+            let reason = "gpulint builds kustomizations with its built-in renderer, because neither kustomize nor kubectl is installed";
             outcome.failed.push(Skipped::new(SkipKind::Renderer, ".", reason));
         }
     }
@@ -98,7 +98,7 @@ impl RenderOutcome {
 
 fn one(sources: &Sources, program: &RenderProgram, plan: &Plan, time: Duration) -> Made {
     let made = || -> Result<String, String> {
-        let workspace = Workspace::new().map_err(|error| format!("no temporary directory: {error}"))?;
+        let workspace = Workspace::new().map_err(|error| format!("no temporary directory can be created: {error}"))?;
         workspace.lay_out(sources, &plan.inputs)?;
         let text = program.run(&workspace, &arguments(program, plan), time.min(deadline::left()), MOST_BYTES)?;
         Ok(text.replace(&*workspace.tree().to_string_lossy(), ""))
@@ -127,8 +127,8 @@ fn arguments(program: &RenderProgram, plan: &Plan) -> Vec<String> {
 fn failed(by: Renderer, directory: &str, why: &str) -> Skipped {
     let path = if directory.is_empty() { ".".to_owned() } else { directory.to_owned() };
     let instead = match by {
-        Renderer::Helm => "rendered by our own engine, not by helm",
-        Renderer::Kustomize => "built by our own engine, not by kustomize",
+        Renderer::Helm => "rendered by the built-in renderer instead of helm",
+        Renderer::Kustomize => "built by the built-in renderer instead of kustomize",
     };
     Skipped::new(SkipKind::Renderer, path, format!("{instead}: {why}"))
 }

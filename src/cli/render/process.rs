@@ -54,7 +54,7 @@ impl RenderProgram {
             let complaints = complaints.recv_timeout(Duration::from_secs(1)).unwrap_or_default();
             return Err(complaint(&complaints, workspace));
         }
-        String::from_utf8(text).map_err(|_| "what it printed is no UTF-8".to_owned())
+        String::from_utf8(text).map_err(|_| "its output is not UTF-8".to_owned())
     }
 
     /// Nothing of the user's environment, no other program to run, no configuration, no cluster. What asks for a proxy gets
@@ -128,7 +128,7 @@ fn complaint(bytes: &[u8], workspace: &Workspace) -> String {
     let text = String::from_utf8_lossy(bytes).replace(&*workspace.tree().to_string_lossy(), "");
     let lines = || text.lines().map(str::trim).filter(|line| !line.is_empty());
     let telling = lines().find(|line| line.to_ascii_lowercase().starts_with("error")).or_else(|| lines().next_back());
-    let line = telling.unwrap_or("it failed without a word");
+    let line = telling.unwrap_or("it failed without a message");
     let line = line.trim_start_matches("Error: ").trim_start_matches("error: ");
     line.chars().take(LONGEST_COMPLAINT).collect()
 }
@@ -204,6 +204,6 @@ mod tests {
             shell("echo warning; echo Error: no such chart >&2; exit 3", LONG, 4096).unwrap_err(),
             "no such chart"
         );
-        assert_eq!(shell("exit 1", LONG, 4096).unwrap_err(), "it failed without a word");
+        assert_eq!(shell("exit 1", LONG, 4096).unwrap_err(), "it failed without a message");
     }
 }

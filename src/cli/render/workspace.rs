@@ -59,7 +59,7 @@ impl Workspace {
         let mut bytes = 0;
         for Input { path, content } in inputs {
             let inside =
-                normalize(path).filter(|inside| inside == path).ok_or_else(|| format!("`{path}` is no path"))?;
+                normalize(path).filter(|inside| inside == path).ok_or_else(|| format!("`{path}` is not a valid path"))?;
             let content = match content {
                 Content::File(file) => sources.tree().read(file),
                 Content::Text(text) => Ok(text.clone().into_bytes()),

@@ -38,7 +38,7 @@ pub(super) fn not_here(repository: &Path, list: &[u8], is_in_it: &dyn Fn(&str) -
             }));
         }
         Err(why) => {
-            let reason = format!("what the sparse checkout leaves out is not known: {why}");
+            let reason = format!("gpulint cannot determine which files the sparse checkout leaves out: {why}");
             absent.push(Skipped::new(SkipKind::Sparse, ".", reason));
         }
     }
@@ -84,14 +84,14 @@ pub(super) fn unlisted(repository: &Path) -> Vec<Skipped> {
     let list = read_limited(&repository.join(LIST), LONGEST_LIST_BYTES).unwrap_or_default();
     let listed = listed(&list);
     let is_open = |path: &String| !listed.contains(path) && !has_files(repository, path);
-    let reason = "a commit of another repository stands here, and .gitmodules does not say of which";
+    let reason = "this is a submodule, and .gitmodules does not name its repository";
     let links = git_index::links(repository).into_iter().filter(is_open);
     links.map(|path| Skipped::new(SkipKind::Submodule, path, reason)).collect()
 }
 
 fn submodules(repository: &Path, list: &[u8]) -> Vec<Skipped> {
     let absent = listed(list).into_iter().filter(|path| !has_files(repository, path));
-    absent.map(|path| Skipped::new(SkipKind::Submodule, path, "a submodule that is not checked out")).collect()
+    absent.map(|path| Skipped::new(SkipKind::Submodule, path, "the submodule is not checked out")).collect()
 }
 
 /// Something lies in a directory.

@@ -21,10 +21,10 @@ use crate::kubernetes::Looks;
 use crate::source::{Entry, ReadError, Tree, is_below};
 use crate::terraform::{self, SharedTerraform};
 
-const NOT_IN_BASE: &str = "it belongs to a submodule, which git does not show in the base";
+const NOT_IN_BASE: &str = "the base commit does not contain the file, because it belongs to a submodule";
 
 /// A hook that is run on all files has nothing to compare, and must not look like one that found nothing.
-const NOTHING_STAGED: &str = "nothing is staged: what is there already is judged by `gpulint check`";
+const NOTHING_STAGED: &str = "no changes are staged: run `gpulint check` to check the files as they are";
 
 /// The earlier state, under the same settings, as it was named, and which files differ; `notes` are what a reader of the comparison must know. What a
 /// name means never depends on what the change itself has brought.
@@ -63,10 +63,10 @@ pub(in crate::cli) fn earlier_named(
         (Some(reference), ..) => {
             commit(reference, named.staged, head, notes).map_err(|failure| other_option(reference, failure))
         }
-        (_, Some(path), _) if path.is_file() => Err(Failure::new(format!("`{}` is no directory", path.display()))
+        (_, Some(path), _) if path.is_file() => Err(Failure::new(format!("`{}` is not a directory", path.display()))
             .with_help(format!("write --base-file {}", path.display()))),
         (_, Some(path), _) => directory(path, head),
-        (_, _, Some(path)) if path.is_dir() => Err(Failure::new(format!("`{}` is no file", path.display()))
+        (_, _, Some(path)) if path.is_dir() => Err(Failure::new(format!("`{}` is not a file", path.display()))
             .with_help(format!("write --base-dir {}", path.display()))),
         (_, _, Some(path)) => file(path, head),
         _ => before_plan(head),
@@ -88,7 +88,7 @@ fn other_option(reference: &str, failure: Failure) -> Failure {
         Ok(_) => "--base-file",
         Err(_) => return failure,
     };
-    failure.with_help(format!("--base takes a commit; to compare with what lies there, write {option} {reference}"))
+    failure.with_help(format!("--base takes a commit; to compare with this path, write {option} {reference}"))
 }
 
 /// What the next commit will hold, in the place of the files as they lie here, and the list of it.
@@ -107,8 +107,8 @@ fn demand_repository(root: &Path, reference: &str) -> Result<(), Failure> {
     if place::repository(root) == Some(root) {
         return Ok(());
     }
-    Err(Failure::new(format!("there is no git repository here that could know a commit `{reference}`"))
-        .with_help("run it in one repository, or compare with a directory: --base-dir DIR"))
+    Err(Failure::new(format!("`{reference}` cannot be resolved: this is not a git repository"))
+        .with_help("run the command in a git repository, or compare with a directory: --base-dir DIR"))
 }
 
 fn commit(
@@ -138,7 +138,7 @@ fn commit(
     let submodules = tree.submodules();
     let inside = |file: &str| submodules.iter().any(|it| is_below(file, it));
     if head.files.iter().any(|file| inside(file)) {
-        notes.push(format!("submodules are not compared: {}", submodules.join(", ")));
+        notes.push(format!("gpulint does not compare submodules: {}", submodules.join(", ")));
         head.leave_out(NOT_IN_BASE, inside);
     }
     // The index holds what a sparse checkout leaves out.
@@ -225,7 +225,7 @@ fn file(path: &Path, head: &Session) -> Result<(Session, Touched), Failure> {
         _ => return Err(one_file(path)),
     };
     let text = read_limited(path, head.sources.limits().file_bytes)
-        .map_err(|error| Failure::new(format!("the base `{}` cannot be read: {error}", path.display())))?;
+        .map_err(|error| Failure::new(format!("gpulint cannot read the base `{}`: {error}", path.display())))?;
     let tree = disk(head).with_given(named.clone(), text);
     Ok((head.at(tree, head.files.clone()), Touched { files: [named.clone()].into(), ..Touched::default() }))
 }
@@ -237,8 +237,8 @@ fn before_plan(head: &Session) -> Result<(Session, Touched), Failure> {
         terraform::is_plan(&text).then_some((file, text))
     });
     let (Some((file, text)), 1) = (plan, head.files.len()) else {
-        return Err(Failure::new("nothing is named that the change could be compared with").with_help(
-            "name it: gpulint diff --base main; a plan says itself what was there: gpulint diff plan.json",
+        return Err(Failure::new("no base is given").with_help(
+            "pass a base: `gpulint diff --base main`. A Terraform plan contains its own base: `gpulint diff plan.json`",
         ));
     };
     let tree = disk(head).with_given(file.clone(), text);
@@ -252,8 +252,8 @@ fn disk(head: &Session) -> DiskTree {
 }
 
 fn one_file(path: &Path) -> Failure {
-    Failure::new(format!("the base `{}` is a file, and so must be what it is compared with", path.display()))
-        .with_help("name one file: gpulint diff --base-file OLD NEW")
+    Failure::new(format!("the base `{}` is a file, so gpulint can compare it only with a file", path.display()))
+        .with_help("pass one file: `gpulint diff --base-file OLD NEW`")
 }
 
 /// A directory that lies where another one is: what is asked for relative to the one is read relative to the other.

@@ -33,7 +33,7 @@ pub(in crate::cli) fn demand_read(session: &Session, analysis: &Analysis) -> Res
     if session.files.iter().filter(|path| !closed.contains(*path)).any(|path| is_read(&path)) {
         return Ok(());
     }
-    Err(Failure::new("nothing of what is here could be read").with_help("the report says why of each file"))
+    Err(Failure::new("gpulint could not read any of the files").with_help("see the reason for each file in the report"))
 }
 
 fn demand_named(session: &Session, analysis: &Analysis, refused: &BTreeSet<String>) -> Result<(), Failure> {
@@ -46,7 +46,7 @@ fn demand_named(session: &Session, analysis: &Analysis, refused: &BTreeSet<Strin
     let unread: Vec<&str> = named.map(String::as_str).filter(|path| is_unread(path)).collect();
     let Some(first) = unread.first() else { return Ok(()) };
     let more = if unread.len() > 1 { format!(" and {} more", unread.len() - 1) } else { String::new() };
-    let message = format!("`{}`{more} was named and not read", session.scope.paths.show(first));
-    let help = "split what is too large, or raise `bounds.file-mib`; name Terraform, Kubernetes or a plan as JSON";
+    let message = format!("`{}`{more} could not be read", session.scope.paths.show(first));
+    let help = "pass Terraform or Kubernetes files, or a Terraform plan as JSON; if a file is too large, raise `bounds.file-mib`";
     Err(Failure::new(message).with_help(help))
 }

@@ -14,7 +14,7 @@ use crate::front_ends::files::is_candidate;
 const LEFT_OUT: [&str; 5] = [".git", ".terraform", ".terragrunt-cache", "node_modules", ".venv"];
 
 /// Of a link whose end is not there.
-pub(in crate::cli) const LEADS_NOWHERE: &str = "its link leads nowhere";
+pub(in crate::cli) const LEADS_NOWHERE: &str = "the symbolic link has no target";
 
 /// The most files and directories that one thread walks through.
 const FEW: usize = 500;
@@ -144,7 +144,7 @@ fn closed(error: &ignore::Error) -> Option<(PathBuf, &'static str)> {
     loop {
         match at {
             ignore::Error::WithPath { path, .. } => {
-                return Some((path.clone(), if may_not { "permission denied" } else { "it cannot be listed" }))
+                return Some((path.clone(), if may_not { "permission denied" } else { "the directory cannot be listed" }))
                     .filter(|_| !matches!(error.io_error(), Some(it) if it.kind() == io::ErrorKind::NotFound));
             }
             ignore::Error::WithDepth { err, .. } | ignore::Error::WithLineNumber { err, .. } => at = err,
@@ -182,12 +182,12 @@ fn oddity(entry: &DirEntry) -> Option<Oddity> {
         return None;
     }
     if !kind.is_symlink() {
-        return Some(Oddity::Told("it is no regular file"));
+        return Some(Oddity::Told("it is not a regular file"));
     }
     match entry.path().metadata() {
         Ok(it) if it.is_file() => None,
         Ok(it) if it.is_dir() => Some(Oddity::Directory),
-        Ok(_) => Some(Oddity::Told("its link leads to no regular file")),
+        Ok(_) => Some(Oddity::Told("the symbolic link does not lead to a regular file")),
         Err(_) => Some(Oddity::Told(LEADS_NOWHERE)),
     }
 }

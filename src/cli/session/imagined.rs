@@ -91,7 +91,7 @@ fn settings_of(sources: &Sources, catalog: &Catalog) -> Result<Config, String> {
     let packs = || config.tables(setting!("packs")).next().map(|_| "packs");
     let configs = || config.below(setting!("models.configs")).next().map(|_| "models.configs");
     match named.or_else(packs).or_else(configs) {
-        Some(name) => Err(format!("an example has no files beside its own, and `{name}` names some")),
+        Some(name) => Err(format!("`{name}` refers to files, and an example has only its own files")),
         None => Ok(config),
     }
 }

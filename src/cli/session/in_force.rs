@@ -26,7 +26,7 @@ pub(in crate::cli) fn catalog(
     let catalog = priced(input, sources, config, place, packs)?;
     let unknown = names::unknown(config, &catalog);
     if !unknown.is_empty() {
-        return Err(settings::refused(sources, &place.paths(), &unknown, "the settings name what nobody knows"));
+        return Err(settings::refused(sources, &place.paths(), &unknown, "the settings contain unknown names"));
     }
     let catalog = with_configs(catalog, sources, config, place)?;
     let Some((shown, text)) = file_of(setting!("models.file"), sources, config, place)? else { return Ok(catalog) };
@@ -41,7 +41,7 @@ fn with_configs(mut catalog: Catalog, sources: &Sources, config: &Config, place:
         let shown = place.paths().show(path);
         let file = sources.open(path).map_err(|error| {
             Failure::new(format!("`{shown}` cannot be read: {error}"))
-                .with_help("`models.configs` in gpulint.toml names it")
+                .with_help("correct `models.configs` in gpulint.toml")
         })?;
         catalog = catalog
             .with_model_config(name, &shown, &sources.text(file))
@@ -79,7 +79,7 @@ fn file_of(
     match sources.open(path) {
         Ok(file) => Ok(Some((shown, sources.text(file)))),
         Err(error) => Err(Failure::new(format!("`{shown}` cannot be read: {error}"))
-            .with_help(format!("`{}` in gpulint.toml names it", setting.path()))),
+            .with_help(format!("correct `{}` in gpulint.toml", setting.path()))),
     }
 }
 
@@ -134,7 +134,7 @@ fn pages_of(sources: &Sources, directory: &str, from: Option<Span>, place: &Plac
         let folder = if shown.is_empty() { ".".to_owned() } else { shown };
         let message = format!("no rule files in `{folder}`");
         let wrong = Diagnostic::new(Level::Error, message, from)
-            .with_help("a rule file is a Markdown file with the name of its rule: `gpulint rules new NAME` writes one");
+            .with_help("run `gpulint rules new NAME` to write a rule file, a Markdown file with the name of its rule");
         return Err(settings::refused(sources, &place.paths(), &[wrong], "the rules cannot be used"));
     }
     Ok(pages)

@@ -21,8 +21,8 @@ pub(super) fn demand_old(written: &[PathBuf], root: &Path, base: &GitTree) -> Re
             let inside = names_of(inside);
             let target = named(target.as_os_str().as_encoded_bytes()).into_owned();
             if base.link(&inside).as_ref() != Some(&target) {
-                return Err(Failure::new(format!("`{inside}` is a link to `{target}` that this change makes, and a path that was named leads through it"))
-                    .with_help("name the directory itself, or change the link in a pull request of its own"));
+                return Err(Failure::new(format!("this change adds the link `{inside}` to `{target}`, and a given path leads through the link"))
+                    .with_help("pass the directory itself, or change the link in another pull request"));
             }
         }
     }

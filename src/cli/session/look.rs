@@ -148,7 +148,7 @@ impl Found {
             match place.in_tree(&path) {
                 Some(file) => files.push(file),
                 None => {
-                    self.skipped.push(Skipped::new(SkipKind::File, shown(&path), "its name is no UTF-8"));
+                    self.skipped.push(Skipped::new(SkipKind::File, shown(&path), "its name is not UTF-8"));
                 }
             }
         }

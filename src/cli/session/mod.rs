@@ -411,7 +411,7 @@ impl Session {
             let file = self.sources.derive(path, String::new(), Vec::new());
             let help = matches!(why, ReadError::TooLarge { .. })
                 .then(|| "split the file, or raise `bounds.file-mib` in gpulint.toml".to_owned());
-            self.settings.rules.say("unreadable", format!("this file is not read: {why}"), help, Span::new(file, 0, 0))
+            self.settings.rules.say("unreadable", format!("gpulint did not read this file: {why}"), help, Span::new(file, 0, 0))
         };
         hidden.into_iter().filter_map(say).collect()
     }
@@ -487,7 +487,7 @@ impl Session {
         if wrong.is_empty() {
             return Ok(());
         }
-        Err(settings::refused(&self.sources, &self.scope.paths, &wrong, "some rules could not be used"))
+        Err(settings::refused(&self.sources, &self.scope.paths, &wrong, "some rules have errors"))
     }
 
     /// Rules that are named and are not there, or cannot be used as the settings say.
@@ -499,7 +499,7 @@ impl Session {
             &self.sources,
             &self.scope.paths,
             &self.policy.wrong_rules,
-            "some rules could not be used",
+            "some rules have errors",
         ))
     }
 
@@ -508,8 +508,8 @@ impl Session {
             return Outcome::Passed;
         }
         output::complain(
-            "nothing was checked: no Terraform, Kubernetes or CloudFormation here\n  help: run it where they are, or name them, as in \
-             `gpulint check infra/`; --allow-empty makes this exit with 0",
+            "nothing was checked: no Terraform, Kubernetes or CloudFormation files found\n  help: run gpulint in their directory, or pass it, as in \
+             `gpulint check infra/`; with --allow-empty, this exits with 0",
         );
         Outcome::Empty
     }

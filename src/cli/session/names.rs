@@ -47,7 +47,7 @@ struct Names<'a> {
 
 impl Names<'_> {
     fn refuse(&mut self, what: &str, name: &str, meant: Option<&str>, span: Span) {
-        let message = format!("there is no {what} `{}`", name.escape_debug());
+        let message = format!("unknown {what} `{}`", name.escape_debug());
         let diagnostic = Diagnostic::new(Level::Error, message, Some(span));
         self.wrong.push(match meant {
             Some(meant) => diagnostic.with_help(format!("did you mean `{meant}`?")),

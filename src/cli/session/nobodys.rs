@@ -18,7 +18,7 @@ impl Session {
             let at = self.scope.paths.locate(&self.sources, span);
             let meant = other(resources, key, value);
             format!(
-                "the budget of {key} = \"{value}\" ({}:{}) counts nothing: no resource carries it{meant}",
+                "the budget for {key} = \"{value}\" ({}:{}) contains no resources: none has this label{meant}",
                 at.path, at.line
             )
         };
@@ -39,7 +39,7 @@ fn may_carry(resource: &Resource, key: &str, value: &str) -> bool {
 fn other(resources: &[Resource], key: &str, value: &str) -> String {
     let labels = || resources.iter().flat_map(|it| &it.labels.entries);
     if let Some((spelt, _)) = labels().find(|(it, _)| it.as_str() != key && it.eq_ignore_ascii_case(key)) {
-        return format!("; some carry `{spelt}`");
+        return format!("; some have `{spelt}`");
     }
     let values = labels().filter(|(it, _)| it.as_str() == key).filter_map(|(_, fact)| fact.value());
     let mut values: Vec<&str> = values.map(|it| &**it).filter(|it| *it != value).collect();
@@ -48,7 +48,7 @@ fn other(resources: &[Resource], key: &str, value: &str) -> String {
     match values.as_slice() {
         [] => String::new(),
         values => {
-            format!("; its values are {}", values.iter().take(MOST_NAMED).copied().collect::<Vec<_>>().join(", "))
+            format!("; resources have {}", values.iter().take(MOST_NAMED).copied().collect::<Vec<_>>().join(", "))
         }
     }
 }

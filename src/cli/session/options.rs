@@ -30,17 +30,17 @@ pub(super) fn chart_values(input: &Input, config: &Config, files: &[String]) -> 
             |file: &String| file.strip_suffix(wanted).is_some_and(|rest| rest.is_empty() || rest.ends_with('/'));
         let called: Vec<&String> = files.iter().filter(|file| is_called(file)).collect();
         if called.is_empty() {
-            return Err(Failure::new(format!("no file of values is called `{name}`"))
-                .with_help("name it as it is called within the directory of its chart"));
+            return Err(Failure::new(format!("no values file has the name `{name}`"))
+                .with_help("pass the file's path relative to its chart"));
         }
         let in_chart =
             |file: &&&String| charts.iter().any(|chart| chart.is_empty() || file.starts_with(&format!("{chart}/")));
         if charts.len() != 1 && !called.iter().any(|file| in_chart(&file)) {
             return Err(Failure::new(format!(
-                "`{name}` lies in no chart, and there are {} that it may be for",
+                "`{name}` is not in the directory of a chart, and could belong to {} charts",
                 charts.len()
             ))
-            .with_help("name the directory of the chart and the file, or say it in gpulint.toml under [[runs]]"));
+            .with_help("pass the directory of one chart, or add the file to [[runs]] in gpulint.toml"));
         }
     }
     Ok(input.values.clone())
@@ -56,7 +56,7 @@ pub(super) fn render_request(
     let is_asked = input.render || configured && !input.starts_nothing;
     if is_asked && serving::folder().is_some() {
         output::complain(
-            "note: `render` is not followed here: a server starts no program, and reads charts and overlays itself",
+            "note: the server ignores `render` because it starts no programs: it renders charts and overlays with the built-in renderer",
         );
     }
     (is_asked && serving::folder().is_none()).then(|| render::Request {

@@ -19,7 +19,7 @@ impl PolicyTree {
     pub(in crate::cli) fn open(input: &Input, place: &Place, here: DiskTree) -> Result<PolicyTree, Failure> {
         let Some(reference) = &input.policy_ref else { return Ok(PolicyTree { here, policy: None }) };
         if place::repository(&place.root) != Some(&place.root) {
-            return Err(Failure::new("--policy-ref needs one git repository around everything that is named"));
+            return Err(Failure::new("with --policy-ref, all given paths must be in one git repository"));
         }
         let base = Base::tip(&place.root, reference)?;
         let short = base.commit.get(..12).unwrap_or(&base.commit);

@@ -43,7 +43,7 @@ pub(in crate::cli) fn lay_over(
     catalog.with_prices_at(shown, text, usd_per_unit).map_err(|error| {
         let page = in_the_book("own-prices");
         Failure::new(error.to_string()).with_help(format!(
-            "the columns are those of gpulint's own tables, of FOCUS, or of AWS's cost and usage report: {page}"
+            "use the columns of gpulint's price tables, of FOCUS, or of the AWS Cost and Usage Report: {page}"
         ))
     })
 }

@@ -41,8 +41,8 @@ pub(in crate::cli) fn find(input: &Input, place: &Place, tree: &PolicyTree) -> R
             };
             let shown = |path: &Path| place.in_tree(path).map(|path| place.paths().show(&path)).unwrap_or_default();
             let (a, b) = (shown(other), shown(path));
-            let message = format!("two files of settings apply: {} to `{a}`, {} to `{b}`", show(before), show(&file));
-            return Err(Failure::new(message).with_help("check them one by one, or name one file with --config"));
+            let message = format!("the given paths have different settings files: {} applies to `{a}`, {} to `{b}`", show(before), show(&file));
+            return Err(Failure::new(message).with_help("check the paths separately, or pass one settings file with --config"));
         }
         found.push((path, file));
     }
@@ -67,8 +67,8 @@ pub(in crate::cli) fn load(sources: &Sources, path: Option<&str>, place: &Place)
     if wrong.is_empty() {
         return Ok(config);
     }
-    let what = format!("`{}` cannot be used", place.paths().show(path));
-    Err(refused(sources, &place.paths(), &wrong, &what).with_help("`gpulint config schema` lists every setting"))
+    let what = format!("`{}`", place.paths().show(path));
+    Err(refused(sources, &place.paths(), &wrong, &what).with_help("run `gpulint config schema` to list every setting"))
 }
 
 /// Where a file lies that no setting names: beside the settings, else at the top of what is read.
@@ -113,9 +113,9 @@ pub(in crate::cli) fn measured(
     place: &Place,
 ) -> Result<UsageOptions, Failure> {
     let [usual, usual_paid] = usual;
-    let help = "`measured.files` in gpulint.toml names it; `gpulint usage import` writes one";
+    let help = "correct `measured.files` in gpulint.toml, or write the file with `gpulint usage import`";
     let files = rows_of(sources, config.texts(setting!("measured.files")), usual, place, help)?;
-    let help = "`paid.files` in gpulint.toml names it; `gpulint usage bill` writes one";
+    let help = "correct `paid.files` in gpulint.toml, or write the file with `gpulint usage bill`";
     let paid_files = rows_of(sources, config.texts(setting!("paid.files")), usual_paid, place, help)?;
     let options = usage_options(config);
     Ok(UsageOptions { files, paid: PaidOptions { files: paid_files, ..options.paid }, ..options })
@@ -167,8 +167,8 @@ fn rows_of(
 /// Reads it, if it is there.
 pub(in crate::cli) fn baseline(sources: &Sources, path: &str, place: &Place) -> Result<Baseline, Failure> {
     let failed = |why: String| {
-        Failure::new(format!("`{}` cannot be used: {why}", place.paths().show(path)))
-            .with_help("`gpulint baseline create` writes a new one")
+        Failure::new(format!("the baseline `{}` is invalid: {why}", place.paths().show(path)))
+            .with_help("remove the file, and run `gpulint baseline create` to write a new one")
     };
     match sources.open(path) {
         Ok(file) => Baseline::read(&sources.text(file)).map_err(failed),
@@ -185,11 +185,11 @@ pub(in crate::cli) fn declaring_labels(config: &Config) -> BTreeMap<String, Stri
 
 /// What is wrong with a table of models is told with what it should hold.
 pub(in crate::cli) const MODEL_COLUMNS: &str =
-    "the columns are those of gpulint's `pricing/models.csv`; `model_id` and `params_b` are needed";
+    "use the columns of gpulint's `pricing/models.csv`; `model_id` and `params_b` are required";
 
 /// What is wrong with a configuration of a model is told with what it should be.
 pub(in crate::cli) const MODEL_CONFIG: &str =
-    "it is the config.json that is published beside a model's weights; `models.file` takes what it does not say";
+    "use the config.json that is published with the model's weights; add values that it lacks to `models.file`";
 
 /// What a configuration says about rules.
 pub fn rule_settings(config: &Config) -> rules::Settings {
@@ -266,7 +266,7 @@ fn budget(it: &config::BudgetSetting<'_>) -> rules::Budget {
 /// What resources are called in messages, and the label and the value by which they are known.
 fn whose(of: Option<(&str, &str)>) -> (String, Option<(String, String)>) {
     match of {
-        None => ("all of it".to_owned(), None),
+        None => ("all resources".to_owned(), None),
         Some(("label", pair)) => {
             let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
             (pair.to_owned(), Some((key.trim().to_owned(), value.trim().to_owned())))
@@ -329,7 +329,7 @@ pub(in crate::cli) fn pages_in(sources: &Sources, directory: &str, place: &Place
 /// A run that ends, or ended, because something that was given to it is wrong.
 pub(in crate::cli) fn refused(sources: &Sources, paths: &Paths, wrong: &[Diagnostic], what: &str) -> Failure {
     let style = Style { color: output::errors_in_color(), ..Style::default() };
-    let count = if wrong.len() == 1 { "1 mistake".to_owned() } else { format!("{} mistakes", wrong.len()) };
+    let count = if wrong.len() == 1 { "1 error".to_owned() } else { format!("{} errors", wrong.len()) };
     let place = |it: &Diagnostic| {
         let span = sources.origin(it.span?);
         let help = it.help.as_deref().map(|help| format!("; {help}")).unwrap_or_default();
@@ -341,7 +341,7 @@ pub(in crate::cli) fn refused(sources: &Sources, paths: &Paths, wrong: &[Diagnos
             message,
         })
     };
-    Failure::new(format!("{what}: {count}, told above"))
+    Failure::new(format!("{what}: {count}, listed above"))
         .with_details(report::diagnostics(sources, paths, wrong, style))
         .at(wrong.iter().filter_map(place).collect())
 }

@@ -88,8 +88,8 @@ impl Target<'_> {
         if let Some(branch) = &self.build.branch {
             let name = format!("refs/heads/{branch}");
             return self.fetched(&name)?.map(Some).ok_or_else(|| {
-                Failure::new(format!("the target branch `{branch}` cannot be fetched from origin")).with_help(
-                    "let the checkout keep its credentials, or name a commit that the clone has: --base, --policy-ref",
+                Failure::new(format!("git cannot fetch the target branch `{branch}` from origin")).with_help(
+                    "let the checkout keep its credentials, or pass a commit of the clone with --base and --policy-ref",
                 )
             });
         }
@@ -100,8 +100,8 @@ impl Target<'_> {
     /// because whoever may push the one could take the place of the other.
     pub(in crate::cli) fn named(&self, written: &str) -> Result<String, Failure> {
         let unknown = || {
-            Failure::new(format!("`{written}` is no commit that this clone has or can fetch"))
-                .with_help("name a branch, a tag or a commit of the origin, or check out with fetch-depth: 0")
+            Failure::new(format!("`{written}` is not a commit that this clone has or can fetch"))
+                .with_help("pass a branch, a tag or a commit of origin, or check out with fetch-depth: 0")
         };
         if written.starts_with('-') || written.contains(char::is_control) {
             return Err(unknown());
@@ -153,16 +153,16 @@ impl Target<'_> {
                 }
                 None if tag.is_some() => {
                     return Err(Failure::new(format!(
-                        "`{name}` is a tag, and origin does not answer whether it is a branch as well"
+                        "`{name}` is a tag, and origin does not answer whether it is also a branch"
                     ))
-                    .with_help(format!("write {of_tag}")));
+                    .with_help(format!("if the tag is meant, pass {of_tag}")));
                 }
                 None => {}
             }
         }
         match (branch, tag) {
             (Some(_), Some(tag)) => Err(Failure::new(format!("`{name}` is a branch and a tag"))
-                .with_help(format!("write refs/heads/{name} or {tag}"))),
+                .with_help(format!("pass refs/heads/{name} or {tag}"))),
             (branch, tag) => Ok(branch.or(tag)),
         }
     }
@@ -181,7 +181,7 @@ impl Target<'_> {
         if is_commit(&commit) && (is_held()? || git_origin::fetch(self.repository, &commit, 1)? && is_held()?) {
             return Ok(commit);
         }
-        Err(Failure::new(format!("the commit {commit} is not in this clone and cannot be fetched"))
+        Err(Failure::new(format!("the commit {commit} is not in this clone, and git cannot fetch it"))
             .with_help("check out with fetch-depth: 0"))
     }
 
@@ -197,5 +197,5 @@ impl Target<'_> {
 pub(in crate::cli) fn repository(here: &Path) -> Result<PathBuf, Failure> {
     crate::cli::world::place::repository(here)
         .map(Path::to_owned)
-        .ok_or_else(|| Failure::new("this is no git repository").with_help("run it in the checkout of the change"))
+        .ok_or_else(|| Failure::new("this is not a git repository").with_help("run the command in the checkout of the change"))
 }

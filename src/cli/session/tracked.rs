@@ -15,7 +15,7 @@ use crate::source::{named, parent};
 /// Files of the kinds that are read which git tracks, which are there, and which are not among those that were found.
 pub(super) fn left_out(repository: &Path, found: &[String]) -> Result<Vec<String>, Failure> {
     let Some(listed) = git_program::answer(repository, &["ls-files", "-z", "--cached"])? else {
-        return Err(Failure::new("git does not list the files that it tracks"));
+        return Err(Failure::new("git cannot list the tracked files"));
     };
     let names = listed.split(|byte| *byte == 0).map(|name| named(name).into_owned());
     Ok(missing(repository, names, found))

@@ -15,10 +15,10 @@ pub(in crate::cli) fn run(arguments: &Check, reason: &str) -> Result<Outcome, Fa
     let (until, reason) = last_day(reason);
     let reason = reason.trim().trim_start_matches("--").trim();
     if reason.is_empty() || reason.chars().any(char::is_control) {
-        return Err(Failure::new("--add-ignore takes a reason, in one line"));
+        return Err(Failure::new("--add-ignore needs a reason in one line").with_help("pass one, such as --add-ignore 'until=2027-01-31 migration planned'"));
     }
     if arguments.input.paths.iter().any(|path| path.as_os_str() == "-") {
-        return Err(Failure::new("--add-ignore writes into files, and standard input is none"));
+        return Err(Failure::new("--add-ignore cannot write to standard input").with_help("pass files or directories"));
     }
     let asked = (&arguments.selection, &arguments.threshold);
     let mut judge = |texts: &Texts| JudgedTree::with_texts(&arguments.input, asked, texts).map(Arc::new);
@@ -58,11 +58,11 @@ fn tell(wishes: &[Wish], files: usize) -> Result<(), Failure> {
     for wish in left {
         let cause = match &wish.fixed {
             Some(FixedBy::Pack(pack)) => {
-                format!("cannot be suppressed\n  help: the pack `{pack}` forbids it: ask its owners")
+                format!("cannot be suppressed: the pack `{pack}` forbids it\n  help: ask the owners of the pack")
             }
             Some(FixedBy::Settings) => {
-                "cannot be suppressed by a comment or a baseline\n  help: gpulint.toml says `ignorable = false`; an \
-                 entry of [[suppress]] there holds"
+                "cannot be suppressed by a comment or a baseline, because gpulint.toml sets `ignorable = false`\n  help: add a \
+                 [[suppress]] table to gpulint.toml"
                     .to_owned()
             }
             None => {

@@ -23,7 +23,7 @@ pub(in crate::cli) fn run(arguments: &BaseCommit) -> Result<Outcome, Failure> {
         Some(commit) => output::print(&format!("{commit}\n")).map(|()| Outcome::Passed),
         None => {
             output::complain(
-                "this build is about no pull request: name a branch, as in `gpulint base refs/heads/main`",
+                "this build has no pull request: pass a branch, such as `gpulint base refs/heads/main`",
             );
             Ok(Outcome::Empty)
         }

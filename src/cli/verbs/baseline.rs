@@ -13,12 +13,12 @@ pub(in crate::cli) fn run(verb: &BaselineVerb) -> Result<Outcome, Failure> {
     let shown = session.scope.paths.show(&session.policy.baseline_path);
     let path = session.scope.root.join(&session.policy.baseline_path);
     if matches!(verb, BaselineVerb::Create(_)) && path.exists() {
-        return Err(Failure::new(format!("`{shown}` is there already"))
-            .with_help("`gpulint baseline update` writes it anew, `gpulint baseline prune` takes out what is gone"));
+        return Err(Failure::new(format!("`{shown}` already exists"))
+            .with_help("run `gpulint baseline update` to rewrite it, or `gpulint baseline prune` to remove fixed findings"));
     }
     if matches!(verb, BaselineVerb::Prune(_)) && !path.exists() {
         return Err(Failure::new(format!("`{shown}` does not exist, so there is nothing to prune"))
-            .with_help("`gpulint baseline create` accepts the findings of today"));
+            .with_help("run `gpulint baseline create` to accept the findings of today"));
     }
     let (analysis, findings) = session.judge();
     session.demand_whole_rules(&analysis)?;
@@ -31,8 +31,8 @@ pub(in crate::cli) fn run(verb: &BaselineVerb) -> Result<Outcome, Failure> {
     output::save(&path, &baseline.write())?;
     let gone = match gone {
         0 => String::new(),
-        1 => ", 1 entry taken out".to_owned(),
-        n => format!(", {n} entries taken out"),
+        1 => ", 1 entry removed".to_owned(),
+        n => format!(", {n} entries removed"),
     };
     let accepted = match baseline.len() {
         1 => "1 finding".to_owned(),
@@ -46,10 +46,10 @@ pub(in crate::cli) fn run(verb: &BaselineVerb) -> Result<Outcome, Failure> {
 fn open(asked: &Accepting) -> Result<Session, Failure> {
     let session = Session::judging(&asked.input, &asked.selection)?;
     if session.reads_all() {
-        return Err(Failure::new("a baseline is made of whole directories, not of single files"));
+        return Err(Failure::new("a baseline cannot cover single files only").with_help("pass directories: `gpulint baseline create infra/`"));
     }
     if asked.input.policy_ref.is_some() {
-        return Err(Failure::new("a baseline is written into the tree at hand, not into another commit"));
+        return Err(Failure::new("a baseline is written to the work tree, not to another commit").with_help("leave out --policy-ref"));
     }
     Ok(session)
 }

@@ -21,8 +21,8 @@ pub(in crate::cli) fn run(arguments: &Blame) -> Result<Outcome, Failure> {
     if !history.newest().is_some_and(|(_, newest)| newest.added().any(|it| wanted.covers(it)))
         && let Some(what) = what.filter(|_| !matches!(wanted, Blamed::All))
     {
-        return Err(Failure::new(format!("nothing of the bill is called `{what}` or stands there"))
-            .with_help("`gpulint cost` lists the bill, with its addresses and files"));
+        return Err(Failure::new(format!("no resource with a cost has the address or the path `{what}`"))
+            .with_help("run `gpulint cost` to list all addresses and files"));
     }
     output::write(&arguments.output, Format::Text, |format, style| {
         report::blamed(format, &history, wanted, arguments.view.style(style))

@@ -58,7 +58,7 @@ fn value(it: &Value, depth: usize) -> Json {
         return json!({ "sensitive": true });
     }
     if depth > DEEPEST {
-        return json!({ "unknown": "it is nested too deeply" });
+        return json!({ "unknown": "the value is nested too deeply" });
     }
     match &it.data {
         Data::Null => Json::Null,

@@ -37,17 +37,17 @@ fn show(arguments: &Show) -> Result<Outcome, Failure> {
     let refreshed = cache::directory(&ci::process_variable)?.map(|directory| cache::read(&directory)).transpose()?;
     for (provider, rows) in refreshed.into_iter().flatten() {
         let rows = rows.lines().count().saturating_sub(1);
-        let _ = writeln!(text, "{provider}: {rows} rows refreshed");
+        let _ = writeln!(text, "{provider}: {rows} refreshed prices");
     }
     let _ = writeln!(
         text,
-        "\n{:<12} {:>7} {:>7}  {:<10}  {:<10}  good for",
-        "class", "prices", "stale", "oldest", "newest"
+        "\n{:<12} {:>7} {:>8}  {:<10}  {:<10}  valid for",
+        "class", "prices", "outdated", "oldest", "newest"
     );
     for ages in catalog.ages(today) {
         let _ = writeln!(
             text,
-            "{:<12} {:>7} {:>7}  {:<10}  {:<10}  {} days",
+            "{:<12} {:>7} {:>8}  {:<10}  {:<10}  {} days",
             ages.class.name(),
             ages.prices,
             ages.stale,
@@ -58,11 +58,11 @@ fn show(arguments: &Show) -> Result<Outcome, Failure> {
     }
     let stale: Vec<String> = too_old(&catalog, today).collect();
     if !stale.is_empty() {
-        let _ = writeln!(text, "\ntoo old on demand: {}", stale.join(", "));
+        let _ = writeln!(text, "\noutdated on-demand prices: {}", stale.join(", "));
     }
     let machines = catalog.machines().count();
     let providers = catalog.providers().len();
-    let _ = writeln!(text, "\n{machines} machines of {providers} providers");
+    let _ = writeln!(text, "\n{machines} machine types of {providers} providers");
     output::print(&text)?;
     Ok(Outcome::Passed)
 }
@@ -75,18 +75,18 @@ fn in_short(catalog: &Catalog, today: Date) -> String {
     let ages = catalog.ages(today);
     let (prices, old) = ages.iter().fold((0, 0), |(prices, old), it| (prices + it.prices, old + it.stale));
     let newest = catalog.as_of();
-    let mut text = format!("fresh: {} of {} prices, the newest of {newest}\n", count(prices - old), count(prices));
+    let mut text = format!("up to date: {} of {} prices; the newest is of {newest}\n", count(prices - old), count(prices));
     if old == 0 {
-        text.push_str("old: none\n");
+        text.push_str("outdated: none\n");
     } else {
         let spot = ages.iter().find(|it| it.class == Class::Spot).map_or(0, |it| it.stale);
         let mut named: Vec<String> = too_old(catalog, today).collect();
         let others = named.len().saturating_sub(MOST_NAMED);
         named.truncate(MOST_NAMED);
         named.extend((others > 0).then(|| format!("{others} more providers")));
-        named.extend((spot > 0).then(|| format!("{} of spot", count(spot))));
-        let ranges = "amounts that rest on them are ranges, by how such prices moved";
-        let _ = writeln!(text, "old: {}; {ranges}", named.join(", "));
+        named.extend((spot > 0).then(|| format!("{} spot prices", count(spot))));
+        let ranges = "reports show amounts with outdated prices as ranges";
+        let _ = writeln!(text, "outdated: {}; {ranges}", named.join(", "));
     }
     text.push_str(&renewal());
     text
@@ -108,9 +108,9 @@ fn count(number: usize) -> String {
 fn renewal() -> String {
     let (asked, keyless) = all_vendors();
     let asked: Vec<&str> = asked.iter().map(|it| it.name()).collect();
-    let missing: Vec<String> = keyless.iter().map(|(it, variable)| format!("{} with {variable}", it.name())).collect();
+    let missing: Vec<String> = keyless.iter().map(|(it, variable)| format!("{} if {variable} is set", it.name())).collect();
     let missing = if missing.is_empty() { String::new() } else { format!("; {}", missing.join(", ")) };
-    format!("renew: `gpulint catalog update` asks {}{missing}; others come with a newer gpulint\n", asked.join(", "))
+    format!("refresh: `gpulint catalog update` fetches prices of {}{missing}; all other prices come with newer versions of gpulint\n", asked.join(", "))
 }
 
 fn verify(arguments: &Verify) -> Result<Outcome, Failure> {
@@ -118,15 +118,15 @@ fn verify(arguments: &Verify) -> Result<Outcome, Failure> {
     let doubts = catalog.verify();
     let mut text = doubts.iter().map(|doubt| format!("{doubt}\n")).collect::<String>();
     let rows = catalog.offers().count();
-    let _ = writeln!(text, "{rows} rows, {} that cannot be true", doubts.len());
+    let _ = writeln!(text, "{rows} prices checked, {} cannot be correct", doubts.len());
     output::print(&text)?;
     Ok(if doubts.is_empty() { Outcome::Passed } else { Outcome::Failed })
 }
 
 fn update(arguments: &Fetch) -> Result<Outcome, Failure> {
     let directory = cache::directory(&ci::process_variable)?.ok_or_else(|| {
-        Failure::new("there is no place for a cache")
-            .with_help("name one: GPULINT_CACHE_DIR=/path gpulint catalog update")
+        Failure::new("no directory for the price cache is known")
+            .with_help("set GPULINT_CACHE_DIR to a directory: GPULINT_CACHE_DIR=/path gpulint catalog update")
     })?;
     let files = cache::read(&directory)?;
     // A cache that is broken is no reason against writing it anew.
@@ -138,7 +138,7 @@ fn update(arguments: &Fetch) -> Result<Outcome, Failure> {
     let (vendors, without_key) = vendors(arguments);
     for (vendor, variable) in without_key {
         let held = held(&catalog, vendor, today);
-        output::complain(&format!("{}: not asked, for {variable} is not set{held}", vendor.name()));
+        output::complain(&format!("{}: skipped, because {variable} is not set{held}", vendor.name()));
     }
     let line = Line::default();
     let mut failed = 0;
@@ -162,8 +162,9 @@ fn update(arguments: &Fetch) -> Result<Outcome, Failure> {
     // One that failed is no reason against the others: what they said is written.
     match failed {
         0 => Ok(Outcome::Passed),
-        1 => Err(Failure::new("one provider was not refreshed")),
-        more => Err(Failure::new(format!("{more} providers were not refreshed"))),
+        1 => Err(Failure::new("the prices of 1 provider could not be fetched").with_help("see the errors above; the earlier prices stay in use")),
+        more => Err(Failure::new(format!("the prices of {more} providers could not be fetched"))
+            .with_help("see the errors above; the earlier prices stay in use")),
     }
 }
 
@@ -172,7 +173,7 @@ fn held(catalog: &Catalog, vendor: Vendor, today: Date) -> String {
     let offers = catalog.offers().filter(|offer| offer.machine.provider == vendor.name());
     let dates: Vec<Date> = offers.filter_map(|offer| offer.quote.as_of.parse().ok()).collect();
     let Some(oldest) = dates.iter().min() else { return String::new() };
-    format!("; the {} earlier rows hold on, the oldest {} days old ({oldest})", dates.len(), today.since(*oldest))
+    format!("; the {} earlier prices stay in use, the oldest is {} days old ({oldest})", dates.len(), today.since(*oldest))
 }
 
 /// Prices that somebody else fetched, checked and signed.
@@ -186,8 +187,8 @@ fn take_release(
 ) -> Result<Outcome, Failure> {
     let refused = |error: crate::http::Error| Failure::new(error.message);
     let Some(key) = &arguments.key else {
-        return Err(Failure::new("nothing says whose signature to trust")
-            .with_help("name the public key of who signs the prices: --key FILE"));
+        return Err(Failure::new("--from needs a public key to verify the signature")
+            .with_help("pass the public key of the signer: --key FILE"));
     };
     let key = String::from_utf8_lossy(&small_file(key)?).into_owned();
     let (bytes, signature) = if from.starts_with("https://") || from.starts_with("http://") {
@@ -201,8 +202,8 @@ fn take_release(
     let day = refresh::release_day(&bytes, today).map_err(refused)?;
     let holder: String = key.lines().filter(|line| !line.starts_with('#')).map(str::trim).collect();
     if let Some(last) = cache::taken_day(directory, &holder).filter(|last| day < *last) {
-        let message = format!("the prices are of {day}, older than those of {last} that were taken over before");
-        return Err(Failure::new(format!("{message}: nothing was taken over")));
+        let message = format!("the prices are of {day}, and the cache already has prices of {last}");
+        return Err(Failure::new(format!("{message}: nothing was updated")));
     }
     let release = refresh::take_release(&bytes, day, catalog, files, arguments.accept_changes).map_err(refused)?;
     for (provider, update) in &release.updates {
@@ -211,7 +212,7 @@ fn take_release(
     }
     cache::keep_taken_day(directory, &holder, day)?;
     let age = today.since(day).max(0);
-    output::print(&format!("signed prices of {day}, {age} days old: {} rows say nothing newer\n", release.not_newer))?;
+    output::print(&format!("signed prices of {day}, {age} days old: {} prices are not newer than the known ones\n", release.not_newer))?;
     Ok(Outcome::Passed)
 }
 
@@ -282,15 +283,15 @@ fn access<'a>(arguments: &Fetch, vendor: Vendor, today: Date, progress: &'a dyn 
 const MOST_TOLD: usize = 200;
 
 fn told(provider: &str, update: &Update, path: &str) -> String {
-    let mut text = format!("{provider}: {} rows arrived, {} in {path}\n", update.arrived, update.rows.len());
+    let mut text = format!("{provider}: {} prices received, {} written to {path}\n", update.arrived, update.rows.len());
     for note in &update.notes {
         let _ = writeln!(text, "  {note}");
     }
     for rejected in update.rejected.iter().take(MOST_TOLD) {
-        let _ = writeln!(text, "  refused {} {}: {}", rejected.machine, rejected.region, rejected.why);
+        let _ = writeln!(text, "  rejected {} {}: {}", rejected.machine, rejected.region, rejected.why);
     }
     if let Some(more @ 1..) = update.rejected.len().checked_sub(MOST_TOLD) {
-        let _ = writeln!(text, "  and {more} more refused");
+        let _ = writeln!(text, "  and {more} more rejected");
     }
     // What vendors write must not steer a terminal.
     text.chars().filter(|letter| !letter.is_control() || *letter == '\n').collect()

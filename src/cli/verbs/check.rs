@@ -18,7 +18,7 @@ pub(in crate::cli) fn run(arguments: &Check) -> Result<Outcome, Failure> {
     }
     if arguments.unsafe_fixes {
         return Err(
-            Failure::new("--unsafe-fixes says what may be written").with_help("add --fix, or --diff to look first")
+            Failure::new("--unsafe-fixes needs --fix or --diff").with_help("add --fix to write the edits, or --diff to print them")
         );
     }
     if arguments.watch {

@@ -128,11 +128,11 @@ fn running_directory() -> String {
 }
 
 fn tell_review(reviewed: &Reviewed) {
-    let mut parts = vec![format!("{} notes on changed lines", reviewed.posted)];
+    let mut parts = vec![format!("{} review notes posted", reviewed.posted)];
     for (count, what) in [
-        (reviewed.standing, "stand there already"),
-        (reviewed.elsewhere, "are about lines that the change does not show"),
-        (reviewed.beyond_limit, "were too many and are in the comment only"),
+        (reviewed.standing, "already exist"),
+        (reviewed.elsewhere, "are for lines outside the change"),
+        (reviewed.beyond_limit, "exceed the limit and are only in the comment"),
     ] {
         if count > 0 {
             parts.push(format!("{count} {what}"));
@@ -153,28 +153,28 @@ enum Addressee {
 fn target(arguments: &Comment, found: Surroundings, wire: &Wire) -> Result<Addressee, Failure> {
     let host = arguments.host;
     let missing = |what: &str, option: &str| {
-        Failure::new(format!("{what} is not known from the environment")).with_help(format!("name it with {option}"))
+        Failure::new(format!("the environment does not name {what}")).with_help(format!("pass {option}"))
     };
     let credential = match (&arguments.token_file, found.credential) {
         (Some(file), _) => token_of(host, file)?,
         (None, Some(credential)) => credential,
         (None, None) if arguments.dry_run => Credential::Anonymous,
         (None, None) if found.from_fork => {
-            return Ok(Addressee::Unreachable { reason: "a change from a fork gets no token".to_owned() });
+            return Ok(Addressee::Unreachable { reason: "a pull request from a fork gets no token".to_owned() });
         }
         (None, None) => {
-            let message = format!("there is no token for {}", host.name());
-            let help = format!("set {}, or name a file with --token-file", ci::token_variables(host));
+            let message = format!("no token for {} is set", host.name());
+            let help = format!("set {}, or pass --token-file FILE", ci::token_variables(host));
             return Err(Failure::new(message).with_help(help));
         }
     };
     let named = found.api.filter(|_| arguments.api.is_none());
     if let Some(why) = named.as_deref().and_then(|api| ci::stray_interface(host, &ci::process_variable, api)) {
-        return Err(Failure::new(why).with_help("if this is meant, name the interface with --api"));
+        return Err(Failure::new(why).with_help("if this address is correct, pass it with --api"));
     }
     let mut target = CommentTarget {
         host,
-        api: arguments.api.clone().or(named).ok_or_else(|| missing("the host's interface", "--api URL"))?,
+        api: arguments.api.clone().or(named).ok_or_else(|| missing("the address of the host's API", "--api URL"))?,
         repository: arguments
             .repo
             .clone()
@@ -198,9 +198,9 @@ fn target(arguments: &Comment, found: Surroundings, wire: &Wire) -> Result<Addre
 fn failed(error: crate::http::Error) -> Failure {
     let failure = Failure::new(error.message.clone());
     match error.status() {
-        Some(401) => failure.with_help("the token is not accepted: is it expired, or for another host?"),
+        Some(401) => failure.with_help("check that the token has not expired and belongs to this host"),
         Some(404) => {
-            failure.with_help("is the name right, and may the token see it? compare --repo and --pull-request")
+            failure.with_help("check --repo and --pull-request, and that the token can read the repository")
         }
         _ => failure,
     }
@@ -226,12 +226,12 @@ fn tell(outcome: &forge::CommentOutcome, body: &str, summary: Option<&Path>) -> 
         It::Created { url } => format!("comment created{}", place(url)),
         It::Updated { url } => format!("comment updated{}", place(url)),
         It::Unchanged { url } => format!("comment unchanged{}", place(url)),
-        It::NotNeeded => "no comment needed: there is nothing new to tell".to_owned(),
-        It::Superseded { head } => format!("comment left alone: it is about the newer commit {head}"),
+        It::NotNeeded => "no comment needed: nothing new to report".to_owned(),
+        It::Superseded { head } => format!("comment unchanged: it reports on the newer commit {head}"),
         It::JobSummary { reason } => match summary {
             Some(file) => {
                 append(file, body)?;
-                format!("no comment: {reason}; the report is in the summary of this job")
+                format!("no comment: {reason}; the job summary has the report")
             }
             None => format!("no comment: {reason}"),
         },

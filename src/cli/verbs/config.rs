@@ -70,7 +70,7 @@ fn init() -> Result<(), Failure> {
     let name = config::FILE_NAME;
     let failed = |error: std::io::Error| match error.kind() {
         std::io::ErrorKind::AlreadyExists => {
-            Failure::new(format!("`{name}` is there already")).with_help("`gpulint config show` prints what it sets")
+            Failure::new(format!("`{name}` already exists")).with_help("run `gpulint config show` to print its settings")
         }
         _ => Failure::new(format!("`{name}` cannot be written: {error}")),
     };

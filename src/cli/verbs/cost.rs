@@ -22,7 +22,7 @@ pub(in crate::cli) fn run(arguments: &Cost) -> Result<Outcome, Failure> {
     if arguments.output.formats.contains(&Format::Focus) && left_out > 0 {
         let (what, have) = if left_out == 1 { ("resource", "has") } else { ("resources", "have") };
         output::complain(&format!(
-            "{left_out} {what} {have} no amount for a month, and so no row of FOCUS: --format ndjson has {}",
+            "{left_out} {what} {have} no cost per month, and FOCUS output omits {}: use --format ndjson",
             if left_out == 1 { "it" } else { "them" }
         ));
     }

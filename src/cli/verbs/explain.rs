@@ -35,13 +35,13 @@ pub(in crate::cli) fn run(arguments: &Explain) -> Result<Outcome, Failure> {
         let mut open = analysis.inventory.unjudged.iter().filter(|it| it.address.as_deref() == Some(what));
         if let Some(open) = open.next() {
             let failure = Failure::new(format!("the cost of `{what}` is unknown: {}", open.reason));
-            return Err(failure.with_help("give the missing value with --var or --var-file, or read a plan"));
+            return Err(failure.with_help("pass the missing value with --var or --var-file, or check a Terraform plan"));
         }
-        let failure = Failure::new(format!("there is no rule and no resource `{what}`"));
+        let failure = Failure::new(format!("no rule or resource is named `{what}`"));
         let names = all.iter().map(|it| it.address.as_str()).chain(rules.pages().iter().map(|page| page.name.as_str()));
         return Err(match nearest(what, names) {
             Some(near) => failure.with_help(format!("did you mean `{near}`?")),
-            None => failure.with_help("`gpulint cost` lists the resources, `gpulint rules list` the rules"),
+            None => failure.with_help("run `gpulint cost` to list resources, or `gpulint rules list` to list rules"),
         });
     }
     let told: Vec<String> = found.into_iter().map(|id| session.explain(&analysis, id)).collect();

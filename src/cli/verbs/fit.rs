@@ -42,11 +42,11 @@ pub(in crate::cli) fn run(arguments: &Fit) -> Result<Outcome, Failure> {
     let resource = match (inventory.resources.first().or(asked.first()), &arguments.machine) {
         (Some(resource), Some(machine)) if inventory.resources.is_empty() => {
             let provider = resource.text(Key::Provider).unwrap_or("the cloud");
-            return Err(Failure::new(format!("the catalog knows no accelerators of `{machine}` of {provider}"))
+            return Err(Failure::new(format!("the catalog lists no accelerators for the machine type `{machine}` of {provider}"))
                 .with_help(catalog.did_you_mean(machine)));
         }
         (Some(resource), _) => resource,
-        (None, _) => return Err(Failure::new("there is nothing to judge")),
+        (None, _) => return Err(Failure::new("no model is given").with_help("pass a model name, or --params with its size")),
     };
     let item = bill.items.first().cloned().unwrap_or_default();
     let mut fact = fit::assess(resource, &item, &catalog, &market);
@@ -76,7 +76,7 @@ fn by_token(
     places: &[MarketPlace<'_>],
 ) -> Result<Outcome, Failure> {
     if arguments.task != "serve" {
-        return Err(Failure::new("only servers write tokens").with_help("leave --task out"));
+        return Err(Failure::new("--by token needs a model server").with_help("leave out --task"));
     }
     let wanted = ServerGoal {
         ms_per_token: arguments.ms_per_token.filter(|ms| *ms > 0.0),
@@ -104,8 +104,8 @@ fn demand_known(model: &str, catalog: &Catalog) -> Result<(), Failure> {
     }
     let near = catalog.models().nearest(model);
     let near = if near.is_empty() { String::new() } else { format!("did you mean {}? ", near.join(", ")) };
-    Err(Failure::new(format!("nothing is known of the model `{model}`"))
-        .with_help(format!("{near}--params 7b says the size of a model that is not listed")))
+    Err(Failure::new(format!("gpulint does not know the model `{model}`"))
+        .with_help(format!("{near}pass the size of a model that gpulint does not list, such as --params 7b")))
 }
 
 /// Nobody asked about an accelerator: there is nothing to be unsure of.
@@ -122,8 +122,8 @@ fn places<'c>(arguments: &'c Fit, catalog: &'c Catalog) -> Result<Vec<MarketPlac
         Some(wanted) => match known.iter().find(|provider| provider.eq_ignore_ascii_case(wanted)) {
             Some(provider) => vec![provider],
             None => {
-                return Err(Failure::new(format!("no provider is called `{wanted}`"))
-                    .with_help(format!("the providers are {}", known.join(", "))));
+                return Err(Failure::new(format!("unknown provider `{wanted}`"))
+                    .with_help(format!("use one of {}", known.join(", "))));
             }
         },
         None => known.to_vec(),
@@ -186,17 +186,17 @@ fn question(arguments: &Fit, catalog: &Catalog) -> Result<Resource, Failure> {
     let mut resource = Resource::new(FrontEnd::Terraform, role, "question", "question", span, span);
     let trains = arguments.task == "train";
     if !trains && (arguments.train_tokens.is_some() || arguments.machines.is_some()) {
-        return Err(Failure::new("--train-tokens and --machines are about training").with_help("say --task train"));
+        return Err(Failure::new("--train-tokens and --machines need --task train").with_help("add --task train"));
     }
     if trains && (arguments.method.is_none() || arguments.context.is_none()) {
-        return Err(Failure::new("what training needs depends on how it is done")
-            .with_help("say --method full, lora or qlora, and --sequence with the tokens of a sequence"));
+        return Err(Failure::new("--task train needs the training method and the sequence length")
+            .with_help("pass --method full, lora or qlora, and --sequence TOKENS"));
     }
     if let Some(name) = &arguments.accelerator
         && fit::device(name).is_none()
         && catalog.chips(name).is_empty()
     {
-        return Err(Failure::new(format!("the catalog knows no accelerator called `{name}`"))
+        return Err(Failure::new(format!("the catalog lists no accelerator `{name}`"))
             .with_help(catalog.did_you_mean(name)));
     }
     if let Some(model) = arguments.model.as_deref().filter(|_| arguments.params.is_none()) {

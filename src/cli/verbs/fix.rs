@@ -20,7 +20,7 @@ use crate::source::{normalize, unified};
 
 pub(in crate::cli) fn run(arguments: &Check) -> Result<Outcome, Failure> {
     if arguments.input.paths.iter().any(|path| path.as_os_str() == "-") {
-        return Err(Failure::new("fixes are written into files, and standard input is none"));
+        return Err(Failure::new("gpulint cannot fix standard input").with_help("pass files or directories"));
     }
     let asked = (&arguments.selection, &arguments.threshold);
     let mut judge = |texts: &Texts| JudgedTree::with_texts(&arguments.input, asked, texts).map(Arc::new);
@@ -44,7 +44,7 @@ pub(in crate::cli) fn run(arguments: &Check) -> Result<Outcome, Failure> {
     })?;
     work.tell("fixed", &state, &before);
     for (path, why) in &left_alone {
-        output::complain(&format!("`{}` {why} and is left alone", state.session.scope.paths.show(path)));
+        output::complain(&format!("`{}` was not fixed: {why}", state.session.scope.paths.show(path)));
     }
     let failed = !left_alone.is_empty() || state.findings.iter().any(|decided| state.gate.stops(decided));
     Ok(if failed { Outcome::Failed } else { state.session.outcome(&state.analysis) })
@@ -91,11 +91,11 @@ impl Costs {
                 .filter_map(|address| Some((self.by_address.get(address)?, after.by_address.get(address)?)));
             both.filter(|(before, _)| before.0 == role).map(|(before, after)| before.1.usd() - after.1.usd()).sum()
         };
-        let all = [(of(Role::Rented), "rented"), (of(Role::Requested), "requested")];
+        let all = [(of(Role::Rented), "provisioned machines"), (of(Role::Requested), "pods")];
         let told = all
             .into_iter()
             .filter(|(saved, _)| *saved >= 0.5)
-            .map(|(saved, what)| format!("{what} for {} a month less", self.currency.amount(Money::from_usd(saved))));
+            .map(|(saved, what)| format!("{what} cost about {} less per month", self.currency.amount(Money::from_usd(saved))));
         match told.collect::<Vec<_>>().join(", ") {
             told if told.is_empty() => told,
             told => format!("; {told}"),
@@ -109,15 +109,15 @@ impl Fixes {
         let mut left_alone = Vec::new();
         for (path, text) in &self.texts {
             if normalize(path).is_none() {
-                return Err(Failure::new(format!("`{}` lies outside", session.scope.paths.show(path))));
+                return Err(Failure::new(format!("`{}` is outside the directories that gpulint may write", session.scope.paths.show(path))));
             }
             let place = session.scope.root.join(path);
             if fs::read(&place).ok().as_ref() != self.originals.get(path) {
-                left_alone.push((path.clone(), "changed meanwhile"));
+                left_alone.push((path.clone(), "it changed while gpulint ran"));
                 continue;
             }
             if fs::metadata(&place).is_ok_and(|it| it.permissions().readonly()) {
-                left_alone.push((path.clone(), "may not be written"));
+                left_alone.push((path.clone(), "it is read-only"));
                 continue;
             }
             output::save(&place, &String::from_utf8_lossy(text))?;

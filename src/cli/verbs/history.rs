@@ -23,7 +23,7 @@ pub(in crate::cli) fn run(arguments: &History) -> Result<Outcome, Failure> {
 
 /// There is no commit yet.
 pub(in crate::cli) fn empty(input: &Input) -> Outcome {
-    output::complain("nothing was checked: there is no commit here yet");
+    output::complain("nothing was checked: the repository has no commit yet");
     if input.allow_empty { Outcome::Passed } else { Outcome::Empty }
 }
 
@@ -34,19 +34,20 @@ pub(in crate::cli) fn over_commits(
     commits: &Commits,
 ) -> Result<Option<report::History>, Failure> {
     if input.paths.iter().any(|path| path.as_os_str() == "-") {
-        return Err(Failure::new("standard input has no history").with_help("name files of a git repository"));
+        return Err(Failure::new("standard input has no history").with_help("pass files or directories of a git repository"));
     }
     let repository = repository(input)?;
     let Some(newest) = git_log::newest(&repository)? else { return Ok(None) };
     let with_policy = Input { policy_ref: policy(input, &newest), ..input.clone() };
     let session = Session::rules_only(&with_policy, selection)?;
     if session.renders() {
-        return Err(Failure::new("earlier states are not rendered by other programs").with_help(
-            "leave out --render, and `render` in gpulint.toml: charts and overlays are then built by gpulint",
+        return Err(Failure::new("gpulint renders earlier commits only with its built-in renderer").with_help(
+            "leave out --render, and remove `render` from gpulint.toml",
         ));
     }
     if session.scope.root != repository {
-        return Err(Failure::new("history needs one git repository around everything that is named"));
+        return Err(Failure::new("the given paths are not all in one git repository")
+            .with_help("run the command in a git repository, and pass only paths inside it"));
     }
     session.demand_rules()?;
     let request = HistoryRequest {

@@ -85,7 +85,8 @@ const HOSTS: [Host; 6] = [
 pub(in crate::cli) fn run(asked: &Init) -> Result<Outcome, Failure> {
     let directory = asked.directory.clone().unwrap_or_else(|| PathBuf::from("."));
     if !directory.is_dir() {
-        return Err(Failure::new(format!("`{}` is no directory", directory.display())));
+        return Err(Failure::new(format!("`{}` is not a directory", directory.display()))
+            .with_help("pass an existing directory, such as `gpulint init .`"));
     }
     let input = Input { paths: vec![directory.clone()], ..Input::default() };
     let session = Session::open(&input)?;
@@ -105,7 +106,7 @@ pub(in crate::cli) fn run(asked: &Init) -> Result<Outcome, Failure> {
             workflow(&mut told, repository)?;
             ignored(&mut told, repository);
         }
-        None => told.push_str("no hook and no workflow: this is no git repository\n"),
+        None => told.push_str("no hook and no workflow: this is not a git repository\n"),
     }
     output::print(&told)?;
     if asked.baseline {
@@ -113,7 +114,7 @@ pub(in crate::cli) fn run(asked: &Init) -> Result<Outcome, Failure> {
         return baseline::run(&BaselineVerb::Create(Box::new(accepting))).map(|_| Outcome::Passed);
     }
     output::print(
-        "\nnext: `gpulint` says what is found today; `gpulint init --baseline` accepts that, so that only what is new counts\n",
+        "\nnext: run `gpulint` to see the findings of today, or `gpulint init --baseline` to accept them, so that only new ones count\n",
     )?;
     Ok(Outcome::Passed)
 }
@@ -122,7 +123,7 @@ pub(in crate::cli) fn run(asked: &Init) -> Result<Outcome, Failure> {
 fn compare(directory: &Path, found: &BTreeSet<String>) -> Result<Outcome, Failure> {
     let path = directory.join(config::FILE_NAME);
     let Ok(text) = fs::read_to_string(&path) else {
-        output::print(&format!("{} is not there: `gpulint init` writes it\n", path.display()))?;
+        output::print(&format!("{} does not exist: run `gpulint init` to write it\n", path.display()))?;
         return Ok(Outcome::Failed);
     };
     let listed: BTreeSet<String> = text.lines().filter_map(|line| line.strip_prefix(RUN)).map(str::to_owned).collect();
@@ -132,19 +133,19 @@ fn compare(directory: &Path, found: &BTreeSet<String>) -> Result<Outcome, Failur
         let _ = writeln!(told, "not listed: {new}");
     }
     for gone in listed.difference(&found) {
-        let _ = writeln!(told, "not found any more: {gone}");
+        let _ = writeln!(told, "no longer found: {gone}");
     }
     let is_true = told.is_empty();
     match is_true {
-        true => _ = writeln!(told, "{} lists what is there: {}", config::FILE_NAME, counted(found.len())),
-        false => told.push_str("correct these lines at the top of gpulint.toml; they change nothing that is checked\n"),
+        true => _ = writeln!(told, "{} is up to date: {}", config::FILE_NAME, counted(found.len())),
+        false => told.push_str("correct these comments at the top of gpulint.toml; they do not affect the check\n"),
     }
     output::print(&told)?;
     Ok(if is_true { Outcome::Passed } else { Outcome::Failed })
 }
 
 fn counted(runs: usize) -> String {
-    if runs == 1 { "1 run".to_owned() } else { format!("{runs} runs") }
+    if runs == 1 { "1 deployment".to_owned() } else { format!("{runs} deployments") }
 }
 
 /// What was done with a file, in columns.
@@ -155,26 +156,26 @@ fn tell(told: &mut String, done: &str, path: &str, what: &str) {
 fn settings(told: &mut String, directory: &Path, runs: &BTreeSet<String>) -> Result<(), Failure> {
     let path = directory.join(config::FILE_NAME);
     if fs::symlink_metadata(&path).is_ok() {
-        tell(told, "kept", config::FILE_NAME, "it is there already: `gpulint config show` prints what it sets");
+        tell(told, "kept", config::FILE_NAME, "already exists: `gpulint config show` prints its settings");
         return Ok(());
     }
     let mut text = String::from(
-        "# Written by `gpulint init`. Each run is what somebody applies in one go. They are found again every time, so that nothing\n\
-         # has to stand here for them; `[[runs]]` below is for what cannot be found. `gpulint init --check` compares this list.\n",
+        "# Written by `gpulint init`. gpulint finds these deployments by itself, each time that it runs. If it cannot find one,\n\
+         # describe it in `[[runs]]` below. `gpulint init --check` compares this list with the deployments that it finds.\n",
     );
     for run in runs.iter().take(MOST_RUNS) {
         let _ = writeln!(text, "{RUN}{run}");
     }
     if runs.is_empty() {
-        text.push_str("# No run was found: nothing here has accelerators yet.\n");
+        text.push_str("# No deployment with accelerators was found.\n");
     }
     text.push('\n');
     text.push_str(&config::example());
     output::save(&path, &text)?;
     let what = match runs.len() {
-        0 => "settings, all of them switched off; nothing with accelerators was found".to_owned(),
-        1 => "settings, all of them switched off, and the run that was found".to_owned(),
-        n => format!("settings, all of them switched off, and the {n} runs that were found"),
+        0 => "example settings in comments; no deployment with accelerators was found".to_owned(),
+        1 => "example settings in comments, and the deployment that was found".to_owned(),
+        n => format!("example settings in comments, and the {n} deployments that were found"),
     };
     tell(told, "wrote", config::FILE_NAME, &what);
     Ok(())
@@ -182,8 +183,8 @@ fn settings(told: &mut String, directory: &Path, runs: &BTreeSet<String>) -> Res
 
 fn hook(told: &mut String, repository: &Path) -> Result<(), Failure> {
     let recipe = recipe(include_str!("../../../docs/ci/pre-commit.md"), HOOKS).unwrap_or_default();
-    let what = "the hook: `pre-commit install` lets git run this program before each commit";
-    let help = "add this to its `repos`:";
+    let what = "the hook: run `pre-commit install` to check each commit";
+    let help = "add this to `repos`:";
     // Below `repos:`, as it stands in the recipe.
     let piece = recipe.split_once("repos:\n").map_or(recipe.as_str(), |(_, piece)| piece).to_owned();
     place_file(told, repository, HOOKS, &recipe, what, (help, &piece))
@@ -192,12 +193,12 @@ fn hook(told: &mut String, repository: &Path) -> Result<(), Failure> {
 fn workflow(told: &mut String, repository: &Path) -> Result<(), Failure> {
     let Some(host) = host(repository) else {
         let page = in_the_book("ci/README");
-        tell(told, "left", "the workflow", &format!("no code host was recognized: {page} has a recipe for each"));
+        tell(told, "left", "the workflow", &format!("unknown code host: see {page} for a recipe"));
         return Ok(());
     };
     let Some(recipe) = recipe(host.recipes, host.workflow) else { return Ok(()) };
-    let what = format!("{}: a comment on each pull request, and the gate", host.name);
-    let help = "add this job to it:";
+    let what = format!("{}: comments on each pull request, and fails if a finding counts", host.name);
+    let help = "add this job:";
     place_file(told, repository, host.workflow, &recipe, &what, (help, &recipe))
 }
 
@@ -209,7 +210,7 @@ fn ignored(told: &mut String, repository: &Path) {
             told,
             "left",
             ".gitignore",
-            &format!("where what was paid is kept here, add `{FILE_NAME}`: it holds negotiated prices"),
+            &format!("add `{FILE_NAME}` if you store bills here: it contains negotiated prices"),
         );
     }
 }
@@ -227,9 +228,9 @@ fn place_file(
     if fs::symlink_metadata(&path).is_ok() {
         let runs_it = fs::read_to_string(&path).is_ok_and(|text| text.contains("gpulint"));
         if runs_it {
-            tell(told, "kept", name, "it runs gpulint already");
+            tell(told, "kept", name, "already runs gpulint");
         } else {
-            tell(told, "kept", name, &format!("it is there and does not run gpulint; {help}"));
+            tell(told, "kept", name, &format!("exists and does not run gpulint; {help}"));
             for line in piece.lines() {
                 let _ = writeln!(told, "        {line}");
             }
@@ -238,11 +239,11 @@ fn place_file(
     }
     let directory = path.parent().unwrap_or(repository);
     if !stays_inside(repository, directory) {
-        tell(told, "left", name, "a link on the way leads out of the repository");
+        tell(told, "left", name, "a symbolic link in its path leads out of the repository");
         return Ok(());
     }
     fs::create_dir_all(directory)
-        .map_err(|error| Failure::new(format!("`{}` cannot be made: {error}", directory.display())))?;
+        .map_err(|error| Failure::new(format!("directory `{}` cannot be created: {error}", directory.display())))?;
     output::save(&path, text)?;
     tell(told, "wrote", name, what);
     Ok(())

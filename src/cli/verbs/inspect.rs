@@ -41,12 +41,12 @@ fn seen(arguments: &Inspect, address: &str) -> Result<Outcome, Failure> {
     let world = analysis.world(&session.settings);
     let found = rules::seen(address, &world, &rules::Settings::default());
     if found.is_empty() {
-        let failure = Failure::new(format!("there is no path and no resource `{}`", address.escape_debug()));
+        let failure = Failure::new(format!("no path or resource is named `{}`", address.escape_debug()));
         let raws = inventory.objects.iter().chain(&inventory.blocks).map(|it| &*it.address);
         let known = inventory.resources.iter().map(|it| it.address.as_str()).chain(raws);
         return Err(match nearest(address, known) {
             Some(near) => failure.with_help(format!("did you mean `{near}`?")),
-            None => failure.with_help("`gpulint cost` lists the resources"),
+            None => failure.with_help("run `gpulint cost` to list resources"),
         });
     }
     output::write(&arguments.output, Format::Text, |format, _style| match format {

@@ -36,10 +36,10 @@ pub(in crate::cli) fn run(arguments: &Purchases) -> Result<Outcome, Failure> {
         output::complain_of_unjudged(&session.report(analysis, &[]));
     }
     for (report, first) in repeated {
-        output::complain(&format!("`{report}` is the same report as `{first}`: it counts once"));
+        output::complain(&format!("`{report}` is the same report as `{first}`, and counts once"));
     }
     for (report, count) in unjudged {
-        output::complain(&format!("not judged in {report}: {count}; the report lists it"));
+        output::complain(&format!("not evaluated in {report}: {count}; the report has the list"));
     }
     Ok(analysis.map_or(Outcome::Passed, |analysis| session.outcome(&analysis)))
 }

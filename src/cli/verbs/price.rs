@@ -14,8 +14,8 @@ pub(in crate::cli) fn run(arguments: &Price) -> Result<Outcome, Failure> {
     let Settings { catalog, pricing, .. } = settings(arguments)?;
     for provider in &arguments.provider {
         if provider != OWN_PROVIDER && !catalog.providers().iter().any(|known| known.eq_ignore_ascii_case(provider)) {
-            return Err(Failure::new(format!("no provider is called `{provider}`"))
-                .with_help(format!("the providers are {}", catalog.providers().join(", "))));
+            return Err(Failure::new(format!("unknown provider `{provider}`"))
+                .with_help(format!("use one of {}", catalog.providers().join(", "))));
         }
     }
     if let Some(hours) = arguments.hours {
@@ -38,8 +38,8 @@ fn planned(catalog: &Catalog, settings: &PricingSettings, arguments: &Price, hou
         (Some(text), _) => PlannedHours::parse(text, hours).map_err(Failure::new)?,
         (None, Some(name)) => PlannedHours::new(named(catalog, arguments, name)?, hours).map_err(Failure::new)?,
         (None, None) => {
-            return Err(Failure::new("nothing says what is to run for these hours")
-                .with_help("name a machine or an accelerator, with --count, or say --run 8xA100-80GB"));
+            return Err(Failure::new("--hours needs a machine or an accelerator")
+                .with_help("pass the name of a machine or an accelerator, with --count, or pass --run 8xA100-80GB"));
         }
     };
     let run = PlannedHours { providers: arguments.provider.clone(), region: arguments.region.clone(), ..run };
@@ -127,11 +127,11 @@ fn machines<'c>(catalog: &'c Catalog, arguments: &Price, name: &str) -> Result<V
         if let Some((provider, accelerator)) = catalog.family_of(name) {
             let with = accelerator.map(|name| format!(" with {name}")).unwrap_or_default();
             return Err(Failure::new(format!(
-                "no table lists `{name}`: it is of a family{with} of {provider}, and has no price"
+                "the catalog has no price for `{name}`, only for its family{with} of {provider}"
             ))
             .with_help(catalog.did_you_mean(name)));
         }
-        return Err(Failure::new(format!("the catalog knows no machine and no accelerator called `{name}`"))
+        return Err(Failure::new(format!("the catalog lists no machine type or accelerator `{name}`"))
             .with_help(catalog.did_you_mean(name)));
     }
     Ok(machines)

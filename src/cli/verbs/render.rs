@@ -60,7 +60,7 @@ fn is_called(path: &str, name: &str) -> bool {
 }
 
 fn text(session: &Session, directory: &str, built: &Built, with_origins: bool) -> String {
-    let mut text = format!("# {}, made of {} files\n", shown(session, directory), built.files.len());
+    let mut text = format!("# {}, built from {} files\n", shown(session, directory), built.files.len());
     for document in &built.documents {
         text.push_str("---\n");
         match with_origins {
@@ -92,9 +92,9 @@ fn told(session: &Session, directory: &str, trouble: &Trouble) -> String {
     let directory = trouble.directory.as_deref().unwrap_or(directory);
     let at = trouble.at.map_or_else(|| shown(session, directory), place);
     let why = match trouble.cause {
-        TroubleCause::Refused | TroubleCause::Absent => "kustomize would refuse it",
-        TroubleCause::NotAtHand => "it is not in the tree",
-        TroubleCause::Beyond => "it is beyond the limits",
+        TroubleCause::Refused | TroubleCause::Absent => "kustomize would reject it",
+        TroubleCause::NotAtHand => "the file is not in the repository",
+        TroubleCause::Beyond => "it exceeds gpulint's limits",
     };
     let note = trouble.note.as_ref().map(|(at, note)| format!(" ({}: {note})", place(*at))).unwrap_or_default();
     format!("{at}: {}{note}: {why}", trouble.message)

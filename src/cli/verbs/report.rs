@@ -17,7 +17,7 @@ pub(in crate::cli) fn run(arguments: &Review) -> Result<Outcome, Failure> {
     let month = arguments.month.unwrap_or_else(|| Month::of(today).before());
     if month.first() > today {
         return Err(
-            Failure::new(format!("{month} has not begun yet")).with_help("name a month that has, as in 2027-01")
+            Failure::new(format!("{month} has not started yet")).with_help("pass an earlier month with --month, such as 2027-01")
         );
     }
     let commits = Commits { since: Some(Since::Day(a_year_before(month))), every: Every::Commit, points: 500 };

@@ -18,7 +18,7 @@ const PART: u32 = 10;
 
 pub(super) fn run(arguments: &Check) -> Result<Outcome, Failure> {
     if arguments.input.paths.iter().any(|path| path.as_os_str() == "-") {
-        return Err(Failure::new("files are watched, and standard input is none"));
+        return Err(Failure::new("--watch cannot watch standard input").with_help("pass files or directories"));
     }
     deadline::none();
     let mut workspace = Workspace::new(WorkspaceOptions {
@@ -65,6 +65,6 @@ fn tell(arguments: &Check, judged: &JudgedTree) -> Result<(), Failure> {
     if let Err(failure) = session.demand_whole_rules(analysis) {
         output::complain_of(&failure);
     }
-    output::complain("watching; Ctrl+C ends\n");
+    output::complain("watching for changes; press Ctrl+C to stop\n");
     Ok(())
 }

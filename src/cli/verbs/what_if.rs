@@ -74,7 +74,7 @@ fn cases(arguments: &WhatIf, session: &Session) -> Result<Vec<(String, Changes)>
     let mut cases = Vec::new();
     for case in &arguments.cases {
         if !names.insert(&case.name) {
-            return Err(Failure::new(format!("two cases are called `{}`", case.name)));
+            return Err(Failure::new(format!("two cases have the name `{}`", case.name)));
         }
         cases.push((case.name.clone(), read(&together(&arguments.sets, &case.sets))?));
     }
@@ -97,10 +97,10 @@ fn addresses(today: &Analysis, on: &[String]) -> Result<BTreeSet<String>, Failur
         };
         let found: Vec<String> = all().filter(is_meant).map(str::to_owned).collect();
         if found.is_empty() {
-            let failure = Failure::new(format!("nothing with accelerators has the address `{form}`"));
+            let failure = Failure::new(format!("no resource with accelerators has the address `{form}`"));
             return Err(match nearest(form, all()) {
                 Some(near) => failure.with_help(format!("did you mean `{near}`?")),
-                None => failure.with_help("`gpulint cost` lists the resources; `*` in an address stands for anything"),
+                None => failure.with_help("run `gpulint cost` to list resources; `*` in an address matches anything"),
             });
         }
         about.extend(found);
@@ -120,8 +120,8 @@ fn demand_possible(
     for it in meant().filter(|it| it.role == Role::Requested && changes.moves()) {
         let pool = it.links.iter().find(|link| link.kind == LinkKind::Pool).map(|link| link.to.as_str());
         if let Some(pool) = pool.filter(|pool| !about.contains(*pool)) {
-            let why = format!("{} runs on {pool}, and that decides on what, where and how it is rented", it.address);
-            return Err(Failure::new(why).with_help(format!("change that: --on '{pool}'; what runs on it follows")));
+            let why = format!("{} runs on {pool}, which decides its machine, region and purchase", it.address);
+            return Err(Failure::new(why).with_help(format!("change the pool: --on '{pool}'; its pods follow")));
         }
     }
     if changes.count().is_none() {
@@ -132,13 +132,13 @@ fn demand_possible(
             (&other.run, &other.declared.block) == (&it.run, &it.declared.block) && !about.contains(&other.address)
         });
         if siblings.count() > 0 {
-            let why = format!("{} is one of several machines of its block, which have one count", it.address);
-            return Err(Failure::new(why).with_help(format!("change all of them: --on '{}'", it.declared.block)));
+            let why = format!("{} is one of several machines of the same block, which share one count", it.address);
+            return Err(Failure::new(why).with_help(format!("change all machines of the block: --on '{}'", it.declared.block)));
         }
         let is_keyed = it.declared.address.ends_with("\"]");
         if is_keyed && meant().filter(|other| other.declared.block == it.declared.block).count() > 1 {
-            let why = format!("{} is made by `for_each`, which has no count", it.declared.block);
-            return Err(Failure::new(why).with_help("change its machines one by one, or their hours"));
+            let why = format!("{} uses `for_each`, which has no count", it.declared.block);
+            return Err(Failure::new(why).with_help("change its machines one at a time, or set their hours"));
         }
     }
     Ok(())

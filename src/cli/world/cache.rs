@@ -39,11 +39,11 @@ fn home(environment: Environment) -> Result<Option<PathBuf>, Failure> {
         return match own_repository(&named) {
             None => Ok(Some(named)),
             Some(repository) => Err(Failure::new(format!(
-                "the cache `{}` is inside of the repository `{}`, whose files a change can choose",
+                "the cache `{}` is inside the repository `{}`, where a change could replace its files",
                 named.display(),
                 repository.display()
             ))
-            .with_help("set GPULINT_CACHE_DIR to a directory outside of the checkout")),
+            .with_help("set GPULINT_CACHE_DIR to a directory outside the checkout")),
         };
     }
     let home = || environment("HOME").map(PathBuf::from);
@@ -109,7 +109,7 @@ pub(in crate::cli) fn read(directory: &Path) -> Result<Vec<(String, String)>, Fa
         }
         let length = fs::metadata(&path).map_err(|error| unreadable(&path, &error))?.len();
         if length > LONGEST_FILE_BYTES {
-            return Err(Failure::new(format!("`{}` has {length} bytes: it is no list of prices", path.display())));
+            return Err(Failure::new(format!("`{}` has {length} bytes, more than a price list can have", path.display())));
         }
         files.push((stem, fs::read_to_string(&path).map_err(|error| unreadable(&path, &error))?));
     }
@@ -124,8 +124,8 @@ pub(in crate::cli) fn lay_over(catalog: Catalog, files: &[(String, String)]) -> 
     }
     let files: Vec<CsvFile> = files.iter().map(|(stem, text)| CsvFile { path: stem, stem, text }).collect();
     catalog.with_refreshed(&files).map_err(|error| {
-        Failure::new(format!("the cache of prices is broken: {error}"))
-            .with_help("`gpulint catalog update` writes it anew; --prices embedded does without it")
+        Failure::new(format!("the price cache is damaged: {error}"))
+            .with_help("run `gpulint catalog update` to rewrite the cache, or pass --prices embedded to ignore it")
     })
 }
 

@@ -108,9 +108,9 @@ pub(in crate::cli) fn stray_interface(host: CodeHost, environment: Environment, 
     let (server, variables) = match host {
         CodeHost::Github => {
             let server = environment("GITHUB_SERVER_URL").unwrap_or_else(|| "https://github.com".to_owned());
-            (server, "GITHUB_API_URL is no interface of GITHUB_SERVER_URL")
+            (server, "GITHUB_API_URL is not an API of GITHUB_SERVER_URL")
         }
-        CodeHost::Gitlab => (environment("CI_SERVER_URL")?, "CI_API_V4_URL is no interface of CI_SERVER_URL"),
+        CodeHost::Gitlab => (environment("CI_SERVER_URL")?, "CI_API_V4_URL is not an API of CI_SERVER_URL"),
         CodeHost::Bitbucket | CodeHost::Azure | CodeHost::Gitea => return None,
     };
     let (api, server) = (host_of(api), host_of(&server));

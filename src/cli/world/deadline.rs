@@ -20,7 +20,7 @@ pub(in crate::cli) fn start(time: Duration) {
     let watch = move || {
         std::thread::sleep(time + MOMENT);
         output::complain(&format!(
-            "error: not finished after {} seconds, so nothing is said\n  \
+            "error: the check did not finish within {} seconds, so there is no report\n  \
              help: check fewer files at once, or raise `bounds.seconds` in gpulint.toml",
             time.as_secs()
         ));

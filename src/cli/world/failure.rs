@@ -38,10 +38,10 @@ impl Failure {
         let text = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
         match text {
             Some(text) if text.contains("spawn thread") || text.contains("thread pool") => {
-                Failure::new("the system starts no more threads")
-                    .with_help("allow more processes (`ulimit -u`), or run fewer at once")
+                Failure::new("the system cannot start another thread")
+                    .with_help("allow more processes (`ulimit -u`), or run fewer programs at once")
             }
-            _ => Failure::new("this is a mistake in gpulint").with_help("please report it, with what stands above"),
+            _ => Failure::new("this is a bug in gpulint").with_help("please report it with the output above"),
         }
     }
 

@@ -73,13 +73,13 @@ impl Base {
         if reference == "HEAD"
             && let Some(commit) = before_the_first(repository)?
         {
-            let note = Some("there is no commit yet: everything is new".to_owned());
+            let note = Some("the repository has no commit yet, so everything is new".to_owned());
             return Ok(Base { repository: repository.to_owned(), commit, note });
         }
         let Base { commit: tip, .. } = Self::tip(repository, reference)?;
         let merge_base = ask(repository, &["merge-base", &tip, "HEAD"])?;
         let note = merge_base.is_none().then(|| {
-            format!("the histories of `{reference}` and HEAD do not meet in this clone: compared with the tip of `{reference}`")
+            format!("this clone has no common ancestor of `{reference}` and HEAD: compared with the tip of `{reference}`")
         });
         Ok(Base { repository: repository.to_owned(), commit: merge_base.unwrap_or(tip), note })
     }
@@ -158,10 +158,10 @@ fn unknown_base(repository: &Path, reference: &str) -> Result<Failure, Failure> 
     let branch = reference.rsplit('/').next().unwrap_or(reference);
     Ok(if shallow {
         Failure::new(format!("the base `{reference}` is not in this shallow clone"))
-            .with_help(format!("fetch it first: git fetch --depth=1 origin {branch}"))
+            .with_help(format!("run `git fetch --depth=1 origin {branch}`"))
     } else {
-        Failure::new(format!("git knows no commit `{reference}`"))
-            .with_help(format!("name a branch, a tag or a commit; perhaps: git fetch origin {branch}"))
+        Failure::new(format!("git does not know the commit `{reference}`"))
+            .with_help(format!("pass a branch, a tag or a commit; if the clone lacks it, run `git fetch origin {branch}`"))
     })
 }
 
@@ -308,7 +308,7 @@ impl GitTree {
             let rest = path.get(link.len()..).unwrap_or_default();
             path = join(parent(&link), &format!("{target}{rest}")).ok_or(ReadError::Outside)?;
         }
-        Err(ReadError::Other("its links lead in a ring".to_owned()))
+        Err(ReadError::Other("its symbolic links form a loop".to_owned()))
     }
 
     fn first_link(&self, path: &str) -> Option<(String, GitEntry)> {

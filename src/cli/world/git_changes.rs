@@ -41,7 +41,7 @@ impl GitChanges {
         let mut process = command.spawn().map_err(not_started)?;
         match (process.stdin.take(), process.stdout.take()) {
             (Some(questions), Some(answers)) => Ok(GitChanges { process, questions, answers: BufReader::new(answers) }),
-            _ => Err(Failure::new("git gave no pipes")),
+            _ => Err(Failure::new("git could not be connected")),
         }
     }
 
@@ -57,11 +57,11 @@ impl GitChanges {
                 Some(b':') => {
                     let (about, path) = (self.piece(b'\0')?, self.piece(b'\0')?);
                     let changed = change(&about, path);
-                    changes.push(changed.ok_or_else(|| Failure::new("git diff-tree answered something else"))?);
+                    changes.push(changed.ok_or_else(|| Failure::new("git diff-tree printed unexpected output"))?);
                 }
                 Some(_) if self.piece(b'\n')? == END => return Ok(changes),
                 Some(_) => {}
-                None => return Err(Failure::new("git diff-tree has ended: a tree is not in this clone")),
+                None => return Err(Failure::new("git diff-tree ended: this clone lacks the files of a commit")),
             }
         }
     }

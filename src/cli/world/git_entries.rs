@@ -133,7 +133,7 @@ pub(super) enum GitEntryKind {
 /// A base of which nothing can be understood would make everything look new.
 pub(super) fn not_understood(line: &str) -> Failure {
     let line: String = line.chars().take(80).collect();
-    Failure::new(format!("git answered something else than a list of files: `{}`", line.escape_debug()))
+    Failure::new(format!("git did not print a list of files: `{}`", line.escape_debug()))
 }
 
 /// A line of `git ls-tree`: mode, type, id, a tab, the path.

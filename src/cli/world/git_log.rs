@@ -84,7 +84,7 @@ fn logged(repository: &Path, which: &[&str]) -> Result<Vec<LoggedCommit>, Failur
     let text = fields(repository, FORMAT, which)?;
     let fields: Vec<&str> = text.split('\0').collect();
     let commits = fields.chunks_exact(FIELDS).map(commit).collect::<Option<Vec<LoggedCommit>>>();
-    commits.ok_or_else(|| Failure::new("git answered something else than a list of commits"))
+    commits.ok_or_else(|| Failure::new("git did not print a list of commits"))
 }
 
 /// Of some commits what a format asks for.

@@ -146,7 +146,7 @@ impl Reader {
             (Some(questions), Some(answers)) => {
                 Ok(Reader { process, questions, answers: BufReader::new(answers), is_over: false })
             }
-            _ => Err(Failure::new("git gave no pipes")),
+            _ => Err(Failure::new("git could not be connected")),
         }
     }
 

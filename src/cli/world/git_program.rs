@@ -118,10 +118,10 @@ fn hardened(repository: &Path, settings: &[&str]) -> Result<Command, Failure> {
 
 fn program(repository: &Path) -> Result<Command, Failure> {
     if serving::folder().is_some() {
-        return Err(Failure::new("git is not started for whoever asks a server"));
+        return Err(Failure::new("a server does not start git"));
     }
     let program = programs::find("git", repository).ok_or_else(|| {
-        not_started("it is in no absolute directory of the search path that lies outside of this repository")
+        not_started("no absolute directory of PATH outside this repository contains git")
     })?;
     Ok(Command::new(program))
 }
@@ -147,7 +147,7 @@ pub(super) fn run(repository: &Path, arguments: &[&str]) -> Result<Output, Failu
 /// With another index than the repository's own, where there is one.
 pub(super) fn run_on(repository: &Path, arguments: &[&str], index: Option<PathBuf>) -> Result<Output, Failure> {
     if let Some(odd) = git_files::odd(repository) {
-        return Err(Failure::new(format!("git is not asked: `{}` is no regular file", odd.display())));
+        return Err(Failure::new(format!("gpulint does not start git: `{}` is not a regular file", odd.display())));
     }
     let mut command = git(repository)?;
     if let Some(index) = index {
@@ -183,7 +183,7 @@ pub(in crate::cli) fn answer(repository: &Path, arguments: &[&str]) -> Result<Op
     if !output.status.success() {
         return match first_line(&output.stderr) {
             refusal if refusal.contains("dubious ownership") || refusal.contains("not a git repository") => {
-                Err(Failure::new(format!("git refuses this repository: {refusal}")))
+                Err(Failure::new(format!("git rejects this repository: {refusal}")))
             }
             _ => Ok(None),
         };

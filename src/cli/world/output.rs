@@ -25,7 +25,7 @@ pub(in crate::cli) fn write(
     for (format, file) in destinations(output, default)? {
         let style = if file.is_some() { Style::default() } else { style(output.color) };
         let Some(text) = render(format, style) else {
-            return Err(Failure::new(format!("this verb has no format `{format}`")));
+            return Err(Failure::new(format!("this subcommand does not support the format `{format}`")));
         };
         match file {
             Some(path) => save(&path, &logged(format, &text))?,
@@ -44,7 +44,7 @@ fn keep(output: &Output, default: Format, render: impl Fn(Format, Style) -> Opti
     let formats = if output.formats.is_empty() { &[default][..] } else { &output.formats };
     for format in formats {
         let text = render(*format, Style::default());
-        let text = text.ok_or_else(|| Failure::new(format!("this verb has no format `{format}`")))?;
+        let text = text.ok_or_else(|| Failure::new(format!("this subcommand does not support the format `{format}`")))?;
         kept::report(*format, text);
     }
     Ok(())
@@ -84,13 +84,13 @@ fn destinations(output: &Output, default: Format) -> Result<Vec<(Format, Option<
         match all.get_mut(before) {
             Some((_, _, free @ None)) => *free = Some(file.clone()),
             _ => {
-                return Err(Failure::new(format!("--output {} has no --format before it", file.display()))
+                return Err(Failure::new(format!("--output {} needs a --format before it", file.display()))
                     .with_help("write --format sarif --output a.sarif --format text"));
             }
         }
     }
     if all.iter().filter(|(_, _, file)| file.is_none()).count() > 1 {
-        return Err(Failure::new("two formats cannot both go to standard output")
+        return Err(Failure::new("only one format can go to standard output")
             .with_help("write --format sarif --output a.sarif --format text"));
     }
     Ok(all.into_iter().map(|(_, format, file)| (format, file)).collect())
@@ -127,8 +127,8 @@ pub(in crate::cli) fn save(path: &Path, text: &str) -> Result<(), Failure> {
     // A link stays a link, and a pipe or a device is written to as it is.
     let real = &real(path).map_err(failed)?;
     if let Some(there) = replace::leads_outside(path, real) {
-        let message = format!("`{}` is not written: a link leads out of the repository", path.display());
-        return Err(Failure::new(message).with_help(format!("if this is meant, write --output {}", there.display())));
+        let message = format!("gpulint does not write `{}`: a symbolic link leads out of the repository", path.display());
+        return Err(Failure::new(message).with_help(format!("to write there, pass --output {}", there.display())));
     }
     let before = fs::metadata(real).ok();
     // What the system calls a file there is somebody's open stream.
@@ -179,7 +179,7 @@ fn emit(text: &str) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     match out.write_all(Stream::Output.legible(text).as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(Failure::new(format!("the report cannot be written: {error}")))
+            Err(Failure::new(format!("gpulint cannot write the report: {error}")))
         }
         _ => Ok(()),
     }
@@ -202,7 +202,7 @@ pub(in crate::cli) fn send(message: &str) -> io::Result<()> {
 /// Tells what was not judged beside an answer that lists none of it: that something is not in it does not mean that it is not there.
 pub(in crate::cli) fn complain_of_unjudged(report: &Report<'_>) {
     if let Some(said) = not_judged(report) {
-        complain(&format!("{said}; `gpulint cost` lists all"));
+        complain(&format!("{said}; list: `gpulint cost`"));
     }
 }
 

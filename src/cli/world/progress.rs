@@ -96,7 +96,7 @@ fn reading(read: usize, files: usize, last: &str) -> (String, String) {
     match read {
         0 => (format!("{} files", count(files)), String::new()),
         read if read < files => (format!("read {} of {} files", count(read), count(files)), one_line(last)),
-        _ => (format!("read {} files, working out what they say", count(files)), String::new()),
+        _ => (format!("read {} files, evaluating them", count(files)), String::new()),
     }
 }
 

@@ -35,8 +35,8 @@ pub(in crate::cli) fn in_full(repository: &Path, written: &str) -> Result<Option
         // A commit by its id, or what git keeps beside references, as FETCH_HEAD.
         [] => Ok(Some(written.to_owned())),
         [one] => Ok(Some(format!("{one}{rest}"))),
-        [first, ..] => Err(Failure::new(format!("`{name}` means more than one thing here: {}", meanings.join(", ")))
-            .with_help(format!("write which one in full, as in {first}{rest}, or the commit itself"))),
+        [first, ..] => Err(Failure::new(format!("`{name}` is ambiguous: {}", meanings.join(", ")))
+            .with_help(format!("pass the full name, such as {first}{rest}, or the commit id"))),
     }
 }
 
@@ -69,7 +69,7 @@ fn references(repository: &Path, name: &str) -> Result<Vec<String>, Failure> {
     let mut arguments = vec!["for-each-ref", "--format=%(refname)", "--"];
     arguments.extend(patterns.iter().map(String::as_str));
     let listed = answer(repository, &arguments)?
-        .ok_or_else(|| Failure::new(format!("git cannot list the references that `{name}` may mean")))?;
+        .ok_or_else(|| Failure::new(format!("git cannot list the references with the name `{name}`")))?;
     Ok(String::from_utf8_lossy(&listed).lines().map(str::to_owned).collect())
 }
 

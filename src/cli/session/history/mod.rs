@@ -33,7 +33,7 @@ pub(in crate::cli) fn read(request: &HistoryRequest<'_>) -> Result<History, Fail
     close_gaps(request, &plan, &mut points, &mut notes)?;
     if walk.ran_out() && passed_over > 0 {
         notes.push(format!(
-            "{passed_over} commits were not looked at before the time was over: raise `bounds.seconds` in gpulint.toml"
+            "{passed_over} commits were not evaluated within the time limit: raise `bounds.seconds` in gpulint.toml"
         ));
     }
     let mut points: Vec<Point> = points.into_iter().map(|it| it.point).collect();
@@ -126,7 +126,7 @@ fn close_gaps(
     }
     if !lacking.is_empty() {
         notes.push(format!(
-            "this clone does not hold {} files of earlier commits, or of the newest: fetch them at once with `git backfill`, or \
+            "this clone lacks {} files of the evaluated commits: fetch them with `git backfill`, or \
              `git fetch --refetch --no-filter origin`",
             lacking.len()
         ));
@@ -158,7 +158,7 @@ fn broken(
         let object = format!("{}:{path}", commit.logged.id);
         let asked = ["rev-parse", "--verify", "--quiet", "--end-of-options", &object];
         if git_program::ask(&request.session.scope.root, &asked)?.is_some() {
-            return Ok(Some(format!("`{shown}` cannot be read there")));
+            return Ok(Some(format!("`{shown}` cannot be read at this commit")));
         }
     }
     Ok(None)

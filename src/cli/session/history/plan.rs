@@ -43,12 +43,12 @@ impl HistoryPlan {
             let first = logged.first().map(|it| day(it.committed)).unwrap_or_default();
             notes.push(format!(
                 "this clone is shallow: its history begins on {first}; fetch the rest with `git fetch --unshallow \
-                 --filter=blob:none`, and with `fetch-depth: 0` where a workflow checks out"
+                 --filter=blob:none`, or, in a workflow, check out with `fetch-depth: 0`"
             ));
         }
         let is_cut = logged.len() >= git_log::MOST_COMMITS;
         if is_cut {
-            notes.push(format!("only the newest {} commits are known", git_log::MOST_COMMITS));
+            notes.push(format!("gpulint reads only the newest {} commits", git_log::MOST_COMMITS));
         }
         let mut commits = timed(logged, &mut tags);
         let begins = commits.len();

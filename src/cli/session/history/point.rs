@@ -80,7 +80,7 @@ impl Analyst<'_> {
 fn submodules(tree: &GitTree) -> Vec<Skipped> {
     let list = tree.read(absent::LIST).unwrap_or_default();
     let listed: BTreeSet<String> = absent::listed(&list).into_iter().chain(tree.submodules()).collect();
-    let reason = "a submodule that is not checked out";
+    let reason = "the submodule is not checked out";
     listed.into_iter().map(|path| Skipped::new(SkipKind::Submodule, path, reason)).collect()
 }
 

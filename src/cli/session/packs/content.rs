@@ -92,7 +92,7 @@ pub(super) fn demand_plain(path: &str) -> Result<(), String> {
     if path.split('/').all(is_plain) && path.split('/').count() < DEEPEST && path.len() <= 1_000 {
         return Ok(());
     }
-    Err(format!("the name `{}` cannot be kept on every disk", shown(path)))
+    Err(format!("the file name `{}` is not valid on every system", shown(path)))
 }
 
 /// A name that somebody else chose, without what a terminal would obey.

@@ -49,21 +49,21 @@ impl<'a> Copies<'a> {
             let path = match pack.path {
                 Some(path) => path.to_owned(),
                 None => default_path(&directory, origin.git).ok_or_else(|| {
-                    refuse("the address does not say how the pack is called; say its `path`".to_owned())
+                    refuse("the address contains no name for the pack: set `path`".to_owned())
                 })?,
             };
             let above = if directory.is_empty() { String::new() } else { format!("{directory}/") };
             let inside = path.strip_prefix(&above).filter(|inside| !inside.is_empty()).map(str::to_owned);
             let inside = inside.filter(|inside| !inside.split('/').any(|part| part.eq_ignore_ascii_case(".git")));
             let Some(inside) = inside else {
-                return Err(refuse("the copy of a pack lies in a directory below the file that names it".to_owned()));
+                return Err(refuse("the `path` of a pack must be below the file that names it".to_owned()));
             };
             let overlaps = |known: &String| {
                 format!("{known}/").starts_with(&format!("{path}/"))
                     || format!("{path}/").starts_with(&format!("{known}/"))
             };
             if taken.iter().any(overlaps) {
-                return Err(refuse(format!("two packs lie in `{}`; give each its own `path`", shown(&inside))));
+                return Err(refuse(format!("two packs have the path `{}`: give each its own `path`", shown(&inside))));
             }
             taken.insert(path.clone());
             let lock = || Lock::read(sources.tree(), &lock_path(&directory));
@@ -80,12 +80,12 @@ impl<'a> Copies<'a> {
         };
         let inside = shown(&copy.inside);
         let Some(sha256) = copy.origin.sha256 else {
-            return wrong("the pack says no `sha256`".to_owned(), format!("`{VENDOR}` tells it"));
+            return wrong("the pack has no `sha256`".to_owned(), format!("run `{VENDOR}` to print the checksum"));
         };
         let locked = match self.locks.get(&copy.directory) {
             Some(Err(why)) => {
-                let message = format!("`{}` cannot be used: {}", lock::NAME, shown(why));
-                return wrong(message, format!("remove it and run: {VENDOR} --force"));
+                let message = format!("`{}` is invalid: {}", lock::NAME, shown(why));
+                return wrong(message, format!("remove the file, and run `{VENDOR} --force`"));
             }
             Some(Ok(Some(lock))) => lock.find(&copy.inside),
             _ => None,
@@ -94,23 +94,23 @@ impl<'a> Copies<'a> {
             Ok(sums) => sums,
             Err(why) => {
                 return wrong(
-                    format!("the copy of the pack in `{inside}` cannot be used: {why}"),
+                    format!("the copy of the pack in `{inside}` is invalid: {why}"),
                     format!("run: {VENDOR} --force"),
                 );
             }
         };
         if sums.0.is_empty() {
-            return wrong(format!("the pack is not copied to `{inside}` yet"), format!("run: {VENDOR}"));
+            return wrong(format!("the pack is not copied to `{inside}` yet"), format!("run `{VENDOR}`"));
         }
         let Some(locked) = locked else {
-            let message = format!("`{}` does not say which commit the copy in `{inside}` is of", lock::NAME);
+            let message = format!("`{}` has no commit for the copy in `{inside}`", lock::NAME);
             return wrong(message, format!("run: {VENDOR}"));
         };
         if locked.git != copy.origin.git
             || locked.commit != copy.origin.commit
             || locked.directory.as_deref() != copy.origin.directory
         {
-            let message = format!("the copy in `{inside}` is of {} at {}", shown(&locked.git), shown(&locked.commit));
+            let message = format!("the copy in `{inside}` comes from {} at {}", shown(&locked.git), shown(&locked.commit));
             return wrong(message, format!("run: {VENDOR}"));
         }
         if sums.total() == sha256 {
@@ -118,11 +118,11 @@ impl<'a> Copies<'a> {
         }
         match sums.first_difference(&locked.sums()) {
             Some(difference) => wrong(
-                format!("the copy of the pack in `{inside}` is not what its `sha256` says: {difference}"),
-                format!("take the change back, or run: {VENDOR} --force"),
+                format!("the copy of the pack in `{inside}` does not match its `sha256`: {difference}"),
+                format!("undo the change, or run `{VENDOR} --force`"),
             ),
             None => wrong(
-                format!("the copy of the pack in `{inside}` is not what its `sha256` says"),
+                format!("the copy of the pack in `{inside}` does not match its `sha256`"),
                 format!("run: {VENDOR}"),
             ),
         }
@@ -144,14 +144,14 @@ impl<'a> Copies<'a> {
         match copy.origin.sha256 {
             Some(sha256) if sha256 == sum => {}
             Some(sha256) => {
-                let message = format!("{of} has the SHA-256 {sum}, and gpulint.toml says {sha256}");
+                let message = format!("{of} has the SHA-256 {sum}, but gpulint.toml sets {sha256}");
                 return Err(
-                    Failure::new(message).with_help("nothing was written; find out why before you change the sum")
+                    Failure::new(message).with_help("nothing was written: find the reason before you change the checksum")
                 );
             }
             None => {
-                return Err(Failure::new(format!("the pack says no `sha256`; {of} holds {} files", files.len()))
-                    .with_help(format!("nothing was written; read what it holds, then add: sha256 = \"{sum}\"")));
+                return Err(Failure::new(format!("the pack has no `sha256`; {of} contains {} files", files.len()))
+                    .with_help(format!("nothing was written: review the files, then add sha256 = \"{sum}\"")));
             }
         }
         place(&directory, &copy.inside, &files).map_err(|error| {
@@ -200,14 +200,14 @@ fn demand_free(
             Err(_) => return Ok(()),
             Ok(metadata) if metadata.is_dir() => {}
             Ok(_) => {
-                return Err(Failure::new(format!("`{}` is no directory", at.display()))
-                    .with_help("a pack is copied to a directory, and not through a link"));
+                return Err(Failure::new(format!("`{}` is not a directory", at.display()))
+                    .with_help("set `path` to a directory that is not a symbolic link"));
             }
         }
     }
     if at.join(".git").exists() {
-        return Err(Failure::new(format!("`{}` is a repository of its own, and would be replaced", at.display()))
-            .with_help("move it away, or give the pack another `path`"));
+        return Err(Failure::new(format!("`{}` is a git repository, and gpulint does not replace it", at.display()))
+            .with_help("move the repository, or give the pack another `path`"));
     }
     let lock = copies.locks.get(&copy.directory).and_then(|lock| lock.as_ref().ok()?.as_ref());
     let sums = Sums::read(sources.tree(), &copy.path).unwrap_or_default();
@@ -217,8 +217,8 @@ fn demand_free(
     if force || is_asked_for || is_copy || is_empty {
         return Ok(());
     }
-    Err(Failure::new(format!("`{}` holds something else than the copy of a pack, or was changed", shown(&copy.inside)))
-        .with_help(format!("move it away, or replace it: {VENDOR} --force")))
+    Err(Failure::new(format!("`{}` is not an unchanged copy of a pack", shown(&copy.inside)))
+        .with_help(format!("move the directory, or run `{VENDOR} --force` to replace it")))
 }
 
 /// Writes the files beside the directory and changes one for the other.

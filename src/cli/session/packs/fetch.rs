@@ -28,7 +28,7 @@ const PAUSE: Duration = Duration::from_millis(50);
 pub(super) fn fetch(origin: Origin<'_>) -> Result<BTreeMap<String, Vec<u8>>, Failure> {
     let passing = Passing::new()?;
     let repository = passing.0.join("repository");
-    let failed = |error: std::io::Error| Failure::new(format!("`{}` cannot be made: {error}", repository.display()));
+    let failed = |error: std::io::Error| Failure::new(format!("directory `{}` cannot be created: {error}", repository.display()));
     fs::create_dir(&repository).map_err(failed)?;
     passing.run(&repository, &["init", "--quiet", "--template=", "--object-format=sha1"])?.or_fail(origin)?;
     let one = ["fetch", "--quiet", "--depth=1", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head", "--"];
@@ -51,8 +51,8 @@ pub(super) fn fetch(origin: Origin<'_>) -> Result<BTreeMap<String, Vec<u8>>, Fai
     passing.run(&repository, &["ls-tree", "-r", "-z", "--full-tree", "--end-of-options", &tree])?.or_fail(origin)?;
     let listed = passing.printed()?;
     files(&GitTree::listed(&repository, &listed)?).map_err(|why| {
-        Failure::new(format!("{} at {} is no pack: {why}", shown(origin.git), origin.commit)).with_help(
-            "a pack holds plain files only: pages, a gpulint.toml, a prices.csv; `directory` names where they lie",
+        Failure::new(format!("{} at {} is not a valid pack: {why}", shown(origin.git), origin.commit)).with_help(
+            "a pack contains only plain files: rule files, a gpulint.toml, a prices.csv; set `directory` to the directory that contains them",
         )
     })
 }
@@ -67,14 +67,14 @@ fn files(tree: &GitTree) -> Result<BTreeMap<String, Vec<u8>>, String> {
     for path in all {
         demand_plain(path)?;
         if !folded.insert(path.to_lowercase()) {
-            return Err(format!("`{}` and another file differ in large and small letters only", shown(path)));
+            return Err(format!("`{}` and another file differ only in upper and lower case", shown(path)));
         }
         let content = tree.read(path).map_err(|error| format!("`{}`: {error}", shown(path)))?;
         bytes += content.len();
         files.insert(path.to_owned(), content);
         limit(files.len(), bytes)?;
     }
-    if files.is_empty() { Err("it holds no files".to_owned()) } else { Ok(files) }
+    if files.is_empty() { Err("it contains no files".to_owned()) } else { Ok(files) }
 }
 
 /// A directory that is gone when this is.
@@ -90,10 +90,10 @@ impl Passing {
             match builder.create(&path) {
                 Ok(()) => return Ok(Passing(path)),
                 Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(Failure::new(format!("`{}` cannot be made: {error}", path.display()))),
+                Err(error) => return Err(Failure::new(format!("directory `{}` cannot be created: {error}", path.display()))),
             }
         }
-        Err(Failure::new("there is no room for another directory in the one for temporary files"))
+        Err(Failure::new("gpulint cannot create another temporary directory").with_help("remove old `gpulint` directories from the temporary directory"))
     }
 
     /// Runs git until it ends, takes too long or writes too much.
@@ -117,11 +117,11 @@ impl Passing {
                 let _ = process.kill();
                 let _ = process.wait();
                 let why = if too_much {
-                    format!("it brings more than {} MiB", MOST_FETCHED_BYTES >> 20)
+                    format!("it has more than {} MiB", MOST_FETCHED_BYTES >> 20)
                 } else {
-                    format!("it takes more than {} seconds", LONGEST.as_secs())
+                    format!("it took more than {} seconds", LONGEST.as_secs())
                 };
-                return Err(Failure::new(format!("the fetch was stopped: {why}")));
+                return Err(Failure::new(format!("gpulint stopped the fetch: {why}")));
             }
             thread::sleep(PAUSE);
         };
@@ -140,9 +140,9 @@ impl Passing {
         match read {
             Ok(_) if bytes.len() as u64 <= MOST_LISTED_BYTES => Ok(bytes),
             Ok(_) => {
-                Err(Failure::new("the pack has too many files").with_help("`directory` names where its files lie"))
+                Err(Failure::new("the pack has too many files").with_help("set `directory` to the directory of the pack's files"))
             }
-            Err(error) => Err(Failure::new(format!("what git printed cannot be read: {error}"))),
+            Err(error) => Err(Failure::new(format!("gpulint cannot read the output of git: {error}"))),
         }
     }
 }
@@ -180,7 +180,7 @@ impl GitAnswer {
             return Ok(());
         }
         let fatal = self.text.lines().find(|line| line.starts_with("fatal:") || line.starts_with("error:"));
-        let line = fatal.or_else(|| self.text.lines().next()).unwrap_or("git says nothing");
-        Err(Failure::new(format!("{} cannot be fetched: {}", shown(origin.git), shown(line))))
+        let line = fatal.or_else(|| self.text.lines().next()).unwrap_or("git gave no reason");
+        Err(Failure::new(format!("git cannot fetch {}: {}", shown(origin.git), shown(line))))
     }
 }

@@ -54,7 +54,7 @@ impl Pack {
 
 /// The packs that a configuration names, in its order.
 pub(in crate::cli) fn load(sources: &Sources, config: &Config, place: &Place) -> Result<Vec<Pack>, Failure> {
-    let refuse = |wrong: &[Diagnostic]| refused(sources, &place.paths(), wrong, "the packs cannot be used");
+    let refuse = |wrong: &[Diagnostic]| refused(sources, &place.paths(), wrong, "the packs have errors");
     let copies = Copies::configured(sources, config).map_err(|wrong| refuse(&[wrong]))?;
     let wrong: Vec<Diagnostic> = copies.all.iter().filter_map(|copy| copies.judge(copy, sources).err()).collect();
     if !wrong.is_empty() {
@@ -67,9 +67,9 @@ pub(in crate::cli) fn load(sources: &Sources, config: &Config, place: &Place) ->
         let Some(path) = copy.map(|copy| copy.path.as_str()).or(named.path) else { continue };
         let entries = sources.tree().list(path);
         if entries.is_empty() {
-            let message = format!("there is no pack in `{}`", place.paths().show(path));
+            let message = format!("`{}` contains no pack", place.paths().show(path));
             let wrong = Diagnostic::new(Level::Error, message, Some(named.span))
-                .with_help("a pack is a directory of the repository with pages, a gpulint.toml or a prices.csv");
+                .with_help("set the path to a directory of the repository with rule files, a gpulint.toml or a prices.csv");
             return Err(refuse(&[wrong]));
         }
         let has = |name: &str| entries.iter().any(|entry| !entry.is_directory && entry.name == name);
@@ -125,7 +125,7 @@ fn without_effect(config: &Config) -> Vec<Diagnostic> {
     let others = config.entries().filter(|(path, _)| !RULE_SETTINGS.contains(&section(path).as_str()));
     let refuse = |(path, entry): (String, &config::Entry)| {
         Diagnostic::new(Level::Error, format!("a pack cannot set `{path}`"), Some(entry.key)).with_help(
-            "what a pack says about rules, labels, tiers, approvals, budgets and limits holds; say the rest where it is used",
+            "packs can set only rules, labels, tiers, approvals, budgets and limits; set everything else in the repository that uses the pack",
         )
     };
     others.map(refuse).collect()
@@ -272,13 +272,13 @@ fn relaxed(pack: &Pack, name: &str, own: &Config) -> Vec<Diagnostic> {
 }
 
 fn forbidden(pack: &Pack, name: &str, span: Span) -> Diagnostic {
-    let message = format!("the pack forbids to change `{name}` here");
+    let message = format!("the pack forbids changes to `{name}`");
     let mut diagnostic = Diagnostic::new(Level::Error, message, Some(span));
     diagnostic.notes.push((
         Some(pack.span),
-        format!("`{}` says so with `forbid`, `forbid-parameters` or `ignorable = false`", pack.path),
+        format!("`{}` sets `forbid`, `forbid-parameters` or `ignorable = false`", pack.path),
     ));
-    diagnostic.with_help("ask the owners of the pack")
+    diagnostic.with_help("remove this setting, or ask the owners of the pack")
 }
 
 /// The setting, or one of its parts: `prices.discount.aws` and `exclude[0]`.
@@ -294,9 +294,9 @@ fn not_to_be_set(pack: &Pack, own: &Config) -> Vec<Diagnostic> {
     let is_kept = |path: &str| kept.iter().any(|(name, _)| is_at(path, name));
     let refuse = |(path, entry): (String, &config::Entry)| {
         let mut diagnostic =
-            Diagnostic::new(Level::Error, format!("the pack forbids to set `{path}` here"), Some(entry.key));
-        diagnostic.notes.push((Some(pack.span), format!("`{}` says so with `forbid-settings`", pack.path)));
-        diagnostic.with_help("ask the owners of the pack")
+            Diagnostic::new(Level::Error, format!("the pack forbids the setting `{path}`"), Some(entry.key));
+        diagnostic.notes.push((Some(pack.span), format!("`{}` lists it in `forbid-settings`", pack.path)));
+        diagnostic.with_help("remove this setting, or ask the owners of the pack")
     };
     all.filter(|(path, _)| is_kept(path)).map(refuse).collect()
 }

@@ -91,13 +91,13 @@ impl<'a> Bench<'a> {
     fn demand_what_it_needs(&self, example: &Example) -> Result<(), String> {
         let is_of_change = self.page.looks_at == LooksAt::Change;
         if is_of_change && example.before.is_none() {
-            return Err("a rule about a change is shown by fences of `before` and `after`".to_owned());
+            return Err("a rule with `for: change` needs code blocks `before` and `after`".to_owned());
         }
         if !is_of_change && example.before.is_some() {
-            return Err("`before` and `after` are for rules `for: change`".to_owned());
+            return Err("only rules with `for: change` can have code blocks `before` and `after`".to_owned());
         }
         if example.today.is_none() && self.page.names("today") {
-            return Err("the page reads `today`: add a fence of `today` with a date, such as 2026-11-21".to_owned());
+            return Err("the rule uses `today`: add a code block `today` with a date, such as 2026-11-21".to_owned());
         }
         Ok(())
     }
@@ -121,14 +121,14 @@ impl<'a> Bench<'a> {
         if let Some(prices) = &example.prices {
             catalog = catalog
                 .with_prices("prices.csv", prices)
-                .map_err(|error| format!("its `prices` cannot be used, line {}: {}", error.line, error.message))?;
+                .map_err(|error| format!("the code block `prices` has an error in line {}: {}", error.line, error.message))?;
         }
         let today = match &example.today {
-            Some(day) => Some(day.parse().map_err(|why| format!("its `today` cannot be used: {why}"))?),
+            Some(day) => Some(day.parse().map_err(|why| format!("the code block `today` has an error: {why}"))?),
             None => None,
         };
         let files = files.iter().map(|file| file.path.clone()).collect();
-        let of_config = |why: String| format!("its `config` cannot be used: {why}");
+        let of_config = |why: String| format!("the code block `config` has an error: {why}");
         let mut session = self.ground.imagined(Imagined { tree, files, catalog, today }).map_err(of_config)?;
         session.settings.rules = match &example.config {
             Some(_) => Arc::new(self.configured(&session.policy.config).map_err(of_config)?),
@@ -207,7 +207,7 @@ fn demand_read(session: &Session, analysis: &Analysis, page: &Page, files: &[Exa
     for (file, fence) in [(row::FILE_NAME, "usage"), (paid::row::FILE_NAME, "paid")] {
         let is_there = |span: Span| session.sources.path(span.file) == file;
         if let Some(wrong) = diagnostics().find(|it| it.span.is_some_and(is_there)) {
-            return Err(format!("its `{fence}` cannot be used: {}", wrong.message));
+            return Err(format!("the code block `{fence}` has an error: {}", wrong.message));
         }
     }
     if page.looks_at == LooksAt::Text {
@@ -218,7 +218,7 @@ fn demand_read(session: &Session, analysis: &Analysis, page: &Page, files: &[Exa
         let file = place.as_ref().and_then(|at| Some((files.iter().find(|file| file.path == at.path)?, at.line)));
         return Err(match file {
             Some((file, line)) => readable::refused(file, line, &told(wrong)),
-            None => format!("it cannot be read: {}", told(wrong)),
+            None => format!("gpulint cannot read the example: {}", told(wrong)),
         });
     }
     readable::demand(&session.sources, files)

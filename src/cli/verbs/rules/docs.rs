@@ -23,11 +23,11 @@ pub(super) fn run(directory: &Path, input: &Input, selection: &Selection) -> Res
         })
         .collect();
     if pages.is_empty() {
-        return Err(Failure::new("there are no rules to write documentation of")
-            .with_help("name their directory with --rules, or their pack in gpulint.toml"));
+        return Err(Failure::new("no custom rules to document")
+            .with_help("pass their directory with --rules, or add their pack to gpulint.toml"));
     }
     fs::create_dir_all(directory)
-        .map_err(|error| Failure::new(format!("`{}` cannot be made: {error}", directory.display())))?;
+        .map_err(|error| Failure::new(format!("directory `{}` cannot be created: {error}", directory.display())))?;
     for (page, from) in &pages {
         write(&directory.join(format!("{}.md", page.name)), &rules::document_of(page, from))?;
     }
@@ -42,8 +42,8 @@ pub(super) fn run(directory: &Path, input: &Input, selection: &Selection) -> Res
 fn write(path: &Path, text: &str) -> Result<(), Failure> {
     let is_ours = |before: &str| before.starts_with(rules::WRITTEN_FROM);
     match fs::read_to_string(path) {
-        Ok(before) if !is_ours(&before) => Err(Failure::new(format!("`{}` was written by hand", path.display()))
-            .with_help("move it away, or choose another directory")),
+        Ok(before) if !is_ours(&before) => Err(Failure::new(format!("gpulint did not write `{}`, and does not overwrite it", path.display()))
+            .with_help("move the file, or choose another directory with --output")),
         _ => output::save(path, text),
     }
 }

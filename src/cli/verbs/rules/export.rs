@@ -23,7 +23,7 @@ pub(super) fn run(
     let mut chosen = Vec::new();
     for name in names {
         let page = rules.page(name).ok_or_else(|| {
-            let failure = Failure::new(format!("there is no rule `{}`", name.escape_debug()));
+            let failure = Failure::new(format!("unknown rule `{}`", name.escape_debug()));
             match rules.nearest(name) {
                 Some(near) => failure.with_help(format!("did you mean `{near}`?")),
                 None => failure,
@@ -35,8 +35,8 @@ pub(super) fn run(
         chosen.extend(rules.pages().iter().filter(|page| own(&page.name)));
     }
     if chosen.is_empty() {
-        return Err(Failure::new("there are no rules to export")
-            .with_help("name them with --rule, or their directory with --rules"));
+        return Err(Failure::new("no rules to export")
+            .with_help("pass rule names with --rule, or the directory of custom rules with --rules"));
     }
     let mut text = String::new();
     let mut refused = 0;
@@ -45,12 +45,12 @@ pub(super) fn run(
             Ok(policy) => text.push_str(&policy),
             Err(why) => {
                 refused += 1;
-                output::complain(&format!("{} cannot be exported: {why}", page.name));
+                output::complain(&format!("gpulint cannot export {}: {why}", page.name));
             }
         }
     }
     if refused == chosen.len() {
-        return Err(Failure::new("nothing was exported"));
+        return Err(Failure::new("gpulint exported no rule").with_help("see the reasons above; `gpulint rules list` lists all rules"));
     }
     output::print_exact(&text)?;
     // what was left out is told, and is no reason to think that everything is guarded

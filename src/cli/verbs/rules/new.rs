@@ -16,12 +16,12 @@ const DIRECTORY: &str = "policy";
 
 pub(super) fn run(name: &str, scope: &str, directory: Option<&Path>) -> Result<Outcome, Failure> {
     if !rules::is_name(name) {
-        return Err(Failure::new(format!("`{}` is no name of a rule", name.escape_debug()))
-            .with_help("write small letters, digits and dashes: public-notebook"));
+        return Err(Failure::new(format!("`{}` is not a valid rule name", name.escape_debug()))
+            .with_help("use lower-case letters, digits and dashes, such as public-notebook"));
     }
     if rules::BUILT_IN.iter().any(|(path, _)| path.trim_start_matches("rules/") == format!("{name}.md")) {
-        return Err(Failure::new(format!("there is a built-in rule `{name}`"))
-            .with_help(format!("choose another name, and write `extends: {name}` to tighten it")));
+        return Err(Failure::new(format!("`{name}` is a built-in rule"))
+            .with_help(format!("choose another name; to tighten the built-in rule, add `extends: {name}` to the new rule file")));
     }
     let configured = configured()?;
     let is_configured = configured.is_some();
@@ -29,14 +29,14 @@ pub(super) fn run(name: &str, scope: &str, directory: Option<&Path>) -> Result<O
     let file = directory.join(format!("{name}.md"));
     let shown = file.display();
     let failed = |error: std::io::Error| match error.kind() {
-        std::io::ErrorKind::AlreadyExists => Failure::new(format!("`{shown}` is there already")),
+        std::io::ErrorKind::AlreadyExists => Failure::new(format!("`{shown}` already exists")),
         _ => Failure::new(format!("`{shown}` cannot be written: {error}")),
     };
     fs::create_dir_all(&directory).map_err(failed)?;
     let real = directory.canonicalize().map_err(failed)?;
     if let Some(there) = replace::leads_outside(&directory, &real) {
-        let message = format!("`{shown}` is not written: a link leads out of the repository");
-        return Err(Failure::new(message).with_help(format!("if this is meant, write --dir {}", there.display())));
+        let message = format!("gpulint does not write `{shown}`: a symbolic link leads out of the repository");
+        return Err(Failure::new(message).with_help(format!("to write there, pass --dir {}", there.display())));
     }
     let mut out = OpenOptions::new().write(true).create_new(true).open(&file).map_err(failed)?;
     out.write_all(rules::template(name, scope).as_bytes()).map_err(failed)?;

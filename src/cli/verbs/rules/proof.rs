@@ -32,7 +32,7 @@ impl Proof {
 /// The parts of the condition that no example of a page needs, as something to tell, or as something that fails.
 pub(super) fn prove_condition(bench: &Bench<'_>, require: bool) -> Vec<Proof> {
     let told = |operand: Operand| {
-        let message = format!("no example fails when `{}` (line {}) is dropped", operand.text, operand.line);
+        let message = format!("no example fails if `{}` (line {}) is removed", operand.text, operand.line);
         let proof = Proof::of_page(operand.line, "condition", Vec::new());
         match require {
             true => Proof { wrong: vec![message], ..proof },
@@ -51,7 +51,7 @@ pub(super) fn prove(bench: &Bench<'_>, require: bool) -> Vec<Proof> {
     proofs.extend(slips(&page.text).into_iter().map(slip));
     proofs.sort_by_key(|proof| proof.line);
     if require && page.has_fix() && all.iter().all(|example| example.fixed.is_empty()) {
-        let wrong = vec!["no example shows its fix: add a fence of `fixed` behind one that is reported".to_owned()];
+        let wrong = vec!["no example shows the fix: add a `fixed` code block after an example that is reported".to_owned()];
         proofs.push(Proof::of_page(1, "required examples", wrong));
     }
     if require && page.looks_at != LooksAt::Text {
@@ -62,7 +62,7 @@ pub(super) fn prove(bench: &Bench<'_>, require: bool) -> Vec<Proof> {
             .map(|kind| kind.map_or("clean", Marker::name))
             .collect();
         if !missing.is_empty() {
-            let wrong = vec![format!("no example is {}", missing.join(", none is "))];
+            let wrong = vec![format!("no example is {}", missing.join(", and none is "))];
             proofs.push(Proof::of_page(1, "required examples", wrong));
         }
     }
@@ -108,7 +108,7 @@ fn compared(example: &Example, tried: &Tried) -> Vec<String> {
     }
     let words: String = tried.findings.iter().map(tell).collect();
     if let Some(told) = example.told.as_ref().filter(|told| told.text != words) {
-        wrong.push("it tells something else:".to_owned());
+        wrong.push("the finding has another message:".to_owned());
         wrong.extend(told.text.lines().map(|line| format!("  - {line}")));
         wrong.extend(words.lines().map(|line| format!("  + {line}")));
     }
@@ -118,7 +118,7 @@ fn compared(example: &Example, tried: &Tried) -> Vec<String> {
 /// What the fixes of the rule make of the files otherwise than the example says.
 fn compared_fixes(bench: &Bench<'_>, example: &Example, tried: &Tried) -> Vec<String> {
     if !bench.page.has_fix() {
-        return vec!["it shows what is fixed, and the page has no `fix`".to_owned()];
+        return vec!["the example has a `fixed` code block, but the rule file has no `fix`".to_owned()];
     }
     let after = fix::of_rule(&bench.page.name, &tried.session.sources, &tried.findings);
     let mut wrong = Vec::new();
@@ -127,24 +127,24 @@ fn compared_fixes(bench: &Bench<'_>, example: &Example, tried: &Tried) -> Vec<St
         match (told, now) {
             (Some(told), Some(now)) if told.text == now => {}
             (Some(told), Some(now)) => {
-                wrong.push(format!("fixed, `{path}` is something else:"));
+                wrong.push(format!("after the fix, `{path}` differs:"));
                 let difference = unified(&path, &told.text, &now);
                 wrong.extend(difference.lines().skip(2).map(|line| format!("  {line}")));
             }
             (Some(_), None) => {
-                wrong.push(format!("nothing is fixed in `{path}`"));
+                wrong.push(format!("the fix does not change `{path}`"));
                 let about = tried.findings.iter();
                 let why: BTreeSet<&str> = about.filter_map(|it| it.fix.as_ref()?.declined.as_deref()).collect();
                 wrong.extend(why.into_iter().map(|why| format!("    because {why}")));
             }
-            (None, _) => wrong.push(format!("`{path}` is fixed too: show it in a fence of `fixed file={path}`")),
+            (None, _) => wrong.push(format!("the fix also changes `{path}`: add a code block `fixed file={path}`")),
         }
     }
     if wrong.is_empty()
         && let Ok(again) = bench.execute(&example.with(&after))
     {
         let left = again.findings.iter().filter(|it| !it.edits.is_empty());
-        wrong.extend(left.map(|it| format!("fixed, it still says: {}", it.message)));
+        wrong.extend(left.map(|it| format!("after the fix, the rule still reports: {}", it.message)));
     }
     wrong
 }

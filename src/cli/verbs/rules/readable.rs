@@ -19,20 +19,20 @@ pub(super) fn demand(sources: &Sources, files: &[ExampleFile]) -> Result<(), Str
         let broken = stream.diagnostics.iter().find(|it| it.unreadable);
         if let Some((wrong, span)) = broken.and_then(|wrong| Some((wrong, wrong.span?))) {
             let is_json = file.path.ends_with(".json");
-            let why = if is_json { "this is no valid JSON".to_owned() } else { told(wrong) };
+            let why = if is_json { "the file is not valid JSON".to_owned() } else { told(wrong) };
             return Err(refused(file, sources.locate(span).line, &why));
         }
         let built_in = stream.documents.iter().map(|it| &it.root).filter(|root| is_built_in(root));
         if let Some((field, node)) = built_in.flat_map(wrong_shapes).next() {
             let line = sources.locate(node.span).line;
-            return Err(refused(file, line, &format!("`{field}` is a list, and this is a mapping")));
+            return Err(refused(file, line, &format!("`{field}` must be a list, not a mapping")));
         }
     }
     Ok(())
 }
 
 pub(super) fn refused(file: &ExampleFile, line: usize, why: &str) -> String {
-    format!("line {} of the page, `{}`: it cannot be read: {why}", file.line + line, file.path)
+    format!("line {} of the rule file: gpulint cannot read `{}`: {why}", file.line + line, file.path)
 }
 
 /// Kinds of a cluster itself, of which the shape is known.

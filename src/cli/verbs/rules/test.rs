@@ -91,8 +91,8 @@ fn pages(directories: &[PathBuf]) -> Result<(Session, Vec<PageText>), Failure> {
     let session = Session::rules_only(&input, &selection)?;
     let own = session.policy.own_pages.clone();
     if own.is_empty() {
-        return Err(Failure::new("there are no pages to test").with_help(
-            "name their directory, set `rules-dir` in gpulint.toml, or write one with `gpulint rules new`",
+        return Err(Failure::new("no rule files to test").with_help(
+            "pass the directory of rule files, set `rules-dir` in gpulint.toml, or write a rule file with `gpulint rules new`",
         ));
     }
     Ok((session, own))
@@ -152,7 +152,7 @@ fn text(tested: &[Tested], why: bool) -> String {
         let _ = writeln!(text, "untested {} {}", page.path, page.name);
     }
     let count = |n: usize, what: &str| if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") };
-    let (pages, examples) = (count(tested.len(), "page"), count(passed + failed, "example"));
+    let (pages, examples) = (count(tested.len(), "rule file"), count(passed + failed, "example"));
     let _ = writeln!(text, "{pages}, {examples}: {passed} passed, {failed} failed");
     text
 }

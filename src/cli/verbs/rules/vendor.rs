@@ -33,7 +33,7 @@ pub(super) fn run(check: bool, force: bool, config: Option<&Path>) -> Result<Out
         |sources: &Sources, wrong: &[Diagnostic]| refused(sources, &place.paths(), wrong, "the packs cannot be used");
     let copies = Copies::configured(&before, &config).map_err(|wrong| refuse(&before, &[wrong]))?;
     if copies.all.is_empty() {
-        output::print("no pack comes from git\n")?;
+        output::print("no pack in gpulint.toml comes from git\n")?;
         return Ok(Outcome::Passed);
     }
     if check {
@@ -42,7 +42,7 @@ pub(super) fn run(check: bool, force: bool, config: Option<&Path>) -> Result<Out
             output::complain_of(&refuse(&before, &wrong));
             return Ok(Outcome::Failed);
         }
-        output::print(&format!("what gpulint.toml asks for is here: {}\n", counted(copies.all.len(), "pack")))?;
+        output::print(&format!("all copies match gpulint.toml: {}\n", counted(copies.all.len(), "pack")))?;
         return Ok(Outcome::Passed);
     }
     for copy in &copies.all {
@@ -59,8 +59,8 @@ pub(super) fn run(check: bool, force: bool, config: Option<&Path>) -> Result<Out
     for (path, text) in copies.locks(&after).map_err(Failure::new)? {
         if place.root.join(&path).is_symlink() {
             let shown = place.paths().show(&path);
-            return Err(Failure::new(format!("`{shown}` is a link, and would be written through"))
-                .with_help(format!("remove it and run this again: rm {shown}")));
+            return Err(Failure::new(format!("gpulint does not write through the symbolic link `{shown}`"))
+                .with_help(format!("remove the link, and run the command again: rm {shown}")));
         }
         output::save(&place.root.join(&path), &text)?;
         output::print(&format!("wrote {}\n", place.paths().show(&path)))?;

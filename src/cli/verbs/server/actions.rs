@@ -27,7 +27,7 @@ use crate::rules::{Finding, Safety};
 use crate::source::changes;
 
 /// What stands in a comment until somebody says why.
-const REASON: &str = "TODO: say why";
+const REASON: &str = "TODO: add a reason";
 
 /// An action that somebody chose, or may choose.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -99,7 +99,7 @@ pub(super) fn actions_at(
     if let Some(path) = fixes_all {
         let chosen = Chosen { folder: folder.to_owned(), what: What::FixAll, path, rule: String::new(), address: None };
         all.push(CodeAction {
-            title: "Fix all that can be fixed safely in this file (gpulint)".to_owned(),
+            title: "Apply all safe fixes in this file (gpulint)".to_owned(),
             kind: Some(CodeActionKind::from(FIX_ALL.to_owned())),
             data: serde_json::to_value(chosen).ok(),
             ..CodeAction::default()
@@ -149,12 +149,12 @@ fn of_finding(
         let how = finding.help.as_deref().map_or_else(|| finding.rule.clone(), |help| short(&one_line(help)));
         all.extend(match finding.safety() {
             Some(Safety::Safe) => Some(action(What::Fix, format!("Fix: {how}"), true)),
-            Some(_) => Some(action(What::FixUnsafely, format!("Change how it runs: {how}"), false)),
+            Some(_) => Some(action(What::FixUnsafely, format!("Change how the workload runs: {how}"), false)),
             None => None,
         });
     }
     if is_acceptable(&finding.rule, &path) {
-        all.push(action(What::Accept, format!("Accept {} here, with a reason", finding.rule), false));
+        all.push(action(What::Accept, format!("Suppress {} here, with a reason", finding.rule), false));
     }
     all
 }

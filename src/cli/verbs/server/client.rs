@@ -94,7 +94,7 @@ impl Preferences {
         let read: Preferences = serde_json::from_value(own.clone()).map_err(|error| error.to_string())?;
         match read.level.as_deref() {
             Some(level) if level_of(level).is_none() => {
-                Err(format!("there is no level `{level}`: the levels are error, warning and note"))
+                Err(format!("unknown level `{level}`: use error, warning or note"))
             }
             _ => Ok(read),
         }

@@ -50,7 +50,7 @@ fn begin(connection: &Connection) -> Result<Option<(Server<'_>, Receiver<News>)>
     let params: lsp::InitializeParams = match serde_json::from_value(params) {
         Ok(params) => params,
         Err(error) => {
-            let message = format!("`initialize` cannot be read: {error}");
+            let message = format!("the editor's `initialize` request is invalid: {error}");
             let refusal = Response::new_err(id, ErrorCode::InvalidParams as i32, message.clone());
             let _ = connection.sender.send(refusal.into());
             return Err(Failure::new(message));
@@ -75,7 +75,7 @@ fn begin(connection: &Connection) -> Result<Option<(Server<'_>, Receiver<News>)>
         .name("worker".to_owned())
         .stack_size(WORKER_STACK)
         .spawn(move || worker.run())
-        .map_err(|error| Failure::new(format!("the system starts no thread: {error}")))?;
+        .map_err(|error| Failure::new(format!("the system cannot start a thread: {error}")))?;
     let mut server = Server {
         connection,
         client,
@@ -90,7 +90,7 @@ fn begin(connection: &Connection) -> Result<Option<(Server<'_>, Receiver<News>)>
         settings_asked: None,
     };
     if let Some(why) = wrong {
-        server.complain(&format!("the settings of the editor for gpulint cannot be used: {why}"));
+        server.complain(&format!("gpulint ignores the editor's settings: {why}"));
     }
     for folder in client::folders(&params) {
         server.open_folder(folder);
@@ -161,7 +161,7 @@ impl Server<'_> {
                 },
                 recv(news) -> it => match it {
                     Ok(it) => self.take_news(it),
-                    Err(_) => return Err(Failure::new("the thread that judges has ended")),
+                    Err(_) => return Err(Failure::new("the worker thread has ended")),
                 },
                 recv(timer) -> _ => self.take_time(),
             }
@@ -175,7 +175,7 @@ impl Server<'_> {
             match self.connection.receiver.recv_timeout(Duration::from_secs(30)) {
                 Ok(Message::Notification(it)) if it.method == "exit" => return Outcome::Passed,
                 Ok(Message::Request(request)) => {
-                    self.refuse(request.id, ErrorCode::InvalidRequest, "the server is shut down");
+                    self.refuse(request.id, ErrorCode::InvalidRequest, "the server has shut down");
                 }
                 Ok(_) => {}
                 Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => return Outcome::Failed,
@@ -201,7 +201,7 @@ impl Server<'_> {
     fn read<T: DeserializeOwned>(&mut self, params: Value, take: impl FnOnce(&mut Self, T)) {
         match serde_json::from_value(params) {
             Ok(params) => take(self, params),
-            Err(error) => self.log(&format!("a message of the editor cannot be read: {error}")),
+            Err(error) => self.log(&format!("a message of the editor is invalid: {error}")),
         }
     }
 
@@ -311,7 +311,7 @@ impl Server<'_> {
                 }
             }
             Ok(_) => {}
-            Err(why) => self.complain(&format!("the settings of the editor for gpulint cannot be used: {why}")),
+            Err(why) => self.complain(&format!("gpulint ignores the editor's settings: {why}")),
         }
     }
 

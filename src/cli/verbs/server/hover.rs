@@ -42,7 +42,7 @@ pub(super) fn explained(about: &KnownText, resources: &[ResourceId]) -> MarkupCo
         told.map(|text| format!("```text\n{}\n```", text.trim_end().replace("```", "'''"))).collect();
     let more = match resources.len().saturating_sub(MOST) {
         0 => String::new(),
-        more => format!("\n\nand {more} more that are made by this text"),
+        more => format!("\n\nand {more} more that these lines create"),
     };
     markdown(format!("{}{more}", told.join("\n\n")))
 }
@@ -52,7 +52,7 @@ fn of_rule(about: &KnownText, name: &str) -> Option<String> {
     let page = about.told.judged.session.settings.rules.page(name)?;
     let body = page.body();
     let summary = body.split("\n## ").next().unwrap_or_default().trim();
-    let link = rules::link(name).map(|link| format!("\n\n[The page of this rule]({link})")).unwrap_or_default();
+    let link = rules::link(name).map(|link| format!("\n\n[Documentation of this rule]({link})")).unwrap_or_default();
     Some(format!("{summary}{link}"))
 }
 

@@ -34,7 +34,7 @@ impl Server<'_> {
             | "textDocument/completion" => self.about_a_text(Instant::now(), request),
             "codeAction/resolve" => self.resolve(request),
             method => {
-                let why = format!("there is no `{method}` here");
+                let why = format!("the server does not support `{method}`");
                 self.refuse(request.id, ErrorCode::MethodNotFound, &why);
             }
         }
@@ -44,7 +44,7 @@ impl Server<'_> {
     fn about_a_text(&mut self, since: Instant, request: Request) {
         let uri = request.params.get("textDocument").and_then(|it| it.get("uri")).and_then(Value::as_str);
         let Some(uri) = uri.map(str::to_owned) else {
-            return self.refuse(request.id, ErrorCode::InvalidParams, "the text is not named");
+            return self.refuse(request.id, ErrorCode::InvalidParams, "the request names no document");
         };
         match self.known(&uri) {
             Known::Now(about) => self.answer_about(request, &uri, &about),
@@ -186,7 +186,7 @@ impl Server<'_> {
             Some(it) => {
                 let _ = self.tasks.send(Task::Edits { id: request.id, actions: vec![it], is_list: false });
             }
-            None => self.refuse(request.id, ErrorCode::InvalidParams, "this is no action of this server"),
+            None => self.refuse(request.id, ErrorCode::InvalidParams, "the server does not know this code action"),
         }
     }
 
@@ -201,7 +201,7 @@ impl Server<'_> {
             _ if is_list => self.answer(id, &changing),
             Some(action) => self.answer(id, action),
             None => {
-                let why = "this change would do something else than it should, and is not made";
+                let why = "gpulint did not apply the edit, because it would have another effect than intended";
                 self.refuse(id, ErrorCode::RequestFailed, why);
             }
         }

@@ -213,7 +213,7 @@ impl<'j> Teller<'j> {
             let diagnostic = Diagnostic {
                 severity: Some(DiagnosticSeverity::Information),
                 code: Some(Code::String("not-judged".to_owned())),
-                message: Message::String(format!("not judged: {}{cure}", one_line(&it.reason))),
+                message: Message::String(format!("not evaluated: {}{cure}", one_line(&it.reason))),
                 ..Diagnostic::default()
             };
             match it.span.or(it.shown_at) {

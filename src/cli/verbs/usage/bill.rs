@@ -52,7 +52,7 @@ fn opened(path: &Path) -> Result<File, Failure> {
     let failed = |why: String| Failure::new(format!("`{}` cannot be read: {why}", path.display()));
     let file = File::open(path).map_err(|error| failed(error.to_string()))?;
     match file.metadata().is_ok_and(|it| it.is_dir()) {
-        true => Err(failed("it is a directory: name the files in it".to_owned())),
+        true => Err(failed("it is a directory: pass the files in it".to_owned())),
         false => Ok(file),
     }
 }
@@ -80,11 +80,11 @@ fn written(done: &BillReport, arguments: &UsageBill) -> Result<Outcome, Failure>
         .trim_end(),
     );
     if done.wrong_rows > 0 && !arguments.allow_partial {
-        output::complain("nothing was written; with --allow-partial it is, without the rows that could not be read");
+        output::complain("no file written; to write it without the unreadable rows, add --allow-partial");
         return Ok(Outcome::Incomplete);
     }
     if done.rows.is_empty() {
-        output::complain("nothing was paid for machines with accelerators: no row was written");
+        output::complain("the bill has no charges for machines with accelerators: no row written");
         return Ok(Outcome::Empty);
     }
     let text = row::write(&done.rows);
@@ -111,5 +111,5 @@ fn advice(path: &Path) -> Option<String> {
         line == name || line == row::FILE_NAME && name.ends_with(row::FILE_NAME)
     });
     (!is_ignored)
-        .then(|| format!("it holds negotiated prices: add `{name}` to .gitignore where others may read the repository"))
+        .then(|| format!("the file contains negotiated prices: if others can read the repository, add `{name}` to .gitignore"))
 }

@@ -60,7 +60,7 @@ fn queries(arguments: &UsageQueries) -> Result<Outcome, Failure> {
 fn window(window: &Window) -> Result<UsageWindow, Failure> {
     let to = window.to.map_or_else(clock::today, Ok)?;
     let from = Date::from_unix_days(to.unix_days() - i64::from(window.days));
-    let from = from.ok_or_else(|| Failure::new("the window begins before the calendar does"))?;
+    let from = from.ok_or_else(|| Failure::new("the first day is before the earliest date that gpulint supports"))?;
     Ok(UsageWindow { from, to, cluster: window.cluster_label.clone() })
 }
 
@@ -75,7 +75,7 @@ fn import(arguments: &UsageImport) -> Result<Outcome, Failure> {
     let (catalog, _) = prices::catalog(None)?;
     let done = usage::import(&files, &catalog, arguments.cluster.as_deref()).map_err(Failure::new)?;
     for (what, count) in &done.taken {
-        output::complain(&format!("{count} taken for {what}"));
+        output::complain(&format!("{count} read as {what}"));
     }
     written(&done.report, &arguments.output, arguments.allow_partial)
 }
@@ -122,7 +122,7 @@ fn token(arguments: &UsageFetch) -> Result<Option<Secret>, Failure> {
     };
     let line = text.lines().next().unwrap_or_default().trim();
     match (line.is_empty(), &arguments.token_file) {
-        (true, Some(path)) => Err(Failure::new(format!("`{}` holds no token in its first line", path.display()))),
+        (true, Some(path)) => Err(Failure::new(format!("the first line of `{}` contains no token", path.display()))),
         (true, None) => Ok(None),
         (false, _) => Ok(Some(Secret::new(line))),
     }
@@ -143,14 +143,15 @@ fn files_of(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
                 files.push(file);
             }
             if files.len() > MOST_FILES {
-                return Err(Failure::new(format!("there are more than {MOST_FILES} files")));
+                return Err(Failure::new(format!("the directories have more than {MOST_FILES} files"))
+                    .with_help("import fewer files at a time"));
             }
         }
     }
     files.sort();
     files.dedup();
     match files.is_empty() {
-        true => Err(Failure::new("there is no saved answer: files of a directory end in .json")),
+        true => Err(Failure::new("no saved answers found").with_help("pass files, or a directory with files that end in .json")),
         false => Ok(files),
     }
 }
@@ -161,7 +162,7 @@ fn small_file(path: &Path, most: u64) -> Result<Vec<u8>, Failure> {
     let mut bytes = Vec::new();
     file.take(most + 1).read_to_end(&mut bytes).map_err(|error| unreadable(error.to_string()))?;
     match bytes.len() as u64 > most {
-        true => Err(unreadable(format!("it has more than {} MiB, or all of them have", most >> 20))),
+        true => Err(unreadable(format!("this file, or all files together, have more than {} MiB", most >> 20))),
         false => Ok(bytes),
     }
 }
@@ -175,11 +176,11 @@ fn written(report: &UsageReport, path: &Path, allow_partial: bool) -> Result<Out
         output::complain(&format!("incomplete: {what}"));
     }
     if !report.has_measured() {
-        output::complain("nothing was measured: no row was written");
+        output::complain("no measurements of accelerators found: no file written");
         return Ok(Outcome::Empty);
     }
     if !report.incomplete.is_empty() && !allow_partial {
-        output::complain("nothing was written; with --allow-partial it is, and coverage shows what is missing");
+        output::complain("no file written; to write it anyway, add --allow-partial: the column `coverage` shows how many hours were measured");
         return Ok(Outcome::Incomplete);
     }
     output::save(path, &row::write(&report.rows))?;
@@ -191,7 +192,7 @@ fn written(report: &UsageReport, path: &Path, allow_partial: bool) -> Result<Out
 fn hours(report: &UsageReport) -> String {
     let [all, held, nobody] = report.hours;
     match all > 0.0 {
-        true => format!(": {all:.1} accelerator hours, {held:.1} held by workloads, {nobody:.1} by nobody"),
+        true => format!(": {all:.1} accelerator hours, {held:.1} allocated to workloads, {nobody:.1} unallocated"),
         false => String::new(),
     }
 }

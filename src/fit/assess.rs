@@ -103,7 +103,7 @@ impl Given {
         let all = in_one * resource.number(Key::GroupSize).unwrap_or(1.0).max(1.0);
         let used = demand.devices_of_copy(all).max(1.0);
         if used > all {
-            let why = format!("it is to run on {used} accelerators and has {all}");
+            let why = format!("it is set to run on {used} accelerators, but has {all}");
             return Err(Some((why.into(), Key::TensorParallel)));
         }
         Ok(Given { device, used, all: (all / demand.data_parallel.max(1.0)).max(used) })
@@ -117,7 +117,7 @@ fn judge(demand: &Demand<'_>, given: &Given, search: &Search<'_, '_>) -> Result<
     let workload = Workload { concurrent: 1.0, ..busy };
     let usable_gib = given.device.usable_gib;
     let holds_all = estimate(&busy).need() <= budget(&busy, usable_gib);
-    let missing = || Some(("the numbers of this workload make no sense".into(), Key::Model));
+    let missing = || Some(("the settings of this workload contradict each other".into(), Key::Model));
     let mut verdict = verdict(&Workload { devices: given.all, ..workload }, usable_gib).ok_or_else(missing)?;
     if verdict == FitVerdict::DoesNotFit
         && !demand.needs_whole_context()
@@ -361,7 +361,7 @@ impl Search<'_, '_> {
         let part = self.resource.fact(Key::Slice).value().is_some()
             || self.resource.number(Key::AcceleratorCount).is_some_and(|count| count < 1.0);
         if one_of_many || part {
-            return Err("parts of accelerators and several machines for one model are not estimated");
+            return Err("gpulint does not estimate parts of accelerators, or one model on several machines");
         }
         let accelerator = self.resource.text(Key::Accelerator).unwrap_or(given.device.name);
         // More of them than its own parallelism uses do nothing.

@@ -85,7 +85,7 @@ impl<'r> FactReader<'r> {
                 self.weaken(known.origin.clone());
                 Ok(Some(known))
             }
-            Fact::Unknown(unknown) => Err(Some((format!("{} is not known: {}", key.name(), unknown.why).into(), key))),
+            Fact::Unknown(unknown) => Err(Some((format!("{} is unknown: {}", key.name(), unknown.why).into(), key))),
             Fact::Absent => Ok(None),
         }
     }
@@ -209,7 +209,7 @@ impl<'r> FactReader<'r> {
                 }
                 Identification::Size => {
                     self.takes_for(format!(
-                        "`{name}` is not listed: only its size is known, by its name, and the shapes of a usual model of that size stand in"
+                        "gpulint does not list the model `{name}`: it uses the size in the name, and the layers of a usual model of that size"
                     ));
                 }
             }
@@ -227,11 +227,11 @@ impl<'r> FactReader<'r> {
         match (name, self.resource.text(Key::Program)) {
             (Some(name), _) => {
                 let near = catalog.models().nearest(name).join(", ");
-                let near = if near.is_empty() { near } else { format!("; the nearest names that are: {near}") };
-                Self::missing(format!("nothing is known of the model `{name}`{near}"), Key::Model)
+                let near = if near.is_empty() { near } else { format!("; similar names: {near}") };
+                Self::missing(format!("gpulint does not know the model `{name}`{near}"), Key::Model)
             }
             (None, Some(program)) => {
-                Self::missing(format!("the text does not say which model {program} runs"), Key::Program)
+                Self::missing(format!("no model is set for {program}"), Key::Program)
             }
             (None, None) => Err(None),
         }
@@ -266,7 +266,7 @@ impl<'r> FactReader<'r> {
 
     fn sized<'c>(&mut self, catalog: &'c Catalog, name: Option<&str>, size: f64) -> Result<Identified<'c>, Missing> {
         self.takes_for(
-            "only the size of the model is known: the shapes of a usual model of that size stand in".to_owned(),
+            "only the size of the model is known: gpulint uses the layers of a usual model of that size".to_owned(),
         );
         match catalog.models().of_size(size) {
             Some(model) => {
@@ -274,7 +274,7 @@ impl<'r> FactReader<'r> {
                 let model = Model { id: called.into(), ..model };
                 Ok(Identified { model: Cow::Owned(model), precision: None, unclear: false, by: Identification::Size })
             }
-            None => Self::missing(format!("{size} billion parameters are no size of a model"), Key::Parameters),
+            None => Self::missing(format!("{size} billion parameters is not a valid model size"), Key::Parameters),
         }
     }
 
@@ -287,7 +287,7 @@ impl<'r> FactReader<'r> {
             }
             // Weights are held whatever is done with them, by what nobody ends.
             (None, None) if self.resource.flag(Key::EndsByItself) != Some(true) => {
-                self.weaken(Origin::Assumed("the text does not say what is done with the model".into()));
+                self.weaken(Origin::Assumed("it is unknown what the model is used for".into()));
                 Some(Task::Serve)
             }
             (said, _) => said,
@@ -299,7 +299,7 @@ impl<'r> FactReader<'r> {
             (_, Modality::Speech | Modality::Audio) => Ok(Task::Speech),
             (_, Modality::Embedding | Modality::Image) => Ok(Task::Embed),
             (Some(task), _) => Ok(task),
-            (None, _) => Self::missing("the text does not say what is done with the model", Key::Model),
+            (None, _) => Self::missing("it is unknown what the model is used for", Key::Model),
         }
     }
 
@@ -309,14 +309,14 @@ impl<'r> FactReader<'r> {
         let text = declared.and_then(|known| known.value.as_text());
         let said = text.and_then(Precision::parse);
         if let (Some(text), None) = (text, said) {
-            return Self::missing(format!("the precision `{text}` is not known"), Key::Precision);
+            return Self::missing(format!("gpulint does not know the precision `{text}`"), Key::Precision);
         }
         let published = found.model.published;
         let quantized = |precision: &Precision| !precision.is_full();
         // A checkpoint that is already quantized stays so, whatever type it computes in.
         let stored = found.precision.filter(quantized).or(Some(published).filter(quantized));
         if found.unclear && stored.is_none() && said.filter(quantized).is_none() {
-            let why = "the name of the model says that it is quantized, and not to how many bits";
+            let why = "the model's name marks it as quantized, but does not contain the number of bits";
             return Self::missing(why, Key::Model);
         }
         let settled = match (said.filter(quantized), stored) {
@@ -345,8 +345,8 @@ impl<'r> FactReader<'r> {
                 Ok(model.max_context)
             }
             Task::Serve => {
-                let whose = if program.is_empty() { "how much context it holds" } else { "the window of the model" };
-                self.weaken(Origin::Assumed(format!("{whose} is not known: {UNKNOWN_WINDOW} tokens").into()));
+                let whose = if program.is_empty() { "the context length" } else { "the context window of the model" };
+                self.weaken(Origin::Assumed(format!("{whose} is unknown: {UNKNOWN_WINDOW} tokens are assumed").into()));
                 Ok(if model.max_context > 0.0 { model.max_context.min(UNKNOWN_WINDOW) } else { UNKNOWN_WINDOW })
             }
         }
@@ -377,7 +377,7 @@ impl<'r> FactReader<'r> {
         let program = self.resource.text(Key::Program).unwrap_or_default();
         let method = match self.text(Key::Method)?.and_then(Method::from_name) {
             Some(method) => method,
-            None => return Self::missing("the text does not say whether all weights are trained", Key::Task),
+            None => return Self::missing("no training method is set (all weights or adapters)", Key::Task),
         };
         let said = self.text(Key::Sharding)?.and_then(Sharding::from_name);
         // Who trains all weights on several devices spreads what each would hold.
@@ -388,13 +388,13 @@ impl<'r> FactReader<'r> {
             Some(name) => match Optimizer::from_name(name) {
                 Some(optimizer) => optimizer,
                 None => {
-                    return Self::missing(format!("what the optimizer `{name}` keeps is not known"), Key::Optimizer);
+                    return Self::missing(format!("gpulint does not know the memory use of the optimizer `{name}`"), Key::Optimizer);
                 }
             },
         };
         if let Some(what @ ("activations" | "gradients")) = self.text(Key::Offload)? {
             return Self::missing(
-                format!("how much it saves that {what} do not wait on the device is not known"),
+                format!("gpulint does not know how much memory it saves to offload {what}"),
                 Key::Offload,
             );
         }
@@ -422,16 +422,16 @@ impl<'r> FactReader<'r> {
     /// The accelerators that one copy has: which, and how many in one pod or machine.
     pub(super) fn devices(&mut self, catalog: &Catalog) -> Result<(Device, f64), Missing> {
         let Some(name) = self.text(Key::Accelerator)? else {
-            return Self::missing("the accelerator is not known", Key::AcceleratorCount);
+            return Self::missing("the accelerator is unknown", Key::AcceleratorCount);
         };
         let Some(mut device) = device(name) else {
-            return Self::missing(format!("how much memory {name} leaves to a program is not known"), Key::Accelerator);
+            return Self::missing(format!("gpulint does not know how much memory of {name} a program can use"), Key::Accelerator);
         };
         let count = self.number(Key::AcceleratorCount)?.unwrap_or(1.0);
         if let Some(profile) = self.text(Key::Slice)? {
             match catalog.mig(name, profile) {
                 Some(slice) => device.usable_gib = slice_gib(&slice),
-                None => return Self::missing(format!("{name} has no slices of {profile}"), Key::Slice),
+                None => return Self::missing(format!("{name} does not support the slice {profile}"), Key::Slice),
             }
         } else if count < 1.0 {
             // Part of a device that others use as well: its memory is divided by agreement only.
@@ -474,23 +474,23 @@ impl Demand<'_> {
         load: Load,
     ) -> Result<Speed, &'static str> {
         if self.task != Task::Serve {
-            return Err("only servers of language models are estimated");
+            return Err("gpulint estimates only servers of language models");
         }
         if self.known_by_size {
-            return Err("of this model only the size is known");
+            return Err("gpulint knows only the size of this model");
         }
         if self.draft_b > 0.0 || self.offloaded {
-            return Err("draft models and weights on the host are not estimated");
+            return Err("gpulint does not estimate draft models or weights in host memory");
         }
-        let engine = self.class.ok_or("of this engine too little was measured")?;
-        let coefficients = coefficients.ok_or("the tables lack numbers")?;
+        let engine = self.class.ok_or("there are too few measurements of this engine")?;
+        let coefficients = coefficients.ok_or("gpulint's tables lack numbers for this")?;
         let (input_tokens, output_tokens) = self.lengths();
         let server = Server {
             model: &self.model,
             engine,
             precision: self.precision,
             small_cache: self.cache_bytes < 2.0,
-            accelerator: catalog.peak(accelerator).ok_or("nothing is known of what this accelerator can do")?,
+            accelerator: catalog.peak(accelerator).ok_or("gpulint does not know the speed of this accelerator")?,
             accelerators,
             of_replica: Some(of_copy),
             input_tokens,
@@ -543,8 +543,8 @@ impl Demand<'_> {
     /// What training needs is not known without these; `None` where the text says enough to tell.
     pub(super) fn guessed(&self) -> Option<(Arc<str>, Key)> {
         let why = match self.unsaid {
-            Unsaid { sequence: true, .. } => "the text does not say how long the training sequences are",
-            Unsaid { batch: true, .. } => "the text does not say how many samples a device works on at a time",
+            Unsaid { sequence: true, .. } => "no length of the training sequences is set",
+            Unsaid { batch: true, .. } => "no batch size per device is set",
             _ => return None,
         };
         Some((why.into(), Key::Task))

@@ -43,7 +43,7 @@ impl Quotation<'_> {
         let row = &self.row;
         let version = if row.engine_version.is_empty() { "" } else { " " };
         format!(
-            "measured by {} ({}, {}) with {}{version}{}, {} tokens in and {} out; others differ by up to x{SPREAD}",
+            "measured by {} ({}, {}) with {}{version}{}, {} input and {} output tokens; other measurements differ by a factor of up to {SPREAD}",
             row.publisher,
             row.source,
             row.measured,

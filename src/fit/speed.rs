@@ -210,7 +210,7 @@ pub fn estimate_speed(server: &Server<'_>, coefficients: &Coefficients) -> Resul
     let step_ms = terms.step_ms();
     let rate = shape.replicas * shape.in_flight / step_ms * 1e3;
     if !rate.is_finite() || rate <= 0.0 {
-        return Err("the numbers of this server make no sense");
+        return Err("the settings of this server contradict each other");
     }
     // Nobody reads faster than the memory gives.
     let least_ms = (terms.weights_read + terms.cache_read) / coefficients.read;
@@ -229,17 +229,17 @@ pub fn estimate_speed(server: &Server<'_>, coefficients: &Coefficients) -> Resul
 /// The band of the group that a server belongs to, or why its group has none.
 fn group(server: &Server<'_>, coefficients: &Coefficients) -> Result<(Band, &'static str), &'static str> {
     if server.accelerator.vendor != "nvidia" {
-        return Err("on accelerators of this vendor too few published measurements agree");
+        return Err("for accelerators of this vendor, too few published measurements agree");
     }
     if server.model.is_mixture() {
-        return Err("for mixtures of experts published measurements lie too far from any estimate");
+        return Err("for mixture-of-experts models, published measurements differ too much from any estimate");
     }
     if server.accelerators > MOST_ACCELERATORS {
-        return Err("on more than 8 accelerators too little was measured");
+        return Err("there are too few measurements with more than 8 accelerators");
     }
     match (server.accelerators > 1.0, server.load) {
         (_, Load::Given(requests)) if requests > MOST_REQUESTS => {
-            Err("for a given number of more than 64 requests at a time too little was measured")
+            Err("there are too few measurements with a fixed number of more than 64 requests at a time")
         }
         (true, _) => Ok((coefficients.several, "dense models on 2 to 8 NVIDIA accelerators")),
         (false, Load::Given(_)) => {
@@ -275,7 +275,7 @@ impl Shape {
         }
         let held = room(devices) / cache_bytes;
         if held.is_nan() || held < 1.0 {
-            return Err("model and one request do not fit these accelerators");
+            return Err("the model and one request do not fit on these accelerators");
         }
         let replicas = (all / devices).max(1.0);
         let most = coefficients.class(server.engine).most_sequences;

@@ -53,7 +53,7 @@ pub(super) fn judge(
     let known = known_in(provider, catalog, &regions);
     let arrived = kept.len() + rejected.len();
     if arrived * 2 < known {
-        return Err(format!("{provider} listed {arrived} machines where {known} are known: nothing was taken over"));
+        return Err(format!("{provider} listed only {arrived} machines, and gpulint knows {known}: no prices were updated"));
     }
     Ok(Judged { kept, rejected })
 }
@@ -142,16 +142,16 @@ fn no_machine(provider: &str, catalog: &Catalog, row: &PriceRow) -> Option<Strin
     };
     // Regions of some providers are names for people: `East Coast (NY2)`; `*` is everywhere.
     if !is_name(&row.machine, "") || !is_name(&row.region, " ()*") {
-        return Some("no machine and no region has such a name".to_owned());
+        return Some("the name is not a valid machine or region".to_owned());
     }
     let count = row.accelerator_count;
     let (known, name) = (catalog.accelerator(&row.accelerator), &row.accelerator);
     if known.is_none_or(|known| known.name != *name) || !count.is_finite() || count <= 0.0 {
-        return Some(format!("{count} times `{}` is nothing that a machine carries", short(name)));
+        return Some(format!("no machine has {count} × `{}`", short(name)));
     }
     let known = catalog.machine(provider, &row.machine)?;
     let is_same = known.accelerator == *name && (known.count - count).abs() < 1e-3;
-    (!is_same).then(|| format!("it carries {count} {name}, and {} {} were known", known.count, known.accelerator))
+    (!is_same).then(|| format!("it is listed with {count} {name}, before with {} {}", known.count, known.accelerator))
 }
 
 /// What is asked for each machine in each place, as often as it is listed.
@@ -191,7 +191,7 @@ fn cannot_be(row: &PriceRow) -> Option<String> {
             return Some(format!("{} is a placeholder", dollars(price)));
         }
         if price < Money::ZERO {
-            return Some(format!("{way} costs {}, which cannot be", dollars(price)));
+            return Some(format!("{way} costs {}, which is impossible", dollars(price)));
         }
     }
     if let Some(on_demand) = row.on_demand {
@@ -200,12 +200,12 @@ fn cannot_be(row: &PriceRow) -> Option<String> {
         }
         if !PER_ACCELERATOR_USD.contains(&(on_demand.usd() / row.accelerator_count)) {
             let each = on_demand.times(1.0 / row.accelerator_count);
-            return Some(format!("{} an hour for one accelerator cannot be", dollars(each)));
+            return Some(format!("{} an hour for one accelerator is impossible", dollars(each)));
         }
     }
     let most = PER_ACCELERATOR_USD.end() * row.accelerator_count.max(1.0);
     let (way, price) = later().find(|(_, price)| price.usd() > most)?;
-    Some(format!("{way} costs {}, which cannot be", dollars(price)))
+    Some(format!("{way} costs {}, which is impossible", dollars(price)))
 }
 
 /// A price that moved further since it was seen last than prices do.
@@ -218,7 +218,7 @@ fn changed(provider: &str, catalog: &Catalog, row: &PriceRow) -> Option<String> 
         let (before, after) = (before?, after?);
         let ratio = after.usd() / before.usd();
         let is_wild = !(1.0 / MOST_CHANGE..=MOST_CHANGE).contains(&ratio);
-        is_wild.then(|| format!("{what} went from {} to {}", dollars(before), dollars(after)))
+        is_wild.then(|| format!("the {what} price changed from {} to {}", dollars(before), dollars(after)))
     })
 }
 

@@ -92,7 +92,7 @@ impl Update {
 /// rows hold on.
 pub fn update(vendor: Vendor, catalog: &Catalog, earlier: &str, access: &Access<'_>) -> Result<Update, Error> {
     if let (Some((variable, true)), None) = (vendor.key(), &access.key) {
-        return Err(Error::new(HttpErrorKind::Unusable, format!("nothing can be asked without a key: set {variable}")));
+        return Err(Error::new(HttpErrorKind::Unusable, format!("the provider requires a key: set {variable}")));
     }
     let fetched = match vendor {
         Vendor::Aws => aws::fetch(catalog, access)?,

@@ -49,12 +49,12 @@ pub fn fetch(address: &str, access: &Access<'_>) -> Result<(Vec<u8>, String), Er
 /// remarks.
 pub fn verify(bytes: &[u8], signature: &str, key: &str) -> Result<(), Error> {
     let unusable = |what: &str| Error::new(HttpErrorKind::Unusable, what.to_owned());
-    let key = digits(key, KEY_DIGITS).ok_or_else(|| unusable("the key is not one of 64 hexadecimal digits"))?;
+    let key = digits(key, KEY_DIGITS).ok_or_else(|| unusable("the key must have 64 hexadecimal digits"))?;
     let signature = digits(signature, SIGNATURE_DIGITS)
-        .ok_or_else(|| malformed("the signature is not one of 128 hexadecimal digits: nothing was taken over"))?;
+        .ok_or_else(|| malformed("the signature must have 128 hexadecimal digits: no prices were updated"))?;
     UnparsedPublicKey::new(&ED25519, key)
         .verify(bytes, &signature)
-        .map_err(|_| malformed("the prices were not signed by the holder of this key, or were cut or changed since: nothing was taken over"))
+        .map_err(|_| malformed("the signature does not match: another key signed the prices, or the file was changed; no prices were updated"))
 }
 
 fn digits(text: &str, count: usize) -> Option<Vec<u8>> {
@@ -71,10 +71,10 @@ pub fn day(bytes: &[u8], today: Date) -> Result<Date, Error> {
     let line = bytes.split(|byte| *byte == b'\n').next().and_then(|line| std::str::from_utf8(line).ok());
     let day = line.and_then(|line| line.strip_prefix(FIRST_LINE)?.trim().parse::<Date>().ok());
     let day =
-        day.ok_or_else(|| malformed("the file does not say of which day its prices are: nothing was taken over"))?;
+        day.ok_or_else(|| malformed("the file has no date of its prices: no prices were updated"))?;
     // Clocks differ, and it is tomorrow already in the east.
     if day.since(today) > 1 {
-        return Err(malformed(format!("the prices are of {day}, which is still to come: nothing was taken over")));
+        return Err(malformed(format!("the prices are of {day}, which is in the future: no prices were updated")));
     }
     Ok(day)
 }
@@ -87,7 +87,7 @@ pub fn take(
     earlier: &[(String, String)],
     accept_changes: bool,
 ) -> Result<PriceRelease, Error> {
-    let text = std::str::from_utf8(bytes).map_err(|_| malformed("the prices are no text"))?;
+    let text = std::str::from_utf8(bytes).map_err(|_| malformed("the price file is not UTF-8 text"))?;
     let mut release = PriceRelease::default();
     let mut by_provider: BTreeMap<String, Vec<PriceRow>> = BTreeMap::new();
     for (provider, row) in row::read_with_provider(text) {
@@ -97,11 +97,11 @@ pub fn take(
         }
     }
     if by_provider.is_empty() {
-        return Err(malformed("the release holds no prices of a provider that is known"));
+        return Err(malformed("the file contains no prices of a known provider"));
     }
     for (provider, rows) in by_provider {
         if rows.len() > MOST_ROWS {
-            return Err(malformed(format!("the release lists more than {MOST_ROWS} rows of {provider}")));
+            return Err(malformed(format!("the file lists more than {MOST_ROWS} prices of {provider}")));
         }
         let all = rows.len();
         let newer: Vec<PriceRow> = rows.into_iter().filter(|row| is_newer(catalog, &provider, row)).collect();
@@ -109,7 +109,7 @@ pub fn take(
         let (later, newer): (Vec<PriceRow>, Vec<PriceRow>) = newer.into_iter().partition(|row| !is_dated(row, day));
         let mut judged = guard::judge_rows(&provider, catalog, newer, accept_changes);
         judged.rejected.extend(later.into_iter().map(|row| {
-            let why = format!("its date {} is none, or after that of the file", guard::short(latest(&row)));
+            let why = format!("its date {} is invalid, or later than the date of the file", guard::short(latest(&row)));
             Rejected { machine: guard::short(&row.machine), region: guard::short(&row.region), why }
         }));
         if judged.kept.is_empty() && judged.rejected.is_empty() {

@@ -127,7 +127,7 @@ fn a_shallow_clone_without_the_base_says_so() {
     git(&copy, &["-c", "protocol.file.allow=always", "fetch", "--quiet", "--depth=1", "origin", &first]);
     let (kinds, notes) = changes(&copy, &first);
     assert_eq!(kinds, ["added"]);
-    assert!(notes.iter().all(|note| note.contains("do not meet in this clone")), "{notes:?}");
+    assert!(notes.iter().all(|note| note.contains("this clone has no common ancestor")), "{notes:?}");
 }
 
 #[test]
@@ -199,7 +199,7 @@ fn what_is_staged_is_compared_and_nothing_else() {
     assert_eq!(staged(here, &[]), NOTHING, "nobody added it");
     let (code, told, said) = run(here, &["diff", "--staged", "."]);
     assert_eq!(code, Some(0), "{said}");
-    assert!(told.contains("nothing is staged") && told.contains("`gpulint check`"), "{told}");
+    assert!(told.contains("no changes are staged") && told.contains("`gpulint check`"), "{told}");
     git(here, &["add", "draft.tf"]);
     write(here, &[("draft.tf", &pool("later"))]);
     assert_eq!(staged(here, &[]), ["added aws_eks_node_group.draft"], "the index, not the file as it lies there");

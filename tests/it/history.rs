@@ -393,7 +393,7 @@ fn no_commit_and_no_repository_are_told() {
     let repository = Repository::new();
     let (code, _, said) = repository.run(&repository.directory, &["history"]);
     assert_eq!(code, Some(3), "{said}");
-    assert!(said.contains("there is no commit here yet"), "{said}");
+    assert!(said.contains("the repository has no commit yet"), "{said}");
     repository.commit(&[("README.md", "a\n")], "nothing of ours");
     let history = repository.history(&[]);
     assert_eq!(history["points"][0]["bill"]["rented"]["expected"], 0);
@@ -439,7 +439,7 @@ fn each_dollar_is_blamed_on_the_commit_that_brought_it() {
     assert!(text.contains("brought by 2 commits"), "{text}");
     let (code, _, said) = repository.run(&repository.directory, &["blame", "aws_instance.nothing"]);
     assert_eq!(code, Some(2));
-    assert!(said.contains("`gpulint cost` lists the bill"), "{said}");
+    assert!(said.contains("run `gpulint cost` to list"), "{said}");
 }
 
 /// Of a machine that a variable names, and the variable with a default or without one.

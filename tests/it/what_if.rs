@@ -558,7 +558,7 @@ fn what_cannot_be_is_refused_with_what_was_meant() {
     );
     let pool = "aws_eks_node_group.gpu";
     for (on, set, why, help) in [
-        ("aws_eks_node_group.gpus", "count=1", "nothing with accelerators has the address", pool),
+        ("aws_eks_node_group.gpus", "count=1", "no resource with accelerators has the address", pool),
         (pool, "machin=g5.xlarge", "`machin` is nothing that could be set", "did you mean `machine`?"),
         (pool, "machine=g5.xlarg", "no machine with accelerators called `g5.xlarg`", "g5.xlarge"),
         (pool, "machine=m5.large", "no machine with accelerators called `m5.large`", "gpulint price"),
@@ -572,8 +572,8 @@ fn what_cannot_be_is_refused_with_what_was_meant() {
         (pool, "model=nobody/Nothing-9000B", "nothing is known of the model", "params=7b"),
         (pool, "context=plenty", "context", "gpulint.dev/context"),
         (pool, "machine=", "`machine` has no value", "machine="),
-        ("aws_instance.n[0]", "count=3", "one of several machines of its block", "--on 'aws_instance.n'"),
-        ("aws_instance.each", "count=3", "is made by `for_each`", "hours"),
+        ("aws_instance.n[0]", "count=3", "one of several machines of the same block", "--on 'aws_instance.n'"),
+        ("aws_instance.each", "count=3", "uses `for_each`", "hours"),
     ] {
         let (said, complaint, code) = run(&place, &["what-if", "--on", on, "--set", set]);
         assert_eq!((code, said.as_str()), (Some(2), ""), "{set}: {complaint}");

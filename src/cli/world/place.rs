@@ -210,7 +210,7 @@ fn demand_inside(real: &Path) -> Result<(), Failure> {
     if serving::holds(real) {
         return Ok(());
     }
-    Err(Failure::new("gpulint does not read a path outside the folder that it serves")
+    Err(Failure::new("gpulint does not read paths outside the served folder")
         .with_help("pass files and folders below the served folder, relative to it"))
 }
 

@@ -115,7 +115,7 @@ impl Fold {
     pub(super) fn went(&mut self, currency: [u8; 3], went: Went, paid: BilledAmount) -> Result<(), String> {
         let is_new = !self.went.contains_key(&(currency, went));
         if is_new && self.went.len() >= MOST_CURRENCIES * Charge::ALL.len() * 2 {
-            return Err(format!("it has more than {MOST_CURRENCIES} currencies"));
+            return Err(format!("the bill has more than {MOST_CURRENCIES} currencies"));
         }
         let sum = self.went.entry((currency, went)).or_default();
         sum.0 += paid;
@@ -186,8 +186,8 @@ impl Fold {
 
 fn too_many() -> String {
     format!(
-        "it has more than {MOST_GROUPS} names, machines and months to tell apart: give fewer months at a time, or let pools and \
-         workloads have tags, so that single machines need no names"
+        "the bill has more than {MOST_GROUPS} groups of name, machine and month: import fewer months at a time, or tag pools and \
+         workloads, so that single machines need no names"
     )
 }
 

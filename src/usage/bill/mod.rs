@@ -112,7 +112,7 @@ impl<'a> BillImport<'a> {
         let (sum, version) = done.map_err(wrong)?;
         // A file that was copied says nothing more, and its money must not count twice.
         if let Some(before) = self.known.insert(sum, name.to_owned()) {
-            self.report.notes.push(format!("`{name}` is the same as `{before}`, and was left out"));
+            self.report.notes.push(format!("skipped `{name}`: it has the same content as `{before}`"));
             return Ok(());
         }
         self.versions.insert(version);
@@ -128,7 +128,7 @@ impl<'a> BillImport<'a> {
         report.sums = sums(&self.fold.went);
         if self.fold.hidden > 0 {
             report.notes.push(format!(
-                "{} rows have a name that holds an account or an id, or that would be a formula in a table: it is not written",
+                "the output omits the names of {} rows, because they contain an account or an id, or would be formulas in a spreadsheet",
                 self.fold.hidden
             ));
         }
@@ -143,7 +143,7 @@ fn sums(went: &WentSums) -> Vec<BillSum> {
         what: match went {
             Went::Written(charge) => charge.name(),
             Went::Other(Charge::Usage) => "machines without accelerators, and other services",
-            Went::Other(Charge::Unused) => "commitments that nobody used, of no machine that is known",
+            Went::Other(Charge::Unused) => "unused commitments for unknown machines",
             Went::Other(charge) => charge.name(),
         },
         is_written: matches!(went, Went::Written(_)),
@@ -159,9 +159,9 @@ fn packed_otherwise(begin: &[u8]) -> Option<&'static str> {
         [b'P', b'A', b'R', b'1'] => Some("it is Parquet: `gpulint usage bill --sql duckdb` prints a query for it"),
         [b'P', b'K', 3, 4] => Some("it is a ZIP archive: unpack it"),
         [0x28, 0xb5, 0x2f, 0xfd] => {
-            Some("it is packed by zstd: unpack it, as in `zstd -dc FILE | gpulint usage bill -`")
+            Some("it is compressed with zstd: decompress it with `zstd -dc FILE | gpulint usage bill -`")
         }
-        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => Some("it is written in UTF-16: save it as UTF-8"),
+        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => Some("it is UTF-16: save it as UTF-8"),
         [] => Some("it is empty"),
         _ => None,
     }
@@ -197,7 +197,7 @@ impl<R: Read> Read for &mut Hashed<R> {
         self.sum.update(into.get(..read).unwrap_or_default());
         self.bytes += read as u64;
         match self.bytes > LONGEST_FILE {
-            true => Err(io::Error::other("it has more than a TiB when it is unpacked")),
+            true => Err(io::Error::other("it has more than 1 TiB after decompression")),
             false => Ok(read),
         }
     }
@@ -265,7 +265,7 @@ impl<'a> Reading<'a> {
 
     fn row(&mut self, columns: &BillColumns, cells: &BillCells) -> Result<(), Wrong> {
         if cells.len() != columns.count {
-            return Err(Wrong::Row(format!("{} cells, and the heading has {}", cells.len(), columns.count)));
+            return Err(Wrong::Row(format!("the row has {} cells, but the header has {}", cells.len(), columns.count)));
         }
         let common = Common::of(columns, cells).map_err(Wrong::Row)?;
         if common.charge == Charge::Usage {
@@ -377,13 +377,13 @@ impl Common {
             .try_into()
             .ok()
             .filter(|it: &[u8; 3]| it.iter().all(u8::is_ascii_uppercase))
-            .ok_or_else(|| format!("BillingCurrency is none as in USD: `{}`", short(text(Field::Currency))))?;
+            .ok_or_else(|| format!("BillingCurrency is not a currency code such as USD: `{}`", short(text(Field::Currency))))?;
         let paid = text(Field::Effective);
         let paid = BilledAmount::parse(paid).ok_or_else(|| no_number("EffectiveCost", paid))?;
         let moment = |field, name: &str| {
             let said = columns.cell(cells, field);
             Minutes::parse(said)
-                .ok_or_else(|| format!("{name} is no moment as in 2026-10-01T00:00:00Z: `{}`", short(text(field))))
+                .ok_or_else(|| format!("{name} is not a time such as 2026-10-01T00:00:00Z: `{}`", short(text(field))))
         };
         let (start, end) = (moment(Field::Start, "ChargePeriodStart")?, moment(Field::End, "ChargePeriodEnd")?);
         if end < start {
@@ -431,7 +431,7 @@ fn hours(
         let Some(hours) = hours_of_unit(unit).filter(|_| !quantity.is_empty()) else { continue };
         let quantity = BilledAmount::parse(quantity).ok_or_else(|| no_number(name, quantity))?;
         if quantity < BilledAmount::ZERO && !common.is_correction {
-            return Err(format!("{name} is below zero, and the row corrects nothing"));
+            return Err(format!("{name} is below zero, but the row is not a correction"));
         }
         let hours = if hours >= 1.0 { quantity.times(hours) } else { quantity.over((1.0 / hours).round()) };
         let each = machine.gpus.filter(|_| machine.hours == HoursOf::Accelerators);
@@ -475,7 +475,7 @@ fn bought(columns: &BillColumns, cells: &BillCells, machine: &BilledMachine) -> 
 }
 
 fn no_number(name: &str, said: &str) -> String {
-    format!("{name} is no number: `{}`", short(said))
+    format!("{name} is not a number: `{}`", short(said))
 }
 
 /// What a message may repeat of a cell: no number of an account, and nothing that moves a terminal.

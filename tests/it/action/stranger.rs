@@ -132,7 +132,7 @@ fn a_path_of_the_workflow_is_no_link_that_the_change_made() {
                 run.log
             );
             assert!(
-                run.log.contains("that this change makes, and a path that was named leads through it"),
+                run.log.contains("and a given path leads through the link"),
                 "{}",
                 run.log
             );

@@ -46,7 +46,7 @@ impl Standing {
         match self {
             Standing::Cheapest => "cheapest",
             Standing::AboutTheSame => "about the same",
-            Standing::ProbablyDearer => "probably more expensive",
+            Standing::ProbablyDearer => "probably dearer",
             Standing::Dearer => "dearer",
         }
     }

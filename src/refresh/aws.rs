@@ -229,7 +229,7 @@ impl<R: Read> Read for ShortTexts<R> {
             None => self.since_quote + read as u64,
         };
         if self.since_quote > LONGEST_LINE {
-            return Err(IoError::new(ErrorKind::InvalidData, "a text of the list is too long"));
+            return Err(IoError::new(ErrorKind::InvalidData, "a string of the list is too long"));
         }
         Ok(read)
     }

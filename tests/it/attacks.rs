@@ -244,7 +244,7 @@ fn a_run_without_end_is_ended() {
     let (_sandbox, here) = repository("endless", &[("main.tf", &endless), ("gpulint.toml", settings)]);
     let said = gpulint(&here, &["check", "--format", "json", "--output", "report.json"]);
     assert_eq!(said.code, Some(2), "{}", said.all);
-    assert!(said.all.contains("error: not finished after 1 seconds"), "{}", said.all);
+    assert!(said.all.contains("error: the check did not finish within 1 seconds"), "{}", said.all);
     assert!(said.all.contains("`bounds.seconds`"), "{}", said.all);
     assert!(!here.join("report.json").exists());
 }

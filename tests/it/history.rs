@@ -266,8 +266,8 @@ fn a_commit_that_cannot_be_read_is_a_gap_and_no_fall() {
     let points = history["points"].as_array().unwrap();
     let gaps: Vec<&Value> = points.iter().map(|it| &it["gap"]).collect();
     assert_eq!(gaps[0], &Value::Null);
-    assert_eq!(gaps[1], "`main.tf` cannot be read there");
-    assert_eq!(gaps[2], "`main.tf` cannot be read there");
+    assert_eq!(gaps[1], "`main.tf` cannot be read at this commit");
+    assert_eq!(gaps[2], "`main.tf` cannot be read at this commit");
     assert!(points[1]["bill"].is_null() && points[2]["bill"].is_null());
     assert_eq!(rented(&points[3]), rented(&points[0]));
     assert_eq!(history["steps"].as_array().unwrap().len(), 1, "{}", history["steps"]);

@@ -269,7 +269,7 @@ fn a_month_that_cannot_be_told_is_a_clear_failure() {
         assert_eq!(output.status.code(), Some(2), "{arguments:?}: {said}");
         assert!(said.contains(message), "{arguments:?}: {said}");
     };
-    fails(&place, &["--month", "2026-12"], "2026-12 has not begun yet");
+    fails(&place, &["--month", "2026-12"], "2026-12 has not started yet");
     fails(&place, &["--month", "2026-13"], "is no month: expected one as in 2027-01");
     fails(&place, &["--url", "https://x.example/a b"], "https://HOST/PATH");
     fails(&place, &["--format", "sarif"], "sarif");

@@ -173,7 +173,7 @@ fn without_a_copy_nothing_is_checked() {
     // and a sum that is wrong brings none
     let (code, said) = both.run(&["rules", "vendor"]);
     assert_eq!(code, Some(2), "{said}");
-    assert!(said.contains("and gpulint.toml says 0000"), "{said}");
+    assert!(said.contains("but gpulint.toml sets 0000"), "{said}");
     assert!(!both.user().join(".gpulint").exists() && !both.user().join("gpulint.lock").exists());
 }
 

@@ -162,8 +162,8 @@ fn update(arguments: &Fetch) -> Result<Outcome, Failure> {
     // One that failed is no reason against the others: what they said is written.
     match failed {
         0 => Ok(Outcome::Passed),
-        1 => Err(Failure::new("the prices of 1 provider could not be fetched").with_help("see the errors above; the earlier prices stay in use")),
-        more => Err(Failure::new(format!("the prices of {more} providers could not be fetched"))
+        1 => Err(Failure::new("one provider was not refreshed").with_help("see the errors above; the earlier prices stay in use")),
+        more => Err(Failure::new(format!("{more} providers were not refreshed"))
             .with_help("see the errors above; the earlier prices stay in use")),
     }
 }
@@ -283,15 +283,15 @@ fn access<'a>(arguments: &Fetch, vendor: Vendor, today: Date, progress: &'a dyn 
 const MOST_TOLD: usize = 200;
 
 fn told(provider: &str, update: &Update, path: &str) -> String {
-    let mut text = format!("{provider}: {} prices received, {} written to {path}\n", update.arrived, update.rows.len());
+    let mut text = format!("{provider}: {} rows arrived, {} in {path}\n", update.arrived, update.rows.len());
     for note in &update.notes {
         let _ = writeln!(text, "  {note}");
     }
     for rejected in update.rejected.iter().take(MOST_TOLD) {
-        let _ = writeln!(text, "  rejected {} {}: {}", rejected.machine, rejected.region, rejected.why);
+        let _ = writeln!(text, "  refused {} {}: {}", rejected.machine, rejected.region, rejected.why);
     }
     if let Some(more @ 1..) = update.rejected.len().checked_sub(MOST_TOLD) {
-        let _ = writeln!(text, "  and {more} more rejected");
+        let _ = writeln!(text, "  and {more} more refused");
     }
     // What vendors write must not steer a terminal.
     text.chars().filter(|letter| !letter.is_control() || *letter == '\n').collect()

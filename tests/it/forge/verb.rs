@@ -179,8 +179,8 @@ fn what_is_missing_or_wrong_is_named() {
         (&["github", "--body", "report.md", "--tag", "a --> b"], "a tag has"),
         (&["github", "--body", "report.md", "--mode", "append"], "update, new, delete-and-new, hide-and-new"),
         (&["github", "--body", "report.md", "--pull-request", "7"], "bad ***"),
-        (&["github", "--body", "report.md", "--pull-request", "7", "--token-file", "token"], "cannot be sent"),
-        (&["github", "--body", "report.md", "--pull-request", "7", "--api", "http://example.org"], "in the clear"),
+        (&["github", "--body", "report.md", "--pull-request", "7", "--token-file", "token"], "invalid character"),
+        (&["github", "--body", "report.md", "--pull-request", "7", "--api", "http://example.org"], "without encryption"),
         (&["github", "--body", "report.md", "--pull-request", "7", "--repo", "acme"], "owner/name"),
         (&["gitlab", "--body", "report.md", "--pull-request", "7"], "GITLAB_TOKEN"),
     ];
@@ -226,7 +226,7 @@ fn a_saved_report_becomes_a_comment_and_notes_with_a_button() {
     let build = Build::new(&github.server.url(), &pull_request()).with_saved_report(Some(&fix));
     let output = build.run(&["github", "--report", "report.json", "--review", "--directory="]);
     assert_eq!(output.status.code(), Some(0), "{}", told(&output));
-    assert!(told(&output).ends_with("1 notes on changed lines\n"), "{}", told(&output));
+    assert!(told(&output).ends_with("1 review notes posted\n"), "{}", told(&output));
     let body = &github.bodies()[0];
     assert!(body.contains("machine g5.xlarge → p3.2xlarge") && body.contains("old-generation"), "{body}");
     let notes = github.world.lock().unwrap().notes.clone();

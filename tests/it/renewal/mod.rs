@@ -45,7 +45,7 @@ fn poisoned(mut sold: Vec<Sold>) -> (Vec<Sold>, [String; 2]) {
     let told = [
         format!("{} eastus: spot costs ${dear:.4}, more than ${:.4} on demand", first.machine, first.on_demand),
         format!(
-            "{} eastus: on demand went from ${:.4} to ${:.4}",
+            "{} eastus: the on demand price changed from ${:.4} to ${:.4}",
             second.machine,
             second.on_demand,
             second.on_demand * 10.0
@@ -201,7 +201,7 @@ fn who_cannot_be_asked_without_a_key_is_told() {
     }
     let said = String::from_utf8(command.output().unwrap().stderr).unwrap();
     for (vendor, key) in [("gcp", "GCP_API_KEY"), ("lambda", "LAMBDA_API_KEY")] {
-        let line = format!("{vendor}: not asked, for {key} is not set; {}\n", held(vendor));
+        let line = format!("{vendor}: skipped, because {key} is not set; {}\n", held(vendor));
         assert!(said.contains(&line), "{line}{said}");
     }
     fs::remove_dir_all(place).unwrap();

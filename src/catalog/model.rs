@@ -156,7 +156,7 @@ pub(super) fn columns(header: &[String]) -> Result<Vec<usize>, String> {
         }
     }
     if !places.contains(&0) || !places.contains(&3) {
-        return Err("the columns `model_id` and `params_b` are needed".to_owned());
+        return Err("the columns `model_id` and `params_b` are required".to_owned());
     }
     Ok(places)
 }
@@ -164,7 +164,7 @@ pub(super) fn columns(header: &[String]) -> Result<Vec<usize>, String> {
 /// Reads a row: the model and its other names.
 pub(super) fn read(places: &[usize], record: &[String]) -> Result<(Model, Vec<String>), String> {
     if record.len() != places.len() {
-        return Err(format!("{} cells under {} columns", record.len(), places.len()));
+        return Err(format!("the line has {} cells, but the header has {}", record.len(), places.len()));
     }
     let cell = |name: &str| {
         let column = COLUMNS.iter().position(|column| *column == name);
@@ -175,7 +175,7 @@ pub(super) fn read(places: &[usize], record: &[String]) -> Result<(Model, Vec<St
         "" => Ok(0.0),
         text => match text.parse::<f64>() {
             Ok(n) if n.is_finite() && n >= 0.0 => Ok(n),
-            _ => Err(format!("`{text}` is no number for {name}")),
+            _ => Err(format!("`{text}` is not a number for {name}")),
         },
     };
     let special = cell("special");
@@ -183,11 +183,11 @@ pub(super) fn read(places: &[usize], record: &[String]) -> Result<(Model, Vec<St
     let denoiser = special.split_whitespace().find_map(|word| word.strip_prefix("denoiser:"));
     let modality = match cell("modality") {
         "" => Modality::Text,
-        text => Modality::parse(text).ok_or_else(|| format!("`{text}` is no modality"))?,
+        text => Modality::parse(text).ok_or_else(|| format!("`{text}` is not a modality"))?,
     };
     let published = match cell("dtype") {
         "" => Precision::Bf16,
-        text => Precision::parse(text).ok_or_else(|| format!("`{text}` is no precision"))?,
+        text => Precision::parse(text).ok_or_else(|| format!("`{text}` is not a precision"))?,
     };
     let optional = |n: f64| (n > 0.0).then_some(n);
     let model = Model {

@@ -58,7 +58,7 @@ impl Catalog {
         }
         let exceptions = self.block.table("exceptions").rows().map(read_exception);
         let idle = exceptions.filter(|exception| !rows.iter().any(|row| exception.covers(row)));
-        doubts.extend(idle.map(|it| format!("exceptions {} {} {}: no row is one", it.check, it.provider, it.pattern)));
+        doubts.extend(idle.map(|it| format!("exceptions {} {} {}: no price matches", it.check, it.provider, it.pattern)));
         doubts
     }
 
@@ -111,7 +111,7 @@ impl Catalog {
             let differs = |price: &Money| (price.usd() / base.usd() - 1.0).abs() > 0.01;
             doubts.extend(rest.iter().filter(|(_, price)| differs(price)).map(|(region, price)| {
                 format!(
-                    "gcp {} {region}: costs ${}, and ${} in {first}, where one price holds",
+                    "gcp {} {region}: costs ${}, but ${} in {first}, and both should have one price",
                     machine.name,
                     price.usd(),
                     base.usd()
@@ -149,10 +149,10 @@ impl Catalog {
         let mut doubts = Vec::new();
         let mut doubt = |what: String| doubts.push(format!("{} {} {region}: {what}", machine.provider, machine.name));
         if self.accelerator(&machine.accelerator).is_none_or(|known| known.name != machine.accelerator) {
-            doubt(format!("`{}` is no accelerator of the catalog", machine.accelerator));
+            doubt(format!("`{}` is not an accelerator of the catalog", machine.accelerator));
         }
         if machine.count <= 0.0 {
-            doubt("it carries no accelerator".to_owned());
+            doubt("it has no accelerator".to_owned());
         }
         if quote.as_of.is_empty() && !matches!(quote.basis, Basis::Own { .. }) {
             doubt("its price has no date".to_owned());
@@ -183,7 +183,7 @@ impl Catalog {
             && machine.count > 0.0
             && !PER_ACCELERATOR_USD.contains(&(on_demand.usd() / machine.count))
         {
-            doubt(format!("${} for {} accelerators cannot be", on_demand.usd(), machine.count));
+            doubt(format!("${} for {} accelerators is impossible", on_demand.usd(), machine.count));
         }
         doubts
     }
@@ -238,7 +238,7 @@ mod tests {
             ("aws,p3.2xlarge,us-east-1,V100,1,3.06,,2,2.5,2026-01-01,a,high", "three years cost $2.5, more than $2"),
             ("aws,p3.2xlarge,us-east-1,V100,1,0,,,,2026-01-01,a,high", "on demand costs $0"),
             ("aws,p3.2xlarge,us-east-1,V100,1,700,,,,2026-01-01,a,high", "$700 for 1 accelerators cannot be"),
-            ("aws,p3.2xlarge,us-east-1,V100,0,3.06,,,,2026-01-01,a,high", "it carries no accelerator"),
+            ("aws,p3.2xlarge,us-east-1,V100,0,3.06,,,,2026-01-01,a,high", "it has no accelerator"),
             ("aws,p3.2xlarge,us-east-1,V1000,1,3.06,,,,2026-01-01,a,high", "`V1000` is no accelerator"),
             ("aws,p3.2xlarge,us-east-1,V100,1,3.06,,,,,a,high", "its price has no date"),
         ] {

@@ -204,7 +204,7 @@ impl Demand {
         let (standing, why) = match standing(resource, item, survives, &offered) {
             Ok(Standing::Base) => match rungs(resource, item) {
                 Ok(rungs) if rungs.is_empty() => {
-                    (Standing::OnDemand, Some("nothing of it always runs: it may go down to none".to_owned()))
+                    (Standing::OnDemand, Some("no replica always runs, because it can scale to zero".to_owned()))
                 }
                 Ok(rungs) => match covered {
                     Ok(machines) => {
@@ -214,7 +214,7 @@ impl Demand {
                     Err(why) => (Standing::Unknown, Some(why)),
                 },
                 Err(NoBase::Because(why)) => (Standing::OnDemand, Some(why)),
-                Err(NoBase::Unknown(why)) => (Standing::Unknown, Some(format!("how many there are: {why}"))),
+                Err(NoBase::Unknown(why)) => (Standing::Unknown, Some(format!("the number of replicas is unknown: {why}"))),
             },
             Ok(standing) => (standing, None),
             Err((standing, why)) => (standing, Some(why)),
@@ -265,7 +265,7 @@ fn standing(
         Some(Purchase::Reserved) => return Ok(Standing::Committed),
         Some(Purchase::Spot | Purchase::SpotOrOnDemand) => return Ok(Standing::OnSpot),
         Some(Purchase::DedicatedHost) => {
-            return Err((Standing::Unknown, "a dedicated host is billed as a whole".to_owned()));
+            return Err((Standing::Unknown, "a dedicated host is billed as one unit".to_owned()));
         }
         _ if item.is_committed => return Ok(Standing::Committed),
         _ => {}
@@ -294,18 +294,18 @@ fn is_for_accelerators(resource: &Resource) -> bool {
 /// What must be known to plan it at all.
 fn not_known(resource: &Resource) -> Option<String> {
     if let Fact::Unknown(unknown) = resource.fact(Key::Purchase) {
-        return Some(format!("how it is bought: {}", unknown.why));
+        return Some(format!("the way of buying is unknown: {}", unknown.why));
     }
     match &resource.count {
         Fact::Known(_) => {}
-        other => return Some(format!("how many there are: {}", other.why().unwrap_or("the text names no number"))),
+        other => return Some(format!("the number of replicas is unknown: {}", other.why().unwrap_or("no number is set"))),
     }
     for (key, what) in [(Key::Provider, "its provider"), (Key::Region, "its region"), (Key::Machine, "its machine")] {
         if key == Key::Machine && is_for_accelerators(resource) {
             continue;
         }
         if resource.text(key).is_none() {
-            let why = resource.fact(key).why().unwrap_or("the text names none");
+            let why = resource.fact(key).why().unwrap_or("it is not set");
             return Some(format!("{what}: {why}"));
         }
     }

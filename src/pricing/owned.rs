@@ -38,7 +38,7 @@ const MONTHS_PER_YEAR: f64 = 12.0;
 
 impl Owned {
     pub fn at_rate(accelerator: impl Into<String>, rate: Money) -> Self {
-        let how = format!("{} an hour of each, as stated", dollars(rate));
+        let how = format!("{}/h per accelerator, from the settings", dollars(rate));
         Owned { accelerator: accelerator.into(), per_accelerator_hour: rate, how, purchased: None }
     }
 

@@ -66,7 +66,7 @@ pub struct OwnMachine {
 impl PlannedHours {
     /// `8xA100-80GB`
     pub fn parse(text: &str, hours: f64) -> Result<PlannedHours, String> {
-        let expected = || format!("`{text}` is no number of accelerators such as 8xA100-80GB");
+        let expected = || format!("`{text}` is not a number of accelerators such as 8xA100-80GB");
         let (count, accelerator) = text.split_once(['x', 'X', '×']).ok_or_else(expected)?;
         let count: f64 = count.trim().parse().map_err(|_| expected())?;
         let name = accelerator.trim().to_owned();
@@ -79,10 +79,10 @@ impl PlannedHours {
     pub fn new(what: Planned, hours: f64) -> Result<PlannedHours, String> {
         let (Planned::Accelerators { count, .. } | Planned::Machines { count, .. }) = &what;
         if !is_number_of_things(*count) {
-            return Err(format!("{} of them are none", plain(*count)));
+            return Err(format!("{} is not a valid number of them", plain(*count)));
         }
         if !(hours > 0.0 && hours <= 1e6) {
-            return Err(format!("a run of {} hours is none", plain(hours)));
+            return Err(format!("{} is not a valid number of hours", plain(hours)));
         }
         Ok(PlannedHours { what, hours, providers: Vec::new(), region: None })
     }
@@ -229,7 +229,7 @@ impl Plan<'_> {
             let Some(listed) = listed.filter(|listed| days <= most_days && listed.region == offer.region) else {
                 continue;
             };
-            let needs = format!("booked and paid ahead for {} {unit}", plain(days));
+            let needs = format!("booked and paid in advance for {} {unit}", plain(days));
             let (price, as_of) = (listed.per_hour, listed.as_of);
             let bought = Bought { purchase, scenario: None, price, hours: days * 24.0, needs, as_of };
             found.push(self.way(offer, machines, bought));
@@ -239,10 +239,10 @@ impl Plan<'_> {
 
     fn way(&self, offer: &Offer<'_>, machines: f64, bought: Bought<'_>) -> Way {
         let machine = &offer.machine;
-        let together = format!("{} machines that work as one", plain(machines));
+        let together = format!("{} connected machines", plain(machines));
         let retired = self.catalog.retired(machine).map(|date| {
             let since = if date.is_empty() { String::new() } else { format!(" since {date}") };
-            format!("retired{since}: its last price")
+            format!("retired{since}: last known price")
         });
         let needs = [Some(bought.needs), (machines > 1.0).then_some(together), retired];
         let needs: Vec<String> = needs.into_iter().flatten().filter(|it| !it.is_empty()).collect();
@@ -301,8 +301,8 @@ impl Plan<'_> {
         let per_hour = own.per_accelerator_hour.times(machines * of_one);
         let used = own
             .purchased
-            .map(|it| format!("used {}% of all hours, as the settings say", plain(it.utilization * 100.0)));
-        let together = (machines > 1.0).then(|| format!("{} machines that work as one", plain(machines)));
+            .map(|it| format!("used {}% of all hours (settings)", plain(it.utilization * 100.0)));
+        let together = (machines > 1.0).then(|| format!("{} connected machines", plain(machines)));
         let needs: Vec<String> = [used, together].into_iter().flatten().collect();
         Way {
             provider: OWN_PROVIDER.to_owned(),
@@ -367,9 +367,9 @@ fn machines_for(accelerators: f64, machine: &Machine<'_>) -> f64 {
 fn interrupted(band: &str) -> String {
     let often = match band {
         "" => String::new(),
-        band => format!(": {band} of machines a month"),
+        band => format!(": {band} of machines per month"),
     };
-    format!("checkpoints, as it may be interrupted{often}")
+    format!("checkpoints, because it can be interrupted{often}")
 }
 
 /// A commitment is paid to its end, whatever the run takes of it.

@@ -71,7 +71,7 @@ const LEAST_OF_RUN: (f64, f64) = (4.0, 16.0);
 /// What bills its parts one by one has no machine.
 fn by_parts<'a>(pricing: &Pricing<'_, 'a>, service: &str, devices: f64) -> FoundMachines<'a> {
     let resource = pricing.resource;
-    let accelerator = resource.text(Key::Accelerator).ok_or("the accelerator is not known")?;
+    let accelerator = resource.text(Key::Accelerator).ok_or("the accelerator is unknown")?;
     let amount = |key: Key, least: f64| resource.number(key).unwrap_or(least).max(least);
     let (cpus, memory_gib) = (amount(Key::Cpus, LEAST_OF_RUN.0), amount(Key::Memory, LEAST_OF_RUN.1));
     let is_zonal = service == "cloud-run-zonal";
@@ -82,7 +82,7 @@ fn by_parts<'a>(pricing: &Pricing<'_, 'a>, service: &str, devices: f64) -> Found
     unit.never_spot();
     pricing.say_where(&mut unit, &machine, &place);
     if resource.number(Key::Cpus).is_none() || resource.number(Key::Memory).is_none() {
-        unit.estimated.get_or_insert(format!("at least {} vCPUs and {} GiB beside it", plain(cpus), plain(memory_gib)));
+        unit.estimated.get_or_insert(format!("at least {} vCPUs and {} GiB of memory, too", plain(cpus), plain(memory_gib)));
     }
     let unit = if devices == 1.0 { unit } else { unit.times(devices, &format!("{} of them", plain(devices))) };
     Ok([PurchaseVariant { machine, region: place.region, unit, share: 1.0, stranded: 0.0 }].into())
@@ -96,22 +96,22 @@ fn accelerators(pricing: &Pricing<'_, '_>) -> (Accelerators, String) {
     match pricing.resource.fact(Key::Accelerator) {
         Fact::Known(known) => {
             let names = named(std::slice::from_ref(&known.value));
-            (names, "no machine is named: the cheapest with its accelerator".to_owned())
+            (names, "no machine type is set: the cheapest with its accelerator is assumed".to_owned())
         }
         Fact::Unknown(unknown) if !unknown.candidates.is_empty() => {
             let names = named(&unknown.candidates);
-            (names, format!("it may be any of {} accelerators", unknown.candidates.len()))
+            (names, format!("it can be any of {} accelerators", unknown.candidates.len()))
         }
         other => {
             if let Some(name) = pricing.settings.defaults.accelerator.as_deref() {
                 let name = pricing.catalog.accelerator(name).map_or(name, |known| known.name);
-                let why = format!("no accelerator is named: {name} is assumed");
+                let why = format!("no accelerator is set: {name} is assumed");
                 return (Accelerators::Named(vec![name.to_owned()]), why);
             }
-            let why = other.why().unwrap_or("the text names none");
+            let why = other.why().unwrap_or("it is not set");
             let vendor = pricing.resource.text(Key::Vendor).unwrap_or("nvidia");
             let why = format!(
-                "the accelerator is not known ({why}): from the cheapest common one of {vendor} to the dearest; `defaults.accelerator` in gpulint.toml says which"
+                "the accelerator is unknown ({why}): from the cheapest to the most expensive common one of {vendor}; set `defaults.accelerator` in gpulint.toml"
             );
             let text = |key: Key| pricing.resource.text(key);
             let trains =
@@ -153,8 +153,8 @@ impl<'a> Search<'a, '_> {
                 return Err(lack);
             }
             return Err(match exists {
-                true if devices > 1.0 => format!("no machine{whose} carries {} of {names}", plain(devices)),
-                _ => format!("no machine{whose} with {names} has a price"),
+                true if devices > 1.0 => format!("no machine type{whose} has {} {names}", plain(devices)),
+                _ => format!("no machine type{whose} with {names} has a price"),
             });
         }
         // Of the machines that it may be, what is expected is the middle one. Where no text names an accelerator at all, no
@@ -204,7 +204,7 @@ impl<'a> Search<'a, '_> {
             false => usual.into_iter().map(|(_, name)| name).collect(),
         };
         if names.is_empty() {
-            return Err(format!("the catalog knows no accelerators of {vendor}"));
+            return Err(format!("the catalog lists no accelerators of {vendor}"));
         }
         Ok(names.into_iter().map(str::to_owned).collect())
     }
@@ -215,7 +215,7 @@ impl<'a> Search<'a, '_> {
             Some(place) => (place.region.clone(), place.said.clone()),
             None => {
                 let region = self.catalog.base_region(provider).to_owned();
-                let text = format!("the text names no provider: {provider}, {region}");
+                let text = format!("no provider is set: {provider}, {region}");
                 (region, Some(text))
             }
         };
@@ -234,7 +234,7 @@ impl<'a> Search<'a, '_> {
             .min_by(|one, other| (one.0, one.1).cmp(&(other.0, other.1)).then_with(|| one.2.name.cmp(&other.2.name)))?;
         let mut unit = unit(self.catalog, self.settings, &machine, &region);
         said.into_iter().for_each(|text| unit.say(Step::said(text)));
-        let unit = unit.times(share.part, &format!("{}; the cheapest machine with {accelerator} for it", share.why));
+        let unit = unit.times(share.part, &format!("{}; on the cheapest machine with {accelerator}", share.why));
         Some(PurchaseVariant { machine, region, unit, share: share.part, stranded: share.stranded })
     }
 
@@ -310,7 +310,7 @@ fn share(request: &CapacityRequest, machine: &Machine<'_>) -> Share {
     }
     if stranded > 0.0 {
         let hundredths = plain((stranded * 100.0).round() / 100.0);
-        why.push_str(&format!(", which leaves {hundredths} of {} accelerators to nobody", plain(machine.count)));
+        why.push_str(&format!(", so {hundredths} of {} accelerators stay unused", plain(machine.count)));
     }
     Share { part, why, stranded }
 }

@@ -159,12 +159,11 @@ fn update(arguments: &Fetch) -> Result<Outcome, Failure> {
             }
         }
     }
-    // One that failed is no reason against the others: what they said is written.
+    // `packaging/prices.py` reads these lines. Prices of the other providers are written even if one provider failed.
     match failed {
         0 => Ok(Outcome::Passed),
-        1 => Err(Failure::new("one provider was not refreshed").with_help("see the errors above; the earlier prices stay in use")),
-        more => Err(Failure::new(format!("{more} providers were not refreshed"))
-            .with_help("see the errors above; the earlier prices stay in use")),
+        1 => Err(Failure::new("one provider was not refreshed")),
+        more => Err(Failure::new(format!("{more} providers were not refreshed"))),
     }
 }
 

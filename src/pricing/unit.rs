@@ -422,7 +422,7 @@ fn estimate_spot(unit: &mut PricedUnit, catalog: &Catalog, machine: &Machine<'_>
         let spot = on_demand.scaled(*share);
         let percent = plain(*share as f64 / 1e4);
         let text = format!(
-            "no spot price is known: {percent}% of the on-demand price {}, as on machines with the same accelerator",
+            "no spot price is known: {percent}% of {} on demand, as on machines with the same accelerator",
             dollars(on_demand)
         );
         unit.step(Scenario::Spot, text, spot);

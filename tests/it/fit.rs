@@ -144,7 +144,7 @@ fn what_decides_and_is_not_known_is_named() {
     pod.resource.set(Key::Context, Fact::unknown("variable `LEN` is not known", pod.at));
     assert_eq!(cause(pod), "context is not known: variable `LEN` is not known");
     let bare = Pod::new().with(Key::Model, "meta-llama/Llama-3.1-8B").number(Key::AcceleratorCount, 1.0).assess();
-    assert_eq!(bare.value().unwrap().placed.why(), Some("the accelerator is not known"));
+    assert_eq!(bare.value().unwrap().placed.why(), Some("the accelerator is unknown"));
     assert_eq!(bare.value().unwrap().params_b, 8.03);
 }
 

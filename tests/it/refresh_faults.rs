@@ -114,7 +114,7 @@ fn a_price_that_changed_by_more_than_three_times_is_not_believed() {
             assert_eq!(wild, listed, "{} {factor}: {:#?}", vendor.name(), update.rejected);
             let accepted = refreshed_over(&known, vendor, "", &server, true).unwrap();
             // What is new stands out beside known prices that are all wrong.
-            let beside = update.rejected.iter().filter(|it| it.why.contains("is the median of")).count();
+            let beside = update.rejected.iter().filter(|it| it.why.contains("the median of")).count();
             assert_eq!(accepted.arrived, update.arrived + listed + beside, "{} {factor}", vendor.name());
         }
     }

@@ -330,7 +330,7 @@ const GUARDS: &[(&str, Poison)] = &[
             known: "",
             path: "/instance-types",
             add: |types| lambda_type(types, "gpu_2x_h100_sxm5", 2, 200),
-            refused: ("gpu_2x_h100_sxm5", "*", "one H100-80GB costs $1.000, and $3.990 is the median of 6 providers"),
+            refused: ("gpu_2x_h100_sxm5", "*", "one H100-80GB costs $1.000, but the median of 6 providers is $3.990"),
         },
     ),
     (
@@ -340,7 +340,7 @@ const GUARDS: &[(&str, Poison)] = &[
             known: "",
             path: "/instance-types",
             add: |types| lambda_type(types, "gpu_2x_h100_sxm5", 2, 4000),
-            refused: ("gpu_2x_h100_sxm5", "*", "one H100-80GB costs $20.000, and $4.290 is the median of 6 providers"),
+            refused: ("gpu_2x_h100_sxm5", "*", "one H100-80GB costs $20.000, but the median of 6 providers is $4.290"),
         },
     ),
     (

@@ -1,4 +1,4 @@
-//! Writes suppressions into the files, where `check --add-ignore` asks for them.
+//! `gpulint check --add-ignore`: writes suppression comments into files.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -34,7 +34,7 @@ pub(in crate::cli) fn run(arguments: &Check, reason: &str) -> Result<Outcome, Fa
     Ok(if failed { Outcome::Failed } else { after.session.outcome(&after.analysis) })
 }
 
-/// `until=2027-01-31` wherever it stands, and the rest.
+/// Splits off `until=2027-01-31`, wherever it is in the reason.
 fn last_day(reason: &str) -> (Option<Date>, String) {
     let mut until = None;
     let words = reason.split(' ').filter(|word| {

@@ -1,4 +1,4 @@
-//! `gpulint base`: the commit that a pull request is compared with, and the commit whose settings judge it.
+//! `gpulint base`: the commit that a pull request is compared with, and the commit whose settings apply to it.
 
 use crate::cli::args::BaseCommit;
 use crate::cli::session::target::{Build, Target, repository};

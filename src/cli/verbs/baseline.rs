@@ -1,4 +1,4 @@
-//! `gpulint baseline`: accepts what is found today.
+//! `gpulint baseline`: accepts the findings of today.
 
 use crate::cli::args::{Accepting, BaselineVerb};
 use crate::cli::session::Session;
@@ -42,7 +42,7 @@ pub(in crate::cli) fn run(verb: &BaselineVerb) -> Result<Outcome, Failure> {
     Ok(session.outcome(&analysis))
 }
 
-/// A baseline of some files would forget all the others.
+/// Opens the session, and refuses single files: a baseline of some files would drop the findings of all others.
 fn open(asked: &Accepting) -> Result<Session, Failure> {
     let session = Session::judging(&asked.input, &asked.selection)?;
     if session.reads_all() {

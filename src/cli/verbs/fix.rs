@@ -1,4 +1,4 @@
-//! Writes what pages wish into the files, where `check --fix` asks for it, or shows it (`--diff`). Files are written once, at
+//! `gpulint check --fix` writes the fixes of findings into files, and `--diff` prints them. Files are written once, at
 //! the end.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -66,7 +66,7 @@ fn costs(state: &JudgedTree) -> Costs {
     Costs::new(&state.analysis, state.session.settings.pricing.currency)
 }
 
-/// What each resource is expected to cost a month, by address.
+/// The expected cost of each resource per month, by address.
 struct Costs {
     by_address: BTreeMap<String, (Role, Money)>,
     currency: Currency,
@@ -82,8 +82,8 @@ impl Costs {
         Costs { by_address, currency }
     }
 
-    /// By how much these resources became cheaper, as the end of a sentence. What machines cost and what is asked of them
-    /// are never added: nobody pays both.
+    /// Returns the saving of these resources as the end of a sentence. The costs of machines and of the pods on them
+    /// are never added, because they are the same dollars.
     fn saved(&self, after: &Costs, addresses: &BTreeSet<String>) -> String {
         let of = |role: Role| -> f64 {
             let both = addresses
@@ -104,7 +104,7 @@ impl Costs {
 }
 
 impl Fixes {
-    /// Writes the files, save those that nobody may write, and those that somebody changed since they were read.
+    /// Writes the files, except read-only files and files that changed after they were read.
     fn save(&self, session: &Session) -> Result<Vec<(String, &'static str)>, Failure> {
         let mut left_alone = Vec::new();
         for (path, text) in &self.texts {

@@ -1,4 +1,4 @@
-//! `gpulint history`: what it cost at each commit, and which commits made it more or less.
+//! `gpulint history`: the cost at each commit, and which commits raised or lowered it.
 
 use std::path::PathBuf;
 
@@ -21,13 +21,13 @@ pub(in crate::cli) fn run(arguments: &History) -> Result<Outcome, Failure> {
     Ok(Outcome::Passed)
 }
 
-/// There is no commit yet.
+/// Reports that the repository has no commit yet.
 pub(in crate::cli) fn empty(input: &Input) -> Outcome {
     output::complain("nothing was checked: the repository has no commit yet");
     if input.allow_empty { Outcome::Passed } else { Outcome::Empty }
 }
 
-/// The history of what was named; none where there is no commit yet.
+/// Returns the history of the named paths, or `None` if the repository has no commit yet.
 pub(in crate::cli) fn over_commits(
     input: &Input,
     selection: &Selection,
@@ -94,7 +94,7 @@ fn settings_of(input: &Input, policy: Option<&str>) -> String {
     }
 }
 
-/// What was asked on the command line, with the texts of the files that it names: points of another question are others.
+/// Returns a key of the command line and the files that it names. Cached points apply only to the same key.
 fn asked(input: &Input, selection: &Selection) -> String {
     let Input { config, prices, variable_files, .. } = input;
     let named = config.iter().chain(prices).chain(variable_files);

@@ -1,4 +1,4 @@
-//! The state that a change started from: a commit, a directory, or a file.
+//! The base of a comparison: a commit, a directory, or a file.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -23,7 +23,7 @@ use crate::terraform::{self, SharedTerraform};
 
 const NOT_IN_BASE: &str = "the base commit does not contain the file, because it belongs to a submodule";
 
-/// A hook that is run on all files has nothing to compare, and must not look like one that found nothing.
+/// The error of a hook that runs on all files without a change: it must not look as if nothing was found.
 const NOTHING_STAGED: &str = "no changes are staged: run `gpulint check` to check the files as they are";
 
 /// The earlier state, under the same settings, as it was named, and which files differ; `notes` are what a reader of the comparison must know. What a
@@ -43,7 +43,7 @@ pub(in crate::cli) fn earlier(
     earlier_named(&named, head, notes)
 }
 
-/// How the earlier state is named.
+/// The options that choose the base.
 #[derive(Default)]
 pub(in crate::cli) struct BaseNamed<'a> {
     pub(in crate::cli) base: Option<&'a str>,
@@ -52,7 +52,7 @@ pub(in crate::cli) struct BaseNamed<'a> {
     pub(in crate::cli) base_file: Option<&'a Path>,
 }
 
-/// The same, for a verb that takes only some of these.
+/// Returns the same for a subcommand that has only some of these options.
 pub(in crate::cli) fn earlier_named(
     named: &BaseNamed<'_>,
     head: &mut Session,
@@ -73,14 +73,14 @@ pub(in crate::cli) fn earlier_named(
     }
 }
 
-/// The state that was named, for people.
+/// Returns the name of the base for reports.
 pub(in crate::cli) fn name(arguments: &Diff) -> Option<String> {
     let path = arguments.base_dir.as_ref().or(arguments.base_file.as_ref());
     let head = || arguments.staged.then(|| "HEAD".to_owned());
     arguments.base.clone().or_else(|| path.map(|it| it.display().to_string())).or_else(head)
 }
 
-/// A path in the place of a commit was meant as something else.
+/// Adds a help text if a path was passed instead of a commit.
 fn other_option(reference: &str, failure: Failure) -> Failure {
     let path = Path::new(reference);
     let option = match path.metadata() {
@@ -91,7 +91,7 @@ fn other_option(reference: &str, failure: Failure) -> Failure {
     failure.with_help(format!("--base takes a commit; to compare with this path, write {option} {reference}"))
 }
 
-/// What the next commit will hold, in the place of the files as they lie here, and the list of it.
+/// Returns a session of the index, which the next commit will contain, and the index itself.
 pub(in crate::cli) fn staged(settings: &Session) -> Result<(Session, StagedFiles), Failure> {
     let repository = settings.scope.root.clone();
     demand_repository(&repository, "HEAD")?;
@@ -141,7 +141,7 @@ fn commit(
         notes.push(format!("gpulint does not compare submodules: {}", submodules.join(", ")));
         head.leave_out(NOT_IN_BASE, inside);
     }
-    // The index holds what a sparse checkout leaves out.
+    // The index contains the files that a sparse checkout leaves out.
     let mut unlisted = if is_staged { Vec::new() } else { absent::unlisted(&repository) };
     unlisted.retain(|it| !submodules.contains(&it.path) && is_wanted(head, &it.path));
     head.add_skipped(unlisted);
@@ -149,7 +149,7 @@ fn commit(
     let wanted = |file: &&str| {
         files::is_candidate(Path::new(file))
             && is_wanted(head, file)
-            // What is on the disk, was not found there and is not tracked is ignored by git's own rules.
+            // A file on disk that was not found and is not tracked is ignored by git.
             && (is_staged || present.contains(file) || !below(&repository, file).exists())
     };
     let left_out = if is_staged { Ok(Vec::new()) } else { absent::left_out(&repository) };
@@ -184,7 +184,7 @@ fn commit(
     Ok((base, touched))
 }
 
-/// The whole repository is read where files were named; else what was named.
+/// Whether a file is read: if files were named, the whole repository is read, or else only the named directories.
 fn is_wanted(head: &Session, file: &str) -> bool {
     head.reads_all() || head.scope.named.iter().any(|it| file == it || is_below(file, it))
 }
@@ -193,7 +193,7 @@ fn is_wanted(head: &Session, file: &str) -> bool {
 /// the same in both states.
 fn directory(path: &Path, head: &mut Session) -> Result<(Session, Touched), Failure> {
     let there = place::canonical(path)?;
-    // Where nothing says what is tracked, a list of ignored files may be part of the change.
+    // Without git, a .gitignore can be part of the change.
     let is_tracked = [head.scope.root.as_path(), &there].into_iter().all(|it| place::repository(it).is_some());
     let find = if is_tracked { discover::below } else { discover::whole };
     if !is_tracked {
@@ -216,7 +216,7 @@ fn directory(path: &Path, head: &mut Session) -> Result<(Session, Touched), Fail
     Ok((head.at(Shifted { here, there }, files), touched))
 }
 
-/// One file in the place of the one that was named: two plans, or two manifests.
+/// Compares two files: two plans, or two manifests.
 fn file(path: &Path, head: &Session) -> Result<(Session, Touched), Failure> {
     let named = match (head.scope.named.as_slice(), head.files.as_slice()) {
         ([named], _) if head.reads_all() && head.scope.root.join(named).is_file() => named,
@@ -230,7 +230,7 @@ fn file(path: &Path, head: &Session) -> Result<(Session, Touched), Failure> {
     Ok((head.at(tree, head.files.clone()), Touched { files: [named.clone()].into(), ..Touched::default() }))
 }
 
-/// What a plan says was there before it.
+/// Returns the state before a plan, which the plan contains.
 fn before_plan(head: &Session) -> Result<(Session, Touched), Failure> {
     let plan = head.files.iter().find_map(|file| {
         let text = head.sources.tree().read(file).ok()?;
@@ -256,7 +256,7 @@ fn one_file(path: &Path) -> Failure {
         .with_help("pass one file: `gpulint diff --base-file OLD NEW`")
 }
 
-/// A directory that lies where another one is: what is asked for relative to the one is read relative to the other.
+/// A directory in the place of another: paths relative to one are read relative to the other.
 struct Shifted {
     /// A path of the tree.
     here: String,
@@ -270,7 +270,7 @@ impl Shifted {
             here.next();
             path.next();
         }
-        // Not by way of the system's own paths: on Unix a backslash is a letter of a name.
+        // Does not use the system's paths, because a backslash is a normal character on Unix.
         here.map(|_| "..").chain(path).collect::<Vec<_>>().join("/")
     }
 }

@@ -1,5 +1,5 @@
-//! The rules and the prices that hold for a run: built in, of packs, of the team's own, as the settings and the command line
-//! say it.
+//! The rules and the prices that apply: built-in ones, those of packs, and custom ones, as the settings and the command line
+//! choose them.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::diagnostic::{Diagnostic, Level};
 use crate::rules::{KnownNames, PageText, Rules};
 use crate::source::{Date, Sources, Span};
 
-/// The catalog that `--prices` names, with the prices of packs and the user's own prices and models laid over it.
+/// Returns the catalog of `--prices`, overlaid with the prices of packs and with custom prices and models.
 pub(in crate::cli) fn catalog(
     input: &Input,
     sources: &Sources,
@@ -34,7 +34,7 @@ pub(in crate::cli) fn catalog(
     with_models.map_err(|error| Failure::new(error.to_string()).with_help(settings::MODEL_COLUMNS))
 }
 
-/// With the models whose configurations the settings name.
+/// Adds the models of `models.configs`.
 fn with_configs(mut catalog: Catalog, sources: &Sources, config: &Config, place: &Place) -> Result<Catalog, Failure> {
     for (name, entry) in config.below(setting!("models.configs")) {
         let Some(path) = entry.value.text() else { continue };
@@ -67,7 +67,7 @@ fn priced(
     prices::lay_over(catalog, &shown, &text, rate)
 }
 
-/// The file that a setting names, if it does: as it is shown, and its text.
+/// Returns the file of a setting: its path for messages, and its content.
 fn file_of(
     setting: Key<key::Text>,
     sources: &Sources,
@@ -83,8 +83,8 @@ fn file_of(
     }
 }
 
-/// The built-in pages and the team's own, with what the configuration and the command line say about them. Pages that
-/// do not load are told, and the others are used.
+/// Returns the built-in and the custom rules, with their settings. Rule files that
+/// do not load are reported, and the others are used.
 pub(in crate::cli) fn rules(
     sources: &Sources,
     config: &Config,
@@ -117,7 +117,7 @@ pub(in crate::cli) fn rules(
     for directory in &asked.rules {
         pages.extend(pages_of(sources, &place.named_file(directory)?, None, place)?);
     }
-    // a directory may be both configured and named
+    // A directory can be in the settings and on the command line.
     let mut known = BTreeSet::new();
     pages.retain(|page| known.insert(page.path.clone()));
     rule_settings.names = (!pages.is_empty()).then(|| Arc::new(names()));
@@ -126,7 +126,7 @@ pub(in crate::cli) fn rules(
     Ok((rules, wrong, pages))
 }
 
-/// The pages of a directory.
+/// Returns the rule files of a directory.
 fn pages_of(sources: &Sources, directory: &str, from: Option<Span>, place: &Place) -> Result<Vec<PageText>, Failure> {
     let pages = settings::pages_in(sources, directory, place)?;
     if pages.is_empty() {

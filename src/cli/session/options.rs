@@ -1,4 +1,4 @@
-//! What the command line and the settings say, as the rooms take it that read and deploy.
+//! Converts the command line and the settings into the options of the readers.
 
 use std::path::PathBuf;
 
@@ -14,7 +14,7 @@ use crate::inventory::GivenRun;
 use crate::source::Span;
 use crate::{kubernetes, terraform};
 
-/// The names of files of values with which charts are rendered.
+/// Returns the names of values files with which charts are rendered.
 pub(super) fn chart_values(input: &Input, config: &Config, files: &[String]) -> Result<Vec<String>, Failure> {
     if input.values.is_empty() {
         return Ok(config.texts(setting!("values")).iter().map(|(name, _)| name.clone()).collect());
@@ -66,7 +66,7 @@ pub(super) fn render_request(
     })
 }
 
-/// Patterns of the settings and of the command line.
+/// Returns the patterns of the settings and of the command line.
 pub(super) fn excluded(input: &Input, config: &Config) -> Vec<String> {
     let configured = config.texts(setting!("exclude")).iter().map(|(pattern, _)| pattern.clone());
     configured.chain(input.exclude.iter().cloned()).collect()
@@ -123,7 +123,7 @@ pub(super) fn terraform_options(
     })
 }
 
-/// The variables that Terraform takes from the environment.
+/// Returns the Terraform variables of the environment.
 fn environment() -> Vec<(String, String)> {
     let mut variables: Vec<(String, String)> = std::env::vars_os()
         .filter_map(|(name, value)| {
@@ -144,7 +144,7 @@ pub(super) fn kubernetes_options(config: &Config, values: &[String]) -> kubernet
     }
 }
 
-/// What charts are told of the cluster.
+/// Returns the cluster for which charts are rendered.
 fn cluster(config: &Config) -> kubernetes::Cluster {
     let usual = kubernetes::Cluster::default();
     let whole = |(version, _): (&str, Span)| match version.trim_start_matches('v') {

@@ -1,4 +1,4 @@
-//! Copies of packs from git: whether what lies here is what the settings ask for, and how it gets here.
+//! Copies of packs from git: checks that they match the settings, and renews them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -14,7 +14,7 @@ use crate::config::{Config, Origin};
 use crate::diagnostic::{Diagnostic, Level};
 use crate::source::{Sources, Span, join, parent};
 
-/// Where copies lie if nothing else is said.
+/// The default directory of copies.
 const DIRECTORY: &str = ".gpulint";
 const VENDOR: &str = "gpulint rules vendor";
 
@@ -23,18 +23,18 @@ pub(in crate::cli) struct Copied<'a> {
     pub(in crate::cli) origin: Origin<'a>,
     /// Its directory in the tree.
     pub(in crate::cli) path: String,
-    /// The same, seen from the lock.
+    /// Its directory, relative to the lock file.
     inside: String,
-    /// The directory of the settings that name it, which holds the lock.
+    /// The directory of the settings and the lock file.
     directory: String,
     span: Span,
 }
 
-/// All of them, with their locks.
+/// All copies, with their lock files.
 #[derive(Default)]
 pub(in crate::cli) struct Copies<'a> {
     pub(in crate::cli) all: Vec<Copied<'a>>,
-    /// By the directory that holds it; none where there is no such file.
+    /// The lock files by directory, `None` if the file does not exist.
     locks: BTreeMap<String, Result<Option<Lock>, String>>,
 }
 
@@ -73,7 +73,7 @@ impl<'a> Copies<'a> {
         Ok(copies)
     }
 
-    /// Whether what lies here is what is asked for; else what is wrong and the command that mends it.
+    /// Checks that a copy matches the settings. An error contains the command that fixes it.
     pub(in crate::cli) fn judge(&self, copy: &Copied<'_>, sources: &Sources) -> Result<(), Diagnostic> {
         let wrong = |message: String, help: String| {
             Err(Diagnostic::new(Level::Error, message, Some(copy.span)).with_help(help))
@@ -128,7 +128,7 @@ impl<'a> Copies<'a> {
         }
     }
 
-    /// Fetches a pack and puts it where it belongs; the number of its files.
+    /// Fetches a pack and replaces its copy. Returns the number of its files.
     pub(in crate::cli) fn renew(
         &self,
         copy: &Copied<'_>,
@@ -160,7 +160,7 @@ impl<'a> Copies<'a> {
         Ok(files.len())
     }
 
-    /// The locks as they should be, by path in the tree, for copies that are what is asked for.
+    /// Returns the content of the lock files by path, for copies that match the settings.
     pub(in crate::cli) fn locks(&self, sources: &Sources) -> Result<BTreeMap<String, String>, String> {
         let mut locks: BTreeMap<&str, Vec<Locked>> = BTreeMap::new();
         for copy in &self.all {
@@ -185,7 +185,7 @@ fn default_path(directory: &str, git: &str) -> Option<String> {
     is_name.then(|| join(directory, &format!("{DIRECTORY}/{name}")))?
 }
 
-/// Refuses to overwrite what is no copy of a pack, or was changed since.
+/// Refuses to overwrite a directory that is not an unchanged copy of a pack.
 fn demand_free(
     copies: &Copies<'_>,
     copy: &Copied<'_>,
@@ -221,7 +221,7 @@ fn demand_free(
         .with_help(format!("move the directory, or run `{VENDOR} --force` to replace it")))
 }
 
-/// Writes the files beside the directory and changes one for the other.
+/// Writes the files to a new directory, and swaps it with the old one.
 fn place(directory: &Path, inside: &str, files: &BTreeMap<String, Vec<u8>>) -> std::io::Result<()> {
     let target = directory.join(inside);
     let above = target.parent().unwrap_or(directory);

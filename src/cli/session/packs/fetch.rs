@@ -1,5 +1,5 @@
-//! Another repository's commit, fetched with the user's own git into a directory that is gone afterwards. Nothing of what
-//! comes is run, and nothing but plain files is taken.
+//! Fetches a commit of another repository with the user's git into a temporary directory. Nothing of the fetched files
+//! is executed, and only plain files are copied.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, DirBuilder, File};
@@ -16,15 +16,15 @@ use crate::cli::world::git_program::fetching;
 use crate::config::Origin;
 use crate::source::{Tree, normalize};
 
-/// What git may write, history and all.
+/// The most bytes that git may write, including history.
 const MOST_FETCHED_BYTES: u64 = 256 << 20;
-/// The names of all files.
+/// The most bytes of all file names.
 const MOST_LISTED_BYTES: u64 = 8 << 20;
 const LONGEST: Duration = Duration::from_secs(600);
-/// How often is looked at what git has written.
+/// The pause between two checks of the written bytes.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// The files of a pack, by their paths from its directory.
+/// Returns the files of a pack, by their paths in its directory.
 pub(super) fn fetch(origin: Origin<'_>) -> Result<BTreeMap<String, Vec<u8>>, Failure> {
     let passing = Passing::new()?;
     let repository = passing.0.join("repository");
@@ -34,7 +34,7 @@ pub(super) fn fetch(origin: Origin<'_>) -> Result<BTreeMap<String, Vec<u8>>, Fai
     let one = ["fetch", "--quiet", "--depth=1", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head", "--"];
     let said = passing.run(&repository, &[&one[..], &[origin.git, origin.commit]].concat())?;
     if said.refuses_commits() {
-        // an old server gives whole branches and tags only
+        // Old servers send only whole branches and tags.
         let all =
             ["fetch", "--quiet", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head", "--", origin.git];
         let references = ["+refs/heads/*:refs/heads/fetched/*", "+refs/tags/*:refs/tags/*"];
@@ -57,7 +57,7 @@ pub(super) fn fetch(origin: Origin<'_>) -> Result<BTreeMap<String, Vec<u8>>, Fai
     })
 }
 
-/// The plain files of a tree.
+/// Returns the plain files of a git tree.
 fn files(tree: &GitTree) -> Result<BTreeMap<String, Vec<u8>>, String> {
     let mut files = BTreeMap::new();
     let mut folded = BTreeSet::new();
@@ -77,7 +77,7 @@ fn files(tree: &GitTree) -> Result<BTreeMap<String, Vec<u8>>, String> {
     if files.is_empty() { Err("it contains no files".to_owned()) } else { Ok(files) }
 }
 
-/// A directory that is gone when this is.
+/// A temporary directory that is deleted with this value.
 struct Passing(PathBuf);
 
 impl Passing {
@@ -96,7 +96,7 @@ impl Passing {
         Err(Failure::new("gpulint cannot create another temporary directory").with_help("remove old `gpulint` directories from the temporary directory"))
     }
 
-    /// Runs git until it ends, takes too long or writes too much.
+    /// Runs git, and stops it if it takes too long or writes too much.
     fn run(&self, repository: &Path, arguments: &[&str]) -> Result<GitAnswer, Failure> {
         let broken = |error: std::io::Error| {
             Failure::new(format!("git cannot be started: {error}")).with_help("install git, or copy the pack by hand")
@@ -132,7 +132,7 @@ impl Passing {
 }
 
 impl Passing {
-    /// What the last program printed. A tree may name itself again and again, and be larger than any disk.
+    /// Reads the output of git up to a limit, because a malicious tree can list endless files.
     fn printed(&self) -> Result<Vec<u8>, Failure> {
         let mut bytes = Vec::new();
         let read = File::open(self.0.join("printed"))
@@ -153,7 +153,7 @@ impl Drop for Passing {
     }
 }
 
-/// Bytes below a directory that git writes to; what vanishes meanwhile does not count.
+/// Returns the bytes in a directory. Files that disappear meanwhile do not count.
 fn size(directory: &Path, depth: usize) -> u64 {
     let entries = fs::read_dir(directory).into_iter().flatten().flatten();
     let of = |entry: fs::DirEntry| match entry.metadata() {
@@ -164,7 +164,7 @@ fn size(directory: &Path, depth: usize) -> u64 {
     entries.map(of).sum()
 }
 
-/// How git ended.
+/// The result of a git process.
 struct GitAnswer {
     succeeded: bool,
     text: String,

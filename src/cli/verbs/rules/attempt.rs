@@ -1,4 +1,4 @@
-//! `rules try`: what an expression comes to for everything that it could be asked about.
+//! `gpulint rules try`: evaluates an expression for every resource, object, block, repository or change.
 
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -57,7 +57,7 @@ pub(super) fn run(
     Ok(session.outcome(&analysis))
 }
 
-/// An answer, where it belongs, and the facts that it was made of, as `inspect` shows them.
+/// Formats an answer with its position and its facts, as `inspect` shows them.
 fn line(session: &Session, it: &Answer) -> String {
     let place = it.span.map(|span| session.scope.paths.locate(&session.sources, span));
     let place = place.map(|at| format!("{}:{}", at.path, at.line)).unwrap_or_default();

@@ -533,7 +533,10 @@ fn read_rows(schema: &TableSchema, file: &CsvFile<'_>, rows: &mut Vec<Row>) -> R
     for (line, record) in records {
         let record = record.map_err(|message| error(line, message))?;
         if record.len() != places.len() {
-            return Err(error(line, format!("the line has {} cells, but the header has {}", record.len(), places.len())));
+            return Err(error(
+                line,
+                format!("the line has {} cells, but the header has {}", record.len(), places.len()),
+            ));
         }
         let mut cells = vec![String::new(); schema.columns.len()];
         if schema.name == "prices" && file.stem != "prices" {

@@ -131,7 +131,10 @@ impl Catalog {
         let Some((name, component, most, _)) = self.guest(accelerator) else {
             let mut known: Vec<_> = self.guests().map(|(name, ..)| name).collect();
             known.sort_unstable();
-            return Err(format!("{accelerator} cannot be attached to {host}: N1 machines support {}", known.join(", ")));
+            return Err(format!(
+                "{accelerator} cannot be attached to {host}: N1 machines support {}",
+                known.join(", ")
+            ));
         };
         let is_power = count >= 1.0 && count.fract() == 0.0 && (count as u64).is_power_of_two();
         if !is_power || count > most {

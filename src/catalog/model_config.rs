@@ -18,7 +18,8 @@ pub(super) fn read(name: &str, path: &str, text: &str) -> Result<Model, TableErr
     if text.len() > MOST_BYTES {
         return Err(error(1, format!("{} bytes are too many for a model configuration", text.len())));
     }
-    let value: Value = serde_json::from_str(text).map_err(|it| error(it.line(), format!("the file is not valid JSON: {it}")))?;
+    let value: Value =
+        serde_json::from_str(text).map_err(|it| error(it.line(), format!("the file is not valid JSON: {it}")))?;
     let whole = value.as_object().ok_or_else(|| error(1, "a model configuration must be a JSON object".to_owned()))?;
     let inner = ["text_config", "llm_config", "language_config"].iter().find_map(|key| whole.get(*key)?.as_object());
     let fields = Fields { inner: inner.unwrap_or(whole), whole };

@@ -75,7 +75,10 @@ impl OwnPrices {
         for (line, record) in records {
             let record = record.map_err(|message| error(line, message))?;
             if record.len() != header.len() {
-                return Err(error(line, format!("the line has {} cells, but the header has {}", record.len(), header.len())));
+                return Err(error(
+                    line,
+                    format!("the line has {} cells, but the header has {}", record.len(), header.len()),
+                ));
             }
             let mut row = OwnPrice { line, usd_per_unit, ..OwnPrice::default() };
             for (column, cell) in header.iter().zip(record) {

@@ -58,7 +58,8 @@ impl Catalog {
         }
         let exceptions = self.block.table("exceptions").rows().map(read_exception);
         let idle = exceptions.filter(|exception| !rows.iter().any(|row| exception.covers(row)));
-        doubts.extend(idle.map(|it| format!("exceptions {} {} {}: no price matches", it.check, it.provider, it.pattern)));
+        doubts
+            .extend(idle.map(|it| format!("exceptions {} {} {}: no price matches", it.check, it.provider, it.pattern)));
         doubts
     }
 

@@ -88,9 +88,7 @@ pub fn document() -> String {
         let section = setting.path.split(['.', '[']).next().filter(|it| *it != setting.path);
         if before != Some(section) {
             let heading = section.map_or("Top-level settings".to_owned(), |it| format!("`{it}`"));
-            text.push_str(&format!(
-                "\n## {heading}\n\n| setting | value | default | meaning |\n|---|---|---|---|\n"
-            ));
+            text.push_str(&format!("\n## {heading}\n\n| setting | value | default | meaning |\n|---|---|---|---|\n"));
             before = Some(section);
         }
         let default = setting.default.map_or(String::new(), |it| format!("`{it}`"));

@@ -43,7 +43,9 @@ impl Config {
         if let Some((requirement, span)) = self.text(setting!("required-version")) {
             match version::meets(version, requirement) {
                 Ok(true) => {}
-                Ok(false) => refuse(format!("this file requires gpulint {requirement}, and this is gpulint {version}"), span),
+                Ok(false) => {
+                    refuse(format!("this file requires gpulint {requirement}, and this is gpulint {version}"), span)
+                }
                 Err(why) => refuse(why, span),
             }
         }
@@ -132,7 +134,10 @@ impl Config {
     fn judge_prices(&self, refuse: &mut Refuse) {
         for (provider, entry) in self.below(setting!("prices.discount")) {
             if !entry.value.number().is_some_and(|share| (0.0..=1.0).contains(&share)) {
-                refuse(format!("the discount of {provider} must be a share from 0 to 1, such as 0.12 for 12%"), entry.span);
+                refuse(
+                    format!("the discount of {provider} must be a share from 0 to 1, such as 0.12 for 12%"),
+                    entry.span,
+                );
             }
         }
         if let Some(entry) = self.get(setting!("prices.usd_per_unit"))
@@ -184,7 +189,10 @@ impl Config {
         }
         if rate.is_none() && code != "USD" {
             refuse(
-                format!("set `units_per_usd`, the {} per dollar: gpulint fetches no exchange rate", code.escape_debug()),
+                format!(
+                    "set `units_per_usd`, the {} per dollar: gpulint fetches no exchange rate",
+                    code.escape_debug()
+                ),
                 span,
             );
         }

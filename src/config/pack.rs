@@ -103,7 +103,9 @@ fn unusable(address: &str) -> Option<&'static str> {
         },
     };
     if has_password {
-        return Some("the address of a pack contains a user or a password: remove them, and use git's credential helper");
+        return Some(
+            "the address of a pack contains a user or a password: remove them, and use git's credential helper",
+        );
     }
     let named = host.rsplit_once('@').map_or(host, |(_, name)| name);
     if host.starts_with('-') || named.starts_with('-') || address.contains("::") {

@@ -23,7 +23,11 @@ pub(super) fn read(sources: &Sources, file: FileId) -> (BTreeMap<Vec<String>, En
     let (table, errors) = DeTable::parse_recoverable(plain);
     for error in errors {
         let span = reader.span(error.span().unwrap_or(0..0));
-        reader.wrong.push(Diagnostic::new(Level::Error, format!("this file is not valid TOML: {}", error.message()), Some(span)));
+        reader.wrong.push(Diagnostic::new(
+            Level::Error,
+            format!("this file is not valid TOML: {}", error.message()),
+            Some(span),
+        ));
     }
     if reader.wrong.is_empty() {
         reader.table(table.get_ref(), &mut Vec::new());

@@ -230,9 +230,7 @@ impl<'r> FactReader<'r> {
                 let near = if near.is_empty() { near } else { format!("; similar names: {near}") };
                 Self::missing(format!("gpulint does not know the model `{name}`{near}"), Key::Model)
             }
-            (None, Some(program)) => {
-                Self::missing(format!("no model is set for {program}"), Key::Program)
-            }
+            (None, Some(program)) => Self::missing(format!("no model is set for {program}"), Key::Program),
             (None, None) => Err(None),
         }
     }
@@ -388,7 +386,10 @@ impl<'r> FactReader<'r> {
             Some(name) => match Optimizer::from_name(name) {
                 Some(optimizer) => optimizer,
                 None => {
-                    return Self::missing(format!("gpulint does not know the memory use of the optimizer `{name}`"), Key::Optimizer);
+                    return Self::missing(
+                        format!("gpulint does not know the memory use of the optimizer `{name}`"),
+                        Key::Optimizer,
+                    );
                 }
             },
         };
@@ -425,7 +426,10 @@ impl<'r> FactReader<'r> {
             return Self::missing("the accelerator is unknown", Key::AcceleratorCount);
         };
         let Some(mut device) = device(name) else {
-            return Self::missing(format!("gpulint does not know how much memory of {name} a program can use"), Key::Accelerator);
+            return Self::missing(
+                format!("gpulint does not know how much memory of {name} a program can use"),
+                Key::Accelerator,
+            );
         };
         let count = self.number(Key::AcceleratorCount)?.unwrap_or(1.0);
         if let Some(profile) = self.text(Key::Slice)? {

@@ -79,7 +79,9 @@ fn estimated(
     }
     let peak = catalog.peak(accelerator).ok_or("gpulint does not know the peak speed of these accelerators")?;
     let peak_tflops = if precision == "fp8" { peak.fp8_tflops } else { Some(peak.bf16_tflops) };
-    let peak_tflops = peak_tflops.filter(|it| *it > 0.0).ok_or("gpulint does not know the speed of these accelerators in this precision")?;
+    let peak_tflops = peak_tflops
+        .filter(|it| *it > 0.0)
+        .ok_or("gpulint does not know the speed of these accelerators in this precision")?;
     let reached = reached(&share);
     let params_b = demand.model.params_b;
     let at_peak = days_at_peak(params_b, tokens, accelerators, peak_tflops);
@@ -119,7 +121,9 @@ fn was_measured(demand: &Demand<'_>) -> Result<&'static str, &'static str> {
         return Err("there are no measurements of models with less than one billion parameters");
     }
     if demand.context > LONGEST_SEQUENCE {
-        return Err("gpulint does not estimate sequences of more than 8,192 tokens, because attention takes too much of the time");
+        return Err(
+            "gpulint does not estimate sequences of more than 8,192 tokens, because attention takes too much of the time",
+        );
     }
     if demand.offloaded || demand.training.optimizer_offloaded {
         return Err("there are no measurements of training with offloading to the host");

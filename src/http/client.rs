@@ -205,7 +205,10 @@ impl<'a> Client<'a> {
             return Ok(url);
         }
         let to = self.redactor.clean(url.host_str().unwrap_or("another place"));
-        Err(Error::new(HttpErrorKind::Redirected, format!("{} refers to {to}, and gpulint does not connect to other hosts", self.origin.host())))
+        Err(Error::new(
+            HttpErrorKind::Redirected,
+            format!("{} refers to {to}, and gpulint does not connect to other hosts", self.origin.host()),
+        ))
     }
 
     /// Until all that is asked must be over.
@@ -275,7 +278,8 @@ impl<'a> Client<'a> {
             let moved = matches!(reply.status, 301 | 307 | 308) || reply.status == 302 && request.method == Method::Get;
             let Some(location) = reply.header(LOCATION.as_str()).filter(|_| moved) else {
                 if (300..400).contains(&reply.status) {
-                    let message = format!("{} answered {} without an address to redirect to", self.origin.host(), reply.status);
+                    let message =
+                        format!("{} answered {} without an address to redirect to", self.origin.host(), reply.status);
                     return Err(Error::new(HttpErrorKind::Redirected, message));
                 }
                 return Ok(reply);
@@ -285,7 +289,10 @@ impl<'a> Client<'a> {
             })?;
             if !self.origin.owns(&next) {
                 let to = self.redactor.clean(next.host_str().unwrap_or("another place"));
-                let message = format!("{} redirects to {to}, and gpulint does not send the token to another host", self.origin.host());
+                let message = format!(
+                    "{} redirects to {to}, and gpulint does not send the token to another host",
+                    self.origin.host()
+                );
                 return Err(Error::new(HttpErrorKind::Redirected, message));
             }
             url = next;

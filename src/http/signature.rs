@@ -22,7 +22,8 @@ pub(super) fn sign(
     service: &str,
     unix_seconds: u64,
 ) -> Result<(), Error> {
-    let far_off = || Error::new(HttpErrorKind::Unusable, "the clock of this machine is wrong, so requests cannot be signed");
+    let far_off =
+        || Error::new(HttpErrorKind::Unusable, "the clock of this machine is wrong, so requests cannot be signed");
     // `20150830T123600Z`
     let moment = moment(unix_seconds).ok_or_else(far_off)?.replace(['-', ':'], "");
     let day = moment.get(..8).unwrap_or_default();

@@ -46,7 +46,10 @@ impl HttpOrigin {
         for segment in segments {
             // The URL standard resolves these even when they are escaped.
             if segment.is_empty() || matches!(*segment, "." | "..") {
-                return Err(Error::new(HttpErrorKind::Unusable, format!("`{segment}` cannot be part of an API address")));
+                return Err(Error::new(
+                    HttpErrorKind::Unusable,
+                    format!("`{segment}` cannot be part of an API address"),
+                ));
             }
         }
         url.path_segments_mut()

@@ -71,9 +71,7 @@ pub(super) fn attached(
     // A disk goes with a machine that is taken away, and stays with one that is stopped.
     let together = runtime.together.filter(|_| runtime.takes_away);
     let (count, text) = match together.map(|hours| hours.map(|hours| hours / HOURS_PER_MONTH)) {
-        Some(share) => {
-            (share, format!("{} per disk x {} months in total", dollars(each), count_in_words(share)))
-        }
+        Some(share) => (share, format!("{} per disk x {} months in total", dollars(each), count_in_words(share))),
         None => (count, format!("{} per disk x {}", dollars(each), count_in_words(count))),
     };
     let most = if count.ceiling.is_finite() { count.ceiling } else { count.expected };
@@ -104,7 +102,9 @@ fn disks_of_machine(
     let many = if disks == 1.0 { String::new() } else { format!("{} x ", plain(disks)) };
     let what = format!("{many}{} GiB", plain(gib));
     if kind == Some("local-ssd") && WITH_LOCAL_DISKS.iter().any(|pattern| covers(pattern, machine)) {
-        attached.steps.push(Step::said(format!("{what} of local-ssd: included in the price of {machine}")).at(&disk.gib));
+        attached
+            .steps
+            .push(Step::said(format!("{what} of local-ssd: included in the price of {machine}")).at(&disk.gib));
         return Ok(Money::ZERO);
     }
     let provider = resource.text(Key::Provider).unwrap_or_default();

@@ -214,7 +214,9 @@ impl Demand {
                     Err(why) => (Standing::Unknown, Some(why)),
                 },
                 Err(NoBase::Because(why)) => (Standing::OnDemand, Some(why)),
-                Err(NoBase::Unknown(why)) => (Standing::Unknown, Some(format!("the number of replicas is unknown: {why}"))),
+                Err(NoBase::Unknown(why)) => {
+                    (Standing::Unknown, Some(format!("the number of replicas is unknown: {why}")))
+                }
             },
             Ok(standing) => (standing, None),
             Err((standing, why)) => (standing, Some(why)),
@@ -298,7 +300,9 @@ fn not_known(resource: &Resource) -> Option<String> {
     }
     match &resource.count {
         Fact::Known(_) => {}
-        other => return Some(format!("the number of replicas is unknown: {}", other.why().unwrap_or("no number is set"))),
+        other => {
+            return Some(format!("the number of replicas is unknown: {}", other.why().unwrap_or("no number is set")));
+        }
     }
     for (key, what) in [(Key::Provider, "its provider"), (Key::Region, "its region"), (Key::Machine, "its machine")] {
         if key == Key::Machine && is_for_accelerators(resource) {

@@ -59,7 +59,9 @@ pub(super) fn steady(resource: &Resource, item: &BillItem) -> Result<(), NoBase>
         return Err(NoBase::Because(format!("it does not run all the time: {why}")));
     }
     match resource.purpose().filter(|it| comes_and_goes(*it)) {
-        Some(purpose) => Err(NoBase::Because(format!("its purpose is {}, which does not run all the time", purpose.name()))),
+        Some(purpose) => {
+            Err(NoBase::Because(format!("its purpose is {}, which does not run all the time", purpose.name())))
+        }
         None => Ok(()),
     }
 }
@@ -68,7 +70,9 @@ fn serves_production(resource: &Resource) -> Result<(), NoBase> {
     match resource.fact(Key::Production) {
         Fact::Known(known) if known.value.as_flag() == Some(true) => Ok(()),
         Fact::Known(_) => Err(NoBase::because("it is not production")),
-        Fact::Unknown(unknown) => Err(NoBase::Unknown(format!("it is unknown whether it is production: {}", unknown.why))),
+        Fact::Unknown(unknown) => {
+            Err(NoBase::Unknown(format!("it is unknown whether it is production: {}", unknown.why)))
+        }
         Fact::Absent => Err(NoBase::because("it is not marked as production")),
     }
 }
@@ -83,7 +87,9 @@ pub(super) fn never_ends(resource: &Resource) -> Result<(), NoBase> {
         Fact::Known(known) if known.value.as_flag() == Some(true) => {
             return Err(NoBase::because("it ends by itself"));
         }
-        Fact::Unknown(unknown) => return Err(NoBase::Unknown(format!("it is unknown whether it ends by itself: {}", unknown.why))),
+        Fact::Unknown(unknown) => {
+            return Err(NoBase::Unknown(format!("it is unknown whether it ends by itself: {}", unknown.why)));
+        }
         _ => {}
     }
     let ends = [
@@ -100,7 +106,9 @@ pub(super) fn never_ends(resource: &Resource) -> Result<(), NoBase> {
                 return Err(NoBase::Because(format!("{what}: {}", known.value)));
             }
             Fact::Known(_) => return Err(NoBase::because(what)),
-            Fact::Unknown(unknown) => return Err(NoBase::Unknown(format!("it is unknown when it is stopped: {}", unknown.why))),
+            Fact::Unknown(unknown) => {
+                return Err(NoBase::Unknown(format!("it is unknown when it is stopped: {}", unknown.why)));
+            }
         }
     }
     if !resource.shifts.is_empty() {

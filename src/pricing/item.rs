@@ -285,7 +285,8 @@ fn times(count: Range, runtime: &Runtime, steps: &mut Vec<Step>) -> Range {
 
 /// Software that is billed by the hour beside the machine, and of which no price is known.
 fn licence(resource: &Resource) -> Option<String> {
-    let software = resource.text(Key::Licence).map(|software| format!("the license of {software} is billed separately"));
+    let software =
+        resource.text(Key::Licence).map(|software| format!("the license of {software} is billed separately"));
     let tenancy = resource.text(Key::Tenancy).map(|tenancy| format!("{tenancy} tenancy costs extra"));
     let all: Vec<String> = software.into_iter().chain(tenancy).collect();
     (!all.is_empty()).then(|| format!("{} and is not included", all.join("; ")))

@@ -299,9 +299,7 @@ impl Plan<'_> {
         let of_one = own.purchased.map_or(count, |it| it.accelerators);
         let machines = (count / of_one).ceil();
         let per_hour = own.per_accelerator_hour.times(machines * of_one);
-        let used = own
-            .purchased
-            .map(|it| format!("used {}% of all hours (settings)", plain(it.utilization * 100.0)));
+        let used = own.purchased.map(|it| format!("used {}% of all hours (settings)", plain(it.utilization * 100.0)));
         let together = (machines > 1.0).then(|| format!("{} connected machines", plain(machines)));
         let needs: Vec<String> = [used, together].into_iter().flatten().collect();
         Way {

@@ -65,8 +65,10 @@ pub(super) fn buy(
         return match resource.fact(Key::Purchase) {
             Fact::Absent => variant.exactly(Scenario::OnDemand, "on demand, because no other purchase is set"),
             fact => {
-                let text =
-                    format!("the way of buying is unknown: {}", fact.why().unwrap_or("there is no way of buying with that name"));
+                let text = format!(
+                    "the way of buying is unknown: {}",
+                    fact.why().unwrap_or("there is no way of buying with that name")
+                );
                 spot_to_on_demand(variant, true, text)
             }
         };
@@ -76,12 +78,12 @@ pub(super) fn buy(
         Purchase::Spot => spot(variant),
         Purchase::Reserved => committed(resource, variant),
         Purchase::CapacityReservation => held(resource, variant),
-        Purchase::SpotOrOnDemand => spot_to_on_demand(variant, false, "spot, or on demand if no spot capacity is available".into()),
+        Purchase::SpotOrOnDemand => {
+            spot_to_on_demand(variant, false, "spot, or on demand if no spot capacity is available".into())
+        }
         Purchase::Mixed => mixed(resource, variant, count),
         Purchase::CapacityBlock | Purchase::Calendar | Purchase::FlexStart => block(catalog, variant, purchase),
-        Purchase::DedicatedHost => {
-            Err("it runs on a dedicated host, which has no list price".into())
-        }
+        Purchase::DedicatedHost => Err("it runs on a dedicated host, which has no list price".into()),
         Purchase::OnPrem if variant.unit.is_own => variant.exactly(Scenario::OnDemand, "own hardware, custom price"),
         Purchase::OnPrem => Err("own hardware without a price: set `[[hardware]]` in gpulint.toml".into()),
     }

@@ -82,7 +82,11 @@ fn by_parts<'a>(pricing: &Pricing<'_, 'a>, service: &str, devices: f64) -> Found
     unit.never_spot();
     pricing.say_where(&mut unit, &machine, &place);
     if resource.number(Key::Cpus).is_none() || resource.number(Key::Memory).is_none() {
-        unit.estimated.get_or_insert(format!("at least {} vCPUs and {} GiB of memory, too", plain(cpus), plain(memory_gib)));
+        unit.estimated.get_or_insert(format!(
+            "at least {} vCPUs and {} GiB of memory, too",
+            plain(cpus),
+            plain(memory_gib)
+        ));
     }
     let unit = if devices == 1.0 { unit } else { unit.times(devices, &format!("{} of them", plain(devices))) };
     Ok([PurchaseVariant { machine, region: place.region, unit, share: 1.0, stranded: 0.0 }].into())

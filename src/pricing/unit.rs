@@ -197,7 +197,9 @@ impl PricedUnit {
             Some(spot) => {
                 let (most, spot) = (dollars(most), dollars(spot));
                 self.will_not_start = Some(format!("spot costs {spot}/h, and the files limit the price to {most}/h"));
-                let why = format!("spot costs {spot}/h, and the files limit the price to {most}/h: it runs while spot is cheaper");
+                let why = format!(
+                    "spot costs {spot}/h, and the files limit the price to {most}/h: it runs while spot is cheaper"
+                );
                 self.may_not_run = Some(why.clone());
                 why
             }
@@ -429,7 +431,10 @@ fn estimate_spot(unit: &mut PricedUnit, catalog: &Catalog, machine: &Machine<'_>
         unit.set(Scenario::Spot, Some(spot));
         unit.is_spot_of_on_demand = true;
         unit.moves[Scenario::Spot as usize] = unit.price_move(Scenario::OnDemand);
-        unit.spot_in_doubt = Some(format!("no spot price of {} is known: estimated from machines with the same accelerator", machine.name));
+        unit.spot_in_doubt = Some(format!(
+            "no spot price of {} is known: estimated from machines with the same accelerator",
+            machine.name
+        ));
     }
 }
 

@@ -43,10 +43,7 @@ pub(super) fn fetch(catalog: &Catalog, access: &Access<'_>) -> Result<Fetched, E
                 break;
             };
             if next.len() > LONGEST_LINK || !seen.insert(next.to_owned()) || seen.len() > MOST_PAGES {
-                return Err(Error::new(
-                    HttpErrorKind::Malformed,
-                    "Azure's pages form a loop",
-                ));
+                return Err(Error::new(HttpErrorKind::Malformed, "Azure's pages form a loop"));
             }
             page = client.follow_link(next)?.json()?;
         }

@@ -87,10 +87,7 @@ pub(super) fn fetch(catalog: &Catalog, access: &Access<'_>) -> Result<Fetched, E
             return Err(malformed(format!("Google Cloud lists more than {MOST_ROWS} SKUs and regions")));
         }
         if token.len() > LONGEST_LINK || !seen.insert(token.clone()) || seen.len() > MOST_PAGES {
-            return Err(Error::new(
-                HttpErrorKind::Malformed,
-                "Google Cloud's pages form a loop",
-            ));
+            return Err(Error::new(HttpErrorKind::Malformed, "Google Cloud's pages form a loop"));
         }
     }
     let rows = catalog.machines_of(GCP);

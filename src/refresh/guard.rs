@@ -53,7 +53,9 @@ pub(super) fn judge(
     let known = known_in(provider, catalog, &regions);
     let arrived = kept.len() + rejected.len();
     if arrived * 2 < known {
-        return Err(format!("{provider} listed only {arrived} machines, and gpulint knows {known}: no prices were updated"));
+        return Err(format!(
+            "{provider} listed only {arrived} machines, and gpulint knows {known}: no prices were updated"
+        ));
     }
     Ok(Judged { kept, rejected })
 }

@@ -70,8 +70,7 @@ fn digits(text: &str, count: usize) -> Option<Vec<u8>> {
 pub fn day(bytes: &[u8], today: Date) -> Result<Date, Error> {
     let line = bytes.split(|byte| *byte == b'\n').next().and_then(|line| std::str::from_utf8(line).ok());
     let day = line.and_then(|line| line.strip_prefix(FIRST_LINE)?.trim().parse::<Date>().ok());
-    let day =
-        day.ok_or_else(|| malformed("the file has no date of its prices: no prices were updated"))?;
+    let day = day.ok_or_else(|| malformed("the file has no date of its prices: no prices were updated"))?;
     // Clocks differ, and it is tomorrow already in the east.
     if day.since(today) > 1 {
         return Err(malformed(format!("the prices are of {day}, which is in the future: no prices were updated")));

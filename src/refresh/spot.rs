@@ -84,7 +84,8 @@ fn advisor(rows: &mut Rows, access: &Access<'_>) -> Result<(), Error> {
 fn feed(rows: &mut Rows, access: &Access<'_>) -> Result<(), Error> {
     let client = access.client(PriceSource::AwsSpot, Credential::Anonymous)?;
     let text = client.send(&HttpRequest::new(Method::Get, ["spot.js"]))?.text();
-    let data: Value = serde_json::from_str(without_callback(&text)).map_err(|_| malformed("the feed of spot prices is not JSON"))?;
+    let data: Value =
+        serde_json::from_str(without_callback(&text)).map_err(|_| malformed("the feed of spot prices is not JSON"))?;
     let regions = data.pointer("/config/regions").and_then(Value::as_array);
     for region in regions.ok_or_else(|| malformed("the feed of spot prices lists no regions"))? {
         let name = region.get("region").and_then(Value::as_str).unwrap_or_default();

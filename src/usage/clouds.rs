@@ -171,9 +171,7 @@ fn percents(words: &Words, pairs: &[(f64, f64)], points: &mut Points) -> Result<
     let Some(seconds) = words.period.or_else(|| period(&moments)) else {
         return match pairs.is_empty() {
             true => Ok(()),
-            false => {
-                Err("the period of a single point is unknown: add period=3600 to its label".to_owned())
-            }
+            false => Err("the period of a single point is unknown: add period=3600 to its label".to_owned()),
         };
     };
     if is_sum && words.accelerators.is_none() {

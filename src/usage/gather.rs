@@ -236,8 +236,7 @@ impl<'c> MeterDays<'c> {
     pub(super) fn report(mut self, from: Date, to: Date) -> UsageReport {
         self.find_gaps(from, to);
         if self.refused > 0 {
-            self.incomplete
-                .insert(format!("gpulint ignored {} impossible values", self.refused));
+            self.incomplete.insert(format!("gpulint ignored {} impossible values", self.refused));
         }
         let mut rows = self.workloads(from, to);
         rows.extend(self.pools(from, to));

@@ -59,7 +59,8 @@ pub fn import(files: &[(String, Vec<u8>)], catalog: &Catalog, cluster: Option<&s
         done.report.notes.extend(notes);
     }
     if points.refused > 0 {
-        let what = format!("gpulint ignored {} values of clouds or tools that are not shares from 0 to 1", points.refused);
+        let what =
+            format!("gpulint ignored {} values of clouds or tools that are not shares from 0 to 1", points.refused);
         done.report.incomplete.push(what);
     }
     done.report.incomplete.extend(std::mem::take(&mut points.incomplete));

@@ -210,7 +210,10 @@ fn purchase(name: &str) -> Result<(Purchase, Option<f64>), Wrong> {
 fn number(key: &str, text: &str, most: f64) -> Result<f64, Wrong> {
     match text.parse::<f64>() {
         Ok(number) if number.is_finite() && (0.0..=most).contains(&number) => Ok(number),
-        _ => wrong(format!("`{key}` must be a number from 0 to {most}, not `{text}`"), format!("write, for example, {key}=8")),
+        _ => wrong(
+            format!("`{key}` must be a number from 0 to {most}, not `{text}`"),
+            format!("write, for example, {key}=8"),
+        ),
     }
 }
 

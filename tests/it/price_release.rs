@@ -310,7 +310,8 @@ fn an_earlier_signed_file_brings_nothing_back() {
     sign(text.replacen(&format!("{},,,", day(1)), &format!("{},,,", day(0)), 1));
     let (said, code, now) = take(&public);
     assert_eq!((code, now), (0, second.clone()), "{said}");
-    let late = format!("refused gpu_1x_h100_sxm5 *: its date {} is invalid, or later than the date of the file", day(0));
+    let late =
+        format!("refused gpu_1x_h100_sxm5 *: its date {} is invalid, or later than the date of the file", day(0));
     assert!(said.contains(&late), "{said}");
     sign(text.lines().skip(1).map(|line| format!("{line}\n")).collect());
     let hidden = "error: the file has no date of its prices: no prices were updated\n".to_owned();

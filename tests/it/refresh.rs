@@ -237,7 +237,11 @@ fn zones_that_cannot_be_read_leave_what_the_advisor_says() {
         let access = access_to(&server, Vendor::Aws, HttpSettings::default(), &clock);
         let update = update(Vendor::Aws, &catalog(), "", &Access { aws: Some(keys), ..access }).unwrap();
         assert_eq!(update.notes.len(), 1, "{:?}", update.notes);
-        assert!(update.notes[0].starts_with("spot prices of the zones in us-east-1 are missing: "), "{:?}", update.notes);
+        assert!(
+            update.notes[0].starts_with("spot prices of the zones in us-east-1 are missing: "),
+            "{:?}",
+            update.notes
+        );
         assert!(update.notes[0].contains(why), "{:?}", update.notes);
         assert_eq!(row(&update, "p5.48xlarge").spot_basis, "advisor-saving");
     }

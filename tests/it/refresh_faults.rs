@@ -109,7 +109,8 @@ fn a_price_that_changed_by_more_than_three_times_is_not_believed() {
             let known = catalog_of(&known_times(factor));
             let server = Server::start(good);
             let update = refreshed_over(&known, vendor, "", &server, false).unwrap();
-            let wild = update.rejected.iter().filter(|it| it.why.starts_with("the on demand price changed from $")).count();
+            let wild =
+                update.rejected.iter().filter(|it| it.why.starts_with("the on demand price changed from $")).count();
             let listed = KNOWN.lines().filter(|line| line.starts_with(&format!("{},", vendor.name()))).count();
             assert_eq!(wild, listed, "{} {factor}: {:#?}", vendor.name(), update.rejected);
             let accepted = refreshed_over(&known, vendor, "", &server, true).unwrap();
@@ -437,7 +438,10 @@ fn a_plan_of_endless_texts_or_rates_is_refused() {
         let clock = Impatient(RefCell::default());
         let access = access_to(&server, Vendor::Aws, HttpSettings::default(), &clock);
         let update = update(Vendor::Aws, &catalog_of(KNOWN), "", &access).unwrap();
-        let told = update.notes.iter().any(|note| note.starts_with("prices of savings plans are missing") && note.contains(why));
+        let told = update
+            .notes
+            .iter()
+            .any(|note| note.starts_with("prices of savings plans are missing") && note.contains(why));
         assert!(told, "{why}: {:?}", update.notes);
     }
 }

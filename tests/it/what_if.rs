@@ -582,7 +582,8 @@ fn what_cannot_be_is_refused_with_what_was_meant() {
     let both = ["what-if", "--on", pool, "--set", "provider=gcp", "--set", "machine=g5.xlarge"];
     let (_, complaint, _) = run(&place, &both);
     assert!(
-        complaint.contains("g5.xlarge is not a machine type of gcp") && complaint.contains("it is a machine type of aws"),
+        complaint.contains("g5.xlarge is not a machine type of gcp")
+            && complaint.contains("it is a machine type of aws"),
         "{complaint}"
     );
 }

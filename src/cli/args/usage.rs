@@ -167,7 +167,10 @@ fn header(text: &str) -> Result<(String, String), String> {
     // The message does not repeat the value, because it may be a secret.
     let (name, value) = pair.ok_or_else(|| "expected NAME=VALUE".to_owned())?;
     match ["authorization", "cookie", "host"].contains(&name.to_ascii_lowercase().as_str()) {
-        true => Err("this header can contain a secret, and secrets do not belong on the command line: use --token-file".to_owned()),
+        true => {
+            Err("this header can contain a secret, and secrets do not belong on the command line: use --token-file"
+                .to_owned())
+        }
         false => Ok((name.to_owned(), value.to_owned())),
     }
 }

@@ -110,7 +110,10 @@ fn wrong(before: &JudgedTree, after: &JudgedTree, chosen: &[&Finding]) -> BTreeM
         let files: BTreeSet<String> =
             finding.edits.iter().map(|edit| before.session.sources.path(edit.span.file)).collect();
         if broken || !files.is_disjoint(&changed) {
-            wrong.insert(before.identity(finding), "fix withdrawn: the edit would change something else, too".to_owned());
+            wrong.insert(
+                before.identity(finding),
+                "fix withdrawn: the edit would change something else, too".to_owned(),
+            );
         }
     }
     if wrong.is_empty() { brought(before, after, chosen) } else { wrong }

@@ -68,7 +68,8 @@ fn without_usage(error: &clap::Error) -> String {
 
 fn of_report(tool: &Tool, page: &ReportPage, kept: &Kept, outcome: Outcome) -> Result<Value, String> {
     let whole = kept.report(Format::Json).unwrap_or_default();
-    let mut report: Value = serde_json::from_str(whole).map_err(|error| format!("gpulint's own report is not valid JSON: {error}"))?;
+    let mut report: Value =
+        serde_json::from_str(whole).map_err(|error| format!("gpulint's own report is not valid JSON: {error}"))?;
     demand_list(page, &report)?;
     dearest_first(&mut report);
     let Shown { report, left_out, texts_cut } = page.of(report);
@@ -84,12 +85,7 @@ fn of_report(tool: &Tool, page: &ReportPage, kept: &Kept, outcome: Outcome) -> R
     text.extend(lines_of_findings(&report, page));
     text.extend(left_out.iter().filter(|it| it.list == page.list || page.list.is_empty()).map(|it| {
         let next = it.next_offset().map(|next| format!("; continue at offset {next}")).unwrap_or_default();
-        format!(
-            "\n{} of {} {} shown{next}",
-            it.shown,
-            it.total,
-            if it.list.is_empty() { "entries" } else { &it.list }
-        )
+        format!("\n{} of {} {} shown{next}", it.shown, it.total, if it.list.is_empty() { "entries" } else { &it.list })
     }));
     text.extend(notes.iter().map(|note| format!("\n{note}")));
     let left_out: Vec<Value> = left_out.iter().map(page::LeftOut::to_json).collect();

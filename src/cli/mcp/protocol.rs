@@ -62,7 +62,11 @@ impl ClientMessage {
                 ));
             }
             Err(error) => {
-                return ClientMessage::Wrong(failed(&Value::Null, Code::NoJson, &format!("the message is not valid JSON: {error}")));
+                return ClientMessage::Wrong(failed(
+                    &Value::Null,
+                    Code::NoJson,
+                    &format!("the message is not valid JSON: {error}"),
+                ));
             }
         };
         let id = message.get("id").cloned();

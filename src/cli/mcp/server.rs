@@ -190,9 +190,7 @@ impl Server {
             && let Some(call) = self.calls.remove(at)
         {
             let seconds = self.time.as_secs();
-            let why = format!(
-                "no answer within {seconds} seconds. Ask about a smaller folder: set `path`"
-            );
+            let why = format!("no answer within {seconds} seconds. Ask about a smaller folder: set `path`");
             self.send(&call.request.answer(answer::failed(&why)));
         }
     }

@@ -237,7 +237,11 @@ impl Tool {
             let near = nearest(unknown, names()).map(|near| format!(" Did you mean `{near}`?")).unwrap_or_default();
             let all: Vec<&str> = names().collect();
             let unknown: String = unknown.chars().take(100).collect();
-            return Err(format!("`{}` has no argument `{unknown}`.{near} Its arguments are: {}", self.name, all.join(", ")));
+            return Err(format!(
+                "`{}` has no argument `{unknown}`.{near} Its arguments are: {}",
+                self.name,
+                all.join(", ")
+            ));
         }
         let mut line = CommandLine::default();
         for parameter in self.parameters() {

@@ -58,8 +58,9 @@ impl Workspace {
         let tree = self.tree();
         let mut bytes = 0;
         for Input { path, content } in inputs {
-            let inside =
-                normalize(path).filter(|inside| inside == path).ok_or_else(|| format!("`{path}` is not a valid path"))?;
+            let inside = normalize(path)
+                .filter(|inside| inside == path)
+                .ok_or_else(|| format!("`{path}` is not a valid path"))?;
             let content = match content {
                 Content::File(file) => sources.tree().read(file),
                 Content::Text(text) => Ok(text.clone().into_bytes()),

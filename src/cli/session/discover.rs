@@ -144,8 +144,11 @@ fn closed(error: &ignore::Error) -> Option<(PathBuf, &'static str)> {
     loop {
         match at {
             ignore::Error::WithPath { path, .. } => {
-                return Some((path.clone(), if may_not { "permission denied" } else { "the directory cannot be listed" }))
-                    .filter(|_| !matches!(error.io_error(), Some(it) if it.kind() == io::ErrorKind::NotFound));
+                return Some((
+                    path.clone(),
+                    if may_not { "permission denied" } else { "the directory cannot be listed" },
+                ))
+                .filter(|_| !matches!(error.io_error(), Some(it) if it.kind() == io::ErrorKind::NotFound));
             }
             ignore::Error::WithDepth { err, .. } | ignore::Error::WithLineNumber { err, .. } => at = err,
             _ => return None,

@@ -21,8 +21,10 @@ pub(super) fn demand_old(written: &[PathBuf], root: &Path, base: &GitTree) -> Re
             let inside = names_of(inside);
             let target = named(target.as_os_str().as_encoded_bytes()).into_owned();
             if base.link(&inside).as_ref() != Some(&target) {
-                return Err(Failure::new(format!("this change adds the link `{inside}` to `{target}`, and a given path leads through the link"))
-                    .with_help("pass the directory itself, or change the link in another pull request"));
+                return Err(Failure::new(format!(
+                    "this change adds the link `{inside}` to `{target}`, and a given path leads through the link"
+                ))
+                .with_help("pass the directory itself, or change the link in another pull request"));
             }
         }
     }

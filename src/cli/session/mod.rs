@@ -411,7 +411,12 @@ impl Session {
             let file = self.sources.derive(path, String::new(), Vec::new());
             let help = matches!(why, ReadError::TooLarge { .. })
                 .then(|| "split the file, or raise `bounds.file-mib` in gpulint.toml".to_owned());
-            self.settings.rules.say("unreadable", format!("gpulint did not read this file: {why}"), help, Span::new(file, 0, 0))
+            self.settings.rules.say(
+                "unreadable",
+                format!("gpulint did not read this file: {why}"),
+                help,
+                Span::new(file, 0, 0),
+            )
         };
         hidden.into_iter().filter_map(say).collect()
     }
@@ -495,12 +500,7 @@ impl Session {
         if self.policy.wrong_rules.is_empty() {
             return Ok(());
         }
-        Err(settings::refused(
-            &self.sources,
-            &self.scope.paths,
-            &self.policy.wrong_rules,
-            "some rules have errors",
-        ))
+        Err(settings::refused(&self.sources, &self.scope.paths, &self.policy.wrong_rules, "some rules have errors"))
     }
 
     pub(super) fn outcome(&self, analysis: &Analysis) -> Outcome {

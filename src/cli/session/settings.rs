@@ -41,8 +41,14 @@ pub(in crate::cli) fn find(input: &Input, place: &Place, tree: &PolicyTree) -> R
             };
             let shown = |path: &Path| place.in_tree(path).map(|path| place.paths().show(&path)).unwrap_or_default();
             let (a, b) = (shown(other), shown(path));
-            let message = format!("the given paths have different settings files: {} applies to `{a}`, {} to `{b}`", show(before), show(&file));
-            return Err(Failure::new(message).with_help("check the paths separately, or pass one settings file with --config"));
+            let message = format!(
+                "the given paths have different settings files: {} applies to `{a}`, {} to `{b}`",
+                show(before),
+                show(&file)
+            );
+            return Err(
+                Failure::new(message).with_help("check the paths separately, or pass one settings file with --config")
+            );
         }
         found.push((path, file));
     }

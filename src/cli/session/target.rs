@@ -195,7 +195,7 @@ impl Target<'_> {
 
 /// Returns the repository that contains a directory.
 pub(in crate::cli) fn repository(here: &Path) -> Result<PathBuf, Failure> {
-    crate::cli::world::place::repository(here)
-        .map(Path::to_owned)
-        .ok_or_else(|| Failure::new("this is not a git repository").with_help("run the command in the checkout of the change"))
+    crate::cli::world::place::repository(here).map(Path::to_owned).ok_or_else(|| {
+        Failure::new("this is not a git repository").with_help("run the command in the checkout of the change")
+    })
 }

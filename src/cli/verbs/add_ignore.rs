@@ -15,7 +15,8 @@ pub(in crate::cli) fn run(arguments: &Check, reason: &str) -> Result<Outcome, Fa
     let (until, reason) = last_day(reason);
     let reason = reason.trim().trim_start_matches("--").trim();
     if reason.is_empty() || reason.chars().any(char::is_control) {
-        return Err(Failure::new("--add-ignore needs a reason in one line").with_help("pass one, such as --add-ignore 'until=2027-01-31 migration planned'"));
+        return Err(Failure::new("--add-ignore needs a reason in one line")
+            .with_help("pass one, such as --add-ignore 'until=2027-01-31 migration planned'"));
     }
     if arguments.input.paths.iter().any(|path| path.as_os_str() == "-") {
         return Err(Failure::new("--add-ignore cannot write to standard input").with_help("pass files or directories"));

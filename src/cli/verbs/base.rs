@@ -22,9 +22,7 @@ pub(in crate::cli) fn run(arguments: &BaseCommit) -> Result<Outcome, Failure> {
     match commit {
         Some(commit) => output::print(&format!("{commit}\n")).map(|()| Outcome::Passed),
         None => {
-            output::complain(
-                "this build has no pull request: pass a branch, such as `gpulint base refs/heads/main`",
-            );
+            output::complain("this build has no pull request: pass a branch, such as `gpulint base refs/heads/main`");
             Ok(Outcome::Empty)
         }
     }

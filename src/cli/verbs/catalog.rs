@@ -75,7 +75,8 @@ fn in_short(catalog: &Catalog, today: Date) -> String {
     let ages = catalog.ages(today);
     let (prices, old) = ages.iter().fold((0, 0), |(prices, old), it| (prices + it.prices, old + it.stale));
     let newest = catalog.as_of();
-    let mut text = format!("up to date: {} of {} prices; the newest is of {newest}\n", count(prices - old), count(prices));
+    let mut text =
+        format!("up to date: {} of {} prices; the newest is of {newest}\n", count(prices - old), count(prices));
     if old == 0 {
         text.push_str("outdated: none\n");
     } else {
@@ -108,9 +109,13 @@ fn count(number: usize) -> String {
 fn renewal() -> String {
     let (asked, keyless) = all_vendors();
     let asked: Vec<&str> = asked.iter().map(|it| it.name()).collect();
-    let missing: Vec<String> = keyless.iter().map(|(it, variable)| format!("{} if {variable} is set", it.name())).collect();
+    let missing: Vec<String> =
+        keyless.iter().map(|(it, variable)| format!("{} if {variable} is set", it.name())).collect();
     let missing = if missing.is_empty() { String::new() } else { format!("; {}", missing.join(", ")) };
-    format!("refresh: `gpulint catalog update` fetches prices of {}{missing}; all other prices come with newer versions of gpulint\n", asked.join(", "))
+    format!(
+        "refresh: `gpulint catalog update` fetches prices of {}{missing}; all other prices come with newer versions of gpulint\n",
+        asked.join(", ")
+    )
 }
 
 fn verify(arguments: &Verify) -> Result<Outcome, Failure> {
@@ -172,7 +177,11 @@ fn held(catalog: &Catalog, vendor: Vendor, today: Date) -> String {
     let offers = catalog.offers().filter(|offer| offer.machine.provider == vendor.name());
     let dates: Vec<Date> = offers.filter_map(|offer| offer.quote.as_of.parse().ok()).collect();
     let Some(oldest) = dates.iter().min() else { return String::new() };
-    format!("; the {} earlier prices stay in use, the oldest is {} days old ({oldest})", dates.len(), today.since(*oldest))
+    format!(
+        "; the {} earlier prices stay in use, the oldest is {} days old ({oldest})",
+        dates.len(),
+        today.since(*oldest)
+    )
 }
 
 /// Updates the cache from one signed file of prices.
@@ -211,7 +220,10 @@ fn take_release(
     }
     cache::keep_taken_day(directory, &holder, day)?;
     let age = today.since(day).max(0);
-    output::print(&format!("signed prices of {day}, {age} days old: {} prices are not newer than the known ones\n", release.not_newer))?;
+    output::print(&format!(
+        "signed prices of {day}, {age} days old: {} prices are not newer than the known ones\n",
+        release.not_newer
+    ))?;
     Ok(Outcome::Passed)
 }
 

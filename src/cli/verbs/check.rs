@@ -17,9 +17,8 @@ pub(in crate::cli) fn run(arguments: &Check) -> Result<Outcome, Failure> {
         return fix::run(arguments);
     }
     if arguments.unsafe_fixes {
-        return Err(
-            Failure::new("--unsafe-fixes needs --fix or --diff").with_help("add --fix to write the edits, or --diff to print them")
-        );
+        return Err(Failure::new("--unsafe-fixes needs --fix or --diff")
+            .with_help("add --fix to write the edits, or --diff to print them"));
     }
     if arguments.watch {
         return watch::run(arguments);

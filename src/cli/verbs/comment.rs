@@ -199,9 +199,7 @@ fn failed(error: crate::http::Error) -> Failure {
     let failure = Failure::new(error.message.clone());
     match error.status() {
         Some(401) => failure.with_help("check that the token has not expired and belongs to this host"),
-        Some(404) => {
-            failure.with_help("check --repo and --pull-request, and that the token can read the repository")
-        }
+        Some(404) => failure.with_help("check --repo and --pull-request, and that the token can read the repository"),
         _ => failure,
     }
 }

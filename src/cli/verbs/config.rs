@@ -69,9 +69,8 @@ fn written(value: &SettingValue) -> String {
 fn init() -> Result<(), Failure> {
     let name = config::FILE_NAME;
     let failed = |error: std::io::Error| match error.kind() {
-        std::io::ErrorKind::AlreadyExists => {
-            Failure::new(format!("`{name}` already exists")).with_help("run `gpulint config show` to print its settings")
-        }
+        std::io::ErrorKind::AlreadyExists => Failure::new(format!("`{name}` already exists"))
+            .with_help("run `gpulint config show` to print its settings"),
         _ => Failure::new(format!("`{name}` cannot be written: {error}")),
     };
     let mut file = OpenOptions::new().write(true).create_new(true).open(name).map_err(failed)?;

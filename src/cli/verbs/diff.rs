@@ -252,6 +252,7 @@ fn compare_saved(arguments: &Diff, before: &report::State, mut after: report::St
 fn in_two_currencies((before, after): &(Report, Report)) -> Option<String> {
     let [earlier, later] = [before, after].map(|report| report.currency);
     let rate = |it: Currency| format!("{} ({} for a dollar)", it.code(), it.per_usd);
-    (earlier != later)
-        .then(|| format!("the earlier report has amounts in {}; this comparison has amounts in {}", rate(earlier), rate(later)))
+    (earlier != later).then(|| {
+        format!("the earlier report has amounts in {}; this comparison has amounts in {}", rate(earlier), rate(later))
+    })
 }

@@ -42,11 +42,15 @@ pub(in crate::cli) fn run(arguments: &Fit) -> Result<Outcome, Failure> {
     let resource = match (inventory.resources.first().or(asked.first()), &arguments.machine) {
         (Some(resource), Some(machine)) if inventory.resources.is_empty() => {
             let provider = resource.text(Key::Provider).unwrap_or("the cloud");
-            return Err(Failure::new(format!("the catalog lists no accelerators for the machine type `{machine}` of {provider}"))
-                .with_help(catalog.did_you_mean(machine)));
+            return Err(Failure::new(format!(
+                "the catalog lists no accelerators for the machine type `{machine}` of {provider}"
+            ))
+            .with_help(catalog.did_you_mean(machine)));
         }
         (Some(resource), _) => resource,
-        (None, _) => return Err(Failure::new("no model is given").with_help("pass a model name, or --params with its size")),
+        (None, _) => {
+            return Err(Failure::new("no model is given").with_help("pass a model name, or --params with its size"));
+        }
     };
     let item = bill.items.first().cloned().unwrap_or_default();
     let mut fact = fit::assess(resource, &item, &catalog, &market);
@@ -196,8 +200,9 @@ fn question(arguments: &Fit, catalog: &Catalog) -> Result<Resource, Failure> {
         && fit::device(name).is_none()
         && catalog.chips(name).is_empty()
     {
-        return Err(Failure::new(format!("the catalog lists no accelerator `{name}`"))
-            .with_help(catalog.did_you_mean(name)));
+        return Err(
+            Failure::new(format!("the catalog lists no accelerator `{name}`")).with_help(catalog.did_you_mean(name))
+        );
     }
     if let Some(model) = arguments.model.as_deref().filter(|_| arguments.params.is_none()) {
         demand_known(model, catalog)?;

@@ -92,10 +92,9 @@ impl Costs {
             both.filter(|(before, _)| before.0 == role).map(|(before, after)| before.1.usd() - after.1.usd()).sum()
         };
         let all = [(of(Role::Rented), "provisioned machines"), (of(Role::Requested), "pods")];
-        let told = all
-            .into_iter()
-            .filter(|(saved, _)| *saved >= 0.5)
-            .map(|(saved, what)| format!("{what} cost about {} less per month", self.currency.amount(Money::from_usd(saved))));
+        let told = all.into_iter().filter(|(saved, _)| *saved >= 0.5).map(|(saved, what)| {
+            format!("{what} cost about {} less per month", self.currency.amount(Money::from_usd(saved)))
+        });
         match told.collect::<Vec<_>>().join(", ") {
             told if told.is_empty() => told,
             told => format!("; {told}"),
@@ -109,7 +108,10 @@ impl Fixes {
         let mut left_alone = Vec::new();
         for (path, text) in &self.texts {
             if normalize(path).is_none() {
-                return Err(Failure::new(format!("`{}` is outside the directories that gpulint may write", session.scope.paths.show(path))));
+                return Err(Failure::new(format!(
+                    "`{}` is outside the directories that gpulint may write",
+                    session.scope.paths.show(path)
+                )));
             }
             let place = session.scope.root.join(path);
             if fs::read(&place).ok().as_ref() != self.originals.get(path) {

@@ -34,16 +34,17 @@ pub(in crate::cli) fn over_commits(
     commits: &Commits,
 ) -> Result<Option<report::History>, Failure> {
     if input.paths.iter().any(|path| path.as_os_str() == "-") {
-        return Err(Failure::new("standard input has no history").with_help("pass files or directories of a git repository"));
+        return Err(
+            Failure::new("standard input has no history").with_help("pass files or directories of a git repository")
+        );
     }
     let repository = repository(input)?;
     let Some(newest) = git_log::newest(&repository)? else { return Ok(None) };
     let with_policy = Input { policy_ref: policy(input, &newest), ..input.clone() };
     let session = Session::rules_only(&with_policy, selection)?;
     if session.renders() {
-        return Err(Failure::new("gpulint renders earlier commits only with its built-in renderer").with_help(
-            "leave out --render, and remove `render` from gpulint.toml",
-        ));
+        return Err(Failure::new("gpulint renders earlier commits only with its built-in renderer")
+            .with_help("leave out --render, and remove `render` from gpulint.toml"));
     }
     if session.scope.root != repository {
         return Err(Failure::new("the given paths are not all in one git repository")

@@ -16,9 +16,8 @@ pub(in crate::cli) fn run(arguments: &Review) -> Result<Outcome, Failure> {
     let today = session.policy.today;
     let month = arguments.month.unwrap_or_else(|| Month::of(today).before());
     if month.first() > today {
-        return Err(
-            Failure::new(format!("{month} has not started yet")).with_help("pass an earlier month with --month, such as 2027-01")
-        );
+        return Err(Failure::new(format!("{month} has not started yet"))
+            .with_help("pass an earlier month with --month, such as 2027-01"));
     }
     let commits = Commits { since: Some(Since::Day(a_year_before(month))), every: Every::Commit, points: 500 };
     let Some(history) = over_commits(&arguments.input, &arguments.selection, &commits)? else {

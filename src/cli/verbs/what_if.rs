@@ -133,7 +133,9 @@ fn demand_possible(
         });
         if siblings.count() > 0 {
             let why = format!("{} is one of several machines of the same block, which share one count", it.address);
-            return Err(Failure::new(why).with_help(format!("change all machines of the block: --on '{}'", it.declared.block)));
+            return Err(
+                Failure::new(why).with_help(format!("change all machines of the block: --on '{}'", it.declared.block))
+            );
         }
         let is_keyed = it.declared.address.ends_with("\"]");
         if is_keyed && meant().filter(|other| other.declared.block == it.declared.block).count() > 1 {

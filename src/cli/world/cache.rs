@@ -109,7 +109,10 @@ pub(in crate::cli) fn read(directory: &Path) -> Result<Vec<(String, String)>, Fa
         }
         let length = fs::metadata(&path).map_err(|error| unreadable(&path, &error))?.len();
         if length > LONGEST_FILE_BYTES {
-            return Err(Failure::new(format!("`{}` has {length} bytes, more than a price list can have", path.display())));
+            return Err(Failure::new(format!(
+                "`{}` has {length} bytes, more than a price list can have",
+                path.display()
+            )));
         }
         files.push((stem, fs::read_to_string(&path).map_err(|error| unreadable(&path, &error))?));
     }

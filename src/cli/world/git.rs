@@ -79,7 +79,9 @@ impl Base {
         let Base { commit: tip, .. } = Self::tip(repository, reference)?;
         let merge_base = ask(repository, &["merge-base", &tip, "HEAD"])?;
         let note = merge_base.is_none().then(|| {
-            format!("this clone has no common ancestor of `{reference}` and HEAD: compared with the tip of `{reference}`")
+            format!(
+                "this clone has no common ancestor of `{reference}` and HEAD: compared with the tip of `{reference}`"
+            )
         });
         Ok(Base { repository: repository.to_owned(), commit: merge_base.unwrap_or(tip), note })
     }
@@ -160,8 +162,9 @@ fn unknown_base(repository: &Path, reference: &str) -> Result<Failure, Failure> 
         Failure::new(format!("the base `{reference}` is not in this shallow clone"))
             .with_help(format!("run `git fetch --depth=1 origin {branch}`"))
     } else {
-        Failure::new(format!("git does not know the commit `{reference}`"))
-            .with_help(format!("pass a branch, a tag or a commit; if the clone lacks it, run `git fetch origin {branch}`"))
+        Failure::new(format!("git does not know the commit `{reference}`")).with_help(format!(
+            "pass a branch, a tag or a commit; if the clone lacks it, run `git fetch origin {branch}`"
+        ))
     })
 }
 

@@ -120,9 +120,8 @@ fn program(repository: &Path) -> Result<Command, Failure> {
     if serving::folder().is_some() {
         return Err(Failure::new("a server does not start git"));
     }
-    let program = programs::find("git", repository).ok_or_else(|| {
-        not_started("no absolute directory of PATH outside this repository contains git")
-    })?;
+    let program = programs::find("git", repository)
+        .ok_or_else(|| not_started("no absolute directory of PATH outside this repository contains git"))?;
     Ok(Command::new(program))
 }
 

@@ -44,7 +44,8 @@ fn keep(output: &Output, default: Format, render: impl Fn(Format, Style) -> Opti
     let formats = if output.formats.is_empty() { &[default][..] } else { &output.formats };
     for format in formats {
         let text = render(*format, Style::default());
-        let text = text.ok_or_else(|| Failure::new(format!("this subcommand does not support the format `{format}`")))?;
+        let text =
+            text.ok_or_else(|| Failure::new(format!("this subcommand does not support the format `{format}`")))?;
         kept::report(*format, text);
     }
     Ok(())
@@ -127,7 +128,8 @@ pub(in crate::cli) fn save(path: &Path, text: &str) -> Result<(), Failure> {
     // A link stays a link, and a pipe or a device is written to as it is.
     let real = &real(path).map_err(failed)?;
     if let Some(there) = replace::leads_outside(path, real) {
-        let message = format!("gpulint does not write `{}`: a symbolic link leads out of the repository", path.display());
+        let message =
+            format!("gpulint does not write `{}`: a symbolic link leads out of the repository", path.display());
         return Err(Failure::new(message).with_help(format!("to write there, pass --output {}", there.display())));
     }
     let before = fs::metadata(real).ok();

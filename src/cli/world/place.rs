@@ -77,8 +77,9 @@ impl Place {
     /// Returns a named file as a path of the tree.
     pub(in crate::cli) fn named_file(&self, path: &Path) -> Result<String, Failure> {
         let real = canonical(path)?;
-        self.in_tree(&real)
-            .ok_or_else(|| Failure::new(format!("`{}` is outside the directories that gpulint may read", path.display())))
+        self.in_tree(&real).ok_or_else(|| {
+            Failure::new(format!("`{}` is outside the directories that gpulint may read", path.display()))
+        })
     }
 
     /// Returns how reports show paths: relative to the current directory.
@@ -155,27 +156,30 @@ fn help_for_missing(path: &Path) -> String {
         let arguments: Vec<String> = std::env::args().skip(1).collect();
         return format!("write the subcommand first: `{}`", subcommand_first(typed, &arguments));
     }
-    match nearest(typed, verbs()).map(|verb| format!("gpulint {verb}")).or_else(|| {
-        beside(path).map(|other| other.display().to_string())
-    }) {
+    match nearest(typed, verbs())
+        .map(|verb| format!("gpulint {verb}"))
+        .or_else(|| beside(path).map(|other| other.display().to_string()))
+    {
         Some(near) => format!("did you mean `{near}`?"),
-        None => "pass an existing file or directory, such as `gpulint check infra/`; `gpulint --help` lists the subcommands"
-            .to_owned(),
+        None => {
+            "pass an existing file or directory, such as `gpulint check infra/`; `gpulint --help` lists the subcommands"
+                .to_owned()
+        }
     }
 }
 
 /// Returns the command line with the subcommand as its first word, as in `gpulint check -v .` for `gpulint -v check .`.
 fn subcommand_first(verb: &str, arguments: &[String]) -> String {
     const MOST_WORDS: usize = 12;
-    let is_plain = |word: &String| {
-        word.chars().all(|c| c.is_ascii_alphanumeric() || "-_./=,:@+%".contains(c)) && !word.is_empty()
-    };
+    let is_plain =
+        |word: &String| word.chars().all(|c| c.is_ascii_alphanumeric() || "-_./=,:@+%".contains(c)) && !word.is_empty();
     let at = arguments.iter().position(|word| word == verb);
     let Some(at) = at.filter(|_| arguments.len() <= MOST_WORDS && arguments.iter().all(is_plain)) else {
         return format!("gpulint {verb} [OPTIONS] [PATHS]");
     };
     let (before, after) = (&arguments[..at], &arguments[at + 1..]);
-    let words: Vec<&str> = ["gpulint", verb].into_iter().chain(before.iter().chain(after).map(String::as_str)).collect();
+    let words: Vec<&str> =
+        ["gpulint", verb].into_iter().chain(before.iter().chain(after).map(String::as_str)).collect();
     words.join(" ")
 }
 

@@ -165,8 +165,12 @@ fn refused(names: &[String], missing: &[&str]) -> String {
         () if has("line_item_line_item_type") => {
             " (it is an AWS Cost and Usage Report: use `--sql aws` to print a query for it)"
         }
-        () if has("costinbillingcurrency") => " (it is an Azure cost export: use `--sql azure` to print a query for it)",
-        () if has("usage_start_time") => " (it is a Google Cloud billing export: use `--sql gcp` to print a query for it)",
+        () if has("costinbillingcurrency") => {
+            " (it is an Azure cost export: use `--sql azure` to print a query for it)"
+        }
+        () if has("usage_start_time") => {
+            " (it is a Google Cloud billing export: use `--sql gcp` to print a query for it)"
+        }
         () if names.len() == 1 && names.iter().any(|it| it.contains([';', '\t', '|'])) => {
             " (commas do not separate its cells)"
         }

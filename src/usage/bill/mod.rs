@@ -377,7 +377,9 @@ impl Common {
             .try_into()
             .ok()
             .filter(|it: &[u8; 3]| it.iter().all(u8::is_ascii_uppercase))
-            .ok_or_else(|| format!("BillingCurrency is not a currency code such as USD: `{}`", short(text(Field::Currency))))?;
+            .ok_or_else(|| {
+                format!("BillingCurrency is not a currency code such as USD: `{}`", short(text(Field::Currency)))
+            })?;
         let paid = text(Field::Effective);
         let paid = BilledAmount::parse(paid).ok_or_else(|| no_number("EffectiveCost", paid))?;
         let moment = |field, name: &str| {

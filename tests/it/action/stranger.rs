@@ -131,11 +131,7 @@ fn a_path_of_the_workflow_is_no_link_that_the_change_made() {
                 "{}",
                 run.log
             );
-            assert!(
-                run.log.contains("and a given path leads through the link"),
-                "{}",
-                run.log
-            );
+            assert!(run.log.contains("and a given path leads through the link"), "{}", run.log);
         }
     }
     // One that was there before leads on.

@@ -180,7 +180,10 @@ fn what_is_missing_or_wrong_is_named() {
         (&["github", "--body", "report.md", "--mode", "append"], "update, new, delete-and-new, hide-and-new"),
         (&["github", "--body", "report.md", "--pull-request", "7"], "bad ***"),
         (&["github", "--body", "report.md", "--pull-request", "7", "--token-file", "token"], "invalid character"),
-        (&["github", "--body", "report.md", "--pull-request", "7", "--api", "http://example.org"], "without encryption"),
+        (
+            &["github", "--body", "report.md", "--pull-request", "7", "--api", "http://example.org"],
+            "without encryption",
+        ),
         (&["github", "--body", "report.md", "--pull-request", "7", "--repo", "acme"], "owner/name"),
         (&["gitlab", "--body", "report.md", "--pull-request", "7"], "GITLAB_TOKEN"),
     ];

@@ -102,7 +102,11 @@ fn held(provider: &str) -> String {
     let offers = catalog.offers().filter(|it| it.machine.provider == provider);
     let dates: Vec<Date> = offers.filter_map(|it| it.quote.as_of.parse().ok()).collect();
     let oldest = *dates.iter().min().unwrap();
-    format!("the {} earlier prices stay in use, the oldest is {} days old ({oldest})", dates.len(), today().since(oldest))
+    format!(
+        "the {} earlier prices stay in use, the oldest is {} days old ({oldest})",
+        dates.len(),
+        today().since(oldest)
+    )
 }
 
 #[test]

@@ -218,12 +218,12 @@ impl Worker<'_, '_> {
     }
 
     fn compute(&mut self, tree: &str, key: String) -> Outcome {
-        let Some((_, entries)) = &self.at else { return Outcome::Failed("the files of the commit are unknown".to_owned()) };
+        let Some((_, entries)) = &self.at else {
+            return Outcome::Failed("the files of the commit are unknown".to_owned());
+        };
         let analyze = || self.walk.analyst.analyze(entries);
         let Ok((computed, trace)) = catch_unwind(AssertUnwindSafe(analyze)) else {
-            return Outcome::Failed(
-                "this is a bug in gpulint: please report it with the output above".to_owned(),
-            );
+            return Outcome::Failed("this is a bug in gpulint: please report it with the output above".to_owned());
         };
         if let Some(kept) = &self.walk.kept
             && computed.missing.is_empty()

@@ -48,9 +48,8 @@ impl<'a> Copies<'a> {
             let directory = parent(&sources.path(pack.span.file)).to_owned();
             let path = match pack.path {
                 Some(path) => path.to_owned(),
-                None => default_path(&directory, origin.git).ok_or_else(|| {
-                    refuse("the address contains no name for the pack: set `path`".to_owned())
-                })?,
+                None => default_path(&directory, origin.git)
+                    .ok_or_else(|| refuse("the address contains no name for the pack: set `path`".to_owned()))?,
             };
             let above = if directory.is_empty() { String::new() } else { format!("{directory}/") };
             let inside = path.strip_prefix(&above).filter(|inside| !inside.is_empty()).map(str::to_owned);
@@ -110,7 +109,8 @@ impl<'a> Copies<'a> {
             || locked.commit != copy.origin.commit
             || locked.directory.as_deref() != copy.origin.directory
         {
-            let message = format!("the copy in `{inside}` comes from {} at {}", shown(&locked.git), shown(&locked.commit));
+            let message =
+                format!("the copy in `{inside}` comes from {} at {}", shown(&locked.git), shown(&locked.commit));
             return wrong(message, format!("run: {VENDOR}"));
         }
         if sums.total() == sha256 {
@@ -145,9 +145,8 @@ impl<'a> Copies<'a> {
             Some(sha256) if sha256 == sum => {}
             Some(sha256) => {
                 let message = format!("{of} has the SHA-256 {sum}, but gpulint.toml sets {sha256}");
-                return Err(
-                    Failure::new(message).with_help("nothing was written: find the reason before you change the checksum")
-                );
+                return Err(Failure::new(message)
+                    .with_help("nothing was written: find the reason before you change the checksum"));
             }
             None => {
                 return Err(Failure::new(format!("the pack has no `sha256`; {of} contains {} files", files.len()))

@@ -28,7 +28,9 @@ const PAUSE: Duration = Duration::from_millis(50);
 pub(super) fn fetch(origin: Origin<'_>) -> Result<BTreeMap<String, Vec<u8>>, Failure> {
     let passing = Passing::new()?;
     let repository = passing.0.join("repository");
-    let failed = |error: std::io::Error| Failure::new(format!("directory `{}` cannot be created: {error}", repository.display()));
+    let failed = |error: std::io::Error| {
+        Failure::new(format!("directory `{}` cannot be created: {error}", repository.display()))
+    };
     fs::create_dir(&repository).map_err(failed)?;
     passing.run(&repository, &["init", "--quiet", "--template=", "--object-format=sha1"])?.or_fail(origin)?;
     let one = ["fetch", "--quiet", "--depth=1", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head", "--"];
@@ -90,10 +92,13 @@ impl Passing {
             match builder.create(&path) {
                 Ok(()) => return Ok(Passing(path)),
                 Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(Failure::new(format!("directory `{}` cannot be created: {error}", path.display()))),
+                Err(error) => {
+                    return Err(Failure::new(format!("directory `{}` cannot be created: {error}", path.display())));
+                }
             }
         }
-        Err(Failure::new("gpulint cannot create another temporary directory").with_help("remove old `gpulint` directories from the temporary directory"))
+        Err(Failure::new("gpulint cannot create another temporary directory")
+            .with_help("remove old `gpulint` directories from the temporary directory"))
     }
 
     /// Runs git, and stops it if it takes too long or writes too much.
@@ -139,9 +144,8 @@ impl Passing {
             .and_then(|file| file.take(MOST_LISTED_BYTES + 1).read_to_end(&mut bytes));
         match read {
             Ok(_) if bytes.len() as u64 <= MOST_LISTED_BYTES => Ok(bytes),
-            Ok(_) => {
-                Err(Failure::new("the pack has too many files").with_help("set `directory` to the directory of the pack's files"))
-            }
+            Ok(_) => Err(Failure::new("the pack has too many files")
+                .with_help("set `directory` to the directory of the pack's files")),
             Err(error) => Err(Failure::new(format!("gpulint cannot read the output of git: {error}"))),
         }
     }

@@ -63,7 +63,8 @@ impl Lock {
             return Err(format!("it has more than {} MiB", MOST_BYTES >> 20));
         }
         let text = String::from_utf8(bytes).map_err(|_| "it is not UTF-8 text".to_owned())?;
-        let lock: Lock = toml::from_str(&text).map_err(|error| format!("it is not a valid lock file: {}", error.message()))?;
+        let lock: Lock =
+            toml::from_str(&text).map_err(|error| format!("it is not a valid lock file: {}", error.message()))?;
         if lock.version != VERSION {
             return Err(format!("its version is {}, and this gpulint reads version {VERSION}", lock.version));
         }

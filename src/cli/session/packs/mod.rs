@@ -68,8 +68,9 @@ pub(in crate::cli) fn load(sources: &Sources, config: &Config, place: &Place) ->
         let entries = sources.tree().list(path);
         if entries.is_empty() {
             let message = format!("`{}` contains no pack", place.paths().show(path));
-            let wrong = Diagnostic::new(Level::Error, message, Some(named.span))
-                .with_help("set the path to a directory of the repository with rule files, a gpulint.toml or a prices.csv");
+            let wrong = Diagnostic::new(Level::Error, message, Some(named.span)).with_help(
+                "set the path to a directory of the repository with rule files, a gpulint.toml or a prices.csv",
+            );
             return Err(refuse(&[wrong]));
         }
         let has = |name: &str| entries.iter().any(|entry| !entry.is_directory && entry.name == name);
@@ -274,10 +275,9 @@ fn relaxed(pack: &Pack, name: &str, own: &Config) -> Vec<Diagnostic> {
 fn forbidden(pack: &Pack, name: &str, span: Span) -> Diagnostic {
     let message = format!("the pack forbids changes to `{name}`");
     let mut diagnostic = Diagnostic::new(Level::Error, message, Some(span));
-    diagnostic.notes.push((
-        Some(pack.span),
-        format!("`{}` sets `forbid`, `forbid-parameters` or `ignorable = false`", pack.path),
-    ));
+    diagnostic
+        .notes
+        .push((Some(pack.span), format!("`{}` sets `forbid`, `forbid-parameters` or `ignorable = false`", pack.path)));
     diagnostic.with_help("remove this setting, or ask the owners of the pack")
 }
 

@@ -21,8 +21,9 @@ pub(super) fn run(
     let looks_at = LooksAt::from_name(scope).unwrap_or(LooksAt::Resource);
     let named = BaseNamed { base: base.as_deref(), base_dir: base_dir.as_deref(), ..BaseNamed::default() };
     if (looks_at == LooksAt::Change) != (base.is_some() || base_dir.is_some()) {
-        return Err(Failure::new("--base and --base-dir go together with --for change")
-            .with_help("run, for example, gpulint rules try --for change --base main 'delta.rented.expected > 1000.0'"));
+        return Err(Failure::new("--base and --base-dir go together with --for change").with_help(
+            "run, for example, gpulint rules try --for change --base main 'delta.rented.expected > 1000.0'",
+        ));
     }
     let attempt = Attempt::new(expression, looks_at).map_err(|mistake| {
         let before = expression.get(..mistake.at.start).unwrap_or_default().chars().count();

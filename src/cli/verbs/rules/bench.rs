@@ -119,9 +119,9 @@ impl<'a> Bench<'a> {
         }
         let mut catalog = Catalog::examples();
         if let Some(prices) = &example.prices {
-            catalog = catalog
-                .with_prices("prices.csv", prices)
-                .map_err(|error| format!("the code block `prices` has an error in line {}: {}", error.line, error.message))?;
+            catalog = catalog.with_prices("prices.csv", prices).map_err(|error| {
+                format!("the code block `prices` has an error in line {}: {}", error.line, error.message)
+            })?;
         }
         let today = match &example.today {
             Some(day) => Some(day.parse().map_err(|why| format!("the code block `today` has an error: {why}"))?),

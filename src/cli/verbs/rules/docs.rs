@@ -42,8 +42,10 @@ pub(super) fn run(directory: &Path, input: &Input, selection: &Selection) -> Res
 fn write(path: &Path, text: &str) -> Result<(), Failure> {
     let is_ours = |before: &str| before.starts_with(rules::WRITTEN_FROM);
     match fs::read_to_string(path) {
-        Ok(before) if !is_ours(&before) => Err(Failure::new(format!("gpulint did not write `{}`, and does not overwrite it", path.display()))
-            .with_help("move the file, or choose another directory with --output")),
+        Ok(before) if !is_ours(&before) => {
+            Err(Failure::new(format!("gpulint did not write `{}`, and does not overwrite it", path.display()))
+                .with_help("move the file, or choose another directory with --output"))
+        }
         _ => output::save(path, text),
     }
 }

@@ -50,7 +50,8 @@ pub(super) fn run(
         }
     }
     if refused == chosen.len() {
-        return Err(Failure::new("gpulint exported no rule").with_help("see the reasons above; `gpulint rules list` lists all rules"));
+        return Err(Failure::new("gpulint exported no rule")
+            .with_help("see the reasons above; `gpulint rules list` lists all rules"));
     }
     output::print_exact(&text)?;
     // Rules that cannot be exported are reported, and the exit code shows that the export is incomplete.

@@ -20,8 +20,9 @@ pub(super) fn run(name: &str, scope: &str, directory: Option<&Path>) -> Result<O
             .with_help("use lower-case letters, digits and dashes, such as public-notebook"));
     }
     if rules::BUILT_IN.iter().any(|(path, _)| path.trim_start_matches("rules/") == format!("{name}.md")) {
-        return Err(Failure::new(format!("`{name}` is a built-in rule"))
-            .with_help(format!("choose another name; to tighten the built-in rule, add `extends: {name}` to the new rule file")));
+        return Err(Failure::new(format!("`{name}` is a built-in rule")).with_help(format!(
+            "choose another name; to tighten the built-in rule, add `extends: {name}` to the new rule file"
+        )));
     }
     let configured = configured()?;
     let is_configured = configured.is_some();

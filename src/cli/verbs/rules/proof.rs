@@ -51,7 +51,8 @@ pub(super) fn prove(bench: &Bench<'_>, require: bool) -> Vec<Proof> {
     proofs.extend(slips(&page.text).into_iter().map(slip));
     proofs.sort_by_key(|proof| proof.line);
     if require && page.has_fix() && all.iter().all(|example| example.fixed.is_empty()) {
-        let wrong = vec!["no example shows the fix: add a `fixed` code block after an example that is reported".to_owned()];
+        let wrong =
+            vec!["no example shows the fix: add a `fixed` code block after an example that is reported".to_owned()];
         proofs.push(Proof::of_page(1, "required examples", wrong));
     }
     if require && page.looks_at != LooksAt::Text {

@@ -110,6 +110,7 @@ fn advice(path: &Path) -> Option<String> {
         let line = line.trim().trim_start_matches('/');
         line == name || line == row::FILE_NAME && name.ends_with(row::FILE_NAME)
     });
-    (!is_ignored)
-        .then(|| format!("the file contains negotiated prices: if others can read the repository, add `{name}` to .gitignore"))
+    (!is_ignored).then(|| {
+        format!("the file contains negotiated prices: if others can read the repository, add `{name}` to .gitignore")
+    })
 }

@@ -151,7 +151,10 @@ fn files_of(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     files.sort();
     files.dedup();
     match files.is_empty() {
-        true => Err(Failure::new("no saved answers found").with_help("pass files, or a directory with files that end in .json")),
+        true => {
+            Err(Failure::new("no saved answers found")
+                .with_help("pass files, or a directory with files that end in .json"))
+        }
         false => Ok(files),
     }
 }
@@ -180,7 +183,9 @@ fn written(report: &UsageReport, path: &Path, allow_partial: bool) -> Result<Out
         return Ok(Outcome::Empty);
     }
     if !report.incomplete.is_empty() && !allow_partial {
-        output::complain("no file written; to write it anyway, add --allow-partial: the column `coverage` shows how many hours were measured");
+        output::complain(
+            "no file written; to write it anyway, add --allow-partial: the column `coverage` shows how many hours were measured",
+        );
         return Ok(Outcome::Incomplete);
     }
     output::save(path, &row::write(&report.rows))?;

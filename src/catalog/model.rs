@@ -1,13 +1,13 @@
-//! Facts about one model, and how a row of the table is read. Shared with the build step.
+//! The properties of a model, and the parser of the table of models. The build script uses this module, too.
 
 use std::borrow::Cow;
 
 use super::precision::Precision;
 
-/// What is known of a model's architecture. Zero stands for a shape that is not known.
+/// The architecture of a model. Zero means an unknown value.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Model {
-    /// As its publisher writes it: `meta-llama/Llama-3.1-8B`.
+    /// Its name as the publisher writes it: `meta-llama/Llama-3.1-8B`.
     pub id: Cow<'static, str>,
     pub modality: Modality,
     /// Billions of parameters, all experts included: memory follows these.

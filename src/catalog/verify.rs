@@ -1,4 +1,4 @@
-//! What cannot be true of prices: order, units, dates, relations between columns.
+//! Checks prices for errors: order, units, dates, and relations between columns.
 
 use std::collections::BTreeSet;
 

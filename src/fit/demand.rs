@@ -1,4 +1,4 @@
-//! What a resource says about its workload: from facts to the numbers of an estimate, or why there are none.
+//! Converts the facts of a resource into the input of a memory estimate, or returns why this is impossible.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -10,32 +10,32 @@ use super::workload::{Engine, Method, Optimizer, Recompute, Sharding, Training, 
 use crate::catalog::{Catalog, Identification, Identified, Modality, Model, Precision, Slice};
 use crate::inventory::{Fact, FrontEnd, Key, Known, Origin, Purpose, Resource, Task, Value};
 
-/// What a workload asks of its accelerators, whichever these are.
+/// The demand of a workload, independent of its accelerators.
 #[derive(Debug, Clone)]
 pub struct Demand<'m> {
     pub model: Cow<'m, Model>,
     pub task: Task,
     pub engine: Engine,
-    /// How it works, where enough was measured of such engines.
+    /// The class of its engine, if there are enough measurements of it.
     pub class: Option<EngineClass>,
     pub precision: Precision,
-    /// Nothing says in how many bits the weights are stored: only clients are told a name of the model.
+    /// Whether the precision of the weights is unknown, because the name is only the one for clients.
     pub may_be_quantized: bool,
     pub cache_bytes: f64,
     pub context: f64,
-    /// Nobody limits the context: it is the model's whole window.
+    /// Whether the context is the model's whole window, because nothing limits it.
     pub whole_window: bool,
-    /// Neither the text nor the table of models says how many tokens that is.
+    /// Whether the number of context tokens is unknown.
     pub window_assumed: bool,
     pub batch: f64,
-    /// Requests that it is told to answer at a time.
+    /// The configured number of requests at a time.
     pub concurrent: Option<f64>,
-    /// Nothing is known of the model but how large it is: it may not even write tokens.
+    /// Whether only the size of the model is known. It may not even generate tokens.
     pub known_by_size: bool,
-    /// Tokens of a usual prompt and of a usual answer, where somebody declares them.
+    /// The declared tokens of a usual prompt and a usual answer.
     pub prompt: Option<f64>,
     pub answer: Option<f64>,
-    /// As declared; 0 where all devices of a pod share each layer.
+    /// The declared tensor parallelism, or 0 if all devices of a pod share each layer.
     pub tensor_parallel: f64,
     pub pipeline_parallel: f64,
     pub data_parallel: f64,
@@ -47,21 +47,21 @@ pub struct Demand<'m> {
     pub unsaid: Unsaid,
 }
 
-/// Why a demand or a place cannot be told, and the fact that would have told it; `None` where the text does not speak of a model at all.
+/// Why a demand is unknown, and the missing fact. `None` means that no model is configured at all.
 pub(super) type Missing = Option<(Arc<str>, Key)>;
 
-/// Reads facts and remembers how sure the least sure of them is.
+/// Reads facts, and tracks the lowest confidence among them.
 pub(super) struct FactReader<'r> {
     resource: &'r Resource,
     pub(super) origin: Origin,
     pub(super) model_taken_for: Option<String>,
 }
 
-/// Trainers whose loss is known to be as the estimate has it; others compute it in pieces where an option says so.
+/// Trainers that compute the loss as the estimate assumes. Others compute it in pieces if an option is set.
 const KNOWN_LOSS: &[&str] =
     &["litgpt", "composer", "megatron", "nemo", "ms-swift", "ms-swift-megatron", "torchtitan", "deepspeed-chat"];
 
-/// Tokens that are taken for the window of a model of which only the size is known.
+/// The assumed context window of a model of which only the size is known.
 const UNKNOWN_WINDOW: f64 = 8192.0;
 
 impl<'r> FactReader<'r> {
@@ -69,7 +69,7 @@ impl<'r> FactReader<'r> {
         FactReader { resource, origin: Origin::Written, model_taken_for: None }
     }
 
-    /// Why the model is not simply the one of that name.
+    /// Why the model was not found by its exact name.
     fn takes_for(&mut self, why: String) {
         self.weaken(Origin::Inferred(why.as_str().into()));
         self.model_taken_for = Some(why);
@@ -102,7 +102,7 @@ impl<'r> FactReader<'r> {
         Err(Some((why.into(), at)))
     }
 
-    /// What the resource runs, and what that asks for.
+    /// Returns the model of a resource, and its demand.
     pub(super) fn demand<'c>(&mut self, catalog: &'c Catalog) -> Result<Demand<'c>, Missing> {
         let found = self.model(catalog)?;
         let program = self.resource.text(Key::Program).unwrap_or_default();
@@ -156,7 +156,7 @@ impl<'r> FactReader<'r> {
         })
     }
 
-    /// What nothing says, and what is then taken for it is only usual.
+    /// The values that are not set, so that usual values are assumed.
     fn unsaid(&self, task: Task, precision: Precision, may_be_quantized: bool) -> Unsaid {
         let absent = |key| self.resource.fact(key).is_absent();
         if task != Task::Train {
@@ -177,13 +177,13 @@ impl<'r> FactReader<'r> {
         }
     }
 
-    /// Devices over which experts are spread where nothing says it: who trains a mixture with Megatron spreads them over all.
+    /// The default number of devices over which experts are distributed. Megatron distributes them over all.
     fn usual_experts(&self, model: &Model, training: &Training) -> f64 {
         let spreads = model.is_mixture() && training.sharding == Sharding::Megatron;
         if spreads { self.accelerators() } else { 1.0 }
     }
 
-    /// Of all machines or pods that train together.
+    /// The devices of all machines or pods that train together.
     fn accelerators(&self) -> f64 {
         let number = |key| self.resource.number(key).unwrap_or(1.0).max(1.0);
         number(Key::AcceleratorCount) * number(Key::GroupSize)
@@ -199,7 +199,7 @@ impl<'r> FactReader<'r> {
         let name = said?;
         let size = self.number(Key::Parameters)?;
         let found = name.and_then(|name| self.identified(catalog, name));
-        // A size that is declared beside an unknown name completes it.
+        // A declared size completes an unknown name.
         if let Some(found) = found.filter(|found| found.by != Identification::Size || size.is_none()) {
             let name = name.unwrap_or_default();
             match found.by {
@@ -218,7 +218,7 @@ impl<'r> FactReader<'r> {
         if let Some(size) = size {
             return self.sized(catalog, name, size);
         }
-        // A path tells no more than no name at all.
+        // A path is no better than no name.
         if name.is_none_or(|name| name.starts_with('/'))
             && let Some(found) = self.named_after(catalog)
         {
@@ -246,8 +246,8 @@ impl<'r> FactReader<'r> {
         catalog.models().identify(name)
     }
 
-    /// A server without a word about its model may be named after it. Only a name that the table lists, with a size in it,
-    /// is taken for one.
+    /// If a server sets no model, its own name can contain one. Only a listed name with a size in it
+    /// counts.
     fn named_after<'c>(&mut self, catalog: &'c Catalog) -> Option<Identified<'c>> {
         self.resource.text(Key::Program)?;
         if !matches!(self.resource.front_end, FrontEnd::Kubernetes | FrontEnd::Chart) {
@@ -276,7 +276,7 @@ impl<'r> FactReader<'r> {
         }
     }
 
-    /// Some models have one use only; else the text must say what is done with it.
+    /// Returns the task. Some models have only one; for others, the configuration must set it.
     fn task(&mut self, model: &Model) -> Result<Task, Missing> {
         let said = match (self.text(Key::Task)?.and_then(Task::from_name), self.resource.purpose()) {
             (None, Some(purpose @ (Purpose::Inference | Purpose::Training))) => {
@@ -358,7 +358,7 @@ impl<'r> FactReader<'r> {
         }
     }
 
-    /// Sequences of such a server share one cache, and as many as it is told to answer must find room there.
+    /// Returns the number of sequences that must fit into the shared cache of a server.
     fn concurrent(&mut self, task: Task, engine: Engine) -> Result<Option<f64>, Missing> {
         match (task, engine) {
             (Task::Serve, Engine::Pooled { .. }) => self.number(Key::BatchSize),
@@ -420,7 +420,7 @@ impl<'r> FactReader<'r> {
         })
     }
 
-    /// The accelerators that one copy has: which, and how many in one pod or machine.
+    /// Returns the accelerators of one replica: their kind, and their number in one pod or machine.
     pub(super) fn devices(&mut self, catalog: &Catalog) -> Result<(Device, f64), Missing> {
         let Some(name) = self.text(Key::Accelerator)? else {
             return Self::missing("the accelerator is unknown", Key::AcceleratorCount);
@@ -445,12 +445,12 @@ impl<'r> FactReader<'r> {
     }
 }
 
-/// What a slice leaves to a program, of the memory that its profile names.
+/// Returns the memory of a slice that a program can use.
 pub(super) fn slice_gib(slice: &Slice<'_>) -> f64 {
     slice.memory_gib * 0.97
 }
 
-/// How a program manages memory.
+/// Returns how a program manages memory.
 fn engine(program: &str) -> Engine {
     match program {
         "vllm" | "kserve-huggingface" | "aphrodite" | "ray-serve" | "" => Engine::Pooled { has_utilization: true },
@@ -463,12 +463,12 @@ fn engine(program: &str) -> Engine {
     }
 }
 
-/// Tokens that a prompt and an answer are taken to have: nothing in a text tells them.
+/// The assumed tokens of a prompt and an answer.
 pub const ASSUMED_PROMPT: f64 = 1024.0;
 pub const ASSUMED_ANSWER: f64 = 256.0;
 
 impl Demand<'_> {
-    /// How fast it is served at a load, or why no number is good enough: on so many accelerators, so many for each copy.
+    /// Returns the speed at a load, or why there is no reliable number.
     pub fn speed(
         &self,
         (catalog, coefficients): (&Catalog, Option<&Coefficients>),
@@ -504,14 +504,14 @@ impl Demand<'_> {
         estimate_speed(&server, coefficients)
     }
 
-    /// Tokens of a prompt and of an answer, as declared or else assumed, no longer than the context.
+    /// Returns the declared or assumed tokens of a prompt and an answer, limited by the context.
     pub fn lengths(&self) -> (f64, f64) {
         let answer = self.answer.unwrap_or(ASSUMED_ANSWER.min(self.context / 2.0)).min(self.context).max(1.0);
         let prompt = self.prompt.unwrap_or(ASSUMED_PROMPT);
         (prompt.min(self.context - answer).max(1.0), answer)
     }
 
-    /// Devices of one copy of the model, where so many are given to it.
+    /// Returns the number of devices of one model copy.
     pub fn devices_of_copy(&self, given: f64) -> f64 {
         match self.task {
             Task::Train => given,
@@ -520,7 +520,7 @@ impl Demand<'_> {
         }
     }
 
-    /// The workload on so many devices.
+    /// Returns the workload on this many devices.
     pub fn on(&self, devices: f64, tensor_parallel: f64, pipeline_parallel: f64) -> Workload<'_> {
         Workload {
             model: &self.model,
@@ -544,7 +544,7 @@ impl Demand<'_> {
         }
     }
 
-    /// What training needs is not known without these; `None` where the text says enough to tell.
+    /// Returns why the memory of training is unknown, or `None` if all required values are set.
     pub(super) fn guessed(&self) -> Option<(Arc<str>, Key)> {
         let why = match self.unsaid {
             Unsaid { sequence: true, .. } => "no length of the training sequences is set",
@@ -554,7 +554,7 @@ impl Demand<'_> {
         Some((why.into(), Key::Task))
     }
 
-    /// The engine refuses to start where the whole context does not fit.
+    /// Whether the engine refuses to start if the whole context does not fit.
     pub fn needs_whole_context(&self) -> bool {
         matches!(self.engine, Engine::Pooled { has_utilization: true }) || !self.whole_window
     }

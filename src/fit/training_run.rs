@@ -1,5 +1,5 @@
-//! How many days a training run takes: six operations for each weight and token, at the share of its peak that accelerators
-//! reached where it was measured. No number where too little was measured, or what was measured lies too far apart.
+//! Estimates the days of a training run: six operations for each weight and token, at the measured share of the
+//! accelerators' peak speed. There is no estimate if measurements are too few or differ too much.
 
 use super::demand::Demand;
 use super::speed::SpeedRange;
@@ -8,20 +8,20 @@ use crate::catalog::{Catalog, Modality, Precision, TrainingShare};
 use crate::inventory::{Fact, Key, Resource};
 use crate::pricing::BillItem;
 
-/// A run, with the terms of its days.
+/// A training run, with the terms of its duration.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TrainingRun {
-    /// That it reads.
+    /// The training tokens.
     pub tokens: f64,
     pub params_b: f64,
     /// Machines or pods that train together.
     pub machines: f64,
-    /// Of all of them.
+    /// The accelerators of all machines.
     pub accelerators: f64,
     pub accelerator: String,
     pub precision: &'static str,
     pub peak_tflops: f64,
-    /// Of the peak.
+    /// The share of the peak speed.
     pub share: SpeedRange,
     pub rows: f64,
     pub sources: f64,
@@ -38,12 +38,12 @@ const NO_CLOSER: f64 = 1.5;
 /// of them reaches down to a tenth of what shorter ones reach. 2026-11-22.
 const LONGEST_SEQUENCE: f64 = 8192.0;
 
-/// Smaller models were not measured.
+/// The smallest model with measurements, in billions of parameters.
 const SMALLEST_B: f64 = 1.0;
 
 const SECONDS_PER_DAY: f64 = 86_400.0;
 
-/// The days of the run that a resource declares; nothing where it declares no number of tokens.
+/// Returns the days of a declared training run, or `None` if no number of tokens is declared.
 pub(super) fn training_run(
     resource: &Resource,
     demand: &Demand<'_>,
@@ -135,7 +135,7 @@ fn was_measured(demand: &Demand<'_>) -> Result<&'static str, &'static str> {
     }
 }
 
-/// Machines or pods that train together, and the accelerators of each.
+/// Returns the machines or pods that train together, and the accelerators of each.
 fn together(resource: &Resource) -> Result<(f64, f64), &'static str> {
     const UNKNOWN: &str = "the number of machines or pods that train together is unknown";
     let count = resource.count.value().filter(|count| count.floor == count.ceiling && count.expected >= 1.0);

@@ -1,4 +1,4 @@
-//! What a machine brings with it that is billed apart: its disks.
+//! The cost of a machine's disks, which is billed separately.
 
 use crate::catalog::{Catalog, Meter, Money, MoneyRange, covers};
 use crate::inventory::{Disk, Fact, Key, Range, Resource, Value};
@@ -8,7 +8,7 @@ use super::unit::dollars;
 use super::{HOURS_PER_MONTH, Of, Period, Step};
 use crate::complete::plain;
 
-/// A cost beside that of the machine.
+/// The cost of disks.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Attached {
     /// Of all machines, for a month.
@@ -81,7 +81,7 @@ pub(super) fn attached(
     Some(attached)
 }
 
-/// What the disks of one kind cost a month, or why that is not known.
+/// Returns the monthly cost of the disks of one kind, or why it is unknown.
 fn disks_of_machine(
     catalog: &Catalog,
     resource: &Resource,

@@ -1,4 +1,4 @@
-//! What of a resource always runs, so that somebody may commit to it: the same answer for the plan of purchases and for rules.
+//! The part of a resource that always runs and is eligible for commitment, for both the purchase plan and rules.
 
 use crate::inventory::{Fact, Key, LinkKind, Origin, Purchase, Purpose, Range, Resource, Role};
 
@@ -15,12 +15,12 @@ pub struct Rung {
 /// More of them above the floor are not told apart.
 const MOST_RUNGS: f64 = 1000.0;
 
-/// Why nobody may commit to it.
+/// Why a resource is not eligible for commitment.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum NoBase {
-    /// It comes and goes, or may.
+    /// It does not run all the time, or may not.
     Because(String),
-    /// What decides it is not known.
+    /// A decisive value is unknown.
     Unknown(String),
 }
 

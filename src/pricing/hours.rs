@@ -1,4 +1,4 @@
-//! How long something runs: hours of a month, of a run, or nobody knows.
+//! The time that a resource runs: hours per month, hours per job run, or unknown.
 
 use crate::inventory::{Key, Purchase, Range, Resource, Role};
 
@@ -7,7 +7,7 @@ use super::week::week;
 use super::{HOURS_PER_MONTH, Period, PricingSettings};
 use crate::complete::{ResourceFilter, plain};
 
-/// What the configuration says about the hours of some resources.
+/// The `[[usage]]` settings of some resources.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Usage {
     pub about: ResourceFilter,

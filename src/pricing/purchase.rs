@@ -1,4 +1,4 @@
-//! How a machine is bought, and what that makes of its list prices.
+//! Applies the way of buying to the prices of a machine.
 
 use crate::catalog::{Catalog, Machine, Money, MoneyRange};
 use crate::inventory::{Fact, Key, Purchase, Range, Resource};
@@ -7,7 +7,7 @@ use super::unit::{PricedUnit, dollars, scenario_in_words};
 use super::{Of, Scenario, Step, multiply};
 use crate::complete::plain;
 
-/// The price of an hour as it is bought.
+/// The price per hour for a way of buying.
 #[derive(Debug, Clone)]
 pub(super) struct Bought {
     pub(super) per_hour: MoneyRange,
@@ -144,7 +144,7 @@ fn spot_to_on_demand(variant: &PurchaseVariant<'_>, dear: bool, text: String) ->
     Ok(Bought { estimated, ..Bought::said(MoneyRange { floor, expected, ceiling: on_demand.ceiling }, &ways, text) })
 }
 
-/// So many on demand, and above that a share of spot.
+/// Prices a mix: some machines on demand, and a share of the others on spot.
 fn mixed(resource: &Resource, variant: &PurchaseVariant<'_>, count: Option<Range>) -> Result<Bought, String> {
     let Some(share) = resource.number(Key::SpotShare) else {
         return spot_to_on_demand(variant, true, "the share of spot is unknown".into());

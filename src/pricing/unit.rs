@@ -1,4 +1,4 @@
-//! What one machine costs an hour: the row, the estimates where there is none, and the discount.
+//! The price of one machine per hour: from the catalog, or an estimate, minus discounts.
 
 use crate::catalog::{
     Basis, Catalog, Machine, Money, MoneyRange, PriceMove, Quote, QuotePart, SPOT_IS_GOOD_FOR, covers, is_past_spot,
@@ -9,7 +9,7 @@ use super::sustained::sustains;
 use super::{OWN_PROVIDER, Of, PricingSettings, Purchased, Scenario, Status, Step, Terms};
 use crate::complete::plain;
 
-/// Prices of one machine in one region, with the steps that led to them.
+/// The prices of one machine in one region, with their calculation steps.
 #[derive(Debug, Clone, Default)]
 pub(super) struct PricedUnit {
     prices: [Option<Money>; Scenario::ALL.len()],
@@ -19,11 +19,11 @@ pub(super) struct PricedUnit {
     steps: Vec<(Option<Scenario>, Step)>,
     /// Spot is a share of what on demand costs.
     is_spot_of_on_demand: bool,
-    /// Why spot may cost something else today, anything up to on demand.
+    /// Why the spot price can be different today, up to the on-demand price.
     pub(super) spot_in_doubt: Option<String>,
     /// How far the prices may have moved since the date of their row.
     moves: [Option<PriceMove>; Scenario::ALL.len()],
-    /// The most that the text pays for spot.
+    /// The maximum spot price that the files set.
     most_for_spot: Option<Money>,
     /// Of the row, `2026-07-20`.
     pub(super) as_of: Option<String>,
@@ -32,7 +32,7 @@ pub(super) struct PricedUnit {
     pub(super) notes: String,
     /// That there is a price which no sum may use, because nobody has found a source for it.
     pub(super) unverified: Option<String>,
-    /// A price of the user's own, which nothing lowers.
+    /// Whether it is a custom price, to which no discount applies.
     pub(super) is_own: bool,
     /// What one machine of the user's own cost: more hours of a month make an hour cheaper.
     pub(super) purchased: Option<Purchased>,
@@ -522,7 +522,7 @@ fn spoken_way(way: Scenario) -> &'static str {
     }
 }
 
-/// Dollars as people write them: two decimals, more where the price has more.
+/// Formats dollars with two decimals, or more if the price has more.
 pub(super) fn dollars(money: Money) -> String {
     let micros = money.micros().unsigned_abs();
     let sign = if money.micros() < 0 { "-" } else { "" };

@@ -1,4 +1,4 @@
-//! The hours of a week in which a schedule lets something run, and how many of it.
+//! Calculates the hours of a week in which a schedule lets a resource run, and its replicas.
 
 use crate::inventory::{Change, Fact, Key, Range, Resource, Shift, Until, Value};
 
@@ -10,12 +10,12 @@ use Summer::{Australian, European, Never, NorthAmerican};
 const MINUTES: usize = 7 * 24 * 60;
 const HOURS_PER_WEEK: f64 = 168.0;
 
-/// What the shifts of a resource make of a month.
+/// The effect of a resource's schedule on a month.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Week {
     /// Hours of all of them together, for a month.
     pub(super) hours: Range,
-    /// What says so.
+    /// The source of the hours.
     pub(super) text: String,
     /// Machines that are taken away cost nothing at all; those that are stopped keep their disks.
     pub(super) takes_away: bool,
@@ -108,7 +108,7 @@ impl Schedule {
         Ok(schedule)
     }
 
-    /// What only stops is started by somebody, nobody knows when.
+    /// A schedule that only stops has unknown start times.
     fn has_both(&self) -> Result<(), String> {
         let wakes = |event: &Event| match event {
             Event::Start | Event::Begin(..) | Event::End(_) => true,

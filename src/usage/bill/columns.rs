@@ -1,4 +1,4 @@
-//! Which column of a file is which: the names of FOCUS 1.0 to 1.3, and those that clouds add to it.
+//! Finds the columns of a file: the names of FOCUS 1.0 to 1.3, and those that clouds add to it.
 
 use super::table::BillCells;
 

@@ -1,7 +1,7 @@
-//! A bill in the columns of FOCUS → rows of `gpulint-paid.csv`, as a stream.
+//! Converts a FOCUS bill into rows of `gpulint-paid.csv`, as a stream.
 //!
-//! Only machines with accelerators are kept, under the names that the cloud and its tags give them. Every row is taken or
-//! told: the sum of what was read is that of what is written and what is listed beside it, to the last digit.
+//! Only charges for machines with accelerators are written, with the names that the cloud and its tags give them. Every other row is
+//! listed by class, so that the total of the input equals the written amounts plus the listed amounts exactly.
 
 mod columns;
 mod fold;
@@ -29,14 +29,14 @@ use moment::Minutes;
 use name::NameCells;
 use table::{BillCells, BillTable};
 
-/// What is wrong with rows is told so many times for each file.
+/// The most errors that are reported for each file.
 const MOST_TOLD: usize = 20;
 /// Bytes of cells whose machine is remembered.
 const MOST_REMEMBERED: usize = 16 << 20;
-/// Of a file that is unpacked: a terabyte is no bill that is read in one go.
+/// The largest size of a decompressed file.
 const LONGEST_FILE: u64 = 1 << 40;
 
-/// One sum of a bill: what went where.
+/// The total of one class of rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BillSum {
     pub currency: String,
@@ -46,7 +46,7 @@ pub struct BillSum {
     pub amount: BilledAmount,
 }
 
-/// What became of the files.
+/// The result of an import.
 #[derive(Debug, Default)]
 pub struct BillReport {
     pub rows: Vec<PaidRow>,
@@ -110,7 +110,7 @@ impl<'a> BillImport<'a> {
             false => reading.read(Hashed::new(whole)),
         };
         let (sum, version) = done.map_err(wrong)?;
-        // A file that was copied says nothing more, and its money must not count twice.
+        // The amounts of a copied file must not count twice.
         if let Some(before) = self.known.insert(sum, name.to_owned()) {
             self.report.notes.push(format!("skipped `{name}`: it has the same content as `{before}`"));
             return Ok(());

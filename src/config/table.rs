@@ -113,7 +113,7 @@ settings! {
     "removed-rules" SettingKind::Texts, Some("[]"), "in a pack: names of former rules, which settings and comments can still contain";
     "baseline" SettingKind::Path, Some("\".gpulint-baseline.json\""), "the baseline: a file of accepted findings";
     "render" SettingKind::Flag, Some("false"), "render charts with helm, and kustomizations with kustomize or kubectl, instead of the built-in renderer";
-    "values" SettingKind::Texts, Some("[]"), "values files to render charts with; \"*\" renders each chart once per values file";
+    "values" SettingKind::Texts, Some("[]"), "values files to render charts with; \"*\" renders each chart once more with each values file";
     "exclude" SettingKind::Patterns, Some("[]"), "directories to leave out of the total; reports list their cost separately";
     "runs[].paths" SettingKind::Patterns, None, "Terraform roots that this deployment applies; entries here replace the deployments that gpulint finds for these roots";
     "runs[].name" SettingKind::Text, None, "name of the deployment in reports [default: the names of its files]";

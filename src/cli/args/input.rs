@@ -59,7 +59,7 @@ pub(in crate::cli) struct Input {
     /// Render charts with helm, and kustomizations with kustomize or kubectl, instead of the built-in renderer
     #[arg(long)]
     pub(in crate::cli) render: bool,
-    /// Render charts with their values files of this name; without a name, render once per values file
+    /// Render charts with their values files of this name; without a name, render once more with each values file
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "*")]
     pub(in crate::cli) values: Vec<String>,
     /// Exit with 0 instead of 3 if nothing was found to check

@@ -67,7 +67,7 @@ fn after_help() -> String {
          Formats:\n{}\n\n\
          Exit codes:\n  \
          0  checked, and nothing fails the check\n  \
-         1  findings at or above --fail-on, an incomplete comparison, or a model that does not fit\n  \
+         1  findings at or above --fail-on, a change whose cost effect is unknown, or a model that does not fit\n  \
          2  wrong usage or settings\n  \
          3  nothing was found to check\n  \
          4  `gpulint usage`: measurements or rows of a bill are missing\n\n\

@@ -21,7 +21,7 @@ pub(in crate::cli) struct Output {
     /// The position of each --output on the command line.
     #[arg(skip)]
     pub(in crate::cli) output_places: Vec<usize>,
-    /// Set the title of an HTML page or a chat message [default: the name of the repository]
+    /// Set the title of an HTML page or a chat message, such as the name of the repository
     #[arg(long, value_name = "TEXT")]
     pub(in crate::cli) title: Option<String>,
     /// Choose when to print colors

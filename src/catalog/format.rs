@@ -1,7 +1,7 @@
-//! How tables of text become one block of bytes that can be searched without being parsed.
+//! Converts CSV tables into one block of bytes that can be searched without parsing.
 //!
 //! A block is a pool of texts, the date of its newest price and, for each table, rows of fixed width in the order of its key columns. The build script
-//! includes this file to make the block that is embedded; the library uses it for tables that arrive at run time.
+//! includes this file to create the embedded block. The library uses it for tables that are read at run time.
 
 /// What a column holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! Kinds of machines with accelerators, and how they are looked up.
+//! Machine types with accelerators, and their lookup by name.
 
 use std::borrow::Cow;
 

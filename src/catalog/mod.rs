@@ -1,9 +1,9 @@
-//! Machines, accelerators, prices and models: tables that were built into the binary, and how to look things up.
+//! The catalog of machines, accelerators, prices and models: tables in the binary, and lookups.
 //!
-//! Knows nothing of resources. A lookup that finds nothing says so; nothing is ever guessed from a similar name.
+//! The catalog knows no resources. A lookup never guesses a value from a similar name.
 //!
-//! `machine` and `recognize` say what a name is, `quote` what it costs in a region and how that is known; `machines`,
-//! `machines_with` and `offers` walk through everything.
+//! `machine` and `recognize` resolve names, and `quote` returns a price in a region with its source. `machines`,
+//! `machines_with` and `offers` iterate over all entries.
 
 mod accelerator;
 mod age;

@@ -1,5 +1,5 @@
-//! A model from its `config.json`, as libraries publish it beside the weights: shapes, window, what it keeps of the past, and
-//! its size, which the shapes tell.
+//! Reads a model from the `config.json` that is published with its weights: layers, context window, cache, and
+//! its size, calculated from the layers.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,4 @@
-//! Prices that a user states, laid over those of the catalog.
+//! Custom prices, which override those of the catalog.
 
 use std::sync::Arc;
 

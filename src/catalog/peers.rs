@@ -1,6 +1,6 @@
-//! What a price says beside others: of the same machine elsewhere, of the same accelerator at other providers.
+//! Compares a price with others: of the same machine in other regions, and of the same accelerator at other providers.
 //!
-//! Rows in, doubts out: the tables are judged by it when they are verified, what a vendor answers before it is believed.
+//! Both `catalog verify` and `catalog update` use these checks: for the tables, and for the answers of providers.
 
 use std::collections::BTreeMap;
 

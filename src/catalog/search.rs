@@ -1,4 +1,4 @@
-//! Which machines have what somebody looks for.
+//! Searches machines by their properties.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! What a server answers.
+//! The answer of a server.
 
 use serde_json::Value;
 

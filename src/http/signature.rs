@@ -1,4 +1,4 @@
-//! Signatures of AWS over a request, version 4 (its documentation, 2026-11): of forms that are sent to a path.
+//! AWS request signatures, version 4 (AWS documentation, 2026-11), for form requests.
 
 use reqwest::Url;
 use reqwest::blocking::Request;

@@ -1,4 +1,4 @@
-//! The one place that requests of a client go to.
+//! The single address to which a client sends its requests.
 
 use reqwest::Url;
 

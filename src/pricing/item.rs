@@ -1,4 +1,4 @@
-//! What one resource costs.
+//! The cost of one resource.
 
 use std::collections::BTreeMap;
 
@@ -36,7 +36,7 @@ impl<'a> Pricing<'_, 'a> {
         priced.unwrap_or_else(|why| unpriced(self.why_no_list_price().unwrap_or(why)))
     }
 
-    /// The same without what age makes of prices.
+    /// The same without the effect of outdated prices.
     fn as_listed(&self, variants: &[PurchaseVariant<'a>]) -> Result<BillItem, String> {
         let listed = |variant: &PurchaseVariant<'a>| PurchaseVariant {
             machine: variant.machine.clone(),
@@ -95,7 +95,7 @@ impl<'a> Pricing<'_, 'a> {
         all.map(|bought| (priced, bought)).ok_or(last)
     }
 
-    /// How many, where that is known or at least what it can be.
+    /// The number of replicas, as far as it is known.
     fn count(&self) -> Option<Range> {
         match &self.resource.count {
             Fact::Known(known) => Some(known.value),
@@ -129,13 +129,13 @@ impl<'a> Pricing<'_, 'a> {
         matches!(self.resource.purchase(), Some(Purchase::Spot))
     }
 
-    /// The date of the price that was used.
+    /// The date of the price.
     fn date_of_price(&self, variant: &PurchaseVariant<'_>) -> Option<String> {
         let of_spot = Some(variant.unit.spot_as_of.clone()).filter(|date| self.is_spot() && !date.is_empty());
         of_spot.or_else(|| variant.unit.as_of.clone())
     }
 
-    /// That the price is older than prices of its kind may be.
+    /// Why the price is outdated.
     fn stale(&self, variant: &PurchaseVariant<'_>) -> Option<String> {
         let (today, is_spot) = (self.settings.today?, self.is_spot());
         let date = &self.date_of_price(variant)?;
@@ -283,7 +283,7 @@ fn times(count: Range, runtime: &Runtime, steps: &mut Vec<Step>) -> Range {
     }
 }
 
-/// Software that is billed by the hour beside the machine, and of which no price is known.
+/// Returns software with an hourly price that the catalog does not have.
 fn licence(resource: &Resource) -> Option<String> {
     let software =
         resource.text(Key::Licence).map(|software| format!("the license of {software} is billed separately"));

@@ -1,4 +1,4 @@
-//! What one planned run would cost, bought in every way that is listed, and on hardware of one's own.
+//! The cost of a planned number of hours, for each way of buying and on own hardware.
 
 use crate::catalog::{Catalog, Class, Machine, Money, Offer, Search, grouped, is_stale};
 
@@ -6,12 +6,12 @@ use super::owned::{Against, Purchased, crossing};
 use super::{OWN_PROVIDER, Owned, PricingSettings, Restarts, Scenario};
 use crate::complete::plain;
 
-/// So much for so many hours.
+/// The planned machines or accelerators, and the hours.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PlannedHours {
     pub what: Planned,
     pub hours: f64,
-    /// All where this is empty.
+    /// The providers. Empty means all.
     pub providers: Vec<String>,
     /// Of the machine, where one is named; of all otherwise.
     pub region: Option<String>,
@@ -25,7 +25,7 @@ pub enum Planned {
     Machines { name: String, count: f64 },
 }
 
-/// One way to buy it.
+/// One way of buying.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Way {
     pub provider: String,
@@ -42,16 +42,16 @@ pub struct Way {
     pub per_hour: Money,
     pub total: Money,
     pub restarts: Restarts,
-    /// What the run or its owner must bring for it.
+    /// The requirements of this way of buying.
     pub needs: String,
     pub as_of: String,
     pub is_estimate: bool,
-    /// Older than prices of its kind may be.
+    /// Whether the price is outdated.
     pub is_stale: bool,
     pub own: Option<OwnMachine>,
 }
 
-/// One machine of one's own, of which the settings say what it costs.
+/// One own machine with its costs from the settings.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OwnMachine {
     /// The sum behind an hour of one accelerator.
@@ -59,7 +59,7 @@ pub struct OwnMachine {
     pub per_accelerator_hour: Money,
     /// Nothing where the settings state an hour: then nothing is known of what is paid whether or not it works.
     pub purchased: Option<Purchased>,
-    /// Beside renting.
+    /// The comparison with cloud prices.
     pub against: Vec<Against>,
 }
 
@@ -217,7 +217,7 @@ impl Plan<'_> {
         found
     }
 
-    /// Capacity that is booked for whole days.
+    /// Returns capacity blocks of whole days.
     fn booked(&self, offer: &Offer<'_>, machines: f64) -> Vec<Way> {
         let machine = &offer.machine;
         let days = (self.run.hours / 24.0).ceil();
@@ -348,7 +348,7 @@ impl Plan<'_> {
     }
 }
 
-/// How one machine is bought.
+/// The way of buying of one machine.
 struct Bought<'a> {
     purchase: &'static str,
     scenario: Option<Scenario>,
@@ -370,7 +370,7 @@ fn interrupted(band: &str) -> String {
     format!("checkpoints, because it can be interrupted{often}")
 }
 
-/// A commitment is paid to its end, whatever the run takes of it.
+/// Returns the cost of the whole commitment, even if the plan uses only a part.
 fn committed(price: Option<Money>, machines: f64, years: f64) -> String {
     let whole = price.unwrap_or_default().times(machines * years * 8760.0);
     format!("other work for the rest of a commitment of ${}", grouped(whole.micros().unsigned_abs() / 1_000_000))

@@ -1,4 +1,4 @@
-//! What a pod pays: its share of the machine that it runs on, or would run on.
+//! The cost of a pod: its share of the machine on which it runs, or would run.
 
 use crate::catalog::{Accelerator, Catalog, GCP, Machine, Money};
 use crate::complete::{CapacityRequest, Exact, allocatable_cpus, allocatable_gib, plain, possible_devices};
@@ -10,10 +10,10 @@ use super::unit::unit;
 use super::variants::{Pricing, PricingRegion, Share};
 use super::{OWN_PROVIDER, PricingSettings, Scenario, Step};
 
-/// The kind of accelerators on which nothing can be trained.
+/// The kind of accelerators that cannot train models.
 const ONLY_INFERS: &str = "inference";
 
-/// Every machine that the pod may run on, with the pod's share of it; the one that is expected comes first.
+/// Returns every machine on which the pod can run, with the pod's share of it. The expected machine comes first.
 pub(super) fn pod_variants<'a>(pricing: &Pricing<'_, 'a>) -> FoundMachines<'a> {
     let possible = possible_devices(pricing.resource, pricing.catalog)?;
     if let [devices] = *possible {
@@ -26,7 +26,7 @@ pub(super) fn pod_variants<'a>(pricing: &Pricing<'_, 'a>) -> FoundMachines<'a> {
     Ok(all.into())
 }
 
-/// The same of a pod that takes so many accelerators.
+/// Returns the same for a pod with this many accelerators.
 fn with_devices<'a>(pricing: &Pricing<'_, 'a>, devices: f64) -> FoundMachines<'a> {
     let provider = pricing.resource.text(Key::Provider);
     if let (Some(provider), true) = (provider, pricing.resource.fact(Key::Machine).is_narrowed())
@@ -68,7 +68,7 @@ pub(super) fn on_any_machine<'a>(pricing: &Pricing<'_, 'a>, provider: Option<&st
 /// The least that an instance of Cloud Run with an accelerator has (documentation, 2026-11): vCPUs, GiB.
 const LEAST_OF_RUN: (f64, f64) = (4.0, 16.0);
 
-/// What bills its parts one by one has no machine.
+/// Prices a service that bills its parts separately and has no machine type.
 fn by_parts<'a>(pricing: &Pricing<'_, 'a>, service: &str, devices: f64) -> FoundMachines<'a> {
     let resource = pricing.resource;
     let accelerator = resource.text(Key::Accelerator).ok_or("the accelerator is unknown")?;
@@ -92,7 +92,7 @@ fn by_parts<'a>(pricing: &Pricing<'_, 'a>, service: &str, devices: f64) -> Found
     Ok([PurchaseVariant { machine, region: place.region, unit, share: 1.0, stranded: 0.0 }].into())
 }
 
-/// What the pod's accelerator is or may be, and why this makes its price an estimate.
+/// Returns the possible accelerators of the pod, and why its price is an estimate.
 fn accelerators(pricing: &Pricing<'_, '_>) -> (Accelerators, String) {
     let named = |values: &[Value]| {
         Accelerators::Named(values.iter().filter_map(Value::as_text).map(str::to_owned).collect::<Vec<_>>())
@@ -126,7 +126,7 @@ fn accelerators(pricing: &Pricing<'_, '_>) -> (Accelerators, String) {
     }
 }
 
-/// Looks for the machines on which what is asked for costs least.
+/// Searches for the cheapest machines for a request.
 struct Search<'a, 's> {
     catalog: &'a Catalog,
     settings: &'a PricingSettings,
@@ -213,7 +213,7 @@ impl<'a> Search<'a, '_> {
         Ok(names.into_iter().map(str::to_owned).collect())
     }
 
-    /// The machine of a provider on which the pod costs least.
+    /// Returns the machine of a provider on which the pod is cheapest.
     fn cheapest(&self, provider: &str, accelerator: &str) -> Option<PurchaseVariant<'a>> {
         let (region, said) = match self.asked.places.iter().find(|place| place.provider == provider) {
             Some(place) => (place.region.clone(), place.said.clone()),
@@ -242,7 +242,7 @@ impl<'a> Search<'a, '_> {
         Some(PurchaseVariant { machine, region, unit, share: share.part, stranded: share.stranded })
     }
 
-    /// The machines of a provider that have enough of an accelerator and can still be rented.
+    /// Returns the available machines of a provider with enough accelerators.
     fn hosts(&self, provider: &str, accelerator: &str) -> Vec<Machine<'a>> {
         let (catalog, request) = (self.catalog, &self.asked.request);
         let devices = request.devices.get();
@@ -277,7 +277,7 @@ impl<'a> Search<'a, '_> {
         machines
     }
 
-    /// The smallest N1 machine that holds the pod, with enough accelerators attached to it.
+    /// Returns the smallest N1 machine for the pod, with enough attached accelerators.
     fn smallest_host(&self, accelerator: &str) -> Option<Machine<'a>> {
         let request = &self.asked.request;
         // What can be attached to one machine.
@@ -292,7 +292,7 @@ impl<'a> Search<'a, '_> {
     }
 }
 
-/// The largest of the pod's shares of the machine's accelerators, CPUs and memory.
+/// Returns the pod's largest share of the machine's accelerators, CPUs and memory.
 fn share(request: &CapacityRequest, machine: &Machine<'_>) -> Share {
     let devices = request.devices.get();
     let of_devices = devices / machine.count;

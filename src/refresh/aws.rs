@@ -1,4 +1,4 @@
-//! The bulk price list of AWS: for each region one file of hundreds of megabytes, read line by line.
+//! Reads the bulk price list of AWS: one file of hundreds of megabytes for each region, line by line.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Error as IoError, ErrorKind, Read};

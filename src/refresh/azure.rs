@@ -1,4 +1,4 @@
-//! Azure's retail prices: pages of meters, in which on demand, spot and reservations of a machine stand side by side.
+//! Reads Azure's retail prices: pages with on-demand, spot and reservation prices of each machine.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! Google Cloud's catalog of meters: a machine is put together from cores, memory, accelerators and local disks.
+//! Reads Google Cloud's SKUs: the price of a machine is the sum of cores, memory, accelerators and local disks.
 
 use std::collections::{BTreeMap, BTreeSet};
 

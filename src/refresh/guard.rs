@@ -1,4 +1,4 @@
-//! Which rows are believed. A refused row is told, and the row that was known before stays.
+//! Checks fetched prices. A rejected price is reported, and the known price stays.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,7 +1,7 @@
-//! Newer prices from those who sell: one file a vendor says what to ask and how to read the answer.
+//! Fetches newer prices from providers. One file for each provider contains its requests and the parser of its answers.
 //!
-//! Everything that arrives is judged before it is believed (`guard`), and what is refused leaves the older row in place.
-//! Files, the environment, the clock and the terminal are handed in; nothing that lints calls this room.
+//! `guard` checks every fetched price. If a price is rejected, the older one stays.
+//! Callers pass in files, the environment, the clock and the terminal. Checks of repositories never use this module.
 
 mod access;
 mod aws;

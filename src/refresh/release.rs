@@ -1,8 +1,8 @@
-//! The prices of many vendors in one file that somebody signed, so that nobody has to ask ten of them.
+//! Reads a signed file with the prices of many providers, so that users need not query each provider.
 //!
-//! The file is a table of prices with a column `provider`. Its signature is that of Ed25519 over all of its bytes. What it
-//! holds is judged as what a vendor answers is. Its first line says of which day it is: an earlier one than the file that was
-//! taken over last, signed as well, is refused, and a row that is older than the one that is known is not taken over.
+//! The file is a price table with a column `provider`. Its signature is an Ed25519 signature over all bytes. Its prices
+//! are checked like the answers of providers. Its first line contains its date: a file that is older than the last
+//! accepted one is rejected, even if it is signed, and a price that is older than the known one is ignored.
 
 use std::collections::BTreeMap;
 

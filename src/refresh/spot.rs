@@ -1,5 +1,5 @@
-//! Spot prices of AWS: the advisor's savings over on demand, the feed of prices where it has them, and what zones cost now
-//! where there are keys of an account. What comes later holds.
+//! Spot prices of AWS: savings from the spot advisor, the feed of prices, and current prices of zones
+//! if the keys of an account are set. Later sources override earlier ones.
 
 use std::collections::BTreeSet;
 

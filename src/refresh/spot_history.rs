@@ -1,4 +1,4 @@
-//! What spot costs in each zone of AWS now, as EC2 tells it to who has an account: XML, a thousand prices a page.
+//! Reads current spot prices of each AWS zone from EC2, which requires an account: XML pages with a thousand prices each.
 
 use std::collections::{BTreeMap, BTreeSet};
 

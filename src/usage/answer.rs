@@ -1,4 +1,4 @@
-//! Answers of a Prometheus API, as a server sends them and as promtool writes them.
+//! Parses answers of a Prometheus API, in the formats of servers and of promtool.
 
 use std::collections::BTreeMap;
 

@@ -1,7 +1,7 @@
-//! Saved answers of the metrics of clouds: CloudWatch, Google Cloud Monitoring, Azure Monitor.
+//! Reads saved answers of cloud monitoring services: CloudWatch, Google Cloud Monitoring, Azure Monitor.
 //!
-//! Machines come by the name of their group or their own; an answer that knows no more than an id is refused, or added up
-//! where nobody is named.
+//! Machines have their own name or that of their group. An answer with only an id is refused, or added up
+//! without a name.
 
 use serde_json::Value;
 

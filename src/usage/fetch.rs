@@ -1,5 +1,5 @@
-//! Asks a Prometheus API: what there is, then a request an exporter and day, then owners; the same reduction as of saved
-//! answers. The one file of this room that opens a socket.
+//! Queries a Prometheus API: the available exporters, then one request per exporter and day, then owners. The answers are reduced like saved
+//! ones. No other file of this module opens a network connection.
 
 use std::collections::BTreeSet;
 

@@ -1,5 +1,5 @@
-//! All answers of some days, and the rows that they become. Only statistics that add up come in, so that the order of days
-//! and of answers makes no difference.
+//! Converts the answers of several days into rows. It uses only additive statistics, so that the order of days
+//! and answers does not matter.
 
 use std::collections::{BTreeMap, BTreeSet};
 

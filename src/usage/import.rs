@@ -1,4 +1,4 @@
-//! Saved answers, each taken for what its shape and its name say it is.
+//! Imports saved answers. The kind of each file follows from its content and its name.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! One day of devices, as one exporter saw them: who held which, how long, and what it did.
+//! One day of devices from one exporter: their pods, their hours and their utilization.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! What other tools saved: gpuaudit, OpenCost, Slurm's accounting. Each says less than a meter, and no more is made of it.
+//! Reads saved output of gpuaudit, OpenCost and Slurm accounting, which contains less than usage metrics.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Sets the facts of a scenario where the text has others.
+//! Replaces the facts of resources with those of a scenario.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

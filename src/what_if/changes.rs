@@ -1,4 +1,4 @@
-//! What a scenario says, as people write it: `machine=g6e.xlarge`, `purchase=spot`, `count=1..4`.
+//! Parses the changes of a scenario: `machine=g6e.xlarge`, `purchase=spot`, `count=1..4`.
 
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
-//! Comma-separated text as a stream: a file of any size in the memory of one record.
+//! Reads CSV as a stream: a file of any size in the memory of one record.
 //!
-//! A cell may be quoted and then hold commas, quotes and ends of lines. A record that cannot be read is told with its line,
-//! and reading goes on with the next line: one wrong quote hides nothing else.
+//! A quoted cell can contain commas, quotes and line ends. A record that cannot be read is reported with its line,
+//! and reading continues with the next line, so that one wrong quote hides nothing else.
 
 use std::io::{self, Read};
 

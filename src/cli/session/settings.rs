@@ -272,7 +272,7 @@ fn budget(it: &config::BudgetSetting<'_>) -> rules::Budget {
 /// Returns the name of a group of resources for messages, and the label that selects them.
 fn whose(of: Option<(&str, &str)>) -> (String, Option<(String, String)>) {
     match of {
-        None => ("all resources".to_owned(), None),
+        None => ("all of it".to_owned(), None),
         Some(("label", pair)) => {
             let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
             (pair.to_owned(), Some((key.trim().to_owned(), value.trim().to_owned())))

@@ -161,7 +161,7 @@ mod tests {
         let quote = catalog.quote(&machine, "us-central1").unwrap();
         // 8 x 0.031611 + 30 x 0.004237 + 0.35
         assert_eq!(quote.on_demand.unwrap().usd(), 0.729998);
-        assert!(catalog.equipped("n1-standard-8", "A100", 1.0).unwrap_err().contains("N1 takes"));
+        assert!(catalog.equipped("n1-standard-8", "A100", 1.0).unwrap_err().contains("N1 machines support"));
         assert!(catalog.equipped("n1-standard-8", "T4", 3.0).is_err());
         assert!(catalog.equipped("e2-standard-8", "T4", 1.0).is_err());
     }

@@ -493,7 +493,7 @@ mod tests {
             format!("{}: {}", error.line, error.message)
         };
         let base = "\"hidden_size\": 64,\n\"num_attention_heads\": 4, \"vocab_size\": 100";
-        assert!(said("{\n\"hidden_size\": }").starts_with("2: this is no JSON"));
+        assert!(said("{\n\"hidden_size\": }").starts_with("2: the file is not valid JSON"));
         assert_eq!(said("[]"), "1: a model configuration must be a JSON object");
         assert_eq!(said(&format!("{{{base}}}")), "1: `num_hidden_layers` is missing");
         let many = format!("{{{base},\n\"num_hidden_layers\": 1e300}}");

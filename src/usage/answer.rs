@@ -189,7 +189,7 @@ mod tests {
         assert!(
             read(r#"{"status":"success","data":{"resultType":"vector","result":[{"metric":{},"value":[1,"x"]}]}}"#)
                 .unwrap_err()
-                .contains("no number")
+                .contains("not a number")
         );
         assert!(read("<html>").is_err());
     }

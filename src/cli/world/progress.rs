@@ -122,7 +122,7 @@ mod tests {
     fn the_line_says_how_far_it_is_and_fits() {
         assert_eq!(line(&reading(0, 45_000, ""), 1, 80), "45,000 files, 1 s");
         assert_eq!(line(&reading(2, 3, "live/a\u{1b}[2J.tf"), 1, 80), "read 2 of 3 files, 1 s: live/a?[2J.tf");
-        assert_eq!(line(&reading(9, 3, "a.tf"), 12, 80), "read 3 files, working out what they say, 12 s");
+        assert_eq!(line(&reading(9, 3, "a.tf"), 12, 80), "read 3 files, evaluating them, 12 s");
         assert_eq!(line(&reading(2, 3, "a/very/long/path/main.tf"), 1, 36), "read 2 of 3 files, 1 s: ath/main.tf");
         assert_eq!(line(&reading(2, 3, "main.tf"), 1, 10), "read 2 of");
     }

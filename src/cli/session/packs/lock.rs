@@ -130,10 +130,10 @@ mod tests {
         let deep = format!("version = 1\npacks = {}", "[".repeat(100_000));
         for (text, why) in [
             ("version = 2", "version is 2"),
-            ("", "no lock"),
-            ("version = 1\nextra = 1", "no lock"),
-            ("<<<<<<< HEAD\nversion = 1", "no lock"),
-            (deep.as_str(), "no lock"),
+            ("", "not a valid lock file"),
+            ("version = 1\nextra = 1", "not a valid lock file"),
+            ("<<<<<<< HEAD\nversion = 1", "not a valid lock file"),
+            (deep.as_str(), "not a valid lock file"),
         ] {
             let told = Lock::read(&MemoryTree::new().with(NAME, text), NAME).unwrap_err();
             assert!(told.contains(why), "{told}");

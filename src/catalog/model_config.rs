@@ -497,13 +497,13 @@ mod tests {
         assert_eq!(said("[]"), "1: a model configuration must be a JSON object");
         assert_eq!(said(&format!("{{{base}}}")), "1: `num_hidden_layers` is missing");
         let many = format!("{{{base},\n\"num_hidden_layers\": 1e300}}");
-        assert_eq!(said(&many), "3: `num_hidden_layers` is no number from 0 to 10000");
+        assert_eq!(said(&many), "3: `num_hidden_layers` must be a number from 0 to 10000");
         let odd =
             format!("{{{base}, \"num_hidden_layers\": 2,\n\"quantization_config\": {{\"quant_method\": \"magic\"}}}}");
-        assert_eq!(said(&odd), "3: weights quantized by `magic` are not known");
-        assert!(said(&"[".repeat(100_000)).contains("no JSON"));
+        assert_eq!(said(&odd), "3: gpulint does not know weights quantized with `magic`");
+        assert!(said(&"[".repeat(100_000)).contains("not valid JSON"));
         assert!(said(&" ".repeat(2_000_000)).contains("2000000 bytes"));
         let deep = format!("{{{base}, \"num_hidden_layers\": 2, \"is_encoder_decoder\": true}}");
-        assert!(said(&deep).contains("an encoder and a decoder"));
+        assert!(said(&deep).contains("encoder-decoder"));
     }
 }

@@ -240,7 +240,7 @@ mod tests {
             ("aws,p3.2xlarge,us-east-1,V100,1,0,,,,2026-01-01,a,high", "on demand costs $0"),
             ("aws,p3.2xlarge,us-east-1,V100,1,700,,,,2026-01-01,a,high", "$700 for 1 accelerators is impossible"),
             ("aws,p3.2xlarge,us-east-1,V100,0,3.06,,,,2026-01-01,a,high", "it has no accelerator"),
-            ("aws,p3.2xlarge,us-east-1,V1000,1,3.06,,,,2026-01-01,a,high", "`V1000` is no accelerator"),
+            ("aws,p3.2xlarge,us-east-1,V1000,1,3.06,,,,2026-01-01,a,high", "`V1000` is not an accelerator"),
             ("aws,p3.2xlarge,us-east-1,V100,1,3.06,,,,,a,high", "its price has no date"),
         ] {
             let found = doubts(row);
@@ -274,7 +274,7 @@ mod tests {
     fn a_poisoned_row_in_the_embedded_tables_is_told() {
         for (row, told) in [
             ("aws,p5.48xlarge,eu-west-3,H100-80GB,8,60,60,,,2026-01-01,a,high", "spot costs $60, not less than $60"),
-            ("aws,p5.48xlarge,eu-west-3,H100-80GB,8,9,,,,2026-01-01,a,high", "on demand costs $9, and $"),
+            ("aws,p5.48xlarge,eu-west-3,H100-80GB,8,9,,,,2026-01-01,a,high", "on demand costs $9, but usually $"),
             ("new,box,*,H100-80GB,8,8,,,,2026-01-01,a,high", "one H100-80GB costs $1.000, but the median"),
         ] {
             let found = doubts_with(row);

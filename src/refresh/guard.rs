@@ -266,14 +266,14 @@ mod tests {
         let parts = |usd| PriceRow { spot: spot(usd), spot_basis: COMPOSED.into(), ..a3.clone() };
         assert_eq!(why("gcp", &parts(40.0)), "");
         assert!(why("gcp", &parts(3.85)).ends_with("in other regions"), "{}", why("gcp", &parts(3.85)));
-        assert!(why("gcp", &parts(11.0)).ends_with("a part of the sum is missing"), "{}", why("gcp", &parts(11.0)));
+        assert!(why("gcp", &parts(11.0)).ends_with("a part of the price is missing"), "{}", why("gcp", &parts(11.0)));
         let cheap = row("gpu_16x_h100", "*", "H100-80GB", 16.0, 16.0);
         assert!(why("lambda", &cheap).starts_with("one H100-80GB costs $1.000"), "{}", why("lambda", &cheap));
         let dear = PriceRow { on_demand: spot(800.0), ..cheap.clone() };
         assert!(why("lambda", &dear).starts_with("one H100-80GB costs $50.000"), "{}", why("lambda", &dear));
         let (vcpus, memory_gib) = (Some(192.0), Some(2048.0));
         let twin = PriceRow { vcpus, memory_gib, ..row("p5.again", "us-east-1", "H100-80GB", 8.0, 55.04) };
-        assert_eq!(why("aws", &twin), "it is the same as p5.48xlarge, and costs the same");
+        assert_eq!(why("aws", &twin), "it duplicates p5.48xlarge: same machine and same price");
     }
 
     #[test]

@@ -308,7 +308,7 @@ const GUARDS: &[(&str, Poison)] = &[
             refused: (
                 "Standard_ND96isr_H100_v5",
                 "newland",
-                "on demand costs $16.4, and $98.32 is usual in other regions",
+                "on demand costs $16.4, but usually $98.32 in other regions",
             ),
         },
     ),
@@ -323,7 +323,7 @@ const GUARDS: &[(&str, Poison)] = &[
             refused: (
                 "a3-highgpu-8g",
                 "newland",
-                "spot costs $6.820734, and $30 is usual in other regions: a part of the sum is missing",
+                "spot costs $6.820734, but usually $30 in other regions: a part of the price is missing",
             ),
         },
     ),
@@ -354,7 +354,7 @@ const GUARDS: &[(&str, Poison)] = &[
             known: "",
             path: "/instance-types",
             add: |types| lambda_type(types, "gpu_1x_h100_again", 1, 429),
-            refused: ("gpu_1x_h100_again", "*", "it is the same as gpu_1x_h100_sxm5, and costs the same"),
+            refused: ("gpu_1x_h100_again", "*", "it duplicates gpu_1x_h100_sxm5: same machine and same price"),
         },
     ),
     (

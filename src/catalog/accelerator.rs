@@ -3,7 +3,7 @@
 use super::Catalog;
 use super::table::Cells;
 
-/// What is known of one kind of accelerator.
+/// The properties of one kind of accelerator.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Accelerator<'c> {
     /// The canonical name, `A100-80GB`.
@@ -30,7 +30,7 @@ pub struct Accelerator<'c> {
     pub assumed: Option<f64>,
 }
 
-/// A part of an accelerator that is sold or scheduled as one.
+/// A slice of an accelerator that is sold or scheduled separately.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Slice<'c> {
     pub accelerator: &'c str,

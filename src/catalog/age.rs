@@ -1,11 +1,11 @@
-//! For how long a price may be relied on, by how fast those who sell move it.
+//! The shelf life of prices, from the typical price changes of each class of provider.
 
 use crate::source::Date;
 
 use super::Catalog;
 use super::table::Block;
 
-/// How fast a provider's prices move.
+/// The class of a provider by the speed of its price changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Class {
     Hyperscaler,
@@ -27,7 +27,7 @@ impl Class {
         }
     }
 
-    /// For how many days a price may be relied on. Lists of the large clouds stood still from 2025-11 to 2026-07, those of
+    /// Returns the days for which a price is valid. Lists of the large clouds stood still from 2025-11 to 2026-07, those of
     /// GPU clouds moved several times in 2026.
     pub fn days(self) -> i64 {
         match self {
@@ -44,7 +44,7 @@ impl Class {
 pub struct PriceMove {
     pub low: f64,
     pub high: f64,
-    /// How old the price is.
+    /// The age of the price in days.
     pub age_days: i64,
     /// The time over which such prices were watched; a price that is older may have moved further.
     pub watched_days: i64,
@@ -165,7 +165,7 @@ impl Catalog {
     }
 }
 
-/// Whether a price of that date is too old to be relied on.
+/// Whether a price of that date is outdated.
 pub fn is_stale(as_of: &str, class: Class, today: Date) -> bool {
     first_day(as_of).is_some_and(|day| today.since(day) > class.days())
 }

@@ -1,4 +1,4 @@
-//! What those ask for a model who serve it to everybody.
+//! Prices of models at public hosting services.
 
 use super::Catalog;
 

@@ -1,4 +1,4 @@
-//! A price book out of a billing export: the unit prices that were billed, in the columns of FOCUS or of AWS's own reports.
+//! Extracts billed unit prices from a billing export, with the columns of FOCUS or of AWS's reports.
 
 use std::collections::BTreeMap;
 

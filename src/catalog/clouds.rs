@@ -1,4 +1,4 @@
-//! Clouds of which something is known beyond prices, by their names in `providers.csv`.
+//! Names of clouds in `providers.csv` for which gpulint knows more than prices.
 
 pub const AWS: &str = "aws";
 pub const AZURE: &str = "azure";

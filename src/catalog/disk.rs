@@ -1,4 +1,4 @@
-//! What a disk of some kind and size costs a month.
+//! The monthly price of a disk by kind and size.
 
 use super::Catalog;
 use super::clouds::{AWS, AZURE, GCP};

@@ -1,7 +1,7 @@
-//! How tables of text become one block of bytes that can be searched without being parsed.
+//! Converts CSV tables into one block of bytes that can be searched without parsing.
 //!
 //! A block is a pool of texts, the date of its newest price and, for each table, rows of fixed width in the order of its key columns. The build script
-//! includes this file to make the block that is embedded; the library uses it for tables that arrive at run time.
+//! includes this file to create the embedded block. The library uses it for tables that are read at run time.
 
 /// What a column holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -518,7 +518,7 @@ fn read_rows(schema: &TableSchema, file: &CsvFile<'_>, rows: &mut Vec<Row>) -> R
     let header = match records.next() {
         Some((line, Ok(header))) => (line, header),
         Some((line, Err(message))) => return Err(error(line, message)),
-        None => return Err(error(1, "the file is empty: it needs a header".into())),
+        None => return Err(error(1, "the file is empty, and needs a header".into())),
     };
     let mut places = Vec::new();
     for name in &header.1 {
@@ -533,7 +533,10 @@ fn read_rows(schema: &TableSchema, file: &CsvFile<'_>, rows: &mut Vec<Row>) -> R
     for (line, record) in records {
         let record = record.map_err(|message| error(line, message))?;
         if record.len() != places.len() {
-            return Err(error(line, format!("{} cells under {} columns", record.len(), places.len())));
+            return Err(error(
+                line,
+                format!("the line has {} cells, but the header has {}", record.len(), places.len()),
+            ));
         }
         let mut cells = vec![String::new(); schema.columns.len()];
         if schema.name == "prices" && file.stem != "prices" {
@@ -542,7 +545,7 @@ fn read_rows(schema: &TableSchema, file: &CsvFile<'_>, rows: &mut Vec<Row>) -> R
         for (place, cell) in places.iter().zip(record) {
             let (column, kind) = schema.columns[*place];
             if kind == ColumnKind::Number && !cell.is_empty() && millionths(&cell).is_none() {
-                return Err(error(line, format!("`{cell}` is no number for `{column}`")));
+                return Err(error(line, format!("`{cell}` is not a number for `{column}`")));
             }
             cells[*place] = cell;
         }
@@ -584,7 +587,7 @@ fn sort_rows(schema: &TableSchema, rows: &mut [Row]) -> Result<(), TableError> {
             && key(one) == key(two)
         {
             let named = two.cells[..schema.keys].join(" ");
-            let message = format!("`{named}` stands in {}:{} already", one.path, one.line);
+            let message = format!("`{named}` is already in {}:{}", one.path, one.line);
             return Err(TableError { path: two.path.clone(), line: two.line, message });
         }
     }
@@ -659,7 +662,7 @@ fn cells(line: &str) -> Result<Vec<String>, String> {
             let mut cell = String::new();
             let mut after = quoted;
             loop {
-                let (part, tail) = after.split_once('"').ok_or("a quoted cell does not end on its line")?;
+                let (part, tail) = after.split_once('"').ok_or("a quoted cell is not closed on its line")?;
                 cell.push_str(part);
                 match tail.strip_prefix('"') {
                     Some(tail) => {
@@ -676,7 +679,7 @@ fn cells(line: &str) -> Result<Vec<String>, String> {
             if after.is_empty() {
                 return Ok(cells);
             }
-            rest = after.strip_prefix(',').ok_or("text after a quoted cell")?;
+            rest = after.strip_prefix(',').ok_or("characters follow a quoted cell")?;
         } else {
             match rest.split_once(',') {
                 Some((cell, tail)) => {

@@ -1,4 +1,4 @@
-//! Kinds of machines with accelerators, and how they are looked up.
+//! Machine types with accelerators, and their lookup by name.
 
 use std::borrow::Cow;
 
@@ -126,16 +126,19 @@ impl Catalog {
     /// An N1 host with accelerators attached, or why there is no such thing.
     pub fn equipped(&self, host: &str, accelerator: &str, count: f64) -> Result<Machine<'_>, String> {
         let Some(shape) = n1_host(host) else {
-            return Err(format!("{host} attaches no accelerators: only N1 machines do"));
+            return Err(format!("accelerators cannot be attached to {host}, only to N1 machines"));
         };
         let Some((name, component, most, _)) = self.guest(accelerator) else {
             let mut known: Vec<_> = self.guests().map(|(name, ..)| name).collect();
             known.sort_unstable();
-            return Err(format!("{accelerator} cannot be attached to {host}: N1 takes {}", known.join(", ")));
+            return Err(format!(
+                "{accelerator} cannot be attached to {host}: N1 machines support {}",
+                known.join(", ")
+            ));
         };
         let is_power = count >= 1.0 && count.fract() == 0.0 && (count as u64).is_power_of_two();
         if !is_power || count > most {
-            return Err(format!("{count} {name} cannot be attached to one machine: it takes 1, 2, ... up to {most}"));
+            return Err(format!("{count} {name} cannot be attached to one machine: use 1, 2, ... up to {most}"));
         }
         Ok(Machine {
             provider: GCP.into(),

@@ -1,9 +1,9 @@
-//! Machines, accelerators, prices and models: tables that were built into the binary, and how to look things up.
+//! The catalog of machines, accelerators, prices and models: tables in the binary, and lookups.
 //!
-//! Knows nothing of resources. A lookup that finds nothing says so; nothing is ever guessed from a similar name.
+//! The catalog knows no resources. A lookup never guesses a value from a similar name.
 //!
-//! `machine` and `recognize` say what a name is, `quote` what it costs in a region and how that is known; `machines`,
-//! `machines_with` and `offers` walk through everything.
+//! `machine` and `recognize` resolve names, and `quote` returns a price in a region with its source. `machines`,
+//! `machines_with` and `offers` iterate over all entries.
 
 mod accelerator;
 mod age;
@@ -161,7 +161,7 @@ mod tests {
         let quote = catalog.quote(&machine, "us-central1").unwrap();
         // 8 x 0.031611 + 30 x 0.004237 + 0.35
         assert_eq!(quote.on_demand.unwrap().usd(), 0.729998);
-        assert!(catalog.equipped("n1-standard-8", "A100", 1.0).unwrap_err().contains("N1 takes"));
+        assert!(catalog.equipped("n1-standard-8", "A100", 1.0).unwrap_err().contains("N1 machines support"));
         assert!(catalog.equipped("n1-standard-8", "T4", 3.0).is_err());
         assert!(catalog.equipped("e2-standard-8", "T4", 1.0).is_err());
     }

@@ -1,13 +1,13 @@
-//! Facts about one model, and how a row of the table is read. Shared with the build step.
+//! The properties of a model, and the parser of the table of models. The build script uses this module, too.
 
 use std::borrow::Cow;
 
 use super::precision::Precision;
 
-/// What is known of a model's architecture. Zero stands for a shape that is not known.
+/// The architecture of a model. Zero means an unknown value.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Model {
-    /// As its publisher writes it: `meta-llama/Llama-3.1-8B`.
+    /// Its name as the publisher writes it: `meta-llama/Llama-3.1-8B`.
     pub id: Cow<'static, str>,
     pub modality: Modality,
     /// Billions of parameters, all experts included: memory follows these.
@@ -156,7 +156,7 @@ pub(super) fn columns(header: &[String]) -> Result<Vec<usize>, String> {
         }
     }
     if !places.contains(&0) || !places.contains(&3) {
-        return Err("the columns `model_id` and `params_b` are needed".to_owned());
+        return Err("the columns `model_id` and `params_b` are required".to_owned());
     }
     Ok(places)
 }
@@ -164,7 +164,7 @@ pub(super) fn columns(header: &[String]) -> Result<Vec<usize>, String> {
 /// Reads a row: the model and its other names.
 pub(super) fn read(places: &[usize], record: &[String]) -> Result<(Model, Vec<String>), String> {
     if record.len() != places.len() {
-        return Err(format!("{} cells under {} columns", record.len(), places.len()));
+        return Err(format!("the line has {} cells, but the header has {}", record.len(), places.len()));
     }
     let cell = |name: &str| {
         let column = COLUMNS.iter().position(|column| *column == name);
@@ -175,7 +175,7 @@ pub(super) fn read(places: &[usize], record: &[String]) -> Result<(Model, Vec<St
         "" => Ok(0.0),
         text => match text.parse::<f64>() {
             Ok(n) if n.is_finite() && n >= 0.0 => Ok(n),
-            _ => Err(format!("`{text}` is no number for {name}")),
+            _ => Err(format!("`{text}` is not a number for {name}")),
         },
     };
     let special = cell("special");
@@ -183,11 +183,11 @@ pub(super) fn read(places: &[usize], record: &[String]) -> Result<(Model, Vec<St
     let denoiser = special.split_whitespace().find_map(|word| word.strip_prefix("denoiser:"));
     let modality = match cell("modality") {
         "" => Modality::Text,
-        text => Modality::parse(text).ok_or_else(|| format!("`{text}` is no modality"))?,
+        text => Modality::parse(text).ok_or_else(|| format!("`{text}` is not a modality"))?,
     };
     let published = match cell("dtype") {
         "" => Precision::Bf16,
-        text => Precision::parse(text).ok_or_else(|| format!("`{text}` is no precision"))?,
+        text => Precision::parse(text).ok_or_else(|| format!("`{text}` is not a precision"))?,
     };
     let optional = |n: f64| (n > 0.0).then_some(n);
     let model = Model {

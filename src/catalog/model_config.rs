@@ -1,5 +1,5 @@
-//! A model from its `config.json`, as libraries publish it beside the weights: shapes, window, what it keeps of the past, and
-//! its size, which the shapes tell.
+//! Reads a model from the `config.json` that is published with its weights: layers, context window, cache, and
+//! its size, calculated from the layers.
 
 use std::borrow::Cow;
 
@@ -16,10 +16,11 @@ const MOST_BYTES: usize = 1 << 20;
 pub(super) fn read(name: &str, path: &str, text: &str) -> Result<Model, TableError> {
     let error = |line: usize, message: String| TableError { path: path.to_owned(), line, message };
     if text.len() > MOST_BYTES {
-        return Err(error(1, format!("{} bytes are no configuration of a model", text.len())));
+        return Err(error(1, format!("{} bytes are too many for a model configuration", text.len())));
     }
-    let value: Value = serde_json::from_str(text).map_err(|it| error(it.line(), format!("this is no JSON: {it}")))?;
-    let whole = value.as_object().ok_or_else(|| error(1, "a configuration is an object".to_owned()))?;
+    let value: Value =
+        serde_json::from_str(text).map_err(|it| error(it.line(), format!("the file is not valid JSON: {it}")))?;
+    let whole = value.as_object().ok_or_else(|| error(1, "a model configuration must be a JSON object".to_owned()))?;
     let inner = ["text_config", "llm_config", "language_config"].iter().find_map(|key| whole.get(*key)?.as_object());
     let fields = Fields { inner: inner.unwrap_or(whole), whole };
     model(name, path, &fields).map_err(|wrong| {
@@ -58,7 +59,7 @@ impl<'j> Fields<'j> {
         let Some((key, value)) = keys.iter().find_map(|key| Some((*key, self.get(key)?))) else { return Ok(0.0) };
         match value.as_f64() {
             Some(n) if (0.0..=most).contains(&n) => Ok(n),
-            _ => Err(Wrong { key, message: format!("`{key}` is no number from 0 to {most}") }),
+            _ => Err(Wrong { key, message: format!("`{key}` must be a number from 0 to {most}") }),
         }
     }
 
@@ -74,7 +75,7 @@ const MOST_LAYERS: f64 = 1e4;
 
 fn model(name: &str, path: &str, fields: &Fields<'_>) -> Result<Model, Wrong> {
     if fields.flag("is_encoder_decoder") == Some(true) {
-        let message = "models of an encoder and a decoder are not read from their configuration".to_owned();
+        let message = "gpulint cannot read encoder-decoder models from their configuration".to_owned();
         return Err(Wrong { key: "is_encoder_decoder", message });
     }
     let shapes = Shapes::read(fields)?;
@@ -391,7 +392,7 @@ fn precision(fields: &Fields<'_>) -> Result<Precision, Wrong> {
         ("modelopt", _) if text("quant_algo").contains("fp4") => Precision::Nvfp4,
         ("modelopt", _) => Precision::Fp8,
         _ => {
-            let message = format!("weights quantized by `{method}` are not known");
+            let message = format!("gpulint does not know weights quantized with `{method}`");
             return Err(Wrong { key: "quantization_config", message });
         }
     })
@@ -492,17 +493,17 @@ mod tests {
             format!("{}: {}", error.line, error.message)
         };
         let base = "\"hidden_size\": 64,\n\"num_attention_heads\": 4, \"vocab_size\": 100";
-        assert!(said("{\n\"hidden_size\": }").starts_with("2: this is no JSON"));
-        assert_eq!(said("[]"), "1: a configuration is an object");
+        assert!(said("{\n\"hidden_size\": }").starts_with("2: the file is not valid JSON"));
+        assert_eq!(said("[]"), "1: a model configuration must be a JSON object");
         assert_eq!(said(&format!("{{{base}}}")), "1: `num_hidden_layers` is missing");
         let many = format!("{{{base},\n\"num_hidden_layers\": 1e300}}");
-        assert_eq!(said(&many), "3: `num_hidden_layers` is no number from 0 to 10000");
+        assert_eq!(said(&many), "3: `num_hidden_layers` must be a number from 0 to 10000");
         let odd =
             format!("{{{base}, \"num_hidden_layers\": 2,\n\"quantization_config\": {{\"quant_method\": \"magic\"}}}}");
-        assert_eq!(said(&odd), "3: weights quantized by `magic` are not known");
-        assert!(said(&"[".repeat(100_000)).contains("no JSON"));
+        assert_eq!(said(&odd), "3: gpulint does not know weights quantized with `magic`");
+        assert!(said(&"[".repeat(100_000)).contains("not valid JSON"));
         assert!(said(&" ".repeat(2_000_000)).contains("2000000 bytes"));
         let deep = format!("{{{base}, \"num_hidden_layers\": 2, \"is_encoder_decoder\": true}}");
-        assert!(said(&deep).contains("an encoder and a decoder"));
+        assert!(said(&deep).contains("encoder-decoder"));
     }
 }

@@ -1,4 +1,4 @@
-//! Which model a name means: rows of the table, a user's own rows, or what the name says of itself.
+//! Finds the model of a name: in the table, in custom models, or by the size in the name.
 
 use std::borrow::Cow;
 use std::cmp::Reverse;

@@ -1,4 +1,4 @@
-//! Money: integers of billionths of a dollar, so that sums are exact and a part of a machine is as much as it is.
+//! Money as an integer of billionths of a dollar, so that totals and parts are exact.
 
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Neg, Sub};

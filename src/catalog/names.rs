@@ -1,6 +1,6 @@
-//! Names of models: what of a spelling identifies the architecture, what says precision, what only says variant.
+//! Parses names of models into the architecture, the precision and the variant.
 //!
-//! Shared with the build step, so that the table's names and the names in a text are cut by the same rules.
+//! The build script uses this module, too, so that names in the table and in files are parsed by the same rules.
 
 use super::model::Modality;
 

@@ -1,4 +1,4 @@
-//! Prices that a user states, laid over those of the catalog.
+//! Custom prices, which override those of the catalog.
 
 use std::sync::Arc;
 
@@ -50,7 +50,7 @@ impl OwnPrices {
         let mut records = records(text);
         let header = match records.next() {
             Some((line, header)) => header.map_err(|message| error(line, message))?,
-            None => return Err(error(1, "the file is empty: it needs a header".into())),
+            None => return Err(error(1, "the file is empty, and needs a header".into())),
         };
         let rate = (usd_per_unit.unwrap_or(1.0) * 1e6).round() as i64;
         if let Some(export) = Export::of(&header) {
@@ -60,13 +60,13 @@ impl OwnPrices {
                 let Some(it) = export.read(&record, catalog) else { continue };
                 if usd_per_unit.is_none() && !matches!(it.currency.as_str(), "" | "USD") {
                     let what =
-                        format!("it is billed in {}: `prices.usd_per_unit` says what that is in dollars", it.currency);
+                        format!("it is billed in {}: set `prices.usd_per_unit` to the dollars per unit", it.currency);
                     return Err(error(line, what));
                 }
                 billed.push((line, it));
             }
             if billed.is_empty() {
-                return Err(error(1, "no line of this export bills an hour of a machine with accelerators".into()));
+                return Err(error(1, "this export has no hourly charge for a machine with accelerators".into()));
             }
             return Ok(OwnPrices { rows: book::rows(billed, rate).into() });
         }
@@ -75,7 +75,10 @@ impl OwnPrices {
         for (line, record) in records {
             let record = record.map_err(|message| error(line, message))?;
             if record.len() != header.len() {
-                return Err(error(line, format!("{} cells under {} columns", record.len(), header.len())));
+                return Err(error(
+                    line,
+                    format!("the line has {} cells, but the header has {}", record.len(), header.len()),
+                ));
             }
             let mut row = OwnPrice { line, usd_per_unit, ..OwnPrice::default() };
             for (column, cell) in header.iter().zip(record) {
@@ -83,7 +86,7 @@ impl OwnPrices {
             }
             let prices = [row.on_demand, row.spot, row.reserved_1y, row.reserved_3y];
             if prices.iter().all(Option::is_none) {
-                return Err(error(line, "the line states no price".into()));
+                return Err(error(line, "the line has no price".into()));
             }
             if prices.iter().flatten().any(|price| *price < Money::ZERO) {
                 return Err(error(line, "a price is below zero".into()));
@@ -160,7 +163,7 @@ impl OwnPrice {
     fn set(&mut self, column: &str, cell: String) -> Result<(), String> {
         let number = || match cell.as_str() {
             "" => Ok(None),
-            cell => millionths(cell).map(Some).ok_or_else(|| format!("`{cell}` is no number for `{column}`")),
+            cell => millionths(cell).map(Some).ok_or_else(|| format!("`{cell}` is not a number for `{column}`")),
         };
         let money = || number().map(|value| value.map(Money::from_micros));
         let count = || number().map(|value| value.map(|value| value as f64 / 1e6));
@@ -180,7 +183,7 @@ impl OwnPrice {
                 self.per_accelerator = match cell.as_str() {
                     "" | "machine" => false,
                     "accelerator" => true,
-                    other => return Err(format!("`per` is machine or accelerator, not `{other}`")),
+                    other => return Err(format!("`per` must be machine or accelerator, not `{other}`")),
                 }
             }
             "as_of" | "source" | "notes" => {}

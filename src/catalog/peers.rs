@@ -1,6 +1,6 @@
-//! What a price says beside others: of the same machine elsewhere, of the same accelerator at other providers.
+//! Compares a price with others: of the same machine in other regions, and of the same accelerator at other providers.
 //!
-//! Rows in, doubts out: the tables are judged by it when they are verified, what a vendor answers before it is believed.
+//! Both `catalog verify` and `catalog update` use these checks: for the tables, and for the answers of providers.
 
 use std::collections::BTreeMap;
 
@@ -173,12 +173,12 @@ impl<'a> Peers<'a> {
         let (way, price) = *row.ways().get(at)?;
         let (price, usual) = (price?.usd(), (*self.machines.get(&(row.provider, row.machine))?.get(at)?)?);
         let ratio = price / usual;
-        let told = format!("{way} costs ${price}, and ${usual} is usual in other regions");
+        let told = format!("{way} costs ${price}, but usually ${usual} in other regions");
         if !(1.0 / MOST_REGIONAL..=MOST_REGIONAL).contains(&ratio) {
             return Some(Doubt { check: Check::Region, told });
         }
         (row.is_composed && ratio < 1.0 / MOST_COMPOSED)
-            .then(|| Doubt { check: Check::Part, told: format!("{told}: a part of the sum is missing") })
+            .then(|| Doubt { check: Check::Part, told: format!("{told}: a part of the price is missing") })
     }
 
     fn accelerator(&self, row: &Priced<'_>) -> Option<Doubt> {
@@ -190,14 +190,14 @@ impl<'a> Peers<'a> {
             _ => return None,
         };
         let name = row.accelerator;
-        let told = format!("one {name} costs ${each:.3}, and ${usual:.3} is the median of {providers} providers");
+        let told = format!("one {name} costs ${each:.3}, but the median of {providers} providers is ${usual:.3}");
         (providers >= FEWEST).then_some(Doubt { check, told })
     }
 
     fn twin(&self, row: &Priced<'_>) -> Option<Doubt> {
         let first = self.first.get(&same(row)?)?;
         (*first != row.machine)
-            .then(|| Doubt { check: Check::Twin, told: format!("it is the same as {first}, and costs the same") })
+            .then(|| Doubt { check: Check::Twin, told: format!("it duplicates {first}: same machine and same price") })
     }
 }
 
@@ -205,7 +205,7 @@ fn spot(row: &Priced<'_>) -> Option<Doubt> {
     let (spot, on_demand) = (row.spot?, row.on_demand?);
     (spot >= on_demand).then(|| Doubt {
         check: Check::Spot,
-        told: format!("spot costs ${}, no less than ${} on demand", spot.usd(), on_demand.usd()),
+        told: format!("spot costs ${}, not less than ${} on demand", spot.usd(), on_demand.usd()),
     })
 }
 

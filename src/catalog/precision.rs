@@ -1,4 +1,4 @@
-//! How weights are stored, and how many bits that takes.
+//! The precision of stored weights, and its number of bits.
 
 /// How a weight is stored.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -1,4 +1,4 @@
-//! What a machine costs an hour in a region, bought in each way, and how that is known.
+//! The hourly prices of a machine in a region for each way of buying, with their sources.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,4 @@
-//! Which machines have what somebody looks for.
+//! Searches machines by their properties.
 
 use std::collections::BTreeSet;
 
@@ -84,7 +84,7 @@ impl Catalog {
         near.retain(|(far, _)| *far <= limit);
         near.sort_unstable();
         let near: Vec<&str> = near.into_iter().take(MOST).map(|(_, known)| known).collect();
-        let lists = "`gpulint price H100` lists machines by their accelerator";
+        let lists = "run `gpulint price H100` to list machine types by accelerator";
         if near.is_empty() { lists.to_owned() } else { format!("did you mean {}? {lists}", near.join(", ")) }
     }
 

@@ -1,5 +1,5 @@
-//! What is known of how fast servers answer: what accelerators can do at most, the numbers of the estimate, and what
-//! others measured and published.
+//! Data about the speed of servers: the peak speed of accelerators, the coefficients of the estimate, and
+//! published measurements.
 
 use super::Catalog;
 use super::accelerator::Accelerator;

@@ -1,4 +1,4 @@
-//! What cannot be true of prices: order, units, dates, relations between columns.
+//! Checks prices for errors: order, units, dates, and relations between columns.
 
 use std::collections::BTreeSet;
 
@@ -58,7 +58,8 @@ impl Catalog {
         }
         let exceptions = self.block.table("exceptions").rows().map(read_exception);
         let idle = exceptions.filter(|exception| !rows.iter().any(|row| exception.covers(row)));
-        doubts.extend(idle.map(|it| format!("exceptions {} {} {}: no row is one", it.check, it.provider, it.pattern)));
+        doubts
+            .extend(idle.map(|it| format!("exceptions {} {} {}: no price matches", it.check, it.provider, it.pattern)));
         doubts
     }
 
@@ -111,7 +112,7 @@ impl Catalog {
             let differs = |price: &Money| (price.usd() / base.usd() - 1.0).abs() > 0.01;
             doubts.extend(rest.iter().filter(|(_, price)| differs(price)).map(|(region, price)| {
                 format!(
-                    "gcp {} {region}: costs ${}, and ${} in {first}, where one price holds",
+                    "gcp {} {region}: costs ${}, but ${} in {first}, and both should have one price",
                     machine.name,
                     price.usd(),
                     base.usd()
@@ -149,10 +150,10 @@ impl Catalog {
         let mut doubts = Vec::new();
         let mut doubt = |what: String| doubts.push(format!("{} {} {region}: {what}", machine.provider, machine.name));
         if self.accelerator(&machine.accelerator).is_none_or(|known| known.name != machine.accelerator) {
-            doubt(format!("`{}` is no accelerator of the catalog", machine.accelerator));
+            doubt(format!("`{}` is not an accelerator of the catalog", machine.accelerator));
         }
         if machine.count <= 0.0 {
-            doubt("it carries no accelerator".to_owned());
+            doubt("it has no accelerator".to_owned());
         }
         if quote.as_of.is_empty() && !matches!(quote.basis, Basis::Own { .. }) {
             doubt("its price has no date".to_owned());
@@ -183,7 +184,7 @@ impl Catalog {
             && machine.count > 0.0
             && !PER_ACCELERATOR_USD.contains(&(on_demand.usd() / machine.count))
         {
-            doubt(format!("${} for {} accelerators cannot be", on_demand.usd(), machine.count));
+            doubt(format!("${} for {} accelerators is impossible", on_demand.usd(), machine.count));
         }
         doubts
     }
@@ -237,9 +238,9 @@ mod tests {
             ("aws,p3.2xlarge,us-east-1,V100,1,3.06,,3.1,,2026-01-01,a,high", "one year costs $3.1, more than $3.06"),
             ("aws,p3.2xlarge,us-east-1,V100,1,3.06,,2,2.5,2026-01-01,a,high", "three years cost $2.5, more than $2"),
             ("aws,p3.2xlarge,us-east-1,V100,1,0,,,,2026-01-01,a,high", "on demand costs $0"),
-            ("aws,p3.2xlarge,us-east-1,V100,1,700,,,,2026-01-01,a,high", "$700 for 1 accelerators cannot be"),
-            ("aws,p3.2xlarge,us-east-1,V100,0,3.06,,,,2026-01-01,a,high", "it carries no accelerator"),
-            ("aws,p3.2xlarge,us-east-1,V1000,1,3.06,,,,2026-01-01,a,high", "`V1000` is no accelerator"),
+            ("aws,p3.2xlarge,us-east-1,V100,1,700,,,,2026-01-01,a,high", "$700 for 1 accelerators is impossible"),
+            ("aws,p3.2xlarge,us-east-1,V100,0,3.06,,,,2026-01-01,a,high", "it has no accelerator"),
+            ("aws,p3.2xlarge,us-east-1,V1000,1,3.06,,,,2026-01-01,a,high", "`V1000` is not an accelerator"),
             ("aws,p3.2xlarge,us-east-1,V100,1,3.06,,,,,a,high", "its price has no date"),
         ] {
             let found = doubts(row);
@@ -257,7 +258,7 @@ mod tests {
         );
         let expected = [
             "aws p3.16xlarge us-east-1: costs $25, not 8 times the $3.06 of p3.2xlarge",
-            "gcp a2-highgpu-1g us-east1: costs $3.7, and $3.6 in us-central1, where one price holds",
+            "gcp a2-highgpu-1g us-east1: costs $3.7, but $3.6 in us-central1, and both should have one price",
             "gcp_components n1-core us-central1 h: spot costs $0.04, more than $0.03 on demand",
         ];
         assert_eq!(found, expected);
@@ -272,9 +273,9 @@ mod tests {
     #[test]
     fn a_poisoned_row_in_the_embedded_tables_is_told() {
         for (row, told) in [
-            ("aws,p5.48xlarge,eu-west-3,H100-80GB,8,60,60,,,2026-01-01,a,high", "spot costs $60, no less than $60"),
-            ("aws,p5.48xlarge,eu-west-3,H100-80GB,8,9,,,,2026-01-01,a,high", "on demand costs $9, and $"),
-            ("new,box,*,H100-80GB,8,8,,,,2026-01-01,a,high", "one H100-80GB costs $1.000, and $"),
+            ("aws,p5.48xlarge,eu-west-3,H100-80GB,8,60,60,,,2026-01-01,a,high", "spot costs $60, not less than $60"),
+            ("aws,p5.48xlarge,eu-west-3,H100-80GB,8,9,,,,2026-01-01,a,high", "on demand costs $9, but usually $"),
+            ("new,box,*,H100-80GB,8,8,,,,2026-01-01,a,high", "one H100-80GB costs $1.000, but the median"),
         ] {
             let found = doubts_with(row);
             // A row may move the median, and so what stands at its edge.
@@ -290,7 +291,7 @@ mod tests {
         let file = |stem, text| CsvFile { path: stem, stem, text };
         let files = [file("prices", &*prices), file("accelerators", accelerators), file("exceptions", exceptions)];
         let doubts = Catalog::from_tables(&files).unwrap().verify();
-        assert_eq!(doubts, ["exceptions dear aws p2.*: no row is one"]);
+        assert_eq!(doubts, ["exceptions dear aws p2.*: no price matches"]);
     }
 
     #[test]

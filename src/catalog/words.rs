@@ -1,5 +1,5 @@
-//! Which words are names, remembered: text that nobody reads is searched word by word, and the same words come again in
-//! each file and each state of it.
+//! A cache of words that are names. Unsupported files are searched word by word, and the same words repeat in
+//! each file and each of its states.
 
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};

@@ -1,7 +1,7 @@
-//! Arguments, files, git, network, output, exit code: everything that touches the world.
+//! The command line and all input and output: arguments, files, git, network, reports, exit codes.
 //!
-//! One file a verb. A verb reads its input through a `session`, asks the spine in `lib.rs` and hands a report to
-//! `output`. Nothing below this room prints.
+//! Each subcommand has one file in `verbs`. It reads its input through a `session`, calls `lib.rs` and passes a report to
+//! `output`. No module outside `cli` prints.
 
 mod args;
 mod mcp;
@@ -30,10 +30,10 @@ pub fn main() -> ExitCode {
     let arguments = match Arguments::parse_process() {
         Ok(arguments) => arguments,
         Err(error) => {
-            // Help and version are printed on purpose and are no failure.
+            // Printing help or the version is not a failure.
             let code = if error.use_stderr() { 2 } else { 0 };
             return match error.print() {
-                // Whoever reads may stop reading.
+                // The reader of a pipe may stop reading.
                 Err(failed) if failed.kind() != std::io::ErrorKind::BrokenPipe => ExitCode::from(2),
                 _ => ExitCode::from(code),
             };

@@ -1,10 +1,10 @@
-//! What the table of settings says, for editors (a JSON schema) and for people (a file to start from).
+//! Converts the table of settings into a JSON schema, a page of the book and an example file.
 
 use serde_json::{Map, Value, json};
 
 use super::table::{SETTINGS, Setting, SettingKind, parts};
 
-/// A JSON schema of `gpulint.toml`.
+/// Returns a JSON schema of `gpulint.toml`.
 pub fn schema() -> String {
     let mut root = table();
     root.insert("$schema".to_owned(), json!("https://json-schema.org/draft/2020-12/schema"));
@@ -69,28 +69,26 @@ fn described(setting: &Setting) -> Value {
         }
     };
     schema["description"] = json!(setting.meaning);
-    // The defaults are written so that they are JSON as well as TOML.
+    // Each default is valid both as TOML and as JSON.
     if let Some(default) = setting.default.and_then(|default| serde_json::from_str::<Value>(default).ok()) {
         schema["default"] = default;
     }
     schema
 }
 
-/// A page of the book: every setting with what it takes, by the table that it stands in.
+/// Returns a page of the book with every setting, grouped by table.
 pub fn document() -> String {
     let mut text = String::from(
         "<!-- written from src/config/table.rs; change that file -->\n\n# Every setting\n\n\
-         What may stand in `gpulint.toml`. `[]` after a name means one of several tables (`[[budgets]]`), `*` any name. Settings of single \
-         rules stand on [the pages of the rules](rules/README.md).\n",
+         This page lists every setting of `gpulint.toml`. In a name, `[]` marks a list of tables (`[[budgets]]`), and `*` is any name. \
+         [The page of each rule](rules/README.md) lists the rule's parameters.\n",
     );
     let mut before = None;
     for setting in SETTINGS {
         let section = setting.path.split(['.', '[']).next().filter(|it| *it != setting.path);
         if before != Some(section) {
-            let heading = section.map_or("At the top".to_owned(), |it| format!("`{it}`"));
-            text.push_str(&format!(
-                "\n## {heading}\n\n| setting | takes | without it | meaning |\n|---|---|---|---|\n"
-            ));
+            let heading = section.map_or("Top-level settings".to_owned(), |it| format!("`{it}`"));
+            text.push_str(&format!("\n## {heading}\n\n| setting | value | default | meaning |\n|---|---|---|---|\n"));
             before = Some(section);
         }
         let default = setting.default.map_or(String::new(), |it| format!("`{it}`"));
@@ -100,14 +98,14 @@ pub fn document() -> String {
     text
 }
 
-/// As it may stand in a cell.
+/// Escapes a string for a table cell.
 fn escaped(text: &str) -> String {
     text.replace('|', "\\|")
 }
 
-/// A file in which every setting stands, switched off, with its meaning.
+/// Returns an example file that lists every setting in a comment, with its meaning.
 pub fn example() -> String {
-    let mut text = String::from("# Settings of gpulint. What is commented out shows the default, or an example.\n");
+    let mut text = String::from("# Settings of gpulint. Each commented line shows the default or an example.\n");
     let mut before = String::new();
     for setting in SETTINGS.iter().filter(|setting| setting.path != "extend") {
         let path = setting.path.replace("rules.*.*", "rules.on-demand-batch.min_monthly_usd");

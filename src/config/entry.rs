@@ -1,8 +1,8 @@
-//! A value of a file of settings.
+//! A value of a settings file.
 
 use crate::source::{Date, Span};
 
-/// A value and where it stands.
+/// A value with its position.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Entry {
     pub value: SettingValue,
@@ -44,7 +44,7 @@ impl SettingValue {
         }
     }
 
-    /// Each with its place.
+    /// Returns the strings of a list, each with its position.
     pub fn spanned_texts(&self) -> &[(String, Span)] {
         match self {
             SettingValue::Texts(texts) => texts,

@@ -1,4 +1,4 @@
-//! What is wrong with settings although each value has the right type.
+//! Checks settings whose values have the right type but are impossible or contradict each other.
 
 use super::key::Number;
 use super::tables::Table;
@@ -6,10 +6,10 @@ use super::{Config, Key, RunSetting, pack, setting, version};
 use crate::diagnostic::{Diagnostic, Level};
 use crate::source::Span;
 
-/// Each of them reads all rules again.
+/// gpulint reads all rules again for each layer.
 const MOST_LAYERS: usize = 64;
 
-/// What bounds may be raised to: beyond it a machine of a code host has no memory, no stack or no time left.
+/// The maximum of each bound. Beyond it, a CI machine would run out of memory, stack or time.
 const LARGEST_BOUNDS: [(Key<Number>, f64); 6] = [
     (setting!("bounds.file-mib"), 1_024.0),
     (setting!("bounds.nesting"), 200.0),
@@ -19,7 +19,7 @@ const LARGEST_BOUNDS: [(Key<Number>, f64); 6] = [
     (setting!("bounds.render-seconds"), 3_600.0),
 ];
 
-/// What a limit may say; one of them at least.
+/// The keys of a limit. Each limit needs at least one.
 const LIMITED: [Key<Number>; 4] = [
     setting!("limits[].accelerators"),
     setting!("limits[].machines"),
@@ -27,10 +27,10 @@ const LIMITED: [Key<Number>; 4] = [
     setting!("limits[].resource_machines"),
 ];
 
-/// Shares, in tables about prices; the other numbers there are zero or more.
+/// The shares in tables about prices. All other numbers in these tables are zero or more.
 const SHARES: [Key<Number>; 2] = [setting!("contracts[].discount"), setting!("hardware[].utilization")];
 
-/// A savings plan or the like is bought for one of two times.
+/// Commitments are sold for one or three years.
 const COMMITMENT_YEARS: Key<Number> = setting!("contracts[].commitment_years");
 
 type Refuse<'a> = dyn FnMut(String, Span) + 'a;
@@ -43,7 +43,9 @@ impl Config {
         if let Some((requirement, span)) = self.text(setting!("required-version")) {
             match version::meets(version, requirement) {
                 Ok(true) => {}
-                Ok(false) => refuse(format!("this is gpulint {version}, and `{requirement}` is required"), span),
+                Ok(false) => {
+                    refuse(format!("this file requires gpulint {requirement}, and this is gpulint {version}"), span)
+                }
                 Err(why) => refuse(why, span),
             }
         }
@@ -59,13 +61,13 @@ impl Config {
         self.judge_suppressions(refuse);
     }
 
-    /// Whole numbers, and none so large that it is no limit.
+    /// Refuses bounds that are not whole numbers, or that are so large that they limit nothing.
     fn judge_bounds(&self, refuse: &mut Refuse) {
         for (bound, most) in LARGEST_BOUNDS {
             if let Some(entry) = self.at(bound)
                 && !entry.value.number().is_some_and(|it| it.fract() == 0.0 && (1.0..=most).contains(&it))
             {
-                refuse(format!("`{}` is a whole number from 1 to {most}", bound.path()), entry.span);
+                refuse(format!("`{}` must be a whole number from 1 to {most}", bound.path()), entry.span);
             }
         }
     }
@@ -74,16 +76,16 @@ impl Config {
         for table in self.tables(setting!("limits")) {
             let given = || LIMITED.into_iter().filter_map(|key| table.at(key));
             if let Some(entry) = given().find(|it| !it.value.number().is_some_and(|most| most >= 0.0)) {
-                refuse("a limit is a number of zero or more".to_owned(), entry.span);
+                refuse("a limit must be a number of zero or more".to_owned(), entry.span);
             } else if let (None, Some(entry)) = (given().next(), table.first()) {
-                refuse(format!("a limit says one of {}", LIMITED.map(Key::name).join(", ")), entry.key);
+                refuse(format!("[[limits]] needs one of {}", LIMITED.map(Key::name).join(", ")), entry.key);
             }
         }
         for table in self.tables(setting!("budgets")) {
             if let Some(entry) = table.first()
                 && !table.number(setting!("budgets[].monthly_usd")).is_some_and(|usd| usd >= 0.0)
             {
-                refuse("a budget says `monthly_usd`, in dollars".to_owned(), entry.key);
+                refuse("[[budgets]] needs `monthly_usd`, in dollars per month".to_owned(), entry.key);
             }
         }
     }
@@ -91,11 +93,11 @@ impl Config {
     fn judge_layers(&self, refuse: &mut Refuse) {
         let layers = self.layers();
         if let Some(entry) = layers.get(MOST_LAYERS).and_then(|layer| layer.config.entries.values().next()) {
-            refuse(format!("there are more than {MOST_LAYERS} [[paths]]"), entry.key);
+            refuse(format!("gpulint accepts at most {MOST_LAYERS} [[paths]] tables"), entry.key);
         }
         for layer in layers.iter().filter(|layer| layer.patterns.is_empty()) {
             if let Some(entry) = layer.config.entries.values().next() {
-                refuse("[[paths]] says which files it is for: match = \"envs/prod/**\"".to_owned(), entry.key);
+                refuse("[[paths]] needs the files that it applies to: match = \"envs/prod/**\"".to_owned(), entry.key);
             }
         }
     }
@@ -105,7 +107,7 @@ impl Config {
         if let Some((_, entry)) = self.entries.iter().find(|(keys, _)| keys.first().is_some_and(|it| it == "runs"))
             && self.runs().iter().any(names_none)
         {
-            refuse("[[runs]] says which directories it is for: paths = [\"infra\"]".to_owned(), entry.key);
+            refuse("[[runs]] needs the directories that it applies to: paths = [\"infra\"]".to_owned(), entry.key);
         }
     }
 
@@ -114,16 +116,16 @@ impl Config {
         let parts: Vec<&str> = version.trim_start_matches('v').split('.').collect();
         let is_number = |part: &&str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
         if !matches!(parts.len(), 2 | 3) || !parts.iter().all(is_number) {
-            refuse(format!("`{}` is no version of Kubernetes, as in \"1.34\"", version.escape_debug()), span);
+            refuse(format!("`{}` is not a Kubernetes version such as \"1.34\"", version.escape_debug()), span);
         }
     }
 
     fn judge_suppressions(&self, refuse: &mut Refuse) {
         for suppress in self.suppressions() {
             if suppress.rules.is_empty() {
-                refuse("a suppression names its rules: rules = [\"oversized-gpu\"]".to_owned(), suppress.span);
+                refuse("[[suppress]] needs `rules`: rules = [\"oversized-gpu\"]".to_owned(), suppress.span);
             } else if suppress.address.is_none() && suppress.path.is_none() {
-                let what = "a suppression names an address or a path; `ignore` switches a rule off everywhere";
+                let what = "[[suppress]] needs `address` or `path`; to switch a rule off everywhere, use `ignore`";
                 refuse(what.to_owned(), suppress.span);
             }
         }
@@ -132,13 +134,16 @@ impl Config {
     fn judge_prices(&self, refuse: &mut Refuse) {
         for (provider, entry) in self.below(setting!("prices.discount")) {
             if !entry.value.number().is_some_and(|share| (0.0..=1.0).contains(&share)) {
-                refuse(format!("the discount of {provider} is a share from 0 to 1, as in 0.12 for 12 %"), entry.span);
+                refuse(
+                    format!("the discount of {provider} must be a share from 0 to 1, such as 0.12 for 12%"),
+                    entry.span,
+                );
             }
         }
         if let Some(entry) = self.get(setting!("prices.usd_per_unit"))
             && entry.value.number().is_none_or(|rate| rate <= 0.0)
         {
-            refuse("`usd_per_unit` is a number above zero, as in 1.08".to_owned(), entry.span);
+            refuse("`usd_per_unit` must be a number above zero, such as 1.08".to_owned(), entry.span);
         }
         self.judge_currency(refuse);
         let contract = [
@@ -156,10 +161,10 @@ impl Config {
             setting!("traffic[].ms_per_token"),
         ];
         for (list, one_of, who) in [
-            (setting!("contracts"), &contract[..], "a contract"),
-            (setting!("hardware"), &hardware, "hardware"),
-            (setting!("usage"), &usage, "usage"),
-            (setting!("traffic"), &traffic, "traffic"),
+            (setting!("contracts"), &contract[..], "[[contracts]]"),
+            (setting!("hardware"), &hardware, "[[hardware]]"),
+            (setting!("usage"), &usage, "[[usage]]"),
+            (setting!("traffic"), &traffic, "[[traffic]]"),
         ] {
             for table in self.tables(list) {
                 judge_commitment(&table, refuse);
@@ -170,41 +175,44 @@ impl Config {
 }
 
 impl Config {
-    /// A currency needs a rate, and nobody fetches one.
+    /// Refuses a currency without a rate. gpulint never fetches exchange rates.
     fn judge_currency(&self, refuse: &mut Refuse) {
         let rate = self.get(setting!("prices.units_per_usd"));
         if let Some(entry) = rate
             && !entry.value.number().is_some_and(|rate| (1e-4..=1e6).contains(&rate))
         {
-            refuse("`units_per_usd` is a number from 0.0001 to 1000000, as in 0.92".to_owned(), entry.span);
+            refuse("`units_per_usd` must be a number from 0.0001 to 1000000, such as 0.92".to_owned(), entry.span);
         }
         let Some((code, span)) = self.text(setting!("prices.currency")) else { return };
         if code.len() != 3 || !code.bytes().all(|byte| byte.is_ascii_uppercase()) {
-            refuse(format!("`{}` is no code of a currency, as in \"EUR\"", code.escape_debug()), span);
+            refuse(format!("`{}` is not a currency code such as \"EUR\"", code.escape_debug()), span);
         }
         if rate.is_none() && code != "USD" {
             refuse(
-                format!("`units_per_usd` says what a dollar is in {}: no rate is fetched", code.escape_debug()),
+                format!(
+                    "set `units_per_usd`, the {} per dollar: gpulint fetches no exchange rate",
+                    code.escape_debug()
+                ),
                 span,
             );
         }
     }
 }
 
-/// A commitment is a way of buying itself.
+/// Refuses a commitment together with another way of buying.
 fn judge_commitment(table: &Table<'_>, refuse: &mut Refuse) {
     let way = table.text(setting!("contracts[].purchase")).unwrap_or("on-demand");
     if let Some(entry) = table.at(COMMITMENT_YEARS)
         && way != "on-demand"
     {
         refuse(
-            format!("`commitment_years` is what on-demand use is committed to: `purchase` is not {way} then"),
+            format!("`commitment_years` applies to on-demand prices: remove it, or `purchase = \"{way}\"`"),
             entry.span,
         );
     }
 }
 
-/// What a table about prices says: one of some numbers, and none that is impossible.
+/// Refuses a table about prices that has none of the numbers it needs, or an impossible number.
 fn judge_numbers(table: &Table<'_>, one_of: &[Key<Number>], who: &str, refuse: &mut Refuse) {
     if let Some(first) = table.first()
         && one_of.iter().all(|key| table.at(*key).is_none())
@@ -213,17 +221,17 @@ fn judge_numbers(table: &Table<'_>, one_of: &[Key<Number>], who: &str, refuse: &
         let (last, others) = names
             .split_last()
             .map_or((String::new(), String::new()), |(last, others)| (last.clone(), others.join(", ")));
-        refuse(format!("{who} says {others} or {last}"), first.key);
+        refuse(format!("{who} needs {others} or {last}"), first.key);
     }
     for (key, entry) in table.entries() {
         let Some(number) = entry.value.number() else { continue };
         let is_share = SHARES.iter().any(|share| share.name() == key);
         if key == COMMITMENT_YEARS.name() && number != 1.0 && number != 3.0 {
-            refuse(format!("`{key}` is 1 or 3"), entry.span);
+            refuse(format!("`{key}` must be 1 or 3"), entry.span);
         }
         if number < 0.0 || (is_share && number > 1.0) {
             let range = if is_share { "from 0 to 1" } else { "of zero or more" };
-            refuse(format!("`{key}` is a number {range}"), entry.span);
+            refuse(format!("`{key}` must be a number {range}"), entry.span);
         }
     }
 }

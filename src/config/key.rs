@@ -1,18 +1,17 @@
-//! Names of settings that the compiler has looked up in the table: a misspelt one, or one that is asked for another kind
-//! of value than it takes, does not build.
+//! Names of settings that the compiler checks against the table. A misspelled name or a wrong kind of value does not compile.
 
 use std::marker::PhantomData;
 
 use super::table::{SETTINGS, SettingKind};
 
-/// A setting that is there, and takes `T`. Made by [`setting!`](crate::config::setting).
+/// An existing setting with a value of kind `T`. Created by [`setting!`](crate::config::setting).
 #[derive(Debug)]
 pub struct Key<T> {
     path: &'static str,
     takes: PhantomData<fn() -> T>,
 }
 
-/// What a key leads to.
+/// The kind of value of a key.
 pub trait Takes {
     const GROUP: ValueShape;
 }
@@ -24,11 +23,11 @@ pub enum ValueShape {
     Number,
     Flag,
     Date,
-    /// Whatever the setting takes.
+    /// Any kind of value.
     Any,
-    /// Values under names that are free, as in `tiers`.
+    /// A table with free names, such as `tiers`.
     Names,
-    /// Tables that may stand several times, as in `[[suppress]]`.
+    /// A list of tables, such as `[[suppress]]`.
     Tables,
 }
 
@@ -55,7 +54,7 @@ impl<T> Clone for Key<T> {
 impl<T> Copy for Key<T> {}
 
 impl<T: Takes> Key<T> {
-    /// Called where constants are computed: what is wrong ends the build.
+    /// Runs at compile time: an unknown name or a wrong kind ends the build.
     pub const fn of(path: &'static str) -> Self {
         let mut at = 0;
         while at < SETTINGS.len() {
@@ -73,7 +72,7 @@ impl<T> Key<T> {
         self.path
     }
 
-    /// The name inside of its table: `limits[].machines` → `machines`.
+    /// Returns the name inside its table: `machines` for `limits[].machines`.
     pub(super) fn name(self) -> &'static str {
         self.path.rsplit_once('.').map_or(self.path, |(_, name)| name)
     }
@@ -117,7 +116,7 @@ const fn is_of(kind: SettingKind, group: ValueShape) -> bool {
     )
 }
 
-/// The key of a setting; the kind of its value follows from who takes it.
+/// Returns the key of a setting. The caller determines the kind of its value.
 ///
 /// ```
 /// gpulint::config::Config::default().number(gpulint::setting!("bounds.seconds"));

@@ -1,7 +1,7 @@
-//! `gpulint.toml` → settings.
+//! Reads `gpulint.toml` into settings.
 //!
-//! Each value remembers where it stands, so that a message can point at it. Knows no rule by name: whoever loads the
-//! rules checks the names that stand here.
+//! Each value has its position, so that a message can point at it. This module knows no rules: the code that loads the rules
+//! checks the rule names of the settings.
 
 mod document;
 mod entry;
@@ -33,41 +33,41 @@ use crate::source::{Date, Sources, Span};
 /// The name of the file.
 pub const FILE_NAME: &str = "gpulint.toml";
 
-/// Files that extend each other in a row.
+/// The longest chain of files that extend each other.
 const LONGEST_CHAIN: usize = 16;
 
-/// What one or several files set.
+/// The settings of one file and of the files that it extends.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Config {
     entries: BTreeMap<Vec<String>, Entry>,
 }
 
-/// What is set for one rule.
+/// The settings of one rule.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rule<'a> {
     pub name: &'a str,
-    /// Where the rule is named.
+    /// The position of the rule's name.
     pub span: Span,
     pub level: Option<Level>,
-    /// Up to that day it only notes.
+    /// The last day on which its findings are only notes.
     pub note_until: Option<Date>,
     pub ignorable: Option<bool>,
-    /// In a pack: the repository below cannot change or ignore it.
+    /// In a pack: whether repositories that use the pack cannot change or suppress the rule.
     pub forbid: Option<bool>,
-    /// In a pack: of these parameters.
+    /// In a pack: the parameters that repositories which use the pack cannot change.
     pub forbidden_parameters: Vec<String>,
     pub parameters: Vec<(&'a str, &'a Entry)>,
 }
 
-/// An entry of `[[paths]]`: settings of some files.
+/// An entry of `[[paths]]`: settings for some files.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PathLayer<'a> {
     pub patterns: &'a [(String, Span)],
-    /// The rest of it, as if it stood at the top.
+    /// The other keys of the entry, as top-level settings.
     pub config: Config,
 }
 
-/// Reads a file and those that it extends. What is wrong is told; settings that are not wrong are kept.
+/// Reads a file and the files that it extends. Returns all valid settings, and the errors.
 pub fn load(sources: &Sources, path: &str, version: &str) -> (Config, Vec<Diagnostic>) {
     let mut config = Config::default();
     let mut wrong = Vec::new();
@@ -77,13 +77,13 @@ pub fn load(sources: &Sources, path: &str, version: &str) -> (Config, Vec<Diagno
         let refuse = |why: String| Diagnostic::new(Level::Error, why, from);
         if seen.contains(&path) || seen.len() >= LONGEST_CHAIN {
             wrong
-                .push(refuse(format!("`{path}` extends itself, or more than {LONGEST_CHAIN} files follow each other")));
+                .push(refuse(format!("`{path}` extends itself, or more than {LONGEST_CHAIN} files extend each other")));
             break;
         }
         let file = match sources.open(&path) {
             Ok(file) => file,
             Err(error) => {
-                wrong.push(refuse(format!("`{path}` cannot be read: {error}")));
+                wrong.push(refuse(format!("gpulint cannot read `{path}`: {error}")));
                 break;
             }
         };
@@ -102,7 +102,7 @@ pub fn load(sources: &Sources, path: &str, version: &str) -> (Config, Vec<Diagno
 }
 
 impl Config {
-    /// Adds what an extended file sets: it counts where nothing is set yet, and its lists of tables are appended.
+    /// Adds the settings of an extended file. They apply only to keys that are not set yet, and their lists of tables are appended.
     fn add_below(&mut self, layer: BTreeMap<Vec<String>, Entry>) {
         let taken: Vec<(&str, usize)> = table::lists().map(|name| (name, self.tables_of(name).count())).collect();
         for (mut keys, entry) in layer {
@@ -119,7 +119,7 @@ impl Config {
         Level::from_name(self.text(setting!("fail-on"))?.0)
     }
 
-    /// The value of a setting such as `defaults.region`, and where it stands.
+    /// Returns the value of a setting such as `defaults.region`, and its position.
     pub fn text(&self, key: Key<Text>) -> Option<(&str, Span)> {
         let entry = self.at(key)?;
         Some((entry.value.text()?, entry.span))
@@ -149,7 +149,7 @@ impl Config {
         self.entries.get(&keys)
     }
 
-    /// The values of a table whose names are free: `tiers`, `prices.discount`.
+    /// Returns the values of a table with free names, such as `tiers` or `prices.discount`.
     pub fn below(&self, key: Key<Names>) -> impl Iterator<Item = (&str, &Entry)> {
         let above: Vec<&str> = key.path().split('.').collect();
         self.entries.iter().filter_map(move |(keys, entry)| match keys.split_last() {
@@ -158,7 +158,7 @@ impl Config {
         })
     }
 
-    /// Whether a table whose names are free says something of this one.
+    /// Whether a table with free names contains this name.
     pub fn names(&self, key: Key<Names>, name: &str) -> bool {
         self.below(key).any(|(it, _)| it == name)
     }
@@ -226,12 +226,12 @@ impl Config {
         self.tables(setting!("budgets")).filter_map(|table| BudgetSetting::of(&table)).collect()
     }
 
-    /// Every value that is set, by its path, for `config show`.
+    /// Returns every value with its path, for `config show`.
     pub fn entries(&self) -> impl Iterator<Item = (String, &Entry)> {
         self.entries.iter().map(|(keys, entry)| (read::display(keys), entry))
     }
 
-    /// The tables of a list such as `suppress`.
+    /// Returns the tables of a list such as `suppress`.
     pub fn tables(&self, list: Key<Tables>) -> impl Iterator<Item = Table<'_>> {
         self.tables_of(list.path())
     }

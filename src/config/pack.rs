@@ -1,4 +1,4 @@
-//! Packs, as settings name them: a directory of the repository, or a commit of another one.
+//! The packs in `[[packs]]`: a directory of this repository, or a commit of another one.
 
 use super::key::Text;
 use super::{Key, Table, setting};
@@ -13,10 +13,10 @@ const DIRECTORY: Key<Text> = setting!("packs[].directory");
 /// An entry of `[[packs]]`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pack<'a> {
-    /// Where it lies; said for every pack that does not come from git.
+    /// Its directory. Every pack that does not come from git has one.
     pub path: Option<&'a str>,
     pub origin: Option<Origin<'a>>,
-    /// Where its path or its address is named.
+    /// The position of its path or its address.
     pub span: Span,
 }
 
@@ -25,9 +25,9 @@ pub struct Pack<'a> {
 pub struct Origin<'a> {
     pub git: &'a str,
     pub commit: &'a str,
-    /// Of what it holds; `gpulint rules vendor` tells it where it is not said yet.
+    /// The checksum of the pack's content. If it is not set, `gpulint rules vendor` prints it.
     pub sha256: Option<&'a str>,
-    /// The directory of that repository; all of it where it is not said.
+    /// The directory in that repository, or `None` for the whole repository.
     pub directory: Option<&'a str>,
 }
 
@@ -44,15 +44,15 @@ impl<'a> Pack<'a> {
     }
 }
 
-/// What is wrong with an entry, and where.
+/// Reports the errors of an entry with their positions.
 pub(super) fn judge(table: &Table<'_>, refuse: &mut dyn FnMut(String, Span)) {
     let Some(first) = table.first() else { return };
     if table.at(GIT).is_none() {
         if table.at(PATH).is_none() {
-            refuse("a pack says `path`, or `git` with `commit` and `sha256`".to_owned(), first.key);
+            refuse("[[packs]] needs `path`, or `git` with `commit` and `sha256`".to_owned(), first.key);
         }
         for (key, entry) in table.entries().filter(|(key, _)| *key != PATH.name()) {
-            refuse(format!("`{key}` belongs to a pack that comes from `git`"), entry.key);
+            refuse(format!("`{key}` needs `git`: remove it from a pack with `path` only"), entry.key);
         }
         return;
     }
@@ -63,18 +63,18 @@ pub(super) fn judge(table: &Table<'_>, refuse: &mut dyn FnMut(String, Span)) {
     };
     each(GIT, &|address| unusable(address).map(str::to_owned));
     each(COMMIT, &|commit| {
-        let what = "`commit` is a full commit of 40 hexadecimal digits; a branch or a tag may be moved";
+        let what = "`commit` must be a full commit id of 40 hexadecimal digits, because branches and tags can move";
         (!is_hexadecimal(commit, 40)).then(|| what.to_owned())
     });
     each(SHA256, &|sum| {
-        (!is_hexadecimal(sum, 64)).then(|| "`sha256` has 64 hexadecimal digits in small letters".to_owned())
+        (!is_hexadecimal(sum, 64)).then(|| "`sha256` must have 64 hexadecimal digits in lower case".to_owned())
     });
     each(DIRECTORY, &|directory| {
         let leads_out = directory.starts_with('/') || normalize(directory).is_none();
-        leads_out.then(|| "`directory` lies in the repository of the pack".to_owned())
+        leads_out.then(|| "`directory` must be a directory of the pack's repository".to_owned())
     });
     if let (Some(git), None) = (table.at(GIT), table.at(COMMIT)) {
-        refuse("a pack from `git` says its `commit`, all 40 digits of it".to_owned(), git.key);
+        refuse("a pack from `git` needs `commit`, the full commit id of 40 digits".to_owned(), git.key);
     }
 }
 
@@ -82,18 +82,18 @@ fn is_hexadecimal(text: &str, digits: usize) -> bool {
     text.len() == digits && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
-/// Why an address is not handed to git. It is not repeated: it may hold a password.
+/// Returns why gpulint does not pass an address to git. The reason never contains the address, which may contain a password.
 fn unusable(address: &str) -> Option<&'static str> {
     const SCHEMES: &str =
-        "`git` is an address that starts with https://, ssh:// or file://, or is written user@host:path";
+        "`git` must be an address that starts with https://, ssh:// or file://, or has the form user@host:path";
     if address.chars().any(|c| c.is_control() || c.is_whitespace() || c == '\\') || address.len() > 2_000 {
-        return Some("the address of a pack is one line without blanks and backslashes");
+        return Some("the address of a pack must be one line without blanks or backslashes");
     }
     let (host, has_password) = match address.split_once("://") {
         Some(("https" | "ssh" | "file", rest)) => {
             let host = rest.split('/').next().unwrap_or_default();
             let user = host.rsplit_once('@').map_or("", |(user, _)| user);
-            // the user of https is where a token stands
+            // The user of an https address is usually a token.
             (host, user.contains(':') || address.starts_with("https") && !user.is_empty())
         }
         Some(_) => return Some(SCHEMES),
@@ -103,7 +103,9 @@ fn unusable(address: &str) -> Option<&'static str> {
         },
     };
     if has_password {
-        return Some("the address of a pack holds a user or a password; leave them to git's credential helper");
+        return Some(
+            "the address of a pack contains a user or a password: remove them, and use git's credential helper",
+        );
     }
     let named = host.rsplit_once('@').map_or(host, |(_, name)| name);
     if host.starts_with('-') || named.starts_with('-') || address.contains("::") {

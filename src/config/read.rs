@@ -1,4 +1,4 @@
-//! One file of settings: its values with their places, and what is wrong with it.
+//! Reads one settings file: its values with their positions, and its errors.
 
 use std::collections::BTreeMap;
 
@@ -10,10 +10,10 @@ use super::table::{self, Next, SettingKind};
 use crate::diagnostic::{Diagnostic, Level, nearest};
 use crate::source::{self, Date, FileId, Sources, Span};
 
-/// Tables inside of tables; the settings need three.
+/// The deepest nesting of tables that is read. The settings need three.
 const DEEPEST: usize = 8;
 
-/// What one file sets, and what is wrong with it.
+/// Returns the values that one file sets, and its errors.
 pub(super) fn read(sources: &Sources, file: FileId) -> (BTreeMap<Vec<String>, Entry>, Vec<Diagnostic>) {
     let text = sources.text(file);
     let directory = source::parent(&sources.path(file)).to_owned();
@@ -23,7 +23,11 @@ pub(super) fn read(sources: &Sources, file: FileId) -> (BTreeMap<Vec<String>, En
     let (table, errors) = DeTable::parse_recoverable(plain);
     for error in errors {
         let span = reader.span(error.span().unwrap_or(0..0));
-        reader.wrong.push(Diagnostic::new(Level::Error, format!("this is no TOML: {}", error.message()), Some(span)));
+        reader.wrong.push(Diagnostic::new(
+            Level::Error,
+            format!("this file is not valid TOML: {}", error.message()),
+            Some(span),
+        ));
     }
     if reader.wrong.is_empty() {
         reader.table(table.get_ref(), &mut Vec::new());
@@ -33,7 +37,7 @@ pub(super) fn read(sources: &Sources, file: FileId) -> (BTreeMap<Vec<String>, En
 
 struct Reader {
     file: FileId,
-    /// Where the text begins, after a byte-order mark.
+    /// The position after a byte-order mark.
     start: usize,
     directory: String,
     entries: BTreeMap<Vec<String>, Entry>,
@@ -58,7 +62,7 @@ impl Reader {
             (Next::Tables, DeValue::Array(tables)) => {
                 for (index, inner) in tables.iter().enumerate() {
                     let DeValue::Table(table) = inner.get_ref() else {
-                        self.refuse(inner, &format!("`{}` takes tables", keys.join(".")));
+                        self.refuse(inner, &format!("`{}` must be a list of tables", keys.join(".")));
                         continue;
                     };
                     keys.push(index_key(index));
@@ -67,11 +71,11 @@ impl Reader {
                 }
             }
             (Next::Table(_), other) => {
-                self.refuse(value, &format!("`{}` is a table, not {}", keys.join("."), kind_of(other)));
+                self.refuse(value, &format!("`{}` must be a table, not {}", keys.join("."), kind_of(other)));
             }
             (Next::Tables, other) => {
                 let name = keys.join(".");
-                self.refuse(value, &format!("`{name}` is written as [[{name}]], not as {}", kind_of(other)));
+                self.refuse(value, &format!("write `{name}` as [[{name}]], not as {}", kind_of(other)));
             }
             (Next::Nothing, _) => self.unknown(key, &path),
         }
@@ -90,7 +94,7 @@ impl Reader {
         };
         let help = match nearest(typed, names.iter().copied()) {
             Some(name) => format!("did you mean `{name}`?"),
-            None => format!("known here: {}", names.join(", ")),
+            None => format!("use one of {}", names.join(", ")),
         };
         self.wrong.push(Diagnostic::new(Level::Error, message, Some(key)).with_help(help));
     }
@@ -103,12 +107,12 @@ impl Reader {
             }
             Err(why) => {
                 let why = why.unwrap_or_else(|| format!("{}, not {}", kind.name(), kind_of(value.get_ref())));
-                self.refuse(value, &format!("`{}` takes {why}", display(keys)));
+                self.refuse(value, &format!("`{}` must be {why}", display(keys)));
             }
         }
     }
 
-    /// An error without words means that the type is wrong.
+    /// Converts a value. An error of `None` means that the value has the wrong type.
     fn converted(&self, kind: SettingKind, value: &DeValue, span: Span) -> Result<SettingValue, Option<String>> {
         let kind = match (kind, value) {
             (SettingKind::RuleParameter, DeValue::Table(table)) => {
@@ -116,7 +120,7 @@ impl Reader {
                     let key: &str = AsRef::<str>::as_ref(key.get_ref());
                     let converted = self.converted(kind, value.get_ref(), self.span(value.span()));
                     let takes = "a table of strings, numbers, true, false and lists of strings";
-                    let what = || format!("{takes}, and `{key}` is {}", kind_of(value.get_ref()));
+                    let what = || format!("{takes}, but `{key}` is {}", kind_of(value.get_ref()));
                     Ok((key.to_owned(), converted.map_err(|why| Some(why.unwrap_or_else(what)))?))
                 };
                 return Ok(SettingValue::Map(table.iter().map(entry).collect::<Result<_, Option<String>>>()?));
@@ -170,14 +174,14 @@ impl Reader {
         Ok(SettingValue::Texts(items.iter().map(text).collect::<Result<_, _>>()?))
     }
 
-    /// Settings are shared by people with different systems: a path means the same to all of them.
+    /// Treats a backslash as a slash, so that a path means the same on every system.
     fn path(&self, written: &str) -> Result<String, Option<String>> {
         let path = written.replace('\\', "/");
         let inside = if is_absolute(&path) { None } else { source::join(&self.directory, &path) };
-        inside.ok_or_else(|| Some(format!("a path inside of the repository, and `{written}` leads out of it")))
+        inside.ok_or_else(|| Some(format!("a path inside the repository, and `{written}` leads out of it")))
     }
 
-    /// What is checked lies in the tree at hand, whichever commit the settings are of.
+    /// Resolves a pattern in the work tree, even if the settings come from another commit.
     fn pattern(&self, written: &str) -> Result<String, Option<String>> {
         let path = self.path(written)?;
         let inside =
@@ -195,13 +199,13 @@ impl Reader {
     }
 }
 
-/// From the root of a file system, on Windows too.
+/// Whether the path starts at the root of a file system, also on Windows.
 fn is_absolute(path: &str) -> bool {
     let drive = path.split_once(":/").map(|(drive, _)| drive);
     path.starts_with('/') || drive.is_some_and(|it| it.len() == 1 && it.bytes().all(|byte| byte.is_ascii_alphabetic()))
 }
 
-/// Sorts as the numbers do.
+/// Returns a key that sorts in the order of the numbers.
 pub(super) fn index_key(index: usize) -> String {
     format!("{index:06}")
 }
@@ -210,7 +214,7 @@ fn is_index(key: &str) -> bool {
     key.len() == 6 && key.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// `suppress[0].rules`
+/// Formats keys as in `suppress[0].rules`.
 pub(super) fn display(keys: &[String]) -> String {
     let mut text = String::new();
     for key in keys {

@@ -1,4 +1,4 @@
-//! `[[runs]]`: what is applied in one go, where it cannot be found.
+//! `[[runs]]`: deployments that gpulint cannot find by itself.
 
 use std::collections::BTreeMap;
 
@@ -54,7 +54,7 @@ fn plain(texts: &[(String, crate::source::Span)]) -> Vec<String> {
     texts.iter().map(|(text, _)| text.clone()).collect()
 }
 
-/// As the command line would take it.
+/// Returns a value as the command line would pass it.
 fn assigned(value: &SettingValue) -> String {
     match value {
         SettingValue::Text(text) => text.clone(),
@@ -62,7 +62,7 @@ fn assigned(value: &SettingValue) -> String {
         SettingValue::Number(number) => number.to_string(),
         SettingValue::Flag(flag) => flag.to_string(),
         SettingValue::Date(date) => date.to_string(),
-        // no variable is a table
+        // A variable cannot be a table.
         SettingValue::Map(_) => String::new(),
         SettingValue::Texts(texts) => {
             let quoted =

@@ -1,26 +1,26 @@
-//! What may stand in `gpulint.toml`. One table: reading, `config schema`, `config init` and `config show` follow it.
+//! Every setting of `gpulint.toml`, in one table. Reading, `config schema`, `config init` and `config show` use this table.
 
 use crate::diagnostic::Level;
 
-/// What a setting takes.
+/// The kind of value of a setting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SettingKind {
     Text,
     Texts,
-    /// A path, relative to the file that it stands in; kept relative to the tree.
+    /// A path, written relative to its settings file and stored relative to the tree.
     Path,
     Paths,
-    /// A form of paths of what is checked, in which `*` stands for anything; relative to the file that it stands in.
+    /// A pattern of checked paths in which `*` matches anything, relative to its settings file.
     Pattern,
-    /// One or several of them.
+    /// One pattern or a list of patterns.
     Patterns,
     Number,
     Flag,
     Date,
     OneOf(&'static [&'static str]),
-    /// A parameter that a rule declares; the rule checks it.
+    /// A parameter that a rule declares. The rule checks its type.
     Parameter,
-    /// The same, or a table of these.
+    /// A parameter of a rule, or a table of parameters.
     RuleParameter,
 }
 
@@ -43,18 +43,18 @@ impl SettingKind {
 }
 
 pub struct Setting {
-    /// `rules.*.level`: `*` is any name; `suppress[].rules`: in each of several tables.
+    /// In `rules.*.level`, `*` is any name. In `suppress[].rules`, `[]` is each table of the list.
     pub path: &'static str,
     pub kind: SettingKind,
     pub meaning: &'static str,
-    /// What is used where it is not set, as TOML; none where nothing is.
+    /// The default as TOML, or `None` for a setting without one.
     pub default: Option<&'static str>,
 }
 
 const PURCHASES: SettingKind = SettingKind::OneOf(&["on-demand", "spot", "reserved-1y", "reserved-3y"]);
 const LEVELS: SettingKind = SettingKind::OneOf(&[Level::Note.name(), Level::Warning.name(), Level::Error.name()]);
 const CONFIDENCES: SettingKind = SettingKind::OneOf(&["low", "medium", "high"]);
-/// What a label may declare, by the names that `gpulint.dev/…` has for it.
+/// The facts that a label can declare, by their names in `gpulint.dev/…` annotations.
 const DECLARED: SettingKind = SettingKind::OneOf(&[
     "model",
     "params",
@@ -91,139 +91,139 @@ macro_rules! settings {
 }
 
 settings! {
-    "required-version" SettingKind::Text, None, "versions of gpulint that may read this file, as in \">=0.1\"";
-    "extend" SettingKind::Path, None, "another file of settings that this one adds to";
-    "fail-on" LEVELS, Some("\"warning\""), "lowest level of a finding that makes a run fail";
-    "fail-confidence" CONFIDENCES, Some("\"medium\""), "lowest confidence of a finding that makes a run fail";
-    "fail-on-unread" SettingKind::Flag, Some("false"), "a run fails where something that matters was not judged";
-    "fail-on-examples" SettingKind::Flag, Some("false"), "findings in examples and tests make a run fail as others do";
-    "unexplained" UNEXPLAINED, Some("\"fail\""), "what a change does whose effect is not known: fail as growth does, or tell it and pass";
-    "min-delta-usd" SettingKind::Number, Some("1000"), "dollars a month that make a finding worse, however small a share they are; a tenth does anyway";
-    "min-confidence" CONFIDENCES, Some("\"low\""), "lowest confidence of a finding that is shown";
-    "profile" PROFILES, Some("\"standard\""), "the rules to start from";
+    "required-version" SettingKind::Text, None, "versions of gpulint that can read this file, such as \">=0.1\"";
+    "extend" SettingKind::Path, None, "another settings file that this file extends";
+    "fail-on" LEVELS, Some("\"warning\""), "lowest level of findings that fail the check";
+    "fail-confidence" CONFIDENCES, Some("\"medium\""), "lowest confidence of findings that fail the check";
+    "fail-on-unread" SettingKind::Flag, Some("false"), "fail if a relevant file was not read or a value is unknown";
+    "fail-on-examples" SettingKind::Flag, Some("false"), "findings in examples and tests fail the check, too";
+    "unexplained" UNEXPLAINED, Some("\"fail\""), "effect of a change whose cost effect is unknown: `fail` fails the check, `tell` only reports it";
+    "min-delta-usd" SettingKind::Number, Some("1000"), "a finding is worse if its cost rises by this many dollars a month, or by more than 10%";
+    "min-confidence" CONFIDENCES, Some("\"low\""), "lowest confidence of findings that gpulint shows";
+    "profile" PROFILES, Some("\"standard\""), "the set of rules to start from";
     "select" SettingKind::Texts, Some("[]"), "rules and groups to add to the profile";
     "ignore" SettingKind::Texts, Some("[]"), "rules and groups to leave out";
-    "rules-dir" SettingKind::Paths, Some("[]"), "directories with pages of your own rules";
-    "require-reason" SettingKind::Flag, Some("false"), "a suppression without a reason suppresses nothing";
-    "require-until" SettingKind::Flag, Some("false"), "a suppression without a last day suppresses nothing";
-    "longest-suppression-days" SettingKind::Number, None, "a suppression whose last day is farther off suppresses nothing";
-    "forbid-settings" SettingKind::Texts, Some("[]"), "in a pack: settings that the repository below cannot make, as in \"exclude\" or \"prices.discount\"";
-    "version" SettingKind::Text, None, "in a pack: its version, told with what its rules find";
-    "rules-url" SettingKind::Text, None, "in a pack: where people read about its rules; `{rule}` stands for the name of one";
-    "removed-rules" SettingKind::Texts, Some("[]"), "in a pack: names of rules that are gone; settings and comments that still say them are no mistake";
-    "baseline" SettingKind::Path, Some("\".gpulint-baseline.json\""), "the file of findings that were accepted at once";
-    "render" SettingKind::Flag, Some("false"), "render charts with helm, and kustomizations with kustomize or kubectl, instead of by ourselves";
-    "values" SettingKind::Texts, Some("[]"), "files of values to render charts with; \"*\": once more with each of them";
-    "exclude" SettingKind::Patterns, Some("[]"), "directories that nobody deploys: they are read, and told beside the bill";
-    "runs[].paths" SettingKind::Patterns, None, "the Terraform roots that this run is one of; what is found for them counts no more";
-    "runs[].name" SettingKind::Text, None, "what it is called; without it: by its files";
-    "runs[].var-files" SettingKind::Paths, None, "its files of variables, the strongest last";
-    "runs[].workspace" SettingKind::Text, None, "its workspace";
-    "runs[].modules-dir" SettingKind::Path, None, "where its downloaded modules lie";
-    "runs[].values" SettingKind::Paths, None, "the files of values that its chart is rendered with";
-    "runs[].vars.*" SettingKind::Parameter, None, "the value of a variable";
-    "charts.kubernetes" SettingKind::Text, Some("\"1.34\""), "the version of Kubernetes that charts are told";
-    "charts.api-versions" SettingKind::Texts, Some("[]"), "what the cluster knows beside Kubernetes itself, as in \"monitoring.coreos.com/v1\"";
-    "defaults.provider" SettingKind::Text, None, "cloud of machines where the text names none; then marked as assumed";
-    "defaults.region" SettingKind::Text, None, "region where the text names none; then marked as assumed";
-    "defaults.accelerator" SettingKind::Text, None, "accelerator of pods that name none; then marked as assumed";
-    "labels.required" SettingKind::Texts, Some("[]"), "labels that each resource must carry; empty: at least one that attributes cost";
-    "labels.values.*" SettingKind::Texts, None, "the values that a label may have";
-    "labels.declare.*" DECLARED, None, "what a label of your own says by hand, as in \"acme.example/llm\" = \"model\"";
-    "models.file" SettingKind::Path, None, "a CSV file with your own models, in the columns of `pricing/models.csv`";
-    "models.configs.*" SettingKind::Path, None, "the config.json of a model of your own, as in \"acme/legal-9b\" = \"models/legal/config.json\"";
-    "rules.*.level" LEVELS, None, "the level of a rule's findings";
-    "rules.*.ignorable" SettingKind::Flag, Some("true"), "false: comments, annotations and the baseline cannot silence the rule; in a pack, as `forbid`";
-    "rules.*.note-until" SettingKind::Date, None, "up to that day, and with it, the rule only notes";
-    "rules.*.forbid" SettingKind::Flag, Some("false"), "in a pack, true: the repository below cannot change or ignore the rule";
-    "rules.*.forbid-parameters" SettingKind::Texts, Some("[]"), "in a pack: parameters of the rule that the repository below cannot change";
-    "rules.*.*" SettingKind::RuleParameter, None, "a parameter of the rule";
-    "packs[].path" SettingKind::Path, None, "a directory with pages, and a gpulint.toml and a prices.csv of its own; for a pack from git, where its copy lies";
-    "packs[].git" SettingKind::Text, None, "the repository that it comes from: https://, ssh://, file:// or user@host:path";
-    "packs[].commit" SettingKind::Text, None, "its full commit, 40 digits";
-    "packs[].sha256" SettingKind::Text, None, "the sum of what it holds; `gpulint rules vendor` tells it";
-    "packs[].directory" SettingKind::Text, None, "the directory of that repository, where the pack is not all of it";
-    "paths[].match" SettingKind::Patterns, None, "the files that what follows is for, `*` stands for anything; a key of theirs replaces that of the top";
-    "paths[].profile" PROFILES, None, "the rules to start from, there";
-    "paths[].select" SettingKind::Texts, None, "rules and groups to add to the profile, there";
-    "paths[].ignore" SettingKind::Texts, None, "rules and groups to leave out, there";
-    "paths[].labels.required" SettingKind::Texts, None, "labels that each resource must carry, there";
-    "paths[].labels.values.*" SettingKind::Texts, None, "the values that a label may have, there";
-    "paths[].tiers.*" SettingKind::Texts, None, "the accelerators that a purpose may use, there";
-    "paths[].approvals.above_monthly_usd" SettingKind::Number, None, "a change above it must be justified, there";
-    "paths[].rules.*.level" LEVELS, None, "the level of a rule's findings, there";
-    "paths[].rules.*.*" SettingKind::RuleParameter, None, "a parameter of the rule, there";
-    "tiers.*" SettingKind::Texts, None, "the accelerators that a purpose may use";
-    "budgets[].team" SettingKind::Text, None, "the team whose resources are added up";
-    "budgets[].project" SettingKind::Text, None, "the project whose resources are added up";
-    "budgets[].environment" SettingKind::Text, None, "the environment whose resources are added up";
-    "budgets[].label" SettingKind::Text, None, "key=value: resources with this label are added up";
-    "budgets[].monthly_usd" SettingKind::Number, None, "dollars a month that they may cost";
-    "limits[].team" SettingKind::Text, None, "the team whose resources are counted; nothing of the next three either: all resources";
-    "limits[].project" SettingKind::Text, None, "the project whose resources are counted";
-    "limits[].environment" SettingKind::Text, None, "the environment whose resources are counted";
-    "limits[].label" SettingKind::Text, None, "key=value: resources with this label are counted";
-    "limits[].accelerators" SettingKind::Number, None, "accelerators that all of them may have together";
-    "limits[].machines" SettingKind::Number, None, "machines that they may rent together";
-    "limits[].resource_accelerators" SettingKind::Number, None, "accelerators that each of them may have";
-    "limits[].resource_machines" SettingKind::Number, None, "machines that each of them may rent";
-    "approvals.above_monthly_usd" SettingKind::Number, None, "a change above it must be justified";
-    "approvals.label" SettingKind::Text, None, "the label on a pull request that approves what it brings";
-    "prices.file" SettingKind::Path, None, "a CSV file with your own prices";
-    "prices.usd_per_unit" SettingKind::Number, Some("1"), "dollars for one unit of the currency of `prices.file`, as in 1.08";
-    "prices.currency" SettingKind::Text, None, "the currency in which amounts are shown, as in \"EUR\"; JSON stays in dollars";
-    "prices.units_per_usd" SettingKind::Number, None, "what a dollar is in that currency, as in 0.92; it is never fetched";
-    "prices.discount.*" SettingKind::Number, None, "the share by which a provider's list prices are lowered, 0 to 1";
-    "contracts[].provider" SettingKind::Text, None, "the cloud that agreed to it; `*` stands for anything, as in the next three";
-    "contracts[].machine" SettingKind::Text, None, "the machines that it is for, as in \"p5.*\"";
-    "contracts[].accelerator" SettingKind::Text, None, "the accelerators that it is for, as in \"H100*\"";
-    "contracts[].region" SettingKind::Text, None, "the regions that it is for";
-    "contracts[].purchase" PURCHASES, Some("\"on-demand\""), "the way of buying whose price it is";
-    "contracts[].discount" SettingKind::Number, None, "the share by which that price is lowered, 0 to 1";
-    "contracts[].usd_per_gpu_hour" SettingKind::Number, None, "dollars for one accelerator and hour, instead of a discount";
-    "contracts[].commitment_years" SettingKind::Number, None, "1 or 3: a savings plan, reserved instances or committed use for so long, at its list price";
-    "hardware[].accelerator" SettingKind::Text, None, "accelerators of your own, for the provider \"on-prem\"";
-    "hardware[].usd_per_gpu_hour" SettingKind::Number, None, "dollars for one accelerator and hour, instead of what follows";
-    "hardware[].purchase_usd" SettingKind::Number, None, "what a machine cost";
-    "hardware[].gpus" SettingKind::Number, None, "accelerators of a machine";
-    "hardware[].years" SettingKind::Number, None, "years over which its cost is spread";
-    "hardware[].watts" SettingKind::Number, Some("0"), "power of the machine at work";
-    "hardware[].usd_per_kwh" SettingKind::Number, Some("0"), "dollars for a kilowatt-hour";
-    "hardware[].staff_usd_per_year" SettingKind::Number, Some("0"), "a machine's share of those who look after it";
-    "hardware[].usd_per_month" SettingKind::Number, Some("0"), "what else is paid for a machine each month: its place in a rack, support";
-    "hardware[].utilization" SettingKind::Number, Some("1"), "share of the hours in which it works, 0 to 1";
-    "usage[].address" SettingKind::Text, None, "the resources that it is about; `*` stands for anything";
-    "usage[].label" SettingKind::Text, None, "key=value: the resources that it is about";
-    "usage[].hours_per_month" SettingKind::Number, None, "hours of a month that they run";
-    "usage[].runs_per_month" SettingKind::Number, None, "runs of a month, instead of hours";
-    "usage[].hours_per_run" SettingKind::Number, None, "hours of a run; the time limit of the text where not set";
-    "traffic[].address" SettingKind::Text, None, "the servers that it is about; `*` stands for anything";
-    "traffic[].label" SettingKind::Text, None, "key=value: the servers that it is about";
-    "traffic[].tokens_per_day" SettingKind::Number, None, "tokens that all copies of such a server write on a usual day together";
-    "traffic[].requests_per_day" SettingKind::Number, None, "requests, pictures or other answers of a usual day";
+    "rules-dir" SettingKind::Paths, Some("[]"), "directories with custom rules";
+    "require-reason" SettingKind::Flag, Some("false"), "ignore suppressions without a reason";
+    "require-until" SettingKind::Flag, Some("false"), "ignore suppressions without a last day";
+    "longest-suppression-days" SettingKind::Number, None, "ignore suppressions whose last day is more than this many days ahead";
+    "forbid-settings" SettingKind::Texts, Some("[]"), "in a pack: settings that repositories which use the pack cannot change, such as \"exclude\" or \"prices.discount\"";
+    "version" SettingKind::Text, None, "in a pack: its version, which reports show with its findings";
+    "rules-url" SettingKind::Text, None, "in a pack: address of the documentation of its rules; `{rule}` is replaced by the rule's name";
+    "removed-rules" SettingKind::Texts, Some("[]"), "in a pack: names of former rules, which settings and comments can still contain";
+    "baseline" SettingKind::Path, Some("\".gpulint-baseline.json\""), "the baseline: a file of accepted findings";
+    "render" SettingKind::Flag, Some("false"), "render charts with helm, and kustomizations with kustomize or kubectl, instead of the built-in renderer";
+    "values" SettingKind::Texts, Some("[]"), "values files to render charts with; \"*\" renders each chart once more with each values file";
+    "exclude" SettingKind::Patterns, Some("[]"), "directories to leave out of the total; reports list their cost separately";
+    "runs[].paths" SettingKind::Patterns, None, "Terraform roots that this deployment applies; entries here replace the deployments that gpulint finds for these roots";
+    "runs[].name" SettingKind::Text, None, "name of the deployment in reports [default: the names of its files]";
+    "runs[].var-files" SettingKind::Paths, None, "variable files of the deployment; later files override earlier ones";
+    "runs[].workspace" SettingKind::Text, None, "Terraform workspace of the deployment";
+    "runs[].modules-dir" SettingKind::Path, None, "directory with the downloaded Terraform modules of the deployment";
+    "runs[].values" SettingKind::Paths, None, "values files with which the deployment renders its chart";
+    "runs[].vars.*" SettingKind::Parameter, None, "value of a Terraform variable";
+    "charts.kubernetes" SettingKind::Text, Some("\"1.34\""), "Kubernetes version for which charts are rendered";
+    "charts.api-versions" SettingKind::Texts, Some("[]"), "API versions of the cluster in addition to those of Kubernetes, such as \"monitoring.coreos.com/v1\"";
+    "defaults.provider" SettingKind::Text, None, "cloud of machines for which the files set none; reports mark it as assumed";
+    "defaults.region" SettingKind::Text, None, "region of machines for which the files set none; reports mark it as assumed";
+    "defaults.accelerator" SettingKind::Text, None, "accelerator of pods for which the files set none; reports mark it as assumed";
+    "labels.required" SettingKind::Texts, Some("[]"), "labels that each resource must have; if empty, each resource needs at least one label that attributes its cost";
+    "labels.values.*" SettingKind::Texts, None, "the values that a label can have";
+    "labels.declare.*" DECLARED, None, "the fact that a label of yours declares, such as \"acme.example/llm\" = \"model\"";
+    "models.file" SettingKind::Path, None, "CSV file with your own models, with the columns of `pricing/models.csv`";
+    "models.configs.*" SettingKind::Path, None, "config.json of a model of your own, such as \"acme/legal-9b\" = \"models/legal/config.json\"";
+    "rules.*.level" LEVELS, None, "level of the rule's findings";
+    "rules.*.ignorable" SettingKind::Flag, Some("true"), "false: comments, annotations and the baseline cannot suppress the rule; in a pack, use `forbid`";
+    "rules.*.note-until" SettingKind::Date, None, "until the end of this day, the rule's findings are notes";
+    "rules.*.forbid" SettingKind::Flag, Some("false"), "in a pack, true: repositories that use the pack cannot change or suppress the rule";
+    "rules.*.forbid-parameters" SettingKind::Texts, Some("[]"), "in a pack: parameters of the rule that repositories which use the pack cannot change";
+    "rules.*.*" SettingKind::RuleParameter, None, "value of a parameter of the rule";
+    "packs[].path" SettingKind::Path, None, "directory of a pack: rule files, a gpulint.toml and a prices.csv; for a pack from git, the directory of its copy";
+    "packs[].git" SettingKind::Text, None, "repository of a pack: https://, ssh://, file:// or user@host:path";
+    "packs[].commit" SettingKind::Text, None, "full commit id of the pack, 40 digits";
+    "packs[].sha256" SettingKind::Text, None, "checksum of the pack's content; `gpulint rules vendor` prints it";
+    "packs[].directory" SettingKind::Text, None, "directory of the pack in its repository, if the pack is not the whole repository";
+    "paths[].match" SettingKind::Patterns, None, "files to which this table applies; `*` matches anything; for these files, a key here replaces the same key outside `[[paths]]`";
+    "paths[].profile" PROFILES, None, "the set of rules to start from, for the matching files";
+    "paths[].select" SettingKind::Texts, None, "rules and groups to add to the profile, for the matching files";
+    "paths[].ignore" SettingKind::Texts, None, "rules and groups to leave out, for the matching files";
+    "paths[].labels.required" SettingKind::Texts, None, "labels that each resource of the matching files must have";
+    "paths[].labels.values.*" SettingKind::Texts, None, "the values that a label can have in the matching files";
+    "paths[].tiers.*" SettingKind::Texts, None, "the accelerators that a purpose can use in the matching files";
+    "paths[].approvals.above_monthly_usd" SettingKind::Number, None, "dollars per month above which a resource of the matching files needs approval";
+    "paths[].rules.*.level" LEVELS, None, "level of the rule's findings in the matching files";
+    "paths[].rules.*.*" SettingKind::RuleParameter, None, "value of a parameter of the rule for the matching files";
+    "tiers.*" SettingKind::Texts, None, "the accelerators that a purpose can use";
+    "budgets[].team" SettingKind::Text, None, "the team whose resources count toward the budget";
+    "budgets[].project" SettingKind::Text, None, "the project whose resources count toward the budget";
+    "budgets[].environment" SettingKind::Text, None, "the environment whose resources count toward the budget";
+    "budgets[].label" SettingKind::Text, None, "key=value: resources with this label count toward the budget";
+    "budgets[].monthly_usd" SettingKind::Number, None, "the budget in dollars per month";
+    "limits[].team" SettingKind::Text, None, "the team whose resources count; without team, project, environment and label, all resources count";
+    "limits[].project" SettingKind::Text, None, "the project whose resources count";
+    "limits[].environment" SettingKind::Text, None, "the environment whose resources count";
+    "limits[].label" SettingKind::Text, None, "key=value: resources with this label count";
+    "limits[].accelerators" SettingKind::Number, None, "maximum number of accelerators of these resources together";
+    "limits[].machines" SettingKind::Number, None, "maximum number of provisioned machines of these resources together";
+    "limits[].resource_accelerators" SettingKind::Number, None, "maximum number of accelerators of each resource";
+    "limits[].resource_machines" SettingKind::Number, None, "maximum number of provisioned machines of each resource";
+    "approvals.above_monthly_usd" SettingKind::Number, None, "dollars per month above which a resource needs approval";
+    "approvals.label" SettingKind::Text, None, "label that approves a pull request and the resources that it adds";
+    "prices.file" SettingKind::Path, None, "CSV file with custom prices";
+    "prices.usd_per_unit" SettingKind::Number, Some("1"), "dollars per unit of the currency of `prices.file`, such as 1.08";
+    "prices.currency" SettingKind::Text, None, "currency of the amounts in reports, such as \"EUR\"; JSON amounts stay in dollars";
+    "prices.units_per_usd" SettingKind::Number, None, "units of that currency per dollar, such as 0.92; gpulint never fetches exchange rates";
+    "prices.discount.*" SettingKind::Number, None, "discount on a provider's list prices, as a share from 0 to 1";
+    "contracts[].provider" SettingKind::Text, None, "cloud of the contract; `*` matches anything, also in `machine`, `accelerator` and `region`";
+    "contracts[].machine" SettingKind::Text, None, "machine types of the contract, such as \"p5.*\"";
+    "contracts[].accelerator" SettingKind::Text, None, "accelerators of the contract, such as \"H100*\"";
+    "contracts[].region" SettingKind::Text, None, "regions of the contract";
+    "contracts[].purchase" PURCHASES, Some("\"on-demand\""), "the way of buying to which the contract applies";
+    "contracts[].discount" SettingKind::Number, None, "discount on the price of that way of buying, as a share from 0 to 1";
+    "contracts[].usd_per_gpu_hour" SettingKind::Number, None, "dollars per accelerator and hour, instead of a discount";
+    "contracts[].commitment_years" SettingKind::Number, None, "years of a commitment at its list price, 1 or 3: a savings plan, reserved instances or committed use";
+    "hardware[].accelerator" SettingKind::Text, None, "accelerator of your own hardware, for the provider \"on-prem\"";
+    "hardware[].usd_per_gpu_hour" SettingKind::Number, None, "dollars per accelerator and hour, instead of all keys below";
+    "hardware[].purchase_usd" SettingKind::Number, None, "purchase price of a machine in dollars";
+    "hardware[].gpus" SettingKind::Number, None, "number of accelerators in a machine";
+    "hardware[].years" SettingKind::Number, None, "years over which the purchase price is spread";
+    "hardware[].watts" SettingKind::Number, Some("0"), "power of a working machine in watts";
+    "hardware[].usd_per_kwh" SettingKind::Number, Some("0"), "electricity price in dollars per kilowatt-hour";
+    "hardware[].staff_usd_per_year" SettingKind::Number, Some("0"), "staff cost per machine in dollars per year";
+    "hardware[].usd_per_month" SettingKind::Number, Some("0"), "other cost per machine in dollars per month, such as rack space and support";
+    "hardware[].utilization" SettingKind::Number, Some("1"), "share of the hours in which a machine works, 0 to 1";
+    "usage[].address" SettingKind::Text, None, "address of the resources that the entry describes; `*` matches anything";
+    "usage[].label" SettingKind::Text, None, "key=value: the entry describes resources with this label";
+    "usage[].hours_per_month" SettingKind::Number, None, "hours per month in which the resources run";
+    "usage[].runs_per_month" SettingKind::Number, None, "job runs per month, instead of `hours_per_month`";
+    "usage[].hours_per_run" SettingKind::Number, None, "hours of one job run [default: the time limit that the files set]";
+    "traffic[].address" SettingKind::Text, None, "address of the servers that the entry describes; `*` matches anything";
+    "traffic[].label" SettingKind::Text, None, "key=value: the entry describes servers with this label";
+    "traffic[].tokens_per_day" SettingKind::Number, None, "tokens that all replicas of a server generate together on a usual day";
+    "traffic[].requests_per_day" SettingKind::Number, None, "requests, images or other answers on a usual day";
     "traffic[].input_tokens" SettingKind::Number, None, "tokens of a usual prompt";
     "traffic[].output_tokens" SettingKind::Number, None, "tokens of a usual answer";
-    "traffic[].ms_per_token" SettingKind::Number, None, "the most milliseconds between two tokens of an answer";
-    "measured.files" SettingKind::Paths, Some("[\"gpulint-usage.csv\"]"), "files of measured use, as `gpulint usage` writes them";
-    "measured.max-age-days" SettingKind::Number, Some("30"), "days after which a measurement is not relied on any more";
-    "measured.min-days" SettingKind::Number, Some("7"), "days that a measurement needs at least";
-    "measured.clusters.*" SettingKind::Text, None, "the cluster or account that files are deployed to: a form of paths, in which `*` stands for anything = its name in the file of measured use";
-    "paid.files" SettingKind::Paths, Some("[\"gpulint-paid.csv\"]"), "files of what was paid, as `gpulint usage bill` writes them";
-    "paid.complete" SettingKind::Texts, Some("[]"), "providers of which everything that is paid for stands here, as in [\"aws\"]: machines that stand nowhere are found";
-    "bounds.file-mib" SettingKind::Number, Some("64"), "MiB of a file that is read, up to 1024; a larger one is left out, which is told";
-    "bounds.nesting" SettingKind::Number, Some("200"), "blocks and brackets inside each other that are read, up to 200; in YAML up to 128";
-    "bounds.evaluation-steps" SettingKind::Number, Some("6000000"), "steps that evaluating one Terraform root may take; what is left after them is unknown";
-    "bounds.yaml-nodes" SettingKind::Number, Some("2000000"), "values of a YAML document when its aliases are followed";
-    "bounds.seconds" SettingKind::Number, Some("600"), "seconds that a run may take; then it ends with exit code 2";
-    "bounds.render-seconds" SettingKind::Number, Some("20"), "seconds that helm, kustomize or kubectl may take for one chart or kustomization";
-    "suppress[].rules" SettingKind::Texts, None, "the rules that are silenced";
-    "suppress[].address" SettingKind::Text, None, "the resource that they are silenced for; `*` stands for anything";
-    "suppress[].path" SettingKind::Pattern, None, "the file that they are silenced in; `*` stands for anything";
-    "suppress[].until" SettingKind::Date, None, "the last day on which this holds";
-    "suppress[].reason" SettingKind::Text, None, "why; it is shown in every report";
+    "traffic[].ms_per_token" SettingKind::Number, None, "maximum milliseconds between two tokens of an answer";
+    "measured.files" SettingKind::Paths, Some("[\"gpulint-usage.csv\"]"), "files with usage metrics, written by `gpulint usage fetch` or `gpulint usage import`";
+    "measured.max-age-days" SettingKind::Number, Some("30"), "maximum age in days of the measurements that gpulint uses";
+    "measured.min-days" SettingKind::Number, Some("7"), "minimum length of a measurement in days";
+    "measured.clusters.*" SettingKind::Text, None, "path pattern = the cluster or account in the usage metrics to which matching files are deployed; `*` matches anything";
+    "paid.files" SettingKind::Paths, Some("[\"gpulint-paid.csv\"]"), "files with billed cost, written by `gpulint usage bill`";
+    "paid.complete" SettingKind::Texts, Some("[]"), "providers whose machines are all defined in these files, such as [\"aws\"]; gpulint reports billed machines that no file defines";
+    "bounds.file-mib" SettingKind::Number, Some("64"), "size of the largest file that gpulint reads, in MiB, up to 1024; reports list larger files";
+    "bounds.nesting" SettingKind::Number, Some("200"), "deepest nesting of blocks and brackets that gpulint reads, up to 200; in YAML up to 128";
+    "bounds.evaluation-steps" SettingKind::Number, Some("6000000"), "maximum steps to evaluate one Terraform root; values that need more are unknown";
+    "bounds.yaml-nodes" SettingKind::Number, Some("2000000"), "maximum number of values in a YAML document after its aliases are expanded";
+    "bounds.seconds" SettingKind::Number, Some("600"), "seconds after which gpulint stops with exit code 2";
+    "bounds.render-seconds" SettingKind::Number, Some("20"), "seconds that helm, kustomize or kubectl can take for one chart or kustomization";
+    "suppress[].rules" SettingKind::Texts, None, "the rules to suppress";
+    "suppress[].address" SettingKind::Text, None, "resource for which the rules are suppressed; `*` matches anything";
+    "suppress[].path" SettingKind::Pattern, None, "file in which the rules are suppressed; `*` matches anything";
+    "suppress[].until" SettingKind::Date, None, "last day of the suppression";
+    "suppress[].reason" SettingKind::Text, None, "reason for the suppression, which every report shows";
 }
 
-/// Lists of tables, which add up where one file extends another.
+/// Returns the names of the lists of tables. If one file extends another, their lists add up.
 pub(super) fn lists() -> impl Iterator<Item = &'static str> {
     let mut before = "";
     SETTINGS.iter().filter_map(move |setting| {
@@ -232,23 +232,23 @@ pub(super) fn lists() -> impl Iterator<Item = &'static str> {
     })
 }
 
-/// What may follow after the keys so far.
+/// The kinds of item that can follow the keys so far.
 pub(super) enum Next {
     Value(&'static Setting),
-    /// A table; the names are those that it may hold, `*` for any.
+    /// A table with the names of its keys; `*` is any name.
     Table(Vec<&'static str>),
     Tables,
     Nothing,
 }
 
-/// `keys` as in `["rules", "on-demand-batch", "level"]`; a number stands for one of several tables.
+/// Returns what can follow keys such as `["rules", "on-demand-batch", "level"]`. A number is the index of a table in a list.
 pub(super) fn next(keys: &[&str]) -> Next {
     let mut names = Vec::new();
     let mut several = false;
     let mut found: Option<&'static Setting> = None;
     for setting in SETTINGS {
         let mut parts = parts(setting.path);
-        // A parameter is what no setting of the same length names.
+        // A key that no setting names is a parameter of a rule.
         if !keys.iter().all(|key| parts.next().is_some_and(|part| part == "*" || part == *key || is_index(part, key))) {
             continue;
         }
@@ -271,7 +271,7 @@ fn is_index(part: &str, key: &str) -> bool {
     part == "[]" && key.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// `budgets[].team` → `budgets`, `[]`, `team`
+/// Splits `budgets[].team` into `budgets`, `[]` and `team`.
 pub(super) fn parts(path: &'static str) -> impl Iterator<Item = &'static str> {
     path.split('.').flat_map(|part| match part.strip_suffix("[]") {
         Some(name) => vec![name, "[]"],

@@ -1,4 +1,4 @@
-//! The tables that may stand several times: `[[suppress]]`, `[[budgets]]`, `[[limits]]`, and what they say.
+//! Lists of tables in the settings: `[[suppress]]`, `[[budgets]]` and `[[limits]]`.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use super::key::{self, Any, Number, Text, Texts};
 use super::{Entry, Key, SettingValue, setting};
 use crate::source::{Date, Span};
 
-/// One of several tables of a list.
+/// One table of a list.
 #[derive(Debug, Clone, Default)]
 pub struct Table<'a>(BTreeMap<&'a str, &'a Entry>);
 
@@ -129,7 +129,7 @@ impl<'a> LimitSetting<'a> {
     }
 }
 
-/// The label by which a table names the resources that it is about: by its own key, or written out.
+/// Returns the label of the resources to which a table applies: one of the keys such as `team`, or a `label` key.
 fn owner<'a>(table: &Table<'a>, named: [Key<Text>; 3], label: Key<Text>) -> Option<(&'a str, &'a str)> {
     named
         .into_iter()

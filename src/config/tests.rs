@@ -1,4 +1,4 @@
-//! Cases of settings: what is read, refused, and suggested instead.
+//! Tests which settings are read and refused, and what errors suggest instead.
 
 use super::*;
 use crate::source::MemoryTree;
@@ -86,14 +86,14 @@ limit = { a = 2027-01-01 }
         wrong,
         [
             "2: unknown setting `fial-on` (did you mean `fail-on`?)",
-            "3: `profile` takes one of essential, standard, all, not \"strict\"",
-            "4: `select` takes a list of strings, not a string",
+            "3: `profile` must be one of essential, standard, all, not \"strict\"",
+            "4: `select` must be a list of strings, not a string",
             "6: unknown setting `require` in [labels] (did you mean `required`?)",
-            "8: the discount of aws is a share from 0 to 1, as in 0.12 for 12 %",
-            "9: `suppress` is written as [[suppress]], not as a table",
-            "12: a budget says `monthly_usd`, in dollars",
-            "14: `rules.x.level` takes one of note, warning, error, not \"fatal\"",
-            "15: `rules.x.limit` takes a table of strings, numbers, true, false and lists of strings, and `a` is a date",
+            "8: the discount of aws must be a share from 0 to 1, such as 0.12 for 12%",
+            "9: write `suppress` as [[suppress]], not as a table",
+            "12: [[budgets]] needs `monthly_usd`, in dollars per month",
+            "14: `rules.x.level` must be one of note, warning, error, not \"fatal\"",
+            "15: `rules.x.limit` must be a table of strings, numbers, true, false and lists of strings, but `a` is a date",
         ]
     );
 }
@@ -118,9 +118,9 @@ fn chains_end_and_versions_are_held() {
     let (_, _, wrong) = loaded(&[("a/gpulint.toml", "extend = \"../../x.toml\"")]);
     assert!(wrong[0].contains("leads out of it"), "{wrong:?}");
     let (_, _, wrong) = loaded(&[("a/gpulint.toml", "required-version = \">=9\"")]);
-    assert_eq!(wrong, ["1: this is gpulint 0.1.0, and `>=9` is required"]);
+    assert_eq!(wrong, ["1: this file requires gpulint >=9, and this is gpulint 0.1.0"]);
     let (_, _, wrong) = loaded(&[("a/gpulint.toml", "fail-on = \nprofile = ]")]);
-    assert!(wrong[0].starts_with("1: this is no TOML"), "{wrong:?}");
+    assert!(wrong[0].starts_with("1: this file is not valid TOML"), "{wrong:?}");
 }
 
 #[test]
@@ -129,7 +129,7 @@ fn the_file_to_start_from_is_valid_with_everything_switched_on() {
     assert!(commented.len() > 30);
     let switched_on: String = commented.iter().map(|line| format!("{line}\n")).collect();
     let (_, config, wrong) = loaded(&[("a/gpulint.toml", &switched_on)]);
-    // One budget cannot be for all of these; everything else must be right.
+    // Every example value must be valid, with all settings switched on at once.
     assert_eq!(wrong, [] as [&str; 0], "{switched_on}");
     assert_eq!(config.rules()[0].name, "on-demand-batch");
 }

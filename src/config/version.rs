@@ -1,26 +1,26 @@
-//! `required-version`: `>=0.1, <2`.
+//! The setting `required-version`, such as `>=0.1, <2`.
 
-/// Whether a version meets a requirement; an error says what is wrong with the requirement.
+/// Returns whether a version meets a requirement, or the error of the requirement.
 pub(super) fn meets(version: &str, requirement: &str) -> Result<bool, String> {
-    let have = numbers(version).ok_or_else(|| format!("`{version}` is no version"))?;
+    let have = numbers(version).ok_or_else(|| format!("`{version}` is not a version"))?;
     let mut all = true;
     for part in requirement.split(',').map(str::trim) {
         let at = part.find(|c: char| c.is_ascii_digit()).unwrap_or(part.len());
         let (operator, wanted) = part.split_at(at);
-        let want = numbers(wanted).ok_or_else(|| format!("`{part}` is no requirement; write it as \">=0.1\""))?;
+        let want = numbers(wanted).ok_or_else(|| format!("`{part}` is not a version requirement such as \">=0.1\""))?;
         all &= match operator.trim() {
             ">=" => have >= want,
             ">" => have > want,
             "<=" => have <= want,
             "<" => have < want,
             "=" | "" => have == want,
-            other => return Err(format!("`{other}` is none of >=, >, <=, < and =")),
+            other => return Err(format!("`{other}` is not one of >=, >, <=, < and =")),
         };
     }
     Ok(all)
 }
 
-/// Missing numbers are zero; what follows a `-` or a `+` does not count.
+/// Returns the numbers of a version. Missing numbers are zero, and a suffix after `-` or `+` is ignored.
 fn numbers(version: &str) -> Option<[u64; 3]> {
     let mut numbers = [0; 3];
     let core = version.trim().split(['-', '+']).next()?;

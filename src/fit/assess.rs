@@ -1,4 +1,4 @@
-//! Whether the model that a resource declares fits its accelerators, and what else it would fit.
+//! Decides whether the model of a resource fits its accelerators, and finds alternatives.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ use crate::pricing::{Bill, BillItem, PricingSettings};
 
 const FEW: usize = 32;
 
-/// Whether each resource's model fits it, in the order of the inventory.
+/// Assesses each resource, in the order of the inventory.
 pub fn assess_all(
     inventory: &Inventory,
     bill: &Bill,
@@ -34,14 +34,14 @@ pub fn assess_all(
         assess(resource, bill.items.get(place).unwrap_or(&unpriced), catalog, &market)
     };
     match inventory.resources.len() {
-        // few are done before other threads have started
+        // A few resources are assessed faster without other threads.
         0..FEW => inventory.resources.iter().enumerate().map(of).collect(),
         _ => inventory.resources.par_iter().enumerate().map(of).collect(),
     }
 }
 
-/// Whether a resource's model fits its accelerators, and what else it would fit. Absent where the text does not speak of
-/// a model; unknown where it does, and something that decides is not known.
+/// Assesses a resource. The result is absent if no model is
+/// configured, and unknown if a decisive value is unknown.
 pub fn assess(resource: &Resource, item: &BillItem, catalog: &Catalog, market: &Market<'_>) -> Fact<Assessment> {
     let mut reader = FactReader::new(resource);
     let place_of = |key: Key, other: Key| {
@@ -83,12 +83,12 @@ pub fn assess(resource: &Resource, item: &BillItem, catalog: &Catalog, market: &
     Fact::known(assessment, span, reader.origin)
 }
 
-/// The accelerators that one copy of the model is given.
+/// Returns the accelerators of one model copy.
 struct Given {
     device: Device,
-    /// Those that it uses, by its own parallelism.
+    /// The accelerators that it uses by its own parallelism.
     used: f64,
-    /// All that there are for it.
+    /// All available accelerators.
     all: f64,
 }
 
@@ -103,7 +103,7 @@ impl Given {
         let all = in_one * resource.number(Key::GroupSize).unwrap_or(1.0).max(1.0);
         let used = demand.devices_of_copy(all).max(1.0);
         if used > all {
-            let why = format!("it is to run on {used} accelerators and has {all}");
+            let why = format!("it is set to run on {used} accelerators, but has {all}");
             return Err(Some((why.into(), Key::TensorParallel)));
         }
         Ok(Given { device, used, all: (all / demand.data_parallel.max(1.0)).max(used) })
@@ -117,7 +117,7 @@ fn judge(demand: &Demand<'_>, given: &Given, search: &Search<'_, '_>) -> Result<
     let workload = Workload { concurrent: 1.0, ..busy };
     let usable_gib = given.device.usable_gib;
     let holds_all = estimate(&busy).need() <= budget(&busy, usable_gib);
-    let missing = || Some(("the numbers of this workload make no sense".into(), Key::Model));
+    let missing = || Some(("the settings of this workload contradict each other".into(), Key::Model));
     let mut verdict = verdict(&Workload { devices: given.all, ..workload }, usable_gib).ok_or_else(missing)?;
     if verdict == FitVerdict::DoesNotFit
         && !demand.needs_whole_context()
@@ -128,7 +128,7 @@ fn judge(demand: &Demand<'_>, given: &Given, search: &Search<'_, '_>) -> Result<
     let fits = verdict != FitVerdict::DoesNotFit;
     let estimate = match fits {
         true => estimate(if holds_all { &busy } else { &workload }),
-        // What even the reading needs that asks for least.
+        // The memory of the smallest plausible workload.
         false => estimate(&workload.lightest()),
     };
     let measured = search.measured(given);
@@ -175,7 +175,7 @@ fn fits_limited(demand: &Demand<'_>, workload: &Workload<'_>, usable_gib: f64) -
         && estimate(&limited).need() <= MARGIN * budget(&limited, usable_gib)
 }
 
-/// It fits if the engine takes less context than the model has: those that do not refuse will.
+/// Whether the model fits with a shorter context, which some engines choose by themselves.
 fn fits_with_less(demand: &Demand<'_>, devices: f64, tensor: f64, usable_gib: f64) -> bool {
     const LEAST: f64 = 2048.0;
     let demand = Demand { context: demand.context.min(LEAST), ..demand.clone() };
@@ -188,14 +188,14 @@ fn refuses(demand: &Demand<'_>) -> bool {
     demand.task == Task::Serve && matches!(demand.engine, Engine::Pooled { .. }) && !demand.offloaded
 }
 
-/// Looks for something else that would hold a demand, where the resource is.
+/// The search for alternatives in the resource's region.
 struct Search<'a, 'c> {
     demand: &'a Demand<'a>,
     resource: &'a Resource,
     item: &'a BillItem,
     catalog: &'a Catalog,
     market: &'a Market<'c>,
-    /// What anything else must reach as well.
+    /// The requirements of alternatives.
     goal: ServerGoal,
     /// Of the estimate of speeds; none for what serves no tokens.
     coefficients: Option<Coefficients>,
@@ -291,7 +291,7 @@ impl Search<'_, '_> {
         choice.speed.is_some_and(|speed| self.goal.is_met(&speed, self.copies()))
     }
 
-    /// Pods or machines that share what is asked for.
+    /// The number of pods or machines that share the traffic.
     fn copies(&self) -> f64 {
         let count = self.item.count_of(self.resource);
         count.map_or(1.0, |count| count.expected).max(1.0)
@@ -330,7 +330,7 @@ impl Search<'_, '_> {
         choices.filter(is_better).max_by(|one, two| rate(one).total_cmp(&rate(two)))
     }
 
-    /// What writes a token for the least money where the resource is, if one is clearly dearer now.
+    /// Returns the configuration with the lowest cost per token in the resource's region, if the current one is clearly more expensive.
     fn cheapest_by_token(&self, now: &Speed) -> Option<Choice> {
         if self.resource.number(Key::GroupSize).is_some_and(|size| size > 1.0) {
             return None;
@@ -352,7 +352,7 @@ impl Search<'_, '_> {
         (!is_same && Standing::of(now / cost(&choice)) == Standing::Dearer).then_some(choice)
     }
 
-    /// How fast it answers at full load.
+    /// Returns the speed at full load.
     fn speed(&self, given: &Given, verdict: FitVerdict) -> Result<Speed, &'static str> {
         if verdict == FitVerdict::DoesNotFit {
             return Err("it does not fit");
@@ -361,7 +361,7 @@ impl Search<'_, '_> {
         let part = self.resource.fact(Key::Slice).value().is_some()
             || self.resource.number(Key::AcceleratorCount).is_some_and(|count| count < 1.0);
         if one_of_many || part {
-            return Err("parts of accelerators and several machines for one model are not estimated");
+            return Err("gpulint does not estimate parts of accelerators, or one model on several machines");
         }
         let accelerator = self.resource.text(Key::Accelerator).unwrap_or(given.device.name);
         // More of them than its own parallelism uses do nothing.
@@ -398,7 +398,7 @@ impl Search<'_, '_> {
         matching(&question, self.catalog)
     }
 
-    /// How long the run takes that the text declares.
+    /// Returns the duration of the declared training run.
     fn training(&self, given: &Given, verdict: FitVerdict) -> Option<Result<TrainingRun, &'static str>> {
         if self.demand.task != Task::Train {
             return None;
@@ -410,7 +410,7 @@ impl Search<'_, '_> {
         Some(if verdict == FitVerdict::DoesNotFit && of_all { Err("it does not fit") } else { run })
     }
 
-    /// The smallest slice of the same accelerator that would hold it, where it uses one device alone.
+    /// Returns the smallest slice of the same accelerator on which it fits, if it uses a single device.
     fn fraction(&self, given: &Given) -> Option<Fraction> {
         let whole =
             self.resource.fact(Key::Slice).is_absent() && self.resource.number(Key::AcceleratorCount) == Some(1.0);

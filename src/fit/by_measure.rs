@@ -1,5 +1,5 @@
-//! The cheapest smaller accelerator that would do what was measured: it holds the most memory that was taken, and it is fast enough
-//! for the share of the time in which the present one worked.
+//! Finds the cheapest smaller accelerator for a measured workload: it has enough memory for the measured maximum, and is fast enough
+//! for the measured utilization.
 
 use super::choose::{Market, MarketPlace};
 use super::demand::FactReader;

@@ -1,4 +1,4 @@
-//! Rows of cases, by their columns: how an estimate is measured in bulk.
+//! Reads CSV files of cases, to evaluate estimates in bulk.
 
 use std::collections::HashMap;
 use std::fmt::{Display, Write};
@@ -19,7 +19,7 @@ impl CaseRow<'_> {
     }
 }
 
-/// A line for each row of a table, in its order; the first row names the columns, some of which must be there.
+/// Returns one line for each row, in order. The first row contains the column names, of which some are required.
 pub(super) fn answers<A: Display>(
     path: &str,
     text: &str,

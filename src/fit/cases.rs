@@ -1,4 +1,4 @@
-//! Reads rows of workloads and writes what the estimator says about each, for measuring it in bulk.
+//! Reads rows of workloads and writes the estimate of each, to evaluate the estimator in bulk.
 
 use serde_json::json;
 

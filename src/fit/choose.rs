@@ -1,4 +1,4 @@
-//! The cheapest machine on which a workload fits: which accelerators may hold it at all, on how many, and what that costs.
+//! Finds the cheapest machine on which a workload fits: suitable accelerators, their number, and the price.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -14,7 +14,7 @@ use crate::complete::{allocatable_cpus, allocatable_gib};
 use crate::inventory::{Purchase, Task};
 use crate::pricing::PricingSettings;
 
-/// Machines with graphics processors, with their prices at each place, found once.
+/// The GPU machines with their prices in each region, collected once.
 pub struct Market<'c> {
     catalog: &'c Catalog,
     settings: &'c PricingSettings,
@@ -28,13 +28,13 @@ type Shelves<'c> = Arc<Vec<Shelf<'c>>>;
 struct Candidate<'c> {
     machine: Machine<'c>,
     device: Device,
-    /// Its accelerators have links of their own, beside the bus.
+    /// Whether its accelerators have direct links in addition to the bus.
     linked: bool,
     vendor: &'c str,
     processor: &'c str,
 }
 
-/// What the price of a machine depends on.
+/// The values on which the price of a machine depends.
 #[derive(PartialEq, Eq, Hash)]
 struct Shop {
     provider: String,
@@ -54,29 +54,29 @@ struct Offer<'c> {
     candidate: Candidate<'c>,
     /// As its service calls it.
     name: Cow<'c, str>,
-    /// What an hour of all of it costs.
+    /// The price of the whole machine per hour.
     whole: Money,
 }
 
-/// A tree that names one region after the other must not fill the memory.
+/// The most cached regions, so that a repository with many regions does not exhaust the memory.
 const SHOPS: usize = 64;
 
-/// Devices that may share each layer over nothing but the bus: beyond these, waiting costs more than is saved.
+/// The most devices that can share each layer over the bus. With more, waiting costs more than it saves.
 const BUS: u32 = 4;
 
-/// Where a configuration is looked for, and what must come with the accelerators.
+/// The regions to search, and the requirements of the machine.
 #[derive(Debug, Clone, Default)]
 pub struct MarketPlace<'p> {
     pub provider: &'p str,
     pub region: &'p str,
     pub purchase: Option<Purchase>,
-    /// A pod pays for its part of a machine; otherwise the whole machine is rented.
+    /// Whether only a part of a machine is paid for, as for a pod.
     pub shared: bool,
     /// All of a machine is paid for all the same: nobody is known to fill the rest of it.
     pub whole: bool,
     pub cpus: f64,
     pub memory_gib: f64,
-    /// Only machines of the managed service that has this prefix: `ml.`.
+    /// The prefix of a managed service, such as `ml.`, whose machines are required.
     pub service: &'p str,
     /// Images are built for one vendor's accelerators; any where it is empty.
     pub vendor: &'p str,
@@ -111,7 +111,7 @@ impl<'c> Market<'c> {
         found
     }
 
-    /// The machines that have a price at a place, as they are bought there.
+    /// Returns the machines with a price in a region, for a way of buying.
     fn shelves(&self, place: &MarketPlace<'_>) -> Shelves<'c> {
         let shop = Shop {
             provider: place.provider.to_owned(),
@@ -138,7 +138,7 @@ impl<'c> Market<'c> {
         found
     }
 
-    /// The cheapest configuration on which a demand fits with a margin.
+    /// Returns the cheapest configuration on which a demand fits with a margin.
     pub fn cheapest(&self, demand: &Demand<'_>, place: &MarketPlace<'_>) -> Option<Choice> {
         let shelves = self.shelves(place);
         let fitting = fitting(&shelves, demand, place).into_iter();
@@ -194,7 +194,7 @@ impl<'c> Market<'c> {
     }
 }
 
-/// An offer on which a demand fits.
+/// A configuration on which a demand fits.
 #[derive(Clone, Copy)]
 struct Fitting<'o, 'c> {
     offer: &'o Offer<'c>,
@@ -275,8 +275,8 @@ fn as_bought(quote: &Quote<'_>, purchase: Option<Purchase>) -> Option<Money> {
     }
 }
 
-/// Whether a device computes in the precision of the weights. Engines emulate some formats on older devices; a
-/// recommendation does not rely on that.
+/// Whether a device natively supports the precision of the weights. Engines emulate some formats on older devices, but
+/// recommendations do not rely on that.
 pub(super) fn supports(device: &Device, precision: Precision) -> bool {
     match precision {
         Precision::Bf16 => device.bf16,
@@ -288,7 +288,7 @@ pub(super) fn supports(device: &Device, precision: Precision) -> bool {
     }
 }
 
-/// Need and budget on so many devices, if it fits with the margin.
+/// Returns required and available memory on this many devices, if the workload fits with the margin.
 pub(super) fn fits(demand: &Demand<'_>, device: &Device, tensor_parallel: u32) -> Option<(f64, f64)> {
     let devices = f64::from(tensor_parallel);
     let workload = match demand.task {

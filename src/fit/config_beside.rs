@@ -1,4 +1,4 @@
-//! The `config.json` of a model that no table lists, where it lies beside the text that names the model.
+//! Reads the `config.json` of an unlisted model, if it is next to the file that names the model.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -10,7 +10,7 @@ use crate::source::Sources;
 
 const NAME: &str = "config.json";
 
-/// The catalog with such models. A name of which two folders say different things stays unknown.
+/// Adds such models to the catalog. If two folders contain different models with one name, the name stays unknown.
 pub fn with_configs_beside<'c>(catalog: &'c Catalog, inventory: &Inventory, sources: &Sources) -> Cow<'c, Catalog> {
     let mut found: BTreeMap<&str, BTreeMap<Arc<str>, String>> = BTreeMap::new();
     for resource in &inventory.resources {
@@ -19,7 +19,7 @@ pub fn with_configs_beside<'c>(catalog: &'c Catalog, inventory: &Inventory, sour
             let file = sources.open(&path).ok()?;
             Some((sources.text(file), path))
         });
-        // Many programs have a file of that name: one that is of no model says nothing.
+        // Many programs have a file with that name. A file without a model is ignored.
         let is_of_model =
             |(text, path): &(Arc<str>, String)| catalog.clone().with_model_config(name, path, text).is_ok();
         found.entry(name).or_default().extend(files.into_iter().find(is_of_model));
@@ -38,7 +38,7 @@ fn needs_shapes(catalog: &Catalog, name: &str) -> bool {
     catalog.models().identify(name).is_none_or(|found| found.by == Identification::Size)
 }
 
-/// In a folder of the model's own name, else beside the text.
+/// Returns the path: in a folder with the model's name, or else next to the file.
 fn places(resource: &Resource, name: &str, sources: &Sources) -> Vec<String> {
     let path = sources.path(sources.origin(resource.span).file);
     let folder = path.rsplit_once('/').map_or(String::new(), |(folder, _)| format!("{folder}/"));

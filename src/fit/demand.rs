@@ -1,4 +1,4 @@
-//! What a resource says about its workload: from facts to the numbers of an estimate, or why there are none.
+//! Converts the facts of a resource into the input of a memory estimate, or returns why this is impossible.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -10,32 +10,32 @@ use super::workload::{Engine, Method, Optimizer, Recompute, Sharding, Training, 
 use crate::catalog::{Catalog, Identification, Identified, Modality, Model, Precision, Slice};
 use crate::inventory::{Fact, FrontEnd, Key, Known, Origin, Purpose, Resource, Task, Value};
 
-/// What a workload asks of its accelerators, whichever these are.
+/// The demand of a workload, independent of its accelerators.
 #[derive(Debug, Clone)]
 pub struct Demand<'m> {
     pub model: Cow<'m, Model>,
     pub task: Task,
     pub engine: Engine,
-    /// How it works, where enough was measured of such engines.
+    /// The class of its engine, if there are enough measurements of it.
     pub class: Option<EngineClass>,
     pub precision: Precision,
-    /// Nothing says in how many bits the weights are stored: only clients are told a name of the model.
+    /// Whether the precision of the weights is unknown, because the name is only the one for clients.
     pub may_be_quantized: bool,
     pub cache_bytes: f64,
     pub context: f64,
-    /// Nobody limits the context: it is the model's whole window.
+    /// Whether the context is the model's whole window, because nothing limits it.
     pub whole_window: bool,
-    /// Neither the text nor the table of models says how many tokens that is.
+    /// Whether the number of context tokens is unknown.
     pub window_assumed: bool,
     pub batch: f64,
-    /// Requests that it is told to answer at a time.
+    /// The configured number of requests at a time.
     pub concurrent: Option<f64>,
-    /// Nothing is known of the model but how large it is: it may not even write tokens.
+    /// Whether only the size of the model is known. It may not even generate tokens.
     pub known_by_size: bool,
-    /// Tokens of a usual prompt and of a usual answer, where somebody declares them.
+    /// The declared tokens of a usual prompt and a usual answer.
     pub prompt: Option<f64>,
     pub answer: Option<f64>,
-    /// As declared; 0 where all devices of a pod share each layer.
+    /// The declared tensor parallelism, or 0 if all devices of a pod share each layer.
     pub tensor_parallel: f64,
     pub pipeline_parallel: f64,
     pub data_parallel: f64,
@@ -47,21 +47,21 @@ pub struct Demand<'m> {
     pub unsaid: Unsaid,
 }
 
-/// Why a demand or a place cannot be told, and the fact that would have told it; `None` where the text does not speak of a model at all.
+/// Why a demand is unknown, and the missing fact. `None` means that no model is configured at all.
 pub(super) type Missing = Option<(Arc<str>, Key)>;
 
-/// Reads facts and remembers how sure the least sure of them is.
+/// Reads facts, and tracks the lowest confidence among them.
 pub(super) struct FactReader<'r> {
     resource: &'r Resource,
     pub(super) origin: Origin,
     pub(super) model_taken_for: Option<String>,
 }
 
-/// Trainers whose loss is known to be as the estimate has it; others compute it in pieces where an option says so.
+/// Trainers that compute the loss as the estimate assumes. Others compute it in pieces if an option is set.
 const KNOWN_LOSS: &[&str] =
     &["litgpt", "composer", "megatron", "nemo", "ms-swift", "ms-swift-megatron", "torchtitan", "deepspeed-chat"];
 
-/// Tokens that are taken for the window of a model of which only the size is known.
+/// The assumed context window of a model of which only the size is known.
 const UNKNOWN_WINDOW: f64 = 8192.0;
 
 impl<'r> FactReader<'r> {
@@ -69,7 +69,7 @@ impl<'r> FactReader<'r> {
         FactReader { resource, origin: Origin::Written, model_taken_for: None }
     }
 
-    /// Why the model is not simply the one of that name.
+    /// Why the model was not found by its exact name.
     fn takes_for(&mut self, why: String) {
         self.weaken(Origin::Inferred(why.as_str().into()));
         self.model_taken_for = Some(why);
@@ -85,7 +85,7 @@ impl<'r> FactReader<'r> {
                 self.weaken(known.origin.clone());
                 Ok(Some(known))
             }
-            Fact::Unknown(unknown) => Err(Some((format!("{} is not known: {}", key.name(), unknown.why).into(), key))),
+            Fact::Unknown(unknown) => Err(Some((format!("{} is unknown: {}", key.name(), unknown.why).into(), key))),
             Fact::Absent => Ok(None),
         }
     }
@@ -102,7 +102,7 @@ impl<'r> FactReader<'r> {
         Err(Some((why.into(), at)))
     }
 
-    /// What the resource runs, and what that asks for.
+    /// Returns the model of a resource, and its demand.
     pub(super) fn demand<'c>(&mut self, catalog: &'c Catalog) -> Result<Demand<'c>, Missing> {
         let found = self.model(catalog)?;
         let program = self.resource.text(Key::Program).unwrap_or_default();
@@ -156,7 +156,7 @@ impl<'r> FactReader<'r> {
         })
     }
 
-    /// What nothing says, and what is then taken for it is only usual.
+    /// The values that are not set, so that usual values are assumed.
     fn unsaid(&self, task: Task, precision: Precision, may_be_quantized: bool) -> Unsaid {
         let absent = |key| self.resource.fact(key).is_absent();
         if task != Task::Train {
@@ -177,13 +177,13 @@ impl<'r> FactReader<'r> {
         }
     }
 
-    /// Devices over which experts are spread where nothing says it: who trains a mixture with Megatron spreads them over all.
+    /// The default number of devices over which experts are distributed. Megatron distributes them over all.
     fn usual_experts(&self, model: &Model, training: &Training) -> f64 {
         let spreads = model.is_mixture() && training.sharding == Sharding::Megatron;
         if spreads { self.accelerators() } else { 1.0 }
     }
 
-    /// Of all machines or pods that train together.
+    /// The devices of all machines or pods that train together.
     fn accelerators(&self) -> f64 {
         let number = |key| self.resource.number(key).unwrap_or(1.0).max(1.0);
         number(Key::AcceleratorCount) * number(Key::GroupSize)
@@ -199,7 +199,7 @@ impl<'r> FactReader<'r> {
         let name = said?;
         let size = self.number(Key::Parameters)?;
         let found = name.and_then(|name| self.identified(catalog, name));
-        // A size that is declared beside an unknown name completes it.
+        // A declared size completes an unknown name.
         if let Some(found) = found.filter(|found| found.by != Identification::Size || size.is_none()) {
             let name = name.unwrap_or_default();
             match found.by {
@@ -209,7 +209,7 @@ impl<'r> FactReader<'r> {
                 }
                 Identification::Size => {
                     self.takes_for(format!(
-                        "`{name}` is not listed: only its size is known, by its name, and the shapes of a usual model of that size stand in"
+                        "gpulint does not list the model `{name}`: it uses the size in the name, and the layers of a usual model of that size"
                     ));
                 }
             }
@@ -218,7 +218,7 @@ impl<'r> FactReader<'r> {
         if let Some(size) = size {
             return self.sized(catalog, name, size);
         }
-        // A path tells no more than no name at all.
+        // A path is no better than no name.
         if name.is_none_or(|name| name.starts_with('/'))
             && let Some(found) = self.named_after(catalog)
         {
@@ -227,12 +227,10 @@ impl<'r> FactReader<'r> {
         match (name, self.resource.text(Key::Program)) {
             (Some(name), _) => {
                 let near = catalog.models().nearest(name).join(", ");
-                let near = if near.is_empty() { near } else { format!("; the nearest names that are: {near}") };
-                Self::missing(format!("nothing is known of the model `{name}`{near}"), Key::Model)
+                let near = if near.is_empty() { near } else { format!("; similar names: {near}") };
+                Self::missing(format!("gpulint does not know the model `{name}`{near}"), Key::Model)
             }
-            (None, Some(program)) => {
-                Self::missing(format!("the text does not say which model {program} runs"), Key::Program)
-            }
+            (None, Some(program)) => Self::missing(format!("no model is set for {program}"), Key::Program),
             (None, None) => Err(None),
         }
     }
@@ -248,8 +246,8 @@ impl<'r> FactReader<'r> {
         catalog.models().identify(name)
     }
 
-    /// A server without a word about its model may be named after it. Only a name that the table lists, with a size in it,
-    /// is taken for one.
+    /// If a server sets no model, its own name can contain one. Only a listed name with a size in it
+    /// counts.
     fn named_after<'c>(&mut self, catalog: &'c Catalog) -> Option<Identified<'c>> {
         self.resource.text(Key::Program)?;
         if !matches!(self.resource.front_end, FrontEnd::Kubernetes | FrontEnd::Chart) {
@@ -266,7 +264,7 @@ impl<'r> FactReader<'r> {
 
     fn sized<'c>(&mut self, catalog: &'c Catalog, name: Option<&str>, size: f64) -> Result<Identified<'c>, Missing> {
         self.takes_for(
-            "only the size of the model is known: the shapes of a usual model of that size stand in".to_owned(),
+            "only the size of the model is known: gpulint uses the layers of a usual model of that size".to_owned(),
         );
         match catalog.models().of_size(size) {
             Some(model) => {
@@ -274,11 +272,11 @@ impl<'r> FactReader<'r> {
                 let model = Model { id: called.into(), ..model };
                 Ok(Identified { model: Cow::Owned(model), precision: None, unclear: false, by: Identification::Size })
             }
-            None => Self::missing(format!("{size} billion parameters are no size of a model"), Key::Parameters),
+            None => Self::missing(format!("{size} billion parameters is not a valid model size"), Key::Parameters),
         }
     }
 
-    /// Some models have one use only; else the text must say what is done with it.
+    /// Returns the task. Some models have only one; for others, the configuration must set it.
     fn task(&mut self, model: &Model) -> Result<Task, Missing> {
         let said = match (self.text(Key::Task)?.and_then(Task::from_name), self.resource.purpose()) {
             (None, Some(purpose @ (Purpose::Inference | Purpose::Training))) => {
@@ -287,7 +285,7 @@ impl<'r> FactReader<'r> {
             }
             // Weights are held whatever is done with them, by what nobody ends.
             (None, None) if self.resource.flag(Key::EndsByItself) != Some(true) => {
-                self.weaken(Origin::Assumed("the text does not say what is done with the model".into()));
+                self.weaken(Origin::Assumed("it is unknown what the model is used for".into()));
                 Some(Task::Serve)
             }
             (said, _) => said,
@@ -299,7 +297,7 @@ impl<'r> FactReader<'r> {
             (_, Modality::Speech | Modality::Audio) => Ok(Task::Speech),
             (_, Modality::Embedding | Modality::Image) => Ok(Task::Embed),
             (Some(task), _) => Ok(task),
-            (None, _) => Self::missing("the text does not say what is done with the model", Key::Model),
+            (None, _) => Self::missing("it is unknown what the model is used for", Key::Model),
         }
     }
 
@@ -309,14 +307,14 @@ impl<'r> FactReader<'r> {
         let text = declared.and_then(|known| known.value.as_text());
         let said = text.and_then(Precision::parse);
         if let (Some(text), None) = (text, said) {
-            return Self::missing(format!("the precision `{text}` is not known"), Key::Precision);
+            return Self::missing(format!("gpulint does not know the precision `{text}`"), Key::Precision);
         }
         let published = found.model.published;
         let quantized = |precision: &Precision| !precision.is_full();
         // A checkpoint that is already quantized stays so, whatever type it computes in.
         let stored = found.precision.filter(quantized).or(Some(published).filter(quantized));
         if found.unclear && stored.is_none() && said.filter(quantized).is_none() {
-            let why = "the name of the model says that it is quantized, and not to how many bits";
+            let why = "the model's name marks it as quantized, but does not contain the number of bits";
             return Self::missing(why, Key::Model);
         }
         let settled = match (said.filter(quantized), stored) {
@@ -345,8 +343,8 @@ impl<'r> FactReader<'r> {
                 Ok(model.max_context)
             }
             Task::Serve => {
-                let whose = if program.is_empty() { "how much context it holds" } else { "the window of the model" };
-                self.weaken(Origin::Assumed(format!("{whose} is not known: {UNKNOWN_WINDOW} tokens").into()));
+                let whose = if program.is_empty() { "the context length" } else { "the context window of the model" };
+                self.weaken(Origin::Assumed(format!("{whose} is unknown: {UNKNOWN_WINDOW} tokens are assumed").into()));
                 Ok(if model.max_context > 0.0 { model.max_context.min(UNKNOWN_WINDOW) } else { UNKNOWN_WINDOW })
             }
         }
@@ -360,7 +358,7 @@ impl<'r> FactReader<'r> {
         }
     }
 
-    /// Sequences of such a server share one cache, and as many as it is told to answer must find room there.
+    /// Returns the number of sequences that must fit into the shared cache of a server.
     fn concurrent(&mut self, task: Task, engine: Engine) -> Result<Option<f64>, Missing> {
         match (task, engine) {
             (Task::Serve, Engine::Pooled { .. }) => self.number(Key::BatchSize),
@@ -377,7 +375,7 @@ impl<'r> FactReader<'r> {
         let program = self.resource.text(Key::Program).unwrap_or_default();
         let method = match self.text(Key::Method)?.and_then(Method::from_name) {
             Some(method) => method,
-            None => return Self::missing("the text does not say whether all weights are trained", Key::Task),
+            None => return Self::missing("no training method is set (all weights or adapters)", Key::Task),
         };
         let said = self.text(Key::Sharding)?.and_then(Sharding::from_name);
         // Who trains all weights on several devices spreads what each would hold.
@@ -388,13 +386,16 @@ impl<'r> FactReader<'r> {
             Some(name) => match Optimizer::from_name(name) {
                 Some(optimizer) => optimizer,
                 None => {
-                    return Self::missing(format!("what the optimizer `{name}` keeps is not known"), Key::Optimizer);
+                    return Self::missing(
+                        format!("gpulint does not know the memory use of the optimizer `{name}`"),
+                        Key::Optimizer,
+                    );
                 }
             },
         };
         if let Some(what @ ("activations" | "gradients")) = self.text(Key::Offload)? {
             return Self::missing(
-                format!("how much it saves that {what} do not wait on the device is not known"),
+                format!("gpulint does not know how much memory it saves to offload {what}"),
                 Key::Offload,
             );
         }
@@ -419,19 +420,22 @@ impl<'r> FactReader<'r> {
         })
     }
 
-    /// The accelerators that one copy has: which, and how many in one pod or machine.
+    /// Returns the accelerators of one replica: their kind, and their number in one pod or machine.
     pub(super) fn devices(&mut self, catalog: &Catalog) -> Result<(Device, f64), Missing> {
         let Some(name) = self.text(Key::Accelerator)? else {
-            return Self::missing("the accelerator is not known", Key::AcceleratorCount);
+            return Self::missing("the accelerator is unknown", Key::AcceleratorCount);
         };
         let Some(mut device) = device(name) else {
-            return Self::missing(format!("how much memory {name} leaves to a program is not known"), Key::Accelerator);
+            return Self::missing(
+                format!("gpulint does not know how much memory of {name} a program can use"),
+                Key::Accelerator,
+            );
         };
         let count = self.number(Key::AcceleratorCount)?.unwrap_or(1.0);
         if let Some(profile) = self.text(Key::Slice)? {
             match catalog.mig(name, profile) {
                 Some(slice) => device.usable_gib = slice_gib(&slice),
-                None => return Self::missing(format!("{name} has no slices of {profile}"), Key::Slice),
+                None => return Self::missing(format!("{name} does not support the slice {profile}"), Key::Slice),
             }
         } else if count < 1.0 {
             // Part of a device that others use as well: its memory is divided by agreement only.
@@ -441,12 +445,12 @@ impl<'r> FactReader<'r> {
     }
 }
 
-/// What a slice leaves to a program, of the memory that its profile names.
+/// Returns the memory of a slice that a program can use.
 pub(super) fn slice_gib(slice: &Slice<'_>) -> f64 {
     slice.memory_gib * 0.97
 }
 
-/// How a program manages memory.
+/// Returns how a program manages memory.
 fn engine(program: &str) -> Engine {
     match program {
         "vllm" | "kserve-huggingface" | "aphrodite" | "ray-serve" | "" => Engine::Pooled { has_utilization: true },
@@ -459,12 +463,12 @@ fn engine(program: &str) -> Engine {
     }
 }
 
-/// Tokens that a prompt and an answer are taken to have: nothing in a text tells them.
+/// The assumed tokens of a prompt and an answer.
 pub const ASSUMED_PROMPT: f64 = 1024.0;
 pub const ASSUMED_ANSWER: f64 = 256.0;
 
 impl Demand<'_> {
-    /// How fast it is served at a load, or why no number is good enough: on so many accelerators, so many for each copy.
+    /// Returns the speed at a load, or why there is no reliable number.
     pub fn speed(
         &self,
         (catalog, coefficients): (&Catalog, Option<&Coefficients>),
@@ -474,23 +478,23 @@ impl Demand<'_> {
         load: Load,
     ) -> Result<Speed, &'static str> {
         if self.task != Task::Serve {
-            return Err("only servers of language models are estimated");
+            return Err("gpulint estimates only servers of language models");
         }
         if self.known_by_size {
-            return Err("of this model only the size is known");
+            return Err("gpulint knows only the size of this model");
         }
         if self.draft_b > 0.0 || self.offloaded {
-            return Err("draft models and weights on the host are not estimated");
+            return Err("gpulint does not estimate draft models or weights in host memory");
         }
-        let engine = self.class.ok_or("of this engine too little was measured")?;
-        let coefficients = coefficients.ok_or("the tables lack numbers")?;
+        let engine = self.class.ok_or("there are too few measurements of this engine")?;
+        let coefficients = coefficients.ok_or("gpulint's tables lack numbers for this")?;
         let (input_tokens, output_tokens) = self.lengths();
         let server = Server {
             model: &self.model,
             engine,
             precision: self.precision,
             small_cache: self.cache_bytes < 2.0,
-            accelerator: catalog.peak(accelerator).ok_or("nothing is known of what this accelerator can do")?,
+            accelerator: catalog.peak(accelerator).ok_or("gpulint does not know the speed of this accelerator")?,
             accelerators,
             of_replica: Some(of_copy),
             input_tokens,
@@ -500,14 +504,14 @@ impl Demand<'_> {
         estimate_speed(&server, coefficients)
     }
 
-    /// Tokens of a prompt and of an answer, as declared or else assumed, no longer than the context.
+    /// Returns the declared or assumed tokens of a prompt and an answer, limited by the context.
     pub fn lengths(&self) -> (f64, f64) {
         let answer = self.answer.unwrap_or(ASSUMED_ANSWER.min(self.context / 2.0)).min(self.context).max(1.0);
         let prompt = self.prompt.unwrap_or(ASSUMED_PROMPT);
         (prompt.min(self.context - answer).max(1.0), answer)
     }
 
-    /// Devices of one copy of the model, where so many are given to it.
+    /// Returns the number of devices of one model copy.
     pub fn devices_of_copy(&self, given: f64) -> f64 {
         match self.task {
             Task::Train => given,
@@ -516,7 +520,7 @@ impl Demand<'_> {
         }
     }
 
-    /// The workload on so many devices.
+    /// Returns the workload on this many devices.
     pub fn on(&self, devices: f64, tensor_parallel: f64, pipeline_parallel: f64) -> Workload<'_> {
         Workload {
             model: &self.model,
@@ -540,17 +544,17 @@ impl Demand<'_> {
         }
     }
 
-    /// What training needs is not known without these; `None` where the text says enough to tell.
+    /// Returns why the memory of training is unknown, or `None` if all required values are set.
     pub(super) fn guessed(&self) -> Option<(Arc<str>, Key)> {
         let why = match self.unsaid {
-            Unsaid { sequence: true, .. } => "the text does not say how long the training sequences are",
-            Unsaid { batch: true, .. } => "the text does not say how many samples a device works on at a time",
+            Unsaid { sequence: true, .. } => "no length of the training sequences is set",
+            Unsaid { batch: true, .. } => "no batch size per device is set",
             _ => return None,
         };
         Some((why.into(), Key::Task))
     }
 
-    /// The engine refuses to start where the whole context does not fit.
+    /// Whether the engine refuses to start if the whole context does not fit.
     pub fn needs_whole_context(&self) -> bool {
         matches!(self.engine, Engine::Pooled { has_utilization: true }) || !self.whole_window
     }

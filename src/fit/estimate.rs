@@ -1,4 +1,4 @@
-//! How much memory a workload needs on each device. One pure function; no table is looked up and nothing is allocated.
+//! Calculates the memory of a workload on each device. The function is pure and uses no tables.
 
 use super::memory::{Estimate, GIB, weight_bytes};
 use super::training::training;
@@ -6,9 +6,9 @@ use super::workload::{Engine, Workload};
 use crate::catalog::{Modality, Model};
 use crate::inventory::Task;
 
-/// What a device of so much usable memory leaves to the workload, in GiB.
+/// Returns the GiB of a device that the workload can use.
 pub fn budget(workload: &Workload<'_>, usable_gib: f64) -> f64 {
-    /// What a process keeps beside what the framework allocates.
+    /// The memory of a process outside the framework's allocator.
     const CONTEXT: f64 = 0.6;
     match (workload.task, workload.engine) {
         (Task::Serve, Engine::Pooled { has_utilization }) => {
@@ -31,7 +31,7 @@ pub fn estimate(workload: &Workload<'_>) -> Estimate {
     estimate
 }
 
-/// Cache of one sequence of so many tokens, in bytes, over all devices.
+/// Returns the cache bytes of one sequence with this many tokens, over all devices.
 pub fn cache_bytes(model: &Model, tokens: f64, element_bytes: f64) -> f64 {
     /// What an engine schedules at a time stays in the cache beside the window.
     const CHUNK: f64 = 2048.0;
@@ -40,7 +40,7 @@ pub fn cache_bytes(model: &Model, tokens: f64, element_bytes: f64) -> f64 {
     (model.kv_bytes_per_token * tokens + windowed) * scale + model.state_mib * 1_048_576.0
 }
 
-/// On how many devices the cache is spread.
+/// Returns the number of devices over which the cache is distributed.
 fn cache_shards(workload: &Workload<'_>) -> f64 {
     let model = workload.model;
     let heads = if model.latent { 1.0 } else { workload.tensor_parallel.min(model.kv_heads.max(1.0)) };

@@ -1,22 +1,22 @@
-//! What an accelerator leaves to a model: usable memory, and the precisions that it computes.
+//! The usable memory and the supported precisions of accelerators.
 
-/// What an accelerator offers a program.
+/// The resources of an accelerator for a program.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Device {
     /// Canonical name.
     pub name: &'static str,
-    /// GiB that the driver leaves to a framework, error correction on: less than the gigabytes on the box.
+    /// The GiB that a framework can use with error correction, less than the nominal gigabytes.
     pub usable_gib: f64,
     pub bf16: bool,
-    /// Has kernels for integers of eight bits and formats packed in four.
+    /// Whether there are kernels for 8-bit integers and packed 4-bit formats.
     pub int8: bool,
-    /// Multiplies in eight-bit floating point itself; others only store it.
+    /// Whether it multiplies 8-bit floating point natively. Others only store it.
     pub fp8: bool,
-    /// Multiplies in four-bit floating point.
+    /// Whether it multiplies 4-bit floating point natively.
     pub fp4: bool,
 }
 
-/// The device of a canonical name, or of the shorter spellings in use: `A100-80`, `RTX4090`, `RTX6000ADA`.
+/// Returns the device by its canonical name or a common short spelling: `A100-80`, `RTX4090`, `RTX6000ADA`.
 pub fn device(name: &str) -> Option<Device> {
     let row = DEVICES.iter().find(|(known, ..)| squeezed(known).eq(squeezed(name)))?;
     let (name, usable_gib, bf16, fp8) = *row;
@@ -26,7 +26,7 @@ pub fn device(name: &str) -> Option<Device> {
     Some(Device { name, usable_gib, bf16, int8: !old, fp8, fp4 })
 }
 
-/// Letters and digits of a name, without the unit of its memory.
+/// Returns the letters and digits of a name, without the unit of its memory.
 fn squeezed(name: &str) -> impl Iterator<Item = u8> + '_ {
     let unit = name.len().checked_sub(2).and_then(|at| name.split_at_checked(at));
     let name = unit.filter(|(_, unit)| unit.eq_ignore_ascii_case("gb")).map_or(name, |(name, _)| name);

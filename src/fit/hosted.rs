@@ -1,21 +1,21 @@
-//! What the same model costs with those who serve it to everybody.
+//! The price of the same model at public hosting services.
 
 use crate::catalog::{Catalog, Hosted};
 use crate::inventory::{Key, Resource};
 
-/// The middle one of a model's hosts: the cheapest is seldom one that stays.
+/// The median price of a model's hosts. The cheapest host often does not last.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MiddleHost<'c> {
     pub host: Hosted<'c>,
     pub hosts: usize,
-    /// Dollars for a million written tokens, with the prompts that belong to them.
+    /// Dollars per million generated tokens, including their prompts.
     pub per_million: f64,
 }
 
-/// Fewer hosts have no middle worth the name.
+/// The minimum number of hosts for a median.
 const LEAST_HOSTS: usize = 3;
 
-/// Nothing where fewer than three hosts serve exactly this model.
+/// Returns `None` if fewer than three hosts serve exactly this model.
 pub fn middle_host<'c>(catalog: &'c Catalog, model: &str, lengths: (f64, f64)) -> Option<MiddleHost<'c>> {
     let prompts = lengths.0 / lengths.1;
     let cost = |host: &Hosted<'_>| host.output + prompts * host.input;
@@ -29,7 +29,7 @@ pub fn middle_host<'c>(catalog: &'c Catalog, model: &str, lengths: (f64, f64)) -
     (per_million > 0.0).then_some(MiddleHost { host, hosts: hosts.len(), per_million })
 }
 
-/// Who would serve the model of a resource. Nothing where what it works on may not be given away, or may be such.
+/// Returns the hosts for the model of a resource. Returns `None` if its data is private, or could be.
 pub fn host_of<'c>(resource: &Resource, lengths: (f64, f64), catalog: &'c Catalog) -> Option<MiddleHost<'c>> {
     let may_be_private = resource.fact(Key::PrivateData).is_unknown() || resource.flag(Key::PrivateData) == Some(true);
     let model = resource.text(Key::Model).filter(|_| !may_be_private)?;

@@ -1,4 +1,4 @@
-//! Memory of a model and of a workload, in what it is counted.
+//! The memory of a model and of a workload, with its units.
 
 use crate::catalog::{Model, Precision};
 

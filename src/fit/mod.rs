@@ -1,13 +1,13 @@
-//! Model + workload + accelerator → does it fit, and the cheapest that does. Pure functions, no state.
+//! Decides whether a model fits an accelerator, and finds the cheapest machine that it fits. All functions are pure.
 //!
-//! `estimate` says what a workload needs on each device, `demand` reads a workload from the facts of a resource, `choose`
-//! finds the cheapest configuration that holds it, `readings` tells what a workload may be where nothing says it, `assess`
-//! puts these together; `config_beside` brings models whose configuration lies beside the text; `by_measure` goes by what a
-//! meter said instead of by a model; `cases` measures the estimator.
+//! `estimate` calculates the memory of a workload on each device, `demand` reads a workload from the facts of a resource, `choose`
+//! finds the cheapest configuration, `readings` lists plausible values of unset settings, and `assess`
+//! combines these. `config_beside` reads models from a config.json next to the files, `by_measure` uses
+//! usage metrics instead of a model, and `cases` evaluates the estimator.
 //!
-//! `speed` says how many tokens a second a server writes, `published` what others measured of it; `speed_cases` measures
-//! both. `training_run` says how many days training takes. `tokens` finds what writes them for the least money; `traffic`
-//! says what a server must reach, `unit_costs` what a unit of its work costs.
+//! `speed` estimates the tokens per second of a server, `published` finds published measurements, and `speed_cases` evaluates
+//! both. `training_run` estimates the days of training. `tokens` finds the lowest cost per token. `traffic`
+//! calculates the required speed, and `unit_costs` the cost of a unit of work.
 
 mod assess;
 mod by_measure;

@@ -1,10 +1,10 @@
-//! What somebody measured of the same server, where it is the same.
+//! Finds published measurements of the same server.
 
 use crate::catalog::{Catalog, Published};
 
 use super::speed::SpeedRange;
 
-/// What is asked for, as tables of measurements write it.
+/// The requested server, in the terms of the table of measurements.
 #[derive(Debug, Clone, Copy)]
 pub struct Question<'q> {
     pub engine: &'q str,
@@ -17,7 +17,7 @@ pub struct Question<'q> {
     pub output_tokens: f64,
     pub concurrency: Option<f64>,
     pub scenario: &'q str,
-    /// Whose measurements are not taken.
+    /// The source whose measurements are excluded.
     pub not_by: &'q str,
 }
 
@@ -27,9 +27,9 @@ pub struct Quotation<'c> {
     pub row: Published<'c>,
 }
 
-/// Two who measure nearly the same thing differ by so much: between a quarter and a half, more with their software's age.
+/// The factor between two measurements of nearly the same setup. They differ by 25% to 50%, more with older software.
 const SPREAD: f64 = 1.5;
-/// Lengths and loads that count as the same differ by less.
+/// The factor below which lengths and loads count as the same.
 const NEAR: f64 = 1.25;
 
 impl Quotation<'_> {
@@ -38,12 +38,12 @@ impl Quotation<'_> {
         SpeedRange { floor: expected / SPREAD, expected, ceiling: expected * SPREAD }
     }
 
-    /// With all that a reader needs to look it up.
+    /// Returns the citation of the measurement.
     pub fn told(&self) -> String {
         let row = &self.row;
         let version = if row.engine_version.is_empty() { "" } else { " " };
         format!(
-            "measured by {} ({}, {}) with {}{version}{}, {} tokens in and {} out; others differ by up to x{SPREAD}",
+            "measured by {} ({}, {}) with {}{version}{}, {} input and {} output tokens; other measurements differ by a factor of up to {SPREAD}",
             row.publisher,
             row.source,
             row.measured,
@@ -55,9 +55,9 @@ impl Quotation<'_> {
     }
 }
 
-/// The published measurement that is nearest to what is asked for, where one matches in all that decides.
+/// Returns the closest published measurement that matches in all decisive values.
 pub fn matching<'c>(question: &Question<'_>, catalog: &'c Catalog) -> Option<Quotation<'c>> {
-    // What is not said is not the same as what is.
+    // An unset value does not match a set one.
     if question.precision.is_empty() || question.accelerators <= 0.0 {
         return None;
     }
@@ -89,7 +89,7 @@ fn matches(question: &Question<'_>, row: &Published<'_>) -> bool {
         && same_model(question.model, row.model)
 }
 
-/// How many times the larger is the smaller.
+/// Returns the ratio of the larger number to the smaller.
 fn apart(one: f64, two: f64) -> f64 {
     (one / two).max(two / one)
 }
@@ -98,7 +98,7 @@ fn same(one: &str, two: &str) -> bool {
     letters(one).eq(letters(two))
 }
 
-/// The publisher's name may be left out; the rest may not.
+/// Compares model names. Only the publisher's name can be omitted.
 fn same_model(one: &str, two: &str) -> bool {
     let last = |name: &'_ str| name.rsplit('/').next().unwrap_or_default().to_owned();
     same(&last(one), &last(two))

@@ -1,7 +1,7 @@
-//! What a text does not say of a workload, and what it may be: plausible readings, from the one that asks for least memory
-//! to those that ask for most.
+//! Plausible values for the unset values of a workload, from the smallest memory
+//! to the largest.
 //!
-//! A word is said where all readings agree. Where one fits and another does not, nobody can know from the text.
+//! There is a verdict only if it is the same for all these values. If some fit and others do not, the verdict is unknown.
 
 use super::workload::{Optimizer, Recompute, Sharding, Training, Workload};
 use crate::catalog::Precision;
@@ -28,7 +28,7 @@ fn long_sequence(batch: f64) -> f64 {
 }
 
 impl<'m> Workload<'m> {
-    /// The reading that asks for least: all that is not said is as small as it plausibly is.
+    /// Returns the workload with the smallest plausible value of each unset value.
     pub(super) fn lightest(&self) -> Workload<'m> {
         let unsaid = self.unsaid;
         match self.task {

@@ -1,24 +1,24 @@
-//! How many tokens a second a server writes: a range, and the terms behind it.
+//! Estimates the tokens per second of a server: a range, and its terms.
 //!
-//! A step writes one token for each sequence in flight. It reads the weights and the caches, computes, starts its
-//! kernels, and crosses from accelerator to accelerator. What of these lies at the limit of the hardware is reasoned; how
-//! far an engine stays away from that limit was fitted to published measurements, and the range is how far these lay from
-//! the estimate where their source had not been seen. All numbers stand in `pricing/throughput.csv`. Where the measurements
-//! of a group were too few or too far apart, there is no number.
+//! A step generates one token for each active sequence. It reads the weights and the caches, computes, starts its
+//! kernels, and communicates between accelerators. The limits of the hardware are calculated. The distance of
+//! an engine from these limits was fitted to published measurements. The range is the deviation of measurements from
+//! the estimate, for sources that the fit did not use. All numbers are in `pricing/throughput.csv`. If the measurements
+//! of a group are too few or differ too much, there is no estimate.
 
 use crate::catalog::{Catalog, Model, Peak, Precision};
 
-/// How an engine works, as far as measurements tell engines apart.
+/// The class of an engine, as far as measurements distinguish engines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EngineClass {
-    /// Built for the card: TensorRT-LLM and NIM, LMDeploy.
+    /// Engines compiled for the accelerator: TensorRT-LLM and NIM, LMDeploy.
     Tuned,
-    /// Servers as they come: vLLM, SGLang, TGI.
+    /// General engines: vLLM, SGLang, TGI.
     Default,
 }
 
 impl EngineClass {
-    /// `None` for engines of which too little was measured, and those that do not work on many sequences at a time.
+    /// Returns `None` for engines with too few measurements, and for engines that do not batch sequences.
     pub fn of(engine: &str) -> Option<EngineClass> {
         let engine = engine.to_ascii_lowercase();
         let says = |words: &[&str]| words.iter().any(|word| engine.contains(word));
@@ -39,27 +39,27 @@ impl EngineClass {
     }
 }
 
-/// How many requests there are at a time.
+/// The number of requests at a time.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Load {
-    /// So many, over all replicas.
+    /// A fixed number over all replicas.
     Given(f64),
-    /// As many as the engine takes; a limit where one is set.
+    /// As many as the engine accepts, up to a limit if one is set.
     Full(Option<f64>),
 }
 
-/// A server whose speed is asked for.
+/// The server to estimate.
 #[derive(Debug, Clone, Copy)]
 pub struct Server<'m> {
     pub model: &'m Model,
     pub engine: EngineClass,
     pub precision: Precision,
-    /// The cache takes one byte an element, not two.
+    /// Whether the cache has one byte per element instead of two.
     pub small_cache: bool,
     pub accelerator: Peak<'m>,
-    /// All that it has, of all replicas.
+    /// All accelerators of all replicas.
     pub accelerators: f64,
-    /// Of one replica; all where nothing is said.
+    /// The accelerators of one replica, by default all.
     pub of_replica: Option<f64>,
     pub input_tokens: f64,
     pub output_tokens: f64,
@@ -80,7 +80,7 @@ pub struct Coefficients {
     several: Band,
 }
 
-/// What differs from engine to engine.
+/// The coefficients of an engine class.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct OfClass {
     arithmetic: f64,
@@ -96,7 +96,7 @@ struct Band {
     ceiling: f64,
 }
 
-/// Floor, expected, ceiling.
+/// Minimum, expected value, maximum.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SpeedRange {
     pub floor: f64,
@@ -118,7 +118,7 @@ pub struct Terms {
     pub arithmetic: f64,
     pub launches: f64,
     pub crossing: f64,
-    /// What the host does for each sequence.
+    /// The work of the host for each sequence.
     pub sequences: f64,
 }
 
@@ -138,35 +138,35 @@ impl Terms {
         self.named().iter().map(|(_, ms)| ms).sum()
     }
 
-    /// What takes longest.
+    /// Returns the longest part.
     pub fn longest(&self) -> &'static str {
         let longest = self.named().into_iter().max_by(|(_, one), (_, two)| one.total_cmp(two));
         longest.map_or("nothing", |(name, _)| name)
     }
 }
 
-/// How fast a server is.
+/// The speed of a server.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Speed {
-    /// Of all accelerators.
+    /// Tokens per second of all accelerators.
     pub tokens_per_second: SpeedRange,
-    /// Between two tokens of one answer; the floor is the fastest.
+    /// The time between two tokens of one answer. The minimum is the fastest.
     pub ms_per_token: SpeedRange,
     pub terms: Terms,
-    /// Sequences that one replica works on at a time.
+    /// The sequences that one replica processes at a time.
     pub in_flight: f64,
     pub replicas: f64,
-    /// What the range was measured on.
+    /// The group of measurements behind the range.
     pub group: &'static str,
 }
 
-/// Requests at a time above which too little was measured.
+/// The number of requests at a time above which there are too few measurements.
 const MOST_REQUESTS: f64 = 64.0;
-/// Accelerators above which too little was measured.
+/// The number of accelerators above which there are too few measurements.
 const MOST_ACCELERATORS: f64 = 8.0;
 
 impl Coefficients {
-    /// `None` where the tables lack a number, which a test rules out.
+    /// Returns `None` if the tables lack a number, which a test excludes.
     pub fn of(catalog: &Catalog) -> Option<Coefficients> {
         let all = |term| catalog.throughput(term, "*");
         let class = |class: &str| {
@@ -202,7 +202,7 @@ impl Coefficients {
     }
 }
 
-/// How fast a server is, or why no number is good enough.
+/// Returns the speed of a server, or why there is no reliable estimate.
 pub fn estimate_speed(server: &Server<'_>, coefficients: &Coefficients) -> Result<Speed, &'static str> {
     let (band, group) = group(server, coefficients)?;
     let shape = Shape::of(server, coefficients)?;
@@ -210,9 +210,9 @@ pub fn estimate_speed(server: &Server<'_>, coefficients: &Coefficients) -> Resul
     let step_ms = terms.step_ms();
     let rate = shape.replicas * shape.in_flight / step_ms * 1e3;
     if !rate.is_finite() || rate <= 0.0 {
-        return Err("the numbers of this server make no sense");
+        return Err("the settings of this server contradict each other");
     }
-    // Nobody reads faster than the memory gives.
+    // The memory bandwidth limits the speed.
     let least_ms = (terms.weights_read + terms.cache_read) / coefficients.read;
     let fastest_ms = (step_ms / band.ceiling).max(least_ms);
     let of = |floor: f64, expected: f64, ceiling: f64| SpeedRange { floor, expected, ceiling };
@@ -226,20 +226,20 @@ pub fn estimate_speed(server: &Server<'_>, coefficients: &Coefficients) -> Resul
     })
 }
 
-/// The band of the group that a server belongs to, or why its group has none.
+/// Returns the range of the server's group, or why the group has none.
 fn group(server: &Server<'_>, coefficients: &Coefficients) -> Result<(Band, &'static str), &'static str> {
     if server.accelerator.vendor != "nvidia" {
-        return Err("on accelerators of this vendor too few published measurements agree");
+        return Err("for accelerators of this vendor, too few published measurements agree");
     }
     if server.model.is_mixture() {
-        return Err("for mixtures of experts published measurements lie too far from any estimate");
+        return Err("for mixture-of-experts models, published measurements differ too much from any estimate");
     }
     if server.accelerators > MOST_ACCELERATORS {
-        return Err("on more than 8 accelerators too little was measured");
+        return Err("there are too few measurements with more than 8 accelerators");
     }
     match (server.accelerators > 1.0, server.load) {
         (_, Load::Given(requests)) if requests > MOST_REQUESTS => {
-            Err("for a given number of more than 64 requests at a time too little was measured")
+            Err("there are too few measurements with a fixed number of more than 64 requests at a time")
         }
         (true, _) => Ok((coefficients.several, "dense models on 2 to 8 NVIDIA accelerators")),
         (false, Load::Given(_)) => {
@@ -249,7 +249,7 @@ fn group(server: &Server<'_>, coefficients: &Coefficients) -> Result<(Band, &'st
     }
 }
 
-/// How the server is laid out.
+/// The layout of the server.
 struct Shape {
     weight_bytes: f64,
     cache_bytes: f64,
@@ -275,7 +275,7 @@ impl Shape {
         }
         let held = room(devices) / cache_bytes;
         if held.is_nan() || held < 1.0 {
-            return Err("model and one request do not fit these accelerators");
+            return Err("the model and one request do not fit on these accelerators");
         }
         let replicas = (all / devices).max(1.0);
         let most = coefficients.class(server.engine).most_sequences;
@@ -291,7 +291,7 @@ fn terms(server: &Server<'_>, shape: &Shape, coefficients: &Coefficients) -> Ter
     let class = coefficients.class(server.engine);
     let (model, peak) = (server.model, &server.accelerator);
     let layers = layers(model);
-    // Tokens that go through the model for each that is written: the prompt is read once.
+    // The tokens processed per generated token, including the prompt.
     let passed = 1.0 + server.input_tokens / server.output_tokens;
     let active = model.active_b.unwrap_or(model.params_b) * 1e9;
     let read_ms = |bytes: f64| coefficients.read * bytes / (shape.devices * peak.gb_per_second * 1e9) * 1e3;
@@ -316,7 +316,7 @@ fn terms(server: &Server<'_>, shape: &Shape, coefficients: &Coefficients) -> Ter
     }
 }
 
-/// Bytes of cache of one sequence half way through its answer.
+/// Returns the cache bytes of one sequence in the middle of its answer.
 fn cache_bytes_of(server: &Server<'_>) -> f64 {
     let model = server.model;
     let tokens = server.input_tokens + server.output_tokens / 2.0;
@@ -346,7 +346,7 @@ fn tflops(peak: &Peak<'_>, precision: Precision) -> f64 {
     narrow.unwrap_or(peak.bf16_tflops)
 }
 
-/// Bytes of a weight with the scales that belong to it.
+/// Returns the bytes of a weight, including its scales.
 fn bytes_per_weight(precision: Precision) -> f64 {
     match precision {
         Precision::Fp32 => 4.0,

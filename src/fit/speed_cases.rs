@@ -1,4 +1,4 @@
-//! Reads rows of servers and writes how fast each is said to be, for measuring the estimate in bulk.
+//! Reads rows of servers and writes the estimated speed of each, to evaluate the estimate in bulk.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! Which machine writes tokens for the least money, and below which traffic others write them for less.
+//! Finds the machine with the lowest cost per token, and the traffic below which others are cheaper.
 
 use std::collections::BTreeSet;
 
@@ -10,21 +10,21 @@ use super::{Choice, Market, MarketPlace};
 use crate::catalog::Catalog;
 use crate::inventory::Resource;
 
-/// A configuration with its speed and what its tokens cost.
+/// A configuration with its speed and its cost per token.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Priced {
     pub choice: Choice,
     pub speed: Speed,
-    /// Dollars for a million tokens, when it is busy all the time.
+    /// Dollars per million tokens at full load.
     pub at_load: SpeedRange,
-    /// The same at the traffic that was given.
+    /// Dollars per million tokens at the given traffic.
     pub at_traffic: Option<f64>,
-    /// How it stands to the cheapest.
+    /// The comparison with the cheapest configuration.
     pub beside_cheapest: Standing,
 }
 
-/// What may be said of two costs for each token. Measured: at a gap of half as much again the direction was right in nine of
-/// ten cases, at less in seven, below a quarter hardly more often than not.
+/// The comparison of two costs per token. In measurements, a gap of 50% had the right direction in nine of
+/// ten cases, a smaller gap in seven, and a gap below 25% in hardly more than half.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Standing {
     Cheapest,

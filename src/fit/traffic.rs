@@ -1,21 +1,21 @@
-//! What a server must reach, and what its tokens cost.
+//! The required speed of a server, and the cost of its tokens.
 
 use super::speed::{Speed, SpeedRange};
 use crate::catalog::Catalog;
 use crate::inventory::{Key, Resource};
 
-/// What people who wait for a server need of it.
+/// The required speed of a server.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct ServerGoal {
-    /// The most between two tokens of an answer.
+    /// The maximum time between two tokens of an answer.
     pub ms_per_token: Option<f64>,
-    /// Written on a usual day by all copies together.
+    /// The tokens that all replicas generate together on a usual day.
     pub tokens_per_day: Option<f64>,
-    /// Requests at a time; as many as it takes where nothing is said.
+    /// The requests at a time, by default as many as the server accepts.
     pub concurrency: Option<f64>,
-    /// So many times the mean of a day its busiest minutes ask for.
+    /// The ratio of peak traffic to the daily mean.
     pub peak: f64,
-    /// Something is declared, and nobody can say what: nothing surely reaches it.
+    /// Whether a requirement exists but is unknown, so that no server surely meets it.
     pub is_unknown: bool,
 }
 
@@ -24,7 +24,7 @@ impl ServerGoal {
         ServerGoal { peak: catalog.throughput("peak", "*").unwrap_or(1.0), ..ServerGoal::default() }
     }
 
-    /// What a resource is asked for, as far as labels, settings or a meter say.
+    /// Returns the requirements of a resource from labels, settings or usage metrics.
     pub fn of(resource: &Resource, catalog: &Catalog) -> ServerGoal {
         let is_set = |number: &f64| *number > 0.0;
         ServerGoal {
@@ -39,7 +39,7 @@ impl ServerGoal {
         self.ms_per_token.is_none() && self.tokens_per_day.is_none() && !self.is_unknown
     }
 
-    /// Only what is surely fast enough: the time of one answer is estimated within a factor of two.
+    /// Whether a speed is surely sufficient. The time per token is estimated within a factor of two.
     pub fn is_met(&self, speed: &Speed, copies: f64) -> bool {
         let slowest = speed.ms_per_token.ceiling.max(2.0 * speed.ms_per_token.expected);
         let most = speed.tokens_per_second.floor * copies * 86_400.0 / self.peak;
@@ -49,13 +49,13 @@ impl ServerGoal {
     }
 }
 
-/// What was measured is nearer than what somebody declared.
+/// A measurement is more accurate than a declaration.
 pub fn tokens_per_day(resource: &Resource) -> Option<f64> {
     let measured = resource.number(Key::MeasuredTokens).map(|rate| rate * 86_400.0);
     measured.or_else(|| resource.number(Key::TokensPerDay)).filter(|tokens| *tokens > 0.0)
 }
 
-/// Dollars for a million tokens that are written at this rate, where an hour costs so much.
+/// Returns the dollars per million generated tokens at this rate and hourly price.
 pub fn cost_of_tokens(per_second: SpeedRange, floor: f64, expected: f64, ceiling: f64) -> SpeedRange {
     let each = per_second.times(3600.0 / 1e6);
     SpeedRange { floor: floor / each.ceiling, expected: expected / each.expected, ceiling: ceiling / each.floor }

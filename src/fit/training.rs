@@ -1,6 +1,6 @@
-//! Memory of a training step on each device: states, what is gathered around them, activations and the loss.
+//! The memory of a training step on each device: optimizer states, gathered weights, activations and the loss.
 //!
-//! The terms follow from what automatic differentiation keeps. Where a coefficient was fitted to measurements instead, its
+//! The terms follow from the tensors that automatic differentiation stores. If a coefficient was fitted to measurements, its
 //! comment says so.
 
 use super::memory::{Estimate, GIB, weight_bytes};

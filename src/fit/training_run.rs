@@ -1,5 +1,5 @@
-//! How many days a training run takes: six operations for each weight and token, at the share of its peak that accelerators
-//! reached where it was measured. No number where too little was measured, or what was measured lies too far apart.
+//! Estimates the days of a training run: six operations for each weight and token, at the measured share of the
+//! accelerators' peak speed. There is no estimate if measurements are too few or differ too much.
 
 use super::demand::Demand;
 use super::speed::SpeedRange;
@@ -8,20 +8,20 @@ use crate::catalog::{Catalog, Modality, Precision, TrainingShare};
 use crate::inventory::{Fact, Key, Resource};
 use crate::pricing::BillItem;
 
-/// A run, with the terms of its days.
+/// A training run, with the terms of its duration.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TrainingRun {
-    /// That it reads.
+    /// The training tokens.
     pub tokens: f64,
     pub params_b: f64,
     /// Machines or pods that train together.
     pub machines: f64,
-    /// Of all of them.
+    /// The accelerators of all machines.
     pub accelerators: f64,
     pub accelerator: String,
     pub precision: &'static str,
     pub peak_tflops: f64,
-    /// Of the peak.
+    /// The share of the peak speed.
     pub share: SpeedRange,
     pub rows: f64,
     pub sources: f64,
@@ -38,12 +38,12 @@ const NO_CLOSER: f64 = 1.5;
 /// of them reaches down to a tenth of what shorter ones reach. 2026-11-22.
 const LONGEST_SEQUENCE: f64 = 8192.0;
 
-/// Smaller models were not measured.
+/// The smallest model with measurements, in billions of parameters.
 const SMALLEST_B: f64 = 1.0;
 
 const SECONDS_PER_DAY: f64 = 86_400.0;
 
-/// The days of the run that a resource declares; nothing where it declares no number of tokens.
+/// Returns the days of a declared training run, or `None` if no number of tokens is declared.
 pub(super) fn training_run(
     resource: &Resource,
     demand: &Demand<'_>,
@@ -55,7 +55,7 @@ pub(super) fn training_run(
             let tokens = known.value.as_number().filter(|tokens| *tokens > 0.0)?;
             Some(estimated(resource, demand, catalog, accelerator, tokens))
         }
-        Fact::Unknown(_) => Some(Err("how many tokens it reads is not known")),
+        Fact::Unknown(_) => Some(Err("the number of training tokens is unknown")),
         Fact::Absent => None,
     }
 }
@@ -69,17 +69,19 @@ fn estimated(
 ) -> Result<TrainingRun, &'static str> {
     let precision = was_measured(demand)?;
     let share = catalog.training_share(accelerator, precision).ok_or(
-        "too little was measured of training on these accelerators in this precision, or it lies too far apart",
+        "for training on these accelerators in this precision, there are too few measurements, or they differ too much",
     )?;
     let (machines, each) = together(resource)?;
     let accelerators = machines * each;
     let (least, most) = share.accelerators;
     if accelerators < least || accelerators > most {
-        return Err("it was not measured on so many accelerators, or so few");
+        return Err("there are no measurements with this number of accelerators");
     }
-    let peak = catalog.peak(accelerator).ok_or("what these accelerators can do at most is not known")?;
+    let peak = catalog.peak(accelerator).ok_or("gpulint does not know the peak speed of these accelerators")?;
     let peak_tflops = if precision == "fp8" { peak.fp8_tflops } else { Some(peak.bf16_tflops) };
-    let peak_tflops = peak_tflops.filter(|it| *it > 0.0).ok_or("what they can do in this precision is not known")?;
+    let peak_tflops = peak_tflops
+        .filter(|it| *it > 0.0)
+        .ok_or("gpulint does not know the speed of these accelerators in this precision")?;
     let reached = reached(&share);
     let params_b = demand.model.params_b;
     let at_peak = days_at_peak(params_b, tokens, accelerators, peak_tflops);
@@ -107,33 +109,35 @@ fn estimated(
 /// The precision in which such training was measured: dense models of text, trained whole, with nothing on the host.
 fn was_measured(demand: &Demand<'_>) -> Result<&'static str, &'static str> {
     if demand.training.method != Method::Full {
-        return Err("how fast adapters are trained was not measured");
+        return Err("there are no measurements of adapter training");
     }
     if demand.model.is_mixture() {
-        return Err("what mixtures of experts reach lies too far apart");
+        return Err("measurements of mixture-of-experts models differ too much");
     }
     if !matches!(demand.model.modality, Modality::Text) {
-        return Err("only models of text were measured");
+        return Err("there are only measurements of text models");
     }
     if demand.model.params_b < SMALLEST_B {
-        return Err("models of less than a billion parameters were not measured");
+        return Err("there are no measurements of models with less than one billion parameters");
     }
     if demand.context > LONGEST_SEQUENCE {
-        return Err("sequences of more than 8,192 tokens are not estimated: attention takes too large a part");
+        return Err(
+            "gpulint does not estimate sequences of more than 8,192 tokens, because attention takes too much of the time",
+        );
     }
     if demand.offloaded || demand.training.optimizer_offloaded {
-        return Err("training with a part on the host was not measured");
+        return Err("there are no measurements of training with offloading to the host");
     }
     match demand.precision {
         Precision::Bf16 => Ok("bf16"),
         Precision::Fp8 => Ok("fp8"),
-        _ => Err("only training in bf16 and fp8 was measured"),
+        _ => Err("there are only measurements of training in bf16 and fp8"),
     }
 }
 
-/// Machines or pods that train together, and the accelerators of each.
+/// Returns the machines or pods that train together, and the accelerators of each.
 fn together(resource: &Resource) -> Result<(f64, f64), &'static str> {
-    const UNKNOWN: &str = "how many machines or pods train together is not known";
+    const UNKNOWN: &str = "the number of machines or pods that train together is unknown";
     let count = resource.count.value().filter(|count| count.floor == count.ceiling && count.expected >= 1.0);
     let each = resource.number(Key::AcceleratorCount).filter(|each| *each >= 1.0);
     let part = resource.fact(Key::Slice).value().is_some();
@@ -141,7 +145,7 @@ fn together(resource: &Resource) -> Result<(f64, f64), &'static str> {
     let alike = resource.number(Key::Instances).filter(|alike| *alike >= 1.0).unwrap_or(1.0);
     match (count, each) {
         (Some(count), Some(each)) if !part => Ok((count.expected * alike, each)),
-        (Some(_), _) => Err("parts of accelerators are not estimated"),
+        (Some(_), _) => Err("gpulint does not estimate parts of accelerators"),
         (None, _) => Err(UNKNOWN),
     }
 }

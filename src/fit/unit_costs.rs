@@ -1,4 +1,4 @@
-//! What one unit of work costs: a million tokens, a thousand requests, a seat.
+//! The cost of a unit of work: a million tokens, a thousand requests, or a seat.
 
 use super::speed::SpeedRange;
 use super::traffic::{cost_of_tokens, tokens_per_day};

@@ -1,23 +1,23 @@
-//! What a workload asks of memory: model, precision, context, batch, sharding.
+//! The values that determine the memory of a workload: model, precision, context, batch and sharding.
 
 use crate::catalog::{Model, Precision};
 use crate::inventory::Task;
 
-/// Everything that decides how much memory a program needs.
+/// All values that determine the memory of a program.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Workload<'m> {
     pub model: &'m Model,
     pub task: Task,
     pub engine: Engine,
-    /// Of the weights as they are held on the device.
+    /// The precision of the weights on the device.
     pub precision: Precision,
     /// Bytes of an element of the KV cache.
     pub cache_bytes: f64,
-    /// Tokens that a sequence may have.
+    /// The maximum tokens of a sequence.
     pub context: f64,
-    /// Sequences held at a time; for training, samples a device works on at a time.
+    /// The sequences at a time, or for training the samples per device.
     pub batch: f64,
-    /// Requests that a server is told to answer at a time, where that is said; 1 where it only must start.
+    /// The configured requests at a time, or 1 if the server must only start.
     pub concurrent: f64,
     /// Devices of one copy of the model.
     pub devices: f64,
@@ -25,20 +25,20 @@ pub struct Workload<'m> {
     pub pipeline_parallel: f64,
     /// Devices over which experts are spread beyond the tensor-parallel group; 1 where they are not.
     pub expert_parallel: f64,
-    /// Share of the device that the program may fill; its own default where `None`.
+    /// The share of the device memory that the program can fill. `None` is the program's default.
     pub utilization: Option<f64>,
-    /// A second model that is held beside the first: billions of parameters of a draft model.
+    /// The billions of parameters of a draft model.
     pub draft_b: f64,
-    /// Part of the weights lives on the host.
+    /// Whether a part of the weights is in host memory.
     pub weights_offloaded: bool,
-    /// Attention writes its scores out instead of fusing them away.
+    /// Whether attention stores its scores instead of using a fused kernel.
     pub eager_attention: bool,
     pub training: Training,
-    /// What nothing says, so that it stands here as it usually is.
+    /// The values that are not set, so that usual values are assumed.
     pub unsaid: Unsaid,
 }
 
-/// What nothing says of a workload, so that an estimate rests on what is usual.
+/// The values of a workload that are not set, so that the estimate assumes usual ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Unsaid {
     /// Tokens of a training sequence.
@@ -48,7 +48,7 @@ pub struct Unsaid {
     pub recompute: bool,
     pub optimizer: bool,
     pub sharding: bool,
-    /// Whether weights of 32 bits stand beside those that are trained in sixteen.
+    /// Whether there is a 32-bit copy of weights that are trained in 16 bits.
     pub copy: bool,
     /// Whether the loss is computed in pieces.
     pub loss: bool,
@@ -59,7 +59,7 @@ pub struct Unsaid {
 }
 
 impl Unsaid {
-    /// What is not said, as people call it.
+    /// Returns the names of the unset values.
     pub fn names(&self) -> Vec<&'static str> {
         let parts = [
             (self.sequence, "sequence length"),
@@ -81,20 +81,20 @@ pub enum Engine {
     /// Takes a share of the device at start, fills it with weights and a pool for the cache, and refuses to start where
     /// one full sequence does not fit: vLLM, SGLang, TGI, TensorRT-LLM.
     Pooled { has_utilization: bool },
-    /// Allocates as it goes: Transformers, llama.cpp, one-shot scripts.
+    /// Allocates on demand: Transformers, one-shot scripts.
     Eager,
     /// llama.cpp and what is built on it: moves layers to the host where the device is full, computes in small steps.
     Layered,
 }
 
-/// What only training has.
+/// The values that only training has.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Training {
     pub method: Method,
     pub optimizer: Optimizer,
     pub sharding: Sharding,
     pub recompute: Recompute,
-    /// Optimizer states live on the host.
+    /// Whether optimizer states are in host memory.
     pub optimizer_offloaded: bool,
     /// Ranks that share one long sequence.
     pub sequence_parallel: f64,

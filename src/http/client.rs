@@ -150,7 +150,7 @@ impl<'a> Client<'a> {
         }
         let inner = builder.build().map_err(|cause| {
             let causes = redactor.clean(&causes(&cause));
-            Error::new(HttpErrorKind::Unusable, format!("no connection can be prepared: {causes}"))
+            Error::new(HttpErrorKind::Unusable, format!("gpulint cannot prepare a connection: {causes}"))
         })?;
         if let Credential::Basic { user, password } = &credential {
             encoded(user, password, &inner).iter().for_each(|text| redactor.learn(text));
@@ -199,13 +199,16 @@ impl<'a> Client<'a> {
 
     fn linked(&self, link: &str) -> Result<Url, Error> {
         let unusable =
-            || Error::new(HttpErrorKind::Malformed, format!("{} names an address that is none", self.origin.host()));
+            || Error::new(HttpErrorKind::Malformed, format!("{} returned an invalid address", self.origin.host()));
         let url = self.origin.join(link).ok_or_else(unusable)?;
         if self.origin.owns(&url) {
             return Ok(url);
         }
         let to = self.redactor.clean(url.host_str().unwrap_or("another place"));
-        Err(Error::new(HttpErrorKind::Redirected, format!("{} leads to {to}, which was not asked", self.origin.host())))
+        Err(Error::new(
+            HttpErrorKind::Redirected,
+            format!("{} refers to {to}, and gpulint does not connect to other hosts", self.origin.host()),
+        ))
     }
 
     /// Until all that is asked must be over.
@@ -216,7 +219,7 @@ impl<'a> Client<'a> {
 
     fn send_to(&self, request: &HttpRequest, url: Url, mut sink: Option<Sink<'_>>) -> Result<Reply, Error> {
         if self.time_left().is_zero() {
-            let message = format!("{} did not answer in time: no more is asked of it", self.origin.host());
+            let message = format!("{} did not answer in time: gpulint sends it no more requests", self.origin.host());
             return Err(Error::new(HttpErrorKind::Interrupted, message));
         }
         let mut waited = Duration::ZERO;
@@ -275,22 +278,26 @@ impl<'a> Client<'a> {
             let moved = matches!(reply.status, 301 | 307 | 308) || reply.status == 302 && request.method == Method::Get;
             let Some(location) = reply.header(LOCATION.as_str()).filter(|_| moved) else {
                 if (300..400).contains(&reply.status) {
-                    let message = format!("{} answered {} without a place to go", self.origin.host(), reply.status);
+                    let message =
+                        format!("{} answered {} without an address to redirect to", self.origin.host(), reply.status);
                     return Err(Error::new(HttpErrorKind::Redirected, message));
                 }
                 return Ok(reply);
             };
             let next = url.join(location).map_err(|_| {
-                Error::new(HttpErrorKind::Redirected, format!("{} redirects to no address", self.origin.host()))
+                Error::new(HttpErrorKind::Redirected, format!("{} redirects to an invalid address", self.origin.host()))
             })?;
             if !self.origin.owns(&next) {
                 let to = self.redactor.clean(next.host_str().unwrap_or("another place"));
-                let message = format!("{} redirects to {to}, which must not see the token", self.origin.host());
+                let message = format!(
+                    "{} redirects to {to}, and gpulint does not send the token to another host",
+                    self.origin.host()
+                );
                 return Err(Error::new(HttpErrorKind::Redirected, message));
             }
             url = next;
         }
-        Err(Error::new(HttpErrorKind::Redirected, format!("{} redirects without an end", self.origin.host())))
+        Err(Error::new(HttpErrorKind::Redirected, format!("{} redirects too often", self.origin.host())))
     }
 
     fn exchange(&self, request: &HttpRequest, url: &Url, sink: &mut Option<Sink<'_>>) -> Result<Reply, Error> {
@@ -308,7 +315,7 @@ impl<'a> Client<'a> {
         }
         for (name, value) in &self.settings.headers {
             let name = HeaderName::from_bytes(name.as_bytes())
-                .map_err(|_| Error::new(HttpErrorKind::Unusable, "a header has a name that cannot be sent"))?;
+                .map_err(|_| Error::new(HttpErrorKind::Unusable, "a header has an invalid name"))?;
             headers.insert(name, header_value(value.expose(), true)?);
         }
         let mut builder = self.inner.request(method, url.clone());
@@ -443,7 +450,7 @@ fn said_in(value: &Value) -> String {
 fn header_value(text: &str, secret: bool) -> Result<HeaderValue, Error> {
     let mut value = HeaderValue::from_str(text).map_err(|_| {
         // The text is not repeated: it may be the token.
-        Error::new(HttpErrorKind::Unusable, "the token holds a character that cannot be sent, such as a line break")
+        Error::new(HttpErrorKind::Unusable, "the token contains an invalid character, such as a line break")
     })?;
     value.set_sensitive(secret);
     Ok(value)
@@ -469,9 +476,9 @@ fn proxies(settings: &Proxies, redactor: &mut Redactor) -> Result<Vec<Proxy>, Er
         // Most tools take `proxy:3128` as well.
         let text = address.expose();
         let text = if text.contains("://") { text.to_owned() } else { format!("http://{text}") };
-        let url = Url::parse(&text).map_err(|_| unusable("is no address"))?;
+        let url = Url::parse(&text).map_err(|_| unusable("is not a valid address"))?;
         if !matches!(url.scheme(), "http" | "https") {
-            return Err(unusable(&format!("is of the kind `{}`, which is not supported", url.scheme())));
+            return Err(unusable(&format!("has the scheme `{}`, which gpulint does not support", url.scheme())));
         }
         if let Some(password) = url.password() {
             redactor.learn(password);

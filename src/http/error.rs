@@ -1,4 +1,4 @@
-//! What may go wrong with a request, in words that hold no secret.
+//! Errors of requests. Their messages contain no secrets.
 
 use std::fmt;
 

@@ -1,8 +1,8 @@
-//! One careful HTTP client for the three rooms that may open a socket.
+//! The HTTP client for the three modules that can open network connections.
 //!
-//! It sends a credential to one origin only, follows no redirect that leaves it, waits when the server asks for it, tries
-//! again when that is safe, reads no more than it was told to, and never repeats a secret in a message. It knows nothing
-//! of what is asked and reads neither the environment nor the clock: both are handed in.
+//! It sends credentials to one origin only, follows no redirect to another origin, respects rate limits, repeats
+//! requests only if that is safe, limits the size of answers, and never puts a secret into a message. It does not know
+//! the content of requests, and callers pass in the environment and the clock.
 
 mod client;
 mod error;

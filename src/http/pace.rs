@@ -1,4 +1,4 @@
-//! How long to wait before asking again.
+//! Calculates the pause before a request is repeated.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! What a server answers.
+//! The answer of a server.
 
 use serde_json::Value;
 
@@ -36,7 +36,7 @@ impl Reply {
             return Err(Error::new(HttpErrorKind::TooLarge, message));
         }
         serde_json::from_slice(&self.body).map_err(|cause| {
-            Error::new(HttpErrorKind::Malformed, format!("the answer is not the JSON it should be: {cause}"))
+            Error::new(HttpErrorKind::Malformed, format!("the answer is not the expected JSON: {cause}"))
         })
     }
 

@@ -1,4 +1,4 @@
-//! Text that is never shown.
+//! A string that is never printed.
 
 use std::fmt;
 

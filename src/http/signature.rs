@@ -1,4 +1,4 @@
-//! Signatures of AWS over a request, version 4 (its documentation, 2026-11): of forms that are sent to a path.
+//! AWS request signatures, version 4 (AWS documentation, 2026-11), for form requests.
 
 use reqwest::Url;
 use reqwest::blocking::Request;
@@ -22,7 +22,8 @@ pub(super) fn sign(
     service: &str,
     unix_seconds: u64,
 ) -> Result<(), Error> {
-    let far_off = || Error::new(HttpErrorKind::Unusable, "the clock of this machine is far off: nothing can be signed");
+    let far_off =
+        || Error::new(HttpErrorKind::Unusable, "the clock of this machine is wrong, so requests cannot be signed");
     // `20150830T123600Z`
     let moment = moment(unix_seconds).ok_or_else(far_off)?.replace(['-', ':'], "");
     let day = moment.get(..8).unwrap_or_default();
@@ -52,7 +53,7 @@ pub(super) fn sign(
 }
 
 fn set(request: &mut Request, name: HeaderName, value: &str) -> Result<(), Error> {
-    let unusable = |_| Error::new(HttpErrorKind::Unusable, "a key of AWS holds a character that cannot be sent");
+    let unusable = |_| Error::new(HttpErrorKind::Unusable, "an AWS key contains an invalid character");
     let mut value = HeaderValue::from_str(value).map_err(unusable)?;
     value.set_sensitive(true);
     request.headers_mut().insert(name, value);

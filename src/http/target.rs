@@ -1,4 +1,4 @@
-//! The one place that requests of a client go to.
+//! The single address to which a client sends its requests.
 
 use reqwest::Url;
 
@@ -15,23 +15,23 @@ impl HttpOrigin {
     pub fn parse(address: &str, allow_plain_http: bool) -> Result<Self, Error> {
         // The address is not repeated: it may hold a password.
         let base = Url::parse(address.trim()).map_err(|cause| {
-            Error::new(HttpErrorKind::Unusable, format!("the address of the interface is no URL: {cause}"))
+            Error::new(HttpErrorKind::Unusable, format!("the API address is not a valid URL: {cause}"))
         })?;
         if !base.username().is_empty() || base.password().is_some() {
-            return Err(Error::new(HttpErrorKind::Unusable, "the address of the interface holds a user or a password"));
+            return Err(Error::new(HttpErrorKind::Unusable, "the API address contains a user or a password"));
         }
         let host = base.host_str().unwrap_or_default().to_owned();
         match base.scheme() {
             "https" => {}
             "http" if allow_plain_http || is_loopback(&base) => {}
             "http" => {
-                let message = format!("http://{host} would carry the token in the clear");
+                let message = format!("http://{host} would send the token without encryption");
                 return Err(Error::new(HttpErrorKind::Unusable, message));
             }
             other => {
                 return Err(Error::new(
                     HttpErrorKind::Unusable,
-                    format!("the interface is reached by https, not by `{other}`"),
+                    format!("the API address must start with https, not `{other}`"),
                 ));
             }
         }
@@ -46,11 +46,14 @@ impl HttpOrigin {
         for segment in segments {
             // The URL standard resolves these even when they are escaped.
             if segment.is_empty() || matches!(*segment, "." | "..") {
-                return Err(Error::new(HttpErrorKind::Unusable, format!("`{segment}` cannot be part of an address")));
+                return Err(Error::new(
+                    HttpErrorKind::Unusable,
+                    format!("`{segment}` cannot be part of an API address"),
+                ));
             }
         }
         url.path_segments_mut()
-            .map_err(|()| Error::new(HttpErrorKind::Unusable, "the address of the interface cannot have a path"))?
+            .map_err(|()| Error::new(HttpErrorKind::Unusable, "the API address cannot have a path"))?
             .pop_if_empty()
             .extend(segments);
         if !query.is_empty() {

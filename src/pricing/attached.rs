@@ -1,4 +1,4 @@
-//! What a machine brings with it that is billed apart: its disks.
+//! The cost of a machine's disks, which is billed separately.
 
 use crate::catalog::{Catalog, Meter, Money, MoneyRange, covers};
 use crate::inventory::{Disk, Fact, Key, Range, Resource, Value};
@@ -8,7 +8,7 @@ use super::unit::dollars;
 use super::{HOURS_PER_MONTH, Of, Period, Step};
 use crate::complete::plain;
 
-/// A cost beside that of the machine.
+/// The cost of disks.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Attached {
     /// Of all machines, for a month.
@@ -55,8 +55,8 @@ pub(super) fn attached(
     }
     let mut attached = Attached::default();
     if runtime.per != Period::Month {
-        attached.leave_out(format!("disks of what ends, for as long as it runs ({})", resource.disks.len()));
-        attached.steps.extend(attached.not_known.iter().map(|why| Step::said(format!("not in the sum: {why}"))));
+        attached.leave_out(format!("disks of resources that end by themselves ({})", resource.disks.len()));
+        attached.steps.extend(attached.not_known.iter().map(|why| Step::said(format!("not included: {why}"))));
         return Some(attached);
     }
     let mut each = Money::ZERO;
@@ -66,15 +66,13 @@ pub(super) fn attached(
             Err(why) => attached.leave_out(why),
         }
     }
-    attached.steps.extend(attached.not_known.iter().map(|why| Step::said(format!("not in the sum: {why}"))));
+    attached.steps.extend(attached.not_known.iter().map(|why| Step::said(format!("not included: {why}"))));
     let Some(count) = count.filter(|_| !each.is_zero()) else { return Some(attached) };
     // A disk goes with a machine that is taken away, and stays with one that is stopped.
     let together = runtime.together.filter(|_| runtime.takes_away);
     let (count, text) = match together.map(|hours| hours.map(|hours| hours / HOURS_PER_MONTH)) {
-        Some(share) => {
-            (share, format!("{} for each x {} months of all together", dollars(each), count_in_words(share)))
-        }
-        None => (count, format!("{} for each x {}", dollars(each), count_in_words(count))),
+        Some(share) => (share, format!("{} per disk x {} months in total", dollars(each), count_in_words(share))),
+        None => (count, format!("{} per disk x {}", dollars(each), count_in_words(count))),
     };
     let most = if count.ceiling.is_finite() { count.ceiling } else { count.expected };
     attached.monthly =
@@ -83,7 +81,7 @@ pub(super) fn attached(
     Some(attached)
 }
 
-/// What the disks of one kind cost a month, or why that is not known.
+/// Returns the monthly cost of the disks of one kind, or why it is unknown.
 fn disks_of_machine(
     catalog: &Catalog,
     resource: &Resource,
@@ -97,14 +95,16 @@ fn disks_of_machine(
     }
     let kind = match &disk.kind {
         Fact::Known(kind) => kind.value.as_text(),
-        Fact::Unknown(unknown) => return Err(format!("the kind of a disk is not known: {}", unknown.why)),
+        Fact::Unknown(unknown) => return Err(format!("the kind of a disk is unknown: {}", unknown.why)),
         Fact::Absent => None,
     };
     let machine = resource.text(Key::Machine).unwrap_or_default();
     let many = if disks == 1.0 { String::new() } else { format!("{} x ", plain(disks)) };
     let what = format!("{many}{} GiB", plain(gib));
     if kind == Some("local-ssd") && WITH_LOCAL_DISKS.iter().any(|pattern| covers(pattern, machine)) {
-        attached.steps.push(Step::said(format!("{what} of local-ssd: in the price of {machine}")).at(&disk.gib));
+        attached
+            .steps
+            .push(Step::said(format!("{what} of local-ssd: included in the price of {machine}")).at(&disk.gib));
         return Ok(Money::ZERO);
     }
     let provider = resource.text(Key::Provider).unwrap_or_default();
@@ -119,21 +119,21 @@ fn disks_of_machine(
         text.push_str(" (assumed)");
     }
     match (found.per_gib, found.size_gib) {
-        (Some(rate), _) => text.push_str(&format!(" at {} a GiB and month", dollars(rate))),
+        (Some(rate), _) => text.push_str(&format!(" at {} per GiB and month", dollars(rate))),
         (None, Some(size)) => {
-            text.push_str(&format!(", sold as {} GiB for {} a month", plain(size), dollars(found.per_month)));
+            text.push_str(&format!(", sold as {} GiB for {} per month", plain(size), dollars(found.per_month)));
         }
         (None, None) => {}
     }
     text.push_str(&format!(" in {}: {}, {}", found.region, found.source, found.as_of));
     if !found.region.eq_ignore_ascii_case(region) {
-        let why = format!("disks at the price of {}: {region} is not listed", found.region);
+        let why = format!("disk price of {}, because the catalog has none for {region}", found.region);
         attached.estimated.get_or_insert(why);
-        text.push_str(&format!("; {region} is not listed"));
+        text.push_str(&format!("; the catalog has no price for {region}"));
     }
     attached.steps.push(Step::new(text, price).at(&disk.gib));
     if WITH_SPEED_APART.contains(&found.kind) {
-        attached.leave_out(format!("the speed of {} disks is bought apart from their size", found.kind));
+        attached.leave_out(format!("the speed of {} disks has a separate price, which is unknown", found.kind));
         return Ok(price);
     }
     let each = [(Meter::Iops, "IOPS", &disk.speed.iops), (Meter::MibPerSecond, "MiB/s", &disk.speed.throughput)];
@@ -154,18 +154,18 @@ fn of_speed(
     let amount = match (fact, &speed) {
         (Fact::Known(known), _) => known.value.as_number().unwrap_or(0.0),
         (Fact::Unknown(unknown), Some(_)) => {
-            attached.leave_out(format!("the {unit} of a disk are not known: {}", unknown.why));
+            attached.leave_out(format!("the {unit} of a disk is unknown: {}", unknown.why));
             return Money::ZERO;
         }
         (Fact::Absent, Some(speed)) if speed.included == 0.0 => {
-            attached.leave_out(format!("the {unit} of {kind} disks are bought apart from their size, and not said"));
+            attached.leave_out(format!("the {unit} of {kind} disks has a separate price, and is not set"));
             return Money::ZERO;
         }
         (Fact::Unknown(_) | Fact::Absent, _) => return Money::ZERO,
     };
     let Some(speed) = speed else {
         if amount > 0.0 {
-            attached.leave_out(format!("{unit} of {kind} disks have no price in the catalog"));
+            attached.leave_out(format!("the catalog has no price for {unit} of {kind} disks"));
         }
         return Money::ZERO;
     };
@@ -175,13 +175,13 @@ fn of_speed(
     }
     let mut text = format!("{} {unit} of {kind}", plain(amount));
     if speed.included > 0.0 {
-        text.push_str(&format!(", {} of them in its price,", plain(speed.included)));
+        text.push_str(&format!(", {} of them included in its price,", plain(speed.included)));
     }
     text.push_str(&format!(" in {}: {}, {}", speed.region, speed.source, speed.as_of));
     if !speed.region.eq_ignore_ascii_case(region) {
-        let why = format!("speed of disks at the price of {}: {region} is not listed", speed.region);
+        let why = format!("speed of disk price of {}, because the catalog has none for {region}", speed.region);
         attached.estimated.get_or_insert(why);
-        text.push_str(&format!("; {region} is not listed"));
+        text.push_str(&format!("; the catalog has no price for {region}"));
     }
     attached.steps.push(Step::new(text, price).at(fact));
     price
@@ -190,7 +190,7 @@ fn of_speed(
 fn number(fact: &Fact<Value>, what: &str) -> Result<Option<f64>, String> {
     match fact {
         Fact::Known(known) => Ok(known.value.as_number()),
-        Fact::Unknown(unknown) => Err(format!("the {what} of a disk is not known: {}", unknown.why)),
+        Fact::Unknown(unknown) => Err(format!("the {what} of a disk is unknown: {}", unknown.why)),
         Fact::Absent => Ok(None),
     }
 }

@@ -1,4 +1,4 @@
-//! What each resource costs, and the sums of it.
+//! The cost of each resource, and the totals.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use crate::catalog::{Catalog, Money, MoneyRange};
 use crate::inventory::{Inventory, Resource, ResourceId, Role, Unjudged};
 use crate::source::each;
 
-/// What everything costs. The inventory must be complete.
+/// Returns the cost of all resources. The inventory must be resolved.
 pub fn bill(inventory: &Inventory, catalog: &Catalog, settings: &PricingSettings) -> Bill {
     let searches = Searches::default();
     let item = |resource: &Resource| Pricing { catalog, settings, resource, searches: &searches }.item();

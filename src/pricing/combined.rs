@@ -1,4 +1,4 @@
-//! Machines and pods in one sum: a dollar that a pod asks of a machine in the same tree is counted once.
+//! The combined total of machines and pods: a pod on a machine of the same repository adds no cost.
 
 use std::collections::{HashMap, HashSet};
 

@@ -1,4 +1,4 @@
-//! What a user agreed with a provider.
+//! Contracts with a provider.
 
 use crate::catalog::{Machine, Money, covers};
 
@@ -21,7 +21,7 @@ pub struct Contract {
 pub enum Terms {
     /// The share by which list prices are lowered, 0 to 1.
     Discount(f64),
-    /// For one accelerator and hour.
+    /// The price per accelerator and hour.
     Rate(Money),
     /// A savings plan, reserved instances or committed use for so many years: 1 or 3.
     Committed(f64),

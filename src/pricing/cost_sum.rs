@@ -1,4 +1,4 @@
-//! Sums of costs that never hide what is unknown: the known range, and the parts that are open.
+//! Cost totals that show unknown parts: the known range, and the list of parts with unknown cost.
 
 use std::collections::BTreeSet;
 use std::ops::AddAssign;
@@ -17,7 +17,7 @@ pub struct CostSum {
     is_unlimited: bool,
 }
 
-/// A part of a sum of which the cost is unknown.
+/// A part of a total with unknown cost.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct OpenPart {
     /// The address of the resource, or the path of the file.
@@ -36,7 +36,7 @@ impl OpenPart {
     }
 }
 
-/// What is unknown.
+/// The unknown value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum OpenCause {
     /// What one of them costs.

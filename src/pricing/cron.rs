@@ -1,4 +1,4 @@
-//! How often a schedule starts something: `0 3 * * 1-5` starts 21.7 times in a month, and at which minutes of a week.
+//! Calculates how often a cron schedule starts: `0 3 * * 1-5` starts 21.7 times in a month, and at which minutes of a week.
 
 /// Days of a month of 730 hours.
 const DAYS_PER_MONTH: f64 = 730.0 / 24.0;

@@ -1,4 +1,4 @@
-//! What a change does to a bill: which resources came, went or cost something else.
+//! The cost difference of a change: which resources were added, removed or changed their cost.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -17,15 +17,15 @@ pub struct Side<'a> {
     pub bill: &'a Bill,
 }
 
-/// The difference between two states. Each resource of either side stands in exactly one change.
+/// The difference between two states. Each resource of either state is in exactly one change.
 #[derive(Debug, Clone, Default)]
 pub struct Delta {
     pub changes: Vec<Change>,
     pub rented: CostChange,
     pub requested: CostChange,
-    /// Both together, with each dollar counted once.
+    /// The combined total, in which each dollar counts once.
     pub combined: CostChange,
-    /// Disks of what is rented, billed beside it.
+    /// The disks of provisioned machines.
     pub attached: CostChange,
 }
 
@@ -34,32 +34,32 @@ pub struct Change {
     pub before: Option<ResourceId>,
     pub after: Option<ResourceId>,
     pub kind: ChangeKind,
-    /// By so much it became dearer, or cheaper, as far as prices are known.
+    /// The cost difference, as far as prices are known.
     pub increase: Money,
-    /// What became of its facts.
+    /// The changed facts.
     pub details: Vec<Detail>,
-    /// Which of both states know what it costs.
+    /// The states in which the cost is known.
     pub known: Known,
 }
 
-/// Which states know the cost of a resource that changes.
+/// The states in which the cost of a changed resource is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Known {
-    /// Both do, or it is new or gone. Only then the change costs or saves something.
+    /// Both states, or the resource was added or removed. Only then the change adds or saves cost.
     #[default]
     Both,
-    /// Only the later one: the resource was not added.
+    /// Only the later state. The resource was not added.
     BecameKnown,
-    /// Only the earlier one: the resource was not removed.
+    /// Only the earlier state. The resource was not removed.
     NoLongerKnown,
-    /// Neither does.
+    /// Neither state.
     Neither,
 }
 
 impl Known {
     pub const ALL: [Known; 4] = [Known::Both, Known::BecameKnown, Known::NoLongerKnown, Known::Neither];
 
-    /// Which states know.
+    /// Returns the states in which the cost is known.
     pub fn name(self) -> &'static str {
         match self {
             Known::Both => "both",
@@ -104,9 +104,9 @@ impl Detail {
 pub enum ChangeKind {
     Added,
     Removed,
-    /// It costs something else, or is another machine, count or purchase.
+    /// The cost, machine, count or purchase changed.
     Changed,
-    /// The same under another address or in another file.
+    /// Only the address or the file changed.
     Moved,
     Same,
 }
@@ -123,7 +123,7 @@ impl ChangeKind {
     }
 }
 
-/// Finds the pairs of resources that are the same thing, and says what became of each.
+/// Pairs the resources of both states, and returns the change of each.
 pub fn delta(before: Side, after: Side) -> Delta {
     let mut pairing = Pairing::new(before, after);
     pairing.pair(|side, it| Some((side.path(it), it.address.clone(), String::new())), Ambiguous::InOrder);
@@ -138,12 +138,12 @@ pub fn delta(before: Side, after: Side) -> Delta {
 }
 
 impl Delta {
-    /// Marks changes of which only the later state knows the cost, and sums up again.
+    /// Marks changes whose cost is known only in the later state, and calculates the totals again.
     pub fn gain(&mut self, before: &Side, after: &Side, became_known: impl Fn(&Change) -> bool) {
         self.mark(before, after, Known::BecameKnown, became_known);
     }
 
-    /// Marks changes of which only the earlier state knows the cost, and sums up again.
+    /// Marks changes whose cost is known only in the earlier state, and calculates the totals again.
     pub fn lose(&mut self, before: &Side, after: &Side, is_lost: impl Fn(&Change) -> bool) {
         self.mark(before, after, Known::NoLongerKnown, is_lost);
     }
@@ -152,7 +152,7 @@ impl Delta {
         let mut has_changed = false;
         for change in self.changes.iter_mut().filter(|it| it.known == Known::Both) {
             if is_so(change) {
-                // What one state does not know neither came nor went.
+                // A cost that is unknown in one state was neither added nor removed.
                 (change.known, change.kind) = (known, ChangeKind::Changed);
                 (change.increase, has_changed) = (Money::ZERO, true);
             }
@@ -162,7 +162,7 @@ impl Delta {
         }
     }
 
-    /// Sums up what the bills of both states hold now.
+    /// Calculates the totals of both states.
     pub fn sum_up(&mut self, before: &Side, after: &Side) {
         let of = |known: Known, id: fn(&Change) -> Option<ResourceId>| -> HashSet<ResourceId> {
             self.changes.iter().filter(|it| it.known == known).filter_map(id).collect()
@@ -198,18 +198,18 @@ impl Delta {
         self.attached = change(|bill| &bill.attached, &|side, counts| side.disks(counts));
     }
 
-    /// The earlier self of a resource of the later side.
+    /// Returns the earlier resource of a later one.
     pub fn earlier(&self, after: ResourceId) -> Option<ResourceId> {
         self.changes.iter().find(|change| change.after == Some(after))?.before
     }
 
-    /// The resource of the later side that became dearer most.
+    /// Returns the later resource with the highest cost increase.
     pub fn dearest(&self) -> Option<ResourceId> {
         let there = self.changes.iter().filter(|change| change.after.is_some());
         there.max_by_key(|change| (change.increase, std::cmp::Reverse(change.after)))?.after
     }
 
-    /// Only what came, went, moved or costs something else.
+    /// Returns the resources that were added, removed, moved or changed their cost.
     pub fn visible(&self) -> impl Iterator<Item = &Change> {
         self.changes.iter().filter(|change| change.kind != ChangeKind::Same)
     }
@@ -232,7 +232,7 @@ impl<'a> Side<'a> {
         attached.fold(MoneyRange::ZERO, |sum, it| sum + it.monthly)
     }
 
-    /// The file in which the text of a resource stands.
+    /// Returns the file of a resource.
     pub fn path_of(&self, id: ResourceId) -> String {
         self.sources.path(self.sources.origin(self.resource(id).span).file)
     }
@@ -250,7 +250,7 @@ impl<'a> Side<'a> {
     }
 }
 
-/// What a key of pairing is made of.
+/// The parts of a key for pairing.
 type Identity = (String, String, String);
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -394,7 +394,7 @@ fn last_name(address: &str) -> String {
     address.rsplit_once(separators).map_or(address, |(_, name)| name).to_owned()
 }
 
-/// What makes a resource cost what it costs, without its name.
+/// The values on which the cost of a resource depends, without its name.
 fn signature(it: &Resource) -> String {
     const KEYS: [Key; 6] =
         [Key::Provider, Key::Region, Key::Machine, Key::Accelerator, Key::AcceleratorCount, Key::Purchase];
@@ -429,7 +429,7 @@ fn work(it: &Resource, item: Option<&BillItem>) -> [String; 2] {
     }
 }
 
-/// The facts that make a price and differ.
+/// Returns the changed facts that affect the price.
 fn details((before, old): (&Resource, Option<&BillItem>), (after, new): (&Resource, Option<&BillItem>)) -> Vec<Detail> {
     let [starts_before, completions_before] = work(before, old);
     let [starts_after, completions_after] = work(after, new);

@@ -1,4 +1,4 @@
-//! What a resource needs of machines, as a plan of purchases looks at it.
+//! The machines that a resource needs, as the purchase plan sees them.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use super::{Bill, BillItem, HOURS_PER_MONTH, OWN_PROVIDER, Period, Scenario};
 use crate::catalog::Money;
 use crate::inventory::{Fact, Inventory, Key, LinkKind, Purchase, Purpose, Resource, Role};
 
-/// One resource with what it needs.
+/// The need of one resource.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Need {
     pub address: String,
@@ -20,18 +20,18 @@ pub struct Need {
     /// Of one machine.
     pub accelerators: f64,
     pub demand: Demand,
-    /// Why its price is too old to be relied on, if it is.
+    /// Why its price is outdated, if it is.
     pub stale: Option<String>,
-    /// Why its price is none of a list, if it is none.
+    /// Why its price is not a list price, if it is not.
     pub estimate: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Demand {
     pub standing: Standing,
-    /// Why nobody may commit to it, or plan it at all.
+    /// Why it is not eligible for commitment, or cannot be planned.
     pub why: Option<String>,
-    /// Machines that always run, whoever may commit to them.
+    /// The machines that always run, eligible or not.
     pub always: f64,
     /// Machines on an average of all hours; nothing where nobody knows how long they run.
     pub average: Option<f64>,
@@ -57,7 +57,7 @@ pub struct Offered {
     pub flex: Option<Money>,
 }
 
-/// What a plan may do with it.
+/// The eligibility of a resource in the plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Standing {
     /// It always runs in production: a commitment may pay for it.
@@ -68,17 +68,17 @@ pub enum Standing {
     SparePlaces,
     /// A commitment pays for accelerators that nothing in its text uses.
     SpareAccelerators,
-    /// It is bought on spot already.
+    /// It already runs on spot.
     OnSpot,
     /// It can be interrupted and could run on spot.
     ForSpot,
-    /// It comes and goes, or nothing says that it stays.
+    /// It does not run all the time, or is not marked as production.
     OnDemand,
-    /// It is booked ahead for a time.
+    /// It is booked for a period.
     Booked,
-    /// Hardware of one's own.
+    /// Own hardware.
     Owned,
-    /// What decides is not known.
+    /// A decisive value is unknown.
     Unknown,
 }
 
@@ -204,7 +204,7 @@ impl Demand {
         let (standing, why) = match standing(resource, item, survives, &offered) {
             Ok(Standing::Base) => match rungs(resource, item) {
                 Ok(rungs) if rungs.is_empty() => {
-                    (Standing::OnDemand, Some("nothing of it always runs: it may go down to none".to_owned()))
+                    (Standing::OnDemand, Some("no replica always runs, because it can scale to zero".to_owned()))
                 }
                 Ok(rungs) => match covered {
                     Ok(machines) => {
@@ -214,7 +214,9 @@ impl Demand {
                     Err(why) => (Standing::Unknown, Some(why)),
                 },
                 Err(NoBase::Because(why)) => (Standing::OnDemand, Some(why)),
-                Err(NoBase::Unknown(why)) => (Standing::Unknown, Some(format!("how many there are: {why}"))),
+                Err(NoBase::Unknown(why)) => {
+                    (Standing::Unknown, Some(format!("the number of replicas is unknown: {why}")))
+                }
             },
             Ok(standing) => (standing, None),
             Err((standing, why)) => (standing, Some(why)),
@@ -265,7 +267,7 @@ fn standing(
         Some(Purchase::Reserved) => return Ok(Standing::Committed),
         Some(Purchase::Spot | Purchase::SpotOrOnDemand) => return Ok(Standing::OnSpot),
         Some(Purchase::DedicatedHost) => {
-            return Err((Standing::Unknown, "a dedicated host is billed as a whole".to_owned()));
+            return Err((Standing::Unknown, "a dedicated host is billed as one unit".to_owned()));
         }
         _ if item.is_committed => return Ok(Standing::Committed),
         _ => {}
@@ -294,18 +296,20 @@ fn is_for_accelerators(resource: &Resource) -> bool {
 /// What must be known to plan it at all.
 fn not_known(resource: &Resource) -> Option<String> {
     if let Fact::Unknown(unknown) = resource.fact(Key::Purchase) {
-        return Some(format!("how it is bought: {}", unknown.why));
+        return Some(format!("the way of buying is unknown: {}", unknown.why));
     }
     match &resource.count {
         Fact::Known(_) => {}
-        other => return Some(format!("how many there are: {}", other.why().unwrap_or("the text names no number"))),
+        other => {
+            return Some(format!("the number of replicas is unknown: {}", other.why().unwrap_or("no number is set")));
+        }
     }
     for (key, what) in [(Key::Provider, "its provider"), (Key::Region, "its region"), (Key::Machine, "its machine")] {
         if key == Key::Machine && is_for_accelerators(resource) {
             continue;
         }
         if resource.text(key).is_none() {
-            let why = resource.fact(key).why().unwrap_or("the text names none");
+            let why = resource.fact(key).why().unwrap_or("it is not set");
             return Some(format!("{what}: {why}"));
         }
     }

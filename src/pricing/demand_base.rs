@@ -1,4 +1,4 @@
-//! What of a resource always runs, so that somebody may commit to it: the same answer for the plan of purchases and for rules.
+//! The part of a resource that always runs and is eligible for commitment, for both the purchase plan and rules.
 
 use crate::inventory::{Fact, Key, LinkKind, Origin, Purchase, Purpose, Range, Resource, Role};
 
@@ -15,12 +15,12 @@ pub struct Rung {
 /// More of them above the floor are not told apart.
 const MOST_RUNGS: f64 = 1000.0;
 
-/// Why nobody may commit to it.
+/// Why a resource is not eligible for commitment.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum NoBase {
-    /// It comes and goes, or may.
+    /// It does not run all the time, or may not.
     Because(String),
-    /// What decides it is not known.
+    /// A decisive value is unknown.
     Unknown(String),
 }
 
@@ -47,7 +47,7 @@ pub fn base(resource: &Resource, item: &BillItem) -> Result<f64, String> {
 /// What it is and says of itself leaves no doubt that its floor always runs, and that it is worth a commitment.
 pub(super) fn steady(resource: &Resource, item: &BillItem) -> Result<(), NoBase> {
     if resource.role != Role::Rented {
-        return Err(NoBase::because("it asks for a part of a machine that is planned itself"));
+        return Err(NoBase::because("it uses a machine that has its own entry"));
     }
     match (never_ends(resource), serves_production(resource)) {
         // What is no production needs no answer to the rest.
@@ -59,7 +59,9 @@ pub(super) fn steady(resource: &Resource, item: &BillItem) -> Result<(), NoBase>
         return Err(NoBase::Because(format!("it does not run all the time: {why}")));
     }
     match resource.purpose().filter(|it| comes_and_goes(*it)) {
-        Some(purpose) => Err(NoBase::Because(format!("it is for {}, which comes and goes", purpose.name()))),
+        Some(purpose) => {
+            Err(NoBase::Because(format!("its purpose is {}, which does not run all the time", purpose.name())))
+        }
         None => Ok(()),
     }
 }
@@ -67,9 +69,11 @@ pub(super) fn steady(resource: &Resource, item: &BillItem) -> Result<(), NoBase>
 fn serves_production(resource: &Resource) -> Result<(), NoBase> {
     match resource.fact(Key::Production) {
         Fact::Known(known) if known.value.as_flag() == Some(true) => Ok(()),
-        Fact::Known(_) => Err(NoBase::because("it is no production")),
-        Fact::Unknown(unknown) => Err(NoBase::Unknown(format!("whether it serves production: {}", unknown.why))),
-        Fact::Absent => Err(NoBase::because("nothing says that it serves production")),
+        Fact::Known(_) => Err(NoBase::because("it is not production")),
+        Fact::Unknown(unknown) => {
+            Err(NoBase::Unknown(format!("it is unknown whether it is production: {}", unknown.why)))
+        }
+        Fact::Absent => Err(NoBase::because("it is not marked as production")),
     }
 }
 
@@ -83,15 +87,17 @@ pub(super) fn never_ends(resource: &Resource) -> Result<(), NoBase> {
         Fact::Known(known) if known.value.as_flag() == Some(true) => {
             return Err(NoBase::because("it ends by itself"));
         }
-        Fact::Unknown(unknown) => return Err(NoBase::Unknown(format!("whether it ends by itself: {}", unknown.why))),
+        Fact::Unknown(unknown) => {
+            return Err(NoBase::Unknown(format!("it is unknown whether it ends by itself: {}", unknown.why)));
+        }
         _ => {}
     }
     let ends = [
-        (Key::Schedule, "it is stopped at times or on lease"),
-        (Key::Cron, "it starts and ends by a schedule"),
-        (Key::IdleMinutes, "it is stopped when it is idle"),
-        (Key::TimeLimit, "it has a limit of time"),
-        (Key::Ttl, "it is removed after a time"),
+        (Key::Schedule, "a schedule or a lease stops it"),
+        (Key::Cron, "a schedule starts and ends it"),
+        (Key::IdleMinutes, "it stops when it is idle"),
+        (Key::TimeLimit, "it has a time limit"),
+        (Key::Ttl, "it is deleted after some time"),
     ];
     for (key, what) in ends {
         match resource.fact(key) {
@@ -100,14 +106,16 @@ pub(super) fn never_ends(resource: &Resource) -> Result<(), NoBase> {
                 return Err(NoBase::Because(format!("{what}: {}", known.value)));
             }
             Fact::Known(_) => return Err(NoBase::because(what)),
-            Fact::Unknown(unknown) => return Err(NoBase::Unknown(format!("when it is stopped: {}", unknown.why))),
+            Fact::Unknown(unknown) => {
+                return Err(NoBase::Unknown(format!("it is unknown when it is stopped: {}", unknown.why)));
+            }
         }
     }
     if !resource.shifts.is_empty() {
-        return Err(NoBase::because("a schedule changes its number"));
+        return Err(NoBase::because("a schedule changes the number of replicas"));
     }
     if resource.links.iter().any(|link| link.kind == LinkKind::Stop) {
-        return Err(NoBase::because("something else in the text stops it"));
+        return Err(NoBase::because("another resource stops it"));
     }
     Ok(())
 }
@@ -117,7 +125,7 @@ pub(super) fn rungs(resource: &Resource, item: &BillItem) -> Result<Vec<Rung>, N
     let count = match &resource.count {
         Fact::Known(known) => item.count.unwrap_or(known.value),
         Fact::Unknown(unknown) => return Err(NoBase::Unknown(unknown.why.to_string())),
-        Fact::Absent => return Err(NoBase::Unknown("the text names no number".to_owned())),
+        Fact::Absent => return Err(NoBase::Unknown("no number of replicas is set".to_owned())),
     };
     let floor = match resource.purchase() {
         Some(Purchase::Mixed) => count.floor.min(resource.number(Key::OnDemandBase).unwrap_or(0.0)),
@@ -138,7 +146,7 @@ pub(super) fn rungs(resource: &Resource, item: &BillItem) -> Result<Vec<Rung>, N
 pub(super) fn covered(resource: &Resource) -> Result<f64, String> {
     match resource.fact(Key::PaidCommitted) {
         Fact::Known(known) => Ok(known.value.as_number().unwrap_or(0.0)),
-        Fact::Unknown(unknown) => Err(format!("how much of it commitments cover is not known: {}", unknown.why)),
+        Fact::Unknown(unknown) => Err(format!("the part that commitments cover is unknown: {}", unknown.why)),
         Fact::Absent => Ok(0.0),
     }
 }

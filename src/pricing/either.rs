@@ -1,5 +1,5 @@
-//! Of what only one of two tools makes, and of what is declared twice, sums count the dearer: only one of the two is
-//! applied, and nobody can tell which.
+//! If two tools or two declarations create the same resource, totals count only the more expensive one: only one of them is
+//! applied, and gpulint cannot know which.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -17,14 +17,14 @@ type Choice = (Option<Arc<str>>, Option<RunId>, Option<Arc<str>>);
 /// The number of a declaration, or a tool.
 type SideName = (usize, &'static str);
 
-/// What one tool or one declaration makes, as far as its price is known.
+/// The resources of one tool or one declaration, with known prices.
 #[derive(Default)]
 struct Side {
     monthly: MoneyRange,
     first: Option<Span>,
 }
 
-/// Marks what sums leave out. What has no price stays, so that the sum says that it is incomplete.
+/// Marks the resources that totals leave out. Resources without a price stay, so that the total is marked incomplete.
 pub fn count_dearer(inventory: &mut Inventory, bill: &mut Bill) {
     if inventory.resources.iter().all(|it| it.only_by.is_none() && it.repeated.is_none()) {
         return;

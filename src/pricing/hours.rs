@@ -1,4 +1,4 @@
-//! How long something runs: hours of a month, of a run, or nobody knows.
+//! The time that a resource runs: hours per month, hours per job run, or unknown.
 
 use crate::inventory::{Key, Purchase, Range, Resource, Role};
 
@@ -7,7 +7,7 @@ use super::week::week;
 use super::{HOURS_PER_MONTH, Period, PricingSettings};
 use crate::complete::{ResourceFilter, plain};
 
-/// What the configuration says about the hours of some resources.
+/// The `[[usage]]` settings of some resources.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Usage {
     pub about: ResourceFilter,
@@ -20,11 +20,11 @@ pub struct Usage {
 impl Usage {
     fn hours(&self, limit: Option<f64>) -> Option<(f64, String)> {
         if let Some(hours) = self.hours_per_month {
-            return Some((hours, format!("{} hours a month, by `usage` of the configuration", plain(hours))));
+            return Some((hours, format!("{} hours a month, from [[usage]] in the settings", plain(hours))));
         }
         let runs = self.runs_per_month?;
         let each = self.hours_per_run.or(limit)?;
-        let text = format!("{} runs of {} hours a month, by `usage` of the configuration", plain(runs), plain(each));
+        let text = format!("{} runs of {} hours a month, from [[usage]] in the settings", plain(runs), plain(each));
         Some((runs * each, text))
     }
 }
@@ -56,7 +56,7 @@ impl Runtime {
     pub(super) fn sum(&self, count: Range) -> String {
         let hours = if self.hours.expected == 1.0 { "hour" } else { "hours" };
         match &self.together {
-            Some(together) => format!("x {} hours of all together", plain(together.expected)),
+            Some(together) => format!("x {} hours in total", plain(together.expected)),
             None => format!("x {} x {} {hours}", count_in_words(count), plain(self.hours.expected)),
         }
     }
@@ -94,7 +94,7 @@ pub(super) fn runtime(resource: &Resource, settings: &PricingSettings, count: Op
             return Runtime::up_to(Period::Month, most, text).by(Key::Cron);
         }
         (None, Some(starts)) => {
-            let text = format!("{} starts a month: how long each runs is not known", plain(tenths(starts)));
+            let text = format!("{} starts a month of unknown length", plain(tenths(starts)));
             let runtime = Runtime::new(Period::Hour, Range::exactly(1.0), text).by(Key::Cron);
             return Runtime { starts: Some(tenths(starts)), ..runtime };
         }
@@ -121,7 +121,7 @@ pub(super) fn hours_of_run(
 ) -> Option<(Range, String)> {
     let usage = settings.usage.iter().rev().find(|usage| usage.about.covers(resource));
     if let Some(hours) = usage.and_then(|usage| usage.hours_per_run).filter(|hours| *hours > 0.0) {
-        return Some((Range::exactly(hours), format!("{} hours a run, by `usage` of the configuration", plain(hours))));
+        return Some((Range::exactly(hours), format!("{} hours a run, from [[usage]] in the settings", plain(hours))));
     }
     let hours = limit_of_run(resource, count).filter(|hours| *hours > 0.0)?;
     Some((Range { floor: 0.0, expected: hours, ceiling: hours }, format!("at most {} hours a run", plain(hours))))
@@ -151,7 +151,7 @@ fn reserved_while_stopped(runtime: &Runtime, share: f64) -> Runtime {
         ceiling: paid(runtime.hours.ceiling),
     };
     let stops = runtime.because.as_deref().unwrap_or_default();
-    let text = format!("its reservation is paid while it does not run ({stops})");
+    let text = format!("its reservation is billed even while it does not run ({stops})");
     Runtime::new(Period::Month, hours, text).by(Key::HeldShare)
 }
 
@@ -166,7 +166,7 @@ fn booked(hours: Option<f64>) -> Runtime {
             Runtime::new(Period::Run, Range::exactly(hours), format!("booked and paid for {} hours", plain(hours)))
         }
         None => {
-            let text = "it is booked for a time: how long is not known".to_owned();
+            let text = "it is booked for an unknown time".to_owned();
             Runtime::new(Period::Hour, Range::exactly(1.0), text)
         }
     }
@@ -177,17 +177,17 @@ fn until_it_ends(resource: &Resource, limit: Option<f64>) -> Runtime {
     let is_pool = resource.role == Role::Rented && resource.flag(Key::Autoscaled) == Some(true);
     match limit {
         _ if is_pool => {
-            let text = "it ends by itself: how long it runs is not known".to_owned();
+            let text = "it ends by itself, after an unknown time".to_owned();
             Runtime::up_to(Period::Month, HOURS_PER_MONTH, text)
         }
         // Longer than a month is no limit of a month.
         Some(limit) if limit >= HOURS_PER_MONTH => {
-            let text = format!("it may run for {} hours, more than a month has", plain(limit));
+            let text = format!("its time limit of {} hours is longer than a month", plain(limit));
             Runtime::up_to(Period::Month, HOURS_PER_MONTH, text)
         }
         Some(limit) => Runtime::up_to(Period::Run, limit, format!("at most {} hours a run", plain(limit))),
         None => {
-            let text = "it ends by itself: how long it runs is not known".to_owned();
+            let text = "it ends by itself, after an unknown time".to_owned();
             Runtime::new(Period::Hour, Range::exactly(1.0), text)
         }
     }
@@ -203,9 +203,9 @@ fn scheduled(resource: &Resource, count: Option<Range>) -> Runtime {
             let runtime = Runtime::new(Period::Month, Range::exactly(each), week.text);
             Runtime { together: Some(week.hours), takes_away: week.takes_away, ..runtime }.by(Key::Schedule)
         }
-        Some(Err(why)) => unknown(format!("{why}: how many hours remain is not known")),
+        Some(Err(why)) => unknown(format!("{why}: the remaining hours are unknown")),
         None => match (resource.text(Key::Schedule), resource.number(Key::IdleMinutes)) {
-            (Some(schedule), _) => unknown(format!("stopped by {schedule}: how many hours remain is not known")),
+            (Some(schedule), _) => unknown(format!("stopped by {schedule}: the remaining hours are unknown")),
             (None, Some(minutes)) => {
                 unknown(format!("stopped after {} idle minutes", plain(minutes))).by(Key::IdleMinutes)
             }

@@ -1,4 +1,4 @@
-//! What one resource costs.
+//! The cost of one resource.
 
 use std::collections::BTreeMap;
 
@@ -36,7 +36,7 @@ impl<'a> Pricing<'_, 'a> {
         priced.unwrap_or_else(|why| unpriced(self.why_no_list_price().unwrap_or(why)))
     }
 
-    /// The same without what age makes of prices.
+    /// The same without the effect of outdated prices.
     fn as_listed(&self, variants: &[PurchaseVariant<'a>]) -> Result<BillItem, String> {
         let listed = |variant: &PurchaseVariant<'a>| PurchaseVariant {
             machine: variant.machine.clone(),
@@ -53,11 +53,11 @@ impl<'a> Pricing<'_, 'a> {
     fn why_no_list_price(&self) -> Option<String> {
         let provider = self.resource.text(Key::Provider)?;
         if let Some(tenancy) = self.resource.text(Key::Tenancy) {
-            return Some(format!("{tenancy} tenancy has prices of its own, which the catalog does not know"));
+            return Some(format!("the catalog has no prices for {tenancy} tenancy"));
         }
         let place = self.resource.text(Key::Region)?;
         let region = self.catalog.place_apart(provider, place)?;
-        Some(format!("{place} is no part of {region} by its prices, and the catalog knows none of its own"))
+        Some(format!("the catalog has no prices for {place}, and those of {region} do not apply"))
     }
 
     fn rented(&self) -> FoundMachines<'a> {
@@ -67,7 +67,7 @@ impl<'a> Pricing<'_, 'a> {
             // Whoever rents it out chooses the machine: node auto-provisioning, accelerators of a service, brokers.
             return on_any_machine(self, provider, devices(self.resource, self.catalog)?);
         }
-        let provider = provider.ok_or("the provider is not known")?;
+        let provider = provider.ok_or("the provider is unknown")?;
         Ok(self.variants(provider, self.machines(provider)?, |_| None).into())
     }
 
@@ -79,7 +79,7 @@ impl<'a> Pricing<'_, 'a> {
     ) -> Result<(Vec<&'v PurchaseVariant<'a>>, Bought), String> {
         let mut priced = Vec::new();
         let mut all: Option<Bought> = None;
-        let mut last = String::from("no machine is known");
+        let mut last = String::from("the machine type is unknown");
         for variant in variants {
             match buy(self.catalog, self.resource, variant, self.count()) {
                 Ok(bought) => {
@@ -95,7 +95,7 @@ impl<'a> Pricing<'_, 'a> {
         all.map(|bought| (priced, bought)).ok_or(last)
     }
 
-    /// How many, where that is known or at least what it can be.
+    /// The number of replicas, as far as it is known.
     fn count(&self) -> Option<Range> {
         match &self.resource.count {
             Fact::Known(known) => Some(known.value),
@@ -129,13 +129,13 @@ impl<'a> Pricing<'_, 'a> {
         matches!(self.resource.purchase(), Some(Purchase::Spot))
     }
 
-    /// The date of the price that was used.
+    /// The date of the price.
     fn date_of_price(&self, variant: &PurchaseVariant<'_>) -> Option<String> {
         let of_spot = Some(variant.unit.spot_as_of.clone()).filter(|date| self.is_spot() && !date.is_empty());
         of_spot.or_else(|| variant.unit.as_of.clone())
     }
 
-    /// That the price is older than prices of its kind may be.
+    /// Why the price is outdated.
     fn stale(&self, variant: &PurchaseVariant<'_>) -> Option<String> {
         let (today, is_spot) = (self.settings.today?, self.is_spot());
         let date = &self.date_of_price(variant)?;
@@ -145,7 +145,7 @@ impl<'a> Pricing<'_, 'a> {
             let days = class.days();
             let what = if is_spot { "spot" } else { class.name() };
             format!(
-                "{} of {} is priced as of {date}: {what} prices are good for {days} days",
+                "the price of {} of {} is dated {date}, and {what} prices are valid for {days} days",
                 machine.name, machine.provider
             )
         })
@@ -173,7 +173,7 @@ impl<'a> Pricing<'_, 'a> {
         steps.extend(bought.steps);
         if variants.len() > 1 {
             let (low, high) = (dollars(per_hour.floor), dollars(per_hour.ceiling));
-            let text = format!("it may be any of {} machines, from {low} to {high}", variants.len());
+            let text = format!("it can be any of {} machine types, from {low} to {high}", variants.len());
             steps.push(Step::new(text, per_hour.expected).about(Of::Fact(Key::Machine)));
         }
         let because = runtime.because.clone().map(Step::said);
@@ -205,8 +205,8 @@ impl<'a> Pricing<'_, 'a> {
         match count {
             Some(count) => self.add_amounts(&mut item, variants, &bought.ways, &runtime, count),
             None => {
-                let why = self.resource.count.why().unwrap_or("the text does not say");
-                item.steps.push(Step::said(format!("how many there are is not known: {why}")).about(Of::Count));
+                let why = self.resource.count.why().unwrap_or("it is not set");
+                item.steps.push(Step::said(format!("the number of replicas is unknown: {why}")).about(Of::Count));
             }
         }
         item
@@ -283,10 +283,11 @@ fn times(count: Range, runtime: &Runtime, steps: &mut Vec<Step>) -> Range {
     }
 }
 
-/// Software that is billed by the hour beside the machine, and of which no price is known.
+/// Returns software with an hourly price that the catalog does not have.
 fn licence(resource: &Resource) -> Option<String> {
-    let software = resource.text(Key::Licence).map(|software| format!("the licence of {software} is billed beside it"));
-    let tenancy = resource.text(Key::Tenancy).map(|tenancy| format!("{tenancy} tenancy is billed above it"));
+    let software =
+        resource.text(Key::Licence).map(|software| format!("the license of {software} is billed separately"));
+    let tenancy = resource.text(Key::Tenancy).map(|tenancy| format!("{tenancy} tenancy costs extra"));
     let all: Vec<String> = software.into_iter().chain(tenancy).collect();
     (!all.is_empty()).then(|| format!("{} and is not included", all.join("; ")))
 }
@@ -296,7 +297,7 @@ fn limited(count: Range, steps: &mut Vec<Step>) -> Range {
     if count.ceiling.is_finite() {
         return count;
     }
-    let text = "nothing limits how many there are: the ceiling is what is expected".to_owned();
+    let text = "nothing limits the number of replicas: the maximum cost is the expected cost".to_owned();
     steps.push(Step::said(text).about(Of::Count));
     let most = if count.expected.is_finite() { count.expected } else { count.floor };
     Range { floor: count.floor, expected: most, ceiling: most }

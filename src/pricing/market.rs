@@ -1,4 +1,4 @@
-//! Where else the same would be cheaper: another region of the provider, another provider.
+//! Finds cheaper offers of the same accelerators: in another region, or from another provider.
 
 use crate::catalog::{Catalog, Machine, Money};
 use crate::inventory::{Key, Resource};

@@ -1,6 +1,6 @@
-//! Inventory + catalog → bill. Two bills → delta.
+//! Calculates the cost of an inventory with the catalog, and the difference between two states.
 //!
-//! Each price remembers the steps that led to it. Unpriced is a result.
+//! Each price contains its calculation steps. An unknown price is a result, too.
 
 mod attached;
 mod bill;

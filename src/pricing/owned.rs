@@ -1,4 +1,4 @@
-//! Hardware that a user owns: what an hour of it costs, and from how many hours a month it costs less than renting.
+//! Own hardware: its price per hour, and the monthly hours from which it is cheaper than a cloud.
 
 use crate::catalog::{Money, covers};
 
@@ -14,11 +14,11 @@ pub struct Owned {
     pub per_accelerator_hour: Money,
     /// The sum behind it.
     pub how: String,
-    /// What it is a sum of; nothing where the settings state an hour.
+    /// The parts of the price, or `None` if the settings contain the hourly price.
     pub purchased: Option<Purchased>,
 }
 
-/// What a machine cost and costs.
+/// The costs of a machine.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Purchased {
     pub usd: f64,
@@ -26,9 +26,9 @@ pub struct Purchased {
     pub years: f64,
     pub watts: f64,
     pub usd_per_kwh: f64,
-    /// The machine's share of those who look after it.
+    /// The staff cost per machine.
     pub staff_usd_per_year: f64,
-    /// Its place in a rack, its support and the like.
+    /// Other monthly costs, such as rack space and support.
     pub usd_per_month: f64,
     /// The share of the hours in which it works, 0 to 1.
     pub utilization: f64,
@@ -38,7 +38,7 @@ const MONTHS_PER_YEAR: f64 = 12.0;
 
 impl Owned {
     pub fn at_rate(accelerator: impl Into<String>, rate: Money) -> Self {
-        let how = format!("{} an hour of each, as stated", dollars(rate));
+        let how = format!("{}/h per accelerator, from the settings", dollars(rate));
         Owned { accelerator: accelerator.into(), per_accelerator_hour: rate, how, purchased: None }
     }
 

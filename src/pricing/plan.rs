@@ -1,4 +1,4 @@
-//! What one planned run would cost, bought in every way that is listed, and on hardware of one's own.
+//! The cost of a planned number of hours, for each way of buying and on own hardware.
 
 use crate::catalog::{Catalog, Class, Machine, Money, Offer, Search, grouped, is_stale};
 
@@ -6,12 +6,12 @@ use super::owned::{Against, Purchased, crossing};
 use super::{OWN_PROVIDER, Owned, PricingSettings, Restarts, Scenario};
 use crate::complete::plain;
 
-/// So much for so many hours.
+/// The planned machines or accelerators, and the hours.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PlannedHours {
     pub what: Planned,
     pub hours: f64,
-    /// All where this is empty.
+    /// The providers. Empty means all.
     pub providers: Vec<String>,
     /// Of the machine, where one is named; of all otherwise.
     pub region: Option<String>,
@@ -25,7 +25,7 @@ pub enum Planned {
     Machines { name: String, count: f64 },
 }
 
-/// One way to buy it.
+/// One way of buying.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Way {
     pub provider: String,
@@ -42,16 +42,16 @@ pub struct Way {
     pub per_hour: Money,
     pub total: Money,
     pub restarts: Restarts,
-    /// What the run or its owner must bring for it.
+    /// The requirements of this way of buying.
     pub needs: String,
     pub as_of: String,
     pub is_estimate: bool,
-    /// Older than prices of its kind may be.
+    /// Whether the price is outdated.
     pub is_stale: bool,
     pub own: Option<OwnMachine>,
 }
 
-/// One machine of one's own, of which the settings say what it costs.
+/// One own machine with its costs from the settings.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OwnMachine {
     /// The sum behind an hour of one accelerator.
@@ -59,14 +59,14 @@ pub struct OwnMachine {
     pub per_accelerator_hour: Money,
     /// Nothing where the settings state an hour: then nothing is known of what is paid whether or not it works.
     pub purchased: Option<Purchased>,
-    /// Beside renting.
+    /// The comparison with cloud prices.
     pub against: Vec<Against>,
 }
 
 impl PlannedHours {
     /// `8xA100-80GB`
     pub fn parse(text: &str, hours: f64) -> Result<PlannedHours, String> {
-        let expected = || format!("`{text}` is no number of accelerators such as 8xA100-80GB");
+        let expected = || format!("`{text}` is not a number of accelerators such as 8xA100-80GB");
         let (count, accelerator) = text.split_once(['x', 'X', '×']).ok_or_else(expected)?;
         let count: f64 = count.trim().parse().map_err(|_| expected())?;
         let name = accelerator.trim().to_owned();
@@ -79,10 +79,10 @@ impl PlannedHours {
     pub fn new(what: Planned, hours: f64) -> Result<PlannedHours, String> {
         let (Planned::Accelerators { count, .. } | Planned::Machines { count, .. }) = &what;
         if !is_number_of_things(*count) {
-            return Err(format!("{} of them are none", plain(*count)));
+            return Err(format!("{} is not a valid number of them", plain(*count)));
         }
         if !(hours > 0.0 && hours <= 1e6) {
-            return Err(format!("a run of {} hours is none", plain(hours)));
+            return Err(format!("{} is not a valid number of hours", plain(hours)));
         }
         Ok(PlannedHours { what, hours, providers: Vec::new(), region: None })
     }
@@ -217,7 +217,7 @@ impl Plan<'_> {
         found
     }
 
-    /// Capacity that is booked for whole days.
+    /// Returns capacity blocks of whole days.
     fn booked(&self, offer: &Offer<'_>, machines: f64) -> Vec<Way> {
         let machine = &offer.machine;
         let days = (self.run.hours / 24.0).ceil();
@@ -229,7 +229,7 @@ impl Plan<'_> {
             let Some(listed) = listed.filter(|listed| days <= most_days && listed.region == offer.region) else {
                 continue;
             };
-            let needs = format!("booked and paid ahead for {} {unit}", plain(days));
+            let needs = format!("booked and paid in advance for {} {unit}", plain(days));
             let (price, as_of) = (listed.per_hour, listed.as_of);
             let bought = Bought { purchase, scenario: None, price, hours: days * 24.0, needs, as_of };
             found.push(self.way(offer, machines, bought));
@@ -239,10 +239,10 @@ impl Plan<'_> {
 
     fn way(&self, offer: &Offer<'_>, machines: f64, bought: Bought<'_>) -> Way {
         let machine = &offer.machine;
-        let together = format!("{} machines that work as one", plain(machines));
+        let together = format!("{} connected machines", plain(machines));
         let retired = self.catalog.retired(machine).map(|date| {
             let since = if date.is_empty() { String::new() } else { format!(" since {date}") };
-            format!("retired{since}: its last price")
+            format!("retired{since}: last known price")
         });
         let needs = [Some(bought.needs), (machines > 1.0).then_some(together), retired];
         let needs: Vec<String> = needs.into_iter().flatten().filter(|it| !it.is_empty()).collect();
@@ -299,10 +299,8 @@ impl Plan<'_> {
         let of_one = own.purchased.map_or(count, |it| it.accelerators);
         let machines = (count / of_one).ceil();
         let per_hour = own.per_accelerator_hour.times(machines * of_one);
-        let used = own
-            .purchased
-            .map(|it| format!("used {}% of all hours, as the settings say", plain(it.utilization * 100.0)));
-        let together = (machines > 1.0).then(|| format!("{} machines that work as one", plain(machines)));
+        let used = own.purchased.map(|it| format!("used {}% of all hours (settings)", plain(it.utilization * 100.0)));
+        let together = (machines > 1.0).then(|| format!("{} connected machines", plain(machines)));
         let needs: Vec<String> = [used, together].into_iter().flatten().collect();
         Way {
             provider: OWN_PROVIDER.to_owned(),
@@ -350,7 +348,7 @@ impl Plan<'_> {
     }
 }
 
-/// How one machine is bought.
+/// The way of buying of one machine.
 struct Bought<'a> {
     purchase: &'static str,
     scenario: Option<Scenario>,
@@ -367,12 +365,12 @@ fn machines_for(accelerators: f64, machine: &Machine<'_>) -> f64 {
 fn interrupted(band: &str) -> String {
     let often = match band {
         "" => String::new(),
-        band => format!(": {band} of machines a month"),
+        band => format!(": {band} of machines per month"),
     };
-    format!("checkpoints, as it may be interrupted{often}")
+    format!("checkpoints, because it can be interrupted{often}")
 }
 
-/// A commitment is paid to its end, whatever the run takes of it.
+/// Returns the cost of the whole commitment, even if the plan uses only a part.
 fn committed(price: Option<Money>, machines: f64, years: f64) -> String {
     let whole = price.unwrap_or_default().times(machines * years * 8760.0);
     format!("other work for the rest of a commitment of ${}", grouped(whole.micros().unsigned_abs() / 1_000_000))

@@ -1,4 +1,4 @@
-//! How a machine is bought, and what that makes of its list prices.
+//! Applies the way of buying to the prices of a machine.
 
 use crate::catalog::{Catalog, Machine, Money, MoneyRange};
 use crate::inventory::{Fact, Key, Purchase, Range, Resource};
@@ -7,7 +7,7 @@ use super::unit::{PricedUnit, dollars, scenario_in_words};
 use super::{Of, Scenario, Step, multiply};
 use crate::complete::plain;
 
-/// The price of an hour as it is bought.
+/// The price per hour for a way of buying.
 #[derive(Debug, Clone)]
 pub(super) struct Bought {
     pub(super) per_hour: MoneyRange,
@@ -63,10 +63,12 @@ pub(super) fn buy(
 ) -> Result<Bought, String> {
     let Some(purchase) = resource.purchase() else {
         return match resource.fact(Key::Purchase) {
-            Fact::Absent => variant.exactly(Scenario::OnDemand, "on demand: no purchase is named"),
+            Fact::Absent => variant.exactly(Scenario::OnDemand, "on demand, because no other purchase is set"),
             fact => {
-                let text =
-                    format!("how it is bought is not known: {}", fact.why().unwrap_or("no purchase of that name"));
+                let text = format!(
+                    "the way of buying is unknown: {}",
+                    fact.why().unwrap_or("there is no way of buying with that name")
+                );
                 spot_to_on_demand(variant, true, text)
             }
         };
@@ -76,14 +78,14 @@ pub(super) fn buy(
         Purchase::Spot => spot(variant),
         Purchase::Reserved => committed(resource, variant),
         Purchase::CapacityReservation => held(resource, variant),
-        Purchase::SpotOrOnDemand => spot_to_on_demand(variant, false, "spot, or on demand without it".into()),
+        Purchase::SpotOrOnDemand => {
+            spot_to_on_demand(variant, false, "spot, or on demand if no spot capacity is available".into())
+        }
         Purchase::Mixed => mixed(resource, variant, count),
         Purchase::CapacityBlock | Purchase::Calendar | Purchase::FlexStart => block(catalog, variant, purchase),
-        Purchase::DedicatedHost => {
-            Err("it runs on a dedicated host, which is billed as a whole and has no listed price".into())
-        }
-        Purchase::OnPrem if variant.unit.is_own => variant.exactly(Scenario::OnDemand, "owned hardware, own price"),
-        Purchase::OnPrem => Err("owned hardware: only your own prices can say what it costs".into()),
+        Purchase::DedicatedHost => Err("it runs on a dedicated host, which has no list price".into()),
+        Purchase::OnPrem if variant.unit.is_own => variant.exactly(Scenario::OnDemand, "own hardware, custom price"),
+        Purchase::OnPrem => Err("own hardware without a price: set `[[hardware]]` in gpulint.toml".into()),
     }
 }
 
@@ -99,10 +101,10 @@ fn spot(variant: &PurchaseVariant<'_>) -> Result<Bought, String> {
 fn held(resource: &Resource, variant: &PurchaseVariant<'_>) -> Result<Bought, String> {
     let share = resource.number(Key::UnusedShare).filter(|_| !resource.fact(Key::Reservation).is_absent());
     let Some(share) = share else {
-        return variant.exactly(Scenario::OnDemand, "capacity that is held: the on-demand price, used or not");
+        return variant.exactly(Scenario::OnDemand, "reserved capacity costs the on-demand price even if unused");
     };
     let per_hour = multiply(variant.range(Scenario::OnDemand)?, Range::exactly(share));
-    let text = format!("capacity that is held and not used: {}% of the on-demand price", plain(share * 100.0));
+    let text = format!("unused reserved capacity costs {}% of the on-demand price", plain(share * 100.0));
     Ok(Bought::said(per_hour, &[Scenario::OnDemand], text))
 }
 
@@ -110,18 +112,18 @@ fn held(resource: &Resource, variant: &PurchaseVariant<'_>) -> Result<Bought, St
 /// demand.
 fn committed(resource: &Resource, variant: &PurchaseVariant<'_>) -> Result<Bought, String> {
     if variant.unit.is_committed {
-        return variant.exactly(Scenario::OnDemand, "as committed to");
+        return variant.exactly(Scenario::OnDemand, "at the commitment price");
     }
     let why = match resource.number(Key::CommitmentYears) {
-        Some(1.0) => match variant.exactly(Scenario::Reserved1y, "reserved for a year, as the text says") {
+        Some(1.0) => match variant.exactly(Scenario::Reserved1y, "reserved for one year, as the files set") {
             Ok(bought) => return Ok(bought),
             Err(why) => why,
         },
-        Some(3.0) => match variant.exactly(Scenario::Reserved3y, "reserved for three years, as the text says") {
+        Some(3.0) => match variant.exactly(Scenario::Reserved3y, "reserved for three years, as the files set") {
             Ok(bought) => return Ok(bought),
             Err(why) => why,
         },
-        _ => "a commitment of which the text does not say for how long".to_owned(),
+        _ => "a commitment of unknown length".to_owned(),
     };
     let per_hour = MoneyRange { floor: Money::ZERO, ..variant.range(Scenario::OnDemand)? };
     let text = format!("{why}: at most the on-demand price");
@@ -142,10 +144,10 @@ fn spot_to_on_demand(variant: &PurchaseVariant<'_>, dear: bool, text: String) ->
     Ok(Bought { estimated, ..Bought::said(MoneyRange { floor, expected, ceiling: on_demand.ceiling }, &ways, text) })
 }
 
-/// So many on demand, and above that a share of spot.
+/// Prices a mix: some machines on demand, and a share of the others on spot.
 fn mixed(resource: &Resource, variant: &PurchaseVariant<'_>, count: Option<Range>) -> Result<Bought, String> {
     let Some(share) = resource.number(Key::SpotShare) else {
-        return spot_to_on_demand(variant, true, "the share of spot is not known".into());
+        return spot_to_on_demand(variant, true, "the share of spot is unknown".into());
     };
     let (on_demand, listed) = (variant.range(Scenario::OnDemand)?, variant.range(Scenario::Spot)?);
     let dearest = variant.unit.spot().map_or(listed.ceiling, |range| range.ceiling);
@@ -166,7 +168,7 @@ fn mixed(resource: &Resource, variant: &PurchaseVariant<'_>, count: Option<Range
         ceiling: average(count.ceiling, on_demand.ceiling, dearest),
     };
     let text = format!(
-        "of {}, {} on demand at {}, and of the rest {}% spot at {}: the average of one",
+        "average of {}: {} on demand at {}, {}% of the rest on spot at {}",
         plain(count.expected),
         plain(base.min(count.expected)),
         dollars(on_demand.expected),
@@ -199,13 +201,13 @@ fn block(catalog: &Catalog, variant: &PurchaseVariant<'_>, purchase: Purchase) -
         let per_hour = MoneyRange::exactly(found.per_hour.times(variant.share));
         let mut bought = Bought::said(per_hour, &[], text);
         if purchase == Purchase::FlexStart && found.product != "dws-flex-start" {
-            bought.estimated = Some("flex-start at the price of a reservation by calendar".into());
+            bought.estimated = Some("flex-start, estimated at the price of a calendar reservation".into());
         } else if found.region != variant.region {
             bought.estimated = Some(format!("{} at the price of {}", purchase.name(), found.region));
         }
         return Ok(bought);
     }
-    let why = format!("{} has no listed price: between spot and on demand", purchase.name());
+    let why = format!("{} has no list price: between spot and on demand", purchase.name());
     let bought = spot_to_on_demand(variant, true, why.clone())
         .map_err(|_| format!("no {} price of {} is known", purchase.name(), machine.name))
         .map_err(|why| variant.unit.unverified.clone().unwrap_or(why))?;

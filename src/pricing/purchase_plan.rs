@@ -1,8 +1,8 @@
-//! How much of what always runs to commit to, for how long, and what to leave to spot and to the hour.
+//! The purchase plan: how many always running machines to commit to, for how long, and what to leave on spot and on demand.
 //!
-//! A commitment for a machine is worth its price where the machine runs for a larger share of the hours than that price is of
-//! the price by the hour: the break-even. Of machines that always run, that is all of them; of those that a meter saw above
-//! the floor, those that surely run for longer. What cannot be known is left to the hour and told.
+//! A commitment is cheaper if the machine runs for a larger share of the hours than the committed price is of
+//! the on-demand price: the break-even. Machines that always run are above it; of the machines that usage metrics show above
+//! the minimum, those that surely run for longer. Machines with unknown values stay on demand and are listed.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use super::demand::{Need, Offered, Standing};
 use super::demand_base::Rung;
 use crate::catalog::Money;
 
-/// What to buy, and what is not planned.
+/// The purchases, and the machines that are not planned.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct PurchasePlan {
     pub groups: Vec<Group>,
@@ -38,11 +38,11 @@ pub struct Line {
     /// Accelerators of one machine.
     pub accelerators: f64,
     pub offered: Offered,
-    /// Machines that always run, whoever may commit to them.
+    /// The machines that always run, eligible or not.
     pub always: f64,
     /// Machines that a commitment may pay for, by the share of the hours in which they surely run, the surest first.
     pub rungs: Vec<Rung>,
-    /// Machines that a commitment pays for already.
+    /// The machines that an existing commitment covers.
     pub committed: f64,
     /// Of these, those of the base, of which the bill says it.
     pub covered: f64,
@@ -51,7 +51,7 @@ pub struct Line {
     /// Places of reservations that are left even then.
     pub spare_places: f64,
     pub bound: Option<Bound>,
-    /// What the same would be for other terms that are listed.
+    /// The same commitment for other terms.
     pub otherwise: Vec<Bound>,
     /// Machines on an average of all hours that are on spot already, that could be, that stay on demand, and that are booked.
     pub on_spot: f64,
@@ -104,7 +104,7 @@ impl Term {
     }
 }
 
-/// So many machines committed to for a term.
+/// A number of machines that are committed for a term.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bound {
     pub term: Term,
@@ -127,9 +127,9 @@ pub struct Bound {
 pub struct Shrunk {
     /// Machines that still run, on an average of all hours.
     pub running: f64,
-    /// Paid for machines that nobody uses.
+    /// The cost of unused committed machines.
     pub unused: Money,
-    /// Saved by those that are used.
+    /// The saving of used committed machines.
     pub saved: Money,
 }
 
@@ -140,7 +140,7 @@ impl Shrunk {
     }
 }
 
-/// What no plan can be made for.
+/// The machines that cannot be planned.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Unplanned {
     pub address: String,
@@ -181,7 +181,7 @@ pub fn purchase_plan(needs: &[Need], most_years: u8) -> PurchasePlan {
         group.lines.iter_mut().for_each(|line| line.commit(most_years));
         plan.groups.push(group);
     }
-    // What is worth most first.
+    // The highest saving first.
     plan.groups.sort_by_key(|group| std::cmp::Reverse(group.saves()));
     plan
 }
@@ -211,7 +211,7 @@ impl Group {
         self.lines.iter().filter_map(|line| line.bound).fold(Money::ZERO, |sum, bound| sum + bound.saves)
     }
 
-    /// The dearest machines first.
+    /// Sorts the most expensive machines first.
     fn use_what_is_paid(&mut self) {
         self.lines.iter_mut().for_each(|line| line.rungs.sort_by(|one, other| other.share.total_cmp(&one.share)));
         let dearest = |line: &Line| line.offered.on_demand.unwrap_or_default();

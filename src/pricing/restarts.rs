@@ -1,13 +1,13 @@
-//! How often a run on spot is expected to start again.
+//! The expected restarts of a job on spot.
 
 use super::HOURS_PER_MONTH;
 
 /// How often a run is expected to start again because a machine of it was taken away.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Restarts {
-    /// Nothing takes it away.
+    /// It is never interrupted.
     NotSpot,
-    /// Nobody says how often such machines are taken away.
+    /// The interruption rate is unknown.
     Unknown,
     Between {
         least: f64,

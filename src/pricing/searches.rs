@@ -1,4 +1,4 @@
-//! Searches for machines that something may run on: whoever asks for the same gets what was found for the first.
+//! A cache of searches for machines on which a resource can run.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -6,14 +6,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::purchase::PurchaseVariant;
 use crate::complete::CapacityRequest;
 
-/// The machines that something may run on, the one that is expected first.
+/// The machines on which a resource can run, the expected one first.
 pub(super) type FoundMachines<'a> = Result<Arc<[PurchaseVariant<'a>]>, String>;
 
-/// Everything that the search for a machine depends on: whoever asks for the same gets the same.
+/// The key of a search: all values on which the result depends.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub(super) struct MachineQuestion {
     pub(super) accelerators: Accelerators,
-    /// What makes the price an estimate.
+    /// Why the price is an estimate.
     pub(super) why: String,
     /// Any cloud where there are none.
     pub(super) places: Vec<Place>,

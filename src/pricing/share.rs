@@ -1,4 +1,4 @@
-//! What a pod pays: its share of the machine that it runs on, or would run on.
+//! The cost of a pod: its share of the machine on which it runs, or would run.
 
 use crate::catalog::{Accelerator, Catalog, GCP, Machine, Money};
 use crate::complete::{CapacityRequest, Exact, allocatable_cpus, allocatable_gib, plain, possible_devices};
@@ -10,10 +10,10 @@ use super::unit::unit;
 use super::variants::{Pricing, PricingRegion, Share};
 use super::{OWN_PROVIDER, PricingSettings, Scenario, Step};
 
-/// The kind of accelerators on which nothing can be trained.
+/// The kind of accelerators that cannot train models.
 const ONLY_INFERS: &str = "inference";
 
-/// Every machine that the pod may run on, with the pod's share of it; the one that is expected comes first.
+/// Returns every machine on which the pod can run, with the pod's share of it. The expected machine comes first.
 pub(super) fn pod_variants<'a>(pricing: &Pricing<'_, 'a>) -> FoundMachines<'a> {
     let possible = possible_devices(pricing.resource, pricing.catalog)?;
     if let [devices] = *possible {
@@ -26,7 +26,7 @@ pub(super) fn pod_variants<'a>(pricing: &Pricing<'_, 'a>) -> FoundMachines<'a> {
     Ok(all.into())
 }
 
-/// The same of a pod that takes so many accelerators.
+/// Returns the same for a pod with this many accelerators.
 fn with_devices<'a>(pricing: &Pricing<'_, 'a>, devices: f64) -> FoundMachines<'a> {
     let provider = pricing.resource.text(Key::Provider);
     if let (Some(provider), true) = (provider, pricing.resource.fact(Key::Machine).is_narrowed())
@@ -68,10 +68,10 @@ pub(super) fn on_any_machine<'a>(pricing: &Pricing<'_, 'a>, provider: Option<&st
 /// The least that an instance of Cloud Run with an accelerator has (documentation, 2026-11): vCPUs, GiB.
 const LEAST_OF_RUN: (f64, f64) = (4.0, 16.0);
 
-/// What bills its parts one by one has no machine.
+/// Prices a service that bills its parts separately and has no machine type.
 fn by_parts<'a>(pricing: &Pricing<'_, 'a>, service: &str, devices: f64) -> FoundMachines<'a> {
     let resource = pricing.resource;
-    let accelerator = resource.text(Key::Accelerator).ok_or("the accelerator is not known")?;
+    let accelerator = resource.text(Key::Accelerator).ok_or("the accelerator is unknown")?;
     let amount = |key: Key, least: f64| resource.number(key).unwrap_or(least).max(least);
     let (cpus, memory_gib) = (amount(Key::Cpus, LEAST_OF_RUN.0), amount(Key::Memory, LEAST_OF_RUN.1));
     let is_zonal = service == "cloud-run-zonal";
@@ -82,13 +82,17 @@ fn by_parts<'a>(pricing: &Pricing<'_, 'a>, service: &str, devices: f64) -> Found
     unit.never_spot();
     pricing.say_where(&mut unit, &machine, &place);
     if resource.number(Key::Cpus).is_none() || resource.number(Key::Memory).is_none() {
-        unit.estimated.get_or_insert(format!("at least {} vCPUs and {} GiB beside it", plain(cpus), plain(memory_gib)));
+        unit.estimated.get_or_insert(format!(
+            "at least {} vCPUs and {} GiB of memory, too",
+            plain(cpus),
+            plain(memory_gib)
+        ));
     }
     let unit = if devices == 1.0 { unit } else { unit.times(devices, &format!("{} of them", plain(devices))) };
     Ok([PurchaseVariant { machine, region: place.region, unit, share: 1.0, stranded: 0.0 }].into())
 }
 
-/// What the pod's accelerator is or may be, and why this makes its price an estimate.
+/// Returns the possible accelerators of the pod, and why its price is an estimate.
 fn accelerators(pricing: &Pricing<'_, '_>) -> (Accelerators, String) {
     let named = |values: &[Value]| {
         Accelerators::Named(values.iter().filter_map(Value::as_text).map(str::to_owned).collect::<Vec<_>>())
@@ -96,22 +100,22 @@ fn accelerators(pricing: &Pricing<'_, '_>) -> (Accelerators, String) {
     match pricing.resource.fact(Key::Accelerator) {
         Fact::Known(known) => {
             let names = named(std::slice::from_ref(&known.value));
-            (names, "no machine is named: the cheapest with its accelerator".to_owned())
+            (names, "no machine type is set: the cheapest with its accelerator is assumed".to_owned())
         }
         Fact::Unknown(unknown) if !unknown.candidates.is_empty() => {
             let names = named(&unknown.candidates);
-            (names, format!("it may be any of {} accelerators", unknown.candidates.len()))
+            (names, format!("it can be any of {} accelerators", unknown.candidates.len()))
         }
         other => {
             if let Some(name) = pricing.settings.defaults.accelerator.as_deref() {
                 let name = pricing.catalog.accelerator(name).map_or(name, |known| known.name);
-                let why = format!("no accelerator is named: {name} is assumed");
+                let why = format!("no accelerator is set: {name} is assumed");
                 return (Accelerators::Named(vec![name.to_owned()]), why);
             }
-            let why = other.why().unwrap_or("the text names none");
+            let why = other.why().unwrap_or("it is not set");
             let vendor = pricing.resource.text(Key::Vendor).unwrap_or("nvidia");
             let why = format!(
-                "the accelerator is not known ({why}): from the cheapest common one of {vendor} to the dearest; `defaults.accelerator` in gpulint.toml says which"
+                "the accelerator is unknown ({why}): from the cheapest to the most expensive common one of {vendor}; set `defaults.accelerator` in gpulint.toml"
             );
             let text = |key: Key| pricing.resource.text(key);
             let trains =
@@ -122,7 +126,7 @@ fn accelerators(pricing: &Pricing<'_, '_>) -> (Accelerators, String) {
     }
 }
 
-/// Looks for the machines on which what is asked for costs least.
+/// Searches for the cheapest machines for a request.
 struct Search<'a, 's> {
     catalog: &'a Catalog,
     settings: &'a PricingSettings,
@@ -153,8 +157,8 @@ impl<'a> Search<'a, '_> {
                 return Err(lack);
             }
             return Err(match exists {
-                true if devices > 1.0 => format!("no machine{whose} carries {} of {names}", plain(devices)),
-                _ => format!("no machine{whose} with {names} has a price"),
+                true if devices > 1.0 => format!("no machine type{whose} has {} {names}", plain(devices)),
+                _ => format!("no machine type{whose} with {names} has a price"),
             });
         }
         // Of the machines that it may be, what is expected is the middle one. Where no text names an accelerator at all, no
@@ -204,18 +208,18 @@ impl<'a> Search<'a, '_> {
             false => usual.into_iter().map(|(_, name)| name).collect(),
         };
         if names.is_empty() {
-            return Err(format!("the catalog knows no accelerators of {vendor}"));
+            return Err(format!("the catalog lists no accelerators of {vendor}"));
         }
         Ok(names.into_iter().map(str::to_owned).collect())
     }
 
-    /// The machine of a provider on which the pod costs least.
+    /// Returns the machine of a provider on which the pod is cheapest.
     fn cheapest(&self, provider: &str, accelerator: &str) -> Option<PurchaseVariant<'a>> {
         let (region, said) = match self.asked.places.iter().find(|place| place.provider == provider) {
             Some(place) => (place.region.clone(), place.said.clone()),
             None => {
                 let region = self.catalog.base_region(provider).to_owned();
-                let text = format!("the text names no provider: {provider}, {region}");
+                let text = format!("no provider is set: {provider}, {region}");
                 (region, Some(text))
             }
         };
@@ -234,11 +238,11 @@ impl<'a> Search<'a, '_> {
             .min_by(|one, other| (one.0, one.1).cmp(&(other.0, other.1)).then_with(|| one.2.name.cmp(&other.2.name)))?;
         let mut unit = unit(self.catalog, self.settings, &machine, &region);
         said.into_iter().for_each(|text| unit.say(Step::said(text)));
-        let unit = unit.times(share.part, &format!("{}; the cheapest machine with {accelerator} for it", share.why));
+        let unit = unit.times(share.part, &format!("{}; on the cheapest machine with {accelerator}", share.why));
         Some(PurchaseVariant { machine, region, unit, share: share.part, stranded: share.stranded })
     }
 
-    /// The machines of a provider that have enough of an accelerator and can still be rented.
+    /// Returns the available machines of a provider with enough accelerators.
     fn hosts(&self, provider: &str, accelerator: &str) -> Vec<Machine<'a>> {
         let (catalog, request) = (self.catalog, &self.asked.request);
         let devices = request.devices.get();
@@ -273,7 +277,7 @@ impl<'a> Search<'a, '_> {
         machines
     }
 
-    /// The smallest N1 machine that holds the pod, with enough accelerators attached to it.
+    /// Returns the smallest N1 machine for the pod, with enough attached accelerators.
     fn smallest_host(&self, accelerator: &str) -> Option<Machine<'a>> {
         let request = &self.asked.request;
         // What can be attached to one machine.
@@ -288,7 +292,7 @@ impl<'a> Search<'a, '_> {
     }
 }
 
-/// The largest of the pod's shares of the machine's accelerators, CPUs and memory.
+/// Returns the pod's largest share of the machine's accelerators, CPUs and memory.
 fn share(request: &CapacityRequest, machine: &Machine<'_>) -> Share {
     let devices = request.devices.get();
     let of_devices = devices / machine.count;
@@ -310,7 +314,7 @@ fn share(request: &CapacityRequest, machine: &Machine<'_>) -> Share {
     }
     if stranded > 0.0 {
         let hundredths = plain((stranded * 100.0).round() / 100.0);
-        why.push_str(&format!(", which leaves {hundredths} of {} accelerators to nobody", plain(machine.count)));
+        why.push_str(&format!(", so {hundredths} of {} accelerators stay unused", plain(machine.count)));
     }
     Share { part, why, stranded }
 }

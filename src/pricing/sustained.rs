@@ -1,4 +1,4 @@
-//! What Google takes off by itself for N1 machines, and accelerators attached to them, that run for much of a month.
+//! Google's automatic sustained use discount for N1 machines and their accelerators.
 
 use crate::catalog::Machine;
 use crate::inventory::Range;

@@ -51,7 +51,7 @@ fn a_row_that_nobody_verified_is_told_and_enters_no_sum() {
             let (both, both_end) = sums(vec![machine("p9.48xlarge"), machine("p9.6xlarge")]);
             let (known, known_alone) = (both.rented.minimum(), alone.rented.minimum());
             assert_eq!((known, both_end, both.unpriced()), (known_alone, ends_alone, 1), "{region} {purchase}");
-            let why = "p9.48xlarge is priced by an unverified row: $100.00 an hour (a recollection), not added";
+            let why = "the only price of p9.48xlarge is unverified: $100.00/h (a recollection), not added";
             let Status::Unpriced(told) = &both.items[0].status else { panic!("{:?}", both.items[0]) };
             assert!(told.contains(why), "{region} {purchase}: {told}");
         }
@@ -283,7 +283,7 @@ fn a_pod_that_names_only_a_vendor_may_mean_any_of_its_accelerators() {
     // 0.80 on inf2.xlarge, 1.50 on trn1.2xlarge
     assert_eq!(hourly(&item), (0.8, 0.8, 1.5));
     let (_, item) = one(pod(&[(Key::Provider, "aws"), (Key::Vendor, "acme"), (Key::AcceleratorCount, "1")]));
-    assert_eq!(item.status, Status::Unpriced("the catalog knows no accelerators of acme".into()));
+    assert_eq!(item.status, Status::Unpriced("the catalog lists no accelerators of acme".into()));
 }
 
 #[test]
@@ -445,14 +445,14 @@ fn disks_are_a_line_of_their_own() {
     let attached = one(open).1.attached.unwrap();
     assert_eq!(attached.monthly, MoneyRange::ZERO);
     let why =
-        ["the size of a disk is not known: the image sets it", "a disk of 10 GiB of tape has no price in the catalog"];
+        ["the size of a disk is unknown: the image sets it", "a disk of 10 GiB of tape has no price in the catalog"];
     assert_eq!(attached.not_known, why);
     // Its operations have a meter of their own: the size alone is the least that it costs.
     let mut fast = g5();
     fast.disks = vec![disk(size(100.0), Some("io2"), 2.0), disk(size(50.0), Some("io2"), 1.0)];
     let attached = one(fast).1.attached.unwrap();
     assert_eq!(attached.known().map(|known| known.expected.usd()), Some(50.0));
-    assert_eq!(attached.not_known, ["the IOPS of io2 disks are bought apart from their size, and not said"]);
+    assert_eq!(attached.not_known, ["the IOPS of io2 disks has a separate price, and is not set"]);
     let mut known = g5();
     known.disks = vec![disk(size(100.0), Some("gp3"), 2.0)];
     known.disks[0].speed = DiskSpeed { iops: size(6000.0), throughput: size(125.0) };
@@ -507,7 +507,7 @@ fn a_highest_price_bounds_spot() {
     assert_eq!(hourly(&limited(0.5)), (0.4, 0.4, 0.4));
     // It runs only while spot is cheaper.
     assert_eq!(hourly(&limited(0.3)), (0.0, 0.3, 0.3));
-    assert!(matches!(&limited(0.3).status, Status::Estimated(why) if why.contains("at most $0.30")));
+    assert!(matches!(&limited(0.3).status, Status::Estimated(why) if why.contains("limit the price to $0.30")));
     // `-1` is no limit of its own.
     assert_eq!(hourly(&limited(-1.0)), (0.4, 0.4, 0.4));
 }
@@ -535,7 +535,7 @@ fn old_prices_are_marked() {
     let settings = |today: &str| PricingSettings { today: Some(today.parse().unwrap()), ..PricingSettings::default() };
     assert_eq!(with(settings("2026-06-30"), g5()).stale, None);
     let why = with(settings("2026-07-01"), g5()).stale.unwrap();
-    assert_eq!(why, "g5.xlarge of aws is priced as of 2026-01-01: hyperscaler prices are good for 180 days");
+    assert_eq!(why, "the price of g5.xlarge of aws is dated 2026-01-01, and hyperscaler prices are valid for 180 days");
     let mut spot = g5();
     spot.set(Key::Purchase, Fact::written(Value::text("spot"), span()));
     assert!(with(settings("2026-01-16"), spot).stale.is_some());
@@ -594,7 +594,7 @@ fn shared_accelerators_are_paid_by_part_and_stranded_ones_are_told() {
     // Half of the CPUs and one of four accelerators: one more is of no use to anybody.
     let by_cpu = pod_on(&[(Key::AcceleratorCount, "1"), (Key::Cpus, "24")]);
     assert_eq!((hourly(&by_cpu).1, by_cpu.stranded), (2.5, 1.0));
-    let told = by_cpu.steps.iter().any(|step| step.text.contains("leaves 1 of 4 accelerators to nobody"));
+    let told = by_cpu.steps.iter().any(|step| step.text.contains("so 1 of 4 accelerators stay unused"));
     assert!(told, "{:#?}", by_cpu.steps);
 }
 

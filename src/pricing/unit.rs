@@ -1,4 +1,4 @@
-//! What one machine costs an hour: the row, the estimates where there is none, and the discount.
+//! The price of one machine per hour: from the catalog, or an estimate, minus discounts.
 
 use crate::catalog::{
     Basis, Catalog, Machine, Money, MoneyRange, PriceMove, Quote, QuotePart, SPOT_IS_GOOD_FOR, covers, is_past_spot,
@@ -9,7 +9,7 @@ use super::sustained::sustains;
 use super::{OWN_PROVIDER, Of, PricingSettings, Purchased, Scenario, Status, Step, Terms};
 use crate::complete::plain;
 
-/// Prices of one machine in one region, with the steps that led to them.
+/// The prices of one machine in one region, with their calculation steps.
 #[derive(Debug, Clone, Default)]
 pub(super) struct PricedUnit {
     prices: [Option<Money>; Scenario::ALL.len()],
@@ -19,11 +19,11 @@ pub(super) struct PricedUnit {
     steps: Vec<(Option<Scenario>, Step)>,
     /// Spot is a share of what on demand costs.
     is_spot_of_on_demand: bool,
-    /// Why spot may cost something else today, anything up to on demand.
+    /// Why the spot price can be different today, up to the on-demand price.
     pub(super) spot_in_doubt: Option<String>,
     /// How far the prices may have moved since the date of their row.
     moves: [Option<PriceMove>; Scenario::ALL.len()],
-    /// The most that the text pays for spot.
+    /// The maximum spot price that the files set.
     most_for_spot: Option<Money>,
     /// Of the row, `2026-07-20`.
     pub(super) as_of: Option<String>,
@@ -32,7 +32,7 @@ pub(super) struct PricedUnit {
     pub(super) notes: String,
     /// That there is a price which no sum may use, because nobody has found a source for it.
     pub(super) unverified: Option<String>,
-    /// A price of the user's own, which nothing lowers.
+    /// Whether it is a custom price, to which no discount applies.
     pub(super) is_own: bool,
     /// What one machine of the user's own cost: more hours of a month make an hour cheaper.
     pub(super) purchased: Option<Purchased>,
@@ -193,16 +193,18 @@ impl PricedUnit {
         let Some(most) = stated.or_else(|| Some(on_demand?.times(share?))) else { return };
         self.most_for_spot = Some(most);
         let text = match self.price(Scenario::Spot) {
-            Some(spot) if spot <= most => format!("at most {} is paid for spot", dollars(most)),
+            Some(spot) if spot <= most => format!("the files limit the spot price to {}", dollars(most)),
             Some(spot) => {
                 let (most, spot) = (dollars(most), dollars(spot));
-                self.will_not_start = Some(format!("spot costs {spot} an hour, and the text pays at most {most}"));
-                let why = format!("spot costs {spot} and the text pays at most {most}: it runs while spot is cheaper");
+                self.will_not_start = Some(format!("spot costs {spot}/h, and the files limit the price to {most}/h"));
+                let why = format!(
+                    "spot costs {spot}/h, and the files limit the price to {most}/h: it runs while spot is cheaper"
+                );
                 self.may_not_run = Some(why.clone());
                 why
             }
             None => {
-                let why = format!("what spot costs is not known: at most {}, as the text says", dollars(most));
+                let why = format!("the spot price is unknown, and the files limit it to {}", dollars(most));
                 self.may_not_run = Some(why.clone());
                 why
             }
@@ -235,7 +237,7 @@ pub(super) fn unit(catalog: &Catalog, settings: &PricingSettings, machine: &Mach
     }
     if let Some(date) = catalog.retired(machine) {
         let when = if date.is_empty() { String::new() } else { format!(" since {date}") };
-        unit.estimate(format!("{} is retired{when}: its last price", machine.name));
+        unit.estimate(format!("{} is retired{when}: last known price", machine.name));
     }
     unit.sustains = !unit.is_own && sustains(machine);
     estimate_spot(&mut unit, catalog, machine, region);
@@ -268,7 +270,7 @@ fn from_quote(catalog: &Catalog, quote: &Quote<'_>, machine: &Machine<'_>, regio
     let is_own = matches!(quote.basis, Basis::Own { .. });
     let unverified = quote.unverified.filter(|_| !is_own).map(|price| {
         let (name, price) = (&machine.name, dollars(price));
-        format!("{name} is priced by an unverified row: {price} an hour ({}), not added", quote.source)
+        format!("the only price of {name} is unverified: {price}/h ({}), not added", quote.source)
     });
     let is_listed =
         matches!(quote.basis, Basis::Listed { region: of } | Basis::Refreshed { region: of } if of == region);
@@ -276,9 +278,9 @@ fn from_quote(catalog: &Catalog, quote: &Quote<'_>, machine: &Machine<'_>, regio
     match quote.basis {
         Basis::Regional { from, factor } => {
             let times = plain(factor as f64 / 1e6);
-            unit.estimate(format!("price of {from} x {times}, the regional index of {region}"));
+            unit.estimate(format!("price of {from} x {times}, the price index of {region}"));
         }
-        Basis::Elsewhere { from } => unit.estimate(format!("price of {from}: nothing is known of {region}")),
+        Basis::Elsewhere { from } => unit.estimate(format!("price of {from}, because no price of {region} is known")),
         _ => {}
     }
     let base = match quote.basis {
@@ -297,7 +299,7 @@ fn from_quote(catalog: &Catalog, quote: &Quote<'_>, machine: &Machine<'_>, regio
     if let Basis::Regional { .. } = quote.basis
         && let Some((source, as_of)) = catalog.index_source(&machine.provider, region)
     {
-        unit.say(Step::said(format!("the regional index of {region}: {source}, {as_of}")).about(Of::Fact(Key::Region)));
+        unit.say(Step::said(format!("the price index of {region}: {source}, {as_of}")).about(Of::Fact(Key::Region)));
     }
     unit
 }
@@ -327,7 +329,7 @@ fn origin(quote: &Quote<'_>, machine: &Machine<'_>, region: &str, scenario: Scen
             let rate = *usd_per_unit as f64 / 1e6;
             let accelerators = if *per_accelerator { machine.count } else { 1.0 };
             let stated = listed(quote, scenario).unwrap_or_default().usd() / rate / accelerators;
-            let mut text = format!("{name} in {region} {way}: own price, line {line}, {}", plain(stated));
+            let mut text = format!("{name} in {region} {way}: custom price, line {line}, {}", plain(stated));
             if *per_accelerator {
                 text.push_str(&format!(" for each of {} {}", plain(machine.count), machine.accelerator));
             }
@@ -336,16 +338,16 @@ fn origin(quote: &Quote<'_>, machine: &Machine<'_>, region: &str, scenario: Scen
             }
             text
         }
-        Basis::Refreshed { region: of } => format!("{name} {} {way}: {sum}refreshed row, {row}", place(of)),
+        Basis::Refreshed { region: of } => format!("{name} {} {way}: {sum}refreshed price, {row}", place(of)),
         Basis::Listed { region: of } => format!("{name} {} {way}: {sum}{row}", place(of)),
         // Parts are at the prices of the region already.
         Basis::Regional { .. } if !quote.parts.is_empty() => format!("{name} in {region} {way}: {sum}{row}"),
         Basis::Regional { from, factor } => {
             let base = base.map(|price| format!(" {}", dollars(price))).unwrap_or_default();
             let times = plain(*factor as f64 / 1e6);
-            format!("{name} in {from} {way}{base}: {row}; x {times}, the regional index of {region}")
+            format!("{name} in {from} {way}{base}: {row}; x {times}, the price index of {region}")
         }
-        Basis::Elsewhere { from } => format!("{name} in {from} {way}: {sum}{row}; nothing is known of {region}"),
+        Basis::Elsewhere { from } => format!("{name} in {from} {way}: {sum}{row}; no price of {region} is known"),
         Basis::Unknown => format!("{name} {way}: {row}"),
     }
 }
@@ -354,13 +356,13 @@ fn origin(quote: &Quote<'_>, machine: &Machine<'_>, region: &str, scenario: Scen
 fn found_as(basis: &str) -> &str {
     match basis {
         "lowest-zone" => "the cheapest zone",
-        "advisor-saving" => "what the spot advisor saves of on demand",
-        "composed" => "put together from parts",
-        "list-no-upfront" => "nothing paid upfront",
+        "advisor-saving" => "the saving of the spot advisor, from on demand",
+        "composed" => "the sum of its parts",
+        "list-no-upfront" => "no upfront payment",
         "whole-term" => "the whole term divided by its hours",
-        "family-ratio" => "the ratio of another size or region of its family",
+        "family-ratio" => "the price ratio of another size or region of its family",
         "savings-plan" => "a savings plan",
-        "cud-scaled" => "the commitment of another size",
+        "cud-scaled" => "the commitment price of another size",
         _ => "",
     }
 }
@@ -373,11 +375,11 @@ fn from_accelerator(unit: &mut PricedUnit, catalog: &Catalog, machine: &Machine<
     let Some((other, price)) = nearest(catalog, machine, region) else { return };
     let each = price.times(1.0 / other.count);
     let whole = price.times(machine.count / other.count);
-    unit.estimate(format!("same accelerator in {}", other.name));
+    unit.estimate(format!("price of {} with the same accelerator", other.name));
     unit.step(
         Scenario::OnDemand,
         format!(
-            "{} in {region}: no price of its own; {} costs {} for {} {}, {} each, x {}",
+            "{} in {region} has no price; {} costs {} for {} {}, {} each, x {}",
             machine.name,
             other.name,
             dollars(price),
@@ -422,14 +424,17 @@ fn estimate_spot(unit: &mut PricedUnit, catalog: &Catalog, machine: &Machine<'_>
         let spot = on_demand.scaled(*share);
         let percent = plain(*share as f64 / 1e4);
         let text = format!(
-            "spot is not listed: {percent}% of {} on demand, as on machines with the same accelerator",
+            "no spot price is known: {percent}% of {} on demand, as on machines with the same accelerator",
             dollars(on_demand)
         );
         unit.step(Scenario::Spot, text, spot);
         unit.set(Scenario::Spot, Some(spot));
         unit.is_spot_of_on_demand = true;
         unit.moves[Scenario::Spot as usize] = unit.price_move(Scenario::OnDemand);
-        unit.spot_in_doubt = Some(format!("spot of {} is not listed: that of its kind", machine.name));
+        unit.spot_in_doubt = Some(format!(
+            "no spot price of {} is known: estimated from machines with the same accelerator",
+            machine.name
+        ));
     }
 }
 
@@ -438,7 +443,7 @@ fn doubt_old_spot(unit: &mut PricedUnit, settings: &PricingSettings) {
     let is_old = settings.today.is_some_and(|today| is_past_spot(&unit.spot_as_of, today));
     if is_old && unit.price(Scenario::Spot).is_some() {
         let why = format!("the spot price is of {}, more than {SPOT_IS_GOOD_FOR} days old", unit.spot_as_of);
-        let text = format!("{why}: today it may be anything up to on demand");
+        let text = format!("{why}: today it may be up to the on-demand price");
         unit.push(Scenario::Spot, Step::said(text));
         unit.spot_in_doubt = Some(why);
     }
@@ -460,11 +465,11 @@ fn moved_since(price: Money, moved: &PriceMove, as_of: &str) -> String {
     let (low, high) = (dollars(price.times(moved.low)), dollars(price.times(moved.high)));
     let (from, to) = (plain((moved.low * 100.0).round()), plain((moved.high * 100.0).round()));
     let within = format!("within {} days", moved.watched_days);
-    let further = if moved.age_days > moved.watched_days { ", and nothing is known of a longer time" } else { "" };
+    let further = if moved.age_days > moved.watched_days { ", and longer changes are unknown" } else { "" };
     let became = match low == high {
         true => format!("such prices did not move {within}{further}"),
         false => {
-            format!("nine of ten such prices became {from}% to {to}% of themselves {within}{further}: {low} to {high}")
+            format!("90% of such prices changed to {from}%–{to}% of their value {within}{further}: {low} to {high}")
         }
     };
     format!("the price of {as_of} is {} days old; {became}", moved.age_days)
@@ -473,7 +478,7 @@ fn moved_since(price: Money, moved: &PriceMove, as_of: &str) -> String {
 fn discount(unit: &mut PricedUnit, settings: &PricingSettings, machine: &Machine<'_>) {
     let Some(share) = settings.discounts.get(&*machine.provider) else { return };
     let keep = ((1.0 - share.clamp(0.0, 1.0)) * 1e6).round() as i64;
-    let text = format!("{}% off the list of {}", plain(share * 100.0), machine.provider);
+    let text = format!("{}% discount on list prices of {}", plain(share * 100.0), machine.provider);
     unit.change(&text, None, |price| price.scaled(keep));
 }
 
@@ -517,7 +522,7 @@ fn spoken_way(way: Scenario) -> &'static str {
     }
 }
 
-/// Dollars as people write them: two decimals, more where the price has more.
+/// Formats dollars with two decimals, or more if the price has more.
 pub(super) fn dollars(money: Money) -> String {
     let micros = money.micros().unsigned_abs();
     let sign = if money.micros() < 0 { "-" } else { "" };

@@ -1,4 +1,4 @@
-//! The machines that a resource may be, each with its price in its region.
+//! The possible machine types of a resource, each with its price in its region.
 
 use super::purchase::PurchaseVariant;
 use super::searches::Searches;
@@ -16,7 +16,7 @@ pub(super) struct Pricing<'s, 'a> {
     pub(super) searches: &'s Searches<'a>,
 }
 
-/// Where something is priced.
+/// The region for a price.
 pub(super) struct PricingRegion {
     pub(super) region: String,
     pub(super) step: Option<Step>,
@@ -24,7 +24,7 @@ pub(super) struct PricingRegion {
     is_assumed: bool,
 }
 
-/// What of a machine a pod pays for.
+/// The part of a machine that a pod uses.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Share {
     pub(super) part: f64,
@@ -66,7 +66,7 @@ impl<'a> Pricing<'_, 'a> {
         machines.into_iter().map(variant).collect()
     }
 
-    /// The machines that it may be.
+    /// Returns the possible machine types.
     pub(super) fn machines(&self, provider: &str) -> Result<Vec<Machine<'a>>, String> {
         match self.resource.fact(Key::Machine) {
             Fact::Known(machine) => {

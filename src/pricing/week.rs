@@ -1,4 +1,4 @@
-//! The hours of a week in which a schedule lets something run, and how many of it.
+//! Calculates the hours of a week in which a schedule lets a resource run, and its replicas.
 
 use crate::inventory::{Change, Fact, Key, Range, Resource, Shift, Until, Value};
 
@@ -10,12 +10,12 @@ use Summer::{Australian, European, Never, NorthAmerican};
 const MINUTES: usize = 7 * 24 * 60;
 const HOURS_PER_WEEK: f64 = 168.0;
 
-/// What the shifts of a resource make of a month.
+/// The effect of a resource's schedule on a month.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Week {
     /// Hours of all of them together, for a month.
     pub(super) hours: Range,
-    /// What says so.
+    /// The source of the hours.
     pub(super) text: String,
     /// Machines that are taken away cost nothing at all; those that are stopped keep their disks.
     pub(super) takes_away: bool,
@@ -32,8 +32,8 @@ pub(super) fn week(resource: &Resource, stated: Range) -> Option<Result<Week, St
         let stated = if is_by_clock(resource) { Range::exactly(stated.floor) } else { stated };
         let sum = schedule.sum(stated);
         let text = match is_switched && stated.expected > 0.0 {
-            true => format!("{} of 168 hours of a week, by {}", plain(sum.expected / stated.expected), schedule.said()),
-            false => format!("{} hours of one of them in a week, by {}", plain(sum.expected), schedule.said()),
+            true => format!("{} of 168 hours a week, by {}", plain(sum.expected / stated.expected), schedule.said()),
+            false => format!("{} hours a week per replica, by {}", plain(sum.expected), schedule.said()),
         };
         let months = HOURS_PER_MONTH / HOURS_PER_WEEK;
         Week { hours: sum.map(|hours| hours * months), text, takes_away: !is_switched }
@@ -94,7 +94,7 @@ impl Schedule {
                 Change::AtLeast { until: Until::Seconds(seconds), .. } => {
                     let lasts = (number(seconds)?.unwrap_or(0.0) / 60.0).round();
                     if !(1.0..=MINUTES as f64).contains(&lasts) {
-                        return Err(format!("a part of its schedule lasts {} minutes", plain(lasts)));
+                        return Err(format!("a part of its schedule lasts only {} minutes", plain(lasts)));
                     }
                     let ends = minutes.iter().map(|minute| ((minute + lasts as usize) % MINUTES, Event::End(at)));
                     schedule.events.extend(ends);
@@ -108,7 +108,7 @@ impl Schedule {
         Ok(schedule)
     }
 
-    /// What only stops is started by somebody, nobody knows when.
+    /// A schedule that only stops has unknown start times.
     fn has_both(&self) -> Result<(), String> {
         let wakes = |event: &Event| match event {
             Event::Start | Event::Begin(..) | Event::End(_) => true,
@@ -117,7 +117,7 @@ impl Schedule {
         };
         match self.events.iter().any(|(_, event)| wakes(event)) {
             true => Ok(()),
-            false => Err(format!("stopped by {}: nothing says when it starts again", self.said())),
+            false => Err(format!("stopped by {}, and no start time is set", self.said())),
         }
     }
 
@@ -186,7 +186,7 @@ impl State {
 }
 
 fn weekly(text: &str) -> Result<Vec<usize>, String> {
-    minutes_of_week(text).ok_or_else(|| format!("`{text}` is no schedule that is the same in each week"))
+    minutes_of_week(text).ok_or_else(|| format!("the schedule `{text}` is not the same every week"))
 }
 
 /// When clocks are put forward in summer: two of the same kind are as far from each other all year.
@@ -287,7 +287,7 @@ fn distances(zones: &[String]) -> Result<Vec<i32>, String> {
     if let Some((first, one)) = summers.next()
         && let Some((_, other)) = summers.find(|(summer, _)| *summer != first)
     {
-        return Err(format!("its times are in {one} and {other}, which change their clocks at different times"));
+        return Err(format!("its time zones {one} and {other} change their clocks on different days"));
     }
     Ok(all.into_iter().map(|(minutes, _)| minutes).collect())
 }
@@ -298,7 +298,7 @@ fn winter(zone: &str) -> Result<(i32, Summer), String> {
     // `Etc/GMT+5` is behind.
     let written = || Some(-60 * lower.strip_prefix("etc/gmt")?.parse::<i32>().ok().filter(|it| it.abs() <= 14)?);
     let found = listed.or_else(|| written().map(|minutes| (minutes, Never)));
-    found.ok_or_else(|| format!("its times are in several time zones, and the clocks of {zone} are not known"))
+    found.ok_or_else(|| format!("it uses several time zones, and gpulint does not know the time zone {zone}"))
 }
 
 /// As minutes of a week in UTC.
@@ -318,15 +318,15 @@ fn zone(shift: &Shift) -> Result<String, String> {
 fn known(fact: &Fact<std::sync::Arc<str>>, what: &str) -> Result<String, String> {
     match fact {
         Fact::Known(known) => Ok(known.value.to_string()),
-        Fact::Unknown(unknown) => Err(format!("{what} is not known: {}", unknown.why)),
-        Fact::Absent => Err(format!("{what} is not said")),
+        Fact::Unknown(unknown) => Err(format!("{what} is unknown: {}", unknown.why)),
+        Fact::Absent => Err(format!("{what} is not set")),
     }
 }
 
 fn number(fact: &Fact<f64>) -> Result<Option<f64>, String> {
     match fact {
         Fact::Known(known) => Ok(Some(known.value)),
-        Fact::Unknown(unknown) => Err(format!("a number of the schedule is not known: {}", unknown.why)),
+        Fact::Unknown(unknown) => Err(format!("a replica count of the schedule is unknown: {}", unknown.why)),
         Fact::Absent => Ok(None),
     }
 }

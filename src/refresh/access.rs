@@ -1,4 +1,4 @@
-//! How vendors are asked, and what they answer before it is judged.
+//! Sends requests to providers, and returns their unchecked answers.
 
 use std::collections::BTreeMap;
 

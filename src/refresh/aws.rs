@@ -1,4 +1,4 @@
-//! The bulk price list of AWS: for each region one file of hundreds of megabytes, read line by line.
+//! Reads the bulk price list of AWS: one file of hundreds of megabytes for each region, line by line.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Error as IoError, ErrorKind, Read};
@@ -28,7 +28,7 @@ pub(super) fn fetch(catalog: &Catalog, access: &Access<'_>) -> Result<Fetched, E
     let offers = ask(&client, &["offers", "v1.0", "aws", "index.json"])?;
     let link = |name: &str| {
         let link = offers.pointer(&format!("/offers/AmazonEC2/{name}")).and_then(Value::as_str);
-        link.ok_or_else(|| malformed(format!("the index of AWS names no `{name}`")))
+        link.ok_or_else(|| malformed(format!("the index of AWS lacks `{name}`")))
     };
     let regions = client.follow_link(link("currentRegionIndexUrl")?)?.json()?;
     let mut list = List { catalog, access, rows: BTreeMap::new(), rejected: Vec::new() };
@@ -43,7 +43,7 @@ pub(super) fn fetch(catalog: &Catalog, access: &Access<'_>) -> Result<Fetched, E
         list.read(&client, &region, link)?;
     }
     if let Err(error) = link("currentSavingsPlanIndexUrl").and_then(|link| list.savings(&client, link)) {
-        notes.push(format!("without savings plans: {}", error.message));
+        notes.push(format!("prices of savings plans are missing: {}", error.message));
     }
     notes.extend(spot::add(&mut list.rows, catalog, access));
     let rows = list.rows.into_values().filter(PriceRow::has_price).collect();
@@ -91,7 +91,7 @@ impl List<'_> {
         let tomorrow = self.access.today.parse::<Date>().ok().and_then(|day| Date::from_unix_days(day.unix_days() + 1));
         match said.parse::<Date>() {
             Ok(day) if tomorrow.is_none_or(|tomorrow| day <= tomorrow) => Ok(day.to_string()),
-            _ => Err(malformed(format!("the price list of AWS for {region} says that it is of {said}"))),
+            _ => Err(malformed(format!("the price list of AWS for {region} is marked as the list of {said}"))),
         }
     }
 
@@ -99,7 +99,7 @@ impl List<'_> {
     fn savings(&mut self, client: &Client<'_>, link: &str) -> Result<(), Error> {
         let index = client.follow_link(link)?.json()?;
         let regions = index.get("regions").and_then(Value::as_array);
-        for entry in regions.ok_or_else(|| malformed("the index of savings plans names no regions"))? {
+        for entry in regions.ok_or_else(|| malformed("the index of savings plans lists no regions"))? {
             let text = |key: &str| entry.get(key).and_then(Value::as_str).unwrap_or_default();
             let region = text("regionCode");
             if !self.rows.keys().any(|(_, known)| known == region) {
@@ -141,7 +141,7 @@ impl Region {
                 return Ok(());
             }
             if !line.ends_with('\n') && line.len() as u64 >= LONGEST_LINE {
-                return Err(IoError::new(ErrorKind::InvalidData, "a line of the list has no end"));
+                return Err(IoError::new(ErrorKind::InvalidData, "a line of the list is too long"));
             }
             // Most lines are about machines without accelerators: they are left before they are taken apart.
             if self.complete && !line.contains("Instance Hour") && !line.contains("Reserved") {
@@ -150,7 +150,7 @@ impl Region {
             let Some((_, Ok(cells))) = records(&line).next() else { continue };
             self.record(catalog, region, cells);
         }
-        Err(IoError::new(ErrorKind::InvalidData, "the list has no end"))
+        Err(IoError::new(ErrorKind::InvalidData, "the list is too long"))
     }
 
     fn record(&mut self, catalog: &Catalog, region: &str, cells: Vec<String>) {
@@ -183,7 +183,7 @@ impl Region {
         let name = cell("Instance Type");
         let Some(machine) = catalog.machine(AWS, name).filter(|machine| machine.name == name) else { return };
         if !is("Currency", "USD") || !is("Unit", "Hrs") {
-            let why = format!("priced in {} for {}", cell("Currency"), cell("Unit"));
+            let why = format!("the price is in {} per {}", cell("Currency"), cell("Unit"));
             Rejected { machine: name.to_owned(), region: region.to_owned(), why }.note(&mut self.rejected);
             return;
         }
@@ -192,7 +192,7 @@ impl Region {
             Ok(0.0) => return,
             Ok(price) if price.is_finite() => Money::from_usd(price),
             _ => {
-                let why = format!("`{}` is no price", cell("PricePerUnit"));
+                let why = format!("`{}` is not a valid price", cell("PricePerUnit"));
                 Rejected { machine: name.to_owned(), region: region.to_owned(), why }.note(&mut self.rejected);
                 return;
             }
@@ -229,7 +229,7 @@ impl<R: Read> Read for ShortTexts<R> {
             None => self.since_quote + read as u64,
         };
         if self.since_quote > LONGEST_LINE {
-            return Err(IoError::new(ErrorKind::InvalidData, "a text of the list has no end"));
+            return Err(IoError::new(ErrorKind::InvalidData, "a string of the list is too long"));
         }
         Ok(read)
     }
@@ -264,7 +264,7 @@ fn needed<'de, D: serde::Deserializer<'de>, T: Needed + serde::Deserialize<'de>>
                 size += item.needed();
                 kept.extend(Some(item).filter(|item| item.needed() > 0));
                 if size > MOST_ITEMS {
-                    return Err(serde::de::Error::custom("a list of savings plans has no end"));
+                    return Err(serde::de::Error::custom("a list of savings plans is too long"));
                 }
             }
             Ok(kept)

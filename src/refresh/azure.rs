@@ -1,4 +1,4 @@
-//! Azure's retail prices: pages of meters, in which on demand, spot and reservations of a machine stand side by side.
+//! Reads Azure's retail prices: pages with on-demand, spot and reservation prices of each machine.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -43,10 +43,7 @@ pub(super) fn fetch(catalog: &Catalog, access: &Access<'_>) -> Result<Fetched, E
                 break;
             };
             if next.len() > LONGEST_LINK || !seen.insert(next.to_owned()) || seen.len() > MOST_PAGES {
-                return Err(Error::new(
-                    HttpErrorKind::Malformed,
-                    "Azure's pages do not end: one leads back to another",
-                ));
+                return Err(Error::new(HttpErrorKind::Malformed, "Azure's pages form a loop"));
             }
             page = client.follow_link(next)?.json()?;
         }
@@ -76,7 +73,7 @@ impl Meters<'_> {
             return;
         };
         if text("currencyCode") != "USD" || text("unitOfMeasure") != "1 Hour" {
-            let why = format!("priced in {} for {}", text("currencyCode"), text("unitOfMeasure"));
+            let why = format!("the price is in {} per {}", text("currencyCode"), text("unitOfMeasure"));
             Rejected { machine: name.to_owned(), region: region.to_owned(), why }.note(&mut self.rejected);
             return;
         }

@@ -1,4 +1,4 @@
-//! Google Cloud's catalog of meters: a machine is put together from cores, memory, accelerators and local disks.
+//! Reads Google Cloud's SKUs: the price of a machine is the sum of cores, memory, accelerators and local disks.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -68,7 +68,7 @@ pub(super) fn fetch(catalog: &Catalog, access: &Access<'_>) -> Result<Fetched, E
     let mut token = String::new();
     let mut seen = BTreeSet::new();
     loop {
-        (access.progress)(&format!("Google Cloud meters, page {}", seen.len() + 1));
+        (access.progress)(&format!("Google Cloud SKUs, page {}", seen.len() + 1));
         let mut request =
             HttpRequest::new(Method::Get, ["v1", "services", SERVICE, "skus"]).query("currencyCode", "USD");
         if !token.is_empty() {
@@ -76,7 +76,7 @@ pub(super) fn fetch(catalog: &Catalog, access: &Access<'_>) -> Result<Fetched, E
         }
         let page = client.send(&request)?.json()?;
         let skus = page.get("skus").and_then(Value::as_array);
-        for sku in skus.ok_or_else(|| malformed("Google Cloud's page has no meters"))? {
+        for sku in skus.ok_or_else(|| malformed("a page of Google Cloud has no SKUs"))? {
             meters.read(sku);
         }
         token = page.get("nextPageToken").and_then(Value::as_str).unwrap_or_default().to_owned();
@@ -84,13 +84,10 @@ pub(super) fn fetch(catalog: &Catalog, access: &Access<'_>) -> Result<Fetched, E
             break;
         }
         if meters.on_demand.len() + meters.spot.len() > MOST_ROWS {
-            return Err(malformed(format!("Google Cloud lists more than {MOST_ROWS} meters and regions")));
+            return Err(malformed(format!("Google Cloud lists more than {MOST_ROWS} SKUs and regions")));
         }
         if token.len() > LONGEST_LINK || !seen.insert(token.clone()) || seen.len() > MOST_PAGES {
-            return Err(Error::new(
-                HttpErrorKind::Malformed,
-                "Google Cloud's pages do not end: one leads back to another",
-            ));
+            return Err(Error::new(HttpErrorKind::Malformed, "Google Cloud's pages form a loop"));
         }
     }
     let rows = catalog.machines_of(GCP);
@@ -124,13 +121,13 @@ impl Meters {
             _ => "h",
         };
         if currency != "USD" || unit != expected {
-            let why = format!("{description} is priced in {currency} for {unit}");
+            let why = format!("{description} has a price in {currency} per {unit}");
             let region = regions.join(" ");
             Rejected { machine: part.to_owned(), region, why }.note(&mut self.rejected);
             return;
         }
         let Some(price) = billionths(price) else {
-            let (region, why) = (regions.join(" "), format!("{description} has a price that cannot be"));
+            let (region, why) = (regions.join(" "), format!("{description} has an impossible price"));
             Rejected { machine: part.to_owned(), region, why }.note(&mut self.rejected);
             return;
         };

@@ -1,4 +1,4 @@
-//! Which rows are believed. A refused row is told, and the row that was known before stays.
+//! Checks fetched prices. A rejected price is reported, and the known price stays.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -53,7 +53,9 @@ pub(super) fn judge(
     let known = known_in(provider, catalog, &regions);
     let arrived = kept.len() + rejected.len();
     if arrived * 2 < known {
-        return Err(format!("{provider} listed {arrived} machines where {known} are known: nothing was taken over"));
+        return Err(format!(
+            "{provider} listed only {arrived} machines, and gpulint knows {known}: no prices were updated"
+        ));
     }
     Ok(Judged { kept, rejected })
 }
@@ -142,16 +144,16 @@ fn no_machine(provider: &str, catalog: &Catalog, row: &PriceRow) -> Option<Strin
     };
     // Regions of some providers are names for people: `East Coast (NY2)`; `*` is everywhere.
     if !is_name(&row.machine, "") || !is_name(&row.region, " ()*") {
-        return Some("no machine and no region has such a name".to_owned());
+        return Some("the name is not a valid machine or region".to_owned());
     }
     let count = row.accelerator_count;
     let (known, name) = (catalog.accelerator(&row.accelerator), &row.accelerator);
     if known.is_none_or(|known| known.name != *name) || !count.is_finite() || count <= 0.0 {
-        return Some(format!("{count} times `{}` is nothing that a machine carries", short(name)));
+        return Some(format!("no machine has {count} × `{}`", short(name)));
     }
     let known = catalog.machine(provider, &row.machine)?;
     let is_same = known.accelerator == *name && (known.count - count).abs() < 1e-3;
-    (!is_same).then(|| format!("it carries {count} {name}, and {} {} were known", known.count, known.accelerator))
+    (!is_same).then(|| format!("it is listed with {count} {name}, before with {} {}", known.count, known.accelerator))
 }
 
 /// What is asked for each machine in each place, as often as it is listed.
@@ -191,7 +193,7 @@ fn cannot_be(row: &PriceRow) -> Option<String> {
             return Some(format!("{} is a placeholder", dollars(price)));
         }
         if price < Money::ZERO {
-            return Some(format!("{way} costs {}, which cannot be", dollars(price)));
+            return Some(format!("{way} costs {}, which is impossible", dollars(price)));
         }
     }
     if let Some(on_demand) = row.on_demand {
@@ -200,12 +202,12 @@ fn cannot_be(row: &PriceRow) -> Option<String> {
         }
         if !PER_ACCELERATOR_USD.contains(&(on_demand.usd() / row.accelerator_count)) {
             let each = on_demand.times(1.0 / row.accelerator_count);
-            return Some(format!("{} an hour for one accelerator cannot be", dollars(each)));
+            return Some(format!("{} an hour for one accelerator is impossible", dollars(each)));
         }
     }
     let most = PER_ACCELERATOR_USD.end() * row.accelerator_count.max(1.0);
     let (way, price) = later().find(|(_, price)| price.usd() > most)?;
-    Some(format!("{way} costs {}, which cannot be", dollars(price)))
+    Some(format!("{way} costs {}, which is impossible", dollars(price)))
 }
 
 /// A price that moved further since it was seen last than prices do.
@@ -218,7 +220,7 @@ fn changed(provider: &str, catalog: &Catalog, row: &PriceRow) -> Option<String> 
         let (before, after) = (before?, after?);
         let ratio = after.usd() / before.usd();
         let is_wild = !(1.0 / MOST_CHANGE..=MOST_CHANGE).contains(&ratio);
-        is_wild.then(|| format!("{what} went from {} to {}", dollars(before), dollars(after)))
+        is_wild.then(|| format!("the {what} price changed from {} to {}", dollars(before), dollars(after)))
     })
 }
 
@@ -259,19 +261,19 @@ mod tests {
         let p5 = row("p5.48xlarge", "xx-new-1", "H100-80GB", 8.0, 60.0);
         assert_eq!(why("aws", &p5), "");
         let poisoned = PriceRow { on_demand: spot(9.0), ..p5.clone() };
-        assert!(why("aws", &poisoned).starts_with("on demand costs $9, and $"), "{}", why("aws", &poisoned));
+        assert!(why("aws", &poisoned).starts_with("on demand costs $9, but usually $"), "{}", why("aws", &poisoned));
         let a3 = row("a3-ultragpu-8g", "xx-new1", "H200", 8.0, 90.0);
         let parts = |usd| PriceRow { spot: spot(usd), spot_basis: COMPOSED.into(), ..a3.clone() };
         assert_eq!(why("gcp", &parts(40.0)), "");
-        assert!(why("gcp", &parts(3.85)).ends_with("is usual in other regions"), "{}", why("gcp", &parts(3.85)));
-        assert!(why("gcp", &parts(11.0)).ends_with("a part of the sum is missing"), "{}", why("gcp", &parts(11.0)));
+        assert!(why("gcp", &parts(3.85)).ends_with("in other regions"), "{}", why("gcp", &parts(3.85)));
+        assert!(why("gcp", &parts(11.0)).ends_with("a part of the price is missing"), "{}", why("gcp", &parts(11.0)));
         let cheap = row("gpu_16x_h100", "*", "H100-80GB", 16.0, 16.0);
         assert!(why("lambda", &cheap).starts_with("one H100-80GB costs $1.000"), "{}", why("lambda", &cheap));
         let dear = PriceRow { on_demand: spot(800.0), ..cheap.clone() };
         assert!(why("lambda", &dear).starts_with("one H100-80GB costs $50.000"), "{}", why("lambda", &dear));
         let (vcpus, memory_gib) = (Some(192.0), Some(2048.0));
         let twin = PriceRow { vcpus, memory_gib, ..row("p5.again", "us-east-1", "H100-80GB", 8.0, 55.04) };
-        assert_eq!(why("aws", &twin), "it is the same as p5.48xlarge, and costs the same");
+        assert_eq!(why("aws", &twin), "it duplicates p5.48xlarge: same machine and same price");
     }
 
     #[test]

@@ -1,7 +1,7 @@
-//! Newer prices from those who sell: one file a vendor says what to ask and how to read the answer.
+//! Fetches newer prices from providers. One file for each provider contains its requests and the parser of its answers.
 //!
-//! Everything that arrives is judged before it is believed (`guard`), and what is refused leaves the older row in place.
-//! Files, the environment, the clock and the terminal are handed in; nothing that lints calls this room.
+//! `guard` checks every fetched price. If a price is rejected, the older one stays.
+//! Callers pass in files, the environment, the clock and the terminal. Checks of repositories never use this module.
 
 mod access;
 mod aws;
@@ -92,7 +92,7 @@ impl Update {
 /// rows hold on.
 pub fn update(vendor: Vendor, catalog: &Catalog, earlier: &str, access: &Access<'_>) -> Result<Update, Error> {
     if let (Some((variable, true)), None) = (vendor.key(), &access.key) {
-        return Err(Error::new(HttpErrorKind::Unusable, format!("nothing can be asked without a key: set {variable}")));
+        return Err(Error::new(HttpErrorKind::Unusable, format!("the provider requires a key: set {variable}")));
     }
     let fetched = match vendor {
         Vendor::Aws => aws::fetch(catalog, access)?,

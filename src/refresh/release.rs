@@ -1,8 +1,8 @@
-//! The prices of many vendors in one file that somebody signed, so that nobody has to ask ten of them.
+//! Reads a signed file with the prices of many providers, so that users need not query each provider.
 //!
-//! The file is a table of prices with a column `provider`. Its signature is that of Ed25519 over all of its bytes. What it
-//! holds is judged as what a vendor answers is. Its first line says of which day it is: an earlier one than the file that was
-//! taken over last, signed as well, is refused, and a row that is older than the one that is known is not taken over.
+//! The file is a price table with a column `provider`. Its signature is an Ed25519 signature over all bytes. Its prices
+//! are checked like the answers of providers. Its first line contains its date: a file that is older than the last
+//! accepted one is rejected, even if it is signed, and a price that is older than the known one is ignored.
 
 use std::collections::BTreeMap;
 
@@ -49,12 +49,12 @@ pub fn fetch(address: &str, access: &Access<'_>) -> Result<(Vec<u8>, String), Er
 /// remarks.
 pub fn verify(bytes: &[u8], signature: &str, key: &str) -> Result<(), Error> {
     let unusable = |what: &str| Error::new(HttpErrorKind::Unusable, what.to_owned());
-    let key = digits(key, KEY_DIGITS).ok_or_else(|| unusable("the key is not one of 64 hexadecimal digits"))?;
+    let key = digits(key, KEY_DIGITS).ok_or_else(|| unusable("the key must have 64 hexadecimal digits"))?;
     let signature = digits(signature, SIGNATURE_DIGITS)
-        .ok_or_else(|| malformed("the signature is not one of 128 hexadecimal digits: nothing was taken over"))?;
+        .ok_or_else(|| malformed("the signature must have 128 hexadecimal digits: no prices were updated"))?;
     UnparsedPublicKey::new(&ED25519, key)
         .verify(bytes, &signature)
-        .map_err(|_| malformed("the prices were not signed by the holder of this key, or were cut or changed since: nothing was taken over"))
+        .map_err(|_| malformed("the signature does not match: another key signed the prices, or the file was changed; no prices were updated"))
 }
 
 fn digits(text: &str, count: usize) -> Option<Vec<u8>> {
@@ -70,11 +70,10 @@ fn digits(text: &str, count: usize) -> Option<Vec<u8>> {
 pub fn day(bytes: &[u8], today: Date) -> Result<Date, Error> {
     let line = bytes.split(|byte| *byte == b'\n').next().and_then(|line| std::str::from_utf8(line).ok());
     let day = line.and_then(|line| line.strip_prefix(FIRST_LINE)?.trim().parse::<Date>().ok());
-    let day =
-        day.ok_or_else(|| malformed("the file does not say of which day its prices are: nothing was taken over"))?;
+    let day = day.ok_or_else(|| malformed("the file has no date of its prices: no prices were updated"))?;
     // Clocks differ, and it is tomorrow already in the east.
     if day.since(today) > 1 {
-        return Err(malformed(format!("the prices are of {day}, which is still to come: nothing was taken over")));
+        return Err(malformed(format!("the prices are of {day}, which is in the future: no prices were updated")));
     }
     Ok(day)
 }
@@ -87,7 +86,7 @@ pub fn take(
     earlier: &[(String, String)],
     accept_changes: bool,
 ) -> Result<PriceRelease, Error> {
-    let text = std::str::from_utf8(bytes).map_err(|_| malformed("the prices are no text"))?;
+    let text = std::str::from_utf8(bytes).map_err(|_| malformed("the price file is not UTF-8 text"))?;
     let mut release = PriceRelease::default();
     let mut by_provider: BTreeMap<String, Vec<PriceRow>> = BTreeMap::new();
     for (provider, row) in row::read_with_provider(text) {
@@ -97,11 +96,11 @@ pub fn take(
         }
     }
     if by_provider.is_empty() {
-        return Err(malformed("the release holds no prices of a provider that is known"));
+        return Err(malformed("the file contains no prices of a known provider"));
     }
     for (provider, rows) in by_provider {
         if rows.len() > MOST_ROWS {
-            return Err(malformed(format!("the release lists more than {MOST_ROWS} rows of {provider}")));
+            return Err(malformed(format!("the file lists more than {MOST_ROWS} prices of {provider}")));
         }
         let all = rows.len();
         let newer: Vec<PriceRow> = rows.into_iter().filter(|row| is_newer(catalog, &provider, row)).collect();
@@ -109,7 +108,7 @@ pub fn take(
         let (later, newer): (Vec<PriceRow>, Vec<PriceRow>) = newer.into_iter().partition(|row| !is_dated(row, day));
         let mut judged = guard::judge_rows(&provider, catalog, newer, accept_changes);
         judged.rejected.extend(later.into_iter().map(|row| {
-            let why = format!("its date {} is none, or after that of the file", guard::short(latest(&row)));
+            let why = format!("its date {} is invalid, or later than the date of the file", guard::short(latest(&row)));
             Rejected { machine: guard::short(&row.machine), region: guard::short(&row.region), why }
         }));
         if judged.kept.is_empty() && judged.rejected.is_empty() {

@@ -70,7 +70,7 @@ fn another_card(entry: &Value, accelerator: &Accelerator<'_>) -> Option<String> 
     let memory = entry.get("memoryInGb").and_then(Value::as_f64).filter(|memory| *memory > 0.0)?;
     let (known, name) = (accelerator.memory_gib, accelerator.name);
     let is_other = known > 0.0 && !(0.6..=1.6).contains(&(memory / known));
-    is_other.then(|| format!("it is listed with {memory} GB, and {name} has {known}"))
+    is_other.then(|| format!("it is listed with {memory} GB, but {name} has {known} GB"))
 }
 
 fn row(

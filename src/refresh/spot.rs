@@ -1,5 +1,5 @@
-//! Spot prices of AWS: the advisor's savings over on demand, the feed of prices where it has them, and what zones cost now
-//! where there are keys of an account. What comes later holds.
+//! Spot prices of AWS: savings from the spot advisor, the feed of prices, and current prices of zones
+//! if the keys of an account are set. Later sources override earlier ones.
 
 use std::collections::BTreeSet;
 
@@ -28,16 +28,16 @@ pub(super) fn add(rows: &mut Rows, catalog: &Catalog, access: &Access<'_>) -> Ve
     let mut notes = Vec::new();
     (access.progress)("AWS spot");
     if let Err(error) = advisor(rows, access) {
-        notes.push(format!("without the spot advisor: {}", error.message));
+        notes.push(format!("data of the spot advisor is missing: {}", error.message));
     }
     if let Err(error) = feed(rows, access) {
-        notes.push(format!("without the feed of spot prices: {}", error.message));
+        notes.push(format!("the feed of spot prices is missing: {}", error.message));
     }
     if let Some(keys) = &access.aws {
         let regions: BTreeSet<String> = rows.keys().map(|(_, region)| region.clone()).collect();
         for region in regions {
             if let Err(error) = spot_history::add(rows, &region, keys, access) {
-                notes.push(format!("without the spot prices of zones in {region}: {}", error.message));
+                notes.push(format!("spot prices of the zones in {region} are missing: {}", error.message));
             }
         }
     }
@@ -63,7 +63,7 @@ fn advisor(rows: &mut Rows, access: &Access<'_>) -> Result<(), Error> {
     let client = access.client(PriceSource::AwsAdvisor, Credential::Anonymous)?;
     let data = client.send(&HttpRequest::new(Method::Get, ["spot-advisor-data.json"]))?.json()?;
     let regions = data.get("spot_advisor").and_then(Value::as_object);
-    let regions = regions.ok_or_else(|| malformed("the spot advisor names no regions"))?;
+    let regions = regions.ok_or_else(|| malformed("the spot advisor lists no regions"))?;
     let label = |index: u64| -> Option<&str> {
         let ranges = data.get("ranges")?.as_array()?;
         ranges.iter().find(|range| range.get("index").and_then(Value::as_u64) == Some(index))?.get("label")?.as_str()
@@ -84,9 +84,10 @@ fn advisor(rows: &mut Rows, access: &Access<'_>) -> Result<(), Error> {
 fn feed(rows: &mut Rows, access: &Access<'_>) -> Result<(), Error> {
     let client = access.client(PriceSource::AwsSpot, Credential::Anonymous)?;
     let text = client.send(&HttpRequest::new(Method::Get, ["spot.js"]))?.text();
-    let data: Value = serde_json::from_str(without_callback(&text)).map_err(|_| malformed("the feed is not JSON"))?;
+    let data: Value =
+        serde_json::from_str(without_callback(&text)).map_err(|_| malformed("the feed of spot prices is not JSON"))?;
     let regions = data.pointer("/config/regions").and_then(Value::as_array);
-    for region in regions.ok_or_else(|| malformed("the feed names no regions"))? {
+    for region in regions.ok_or_else(|| malformed("the feed of spot prices lists no regions"))? {
         let name = region.get("region").and_then(Value::as_str).unwrap_or_default();
         let name = OLD_REGIONS.iter().find(|(old, _)| *old == name).map_or(name, |(_, new)| new);
         for (machine, price) in sizes(region) {

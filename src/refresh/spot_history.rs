@@ -1,4 +1,4 @@
-//! What spot costs in each zone of AWS now, as EC2 tells it to who has an account: XML, a thousand prices a page.
+//! Reads current spot prices of each AWS zone from EC2, which requires an account: XML pages with a thousand prices each.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -43,7 +43,7 @@ pub(super) fn add(rows: &mut Rows, region: &str, keys: &AwsKeys, access: &Access
 
 /// What holds at a moment is asked by a span of time that begins and ends with it.
 fn question(machines: &[String], unix_seconds: u64) -> Result<Vec<(String, String)>, Error> {
-    let now = moment(unix_seconds).ok_or_else(|| malformed("the clock of this machine is far off"))?;
+    let now = moment(unix_seconds).ok_or_else(|| malformed("the clock of this machine is wrong"))?;
     let fixed = [
         ("Action", "DescribeSpotPriceHistory"),
         ("Version", VERSION),
@@ -75,7 +75,7 @@ fn ask(client: &Client<'_>, question: &[(String, String)]) -> Result<Zones, Erro
             return Ok(zones);
         }
         if token.len() > LONGEST_LINK || !seen.insert(token.clone()) || seen.len() > MOST_PAGES {
-            return Err(malformed("EC2's pages of spot prices do not end: one leads back to another"));
+            return Err(malformed("EC2's pages of spot prices form a loop"));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Answers of a Prometheus API, as a server sends them and as promtool writes them.
+//! Parses answers of a Prometheus API, in the formats of servers and of promtool.
 
 use std::collections::BTreeMap;
 
@@ -105,7 +105,7 @@ impl MeterAnswer {
         if let Ok(series) = serde_json::from_slice::<Vec<Labels>>(text) {
             return Ok(MeterAnswer { said: Answered::Series(series), is_partial: false });
         }
-        let message = "it is no answer to an instant query or to a question for series".to_owned();
+        let message = "it is not an answer to an instant query or a series query".to_owned();
         Err(Unread { message, is_final: false })
     }
 
@@ -125,7 +125,7 @@ fn enveloped<T: DeserializeOwned>(
     let envelope: Envelope<T> = serde_json::from_slice(text).ok()?;
     let is_partial = envelope.is_partial || envelope.warnings.is_some_and(|it| !it.is_empty());
     if envelope.status != "success" {
-        return Some(Err("the server says neither success nor error".to_owned()));
+        return Some(Err("the answer has neither the status success nor error".to_owned()));
     }
     Some(said(envelope.data).map(|said| MeterAnswer { said, is_partial }))
 }
@@ -133,7 +133,7 @@ fn enveloped<T: DeserializeOwned>(
 impl Vector {
     fn samples(self) -> Result<Answered, String> {
         if self.result_type != "vector" {
-            return Err("it is the answer to a range query: an instant query is needed".to_owned());
+            return Err("it is an answer to a range query: use an instant query".to_owned());
         }
         Ok(Answered::Samples(samples(self.result)?))
     }
@@ -141,7 +141,7 @@ impl Vector {
 
 fn samples(items: Vec<Item>) -> Result<Vec<Sample>, String> {
     let sample = |item: Item| {
-        let value = item.value.1.parse::<f64>().map_err(|_| "a value in it is no number".to_owned())?;
+        let value = item.value.1.parse::<f64>().map_err(|_| "it contains a value that is not a number".to_owned())?;
         Ok(Sample { labels: item.metric, value, at: item.value.0 })
     };
     items.into_iter().map(sample).collect()
@@ -189,7 +189,7 @@ mod tests {
         assert!(
             read(r#"{"status":"success","data":{"resultType":"vector","result":[{"metric":{},"value":[1,"x"]}]}}"#)
                 .unwrap_err()
-                .contains("no number")
+                .contains("not a number")
         );
         assert!(read("<html>").is_err());
     }

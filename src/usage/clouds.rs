@@ -1,7 +1,7 @@
-//! Saved answers of the metrics of clouds: CloudWatch, Google Cloud Monitoring, Azure Monitor.
+//! Reads saved answers of cloud monitoring services: CloudWatch, Google Cloud Monitoring, Azure Monitor.
 //!
-//! Machines come by the name of their group or their own; an answer that knows no more than an id is refused, or added up
-//! where nobody is named.
+//! Machines have their own name or that of their group. An answer with only an id is refused, or added up
+//! without a name.
 
 use serde_json::Value;
 
@@ -51,7 +51,7 @@ pub(super) fn read(
     }
     if let Some(series) = value.get("timeSeries").and_then(Value::as_array) {
         if !text(value, "/nextPageToken").is_empty() {
-            points.incomplete.insert("Google Cloud Monitoring: a page follows that is not here".to_owned());
+            points.incomplete.insert("Google Cloud Monitoring: the next page of the answer is missing".to_owned());
         }
         let said = series.iter().try_for_each(|it| google(it, points));
         return Some(said.map(|()| "answers of Google Cloud Monitoring"));
@@ -98,7 +98,7 @@ impl Words {
                 "period" => words.period = value.parse().ok().filter(|it| (1.0..=86_400.0).contains(it)),
                 "machine" => {
                     let machine = catalog.machine(AWS, &value);
-                    let machine = machine.ok_or_else(|| format!("no machine is called `{value}`"))?;
+                    let machine = machine.ok_or_else(|| format!("unknown machine type `{value}`"))?;
                     words.accelerators = Some(machine.count);
                     words.named.accelerator = machine.accelerator.into_owned();
                 }
@@ -106,7 +106,7 @@ impl Words {
             }
         }
         if words.named.kind.is_empty() || words.named.name.is_empty() {
-            return Err("CloudWatch says nothing of a machine's name: give each query a label such as \
+            return Err("CloudWatch answers contain no resource name: give each query a label such as \
                         \"kind=NodeGroup name=gpu-h100 metric=nvidia_smi_utilization_gpu stat=Average gpus=8\""
                 .to_owned());
         }
@@ -121,7 +121,7 @@ fn is_no_id(name: &str) -> Result<(), String> {
         name.strip_prefix("i-").is_some_and(|it| it.len() >= 8 && it.bytes().all(|b| b.is_ascii_hexdigit()));
     let is_account = name.len() == 12 && name.bytes().all(|it| it.is_ascii_digit());
     match is_instance || is_account || name.starts_with("arn:") {
-        true => Err("a machine is named by an id: use the name of its group or its own".to_owned()),
+        true => Err("the name is an id: use the name of the machine or its group".to_owned()),
         false => Ok(()),
     }
 }
@@ -130,14 +130,14 @@ fn metric(name: &str) -> Result<(&'static str, bool), String> {
     let found = BUSY.iter().find(|(known, ..)| *known == name);
     found.map(|(_, source, is_sum)| (*source, *is_sum)).ok_or_else(|| {
         let known: Vec<&str> = BUSY.iter().map(|(known, ..)| *known).collect();
-        format!("no metric of accelerators is called so; known are {}", known.join(", "))
+        format!("unknown accelerator metric; use one of {}", known.join(", "))
     })
 }
 
 fn cloudwatch(result: &Value, whole: &Value, catalog: &Catalog, points: &mut Points) -> Result<(), String> {
     let words = Words::read(text(result, "/Label"), catalog)?;
     if text(result, "/StatusCode") == "PartialData" || !text(whole, "/NextToken").is_empty() {
-        points.incomplete.insert("CloudWatch: an answer was cut".to_owned());
+        points.incomplete.insert("CloudWatch: an answer is incomplete".to_owned());
     }
     let list = |key: &str| result.get(key).and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
     let moments: Vec<Option<f64>> = list("Timestamps").iter().map(moment).collect();
@@ -150,7 +150,7 @@ fn statistics(file: &str, label: &str, all: &[Value], catalog: &Catalog, points:
     // The answer knows the metric alone: the name of its file says what it is of.
     let file = file.rsplit(['/', '\\']).next().unwrap_or_default().trim_end_matches(".json");
     let mut words = Words::read(file, catalog).map_err(|_| {
-        "an answer of get-metric-statistics does not say what it is of: save it as \"kind=Endpoint name=llm gpus=4.json\""
+        "an answer of get-metric-statistics contains no resource name: save it with a file name such as \"kind=Endpoint name=llm gpus=4.json\""
             .to_owned()
     })?;
     if words.metric.is_empty() {
@@ -171,9 +171,7 @@ fn percents(words: &Words, pairs: &[(f64, f64)], points: &mut Points) -> Result<
     let Some(seconds) = words.period.or_else(|| period(&moments)) else {
         return match pairs.is_empty() {
             true => Ok(()),
-            false => {
-                Err("one point alone does not say how long it stands for: add period=3600 to its label".to_owned())
-            }
+            false => Err("the period of a single point is unknown: add period=3600 to its label".to_owned()),
         };
     };
     if is_sum && words.accelerators.is_none() {
@@ -256,7 +254,7 @@ fn azure(of: &Value, points: &mut Points) -> Result<(), String> {
     let (kind, name) = endpoint
         .or_else(|| Some(("Machine", after("virtualMachines")?)))
         .or_else(|| Some(("Machine", after("workspaces")?)))
-        .ok_or("the resource of a metric has no name that is known")?;
+        .ok_or("gpulint cannot find the name of a metric's resource")?;
     for series in of.get("timeseries").and_then(Value::as_array).into_iter().flatten() {
         let named = Meant { kind: kind.to_owned(), name: name.clone(), ..Meant::default() };
         let data = series.get("data").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);

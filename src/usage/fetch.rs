@@ -1,5 +1,5 @@
-//! Asks a Prometheus API: what there is, then a request an exporter and day, then owners; the same reduction as of saved
-//! answers. The one file of this room that opens a socket.
+//! Queries a Prometheus API: the available exporters, then one request per exporter and day, then owners. The answers are reduced like saved
+//! ones. No other file of this module opens a network connection.
 
 use std::collections::BTreeSet;
 
@@ -57,7 +57,7 @@ pub fn fetch(metering: &Metering<'_>, window: &UsageWindow, catalog: &Catalog) -
     let names = asking.probe(window, &mut gathered)?;
     let refused = |why: String| Error::new(HttpErrorKind::Malformed, why);
     if let Some(why) = gathered.refusal() {
-        return Err(refused(format!("{why}; choose one with --cluster-label cluster=NAME")));
+        return Err(refused(format!("{why}; select one with --cluster-label cluster=NAME")));
     }
     let is_metered = |it: &&Exporter| it.is_meter() && it.metrics.iter().any(|it| names.contains(it.name));
     if table::EXPORTERS.iter().any(|it| is_metered(&it)) {
@@ -76,7 +76,7 @@ pub fn fetch(metering: &Metering<'_>, window: &UsageWindow, catalog: &Catalog) -
 fn take(gathered: &mut MeterDays<'_>, name: &str, answer: &MeterAnswer, window: &UsageWindow) -> Result<(), String> {
     let (exporter, day) = import::what(name, answer).map_err(|why| format!("{name}: {why}"))?;
     if answer.is_partial {
-        gathered.lacks(format!("{}: the server left something out", import::told(&exporter, day)));
+        gathered.lacks(format!("{}: the server's answer is incomplete", import::told(&exporter, day)));
     }
     let is_meter = table::exporter(&exporter).is_some_and(Exporter::is_meter);
     if let (Answered::Samples(samples), true, None) = (&answer.said, is_meter, &window.cluster) {
@@ -98,7 +98,7 @@ impl Asking<'_> {
                 answer => answer?,
             };
             if answer.is_partial {
-                gathered.lacks(format!("{}: the server left something out", request.name));
+                gathered.lacks(format!("{}: the server's answer is incomplete", request.name));
             }
             let Answered::Names(said) = answer.said else { continue };
             match request.name.as_str() {
@@ -137,7 +137,7 @@ impl Asking<'_> {
     fn series(&mut self, request: &UsageRequest, gathered: &mut MeterDays<'_>) -> Result<(), Error> {
         let answer = self.answer(request)?;
         if answer.is_partial {
-            gathered.lacks(format!("{}: the server left something out", request.name));
+            gathered.lacks(format!("{}: the server's answer is incomplete", request.name));
         }
         if let Answered::Series(series) = &answer.said {
             gathered.take_series(series);
@@ -150,7 +150,7 @@ impl Asking<'_> {
             let minutes = MOST_SECONDS / 60;
             return Err(Error::new(
                 HttpErrorKind::TooLarge,
-                format!("all answers together take more than {minutes} minutes"),
+                format!("all answers together took more than {minutes} minutes"),
             ));
         }
         let mut parameters = request.parameters.clone();

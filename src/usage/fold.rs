@@ -1,4 +1,4 @@
-//! Days of devices added up.
+//! Adds up the measured days of devices.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use crate::source::Date;
 /// Five-minute points of an hour.
 const POINTS_AN_HOUR: f64 = 12.0;
 
-/// A mean that is weighted by time.
+/// A time-weighted mean.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Mean {
     sum: f64,
@@ -34,16 +34,16 @@ impl Mean {
     }
 }
 
-/// What some devices did over some days.
+/// The measurements of some devices over some days.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Fold {
     /// Five-minute points of whole accelerators.
     pub(super) points: f64,
     /// The same of devices and parts as they are asked for, each in full for everybody who shares it.
     pub(super) raw: f64,
-    /// Points that no pod held.
+    /// Points without a pod.
     pub(super) nobody: f64,
-    /// Points at which the pod or the node was there.
+    /// Points at which the pod or the node existed.
     pub(super) present: f64,
     pub(super) days: BTreeSet<Date>,
     busy: Mean,
@@ -55,7 +55,7 @@ pub(super) struct Fold {
     shared: bool,
     measures: BTreeSet<(&'static str, &'static str)>,
     profiles: BTreeSet<String>,
-    /// Accelerators of one pod or node at most.
+    /// The maximum accelerators of one pod or node.
     most: f64,
 }
 

@@ -1,5 +1,5 @@
-//! All answers of some days, and the rows that they become. Only statistics that add up come in, so that the order of days
-//! and of answers makes no difference.
+//! Converts the answers of several days into rows. It uses only additive statistics, so that the order of days
+//! and answers does not matter.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -170,7 +170,7 @@ impl<'c> MeterDays<'c> {
             // An empty list is the same for both.
             (Answered::Samples(samples), None, _) if samples.is_empty() => Ok(()),
             (Answered::Names(_), ..) => Ok(()),
-            _ => Err(format!("its name does not go with what it holds: `{name}`")),
+            _ => Err(format!("the file name does not match the content: `{name}`")),
         }
     }
 
@@ -211,7 +211,7 @@ impl<'c> MeterDays<'c> {
         let named: Vec<&str> = self.clusters.iter().map(String::as_str).collect();
         if named.len() > 1 && !self.cluster.as_deref().is_some_and(|it| named.contains(&it)) {
             let named = named.join(", ");
-            return Some(format!("the answers tell of several clusters, which are never added: {named}"));
+            return Some(format!("the answers contain several clusters, and gpulint never adds clusters up: {named}"));
         }
         let pods: BTreeSet<(&str, &str)> = self
             .devices
@@ -225,7 +225,7 @@ impl<'c> MeterDays<'c> {
         let nobody = pods.is_empty() && self.own > 0 && (!observed || !asked.is_empty());
         let strangers = !pods.is_empty() && !asked.is_empty() && pods.is_disjoint(&asked);
         (nobody || strangers).then(|| {
-            "the labels of devices name the exporter's own pod, and not the pods that hold them: let the exporter map \
+            "the labels of devices contain the exporter's own pod, not the pods that use the devices: let the exporter map \
              devices to pods (DCGM_EXPORTER_KUBERNETES=true, with the socket of the kubelet), and let its scrape keep \
              labels (honorLabels: true) or move them to exported_pod"
                 .to_owned()
@@ -236,8 +236,7 @@ impl<'c> MeterDays<'c> {
     pub(super) fn report(mut self, from: Date, to: Date) -> UsageReport {
         self.find_gaps(from, to);
         if self.refused > 0 {
-            self.incomplete
-                .insert(format!("{} values are no numbers that a meter can mean, and were left out", self.refused));
+            self.incomplete.insert(format!("gpulint ignored {} impossible values", self.refused));
         }
         let mut rows = self.workloads(from, to);
         rows.extend(self.pools(from, to));

@@ -1,10 +1,10 @@
-//! Whose a series is: the container that holds a device, from labels that differ from server to server.
+//! Finds the container that uses a device from the labels of a series, which differ between servers.
 
 use super::answer::Labels;
 use super::request::{CONTAINER, NAMESPACE, POD};
 use super::table::EXPORTER_PODS;
 
-/// A container of a pod. It never leaves this room: pods come and go, and their names tell.
+/// A container of a pod. Pod names stay inside this module, because they can contain private data.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Holder {
     pub(super) cluster: String,
@@ -19,7 +19,7 @@ impl Holder {
         Holder { cluster: cluster.to_owned(), namespace: text(NAMESPACE), pod: text(POD), container: text(CONTAINER) }
     }
 
-    /// Nobody: a device that is given to no pod.
+    /// The device is not allocated to a pod.
     pub(super) fn nobody(cluster: &str) -> Holder {
         Holder { cluster: cluster.to_owned(), ..Holder::default() }
     }
@@ -30,7 +30,7 @@ impl Holder {
     }
 }
 
-/// The first of the labels that holds something.
+/// Returns the first label that is not empty.
 pub(super) fn first<'l>(labels: &'l Labels, names: &[&str]) -> &'l str {
     let all = names.iter().filter_map(|name| labels.get(*name));
     all.map(String::as_str).find(|it| !it.is_empty()).unwrap_or_default()

@@ -1,4 +1,4 @@
-//! Saved answers, each taken for what its shape and its name say it is.
+//! Imports saved answers. The kind of each file follows from its content and its name.
 
 use std::collections::BTreeMap;
 
@@ -32,7 +32,7 @@ pub fn import(files: &[(String, Vec<u8>)], catalog: &Catalog, cluster: Option<&s
     for (name, text) in files {
         // A file that was copied says nothing more, and its hours must not count twice.
         if let Some(before) = known.insert(text, name) {
-            done.report.notes.push(format!("`{name}` is the same as `{before}`, and was left out"));
+            done.report.notes.push(format!("skipped `{name}`: it has the same content as `{before}`"));
             continue;
         }
         let wrong = |why: String| format!("`{name}`: {why}");
@@ -41,7 +41,7 @@ pub fn import(files: &[(String, Vec<u8>)], catalog: &Catalog, cluster: Option<&s
                 let (what, day) = what(name, &answer).map_err(wrong)?;
                 let before = day.and_then(|day| answered.insert((what.clone(), day), name));
                 if let Some(before) = before {
-                    return Err(wrong(format!("{} stands in `{before}` too", told(&what, day))));
+                    return Err(wrong(format!("`{before}` already contains {}", told(&what, day))));
                 }
                 *done.taken.entry("answers of a Prometheus API".to_owned()).or_default() += 1;
                 prometheus.push((what, day, answer));
@@ -59,7 +59,8 @@ pub fn import(files: &[(String, Vec<u8>)], catalog: &Catalog, cluster: Option<&s
         done.report.notes.extend(notes);
     }
     if points.refused > 0 {
-        let what = format!("{} values of clouds or tools are no shares from 0 to 1, and were left out", points.refused);
+        let what =
+            format!("gpulint ignored {} values of clouds or tools that are not shares from 0 to 1", points.refused);
         done.report.incomplete.push(what);
     }
     done.report.incomplete.extend(std::mem::take(&mut points.incomplete));
@@ -74,7 +75,7 @@ pub fn import(files: &[(String, Vec<u8>)], catalog: &Catalog, cluster: Option<&s
 /// The shape of a file says whose it is.
 fn of_others(name: &str, text: &[u8], catalog: &Catalog, points: &mut Points) -> Result<&'static str, String> {
     let unknown = || {
-        "its shape is that of no answer that is known (Prometheus API, promtool, CloudWatch, Google Cloud Monitoring, Azure \
+        "gpulint does not recognize the format (known: Prometheus API, promtool, CloudWatch, Google Cloud Monitoring, Azure \
          Monitor, gpuaudit, OpenCost, sacct --json)"
             .to_owned()
     };
@@ -101,15 +102,15 @@ fn of_prometheus(
         }
     }
     if let Some(why) = gathered.refusal() {
-        return Err(format!("{why}; choose one with --cluster"));
+        return Err(format!("{why}; select one with --cluster"));
     }
     let days: Vec<Date> = answers.iter().filter_map(|(_, day, _)| *day).collect();
     let (Some(from), Some(last)) = (days.iter().min().copied(), days.iter().max().copied()) else {
-        return Err("there is no answer of a day among the files".to_owned());
+        return Err("the files contain no answer for a day".to_owned());
     };
     for (name, day, answer) in &answers {
         if answer.is_partial {
-            gathered.lacks(format!("{}: the server left something out", told(name, *day)));
+            gathered.lacks(format!("{}: the server's answer is incomplete", told(name, *day)));
         }
         gathered.take(name, *day, &answer.said)?;
     }
@@ -124,7 +125,7 @@ fn of_prometheus(
         _ => false,
     };
     if has_pods && !answers.iter().any(|(.., it)| is_owner(it)) {
-        gathered.lacks("owners of pods: no answer names them, and workloads have no names without".to_owned());
+        gathered.lacks("owners of pods are missing, so the names of workloads are unknown".to_owned());
     }
     let to = Date::from_unix_days(last.unix_days() + 1).unwrap_or(last);
     Ok(gathered.report(from, to))
@@ -140,16 +141,16 @@ pub(super) fn what(file: &str, answer: &MeterAnswer) -> Result<Asked, String> {
     match &answer.said {
         Answered::Samples(samples) => match (samples.first().and_then(said), named) {
             (Some((exporter, day)), Some((name, Some(named)))) if exporter != name || day != named => {
-                Err(format!("its name says {name} of {named}, and it holds {exporter} of {day}"))
+                Err(format!("the file name contains {name} of {named}, but the file contains {exporter} of {day}"))
             }
             (Some((exporter, day)), _) => Ok((exporter.to_owned(), Some(day))),
             (None, Some(named)) if samples.is_empty() => Ok(named),
             (None, _) if samples.is_empty() => {
-                Err("it is empty, and its name does not say what was asked: save it as NAME.json, with the names that \
+                Err("it is empty, and its name is not the name of a query: save it as NAME.json, with a name that \
                      `gpulint usage queries` prints"
                     .to_owned())
             }
-            (None, _) => Err("it answers no query of `gpulint usage queries`".to_owned()),
+            (None, _) => Err("it does not answer any query of `gpulint usage queries`".to_owned()),
         },
         Answered::Series(_) => Ok(("owners".to_owned(), None)),
         Answered::Names(_) => Ok(("names".to_owned(), None)),

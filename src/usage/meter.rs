@@ -1,4 +1,4 @@
-//! One day of devices, as one exporter saw them: who held which, how long, and what it did.
+//! One day of devices from one exporter: their pods, their hours and their utilization.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -204,18 +204,18 @@ impl Reading<'_> {
                     if unclear {
                         self.note(
                             metric,
-                            "is 0 or 1 everywhere: a ratio and a percentage look the same, and it is not used",
+                            "is always 0 or 1, so it may be a ratio or a percentage: gpulint does not use it",
                         );
                     }
                     (!unclear).then_some(Scale { divisor: 1.0, idle: true })
                 }
                 Unit::Ratio if most <= 101.0 => {
-                    self.note(metric, "holds percentages under the name of a ratio, and is divided by 100");
+                    self.note(metric, "contains percentages under the name of a ratio: gpulint divides them by 100");
                     // Points below two percent were counted below two hundredths of a percent.
                     Some(Scale { divisor: 100.0, idle: false })
                 }
                 Unit::Percent | Unit::Ratio => {
-                    self.note(metric, "is above 100%, and is not used");
+                    self.note(metric, "is above 100%: gpulint does not use it");
                     self.day.refused += 1;
                     None
                 }

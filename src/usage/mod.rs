@@ -1,8 +1,8 @@
-//! How answers of meters become rows of `gpulint-usage.csv`: what to ask a server of metrics, and what its answers, and those
-//! of clouds and of other tools, say of each workload and each pool.
+//! Converts usage metrics into rows of `gpulint-usage.csv`: the queries for metrics servers, and the parsers of their answers and of those
+//! of clouds and other tools.
 //!
-//! Everything here is a pure function of saved answers, save `fetch`, which asks a server itself. Nothing that lints imports
-//! this room. Names of pods, nodes, instances and accounts come in and never go out.
+//! All functions depend only on saved answers, except `fetch`, which queries a server. Checks of repositories never use
+//! this module. Names of pods, nodes, instances and accounts are never written.
 
 mod answer;
 mod bill;

@@ -1,4 +1,4 @@
-//! One day of kube-state-metrics: which container asked for how many accelerators, and that somebody looked.
+//! One day of kube-state-metrics: the requested accelerators of each container, and the hours that were observed.
 
 use std::collections::BTreeMap;
 

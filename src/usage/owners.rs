@@ -1,4 +1,4 @@
-//! From a pod to the workload that made it, by the label sets of kube-state-metrics; and from a node to its pool.
+//! Finds the workload of a pod and the pool of a node, from the labels of kube-state-metrics.
 
 use std::collections::{BTreeMap, BTreeSet};
 

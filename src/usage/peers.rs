@@ -1,4 +1,4 @@
-//! What other tools saved: gpuaudit, OpenCost, Slurm's accounting. Each says less than a meter, and no more is made of it.
+//! Reads saved output of gpuaudit, OpenCost and Slurm accounting, which contains less than usage metrics.
 
 use std::collections::BTreeSet;
 
@@ -28,7 +28,7 @@ const GROUPS: [&str; 4] =
     ["eks:nodegroup-name", "karpenter.sh/nodepool", "aws:autoscaling:groupName", "aws:eks:nodegroup-name"];
 
 fn gpuaudit(scan: &Value, all: &[Value], points: &mut Points) -> Result<(), String> {
-    let to = scan.get("timestamp").and_then(moment).and_then(day).ok_or("the scan does not say when it was")?;
+    let to = scan.get("timestamp").and_then(moment).and_then(day).ok_or("the scan has no timestamp")?;
     for it in all {
         let (kind, name) = gpuaudit_name(it);
         let named = Meant {
@@ -88,7 +88,7 @@ fn opencost(sets: &[Value], points: &mut Points) -> Result<(), String> {
     let ends = windows.iter().map(|(_, end)| *end);
     let overlap = windows.iter().skip(1).zip(ends).any(|((start, _), end)| *start < end);
     match overlap {
-        true => Err("the windows of its sets overlap: ask with accumulate=true, or for days".to_owned()),
+        true => Err("the time windows overlap: query with accumulate=true, or by day".to_owned()),
         false => Ok(()),
     }
 }

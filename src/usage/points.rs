@@ -1,4 +1,4 @@
-//! What clouds and other tools say of a thing, added up: points of a metric, or hours.
+//! Adds up the metric points or hours that clouds and other tools report for a resource.
 
 use std::collections::{BTreeMap, BTreeSet};
 

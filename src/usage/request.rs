@@ -1,8 +1,8 @@
-//! What a server of metrics is asked: one request an exporter and day, of statistics that add up over days and pods.
+//! The queries for a metrics server: one request per exporter and day, with statistics that add up over days and pods.
 //!
-//! Every request names its moment, so that the same days give the same answers. A day is [00:00, 24:00) in UTC; the moment
+//! Every request contains its evaluation time, so that the same days give the same answers. A day is [00:00, 24:00) in UTC. The time
 //! is a millisecond before its end, because Prometheus counts the start of a range in before version 3 and not since.
-//! Nothing is joined on the server: what finds no partner there is dropped without a word.
+//! No query joins series on the server, because a join silently drops series without a partner.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;

@@ -1,4 +1,4 @@
-//! One day of programs that answer requests, as they tell of themselves.
+//! One day of metrics of model servers.
 
 use std::collections::BTreeMap;
 

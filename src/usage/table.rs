@@ -1,7 +1,7 @@
-//! What exporters call what they measure: one row a name. Nothing else in this room knows an exporter.
+//! The metric names of exporters, one row per name. No other file of this module knows exporters.
 //!
-//! Read in the exporters' own sources and release notes, November 2026. Where an exporter changed its names, all of its
-//! generations stand here, and rows with the same `measure` say the same.
+//! Source: the exporters' code and release notes, November 2026. If an exporter renamed metrics, all
+//! names are listed. Rows with the same `measure` mean the same.
 
 /// What a metric tells of an accelerator or of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,4 +1,4 @@
-//! Sets the facts of a scenario where the text has others.
+//! Replaces the facts of resources with those of a scenario.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -92,8 +92,8 @@ impl Changes {
             return Ok(());
         }
         let near = nearest(region, all.iter().copied()).map(|near| format!("did you mean `{near}`? "));
-        let help = format!("{}its regions are {}", near.unwrap_or_default(), all.join(", "));
-        Err(Wrong { why: format!("{provider} has no region {region} that the catalog knows"), help })
+        let help = format!("{}use one of {}", near.unwrap_or_default(), all.join(", "));
+        Err(Wrong { why: format!("the catalog lists no region {region} of {provider}"), help })
     }
 }
 

@@ -1,4 +1,4 @@
-//! What a scenario says, as people write it: `machine=g6e.xlarge`, `purchase=spot`, `count=1..4`.
+//! Parses the changes of a scenario: `machine=g6e.xlarge`, `purchase=spot`, `count=1..4`.
 
 use std::sync::Arc;
 
@@ -77,7 +77,7 @@ impl Changes {
 
     fn set(&mut self, key: &str, value: &str, catalog: &Catalog, at: Span) -> Result<(), Wrong> {
         if value.is_empty() {
-            return wrong(format!("`{key}` has no value"), format!("as in {key}=…"));
+            return wrong(format!("`{key}` has no value"), format!("write {key}=VALUE"));
         }
         self.asked.retain(|(known, _)| known != key);
         self.asked.push((key.to_owned(), value.to_owned()));
@@ -100,24 +100,24 @@ impl Changes {
         let Some((_, label)) = WORKLOADS.into_iter().find(|(known, _)| *known == key) else {
             let all: Vec<&str> = Changes::keys().collect();
             let near = nearest(key, Changes::keys()).map(|near| format!("did you mean `{near}`? "));
-            let help = format!("{}what may be set: {}", near.unwrap_or_default(), all.join(", "));
-            return wrong(format!("`{key}` is nothing that could be set"), help);
+            let help = format!("{}use one of {}", near.unwrap_or_default(), all.join(", "));
+            return wrong(format!("`{key}` cannot be set"), help);
         };
         if key == "model" && catalog.models().identify(value).is_none() {
             let near = catalog.models().nearest(value);
             let near = if near.is_empty() { String::new() } else { format!("did you mean {}? ", near.join(", ")) };
-            let help = format!("{near}params=7b says the size of a model that is not listed");
+            let help = format!("{near}for a model that gpulint does not list, set its size, such as params=7b");
             if !self.asked.iter().any(|(key, _)| key == "params") {
-                return wrong(format!("nothing is known of the model `{value}`"), help);
+                return wrong(format!("gpulint does not know the model `{value}`"), help);
             }
         }
         let word = Fact::written(Arc::from(value), at);
         self.declared.retain(|(known, ..)| *known != label);
         let Some((fact, said)) = declared([(label, &word)]).into_iter().next() else {
-            return wrong(format!("`{key}` is nothing that could be declared"), String::new());
+            return wrong(format!("`{key}` cannot be declared"), String::new());
         };
         if let Some(why) = said.why() {
-            return wrong(format!("{key}: {why}"), format!("as a label `{label}` takes it"));
+            return wrong(format!("{key}: {why}"), format!("use a value that the label `{label}` accepts"));
         }
         self.declared.push((label, value.into(), fact, said.value().cloned()));
         Ok(())
@@ -133,9 +133,9 @@ impl Changes {
         let mut owners: Vec<&str> = known.iter().map(|it| &*it.provider).collect();
         owners.dedup();
         wrong(
-            format!("{machine} is no machine of {provider}"),
+            format!("{machine} is not a machine type of {provider}"),
             format!(
-                "it is one of {}; without `machine`, any with the same accelerators is looked for",
+                "it is a machine type of {}; without `machine`, gpulint searches for one with the same accelerators",
                 owners.join(", ")
             ),
         )
@@ -153,7 +153,7 @@ fn machine(name: &str, catalog: &Catalog) -> Result<Arc<str>, Wrong> {
     let is_near = |provider: &str| catalog.nearest_machine(provider, name).is_some();
     let is_of_family = catalog.provider_of(name).is_some_and(|provider| !is_near(provider));
     if catalog.machines_named(name).is_empty() && !is_of_family {
-        let why = format!("the catalog knows no machine with accelerators called `{name}`");
+        let why = format!("the catalog lists no machine type `{name}` with accelerators");
         return wrong(why, catalog.did_you_mean(name));
     }
     Ok(name.into())
@@ -168,8 +168,8 @@ fn provider(name: &str, catalog: &Catalog) -> Result<Arc<str>, Wrong> {
         return Ok((*found).into());
     }
     let near = nearest(name, known.iter().copied()).map(|near| format!("did you mean `{near}`? "));
-    let help = format!("{}the providers are {}", near.unwrap_or_default(), known.join(", "));
-    wrong(format!("no provider is called `{name}`"), help)
+    let help = format!("{}use one of {}", near.unwrap_or_default(), known.join(", "));
+    wrong(format!("unknown provider `{name}`"), help)
 }
 
 /// One that some provider has: whether the machine is there, its price says.
@@ -182,14 +182,14 @@ fn region(name: &str, catalog: &Catalog) -> Result<Arc<str>, Wrong> {
     }
     let all: Vec<&str> = known().flat_map(|provider| catalog.regions(provider)).collect();
     let near = nearest(name, all).map(|near| format!("did you mean `{near}`? "));
-    let help = format!("{}`gpulint price MACHINE` lists the regions that have one", near.unwrap_or_default());
-    wrong(format!("the catalog knows no region called `{name}`"), help)
+    let help = format!("{}run `gpulint price MACHINE` to list the regions of a machine type", near.unwrap_or_default());
+    wrong(format!("the catalog lists no region `{name}`"), help)
 }
 
 fn accelerator(name: &str, catalog: &Catalog) -> Result<Arc<str>, Wrong> {
     match catalog.accelerator(name) {
         Some(_) => Ok(name.into()),
-        None => wrong(format!("the catalog knows no accelerator called `{name}`"), catalog.did_you_mean(name)),
+        None => wrong(format!("the catalog lists no accelerator `{name}`"), catalog.did_you_mean(name)),
     }
 }
 
@@ -203,14 +203,17 @@ fn purchase(name: &str) -> Result<(Purchase, Option<f64>), Wrong> {
     let names: Vec<&str> =
         Purchase::ALL.iter().map(|it| it.name()).chain(COMMITTED.into_iter().map(|(word, _)| word)).collect();
     let near = nearest(name, names.iter().copied()).map(|near| format!("did you mean `{near}`? "));
-    let help = format!("{}the ways are {}", near.unwrap_or_default(), names.join(", "));
-    wrong(format!("nothing is bought by the name `{name}`"), help)
+    let help = format!("{}use one of {}", near.unwrap_or_default(), names.join(", "));
+    wrong(format!("unknown way of buying `{name}`"), help)
 }
 
 fn number(key: &str, text: &str, most: f64) -> Result<f64, Wrong> {
     match text.parse::<f64>() {
         Ok(number) if number.is_finite() && (0.0..=most).contains(&number) => Ok(number),
-        _ => wrong(format!("`{key}` is a number from 0 to {most}, and `{text}` is none"), format!("as in {key}=8")),
+        _ => wrong(
+            format!("`{key}` must be a number from 0 to {most}, not `{text}`"),
+            format!("write, for example, {key}=8"),
+        ),
     }
 }
 
@@ -225,8 +228,8 @@ fn count(text: &str) -> Result<Range, Wrong> {
         Some([floor, ceiling]) => Ok(Range::between(*floor, None, *ceiling)),
         Some([floor, expected, ceiling]) => Ok(Range::between(*floor, Some(*expected), *ceiling)),
         _ => wrong(
-            format!("`{text}` is no count"),
-            "a number, or floor..ceiling, or floor..expected..ceiling: 4, 1..4, 1..2..4",
+            format!("`{text}` is not a valid count"),
+            "write a number, minimum..maximum, or minimum..expected..maximum: 4, 1..4, 1..2..4",
         ),
     }
 }

@@ -1,4 +1,4 @@
-//! How many there are: of a block that makes several machines, another number of machines.
+//! Changes the number of machines of a block that creates several.
 
 use crate::inventory::{CountedIn, Fact, FrontEnd, Range, Resource};
 

@@ -1,12 +1,12 @@
-//! What would be, if the text said otherwise.
+//! What-if scenarios: results with changed facts.
 //!
-//! A scenario changes facts as soon as the text of their resource is read, and before anything is concluded from them: what
-//! follows from a machine, which pods find which pool, prices, fit and findings are then those of a text that says so. Facts
-//! and not text, because a count behind a variable, a machine that three modules share, or the nodes that a chart makes have
-//! no place of their own that could be written; where they have one, editing it and reading again comes to the same, and a
-//! test holds that.
+//! A scenario changes facts directly after their resource is read, before anything is derived from them. The
+//! pod-to-pool matches, prices, model fit and findings are therefore those of files with these values. It changes facts
+//! and not files, because a count in a variable, a machine that three modules share, or the nodes of a chart have
+//! no position that could be edited. If there is one, editing it has the same result, which a
+//! test verifies.
 //!
-//! Nothing is written anywhere, and it asks no price.
+//! This module writes no files and uses no prices.
 
 mod apply;
 mod changes;

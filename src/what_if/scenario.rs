@@ -1,4 +1,4 @@
-//! Changes, and what they are about.
+//! A scenario: changes, and the resources to which they apply.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

@@ -58,7 +58,7 @@ async def test_each_fix_writes_what_check_writes(workspace, tmp_path, like):
             fix = fixes[0]
             assert bool(fix.is_preferred) == (finding["fix_safety"] == "safe"), fix.title
             # Nobody changes how something runs without having read that it does.
-            assert fix.title.startswith("Fix: " if finding["fix_safety"] == "safe" else "Change how it runs: "), fix.title
+            assert fix.title.startswith("Fix: " if finding["fix_safety"] == "safe" else "Change how the workload runs: "), fix.title
             if editor.capabilities.text_document.code_action.resolve_support:
                 assert fix.edit is None, "an edit is worked out when somebody asks for it"
             edit = (await editor.resolved(fix)).edit

@@ -326,7 +326,7 @@ fn a_tag_that_is_called_like_the_base_is_refused() {
     sandbox::git(&author, &["tag", "main", "change"]);
     let run = situation.run();
     assert_eq!((run.failed.as_deref(), run.outputs["exit-code"].as_str()), (Some("Decide"), "2"), "{}", run.log);
-    assert!(run.log.contains("write refs/heads/main or refs/tags/main"), "{}", run.log);
+    assert!(run.log.contains("pass refs/heads/main or refs/tags/main"), "{}", run.log);
     // The clone has the tag only.
     sandbox::git(&situation.runner.workspace, &["fetch", "--quiet", "origin", "refs/tags/main:refs/tags/main"]);
     let run = situation.run();

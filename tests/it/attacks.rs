@@ -153,7 +153,7 @@ fn a_report_is_not_written_where_a_link_leads_out() {
         for arguments in [&["check", "--format", "json", "--output", output][..], &["cost", "--output", output]] {
             let said = gpulint(&here, arguments);
             assert_eq!(said.code, Some(2), "{output}: {}", said.all);
-            assert!(said.all.contains("a link leads out of the repository"), "{output}: {}", said.all);
+            assert!(said.all.contains("a symbolic link leads out of the repository"), "{output}: {}", said.all);
         }
     }
     assert_eq!(fs::read_to_string(&precious).unwrap(), SECRET);
@@ -230,7 +230,7 @@ fn bounds_have_bounds() {
             repository("bounds", &[("main.tf", WASTE), ("gpulint.toml", &format!("[bounds]\n{setting}\n"))]);
         let said = gpulint(&here, &["check"]);
         assert_eq!(said.code, Some(2), "{setting}: {}", said.all);
-        assert!(said.all.contains("is a whole number from 1 to"), "{setting}: {}", said.all);
+        assert!(said.all.contains("must be a whole number from 1 to"), "{setting}: {}", said.all);
     }
 }
 
@@ -244,7 +244,7 @@ fn a_run_without_end_is_ended() {
     let (_sandbox, here) = repository("endless", &[("main.tf", &endless), ("gpulint.toml", settings)]);
     let said = gpulint(&here, &["check", "--format", "json", "--output", "report.json"]);
     assert_eq!(said.code, Some(2), "{}", said.all);
-    assert!(said.all.contains("error: not finished after 1 seconds"), "{}", said.all);
+    assert!(said.all.contains("error: the check did not finish within 1 seconds"), "{}", said.all);
     assert!(said.all.contains("`bounds.seconds`"), "{}", said.all);
     assert!(!here.join("report.json").exists());
 }
@@ -599,7 +599,7 @@ fn a_link_is_judged_by_the_repository_that_holds_it() {
     ] {
         let said = gpulint(&here, &["check", "--format", "json", "--output", output]);
         assert_eq!(said.code, Some(2), "{output}: {}", said.all);
-        assert!(said.all.contains("a link leads out of the repository"), "{output}: {}", said.all);
+        assert!(said.all.contains("a symbolic link leads out of the repository"), "{output}: {}", said.all);
     }
     assert_eq!(fs::read_to_string(other.join(".git/hooks/pre-commit")).unwrap(), "#!/bin/sh\n");
     assert_eq!(fs::read_to_string(other.join("main.tf")).unwrap(), before);
@@ -712,7 +712,7 @@ fn a_pipe_or_a_device_in_the_place_of_a_file_of_git_holds_nobody() {
         for arguments in [&["diff", "--base", "main"][..], &["check", "--policy-ref", "main"]] {
             let said = gpulint(&here, arguments);
             assert_eq!(said.code, Some(2), "{file}: {}", said.all);
-            assert!(said.all.contains("is no regular file"), "{file}: {}", said.all);
+            assert!(said.all.contains("is not a regular file"), "{file}: {}", said.all);
         }
     }
     // A work tree whose `.git` names a directory.

@@ -111,7 +111,7 @@ fn a_submodule_is_named_and_not_compared() {
     git(here, &["commit", "--quiet", "--message", "vendor"]);
     let (kinds, notes) = changes(here, "main");
     assert_eq!(kinds, NOTHING, "what git does not show in the base must not look new");
-    assert_eq!(notes, ["submodules are not compared: vendor/pools"]);
+    assert_eq!(notes, ["gpulint does not compare submodules: vendor/pools"]);
 }
 
 #[test]
@@ -127,7 +127,7 @@ fn a_shallow_clone_without_the_base_says_so() {
     git(&copy, &["-c", "protocol.file.allow=always", "fetch", "--quiet", "--depth=1", "origin", &first]);
     let (kinds, notes) = changes(&copy, &first);
     assert_eq!(kinds, ["added"]);
-    assert!(notes.iter().all(|note| note.contains("do not meet in this clone")), "{notes:?}");
+    assert!(notes.iter().all(|note| note.contains("this clone has no common ancestor")), "{notes:?}");
 }
 
 #[test]
@@ -139,7 +139,7 @@ fn a_partial_clone_that_lacks_the_base_says_so() {
     let copy = repository.clone(&["--filter=blob:none"]);
     let (code, told, said) = run(&copy, &["diff", "--base", "origin/main~1"]);
     assert_eq!(code, Some(2), "{told}");
-    assert!(said.contains("this partial clone does not hold `infra/main.tf` of the base"), "{said}");
+    assert!(said.contains("this partial clone does not contain `infra/main.tf` of the base"), "{said}");
     assert!(said.contains("git fetch --refetch"), "{said}");
     assert_eq!(changes(&copy, "origin/main").0, NOTHING);
 }
@@ -199,7 +199,7 @@ fn what_is_staged_is_compared_and_nothing_else() {
     assert_eq!(staged(here, &[]), NOTHING, "nobody added it");
     let (code, told, said) = run(here, &["diff", "--staged", "."]);
     assert_eq!(code, Some(0), "{said}");
-    assert!(told.contains("nothing is staged") && told.contains("`gpulint check`"), "{told}");
+    assert!(told.contains("no changes are staged") && told.contains("`gpulint check`"), "{told}");
     git(here, &["add", "draft.tf"]);
     write(here, &[("draft.tf", &pool("later"))]);
     assert_eq!(staged(here, &[]), ["added aws_eks_node_group.draft"], "the index, not the file as it lies there");
@@ -241,7 +241,7 @@ fn a_commit_may_be_the_first_word() {
     assert!(told.starts_with("GPU cost vs main: fail"), "{told}");
     let (code, _, said) = run(here, &["diff", "trunk"]);
     assert_eq!(code, Some(2), "{said}");
-    assert!(said.contains("`trunk` is neither a path nor a commit that git knows here"), "{said}");
+    assert!(said.contains("`trunk` is neither a path nor a commit of this clone"), "{said}");
 }
 
 /// What `check` says is not read, and what both sides of a comparison say of it.
@@ -279,7 +279,7 @@ fn a_submodule_that_is_not_checked_out_is_told() {
     git(here, &["commit", "--quiet", "--message", "vendor"]);
     assert_eq!(unread(here, &["check"]), []);
     let copy = repository.clone(&[]);
-    let told = [("vendor/pools".to_owned(), "a submodule that is not checked out".to_owned())];
+    let told = [("vendor/pools".to_owned(), "the submodule is not checked out".to_owned())];
     assert_eq!(unread(&copy, &["check"]), told);
     assert_eq!(unread(&copy, &["check", "infra"]), []);
 }

@@ -240,10 +240,10 @@ fn computed(line: &str, before: &[(String, f64)]) -> Option<f64> {
         let parts = before.iter().rev().take_while(|(text, _)| text.contains(" at $") && number(text).is_some());
         return Some(parts.map(|(_, usd)| usd).sum());
     }
-    if line.starts_with("of ") && line.contains("the average of one") {
-        let (count, base) = (after(line, "of ")?, after(line, ", ")?);
+    if line.starts_with("average of ") {
+        let (count, base) = (after(line, "of ")?, after(line, ": ")?);
         let (on_demand, share, spot) =
-            (after(line, "on demand at ")?, after(line, "of the rest ")? / 100.0, after(line, "spot at ")?);
+            (after(line, "on demand at ")?, after(line, ", ")? / 100.0, after(line, "spot at ")?);
         let rest = share * spot + (1.0 - share) * on_demand;
         return Some((base * on_demand + (count - base) * rest) / count);
     }
@@ -257,13 +257,13 @@ fn computed(line: &str, before: &[(String, f64)]) -> Option<f64> {
         let (run, used) = line.split_once(") / (")?;
         return Some(last()? * rate(run)? / rate(&format!("({used}"))?);
     }
-    if let Some((each, count)) = line.split_once(" for each x ") {
+    if let Some((each, count)) = line.split_once(" per disk x ") {
         return Some(number(each)? * number(count)?);
     }
-    if let Some((percent, rest)) = line.split_once("% of $").filter(|_| line.starts_with("spot is not listed")) {
+    if let Some((percent, rest)) = line.split_once("% of $").filter(|_| line.starts_with("no spot price is known")) {
         return Some(number(percent.rsplit_once(' ')?.1)? / 100.0 * number(rest)?);
     }
-    if let Some(percent) = line.split_once("% off").and_then(|(percent, _)| number(percent)) {
+    if let Some(percent) = line.split_once("% discount").and_then(|(percent, _)| number(percent)) {
         return Some(last()? * (1.0 - percent / 100.0));
     }
     if let Some((part, whole)) = line.split_once(" of its ").filter(|_| number(line).is_some()) {
@@ -280,7 +280,7 @@ fn computed(line: &str, before: &[(String, f64)]) -> Option<f64> {
     if let Some(size) = line.find(", sold as ") {
         return after(&line[size..], "GiB for ");
     }
-    if let Some(index) = line.find("the regional index").filter(|_| line.contains(" $")) {
+    if let Some(index) = line.find("the price index").filter(|_| line.contains(" $")) {
         return Some(after(line, " $")? * number(line[..index].rsplit_once("; x ")?.1)?);
     }
     if let (Some(quantity), Some(each)) = (number(line), after(line, " at ")) {
@@ -288,8 +288,8 @@ fn computed(line: &str, before: &[(String, f64)]) -> Option<f64> {
     }
     // The price is taken as it is: bought in this way.
     let is_bought = ["on demand", "spot", "reserved for a year"].contains(&line)
-        || line.starts_with("on demand: ")
-        || line == "capacity that is held: the on-demand price, used or not";
+        || line.starts_with("on demand, ")
+        || line == "reserved capacity costs the on-demand price even if unused";
     if is_bought { last() } else { None }
 }
 
@@ -329,16 +329,16 @@ fn every_sum_can_be_done_again_from_what_is_printed() {
     place.write("pods.yaml", PODS);
     place.write("gpulint.toml", SETTINGS);
     for (address, least, shown) in [
-        ("aws_instance.listed[0]", 5, "200 hours a month, by `usage` of the configuration"),
-        ("aws_instance.estimated", 4, "regional index of eu-west-2"),
+        ("aws_instance.listed[0]", 5, "200 hours a month, from [[usage]] in the settings"),
+        ("aws_instance.estimated", 4, "price index of eu-west-2"),
         ("aws_autoscaling_group.mixed", 2, "spot at $0.4328"),
         ("aws_sagemaker_notebook_instance.service", 4, "the factor of the managed service"),
         ("google_container_node_pool.parts", 6, "nvidia-tesla-t4"),
-        ("azurerm_linux_virtual_machine.reserved", 2, "capacity that is held: the on-demand price, used or not"),
+        ("azurerm_linux_virtual_machine.reserved", 2, "reserved capacity costs the on-demand price even if unused"),
         ("google_tpu_v2_vm.chips", 4, "chips"),
         ("lambdalabs_instance.cloud", 2, "everywhere"),
-        ("google_container_node_pool.l4", 4, "10% off the list of gcp"),
-        ("Deployment/share", 4, "16 of its 24 CPUs, which leaves 0.33 of 2 accelerators to nobody"),
+        ("google_container_node_pool.l4", 4, "10% discount on list prices of gcp"),
+        ("Deployment/share", 4, "16 of its 24 CPUs, so 0.33 of 2 accelerators stay unused"),
         (
             "Pod/owned",
             4,

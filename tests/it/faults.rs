@@ -364,7 +364,7 @@ fn a_machine_without_threads_is_told() {
     };
     let (code, said) = told(&run);
     assert!(matches!(code, Some(1 | 2)), "{code:?} {said}");
-    assert_eq!(code == Some(2), said.contains("the system starts no more threads"), "{said}");
+    assert_eq!(code == Some(2), said.contains("the system cannot start another thread"), "{said}");
 }
 
 /// A tree that lists files and no longer has them.

@@ -136,7 +136,7 @@ fn what_decides_and_is_not_known_is_named() {
     let cause = |pod: Pod| pod.assess().why().unwrap_or("none").to_owned();
     assert_eq!(
         cause(h100().with(Key::Model, "gpt-4")),
-        "nothing is known of the model `gpt-4`; the nearest names that are: openai-community/gpt2, EleutherAI/gpt-j-6b, \
+        "gpulint does not know the model `gpt-4`; similar names: openai-community/gpt2, EleutherAI/gpt-j-6b, \
          EleutherAI/gpt-neo-2.7B"
     );
     assert!(cause(h100()).contains("does not say which model vllm runs"));
@@ -144,7 +144,7 @@ fn what_decides_and_is_not_known_is_named() {
     pod.resource.set(Key::Context, Fact::unknown("variable `LEN` is not known", pod.at));
     assert_eq!(cause(pod), "context is not known: variable `LEN` is not known");
     let bare = Pod::new().with(Key::Model, "meta-llama/Llama-3.1-8B").number(Key::AcceleratorCount, 1.0).assess();
-    assert_eq!(bare.value().unwrap().placed.why(), Some("the accelerator is not known"));
+    assert_eq!(bare.value().unwrap().placed.why(), Some("the accelerator is unknown"));
     assert_eq!(bare.value().unwrap().params_b, 8.03);
 }
 
@@ -253,7 +253,7 @@ fn slices_and_eight_bits_are_alternatives_too() {
 fn more_parallelism_than_accelerators_is_unknown() {
     let pod = h100().with(Key::Model, "meta-llama/Llama-3.1-8B").number(Key::TensorParallel, 2.0);
     let fact = pod.assess();
-    assert_eq!(fact.value().unwrap().placed.why(), Some("it is to run on 2 accelerators and has 1"));
+    assert_eq!(fact.value().unwrap().placed.why(), Some("it is set to run on 2 accelerators, but has 1"));
 }
 
 /// The findings about a Deployment of vLLM on so many H100: rule, message, help, and what is saved in a month.
@@ -345,9 +345,9 @@ fn training_that_no_reading_holds_does_not_fit() {
     assert_eq!(placed.verdict, FitVerdict::DoesNotFit);
     assert!(placed.need_gib > 250.0 && placed.instead.is_empty(), "{placed:?}");
     let unknown = pod("meta-llama/Llama-3.1-8B", "lora").assess();
-    assert_eq!(unknown.why(), Some("the text does not say how long the training sequences are"));
+    assert_eq!(unknown.why(), Some("no length of the training sequences is set"));
     let batch = pod("meta-llama/Llama-3.1-8B", "lora").number(Key::Context, 2048.0).assess();
-    assert_eq!(batch.why(), Some("the text does not say how many samples a device works on at a time"));
+    assert_eq!(batch.why(), Some("no batch size per device is set"));
     let told = pod("meta-llama/Llama-3.1-8B", "lora").number(Key::Context, 2048.0).number(Key::BatchSize, 1.0);
     assert_eq!(told.placed().verdict, FitVerdict::Fits);
 }

@@ -189,6 +189,6 @@ fn a_file_that_may_not_be_written_is_left_alone() {
         (String::from_utf8_lossy(&output.stderr).into_owned(), output.status.code())
     };
     let (said, code) = run(&["--fix", "job.yaml"]);
-    assert!(said.contains("`job.yaml` may not be written and is left alone"), "{said}");
+    assert!(said.contains("`job.yaml` was not fixed: it is read-only"), "{said}");
     assert_eq!((code, std::fs::read_to_string(&file).unwrap()), (Some(1), job.to_owned()));
 }

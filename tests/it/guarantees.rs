@@ -186,10 +186,10 @@ fn settings_that_a_pack_keeps_to_itself_are_refused_at_their_line() {
         place.write("main.tf", MACHINE);
         let (code, said) = run(place.directory(), &["check"]);
         assert_eq!(code, Some(2), "{name}: {said}");
-        assert!(said.contains("the pack forbids to set `") && said.contains("gpulint.toml:"), "{name}: {said}");
+        assert!(said.contains("the pack forbids the setting `") && said.contains("gpulint.toml:"), "{name}: {said}");
         place.write("platform/gpulint.toml", "forbid-settings = [\"labels\"]\n");
         let (_, said) = run(place.directory(), &["check"]);
-        assert!(!said.contains("forbids to set"), "{name}: {said}");
+        assert!(!said.contains("forbids the setting"), "{name}: {said}");
     }
 }
 

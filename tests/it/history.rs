@@ -266,8 +266,8 @@ fn a_commit_that_cannot_be_read_is_a_gap_and_no_fall() {
     let points = history["points"].as_array().unwrap();
     let gaps: Vec<&Value> = points.iter().map(|it| &it["gap"]).collect();
     assert_eq!(gaps[0], &Value::Null);
-    assert_eq!(gaps[1], "`main.tf` cannot be read there");
-    assert_eq!(gaps[2], "`main.tf` cannot be read there");
+    assert_eq!(gaps[1], "`main.tf` cannot be read at this commit");
+    assert_eq!(gaps[2], "`main.tf` cannot be read at this commit");
     assert!(points[1]["bill"].is_null() && points[2]["bill"].is_null());
     assert_eq!(rented(&points[3]), rented(&points[0]));
     assert_eq!(history["steps"].as_array().unwrap().len(), 1, "{}", history["steps"]);
@@ -393,7 +393,7 @@ fn no_commit_and_no_repository_are_told() {
     let repository = Repository::new();
     let (code, _, said) = repository.run(&repository.directory, &["history"]);
     assert_eq!(code, Some(3), "{said}");
-    assert!(said.contains("there is no commit here yet"), "{said}");
+    assert!(said.contains("the repository has no commit yet"), "{said}");
     repository.commit(&[("README.md", "a\n")], "nothing of ours");
     let history = repository.history(&[]);
     assert_eq!(history["points"][0]["bill"]["rented"]["expected"], 0);
@@ -439,7 +439,7 @@ fn each_dollar_is_blamed_on_the_commit_that_brought_it() {
     assert!(text.contains("added by 2 commits"), "{text}");
     let (code, _, said) = repository.run(&repository.directory, &["blame", "aws_instance.nothing"]);
     assert_eq!(code, Some(2));
-    assert!(said.contains("`gpulint cost` lists the bill"), "{said}");
+    assert!(said.contains("run `gpulint cost` to list"), "{said}");
 }
 
 /// Of a machine that a variable names, and the variable with a default or without one.

@@ -66,7 +66,7 @@ fn what_is_there_is_kept_and_what_is_to_be_added_is_shown() {
     let (_, said) = gpulint(&here, &["init"]);
     assert_eq!(read(&here, ".pre-commit-config.yaml"), own);
     assert_eq!(read(&here, ".gitlab-ci.yml"), "build:\n  script: [make]\n");
-    for shown in ["- id: gpulint", "gpulint comment gitlab", "add this to its `repos`"] {
+    for shown in ["- id: gpulint", "gpulint comment gitlab", "add this to `repos`"] {
         assert!(said.contains(shown), "{shown}: {said}");
     }
     // A new root makes the list untrue.

@@ -283,7 +283,7 @@ fn explanations_are_text_and_told_in_pages() {
         let said = served.call("explain", json!({ "what": "on-demand-batch", "offset": offset, "limit": 3_000 }));
         let text = said["content"][0]["text"].as_str().unwrap().to_owned();
         match text.rsplit_once("\n(") {
-            Some((part, note)) if note.contains("the next begin at offset") => read.push_str(part),
+            Some((part, note)) if note.contains("continue at offset") => read.push_str(part),
             _ => {
                 read.push_str(&text);
                 break;
@@ -374,24 +374,24 @@ fn bad_arguments_are_told_with_what_to_do() {
         ("check", json!({ "limit": 0 }), "from 1 to 200"),
         ("check", json!({ "limit": 1.5 }), "from 1 to 200"),
         ("check", json!({ "offset": -1 }), "`offset`"),
-        ("check", json!({ "profile": "everything" }), "essential, standard and all"),
-        ("check", json!({ "path": 7 }), "a text is expected"),
+        ("check", json!({ "profile": "everything" }), "essential, standard or all"),
+        ("check", json!({ "path": 7 }), "expected a string"),
         ("check", json!({ "path": "terrafrom" }), "did you mean `./terraform`?"),
         ("check", json!({ "var": ["a=b"] }), "an object of names and values"),
         ("check", json!({ "select": vec!["x"; 1_000] }), "more than 100 entries"),
         ("check", json!({ "select": ["x".repeat(100_000)] }), "longer than 1000 bytes"),
-        ("check", json!({ "workspace": "a\u{0}b" }), "none of a text"),
+        ("check", json!({ "workspace": "a\u{0}b" }), "control characters"),
         ("price", json!({}), "MACHINE|ACCELERATOR"),
-        ("price", json!({ "name": "--config=/etc/passwd" }), "knows no machine"),
-        ("price", json!({ "name": "H100", "count": "many" }), "a number is expected"),
-        ("price", json!({ "name": "H100", "provider": ["nobody"] }), "the providers are"),
+        ("price", json!({ "name": "--config=/etc/passwd" }), "lists no machine type"),
+        ("price", json!({ "name": "H100", "count": "many" }), "expected a number"),
+        ("price", json!({ "name": "H100", "provider": ["nobody"] }), "use one of"),
         ("fit", json!({ "model": "meta-llama/Llama-3.1-8B", "task": "--help" }), "serve, embed"),
         ("explain", json!({}), "needs the argument `what`"),
-        ("explain", json!({ "what": "--fix" }), "no rule and no resource"),
+        ("explain", json!({ "what": "--fix" }), "no rule or resource"),
         ("what_if", json!({ "on": ["google_container_node_pool.l4"] }), "--set"),
         ("what_if", json!({ "on": ["google_container_node_pool.l5"], "set": { "count": 2 } }), "did you mean"),
         ("what_if", json!({ "on": ["x"], "set": { "count": [1] } }), "a text, a number, true or false"),
-        ("what_if", json!({ "on": ["x"], "case": [{ "name": "a" }] }), "what to `set`"),
+        ("what_if", json!({ "on": ["x"], "case": [{ "name": "a" }] }), "needs `name` and `set`"),
     ];
     for (tool, arguments, expected) in cases {
         let said = served.refusal(tool, arguments.clone());
@@ -466,10 +466,10 @@ fn nothing_outside_is_read_nothing_is_written_and_nothing_is_started() {
     let mut said = vec![served.report("check", json!({}))];
     let told = said[0].to_string();
     assert!(told.contains("aws_instance.own") && told.contains("aws_instance.seen"), "{told}");
-    assert!(told.contains("`render` is not followed here"), "{told}");
+    assert!(told.contains("the server ignores `render`"), "{told}");
     assert!(told.contains("inside.tf"), "what leads out is told: {told}");
     said.push(served.report("check", json!({ "path": "sparse" })));
-    assert!(said[1].to_string().contains("git is not started"), "{}", said[1]);
+    assert!(said[1].to_string().contains("does not start git"), "{}", said[1]);
     said.push(served.report("check", json!({ "path": "elsewhere/main.tf" })));
     said.push(served.report("what_if", json!({ "on": ["*"], "set": { "purchase": "spot" } })));
     said.push(served.report("rules", json!({ "limit": 1 })));
@@ -495,12 +495,12 @@ fn nothing_outside_is_read_nothing_is_written_and_nothing_is_started() {
                 _ => {}
             }
             let why = served.refusal(tool, arguments);
-            assert!(why.contains("leads out of the folder"), "{tool} {path}: {why}");
+            assert!(why.contains("outside the served folder"), "{tool} {path}: {why}");
         }
     }
     for file in ["../secret/main.tf", "link/main.tf", "link/*.tfvars", "/etc/*"] {
         let why = served.refusal("check", json!({ "var_file": [file] }));
-        assert!(why.contains("leads out of the folder"), "{file}: {why}");
+        assert!(why.contains("outside the served folder"), "{file}: {why}");
     }
     // Standard input is where the questions come from.
     let why = served.refusal("check", json!({ "path": "-" }));
@@ -551,7 +551,7 @@ fn no_deadline_ends_the_server() {
     let mut command = Command::new(env!("CARGO_BIN_EXE_gpulint"));
     let mut served = Served::with(command.arg("mcp").arg(example("mixed")).args(["--seconds", "0"]));
     for _ in 0..3 {
-        assert!(served.refusal("check", json!({})).contains("not finished after 0 seconds"));
+        assert!(served.refusal("check", json!({})).contains("no answer within 0 seconds"));
     }
     served.demand_alive("three calls that took too long");
 }
@@ -731,7 +731,7 @@ print(json.dumps([asyncio.run(run(mode)) for mode in ["legacy", "auto"]]))
     let runs: Value = serde_json::from_slice(&run.stdout).unwrap();
     for (run, version) in runs.as_array().unwrap().iter().zip(["2025-11-25", "2026-07-28"]) {
         assert_eq!((&run["version"], &run["tools"]), (&json!(version), &json!(TOOLS)));
-        assert!(run["unknown"].as_str().unwrap().contains("there is no tool `fix`"), "{}", run["unknown"]);
+        assert!(run["unknown"].as_str().unwrap().contains("unknown tool `fix`"), "{}", run["unknown"]);
         let said = run["said"].as_array().unwrap();
         assert_eq!(said.len(), calls.len());
         for ((tool, arguments, is_wrong), call) in calls.iter().zip(said) {

@@ -149,7 +149,7 @@ fn only_use_is_paid_for_running() {
         left,
         [
             ("machines without accelerators, and other services", "7.003".to_owned()),
-            ("commitments that nobody used, of no machine that is known", "3".to_owned())
+            ("unused commitments for unknown machines", "3".to_owned())
         ]
     );
 }
@@ -257,7 +257,7 @@ fn packed_and_doubled_files_count_once() {
     let packed = packed.finish().unwrap();
     let done = imported(&[("a.csv", text.as_bytes()), ("a.csv.gz", &packed)]).unwrap();
     assert_eq!(only(&done).paid, amount("98.32"));
-    assert_eq!(done.notes, ["`a.csv.gz` is the same as `a.csv`, and was left out"]);
+    assert_eq!(done.notes, ["skipped `a.csv.gz`: it has the same content as `a.csv`"]);
     let cut = &packed[..packed.len() - 20];
     assert!(imported(&[("cut.gz", cut)]).is_err());
 }
@@ -284,16 +284,16 @@ fn accounts_and_ids_are_never_written() {
 #[test]
 fn wrong_rows_are_told_and_hide_nothing_else() {
     let cells: [(&[(&str, &str)], &str); 17] = [
-        (&[("EffectiveCost", "")], "EffectiveCost is no number: ``"),
-        (&[("EffectiveCost", "NaN")], "EffectiveCost is no number: `NaN`"),
-        (&[("EffectiveCost", "Infinity")], "EffectiveCost is no number: `Infinity`"),
-        (&[("EffectiveCost", "1,5")], "EffectiveCost is no number: `1,5`"),
-        (&[("EffectiveCost", "$5")], "EffectiveCost is no number: `$5`"),
-        (&[("EffectiveCost", "1e300")], "EffectiveCost is no number: `1e300`"),
-        (&[("ListCost", "ten")], "ListCost is no number: `ten`"),
-        (&[("BillingCurrency", "")], "BillingCurrency is none as in USD: ``"),
-        (&[("BillingCurrency", "usd")], "BillingCurrency is none as in USD: `usd`"),
-        (&[("BillingCurrency", "US\u{1b}")], "BillingCurrency is none as in USD: `US `"),
+        (&[("EffectiveCost", "")], "EffectiveCost is not a number: ``"),
+        (&[("EffectiveCost", "NaN")], "EffectiveCost is not a number: `NaN`"),
+        (&[("EffectiveCost", "Infinity")], "EffectiveCost is not a number: `Infinity`"),
+        (&[("EffectiveCost", "1,5")], "EffectiveCost is not a number: `1,5`"),
+        (&[("EffectiveCost", "$5")], "EffectiveCost is not a number: `$5`"),
+        (&[("EffectiveCost", "1e300")], "EffectiveCost is not a number: `1e300`"),
+        (&[("ListCost", "ten")], "ListCost is not a number: `ten`"),
+        (&[("BillingCurrency", "")], "BillingCurrency is not a currency code such as USD: ``"),
+        (&[("BillingCurrency", "usd")], "BillingCurrency is not a currency code such as USD: `usd`"),
+        (&[("BillingCurrency", "US\u{1b}")], "BillingCurrency is not a currency code such as USD: `US `"),
         (
             &[("ChargeCategory", "usage?")],
             "ChargeCategory is not Usage, Purchase, Tax, Credit, Adjustment or Refund: `usage?`",
@@ -301,22 +301,22 @@ fn wrong_rows_are_told_and_hide_nothing_else() {
         (&[("ChargeCategory", "")], "ChargeCategory is not Usage, Purchase, Tax, Credit, Adjustment or Refund: ``"),
         (
             &[("ChargePeriodStart", "10/01/2026")],
-            "ChargePeriodStart is no moment as in 2026-10-01T00:00:00Z: `10/01/2026`",
+            "ChargePeriodStart is not a time such as 2026-10-01T00:00:00Z: `10/01/2026`",
         ),
         (
             &[("ChargePeriodEnd", "2026-02-30T00:00:00Z")],
-            "ChargePeriodEnd is no moment as in 2026-10-01T00:00:00Z: `2026-02-30T00:00:00Z`",
+            "ChargePeriodEnd is not a time such as 2026-10-01T00:00:00Z: `2026-02-30T00:00:00Z`",
         ),
         (&[("ChargePeriodEnd", "2026-09-01T00:00:00Z")], "ChargePeriodEnd is before ChargePeriodStart"),
-        (&[("PricingQuantity", "-4")], "PricingQuantity is below zero, and the row corrects nothing"),
-        (&[("PricingQuantity", "many")], "PricingQuantity is no number: `many`"),
+        (&[("PricingQuantity", "-4")], "PricingQuantity is below zero, but the row is not a correction"),
+        (&[("PricingQuantity", "many")], "PricingQuantity is not a number: `many`"),
     ];
     let mut wrong: Vec<(String, &str)> = cells.iter().map(|(cells, why)| (line(cells), *why)).collect();
-    wrong.push(("\"a\",\"b\"".to_owned(), "2 cells, and the heading has 25"));
-    wrong.push((format!("{},1", line(&[])), "26 cells, and the heading has 25"));
-    wrong.push((line(&[]).replacen("\"98.32\"", "\"98.32\"x", 1), "text stands behind a quoted cell"));
+    wrong.push(("\"a\",\"b\"".to_owned(), "the row has 2 cells, but the header has 25"));
+    wrong.push((format!("{},1", line(&[])), "the row has 26 cells, but the header has 25"));
+    wrong.push((line(&[]).replacen("\"98.32\"", "\"98.32\"x", 1), "characters follow a quoted cell"));
     // The quote takes the next line with it, and what follows there is no end of a cell.
-    wrong.push((line(&[]).replacen("\"98.32\"", "\"98.32", 1), "text stands behind a quoted cell"));
+    wrong.push((line(&[]).replacen("\"98.32\"", "\"98.32", 1), "characters follow a quoted cell"));
     for (text, why) in wrong {
         let done = imported(&[("b.csv", bill(&[line(&[]), text, line(&[])]).as_bytes())]).unwrap();
         assert_eq!(done.wrong, [format!("`b.csv`, line 3: {why}")]);
@@ -330,20 +330,20 @@ fn wrong_rows_are_told_and_hide_nothing_else() {
 #[test]
 fn what_is_no_bill_is_refused_with_what_it_lacks() {
     let refused = |bytes: &[u8]| imported(&[("f", bytes)]).err().unwrap_or_else(|| panic!("{bytes:?}"));
-    let lacks = "it is no bill in the columns of FOCUS 1.0 to 1.3";
+    let lacks = "the file is not a bill with the columns of FOCUS 1.0 to 1.3";
     for (bytes, why) in [
         (&b""[..], "`f`: it is empty".to_owned()),
         (b"PAR1\x15\x04", "`f`: it is Parquet: `gpulint usage bill --sql duckdb` prints a query for it".to_owned()),
         (b"PK\x03\x04 zip", "`f`: it is a ZIP archive: unpack it".to_owned()),
         (
             b"\x28\xb5\x2f\xfdzz",
-            "`f`: it is packed by zstd: unpack it, as in `zstd -dc FILE | gpulint usage bill -`".to_owned(),
+            "`f`: it is compressed with zstd: decompress it with `zstd -dc FILE | gpulint usage bill -`".to_owned(),
         ),
-        (b"\xff\xfeB\x00", "`f`: it is written in UTF-16: save it as UTF-8".to_owned()),
+        (b"\xff\xfeB\x00", "`f`: it is UTF-16: save it as UTF-8".to_owned()),
         (
             b"a;b;c\n1;2;3\n",
             format!(
-                "`f`: {lacks} (its cells are not separated by commas): it lacks BillingCurrency, ChargeCategory, ChargePeriodEnd, ChargePeriodStart, EffectiveCost, ListCost, ProviderName (or ServiceProviderName)"
+                "`f`: {lacks} (commas do not separate its cells): it lacks BillingCurrency, ChargeCategory, ChargePeriodEnd, ChargePeriodStart, EffectiveCost, ListCost, ProviderName (or ServiceProviderName)"
             ),
         ),
         (
@@ -355,7 +355,7 @@ fn what_is_no_bill_is_refused_with_what_it_lacks() {
         (
             b"line_item_line_item_type,x\nUsage,1\n",
             format!(
-                "`f`: {lacks} (it is a cost and usage report of AWS: `--sql aws` prints a query for it): it lacks BillingCurrency, ChargeCategory, ChargePeriodEnd, ChargePeriodStart, EffectiveCost, ListCost, ProviderName (or ServiceProviderName)"
+                "`f`: {lacks} (it is an AWS Cost and Usage Report: use `--sql aws` to print a query for it): it lacks BillingCurrency, ChargeCategory, ChargePeriodEnd, ChargePeriodStart, EffectiveCost, ListCost, ProviderName (or ServiceProviderName)"
             ),
         ),
     ] {
@@ -364,7 +364,7 @@ fn what_is_no_bill_is_refused_with_what_it_lacks() {
     let without = bill(&[line(&[])]).replace("EffectiveCost", "EffectiveCosts");
     assert_eq!(refused(without.as_bytes()), format!("`f`: {lacks}: it lacks EffectiveCost"));
     let twice = bill(&[line(&[])]).replace("InvoiceId", "EffectiveCost");
-    assert_eq!(refused(twice.as_bytes()), "`f`: its column `effectivecost` stands twice");
+    assert_eq!(refused(twice.as_bytes()), "`f`: the column `effectivecost` occurs twice");
     let many: Vec<String> = (0..50_001).map(|at| line(&[("Tags", &format!(r#"{{"Name":"w{at}"}}"#))])).collect();
     assert!(refused(bill(&many).as_bytes()).contains("more than 50000 names, machines and months"));
 }

@@ -150,10 +150,10 @@ fn what_was_there_before_holds_no_commit_back() {
         assert!(!said.contains("old/main.tf:"), "what nobody touched is told:\n{said}");
     }
     work.commit(&[]);
-    // Where nothing is staged, that is said.
+    // Where no changes are staged, that is said.
     let (code, said) = work.try_named("gpulint-system", &["--all-files"]);
     assert_eq!(code, Some(0), "{said}");
-    assert!(said.contains("nothing is staged") && said.contains("gpulint check"), "{said}");
+    assert!(said.contains("no changes are staged") && said.contains("gpulint check"), "{said}");
 }
 
 #[test]

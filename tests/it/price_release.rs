@@ -66,7 +66,7 @@ fn what_the_vendors_say_becomes_rows_and_a_table_for_reviewers() {
     fs::create_dir_all(&cache).unwrap();
     let known = catalog_of(&KNOWN.replace(",4.29,", ",4.00,").replace(",3.99,", ",30.99,"));
     let server = Server::start(good);
-    let mut said = String::from("error: gcp: nothing can be asked without a key: set GCP_API_KEY\n");
+    let mut said = String::from("error: gcp: the provider requires a key: set GCP_API_KEY\n");
     for vendor in Vendor::ALL {
         let update = refreshed_over(&known, vendor, "", &server, false).unwrap();
         fs::write(cache.join(format!("{}.csv", vendor.name())), update.text()).unwrap();
@@ -135,7 +135,7 @@ fn a_long_list_of_moves_is_read_in_a_minute() {
         (0..40).map(|at| format!("  refused x{at} r01: spot costs ${at}.5000, more than $1.0000 on demand\n"));
     let said = "aws: 541 rows arrived, 541 in aws.csv\n".to_owned()
         + &refused.collect::<String>()
-        + "  without savings plans: gone\nerror: one provider was not refreshed\n";
+        + "  prices of savings plans are missing: gone\nerror: one provider was not refreshed\n";
     fs::write(sandbox.path("said"), said).unwrap();
     let paths =
         [&cache, &pricing, &sandbox.path("moved.md"), &sandbox.path("said")].map(|it| it.to_str().unwrap().to_owned());
@@ -148,7 +148,7 @@ fn a_long_list_of_moves_is_read_in_a_minute() {
 |---|---:|---:|---:|---:|---:|---:|---:|---:|
 | aws | 570 | 540 | 30 | 0 | -50.0% | 1 | 40 | 30 |
 
-- aws: without savings plans: gone
+- aws: prices of savings plans are missing: gone
 
 ### aws
 
@@ -179,10 +179,10 @@ Not believed, the earlier rows stay:
     assert_eq!(fs::read_to_string(sandbox.path("moved.md")).unwrap(), expected);
 
     // What cannot be true of the tables afterwards stands before all that.
-    fs::write(sandbox.path("doubts"), "aws m00 r00: costs `$5`\n1 rows, 1 that cannot be true\n").unwrap();
+    fs::write(sandbox.path("doubts"), "aws m00 r00: costs `$5`\n1 prices checked, 1 cannot be correct\n").unwrap();
     done(&script("prices.py", &["doubt", paths[2], sandbox.path("doubts").to_str().unwrap()], &[]));
     let doubted = "### Doubted: not to be merged before this is explained\n\n- aws m00 r00: costs \\`$5\\`\n\
-                   - 1 rows, 1 that cannot be true\n\n";
+                   - 1 prices checked, 1 cannot be correct\n\n";
     assert_eq!(fs::read_to_string(sandbox.path("moved.md")).unwrap(), doubted.to_owned() + expected);
 }
 
@@ -260,7 +260,7 @@ fn a_signed_file_of_prices_is_taken_in() {
     // A leap is not believed, whoever signed it.
     release(&sandbox, &secret, "25", &day(1));
     let (out, _, code) = take(file.to_str().unwrap());
-    assert!(code == 0 && out.contains("refused gpu_1x_h100_sxm5 *: on demand went from"), "{out}");
+    assert!(code == 0 && out.contains("refused gpu_1x_h100_sxm5 *: the on demand price changed from"), "{out}");
     assert_eq!(format!("{:.2}", price(&place)), newer);
 }
 
@@ -287,7 +287,7 @@ fn an_earlier_signed_file_brings_nothing_back() {
     // The first file again, as somebody may have kept it.
     release(&sandbox, &secret, &first, &day(3));
     let older = format!(
-        "error: the prices are of {}, older than those of {} that were taken over before: nothing was taken over\n",
+        "error: the prices are of {}, and the cache already has prices of {}: nothing was updated\n",
         day(3),
         day(1)
     );
@@ -299,7 +299,7 @@ fn an_earlier_signed_file_brings_nothing_back() {
 
     // Neither a file of tomorrow's morrow, nor rows that are newer than their file, nor one that hides its day.
     release(&sandbox, &secret, &first, "2099-01-01");
-    let still = "error: the prices are of 2099-01-01, which is still to come: nothing was taken over\n".to_owned();
+    let still = "error: the prices are of 2099-01-01, which is in the future: no prices were updated\n".to_owned();
     assert_eq!(take(&public), (still, 2, second.clone()));
     let file = release(&sandbox, &secret, &first, &day(1));
     let sign = |text: String| {
@@ -310,10 +310,11 @@ fn an_earlier_signed_file_brings_nothing_back() {
     sign(text.replacen(&format!("{},,,", day(1)), &format!("{},,,", day(0)), 1));
     let (said, code, now) = take(&public);
     assert_eq!((code, now), (0, second.clone()), "{said}");
-    let late = format!("refused gpu_1x_h100_sxm5 *: its date {} is none, or after that of the file", day(0));
+    let late =
+        format!("refused gpu_1x_h100_sxm5 *: its date {} is invalid, or later than the date of the file", day(0));
     assert!(said.contains(&late), "{said}");
     sign(text.lines().skip(1).map(|line| format!("{line}\n")).collect());
-    let hidden = "error: the file does not say of which day its prices are: nothing was taken over\n".to_owned();
+    let hidden = "error: the file has no date of its prices: no prices were updated\n".to_owned();
     assert_eq!(take(&public), (hidden, 2, second));
 }
 
@@ -336,20 +337,20 @@ fn prices_that_nobody_trusted_signed_are_not_taken_in() {
     };
     let ours = ["--key", public.to_str().unwrap()];
     let file = release(&sandbox, &strange, &newer, &day(1));
-    assert!(take(&file, &ours).contains("not signed by the holder of this key"));
+    assert!(take(&file, &ours).contains("another key signed the prices"));
     let file = release(&sandbox, &secret, &newer, &day(1));
     let text = fs::read_to_string(&file).unwrap();
     fs::write(&file, text.replace(&newer, "1.23")).unwrap();
-    assert!(take(&file, &ours).contains("not signed by the holder of this key"));
+    assert!(take(&file, &ours).contains("another key signed the prices"));
     // Cut in the middle of a row, and after a whole one.
     for length in [text.len() / 2, text.trim_end().rfind('\n').unwrap() + 1] {
         fs::write(&file, &text[..length]).unwrap();
-        assert!(take(&file, &ours).contains("or were cut or changed since: nothing was taken over"));
+        assert!(take(&file, &ours).contains("or the file was changed; no prices were updated"));
     }
     fs::write(&file, &text).unwrap();
-    assert!(take(&file, &[]).contains("nothing says whose signature to trust"));
+    assert!(take(&file, &[]).contains("--from needs a public key"));
     fs::write(sandbox.path("prices.csv.sig"), "00").unwrap();
-    assert!(take(&file, &ours).contains("the signature is not one of 128 hexadecimal digits"));
+    assert!(take(&file, &ours).contains("the signature must have 128 hexadecimal digits"));
     fs::remove_file(sandbox.path("prices.csv.sig")).unwrap();
     assert!(take(&file, &ours).contains("prices.csv.sig` cannot be read"));
 }

@@ -70,7 +70,7 @@ fn a_directory_and_a_file_have_options_of_their_own() {
         (["--base", "old/a.tf"], "write --base-file old/a.tf"),
         (["--base-dir", "old/a.tf"], "write --base-file old/a.tf"),
         (["--base-file", "old"], "write --base-dir old"),
-        (["--base-dir", "nowhere"], "name a file or a directory"),
+        (["--base-dir", "nowhere"], "pass an existing file or directory"),
     ] {
         let (code, said) = diff(&here, &[&given[..], &["new"]].concat());
         assert_eq!(code, Some(2), "{given:?}: {said}");
@@ -96,7 +96,7 @@ fn a_name_that_means_several_things_is_refused() {
             let arguments = if option == "--base" { vec![option, name] } else { vec!["--base", "HEAD", option, name] };
             let (code, said) = diff(&here, &arguments);
             assert_eq!(code, Some(2), "{option} {name}: {said}");
-            assert!(said.contains("means more than one thing") && said.contains(meaning), "{option} {name}: {said}");
+            assert!(said.contains("is ambiguous") && said.contains(meaning), "{option} {name}: {said}");
         }
     }
     for name in ["refs/heads/main", "refs/remotes/origin/main", "heads/main", "refs/heads/main^0"] {

@@ -229,7 +229,7 @@ fn zones_that_cannot_be_read_leave_what_the_advisor_says() {
     for (answer, why) in [
         (Answer::new(403, denied), "answered 403 to POST"),
         (Answer::new(200, whole[..whole.len() / 2].to_owned()), "EC2 lists no spot prices"),
-        (Answer::new(200, whole), "pages of spot prices do not end"),
+        (Answer::new(200, whole), "pages of spot prices form a loop"),
     ] {
         let server = Server::start(move |asked| if asked.path == "/" { answer.clone() } else { good(asked) });
         let clock = Impatient(RefCell::default());
@@ -237,7 +237,11 @@ fn zones_that_cannot_be_read_leave_what_the_advisor_says() {
         let access = access_to(&server, Vendor::Aws, HttpSettings::default(), &clock);
         let update = update(Vendor::Aws, &catalog(), "", &Access { aws: Some(keys), ..access }).unwrap();
         assert_eq!(update.notes.len(), 1, "{:?}", update.notes);
-        assert!(update.notes[0].starts_with("without the spot prices of zones in us-east-1: "), "{:?}", update.notes);
+        assert!(
+            update.notes[0].starts_with("spot prices of the zones in us-east-1 are missing: "),
+            "{:?}",
+            update.notes
+        );
         assert!(update.notes[0].contains(why), "{:?}", update.notes);
         assert_eq!(row(&update, "p5.48xlarge").spot_basis, "advisor-saving");
     }
@@ -364,7 +368,7 @@ fn pages_that_lead_back_end_the_reading() {
         };
         let server = Server::start(again);
         let error = refreshed(vendor, "", &server, false).unwrap_err();
-        assert!(error.message.contains("do not end"), "{}", error.message);
+        assert!(error.message.contains("form a loop"), "{}", error.message);
         assert!(server.received().len() < 5);
     }
 }
@@ -443,11 +447,11 @@ fn a_row_that_cannot_be_believed_leaves_the_earlier_one() {
     let server = Server::start(priced(450));
     let earlier = refreshed(Vendor::Lambda, "", &server, false).unwrap().text();
     for (cents, why) in [
-        (1500, "on demand went from $4.2900 to $15.0000"),
-        (140, "on demand went from $4.2900 to $1.4000"),
+        (1500, "the on demand price changed from $4.2900 to $15.0000"),
+        (140, "the on demand price changed from $4.2900 to $1.4000"),
         (0, "$0.0000 is a placeholder"),
         (70_000, "$700.0000 is a placeholder"),
-        (9_000, "$90.0000 an hour for one accelerator cannot be"),
+        (9_000, "$90.0000 an hour for one accelerator is impossible"),
     ] {
         let server = Server::start(priced(cents));
         let update = refreshed(Vendor::Lambda, &earlier, &server, false).unwrap();
@@ -561,12 +565,12 @@ fn the_verb_fills_the_cache_and_what_fails_leaves_it_alone() {
     assert!(out.starts_with("lambda: "), "{out}");
     assert_eq!((price("embedded"), price("cached")), (4.29, 3.99));
     let (shown, _, _) = program(&place, &["catalog", "show", "--today", "2026-11-21"]);
-    assert!(shown.contains("rows refreshed"), "{shown}");
+    assert!(shown.contains("refreshed prices"), "{shown}");
     let kept = fs::read(place.join("cache/prices/lambda.csv")).unwrap();
     let broken = Server::start(|_: &Received| Answer::new(500, "broken"));
     let (_, err, code) = update(&broken);
     assert_eq!(code, 2);
-    assert!(err.contains("earlier rows hold on, the oldest") && !err.contains(KEY), "{err}");
+    assert!(err.contains("earlier prices stay in use, the oldest") && !err.contains(KEY), "{err}");
     assert_eq!(fs::read(place.join("cache/prices/lambda.csv")).unwrap(), kept);
     let files: Vec<_> = fs::read_dir(place.join("cache/prices")).unwrap().collect();
     assert_eq!(files.len(), 1, "nothing half-written is left behind: {files:?}");

@@ -19,7 +19,7 @@ fn a_redirect_to_itself_ends() {
         let server = Server::start(|asked| Answer::new(307, "").with("location", &asked.path));
         let error = refreshed_over(&catalog_of(KNOWN), vendor, "", &server, false).unwrap_err();
         assert_eq!(error.kind, HttpErrorKind::Redirected, "{}", vendor.name());
-        assert_eq!(error.message, "127.0.0.1 redirects without an end", "{}", vendor.name());
+        assert_eq!(error.message, "127.0.0.1 redirects too often", "{}", vendor.name());
         assert!(server.asked().len() < 10, "{}: {:?}", vendor.name(), server.asked());
     }
 }
@@ -44,11 +44,11 @@ const NO_PRICES: &[(Case, &str)] = &[
     ((Vendor::Aws, "index.csv", "\"21.9576420000\"", "\"inf\"", "p4d.24xlarge"), "`inf` is no price"),
     (
         (Vendor::Aws, "index.csv", "\"21.9576420000\"", "\"-21.957642\"", "p4d.24xlarge"),
-        "on demand costs $-21.9576, which cannot be",
+        "on demand costs $-21.9576, which is impossible",
     ),
     (
         (Vendor::Aws, "index.csv", "\"21.9576420000\"", "\"1e308\"", "p4d.24xlarge"),
-        "$9223372036854.7754 an hour for one accelerator cannot be",
+        "$9223372036854.7754 an hour for one accelerator is impossible",
     ),
     (
         (Vendor::Aws, "spot.js", "\"0.4125\"", "\"1e308\"", "g5.xlarge"),
@@ -57,11 +57,11 @@ const NO_PRICES: &[(Case, &str)] = &[
     ((Vendor::Azure, "prices", "3.673,", "NaN,", ""), ""),
     (
         (Vendor::Azure, "prices", "\"retailPrice\": 98.32", "\"retailPrice\": 1e308", "Standard_ND96isr_H100_v5"),
-        "$9223372036854.7754 an hour for one accelerator cannot be",
+        "$9223372036854.7754 an hour for one accelerator is impossible",
     ),
     (
         (Vendor::Azure, "prices", "\"retailPrice\": 0.67877", "\"retailPrice\": -0.67877", "Standard_NC24ads_A100_v4"),
-        "spot costs $-0.6788, which cannot be",
+        "spot costs $-0.6788, which is impossible",
     ),
     (
         (
@@ -71,11 +71,11 @@ const NO_PRICES: &[(Case, &str)] = &[
             "\"units\": \"170141183460469231731687303715884105727\"",
             "Nvidia H100 80GB GPU",
         ),
-        "Nvidia H100 80GB GPU running in Americas has a price that cannot be",
+        "Nvidia H100 80GB GPU running in Americas has an impossible price",
     ),
     (
         (Vendor::Gcp, "skus", "\"nanos\": 31611000", "\"nanos\": -31611000", "A2 Instance Core"),
-        "A2 Instance Core running in Americas has a price that cannot be",
+        "A2 Instance Core running in Americas has an impossible price",
     ),
     (
         (
@@ -85,7 +85,7 @@ const NO_PRICES: &[(Case, &str)] = &[
             "\"price_cents_per_hour\": -429",
             "gpu_1x_h100_sxm5",
         ),
-        "on demand costs $-4.2900, which cannot be",
+        "on demand costs $-4.2900, which is impossible",
     ),
     (
         (
@@ -95,17 +95,17 @@ const NO_PRICES: &[(Case, &str)] = &[
             "\"price_cents_per_hour\": 9223372036854775807",
             "gpu_1x_h100_sxm5",
         ),
-        "$9223372036854.7754 an hour for one accelerator cannot be",
+        "$9223372036854.7754 an hour for one accelerator is impossible",
     ),
     ((Vendor::Lambda, "types", "429", "NaN", ""), ""),
     ((Vendor::Runpod, "graphql", "\"securePrice\": 3.99", "\"securePrice\": 1e309", ""), ""),
     (
         (Vendor::Runpod, "graphql", "\"securePrice\": 3.99", "\"securePrice\": -3.99", "secure/8xH100-80GB"),
-        "on demand costs $-31.9200, which cannot be",
+        "on demand costs $-31.9200, which is impossible",
     ),
     (
         (Vendor::Runpod, "graphql", "\"securePrice\": 3.99", "\"securePrice\": 1e308", "secure/H100-80GB"),
-        "$9223372036854.7754 an hour for one accelerator cannot be",
+        "$9223372036854.7754 an hour for one accelerator is impossible",
     ),
 ];
 
@@ -126,7 +126,7 @@ fn what_is_no_price_is_never_taken_for_one() {
         match answered(*vendor, with(path, before, after)) {
             Err(error) => {
                 assert_eq!((*why, error.kind), ("", HttpErrorKind::Malformed), "{after}: {}", error.message);
-                assert!(error.message.starts_with("the answer is not the JSON it should be"), "{}", error.message);
+                assert!(error.message.starts_with("the answer is not the expected JSON"), "{}", error.message);
             }
             Ok(update) => {
                 let is_told = update.rejected.iter().any(|it| it.machine == *machine && it.why == *why);
@@ -139,7 +139,7 @@ fn what_is_no_price_is_never_taken_for_one() {
                     |row: &PriceRow| *vendor == Vendor::Gcp && row.machine.starts_with(&machine_of_part(machine));
                 let kept = sound.rows.iter().filter(|row| !carries(row) && !has_part(row));
                 assert!(kept.clone().all(|row| update.rows.iter().any(|it| it.machine == row.machine)), "{after}");
-                let is_neighbour = |it: &Rejected| it.why.contains("is the median of");
+                let is_neighbour = |it: &Rejected| it.why.contains("the median of");
                 assert!(!update.rejected.iter().any(is_neighbour), "{after}: {:#?}", update.rejected);
             }
         }
@@ -182,7 +182,7 @@ fn names_steer_nothing() {
     });
     let (out, err, code) = program(&place, &["catalog", "update", "lambda", "--mirror", &server.url()]);
     assert_eq!(code, 0, "{err}");
-    let said = out.matches(": no machine and no region has such a name").count();
+    let said = out.matches(": the name is not a valid machine or region").count();
     // A path is one of letters that names have; it is a machine like any other and no file.
     assert_eq!(said, 7, "{out}");
     assert!(out.chars().all(|letter| letter == '\n' || !letter.is_control() && letter != '\u{202e}'), "{out:?}");
@@ -212,7 +212,7 @@ fn a_list_of_endless_machines_is_refused() {
 #[test]
 fn a_list_of_a_day_that_is_none_is_refused() {
     for (day, told) in
-        [("9999-12-31", "says that it is of 9999-12-31"), ("2026-02-31", "says that it is of 2026-02-31")]
+        [("9999-12-31", "is marked as the list of 9999-12-31"), ("2026-02-31", "is marked as the list of 2026-02-31")]
     {
         let text = format!("\"Publication Date\",\"{day}");
         let error = answered(Vendor::Aws, with("index.csv", "\"Publication Date\",\"2026-07-28", &text)).unwrap_err();
@@ -224,7 +224,7 @@ fn a_list_of_a_day_that_is_none_is_refused() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_list_of_a_gigabyte_fills_no_memory() {
-    for (letter, told) in [(b' ', "a line of the list has no end"), (b'\n', "the list has no end")] {
+    for (letter, told) in [(b' ', "a line of the list is too long"), (b'\n', "the list is too long")] {
         let place = empty_directory(&format!("gigabyte-{letter}"));
         let bomb = Arc::new(gzipped(letter, 1 << 30));
         let server = Server::start(move |asked: &Received| match asked.path.ends_with("index.csv") {

@@ -269,7 +269,7 @@ fn a_month_that_cannot_be_told_is_a_clear_failure() {
         assert_eq!(output.status.code(), Some(2), "{arguments:?}: {said}");
         assert!(said.contains(message), "{arguments:?}: {said}");
     };
-    fails(&place, &["--month", "2026-12"], "2026-12 has not begun yet");
+    fails(&place, &["--month", "2026-12"], "2026-12 has not started yet");
     fails(&place, &["--month", "2026-13"], "is not a month; write it as 2027-01");
     fails(&place, &["--url", "https://x.example/a b"], "https://HOST/PATH");
     fails(&place, &["--format", "sarif"], "sarif");
@@ -281,7 +281,7 @@ fn a_month_that_cannot_be_told_is_a_clear_failure() {
     empty.write("main.tf", &pool(1));
     let output = run(&empty, &["report"]);
     assert_eq!(output.status.code(), Some(3), "{output:?}");
-    assert!(String::from_utf8_lossy(&output.stderr).contains("there is no commit here yet"), "{output:?}");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("the repository has no commit yet"), "{output:?}");
     // A month before the first commit has nothing to tell, and does not fail for it.
     let text = String::from_utf8(run(&place, &["report", "--month", "2026-07"]).stdout).unwrap();
     assert!(text.contains("In 2026-07: unknown, 0 commits"), "{text}");

@@ -243,7 +243,7 @@ fn a_percentage_under_the_name_of_a_ratio_is_one() {
     let done = taken(&[file("dcgm", 0, percent(40.0)), owners()], None).unwrap();
     let run = row(&done, "run");
     assert_eq!((run.busy, run.busy_max, run.idle), (Some(0.4), Some(0.4), None));
-    assert!(done.report.notes[0].contains("holds percentages"), "{:?}", done.report.notes);
+    assert!(done.report.notes[0].contains("contains percentages"), "{:?}", done.report.notes);
     // Whole percents of which none is above one look like a ratio of zeros and ones.
     let done = taken(&[file("dcgm", 0, percent(1.0)), owners()], None).unwrap();
     assert!(!done.report.has_measured(), "{}", write(&done.report.rows));
@@ -279,7 +279,7 @@ fn a_server_that_left_something_out_is_not_believed_as_a_whole() {
         said.as_object_mut().unwrap().extend(cut.as_object().unwrap().clone());
         files[0].1 = said.to_string().into_bytes();
         let done = taken(&files, None).unwrap();
-        assert_eq!(done.report.incomplete, ["dcgm of 2026-11-21: the server left something out"]);
+        assert_eq!(done.report.incomplete, ["dcgm of 2026-11-21: the server's answer is incomplete"]);
     }
 }
 

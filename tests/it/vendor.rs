@@ -173,7 +173,7 @@ fn without_a_copy_nothing_is_checked() {
     // and a sum that is wrong brings none
     let (code, said) = both.run(&["rules", "vendor"]);
     assert_eq!(code, Some(2), "{said}");
-    assert!(said.contains("and gpulint.toml says 0000"), "{said}");
+    assert!(said.contains("but gpulint.toml sets 0000"), "{said}");
     assert!(!both.user().join(".gpulint").exists() && !both.user().join("gpulint.lock").exists());
 }
 
@@ -241,7 +241,7 @@ fn only_plain_files_are_taken() {
     try_it("`module` is a submodule");
     git(&pack, &["rm", "--quiet", "--cached", "module"]);
     write(&pack, &[("Many.md", "a"), ("many.md", "b")]);
-    try_it("differ in large and small letters only");
+    try_it("differ only in upper and lower case");
     fs::remove_file(pack.join("Many.md")).unwrap();
     write(&pack, &[("a\u{1b}[2Jb.md", "a")]);
     try_it("a\\u{1b}[2Jb.md");
@@ -285,12 +285,12 @@ fn settings_that_reach_too_far_are_refused() {
         (both.commit.as_str(), "path = \"../elsewhere\"\n", "leads out of it"),
         (&both.commit, "path = \".\"\n", "below the file that names it"),
         (&both.commit, "path = \".git/hooks\"\n", "below the file that names it"),
-        (&both.commit, "path = \"link/pack\"\n", "is no directory"),
-        (&both.commit, "path = \"src\"\n", "holds something else"),
-        (&both.commit, "directory = \"../..\"\n", "`directory` lies in the repository"),
-        ("main", "", "a full commit of 40 hexadecimal digits"),
+        (&both.commit, "path = \"link/pack\"\n", "is not a directory"),
+        (&both.commit, "path = \"src\"\n", "is not an unchanged copy"),
+        (&both.commit, "directory = \"../..\"\n", "`directory` must be a directory"),
+        ("main", "", "a full commit id of 40 hexadecimal digits"),
         ("0000000000000000000000000000000000000000", "", "has no commit"),
-        ("--upload-pack=touch /tmp/x", "", "a full commit of 40"),
+        ("--upload-pack=touch /tmp/x", "", "a full commit id of 40"),
     ] {
         both.settings(commit, &format!("{more}{sum}"));
         let (code, said) = both.run(&["rules", "vendor"]);

@@ -558,22 +558,22 @@ fn what_cannot_be_is_refused_with_what_was_meant() {
     );
     let pool = "aws_eks_node_group.gpu";
     for (on, set, why, help) in [
-        ("aws_eks_node_group.gpus", "count=1", "nothing with accelerators has the address", pool),
-        (pool, "machin=g5.xlarge", "`machin` is nothing that could be set", "did you mean `machine`?"),
-        (pool, "machine=g5.xlarg", "no machine with accelerators called `g5.xlarg`", "g5.xlarge"),
-        (pool, "machine=m5.large", "no machine with accelerators called `m5.large`", "gpulint price"),
-        (pool, "provider=gpc", "no provider is called `gpc`", "did you mean `gcp`?"),
-        (pool, "region=us-eest-1", "knows no region called `us-eest-1`", "did you mean `us-east-1`?"),
-        (pool, "region=us-central1", "aws has no region us-central1", "its regions are"),
-        (pool, "purchase=spott", "nothing is bought by the name `spott`", "did you mean `spot`?"),
-        (pool, "count=4..1", "`4..1` is no count", "1..2..4"),
-        (pool, "count=-1", "`-1` is no count", "1..2..4"),
-        (pool, "hours=731", "`hours` is a number from 0 to 730", "hours=8"),
+        ("aws_eks_node_group.gpus", "count=1", "no resource with accelerators has the address", pool),
+        (pool, "machin=g5.xlarge", "`machin` cannot be set", "did you mean `machine`?"),
+        (pool, "machine=g5.xlarg", "lists no machine type `g5.xlarg`", "g5.xlarge"),
+        (pool, "machine=m5.large", "lists no machine type `m5.large`", "gpulint price"),
+        (pool, "provider=gpc", "unknown provider `gpc`", "did you mean `gcp`?"),
+        (pool, "region=us-eest-1", "lists no region `us-eest-1`", "did you mean `us-east-1`?"),
+        (pool, "region=us-central1", "lists no region us-central1 of aws", "use one of"),
+        (pool, "purchase=spott", "unknown way of buying `spott`", "did you mean `spot`?"),
+        (pool, "count=4..1", "`4..1` is not a valid count", "1..2..4"),
+        (pool, "count=-1", "`-1` is not a valid count", "1..2..4"),
+        (pool, "hours=731", "`hours` must be a number from 0 to 730", "hours=8"),
         (pool, "model=nobody/Nothing-9000B", "nothing is known of the model", "params=7b"),
         (pool, "context=plenty", "context", "gpulint.dev/context"),
         (pool, "machine=", "`machine` has no value", "machine="),
-        ("aws_instance.n[0]", "count=3", "one of several machines of its block", "--on 'aws_instance.n'"),
-        ("aws_instance.each", "count=3", "is made by `for_each`", "hours"),
+        ("aws_instance.n[0]", "count=3", "one of several machines of the same block", "--on 'aws_instance.n'"),
+        ("aws_instance.each", "count=3", "uses `for_each`", "hours"),
     ] {
         let (said, complaint, code) = run(&place, &["what-if", "--on", on, "--set", set]);
         assert_eq!((code, said.as_str()), (Some(2), ""), "{set}: {complaint}");
@@ -582,7 +582,8 @@ fn what_cannot_be_is_refused_with_what_was_meant() {
     let both = ["what-if", "--on", pool, "--set", "provider=gcp", "--set", "machine=g5.xlarge"];
     let (_, complaint, _) = run(&place, &both);
     assert!(
-        complaint.contains("g5.xlarge is no machine of gcp") && complaint.contains("it is one of aws"),
+        complaint.contains("g5.xlarge is not a machine type of gcp")
+            && complaint.contains("it is a machine type of aws"),
         "{complaint}"
     );
 }

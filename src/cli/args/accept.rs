@@ -1,4 +1,4 @@
-//! Verbs about what is accepted: the baseline and suppressions.
+//! The subcommands `gpulint baseline` and `gpulint suppressions`.
 
 use clap::{Args, Subcommand};
 
@@ -8,11 +8,11 @@ use super::output::Output;
 
 #[derive(Debug, Subcommand)]
 pub(in crate::cli) enum BaselineVerb {
-    /// Write a baseline of everything that is found
+    /// Write a baseline with all findings of today
     Create(Box<Accepting>),
-    /// Write it anew; what was in it keeps its day
+    /// Rewrite the baseline with all findings of today; findings that were in it keep their date
     Update(Box<Accepting>),
-    /// Take out what is no longer found
+    /// Remove findings from the baseline that gpulint no longer reports
     Prune(Box<Accepting>),
 }
 
@@ -26,11 +26,11 @@ pub(in crate::cli) struct Accepting {
 
 #[derive(Debug, Subcommand)]
 pub(in crate::cli) enum SuppressionsVerb {
-    /// Every suppression, with its reason and its last day
+    /// List every suppression with its reason and its last day
     List {
         #[command(flatten)]
         input: Box<Input>,
-        /// Only those that end within so many days: 14d
+        /// List only suppressions that end within this many days, such as 14d
         #[arg(long, value_name = "DAYS", value_parser = days)]
         within: Option<i64>,
         #[command(flatten)]
@@ -38,8 +38,8 @@ pub(in crate::cli) enum SuppressionsVerb {
     },
 }
 
-/// `14d`, or `14`
+/// Parses `14d` or `14`.
 fn days(text: &str) -> Result<i64, String> {
     let number = text.trim_end_matches('d').parse::<u32>();
-    number.map(i64::from).map_err(|_| "write it as 14d".to_owned())
+    number.map(i64::from).map_err(|_| "expected a number of days, such as 14d".to_owned())
 }

@@ -1,4 +1,4 @@
-//! Verbs that report on a tree: what it wastes, what it costs, what a change does to both.
+//! Arguments of the subcommands that report on a repository: its waste, its cost, and the effect of a change on both.
 
 use std::path::PathBuf;
 
@@ -14,19 +14,19 @@ use crate::report::Head;
 pub(in crate::cli) struct Check {
     #[command(flatten)]
     pub(in crate::cli) input: Input,
-    /// Write a comment into the files that suppresses each finding, with this reason
+    /// Write a suppression comment with this reason into the files, for each finding
     #[arg(long, value_name = "REASON", conflicts_with_all = ["formats", "outputs", "policy_ref"])]
     pub(in crate::cli) add_ignore: Option<String>,
-    /// Write what fixes findings into the files, where that is safe: it cannot change what runs
+    /// Write safe fixes into the files: they cannot change how a workload runs
     #[arg(long, conflicts_with_all = ["add_ignore", "policy_ref"])]
     pub(in crate::cli) fix: bool,
-    /// With --fix or --diff: also what changes how something runs, as spot or a smaller machine
+    /// With --fix or --diff: include fixes that change how a workload runs, such as spot or a smaller machine
     #[arg(long)]
     pub(in crate::cli) unsafe_fixes: bool,
-    /// Show what --fix would write as a patch, and write nothing
+    /// Print the edits of --fix as a patch, and write nothing
     #[arg(long, conflicts_with_all = ["add_ignore", "policy_ref", "formats", "outputs"])]
     pub(in crate::cli) diff: bool,
-    /// Go on, and report again whenever a file changes
+    /// Keep running, and report again when a file changes
     #[arg(long, conflicts_with_all = ["add_ignore", "fix", "diff", "policy_ref", "outputs"])]
     pub(in crate::cli) watch: bool,
     #[command(flatten)]
@@ -41,24 +41,24 @@ pub(in crate::cli) struct Check {
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct Diff {
-    /// The commit that the change is compared with: a branch, a tag or an id, also as the first word: `diff main`. A plan
-    /// that is named alone is compared with what was there before it
+    /// Compare with this branch, tag or commit; `diff main` is short for `diff --base main`. A single Terraform plan is
+    /// compared with the state before the plan
     #[arg(long, value_name = "REF", conflicts_with_all = ["base_dir", "base_file"])]
     pub(in crate::cli) base: Option<String>,
-    /// Compare what the next commit will hold, the index, instead of the files as they lie here; with HEAD, where --base
-    /// names nothing else
+    /// Compare the index, which the next commit will contain, instead of the files in the work tree [default for --base:
+    /// HEAD]
     #[arg(long, conflicts_with_all = ["base_dir", "base_file"])]
     pub(in crate::cli) staged: bool,
     /// Compare with a directory instead of a commit
     #[arg(long, value_name = "DIR", conflicts_with = "base_file")]
     pub(in crate::cli) base_dir: Option<PathBuf>,
-    /// Compare with a file: a plan as JSON with a plan, a saved report with a saved report, a manifest with a manifest
+    /// Compare with a file of the same kind: a Terraform plan as JSON, a saved report, or a manifest
     #[arg(long, value_name = "FILE")]
     pub(in crate::cli) base_file: Option<PathBuf>,
-    /// Address of this directory at the commit under review, for links: https://github.com/OWNER/NAME/blob/SHA
+    /// Link files below this address of the current directory, such as https://github.com/OWNER/NAME/blob/SHA
     #[arg(long, value_name = "URL", value_parser = files_url)]
     pub(in crate::cli) files_url: Option<Head>,
-    /// The same of the repository's root; the links of a folder lead below it
+    /// Link files below this address of the root of the repository
     #[arg(long, value_name = "URL", value_parser = files_url, conflicts_with = "files_url")]
     pub(in crate::cli) repository_url: Option<Head>,
     #[command(flatten)]
@@ -67,23 +67,26 @@ pub(in crate::cli) struct Diff {
     pub(in crate::cli) selection: Selection,
     #[command(flatten)]
     pub(in crate::cli) threshold: Threshold,
+    /// Show only the change of the total, the number of findings, and what was not evaluated
+    #[arg(long, short, help_heading = "Text for people")]
+    pub(in crate::cli) quiet: bool,
     #[command(flatten)]
     pub(in crate::cli) output: Output,
 }
 
 fn files_url(text: &str) -> Result<Head, String> {
-    Head::new(text).ok_or_else(|| "expected https://HOST/PATH without spaces, brackets and quotes".to_owned())
+    Head::new(text).ok_or_else(|| "expected https://HOST/PATH without spaces, brackets or quotes".to_owned())
 }
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct Reconcile {
-    /// The month; may be given several times [default: the last one that has ended]
+    /// Compare this month; repeatable [default: the last complete month]
     #[arg(long = "month", value_name = "YYYY-MM")]
     pub(in crate::cli) months: Vec<BillMonth>,
-    /// All months of the bill, those too that have not ended
+    /// Compare all months of the bill, including the current one
     #[arg(long, conflicts_with = "months")]
     pub(in crate::cli) all_months: bool,
-    /// Propose `[prices]` discounts with what the bill says for them, instead; nothing is written
+    /// Print `[prices]` discounts that the bill suggests instead, and write nothing
     #[arg(long)]
     pub(in crate::cli) print_discounts: bool,
     #[command(flatten)]
@@ -104,7 +107,7 @@ pub(in crate::cli) struct Cost {
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct Purchases {
-    /// The longest commitment, in years: 0 (blocks of days alone), 1 or 3
+    /// Consider commitments of up to this many years; 0 allows only blocks of days
     #[arg(long, value_name = "0|1|3", value_parser = years, default_value = "1")]
     pub(in crate::cli) years: u8,
     #[command(flatten)]
@@ -118,7 +121,7 @@ fn years(text: &str) -> Result<u8, String> {
         "0" => Ok(0),
         "1" => Ok(1),
         "3" => Ok(3),
-        _ => Err("commitments are sold for 1 or 3 years, and blocks of days for 0".to_owned()),
+        _ => Err("expected 1 or 3 for commitments of that many years, or 0 for blocks of days only".to_owned()),
     }
 }
 
@@ -126,10 +129,10 @@ fn years(text: &str) -> Result<u8, String> {
 pub(in crate::cli) struct Inspect {
     #[command(flatten)]
     pub(in crate::cli) input: Input,
-    /// Every evaluated Terraform block instead of accelerator resources
+    /// Print every evaluated Terraform block instead of the accelerator resources
     #[arg(long)]
     pub(in crate::cli) all: bool,
-    /// The directories that are read as Terraform roots
+    /// Print the directories that gpulint reads as Terraform roots
     #[arg(long, conflicts_with = "all")]
     pub(in crate::cli) roots: bool,
     #[command(flatten)]
@@ -138,7 +141,7 @@ pub(in crate::cli) struct Inspect {
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct Explain {
-    /// The address of a resource as reports write it, or the name of a rule
+    /// Address of a resource, such as aws_instance.train, or name of a rule, such as on-demand-batch
     #[arg(value_name = "ADDRESS|RULE")]
     pub(in crate::cli) what: String,
     #[command(flatten)]
@@ -147,13 +150,13 @@ pub(in crate::cli) struct Explain {
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct Render {
-    /// Kustomizations, or directories that hold some: of these, those that no other one uses [default: .]
+    /// Kustomizations, or directories of kustomizations; in a directory, gpulint renders those that no other kustomization uses [default: .]
     #[arg(value_name = "PATHS")]
     pub(in crate::cli) paths: Vec<PathBuf>,
-    /// Say behind each line which line of which file makes it
+    /// Add a comment to each line with the file and line that generates it
     #[arg(long)]
     pub(in crate::cli) origins: bool,
-    /// Each object as a line of JSON
+    /// Print each object as a line of JSON
     #[arg(long, conflicts_with = "origins")]
     pub(in crate::cli) json: bool,
 }

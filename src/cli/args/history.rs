@@ -1,4 +1,4 @@
-//! Verbs that go through the commits of a repository.
+//! Arguments of the subcommands that read the commits of a repository.
 
 use std::str::FromStr;
 
@@ -26,10 +26,10 @@ pub(in crate::cli) struct History {
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct Review {
-    /// The month that is told, as in 2027-01 [default: the last one that has ended]
+    /// Report this month, such as 2027-01 [default: the last complete month]
     #[arg(long, value_name = "MONTH")]
     pub(in crate::cli) month: Option<Month>,
-    /// Where the page will be, for a link in the message: https://HOST/PATH
+    /// Link the published page in the Slack or Teams message: https://HOST/PATH
     #[arg(long, value_name = "URL", value_parser = page_url)]
     pub(in crate::cli) url: Option<Head>,
     #[command(flatten)]
@@ -44,7 +44,7 @@ pub(in crate::cli) struct Review {
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct Blame {
-    /// A resource by its address, or a file or a directory whose resources are told [default: everything]
+    /// Address of a resource, or a file or directory whose resources are reported [default: all resources]
     #[arg(value_name = "ADDRESS|FILE")]
     pub(in crate::cli) what: Option<String>,
     #[command(flatten)]
@@ -59,16 +59,16 @@ pub(in crate::cli) struct Blame {
     pub(in crate::cli) output: Output,
 }
 
-/// Which commits are looked at.
+/// The commits that a subcommand reads.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct Commits {
-    /// From this day on, or so far back: 2027-01-31, 1y, 6mo, 2w or 30d [default: the first commit]
+    /// Start at this day or this long ago: 2027-01-31, 1y, 6mo, 2w or 30d [default: the first commit]
     #[arg(long, value_name = "DATE|AGE")]
     pub(in crate::cli) since: Option<Since>,
-    /// Each commit, or the last one of each day or week
+    /// Evaluate each commit, or the last commit of each day or week [default: commit]
     #[arg(long, value_name = "commit|day|week", value_parser = every, default_value = "commit", hide_default_value = true)]
     pub(in crate::cli) every: Every,
-    /// Of more commits than this, some over the whole time are looked at first, and then those between two that differ
+    /// Evaluate at most about this many commits: first some over the whole period, then those between two that differ
     #[arg(long, value_name = "N", default_value_t = 500, value_parser = clap::value_parser!(u32).range(2..))]
     pub(in crate::cli) points: u32,
 }
@@ -77,7 +77,7 @@ fn every(name: &str) -> Result<Every, String> {
     Every::ALL.into_iter().find(|it| it.name() == name).ok_or_else(|| "expected commit, day or week".to_owned())
 }
 
-/// A day, or how long ago.
+/// A day, given as a date or as an age.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::cli) enum Since {
     Day(Date),
@@ -89,7 +89,7 @@ impl FromStr for Since {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || "expected a day as in 2027-01-31, or an age as in 1y, 6mo, 2w or 30d".to_owned();
+        let wrong = || "expected a day such as 2027-01-31, or an age such as 1y, 6mo, 2w or 30d".to_owned();
         let end = text.find(|c: char| !c.is_ascii_digit()).ok_or_else(wrong)?;
         let (number, unit) = text.split_at(end);
         if unit.starts_with('-') {
@@ -108,7 +108,7 @@ impl FromStr for Since {
 }
 
 impl Since {
-    /// The day that is meant; the first day of all where it lies before that.
+    /// Returns the day. If the age leads to a day that `Date` cannot hold, returns the first day that it can.
     pub(in crate::cli) fn day(self, today: Date) -> Date {
         let days = match self {
             Since::Day(day) => return day,
@@ -119,7 +119,7 @@ impl Since {
     }
 }
 
-/// The same day of an earlier month, or its last one.
+/// Returns the same day of an earlier month, or the last day of that month if it has no such day.
 fn months_before(today: Date, months: u32) -> i64 {
     let (year, month, day) = crate::source::civil_from_days(today.unix_days());
     let all = year * 12 + month - 1 - i64::from(months);

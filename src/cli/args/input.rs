@@ -1,4 +1,4 @@
-//! What is read.
+//! Options that choose what gpulint reads.
 
 use std::path::PathBuf;
 
@@ -6,69 +6,69 @@ use clap::Args;
 
 use crate::source::Date;
 
-/// What is read.
+/// Options that choose what gpulint reads.
 #[derive(Debug, Clone, Default, Args)]
 pub(in crate::cli) struct Input {
-    /// Files, directories, a plan as JSON, or `-` for standard input [default: the current directory]
+    /// Files, directories, a Terraform plan as JSON, or `-` for standard input [default: the current directory]
     pub(in crate::cli) paths: Vec<PathBuf>,
-    /// The file that standard input stands for: findings name it, and its directory is read with it
+    /// Treat standard input as this file: findings name it, and gpulint reads its directory, too
     #[arg(long, value_name = "NAME")]
     pub(in crate::cli) stdin_filename: Option<PathBuf>,
-    /// The value of a Terraform variable: NAME=VALUE
+    /// Set a Terraform variable, such as gpu_count=2; repeatable
     #[arg(long = "var", value_name = "NAME=VALUE", value_parser = assignment)]
     pub(in crate::cli) variables: Vec<(String, String)>,
-    /// A file of Terraform variables; a pattern in quotes, as in 'env/*.tfvars', is one run with each of its files
+    /// Read Terraform variables from this file; a quoted pattern such as 'env/*.tfvars' makes one deployment per file
     #[arg(long = "var-file", value_name = "FILE")]
     pub(in crate::cli) variable_files: Vec<PathBuf>,
-    /// The Terraform workspace
+    /// Evaluate in this Terraform workspace
     #[arg(long, value_name = "NAME")]
     pub(in crate::cli) workspace: Option<String>,
-    /// Directories that nobody deploys: they are read, and told beside the bill; `*` stands for anything
+    /// Leave these directories out of the total and list their cost separately; `*` matches anything
     #[arg(long, value_name = "PATTERN", value_parser = pattern)]
     pub(in crate::cli) exclude: Vec<String>,
-    /// Where downloaded Terraform modules lie: a `.terraform/modules`, or directories named like the calls
+    /// Read downloaded Terraform modules from here: a `.terraform/modules`, or a directory with one folder per module call
     #[arg(long = "modules-dir", value_name = "DIRECTORY")]
     pub(in crate::cli) modules_directory: Option<PathBuf>,
-    /// The day to judge dates by, for repeatable runs [default: today]
+    /// Evaluate as of this day, for repeatable output [default: today]
     #[arg(long, value_name = "YYYY-MM-DD")]
     pub(in crate::cli) today: Option<Date>,
-    /// The file of settings [default: the nearest gpulint.toml up to the repository's root]
+    /// Read settings from this file [default: the nearest gpulint.toml, up to the root of the repository]
     #[arg(long, value_name = "FILE")]
     pub(in crate::cli) config: Option<PathBuf>,
-    /// Text that stands at a path of the tree instead of what is there.
+    /// File contents that replace those on disk, each with its path in the tree.
     #[arg(skip)]
     pub(in crate::cli) given: Vec<(String, Vec<u8>)>,
-    /// Paths that are named for another reason than to be checked.
+    /// Paths that the user named, but not to have them checked.
     #[arg(skip)]
     pub(in crate::cli) not_checked: Vec<PathBuf>,
-    /// What stands for the running directory.
+    /// A directory to use instead of the current directory.
     #[arg(skip)]
     pub(in crate::cli) here: Option<PathBuf>,
-    /// Nobody at hand agreed that the settings of the tree start programs.
+    /// Forbids that settings of the repository start programs, because no user has agreed to it.
     #[arg(skip)]
     pub(in crate::cli) starts_nothing: bool,
-    /// Read no gpulint.toml
+    /// Ignore gpulint.toml
     #[arg(long, conflicts_with = "config")]
     pub(in crate::cli) no_config: bool,
-    /// `embedded`, `cached` (with what `gpulint catalog update` brought), or a CSV file of your own [default: cached]
+    /// Use these prices: `embedded` in the program, `cached` (adds prices that `gpulint catalog update` fetched), or a CSV file [default: cached]
     #[arg(long, value_name = "embedded|cached|FILE")]
     pub(in crate::cli) prices: Option<PathBuf>,
-    /// Take settings, rules and prices from this commit instead of the files at hand
+    /// Read settings, rules and prices from this commit instead of the work tree
     #[arg(long, value_name = "REF", conflicts_with = "no_config")]
     pub(in crate::cli) policy_ref: Option<String>,
-    /// Render charts with helm, and kustomizations with kustomize or kubectl, instead of by ourselves
+    /// Render charts with helm, and kustomizations with kustomize or kubectl, instead of the built-in renderer
     #[arg(long)]
     pub(in crate::cli) render: bool,
-    /// Render charts with their files of values of this name, or once more with each of them
+    /// Render charts with their values files of this name; without a name, render once more with each values file
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "*")]
     pub(in crate::cli) values: Vec<String>,
-    /// Exit with 0 where nothing was there to check
+    /// Exit with 0 instead of 3 if nothing was found to check
     #[arg(long)]
     pub(in crate::cli) allow_empty: bool,
 }
 
 impl Input {
-    /// The running directory, with its settings.
+    /// Returns options that read the current directory with its settings.
     pub(in crate::cli) fn here() -> Input {
         Input { allow_empty: true, ..Input::default() }
     }
@@ -78,7 +78,7 @@ impl Input {
     }
 }
 
-/// As in gpulint.toml, where both kinds of slash are one.
+/// Treats a backslash as a slash, as in gpulint.toml.
 #[expect(clippy::unnecessary_wraps, reason = "the parser of arguments wants it so")]
 fn pattern(text: &str) -> Result<String, String> {
     Ok(text.replace('\\', "/"))

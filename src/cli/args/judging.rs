@@ -1,4 +1,4 @@
-//! Which rules run, and what makes a run fail.
+//! Options that choose the rules and decide what makes a check fail.
 
 use std::path::PathBuf;
 
@@ -7,30 +7,30 @@ use clap::Args;
 use crate::diagnostic::Level;
 use crate::rules::{Confidence, Profile};
 
-/// Which rules run.
+/// Options that choose the rules.
 #[derive(Debug, Clone, Default, Args)]
 pub(in crate::cli) struct Selection {
-    /// Rules and groups to run beside those of the profile; only these where no profile is named
+    /// Run these rules and groups in addition to --profile; without --profile, run only these
     #[arg(long, value_name = "RULE|GROUP", value_delimiter = ',')]
     pub(in crate::cli) select: Vec<String>,
-    /// Rules and groups to leave out
+    /// Leave out these rules and groups
     #[arg(long, value_name = "RULE|GROUP", value_delimiter = ',')]
     pub(in crate::cli) ignore: Vec<String>,
-    /// The rules to start from: essential, standard or all
+    /// Start from the rules of this profile: essential, standard or all [default: `profile` in gpulint.toml, or standard]
     #[arg(long, value_parser = profile)]
     pub(in crate::cli) profile: Option<Profile>,
-    /// A directory with pages of your own rules
+    /// Add the custom rules in this directory; repeatable
     #[arg(long, value_name = "DIR")]
     pub(in crate::cli) rules: Vec<PathBuf>,
-    /// Labels on the pull request, as the code host tells them: names with commas between, or a list of JSON
+    /// Set the labels of the pull request: names separated by commas, or a JSON list
     #[arg(long, value_name = "LABELS", value_parser = change_labels, default_value = "", hide_default_value = true)]
     pub(in crate::cli) change_labels: ChangeLabels,
-    /// Tell again what the baseline accepts
+    /// Report the findings that the baseline accepts, too
     #[arg(long)]
     pub(in crate::cli) no_baseline: bool,
 }
 
-/// Labels of a pull request. Only its code host knows them: they are never read from the text that is checked.
+/// Labels of a pull request. Only the code host knows them: gpulint never reads them from the files that it checks.
 #[derive(Debug, Clone, Default)]
 pub(in crate::cli) struct ChangeLabels(pub(in crate::cli) Vec<String>);
 
@@ -40,39 +40,39 @@ fn change_labels(text: &str) -> Result<ChangeLabels, String> {
         return Ok(ChangeLabels::default());
     }
     if text.starts_with('[') {
-        let labels = serde_json::from_str(text).map_err(|_| "expected a list of texts as JSON".to_owned())?;
+        let labels = serde_json::from_str(text).map_err(|_| "expected a JSON list of strings".to_owned())?;
         return Ok(ChangeLabels(labels));
     }
     let names = text.split(',').map(str::trim).filter(|name| !name.is_empty());
     Ok(ChangeLabels(names.map(str::to_owned).collect()))
 }
 
-/// What makes a run fail.
+/// Options that decide what makes a check fail.
 #[derive(Debug, Clone, Default, Args)]
 pub(in crate::cli) struct Threshold {
-    /// The lowest level of a finding that makes the run fail: note, warning or error
+    /// Fail on findings of this level or higher: note, warning or error [default: `fail-on` in gpulint.toml, or warning]
     #[arg(long, value_name = "LEVEL", value_parser = level)]
     pub(in crate::cli) fail_on: Option<Level>,
-    /// The lowest confidence of a finding that makes the run fail: low, medium or high
+    /// Fail only on findings of this confidence or higher: low, medium or high [default: `fail-confidence` in gpulint.toml, or medium]
     #[arg(long, value_name = "CONFIDENCE", value_parser = confidence)]
     pub(in crate::cli) fail_confidence: Option<Confidence>,
-    /// The lowest confidence of a finding that is shown: low, medium or high
+    /// Show only findings of this confidence or higher: low, medium or high [default: `min-confidence` in gpulint.toml, or low]
     #[arg(long, value_name = "CONFIDENCE", value_parser = confidence)]
     pub(in crate::cli) min_confidence: Option<Confidence>,
-    /// Fail where something that matters was not judged: text that nobody read, numbers that are not known
+    /// Fail if a relevant file was not read or a value is unknown
     #[arg(long)]
     pub(in crate::cli) fail_on_unread: bool,
 }
 
 fn level(name: &str) -> Result<Level, String> {
-    Level::from_name(name).ok_or_else(|| "the levels are note, warning and error".to_owned())
+    Level::from_name(name).ok_or_else(|| "expected note, warning or error".to_owned())
 }
 
 fn profile(name: &str) -> Result<Profile, String> {
-    Profile::from_name(name).ok_or_else(|| "the profiles are essential, standard and all".to_owned())
+    Profile::from_name(name).ok_or_else(|| "expected essential, standard or all".to_owned())
 }
 
 fn confidence(name: &str) -> Result<Confidence, String> {
     let found = Confidence::ALL.into_iter().find(|confidence| confidence.name() == name);
-    found.ok_or_else(|| "the confidences are low, medium and high".to_owned())
+    found.ok_or_else(|| "expected low, medium or high".to_owned())
 }

@@ -1,4 +1,4 @@
-//! What the command line accepts: verbs, their flags, and the help of each.
+//! The command line: its subcommands, their options, and the help of each.
 
 mod accept;
 mod ask;
@@ -23,6 +23,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::languages::table::READ;
 use crate::report::Format;
+use crate::rules::in_the_book;
 
 pub(super) use accept::{Accepting, BaselineVerb, SuppressionsVerb};
 pub(super) use ask::{Fit, Price};
@@ -53,106 +54,111 @@ pub(super) struct Arguments {
     pub(super) check: Check,
 }
 
-/// What people do first, what reports may be, and how a run ends.
+/// Returns the end of `gpulint --help`: first steps, formats, exit codes, and the address of the glossary.
 fn after_help() -> String {
     let formats: Vec<String> = Format::ALL.iter().map(|it| format!("  {:<10}{}", it.name(), it.meaning())).collect();
     format!(
-        "First steps:\n  gpulint                               what this repository wastes\n  \
-         gpulint cost                          what it costs\n  \
-         gpulint plan                          what of it to commit to\n  \
-         gpulint diff --base main              what a change does to both\n  \
-         gpulint explain on-demand-batch       what a rule is about\n  \
-         gpulint fit meta-llama/Llama-3.1-8B   what a model needs\n\n\
+        "First steps:\n  gpulint                               find GPU waste in this repository\n  \
+         gpulint cost                          list the cost per month\n  \
+         gpulint plan                          recommend commitments\n  \
+         gpulint diff --base main              compare cost and findings with the branch main\n  \
+         gpulint explain on-demand-batch       explain a rule\n  \
+         gpulint fit meta-llama/Llama-3.1-8B   find machines for a model\n\n\
          Formats:\n{}\n\n\
-         Exit codes: 0 checked and nothing to fail on, 1 findings at or above --fail-on or a model that does not fit, 2 bad \
-         usage or configuration, 3 nothing was checked, 4 (`usage`) \
-         something is missing of what was measured or billed.",
-        formats.join("\n")
+         Exit codes:\n  \
+         0  checked, and nothing fails the check\n  \
+         1  findings at or above --fail-on, a change whose cost effect is unknown, or a model that does not fit\n  \
+         2  wrong usage or settings\n  \
+         3  nothing was found to check\n  \
+         4  `gpulint usage`: measurements or rows of a bill are missing\n\n\
+         Terms: {}",
+        formats.join("\n"),
+        in_the_book("glossary")
     )
 }
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Verb {
-    /// Findings and their money (the default verb)
+    /// Report GPU waste and its cost per month (the default subcommand)
     Check(Box<Check>),
-    /// What a change does to cost and to findings: new, fixed, unchanged
+    /// Compare a change with its base: cost, and new, fixed and unchanged findings
     Diff(Box<Diff>),
     /// Print the commit that a pull request is compared with; fetch it from origin if the clone lacks it
     Base(BaseCommit),
-    /// The bill: every accelerator resource with floor, expected and ceiling
+    /// List every accelerator resource with its minimum, expected and maximum cost per month
     Cost(Box<Cost>),
-    /// How much of what always runs to commit to, for how long, and what to leave to spot and on demand
+    /// Recommend commitments for machines that always run, and what to leave on spot and on demand
     Plan(Box<Purchases>),
-    /// What it cost at each commit, and which commits made it more or less
+    /// Show the cost at each commit, and which commits raised or lowered it
     History(Box<History>),
-    /// Which commit brought each dollar of today's bill
+    /// Show which commit added each dollar of today's cost
     Blame(Box<Blame>),
-    /// A month in review: what it costs, what moved it, what is waste, what to do first
+    /// Review one month: its cost, what changed it, the waste, and what to fix first
     Report(Box<Review>),
-    /// Every file that matters: by which run it is read, or why not
+    /// List relevant files: the deployment that reads each one, or why it is skipped
     Files(Box<Cost>),
-    /// Every fact of every resource as JSON: what rules see
+    /// Print every fact of every resource as JSON, as rules see it
     Inspect(Box<Inspect>),
-    /// Look a machine or an accelerator up in the catalog
+    /// Look up the price of a machine type or an accelerator
     Price(Box<Price>),
-    /// Version and age of prices; refresh them
+    /// Show the version and the age of prices, fetch newer ones, or verify them
     #[command(subcommand)]
     Catalog(CatalogVerb),
-    /// What was measured and paid: ask a server of metrics, read what others saved and bills, and write small files of it
+    /// Import usage metrics and bills into small CSV files that gpulint reads
     #[command(subcommand)]
     Usage(UsageVerb),
-    /// What the text lets expect beside what was measured and paid: hours, rate, and money that found no resource
+    /// Compare expected cost with measured usage and the bill: hours, rates, and charges that match no resource
     Reconcile(Box<Reconcile>),
-    /// How one price came to be, or what a rule is about
+    /// Explain how the price of a resource is calculated, or what a rule reports
     Explain(Box<Explain>),
-    /// Whether a model fits an accelerator, and the cheapest that does
+    /// Check whether a model fits an accelerator, and find the cheapest machine that it fits
     Fit(Box<Fit>),
-    /// What another machine, region, provider, purchase, count, precision or model would cost, fit and bring up
+    /// Show cost, model fit and findings if a resource had another machine, region, purchase, count or model
     WhatIf(Box<WhatIf>),
-    /// The rules
+    /// List, write, test and export rules
     #[command(subcommand)]
     Rules(RulesVerb),
-    /// What is suppressed, by whom, until when
+    /// List the findings that are suppressed, by whom and until when
     #[command(subcommand)]
     Suppressions(SuppressionsVerb),
-    /// Accept what is found today, so that only what is new counts
+    /// Accept the findings of today, so that only new or worse ones count
     #[command(subcommand)]
     Baseline(BaselineVerb),
-    /// The words that a page of rules may use
+    /// List the fields and functions that rule conditions can use
     Facts {
         #[command(flatten)]
         output: Box<Output>,
     },
-    /// The settings in force, what may be set, or a file to start from
+    /// Print the settings in force or their schema, or write a first gpulint.toml
     #[command(subcommand)]
     Config(Config),
-    /// A first gpulint.toml, the hook and the workflow for this repository; nothing is overwritten
+    /// Write a first gpulint.toml, a pre-commit hook and a CI workflow; existing files stay as they are
     Init(Init),
     /// Post a finished report to a pull request
     Comment(Box<Comment>),
-    /// What overlays make, as it is read, without kustomize
+    /// Print the objects that kustomizations build, without running kustomize
     Render(Render),
-    /// Answer coding assistants about one folder: a server of the Model Context Protocol
+    /// Run an MCP server that answers coding assistants about one folder
     Mcp(Mcp),
-    /// Findings and prices while text is written: a language server on standard input and output, for editors
+    /// Run a language server on standard input and output, which shows findings and prices in editors
     Server(ServerOptions),
-    /// Completions for a shell
+    /// Print completions for a shell
     Completions { shell: clap_complete::Shell },
-    /// The documents that charts become, to be compared with those of helm
+    /// Print the manifests that gpulint renders from charts, to compare them with those of helm
     #[command(hide = true)]
     Template(Box<Input>),
-    /// Manual pages, written to a directory
+    /// Write manual pages to a directory
     #[command(hide = true)]
     Manual { directory: PathBuf },
 }
 
 impl Arguments {
-    /// Parses what this process was started with.
+    /// Parses the arguments of this process.
     pub(super) fn parse_process() -> Result<Arguments, clap::Error> {
         Arguments::parse(std::env::args_os())
     }
 
-    /// Parses a command line, which begins with the name of the program.
+    /// Parses a command line. Its first word is the name of the program.
     pub(super) fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Arguments, clap::Error> {
         let matches = Arguments::command().try_get_matches_from(words)?;
         let mut arguments = Arguments::from_arg_matches(&matches)?;

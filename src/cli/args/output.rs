@@ -1,4 +1,4 @@
-//! Where the report goes, and how much of it people see.
+//! Options that choose the format of a report, its file and its length.
 
 use std::path::PathBuf;
 
@@ -6,65 +6,67 @@ use clap::{Args, ValueEnum};
 
 use crate::report::{Choice, Detail, Format, GroupBy, Head, Most, Sort, Style};
 
-/// Where the report goes.
+/// Options that choose the format of a report and its file.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct Output {
-    /// The format of the report; may be given several times, each followed by its --output
+    /// Write the report in this format; repeatable, each followed by its --output
     #[arg(long = "format", short = 'f', value_name = "FORMAT")]
     pub(in crate::cli) formats: Vec<Format>,
-    /// The file for the format before it; standard output otherwise
+    /// Write the preceding format to this file [default: standard output]
     #[arg(long = "output", short = 'o', value_name = "FILE")]
     pub(in crate::cli) outputs: Vec<PathBuf>,
-    /// Where each --format stands on the command line.
+    /// The position of each --format on the command line.
     #[arg(skip)]
     pub(in crate::cli) format_places: Vec<usize>,
-    /// Where each --output stands on the command line.
+    /// The position of each --output on the command line.
     #[arg(skip)]
     pub(in crate::cli) output_places: Vec<usize>,
-    /// What a page or a message is about, as its title: the name of the repository
+    /// Set the title of an HTML page or a chat message, such as the name of the repository
     #[arg(long, value_name = "TEXT")]
     pub(in crate::cli) title: Option<String>,
-    /// Colors
+    /// Choose when to print colors
     #[arg(long, value_enum, default_value_t = Color::Auto, value_name = "WHEN")]
     pub(in crate::cli) color: Color,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(in crate::cli) enum Color {
-    /// On a terminal, unless NO_COLOR is set
+    /// Only on a terminal, unless NO_COLOR is set
     Auto,
+    /// In every output
     Always,
+    /// In no output
     Never,
 }
 
-/// How much of the report people see, and in which order. Only text depends on it.
+/// Options that choose the length and the order of a text report. Other formats ignore them.
 #[derive(Debug, Clone, Default, Args)]
 pub(in crate::cli) struct View {
-    /// The first N only [default: what fits on a screen]
+    /// Show only the first N entries [default: as many as fit on a screen]
     #[arg(long, value_name = "N", conflicts_with = "all", help_heading = "Text for people")]
     pub(in crate::cli) top: Option<usize>,
-    /// Everything
+    /// Show all entries
     #[arg(long, help_heading = "Text for people")]
     pub(in crate::cli) all: bool,
-    /// By what it is sorted
+    /// Sort the entries by this
     #[arg(long, value_parser = Sort::NAMES, default_value = Sort::NAMES[0], hide_default_value = true, help_heading = "Text for people")]
     pub(in crate::cli) sort: String,
-    /// In groups, those with the most money first
+    /// Group the entries by this, the group with the highest cost first
     #[arg(long, value_parser = GroupBy::NAMES, help_heading = "Text for people")]
     pub(in crate::cli) group_by: Option<String>,
-    /// Only sums, the count of findings, and what was not judged
+    /// Show only totals, the number of findings, and the number of entries that were not evaluated
     #[arg(long, short, conflicts_with = "verbose", help_heading = "Text for people")]
     pub(in crate::cli) quiet: bool,
-    /// Also notes, and what stands behind the sums
+    /// Show notes and all details of the totals, too
     #[arg(long, short, help_heading = "Text for people")]
     pub(in crate::cli) verbose: bool,
-    /// No drawing characters, for readers of screens
+    /// Print no box-drawing characters, for screen readers
     #[arg(long, help_heading = "Text for people")]
     pub(in crate::cli) plain: bool,
 }
 
 impl View {
-    /// What is chosen of it for text that is as it is otherwise.
+    /// Returns `style` with these options applied.
     pub(in crate::cli) fn style(&self, style: Style) -> Style {
         let most = match (self.top, self.all) {
             (Some(top), _) => Most::Top(top),
@@ -85,7 +87,7 @@ impl View {
     }
 }
 
-/// The address of a page, as it stands in a link.
+/// Parses the address of a page that reports link.
 pub(super) fn page_url(text: &str) -> Result<Head, String> {
-    Head::new(text).ok_or_else(|| "expected https://HOST/PATH without spaces, brackets and quotes".to_owned())
+    Head::new(text).ok_or_else(|| "expected https://HOST/PATH without spaces, brackets or quotes".to_owned())
 }

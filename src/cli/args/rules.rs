@@ -1,4 +1,4 @@
-//! Verbs about rules and settings.
+//! Arguments of the subcommands about rules and settings.
 
 use std::path::PathBuf;
 
@@ -10,7 +10,7 @@ use super::output::Output;
 
 #[derive(Debug, Subcommand)]
 pub(in crate::cli) enum RulesVerb {
-    /// Every rule, and whether it runs here
+    /// List every rule and whether it runs here
     List {
         #[command(flatten)]
         input: Box<Input>,
@@ -19,65 +19,65 @@ pub(in crate::cli) enum RulesVerb {
         #[command(flatten)]
         output: Box<Output>,
     },
-    /// Write a page for a rule of your own that passes its own test
+    /// Write the rule file of a new custom rule, with examples that pass `gpulint rules test`
     New {
-        /// The name: small letters and dashes, naming what is wrong: public-notebook
+        /// Name of the rule in lower-case letters and dashes: what is wrong, such as public-notebook
         name: String,
-        /// What it looks at: resource, object, block, repository or change
+        /// Apply the rule to each of these
         #[arg(long = "for", value_name = "SCOPE", default_value = "resource", value_parser = SCOPES)]
         scope: String,
-        /// Where to write it [default: the first rules-dir of gpulint.toml, else policy]
+        /// Write the file to this directory [default: the first `rules-dir` of gpulint.toml, or `policy`]
         #[arg(long, value_name = "DIR")]
         dir: Option<PathBuf>,
     },
-    /// Execute the examples of pages: what is missing and what is unexpected both fail
+    /// Run the examples of rule files; a missing finding and an unexpected finding both fail
     Test {
-        /// Directories with pages [default: the rules-dir of gpulint.toml]
+        /// Directories with rule files [default: `rules-dir` of gpulint.toml]
         dirs: Vec<PathBuf>,
-        /// Every page must have an example that is reported, one that is clean and one that is undetermined
+        /// Require three examples in every rule file: reported, clean, and skipped because a value is unknown
         #[arg(long)]
         require: bool,
-        /// Tell of each example which part of the condition decided, and which part no example needs; with --require, such a
-        /// part fails
+        /// Show which part of the condition decides each example, and which parts no example needs; with --require, such
+        /// parts fail
         #[arg(long)]
         why: bool,
-        /// Test again whenever a page changes
+        /// Keep running, and test again when a rule file changes
         #[arg(long)]
         watch: bool,
         #[command(flatten)]
         output: Box<Output>,
     },
-    /// Evaluate an expression for every resource: true, false or unknown with the cause
+    /// Evaluate an expression for every resource, and print true, false, or unknown with the cause
     Try {
-        /// The expression, as `when` has it: 'accelerator_count > 4'
+        /// Expression as in `when` of a rule file, such as 'accelerator_count > 4'
         expression: String,
-        /// What it looks at: resource, object, block, repository or change
+        /// Evaluate the expression for each of these
         #[arg(long = "for", value_name = "SCOPE", default_value = "resource", value_parser = SCOPES)]
         scope: String,
-        /// The commit that a change is compared with, for `--for change`
+        /// With --for change: compare with this commit
         #[arg(long, value_name = "REF", conflicts_with = "base_dir")]
         base: Option<String>,
-        /// The directory that a change is compared with, for `--for change`
+        /// With --for change: compare with this directory
         #[arg(long, value_name = "DIR")]
         base_dir: Option<PathBuf>,
         #[command(flatten)]
         input: Box<Input>,
     },
-    /// Copy the packs that come from git into the repository, and write gpulint.lock
+    /// Copy the rule packs that come from git into the repository, and write gpulint.lock
     Vendor {
-        /// Only tell whether the copies are what gpulint.toml says; fetch and write nothing
+        /// Only check that the copies match gpulint.toml; fetch and write nothing
         #[arg(long)]
         check: bool,
-        /// Replace copies that were changed by hand, too
+        /// Replace copies even if they were edited by hand
         #[arg(long, conflicts_with = "check")]
         force: bool,
-        /// The file of settings [default: the nearest gpulint.toml up to the repository's root]
+        /// Read settings from this file [default: the nearest gpulint.toml, up to the root of the repository]
         #[arg(long, value_name = "FILE")]
         config: Option<PathBuf>,
     },
-    /// Write documentation of own rules: a Markdown file a rule, and one that lists them
+    /// Write documentation of custom rules: one Markdown file per rule, and one that lists them
     Docs {
-        /// The directory that gets the files
+        /// Write the files to this directory
         #[arg(long, short, value_name = "DIR", default_value = "docs/rules")]
         output: PathBuf,
         #[command(flatten)]
@@ -85,18 +85,18 @@ pub(in crate::cli) enum RulesVerb {
         #[command(flatten)]
         selection: Box<Selection>,
     },
-    /// Write own rules for another policy engine
+    /// Convert custom rules for another policy engine, and print them
     Export {
-        /// The rules [default: all own rules]
+        /// Convert this rule; repeatable [default: all custom rules]
         #[arg(long = "rule", value_name = "NAME")]
         names: Vec<String>,
-        /// The engine; vap is a Kubernetes ValidatingAdmissionPolicy with its binding
+        /// Convert for this engine; vap is a Kubernetes ValidatingAdmissionPolicy with its binding
         #[arg(long, value_name = "ENGINE", value_parser = ["vap"])]
         to: String,
-        /// The oldest version of Kubernetes that must understand it
+        /// Support Kubernetes from this version on
         #[arg(long, value_name = "VERSION", default_value = "1.30")]
         kubernetes: String,
-        /// What the server does: `audit` warns and audits, `deny` refuses
+        /// Choose what the API server does with a violation: `audit` warns and records it, `deny` refuses the object
         #[arg(long, value_name = "WHAT", value_parser = ["audit", "deny"], default_value = "audit")]
         enforce: String,
         #[command(flatten)]
@@ -106,27 +106,27 @@ pub(in crate::cli) enum RulesVerb {
     },
 }
 
-/// What an own rule may look at.
+/// What a custom rule can apply to.
 const SCOPES: [&str; 5] = ["resource", "object", "block", "repository", "change"];
 
 #[derive(Debug, Subcommand)]
 pub(in crate::cli) enum Config {
-    /// Each value in force and where it comes from
+    /// Show each setting in force and where it comes from
     Show(Box<Input>),
-    /// What may stand in gpulint.toml, as a JSON schema
+    /// Print the JSON schema of gpulint.toml
     Schema,
-    /// Write a gpulint.toml to start from into the current directory
+    /// Write a first gpulint.toml into the current directory
     Init,
 }
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct Init {
-    /// The directory that gets the settings: the repository, or a part of it [default: the current directory]
+    /// Directory for gpulint.toml: the repository, or a part of it [default: the current directory]
     pub(in crate::cli) directory: Option<PathBuf>,
-    /// Accept what is found today, so that only what is new counts
+    /// Accept the findings of today in a baseline, so that only new or worse ones count
     #[arg(long)]
     pub(in crate::cli) baseline: bool,
-    /// Write nothing: compare the runs that gpulint.toml lists with those that are found now, and exit with 1 where they differ
+    /// Write nothing; exit with 1 if the deployments listed in gpulint.toml differ from those that gpulint finds now
     #[arg(long, conflicts_with = "baseline")]
     pub(in crate::cli) check: bool,
 }

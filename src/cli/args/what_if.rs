@@ -1,4 +1,4 @@
-//! What would be, if the text said otherwise.
+//! Arguments of `gpulint what-if`.
 
 use clap::Args;
 
@@ -10,16 +10,15 @@ use super::output::Output;
 pub(in crate::cli) struct WhatIf {
     #[command(flatten)]
     pub(in crate::cli) input: Input,
-    /// The resource that is changed, by its address as `gpulint cost` writes it, or by a form of addresses: `*` stands for
-    /// anything
+    /// Change the resource with this address, as `gpulint cost` prints it; `*` matches anything; repeatable
     #[arg(long, value_name = "ADDRESS", required = true)]
     pub(in crate::cli) on: Vec<String>,
-    /// What it is to be instead: machine, region, provider (on-prem: `[[hardware]]` of the settings), purchase (spot,
-    /// reserved-1y, ...), count (4, or 1..8), hours of a month, accelerator, accelerators, model, precision, context,
-    /// tensor-parallel, ...; of several cases, in each of them
+    /// Set a value of the resource: machine, region, provider (on-prem uses `[[hardware]]` of the settings), purchase
+    /// (spot, reserved-1y, ...), count (4, or 1..8), hours per month, accelerator, accelerators, model, precision, context,
+    /// tensor-parallel, ...; with --case, the value applies to every case
     #[arg(long = "set", value_name = "KEY=VALUE", value_parser = assignment, required_unless_present = "cases")]
     pub(in crate::cli) sets: Vec<(String, String)>,
-    /// One of several cases, with a name: cheap:machine=g6e.xlarge,purchase=spot
+    /// Add a named case to compare, such as cheap:machine=g6e.xlarge,purchase=spot; repeatable
     #[arg(long = "case", value_name = "NAME:KEY=VALUE,...", value_parser = case)]
     pub(in crate::cli) cases: Vec<NamedCase>,
     #[command(flatten)]
@@ -28,7 +27,7 @@ pub(in crate::cli) struct WhatIf {
     pub(in crate::cli) output: Output,
 }
 
-/// A case by its name.
+/// A named set of changes.
 #[derive(Debug, Clone)]
 pub(in crate::cli) struct NamedCase {
     pub(in crate::cli) name: String,

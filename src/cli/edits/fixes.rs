@@ -1,7 +1,7 @@
-//! What pages wish, written into texts in memory and proved by a run.
+//! Applies the fixes of findings in memory, and verifies them by a check.
 //!
-//! Whether an edit does what it should is not guessed: the run is repeated on the changed text. What changes anything else is
-//! given up.
+//! A new check of the edited files verifies each edit. An edit with any other effect is
+//! withdrawn.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -14,33 +14,33 @@ use crate::inventory::{LinkKind, Resource};
 use crate::rules::{Finding, Safety};
 use crate::source::FileId;
 
-/// A fix may make another one possible; more often than this in a row none does.
+/// The most rounds. A fix can make another one possible, but never in more rounds.
 const MOST_ROUNDS: usize = 10;
 
-/// Which fixes are made, and how a run is repeated.
+/// The fixes to apply, and the function that repeats the check.
 pub(in crate::cli) struct Fixing<'a> {
     pub(in crate::cli) limit: Safety,
     pub(in crate::cli) is_wanted: &'a dyn Fn(&Identity) -> bool,
     pub(in crate::cli) is_writable: &'a dyn Fn(&JudgedTree, FileId) -> bool,
-    /// What is said with these texts in the place of what is there.
+    /// Checks the tree with these file contents.
     pub(in crate::cli) judge: &'a mut dyn FnMut(&Texts) -> Result<Arc<JudgedTree>, Failure>,
 }
 
-/// What was done so far.
+/// The fixes that were applied so far.
 #[derive(Default)]
 pub(in crate::cli) struct Fixes {
     pub(in crate::cli) texts: Texts,
-    /// The same files as they were read.
+    /// The original contents of the edited files.
     pub(in crate::cli) originals: Texts,
     pub(in crate::cli) fixed: Vec<Identity>,
-    /// The resources about which something was fixed that saves money.
+    /// The resources for which a fix saves money.
     pub(in crate::cli) cheaper: BTreeSet<String>,
-    /// What was given up, and why.
+    /// The withdrawn fixes with their reasons.
     pub(in crate::cli) given_up: BTreeMap<Identity, String>,
 }
 
 impl Fixes {
-    /// Makes all that can be made, and says what is said then.
+    /// Applies all possible fixes, and returns the resulting state.
     pub(in crate::cli) fn make(
         fixing: &mut Fixing<'_>,
         first: Arc<JudgedTree>,
@@ -56,7 +56,7 @@ impl Fixes {
         Ok((fixes, state))
     }
 
-    /// Makes the edits that can be made together; nothing where there are none that do what they should.
+    /// Applies the edits that work together, or returns `None` if no edit has the intended effect.
     fn round(&mut self, fixing: &mut Fixing<'_>, state: &JudgedTree) -> Result<Option<Arc<JudgedTree>>, Failure> {
         loop {
             let chosen = fix::compatible(self.fixable(fixing, state));
@@ -79,12 +79,12 @@ impl Fixes {
                 self.texts = texts;
                 return Ok(Some(after));
             }
-            // each turn gives something up, so that this ends
+            // Each round withdraws an edit, so the loop ends.
             self.given_up.extend(wrong);
         }
     }
 
-    /// What may be fixed: it counts, it is as safe as was asked for, and its text may be written.
+    /// Whether a finding can be fixed: it counts, its fix is safe enough, and its file is writable.
     fn fixable<'s>(&self, fixing: &Fixing<'_>, state: &'s JudgedTree) -> Vec<&'s Finding> {
         let is_fixable = |it: &&Finding| {
             let identity = state.identity(it);
@@ -97,7 +97,7 @@ impl Fixes {
     }
 }
 
-/// The fixes that did something else than they should, and what that was.
+/// Returns the fixes with other effects than intended, and those effects.
 fn wrong(before: &JudgedTree, after: &JudgedTree, chosen: &[&Finding]) -> BTreeMap<Identity, String> {
     let mut wrong = BTreeMap::new();
     let left: BTreeSet<Identity> =
@@ -110,14 +110,17 @@ fn wrong(before: &JudgedTree, after: &JudgedTree, chosen: &[&Finding]) -> BTreeM
         let files: BTreeSet<String> =
             finding.edits.iter().map(|edit| before.session.sources.path(edit.span.file)).collect();
         if broken || !files.is_disjoint(&changed) {
-            wrong.insert(before.identity(finding), "fix withdrawn: the edit would change something else, too".to_owned());
+            wrong.insert(
+                before.identity(finding),
+                "fix withdrawn: the edit would change something else, too".to_owned(),
+            );
         }
     }
     if wrong.is_empty() { brought(before, after, chosen) } else { wrong }
 }
 
-/// Fixes after which something about their resource is new or worse. Of several of one resource, the last is given up: the
-/// others may be all right without it.
+/// Returns fixes that add or worsen a finding of their resource. Of several fixes of one resource, the last is withdrawn: the
+/// others can be correct without it.
 fn brought(before: &JudgedTree, after: &JudgedTree, chosen: &[&Finding]) -> BTreeMap<Identity, String> {
     let mut given_up: BTreeMap<&str, (Identity, String)> = BTreeMap::new();
     let worse = worse_findings(before, after);
@@ -131,8 +134,8 @@ fn brought(before: &JudgedTree, after: &JudgedTree, chosen: &[&Finding]) -> BTre
     given_up.into_values().collect()
 }
 
-/// By address, the first finding that the later state has and the earlier one has not, or of a lower level. What only tells of
-/// further money to save is no harm: the next round may take it.
+/// Returns the first finding of each address that is new, or has a higher level. A finding about
+/// further savings is allowed, because the next round can fix it.
 fn worse_findings<'s>(before: &'s JudgedTree, after: &'s JudgedTree) -> BTreeMap<&'s str, String> {
     let counting = |state: &'s JudgedTree| {
         let all = state.findings.iter().filter(|decided| decided.counts()).map(|decided| &decided.finding);
@@ -153,7 +156,7 @@ fn worse_findings<'s>(before: &'s JudgedTree, after: &'s JudgedTree) -> BTreeMap
     worse
 }
 
-/// The files of resources whose facts changed though nobody wished it.
+/// Returns the files of resources with unintended changes of facts.
 fn changed_elsewhere(before: &JudgedTree, after: &JudgedTree, chosen: &[&Finding]) -> BTreeSet<String> {
     let wished: BTreeSet<&str> =
         chosen.iter().flat_map(|it| before.resources(it)).map(|it| it.address.as_str()).collect();
@@ -172,7 +175,7 @@ fn changed_elsewhere(before: &JudgedTree, after: &JudgedTree, chosen: &[&Finding
     gone.chain(after.keys().filter(|key| !before.contains_key(*key)).map(|key| key.0.clone())).collect()
 }
 
-/// The facts of a resource that its own text says, without their places.
+/// Returns the facts of a resource from its own file, without positions.
 fn shown(resource: &Resource) -> String {
     let facts = resource.facts().map(|(key, fact)| format!("{}={:?};", key.name(), fact.value()));
     let labels = resource.labels.entries.iter().map(|(key, fact)| format!("{key}:{:?};", fact.value()));

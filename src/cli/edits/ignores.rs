@@ -1,7 +1,7 @@
-//! Comments that suppress findings, written into texts in memory and proved by a run.
+//! Adds suppression comments in memory, and verifies them by a check.
 //!
-//! Whether a comment works is not guessed: the run is repeated on the changed text. What did not work above the line of its
-//! finding is tried at the head of the resource, and what does not work there either is left out.
+//! A new check of the edited files verifies each comment. If a comment has no effect above the line of its
+//! finding, it moves to the first line of the resource. If it has no effect there, it is left out.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -11,33 +11,33 @@ use crate::cli::session::judged::{Identity, JudgedTree, Texts};
 use crate::decide::FixedBy;
 use crate::source::{Date, Span, normalize};
 
-/// By file and line, the rules that a comment above that line names.
+/// The rules of a comment by file and line.
 type Comments = BTreeMap<String, BTreeMap<usize, BTreeSet<String>>>;
 
-/// What gpulint says about the text or about suppressions themselves; to silence that would hide a mistake.
+/// Rules about unreadable files and about suppressions. Suppressing these would hide an error.
 const NEVER: [&str; 3] = ["broken-suppression", "stale-suppression", "unreadable"];
 
-/// A comment may silence the rule in such a file: JSON has no comments.
+/// Whether the file can contain comments. JSON has none.
 pub(in crate::cli) fn is_acceptable(rule: &str, path: &str) -> bool {
     !NEVER.contains(&rule) && !path.ends_with(".json")
 }
 
-/// Why something is accepted, and until when.
+/// The reason and the last day of a suppression.
 pub(in crate::cli) struct Acceptance<'a> {
     pub(in crate::cli) reason: &'a str,
     pub(in crate::cli) until: Option<Date>,
 }
 
-/// Comments for findings, as far as they do what they should.
+/// The comments that have the intended effect.
 pub(in crate::cli) struct Ignores {
     pub(in crate::cli) wishes: Vec<Wish>,
     pub(in crate::cli) texts: Texts,
-    /// What is said with them.
+    /// The state with these comments.
     pub(in crate::cli) after: Arc<JudgedTree>,
 }
 
 impl Ignores {
-    /// Comments for the findings that are wanted; `judge` says what is said with such texts in the place of what is there.
+    /// Adds comments for the selected findings. `judge` checks the tree with given file contents.
     pub(in crate::cli) fn make(
         before: &JudgedTree,
         acceptance: &Acceptance<'_>,
@@ -48,7 +48,7 @@ impl Ignores {
         loop {
             let texts = written(before, &wishes, acceptance)?;
             let after = judge(&texts)?;
-            // Each round moves a comment on or gives it up, so that this ends.
+            // Each round moves a comment or leaves it out, so the loop ends.
             if !retreat(before, &mut wishes, &after) {
                 return Ok(Ignores { wishes, texts, after });
             }
@@ -56,7 +56,7 @@ impl Ignores {
     }
 }
 
-/// Where the comment for a finding goes.
+/// The position of a comment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::cli) enum CommentPlace {
     AboveFinding,
@@ -70,13 +70,13 @@ impl CommentPlace {
     }
 }
 
-/// A finding to silence.
+/// A finding to suppress.
 pub(in crate::cli) struct Wish {
     pub(in crate::cli) identity: Identity,
     finding: Span,
     resource: Option<Span>,
     pub(in crate::cli) place: CommentPlace,
-    /// Who forbids to silence it, if somebody does.
+    /// The pack or the settings that forbid its suppression, if any.
     pub(in crate::cli) fixed: Option<FixedBy>,
 }
 
@@ -118,7 +118,7 @@ fn wishes(judged: &JudgedTree, is_wanted: &dyn Fn(&Identity) -> bool) -> Vec<Wis
     all.filter(|wish| is_wanted(&wish.identity)).collect()
 }
 
-/// Takes back what did not do what it should: the finding still counts, or its file says something new.
+/// Withdraws comments without effect, or with a new finding in their file.
 fn retreat(before: &JudgedTree, wishes: &mut [Wish], after: &JudgedTree) -> bool {
     let (before, after) = (identities(before), identities(after));
     let is_new = |(identity, count): &(&Identity, &usize)| before.get(*identity).is_none_or(|it| it < *count);
@@ -136,7 +136,7 @@ fn retreat(before: &JudgedTree, wishes: &mut [Wish], after: &JudgedTree) -> bool
     retreated
 }
 
-/// The texts of the files with the comments in them.
+/// Returns the file contents with the comments.
 fn written(judged: &JudgedTree, wishes: &[Wish], acceptance: &Acceptance<'_>) -> Result<Texts, Failure> {
     let session = &judged.session;
     let sources = &session.sources;
@@ -162,7 +162,7 @@ fn written(judged: &JudgedTree, wishes: &[Wish], acceptance: &Acceptance<'_>) ->
     Ok(texts)
 }
 
-/// A text with a comment above each of the lines, indented as they are.
+/// Adds a comment above each of the lines, with the same indentation.
 fn commented(text: &str, lines: &BTreeMap<usize, BTreeSet<String>>, behind: &str) -> String {
     let mut changed = String::with_capacity(text.len() + lines.len() * 80);
     for (index, line) in text.split_inclusive('\n').enumerate() {

@@ -1,4 +1,4 @@
-//! Changes of text that are proved by a run before anybody sees them: fixes, and comments that suppress.
+//! Edits of files that a check verifies first: fixes, and suppression comments.
 
 pub(super) mod fixes;
 pub(super) mod ignores;

@@ -1,4 +1,4 @@
-//! A question → an answer: the verb runs as on the command line, and what it says is kept in memory.
+//! Answers a tool call: runs the subcommand as on the command line, and captures its output in memory.
 
 use std::cmp::Ordering;
 use std::panic::{UnwindSafe, catch_unwind};
@@ -14,17 +14,17 @@ use crate::cli::world::kept::{self, Kept};
 use crate::cli::world::outcome::Outcome;
 use crate::report::Format;
 
-/// What is told of the text for people beside the report.
+/// The longest summary next to the report.
 const MOST_SUMMARY_CHARS: usize = 1_500;
 const MOST_FAILURE_CHARS: usize = 4_000;
 const MOST_NOTES: usize = 10;
 
-/// The result of a call: an answer, or why there is none and what to do, for whoever asked to read.
+/// Returns the result of a call, or an error with the next step.
 pub(super) fn answer(tool: &Tool, arguments: &Map<String, Value>) -> Value {
     whatever_happens(|| answered(tool, arguments)).unwrap_or_else(|why| failed(&why))
 }
 
-/// A mistake in gpulint ends one answer, and not the server.
+/// Turns a panic into an error, so that a bug ends one answer and not the server.
 fn whatever_happens<T>(work: impl FnOnce() -> Result<T, String> + UnwindSafe) -> Result<T, String> {
     catch_unwind(work).unwrap_or_else(|panic| Err(Failure::from_panic(&*panic).to_string()))
 }
@@ -46,7 +46,7 @@ fn answered(tool: &Tool, arguments: &Map<String, Value>) -> Result<Value, String
     }
 }
 
-/// The verbs that only read, and no other.
+/// Runs one of the subcommands that only read files.
 fn run(arguments: Arguments) -> Result<Outcome, Failure> {
     match arguments.verb {
         Some(Verb::Check(check)) => verbs::check::run(&check),
@@ -59,7 +59,7 @@ fn run(arguments: Arguments) -> Result<Outcome, Failure> {
     }
 }
 
-/// What the command line says of arguments, without how a command line is written.
+/// Returns the parser's error without the usage of the command line.
 fn without_usage(error: &clap::Error) -> String {
     let text = error.to_string();
     let said = text.split("\n\nUsage:").next().unwrap_or_default();
@@ -68,7 +68,8 @@ fn without_usage(error: &clap::Error) -> String {
 
 fn of_report(tool: &Tool, page: &ReportPage, kept: &Kept, outcome: Outcome) -> Result<Value, String> {
     let whole = kept.report(Format::Json).unwrap_or_default();
-    let mut report: Value = serde_json::from_str(whole).map_err(|error| format!("gpulint's own report is not valid JSON: {error}"))?;
+    let mut report: Value =
+        serde_json::from_str(whole).map_err(|error| format!("gpulint's own report is not valid JSON: {error}"))?;
     demand_list(page, &report)?;
     dearest_first(&mut report);
     let Shown { report, left_out, texts_cut } = page.of(report);
@@ -84,12 +85,7 @@ fn of_report(tool: &Tool, page: &ReportPage, kept: &Kept, outcome: Outcome) -> R
     text.extend(lines_of_findings(&report, page));
     text.extend(left_out.iter().filter(|it| it.list == page.list || page.list.is_empty()).map(|it| {
         let next = it.next_offset().map(|next| format!("; continue at offset {next}")).unwrap_or_default();
-        format!(
-            "\n{} of {} {} shown{next}",
-            it.shown,
-            it.total,
-            if it.list.is_empty() { "entries" } else { &it.list }
-        )
+        format!("\n{} of {} {} shown{next}", it.shown, it.total, if it.list.is_empty() { "entries" } else { &it.list })
     }));
     text.extend(notes.iter().map(|note| format!("\n{note}")));
     let left_out: Vec<Value> = left_out.iter().map(page::LeftOut::to_json).collect();
@@ -106,7 +102,7 @@ fn of_report(tool: &Tool, page: &ReportPage, kept: &Kept, outcome: Outcome) -> R
     }))
 }
 
-/// A list that is not there is a slip of whoever asked.
+/// Refuses a list that the report does not have.
 fn demand_list(page: &ReportPage, report: &Value) -> Result<(), String> {
     let Value::Object(fields) = report else { return Ok(()) };
     if fields.get(&page.list).is_some_and(Value::is_array) {
@@ -116,7 +112,7 @@ fn demand_list(page: &ReportPage, report: &Value) -> Result<(), String> {
     Err(format!("the report has no list `{}`: its lists are {}", page.list, lists.join(", ")))
 }
 
-/// Reports stand in the order of files; whoever sees only the beginning is to see what matters.
+/// Sorts entries by cost, because an assistant may see only the beginning of a report, which is in the order of files.
 fn dearest_first(report: &mut Value) {
     const AMOUNTS: [(&str, [&str; 2]); 2] = [
         ("findings", ["/saves_usd_per_month/expected", "/saves_usd/expected"]),
@@ -129,7 +125,7 @@ fn dearest_first(report: &mut Value) {
     }
 }
 
-/// Some clients show their model only the text.
+/// Returns the findings as text lines, because some clients show only text to their model.
 fn lines_of_findings(report: &Value, page: &ReportPage) -> Vec<String> {
     let findings = report.get("findings").and_then(Value::as_array).filter(|_| page.list == "findings");
     let line = |it: &Value| {
@@ -160,7 +156,7 @@ mod tests {
         let none: [u8; 0] = [];
         let index = std::hint::black_box(7);
         let said = whatever_happens(|| Ok(none[index]));
-        assert!(said.unwrap_err().contains("mistake in gpulint"));
+        assert!(said.unwrap_err().contains("bug in gpulint"));
         assert_eq!(whatever_happens(|| Ok(1)), Ok(1));
     }
 

@@ -1,33 +1,33 @@
-//! As much of a report as an assistant has room for: one of its lists page by page, of the others the beginning, and what was
-//! left out of each. What remains is of the same form as the whole.
+//! Shortens a report for an assistant: pages through one of its lists, cuts the others, and lists what was
+//! left out. The shortened report has the same structure as the full report.
 
 use std::cmp::Reverse;
 
 use serde_json::{Value, json};
 
-/// An answer is a part of a conversation that has room for some hundred thousand characters in all.
+/// The longest report. A conversation of an assistant has space for some hundred thousand characters.
 pub(super) const MOST_BYTES: usize = 24_000;
-/// Entries of a page, where nobody says how many.
+/// The default number of entries on a page.
 pub(super) const USUAL_ENTRIES: usize = 20;
-/// Of lists that were not asked for.
+/// The number of entries shown of other lists.
 const BESIDE: usize = 5;
-/// Lists that are shorter make no room.
+/// Shorter lists are not cut, because this saves too little.
 const SMALL_BYTES: usize = 200;
-/// Texts are cut to this where entries are too large one by one.
+/// The length to which strings are cut if single entries are too large.
 const LONGEST_TEXT_CHARS: usize = 400;
 
-/// What is asked of a report.
+/// The requested part of a report.
 #[derive(Debug, Clone)]
 pub(super) struct ReportPage {
-    /// A key of the report; a report that is a list has one without a name.
+    /// The key of a list in the report. If the report itself is a list, the key is empty.
     pub(super) list: String,
     pub(super) limit: usize,
     pub(super) offset: usize,
-    /// Its entries are whole where they can be, and rather fewer: half of the edits of a fix are none.
+    /// Whether to show fewer entries rather than incomplete ones: half of a fix's edits are useless.
     pub(super) is_whole: bool,
 }
 
-/// A list of which not everything is there.
+/// A list that was cut.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct LeftOut {
     pub(super) list: String,
@@ -37,7 +37,7 @@ pub(super) struct LeftOut {
 }
 
 impl LeftOut {
-    /// Where the next page begins, if there is one: what is inside of an entry has no pages.
+    /// Returns the offset of the next page. Lists inside an entry have no pages.
     pub(super) fn next_offset(&self) -> Option<usize> {
         let next = Some(self.offset.saturating_add(self.shown)).filter(|next| *next < self.total);
         next.filter(|_| !self.list.contains('/'))
@@ -49,12 +49,12 @@ impl LeftOut {
     }
 }
 
-/// A part of a report that there is room for.
+/// A report that was shortened.
 #[derive(Debug, Default)]
 pub(super) struct Shown {
     pub(super) report: Value,
     pub(super) left_out: Vec<LeftOut>,
-    /// Texts that were too long.
+    /// The number of strings that were cut.
     pub(super) texts_cut: usize,
 }
 
@@ -90,7 +90,7 @@ impl ReportPage {
         }
     }
 
-    /// Halves the list that may be missed most easily; whether there is one.
+    /// Halves the least important list. Returns whether there is such a list.
     fn shrink(&self, shown: &mut Shown) -> bool {
         let Some(path) = self.most_easily_missed(&shown.report) else { return false };
         let Some(Value::Array(entries)) = shown.report.pointer_mut(&path) else { return false };
@@ -107,8 +107,8 @@ impl ReportPage {
         true
     }
 
-    /// The largest list beside the one that was asked for, then that one, then the largest inside of it. Where entries need
-    /// not be whole, what is inside of them goes first as well.
+    /// Returns the list to cut: the largest other list, then the requested list, then the largest list inside it. If entries need
+    /// not be complete, lists inside them are cut first.
     fn most_easily_missed(&self, report: &Value) -> Option<String> {
         let mut lists = Vec::new();
         gather(report, String::new(), &mut lists);
@@ -121,13 +121,13 @@ impl ReportPage {
         lists.into_iter().min_by_key(|(path, _, bytes)| (rank(path), Reverse(*bytes))).map(|(path, ..)| path)
     }
 
-    /// Of what was asked for something is told, however large.
+    /// Keeps at least one entry of the requested list, whatever its size.
     fn is_asked(&self, path: &str) -> bool {
         path.strip_prefix('/').unwrap_or(path) == self.list
     }
 }
 
-/// Every list with its place, its entries and its size; the size of the whole as it is written.
+/// Returns every list with its path, its number of entries and its size, and the size of the whole report.
 fn gather(value: &Value, path: String, lists: &mut Vec<(String, usize, usize)>) -> usize {
     const BETWEEN: usize = 1;
     let step = |key: &str| format!("{path}/{}", key.replace('~', "~0").replace('/', "~1"));
@@ -165,12 +165,12 @@ fn size(value: &Value) -> usize {
     value.to_string().len()
 }
 
-/// The lines of a text from a character on that fit, and where the next begin.
+/// Returns the lines that fit, from a character offset on, and the offset of the next lines.
 pub(super) fn lines(text: &str, offset: usize, most: usize) -> (String, Option<usize>) {
     let rest: String = text.chars().skip(offset).collect();
     let Some((end, _)) = rest.char_indices().nth(most) else { return (rest, None) };
     let fits = rest.get(..end).unwrap_or_default();
-    // Lines are whole, save where one alone is too long.
+    // Lines are cut only if a single line is too long.
     let end = fits.rfind('\n').map_or(end, |at| at + 1);
     let shown = rest.get(..end).unwrap_or_default().to_owned();
     let next = offset + shown.chars().count();

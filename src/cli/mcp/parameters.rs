@@ -1,4 +1,4 @@
-//! What a tool may be told, and how that is said on the command line. Whoever tells it is not trusted.
+//! Converts the arguments of a tool call into a command line. Clients are not trusted.
 
 use std::ffi::OsString;
 use std::path::{Component, Path};
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::cli::world::serving;
 
-/// Texts and lists that are longer are no names, addresses or expressions.
+/// The longest string. Names, addresses and expressions are shorter.
 const LONGEST_TEXT_BYTES: usize = 1_000;
 const MOST_TEXTS: usize = 100;
 
@@ -31,9 +31,9 @@ pub(super) enum Kind {
     Cases,
     /// Files below the folder that is served.
     Paths,
-    /// What stands before the options, by what the command line calls it.
+    /// The positional argument with this id.
     First(&'static str),
-    /// What is checked: the last of the command line.
+    /// The path to check, the last argument of the command line.
     Tree,
 }
 
@@ -58,7 +58,7 @@ impl ToolParameter {
         self.name.replace('_', "-")
     }
 
-    /// How it is told to a client: the command line knows its meaning, and what it may be.
+    /// Returns the JSON schema of the parameter, with help and allowed values from the command line.
     pub(super) fn schema(&self, verb: Option<&Command>) -> Value {
         let option = self.option();
         let is_meant = |it: &&Arg| match self.kind {
@@ -144,7 +144,7 @@ fn text(value: &Value) -> Result<&str, String> {
     Ok(text)
 }
 
-/// One text stands for a list of one.
+/// Accepts a single string as a list with one entry.
 fn texts(value: &Value) -> Result<Vec<&Value>, String> {
     let texts: Vec<&Value> = match value {
         Value::Array(texts) => texts.iter().collect(),
@@ -171,7 +171,7 @@ fn pairs(value: &Value) -> Result<Vec<String>, String> {
     pairs.iter().map(pair).collect()
 }
 
-/// A path below the folder that is served, however it is written and wherever links lead.
+/// Returns a path below the served folder. Refuses paths and symbolic links that lead out of it.
 fn inside(value: &Value) -> Result<String, String> {
     const OUTSIDE: &str = "the path is outside the served folder: pass a file or a folder below it, relative to it";
     let said = text(value)?;
@@ -183,13 +183,13 @@ fn inside(value: &Value) -> Result<String, String> {
     let whole = folder.join(said);
     let mut parts: Vec<&Path> = whole.ancestors().take_while(|it| *it != folder).collect();
     parts.reverse();
-    // From above, so that behind a link that leads out nothing is looked for. A pattern has no file of its own.
+    // Checks from the top, so that nothing behind a link that leads out is accessed. A pattern has no file of its own.
     let there = parts.into_iter().take_while(|it| it.symlink_metadata().is_ok());
     for part in there {
         if !serving::may_read(part) {
             return Err(OUTSIDE.to_owned());
         }
     }
-    // So that no name is taken for an option or for standard input.
+    // The prefix keeps a name from being parsed as an option or as standard input.
     Ok(format!("./{said}"))
 }

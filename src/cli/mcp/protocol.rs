@@ -1,5 +1,5 @@
-//! Messages of the Model Context Protocol: one JSON object of JSON-RPC 2.0 a line. Versions up to 2025-11-25 begin with a
-//! handshake; since 2026-07-28 each request says which version it speaks, and both kinds are answered.
+//! Messages of the Model Context Protocol: one JSON-RPC 2.0 object per line. Versions up to 2025-11-25 begin with a
+//! handshake. Since 2026-07-28, each request contains its version. The server supports both.
 
 use std::io::{self, BufRead, Read};
 
@@ -8,18 +8,18 @@ use serde_json::{Map, Value, json};
 /// The versions that begin with a handshake, the newest first: modelcontextprotocol.io/specification, read 2026-11-26. Tools have
 /// had structured answers since the oldest of them.
 const HANDSHAKES: [&str; 2] = ["2025-11-25", "2025-06-18"];
-/// The version of which each request says that it speaks it.
+/// The version that each request contains.
 const WITHOUT_HANDSHAKE: &str = "2026-07-28";
 
-/// Longer messages than this are not read.
+/// The longest message that is read.
 const LONGEST_BYTES: u64 = 1 << 20;
 
-/// Where a request says its version, and an answer who gave it.
+/// The keys for the version in a request, and for the server in an answer.
 const VERSION_KEY: &str = "io.modelcontextprotocol/protocolVersion";
 const CAPABILITIES_KEY: &str = "io.modelcontextprotocol/clientCapabilities";
 const SERVER_KEY: &str = "io.modelcontextprotocol/serverInfo";
 
-/// Why a request has no answer: the codes of JSON-RPC, and one of the protocol.
+/// Error codes: those of JSON-RPC, and one of the protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Code {
     NoJson = -32700,
@@ -29,15 +29,15 @@ pub(super) enum Code {
     UnknownVersion = -32022,
 }
 
-/// What a client wants of the server.
+/// A message of a client.
 #[derive(Debug, PartialEq)]
 pub(super) enum ClientMessage {
     Request(Request),
-    /// A request is no longer wanted.
+    /// The client cancels a request.
     Cancelled(Value),
-    /// What needs no answer.
+    /// A message that needs no answer.
     Nothing,
-    /// What is no message, as it is answered.
+    /// An invalid message, with the error to answer.
     Wrong(Value),
 }
 
@@ -46,7 +46,7 @@ pub(super) struct Request {
     pub(super) id: Value,
     pub(super) method: String,
     pub(super) parameters: Map<String, Value>,
-    /// The request says its version itself.
+    /// Whether the request contains its version.
     is_modern: bool,
 }
 
@@ -62,12 +62,16 @@ impl ClientMessage {
                 ));
             }
             Err(error) => {
-                return ClientMessage::Wrong(failed(&Value::Null, Code::NoJson, &format!("the message is not valid JSON: {error}")));
+                return ClientMessage::Wrong(failed(
+                    &Value::Null,
+                    Code::NoJson,
+                    &format!("the message is not valid JSON: {error}"),
+                ));
             }
         };
         let id = message.get("id").cloned();
         let named = message.get("method").and_then(Value::as_str);
-        // An answer: this server asks for nothing.
+        // A response, which needs no reaction because this server sends no requests.
         if named.is_none() && (message.contains_key("result") || message.contains_key("error")) {
             return ClientMessage::Nothing;
         }
@@ -100,7 +104,7 @@ impl Request {
         Request { id, method: method.to_owned(), parameters, is_modern }
     }
 
-    /// Why the request cannot be answered in the version that it speaks.
+    /// Returns an error if the server cannot answer in the version of the request.
     pub(super) fn refused(&self) -> Option<Value> {
         let said = self.parameters.get("_meta")?;
         let version = said.get(VERSION_KEY)?;
@@ -120,7 +124,7 @@ impl Request {
         failed(&self.id, code, message)
     }
 
-    /// The answer to it.
+    /// Returns the answer to the request.
     pub(super) fn answer(&self, result: Value) -> Value {
         let mut result = result;
         if let (true, Value::Object(result)) = (self.is_modern, &mut result) {
@@ -130,7 +134,7 @@ impl Request {
         json!({ "jsonrpc": "2.0", "id": self.id, "result": result })
     }
 
-    /// An answer that holds as long as this server runs.
+    /// Returns an answer that stays valid while this server runs.
     pub(super) fn lasting_answer(&self, result: Value) -> Value {
         const HOUR_MS: u32 = 3_600_000;
         let mut result = result;
@@ -141,7 +145,7 @@ impl Request {
         self.answer(result)
     }
 
-    /// The handshake: the version that is wished for, where it is spoken, else the newest that has a handshake.
+    /// Answers the handshake with the requested version, or with the newest version that has a handshake.
     pub(super) fn handshake(&self, instructions: &str) -> Value {
         let wished = self.parameters.get("protocolVersion").and_then(Value::as_str);
         let spoken = HANDSHAKES.iter().find(|it| Some(**it) == wished);
@@ -154,7 +158,7 @@ impl Request {
         }))
     }
 
-    /// What those ask first who speak without a handshake.
+    /// Answers `server/discover`, the first request of clients without a handshake.
     pub(super) fn discovery(&self, instructions: &str) -> Value {
         self.lasting_answer(json!({
             "supportedVersions": [WITHOUT_HANDSHAKE],
@@ -182,14 +186,14 @@ fn error(id: &Value, code: Code, message: &str, data: Option<Value>) -> Value {
         error.insert("data".to_owned(), data);
     }
     let mut answer = Map::from_iter([("jsonrpc".to_owned(), json!("2.0")), ("error".to_owned(), error)]);
-    // Where it is not known what is answered, nothing is named.
+    // If the request is unknown, the answer has no id.
     if !id.is_null() {
         answer.insert("id".to_owned(), id.clone());
     }
     Value::Object(answer)
 }
 
-/// The next line, or how a line is answered that is none; nothing at the end of the input.
+/// Returns the next line, an error to answer for an invalid line, or `None` at the end of the input.
 pub(super) fn next_line(input: &mut impl BufRead) -> io::Result<Option<Result<String, Value>>> {
     let mut line = Vec::new();
     if input.by_ref().take(LONGEST_BYTES).read_until(b'\n', &mut line)? == 0 {
@@ -204,7 +208,7 @@ pub(super) fn next_line(input: &mut impl BufRead) -> io::Result<Option<Result<St
     Ok(Some(text.map_err(|_| failed(&Value::Null, Code::NoJson, "a message must be UTF-8"))))
 }
 
-/// Reads to the end of a line and keeps nothing of it.
+/// Skips to the end of a line.
 fn skip_line(input: &mut impl BufRead) -> io::Result<()> {
     loop {
         let there = input.fill_buf()?;

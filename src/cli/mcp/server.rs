@@ -1,4 +1,4 @@
-//! Who waits for what: messages are read and answered at once, calls run beside them, and none waits longer than it may.
+//! The server loop. It answers messages at once, runs calls on other threads, and enforces the time limit of each call.
 
 use std::collections::VecDeque;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
@@ -12,11 +12,11 @@ use super::tools::{TOOLS, Tool};
 use crate::cli::world::{output, secrets};
 use crate::languages::table::READ;
 
-/// Calls that run at the same time; each uses all processors.
+/// The most calls that run at the same time. Each uses all processors.
 const MOST_RUNNING: usize = 2;
-/// Calls that wait for them.
+/// The most calls that wait to start.
 const MOST_WAITING: usize = 32;
-/// What reads nested text is at home on the main thread.
+/// The stack size of a call, because parsers of nested files expect the stack of a main thread.
 const STACK_BYTES: usize = 16 << 20;
 
 fn instructions() -> String {
@@ -29,7 +29,7 @@ fn instructions() -> String {
 
 enum Event {
     Line(Result<String, Value>),
-    /// Nobody will ask any more.
+    /// The input has ended.
     End,
     /// The call of this number has its answer.
     Done(u64, Value),
@@ -50,16 +50,16 @@ struct Work {
 
 struct Server {
     events: Sender<Event>,
-    /// The time that an answer may take.
+    /// The time limit of an answer.
     time: Duration,
     count: u64,
     calls: VecDeque<Call>,
-    /// Threads that are at work, those too whose answer nobody waits for any more: nothing can end them.
+    /// The number of working threads, including those whose call was cancelled: a thread cannot be ended.
     running: usize,
     has_reader: bool,
 }
 
-/// Answers until nobody asks any more.
+/// Answers until the input ends.
 pub(super) fn serve(time: Duration) {
     let (events, happened) = mpsc::channel();
     let lines = events.clone();
@@ -101,7 +101,7 @@ impl Server {
     fn hear(&mut self, message: ClientMessage) {
         match message {
             ClientMessage::Request(request) => self.asked(request),
-            // No answer is sent to who does not want it.
+            // A cancelled request gets no answer.
             ClientMessage::Cancelled(id) => self.calls.retain(|call| call.request.id != id),
             ClientMessage::Wrong(refusal) => self.send(&refusal),
             ClientMessage::Nothing => {}
@@ -132,7 +132,7 @@ impl Server {
         self.send(&answer);
     }
 
-    /// The call waits for its turn; else how it is answered at once.
+    /// Queues a call, or returns the answer to an invalid one.
     fn called(&mut self, request: Request) -> Option<Value> {
         let name = request.parameters.get("name").and_then(Value::as_str).unwrap_or_default();
         let Some(tool) = Tool::named(name) else {
@@ -156,7 +156,7 @@ impl Server {
         None
     }
 
-    /// Lets calls begin, as many as may.
+    /// Starts queued calls up to the limit.
     fn start(&mut self) {
         while self.running < MOST_RUNNING {
             let next = self.calls.iter_mut().find_map(|call| Some((call.number, call.work.take()?)));
@@ -183,22 +183,20 @@ impl Server {
         }
     }
 
-    /// Tells those who have waited for too long.
+    /// Answers calls that exceed the time limit with an error.
     fn give_up(&mut self) {
         let now = Instant::now();
         while let Some(at) = self.calls.iter().position(|call| call.until <= now)
             && let Some(call) = self.calls.remove(at)
         {
             let seconds = self.time.as_secs();
-            let why = format!(
-                "no answer within {seconds} seconds. Ask about a smaller folder: set `path`"
-            );
+            let why = format!("no answer within {seconds} seconds. Ask about a smaller folder: set `path`");
             self.send(&call.request.answer(answer::failed(&why)));
         }
     }
 
     fn send(&mut self, message: &Value) {
-        // What is said to a model leaves the machine.
+        // Answers to a model leave the machine, so secrets are removed.
         if output::send(&secrets::without_forms(&message.to_string())).is_err() {
             self.has_reader = false;
         }

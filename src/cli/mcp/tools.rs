@@ -1,5 +1,5 @@
-//! What may be asked: each tool is a verb of the command line, with those of its options that read and none that writes. Their
-//! meaning is what `--help` says. Arguments become a command line, so that they are judged as everybody's are.
+//! The tools: each is a subcommand, with the options that only read. Their
+//! descriptions come from `--help`. Arguments become a command line, so that the same checks apply to them.
 
 use std::ffi::OsString;
 
@@ -12,7 +12,7 @@ use crate::cli::args::Arguments;
 use crate::diagnostic::nearest;
 
 const MOST_ENTRIES: u64 = 200;
-/// Characters of a page of text, where nobody says how many.
+/// The default number of characters of a text answer.
 pub(super) const USUAL_CHARS: usize = 8_000;
 const MOST_CHARS: u64 = 20_000;
 
@@ -26,10 +26,10 @@ pub(super) struct Tool {
     pub(super) answer: ToolAnswer,
 }
 
-/// What the verb says.
+/// The kind of answer of a tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ToolAnswer {
-    /// A report, of which this list is told page by page, its entries whole or as far as there is room.
+    /// A report with this list on pages. `is_whole` keeps its entries complete.
     Report {
         list: &'static str,
         is_whole: bool,
@@ -37,7 +37,7 @@ pub(super) enum ToolAnswer {
     Text,
 }
 
-/// What is read, and with which values.
+/// The parameters that choose the input.
 const INPUT: &[ToolParameter] = &[
     may("path", Kind::Tree),
     may("var", Kind::Pairs),
@@ -120,7 +120,7 @@ pub(super) const TOOLS: &[Tool] = &[
         name: "explain",
         title: "Explain a price or a rule",
         meaning: "Explains step by step how the price of a resource is calculated, by the address that `check` reports; or returns the \
-                  by its name.",
+                  documentation of a rule, by its name.",
         verb: &["explain"],
         parameters: &[&[must("what", Kind::First("what"))], INPUT],
         answer: ToolAnswer::Text,
@@ -144,7 +144,7 @@ pub(super) const TOOLS: &[Tool] = &[
     },
 ];
 
-/// A question as a command line, and how much of the answer is wanted.
+/// A call as a command line, and the requested part of the answer.
 #[derive(Debug)]
 pub(super) struct ToolCall {
     pub(super) words: Vec<OsString>,
@@ -160,7 +160,7 @@ impl Tool {
         self.parameters.iter().copied().flatten()
     }
 
-    /// How the tool is told to a client.
+    /// Returns the description of the tool for clients.
     pub(super) fn describe(&self) -> Value {
         let program = Arguments::command();
         let verb = self.verb.iter().try_fold(&program, |command, name| command.find_subcommand(name));
@@ -209,7 +209,7 @@ impl Tool {
         paging
     }
 
-    /// The form of an answer. What a report holds is described by files that are as long as answers.
+    /// Returns the JSON schema of an answer. It omits the schema of the report, which is as long as an answer.
     fn answer_schema(&self) -> Value {
         json!({
             "type": "object",
@@ -228,7 +228,7 @@ impl Tool {
         })
     }
 
-    /// The arguments of a client as a command line; what is wrong with them otherwise.
+    /// Converts the arguments of a client into a command line, or returns their error.
     pub(super) fn ask(&self, arguments: &Map<String, Value>) -> Result<ToolCall, String> {
         let page = self.page(arguments)?;
         let paging: Vec<String> = self.paging().into_iter().map(|(name, _)| name).collect();
@@ -237,7 +237,11 @@ impl Tool {
             let near = nearest(unknown, names()).map(|near| format!(" Did you mean `{near}`?")).unwrap_or_default();
             let all: Vec<&str> = names().collect();
             let unknown: String = unknown.chars().take(100).collect();
-            return Err(format!("`{}` has no argument `{unknown}`.{near} Its arguments are: {}", self.name, all.join(", ")));
+            return Err(format!(
+                "`{}` has no argument `{unknown}`.{near} Its arguments are: {}",
+                self.name,
+                all.join(", ")
+            ));
         }
         let mut line = CommandLine::default();
         for parameter in self.parameters() {
@@ -258,7 +262,7 @@ impl Tool {
             words.push("--quiet".into());
         }
         words.extend(line.options);
-        // What follows begins with no option, whatever it is.
+        // All following words are positional arguments.
         words.push("--".into());
         words.extend(line.first.into_iter().chain(line.tree));
         Ok(ToolCall { words, page })

@@ -19,28 +19,28 @@ use crate::source::Sources;
 use process::RenderProgram;
 use workspace::Workspace;
 
-/// Rendered text beyond this is an attack or a mistake.
+/// The largest rendered output. More is an attack or an error.
 const MOST_BYTES: u64 = 32 << 20;
 
-/// What was asked for.
+/// The rendering options.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Request {
-    /// Names of files of values; `*` is each that a chart has.
+    /// Names of values files. `*` means each values file of a chart.
     pub(super) values: Vec<String>,
-    /// What one chart or kustomization may take.
+    /// The time limit for one chart or kustomization.
     pub(super) time: Duration,
-    /// The repository that is checked; none of its programs is started.
+    /// The checked repository. Programs in it are never started.
     pub(super) repository: PathBuf,
 }
 
-/// What came of it.
+/// The result of rendering.
 #[derive(Debug, Default)]
 pub(super) struct RenderOutcome {
     pub(super) rendered: Vec<Rendered>,
     pub(super) failed: Vec<Skipped>,
 }
 
-/// Renders what there is to render among the files at `paths`.
+/// Renders the charts and kustomizations among the files at `paths`.
 pub(super) fn run(sources: &Sources, paths: &[String], request: &Request) -> RenderOutcome {
     let (plans, refused) = plan(sources, paths, &request.values);
     let (charts, kustomizations): (Vec<Plan>, Vec<Plan>) = plans.into_iter().partition(|it| it.by == Renderer::Helm);
@@ -78,13 +78,13 @@ impl RenderOutcome {
         }
     }
 
-    /// What is part of another chart or kustomization is rendered with it, and by itself where that one does not show it.
+    /// Renders parts of another chart or kustomization with it, or separately if its output does not contain them.
     fn build(&mut self, sources: &Sources, program: &RenderProgram, mut waiting: Vec<Plan>, time: Duration) {
         let mut built: BTreeSet<String> = BTreeSet::new();
         while !waiting.is_empty() {
             let is_part = |plan: &Plan| waiting.iter().any(|other| other.parts.contains(&plan.directory));
             let (now, later): (Vec<Plan>, Vec<Plan>) = waiting.iter().cloned().partition(|plan| !is_part(plan));
-            // Those that hold each other, which none can build.
+            // Kustomizations that include each other cannot be built.
             let (now, later) = if now.is_empty() { (later, now) } else { (now, later) };
             let all: Vec<Made> = now.par_iter().map(|plan| one(sources, program, plan, time)).collect();
             for rendered in all.iter().flatten() {
@@ -109,7 +109,7 @@ fn one(sources: &Sources, program: &RenderProgram, plan: &Plan, time: Duration) 
     }
 }
 
-/// The arguments; directories are relative to the copy of the tree.
+/// Returns the arguments. Directories are relative to the copy of the tree.
 fn arguments(program: &RenderProgram, plan: &Plan) -> Vec<String> {
     let inside = |path: &str| Path::new(".").join(path).to_string_lossy().into_owned();
     let directory = inside(&plan.directory);

@@ -1,4 +1,4 @@
-//! Programs that render, started without a network and ended when they take too much.
+//! Starts rendering programs without network access, and ends them if they exceed their limits.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -9,23 +9,23 @@ use super::workspace::Workspace;
 use crate::cli::world::programs;
 use crate::cli::world::started::{Started, read};
 
-/// How often a program is looked at while it works.
+/// The pause between two checks of a running program.
 const GLANCE: Duration = Duration::from_millis(20);
-/// The largest public charts take a fifth of it; a loop in a template takes gigabytes within seconds.
+/// The memory limit. The largest public charts need a fifth of it, but a loop in a template takes gigabytes within seconds.
 const MOST_MEMORY_KIB: u64 = 1 << 20;
-/// How much of what a program complains is read.
+/// The most bytes of error output that are read.
 const MOST_COMPLAINTS: u64 = 64 << 10;
-/// How much of it is told.
+/// The most characters of an error that are reported.
 const LONGEST_COMPLAINT: usize = 200;
 
-/// A program that renders.
+/// A rendering program.
 pub(super) struct RenderProgram {
     name: &'static str,
     path: PathBuf,
 }
 
 impl RenderProgram {
-    /// The first of these that is installed.
+    /// Returns the first of these programs that is installed.
     pub(super) fn find(names: &[&'static str], repository: &Path) -> Option<RenderProgram> {
         names.iter().find_map(|name| Some(RenderProgram { name, path: programs::find(name, repository)? }))
     }
@@ -34,7 +34,7 @@ impl RenderProgram {
         self.name == name
     }
 
-    /// What it prints. It is killed when the time is up or when it prints too much.
+    /// Returns its output. The program is killed at the time limit, or if it prints too much.
     pub(super) fn run(
         &self,
         workspace: &Workspace,
@@ -46,7 +46,7 @@ impl RenderProgram {
         let output = read(started.child.stdout.take(), most_bytes + 1);
         let complaints = read(started.child.stderr.take(), MOST_COMPLAINTS);
         let finished = wait(&mut started, &output, time_limit, most_bytes);
-        // Whatever it left running goes too.
+        // Its child processes are killed, too.
         started.end();
         let status = started.child.wait().map_err(|error| error.to_string())?;
         let text = finished?;
@@ -57,8 +57,8 @@ impl RenderProgram {
         String::from_utf8(text).map_err(|_| "its output is not UTF-8".to_owned())
     }
 
-    /// Nothing of the user's environment, no other program to run, no configuration, no cluster. What asks for a proxy gets
-    /// one that is not there.
+    /// Removes the user's environment, other programs, configuration and clusters. Network access goes to a proxy
+    /// that does not exist.
     fn command(&self, workspace: &Workspace, arguments: &[String]) -> Command {
         const NOWHERE: &str = "http://127.0.0.1:9";
         let home = workspace.home();
@@ -81,7 +81,7 @@ impl RenderProgram {
         for name in ["HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy", "ALL_PROXY"] {
             command.env(name, NOWHERE);
         }
-        // Without it, Windows starts no program that uses sockets.
+        // Windows does not start programs that use sockets without this variable.
         if let Some(root) = std::env::var_os("SystemRoot") {
             command.env("SystemRoot", root);
         }
@@ -112,18 +112,18 @@ fn wait(
     if text.len() as u64 > most_bytes {
         return Err(format!("it printed more than {} MiB", most_bytes >> 20));
     }
-    // It closed its output; a moment later it should be gone.
+    // It closed its output, so it should end soon.
     let ended = started.wait_until(deadline).map_err(|error| error.to_string())?;
     ended.map(|_| text).ok_or_else(too_long)
 }
 
-/// What a process holds in memory, where the system tells.
+/// Returns the memory of a process, if the system reports it.
 fn resident_kib(process: u32) -> Option<u64> {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
     status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?.trim().trim_end_matches(" kB").parse().ok()
 }
 
-/// The line that says what went wrong, without the names of our own directories.
+/// Returns the line with the error, without the names of temporary directories.
 fn complaint(bytes: &[u8], workspace: &Workspace) -> String {
     let text = String::from_utf8_lossy(bytes).replace(&*workspace.tree().to_string_lossy(), "");
     let lines = || text.lines().map(str::trim).filter(|line| !line.is_empty());

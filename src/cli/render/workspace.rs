@@ -1,4 +1,4 @@
-//! Temporary directories with copies of what a renderer may read.
+//! Temporary directories with copies of the files that a renderer can read.
 
 use std::fs;
 use std::io;
@@ -10,10 +10,10 @@ use crate::cli::world::abandoned;
 use crate::kubernetes::{Content, Input};
 use crate::source::{Sources, normalize};
 
-/// Copies of more than this are not made.
+/// The most bytes that are copied.
 const MOST_BYTES: usize = 128 << 20;
 
-/// A temporary directory that only this user can read; it goes when this value does.
+/// A temporary directory that only this user can read. It is deleted when this value is dropped.
 pub(super) struct Workspace {
     root: PathBuf,
 }
@@ -28,7 +28,7 @@ impl Workspace {
         for _ in 0..TRIES {
             let number = NUMBER.fetch_add(1, Ordering::Relaxed);
             let root = std::env::temp_dir().join(format!("gpulint-{}-{number}", std::process::id()));
-            // Somebody else's directory of that name is left alone: this fails where anything is there.
+            // Fails if the name exists, so that another user's directory is never used.
             match create_private(&root) {
                 Ok(()) => {
                     let workspace = Workspace { root: root.canonicalize()? };
@@ -43,23 +43,24 @@ impl Workspace {
         Err(last)
     }
 
-    /// Where the copies stand.
+    /// Returns the directory of the copies.
     pub(super) fn tree(&self) -> PathBuf {
         self.root.join("tree")
     }
 
-    /// What programs take for the directory of their user.
+    /// Returns the home directory for programs.
     pub(super) fn home(&self) -> PathBuf {
         self.root.join("home")
     }
 
-    /// Copies files, as the tree gives them: what links lead to is copied if it may be read, and nothing else can be seen.
+    /// Copies files of the tree. Targets of links are copied if they can be read. The renderer sees no other files.
     pub(super) fn lay_out(&self, sources: &Sources, inputs: &[Input]) -> Result<(), String> {
         let tree = self.tree();
         let mut bytes = 0;
         for Input { path, content } in inputs {
-            let inside =
-                normalize(path).filter(|inside| inside == path).ok_or_else(|| format!("`{path}` is not a valid path"))?;
+            let inside = normalize(path)
+                .filter(|inside| inside == path)
+                .ok_or_else(|| format!("`{path}` is not a valid path"))?;
             let content = match content {
                 Content::File(file) => sources.tree().read(file),
                 Content::Text(text) => Ok(text.clone().into_bytes()),
@@ -79,12 +80,12 @@ impl Workspace {
 
 impl Drop for Workspace {
     fn drop(&mut self) {
-        // What cannot be removed now, the system removes from its temporary directory.
+        // If it cannot be removed now, the system removes it from the temporary directory later.
         let _ = fs::remove_dir_all(&self.root);
     }
 }
 
-/// The process whose directory this is, by its name: `gpulint-4711-0`.
+/// Returns the process id in a directory name such as `gpulint-4711-0`.
 fn maker(name: &[u8]) -> Option<&[u8]> {
     let numbers = name.strip_prefix(b"gpulint-")?;
     let (process, number) = numbers.split_at_checked(memchr::memchr(b'-', numbers)?)?;

@@ -1,5 +1,5 @@
-//! What the repository has and the work tree has not: files that a sparse checkout leaves out, submodules that are not
-//! checked out. Not reading them must not look like there being nothing.
+//! Finds files that the repository has and the work tree lacks: files outside a sparse checkout, and submodules that are not
+//! checked out. These must not look as if they did not exist.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,18 +12,18 @@ use crate::front_ends::files;
 use crate::inventory::Skipped;
 use crate::source::normalize;
 
-/// Where git keeps the list of submodules.
+/// The file with the list of submodules.
 pub(super) const LIST: &str = ".gitmodules";
-/// Longer than any such list.
+/// The longest list of submodules that is read.
 const LONGEST_LIST_BYTES: u64 = 1 << 20;
 
-/// What is not there of a repository, by paths from its root. git is asked only where the checkout is a sparse one.
+/// Returns the missing parts of a repository, by paths from its root. It starts git only for a sparse checkout.
 pub(super) fn not_checked_out(repository: &Path) -> Vec<Skipped> {
     let list = read_limited(&repository.join(LIST), LONGEST_LIST_BYTES).unwrap_or_default();
     not_here(repository, &list, &|_| true)
 }
 
-/// The same of another commit: with its list of submodules, and of the files that it has.
+/// Returns the same for another commit.
 pub(super) fn not_here(repository: &Path, list: &[u8], is_in_it: &dyn Fn(&str) -> bool) -> Vec<Skipped> {
     let mut absent = submodules(repository, list);
     match left_out(repository) {
@@ -38,14 +38,14 @@ pub(super) fn not_here(repository: &Path, list: &[u8], is_in_it: &dyn Fn(&str) -
             }));
         }
         Err(why) => {
-            let reason = format!("what the sparse checkout leaves out is not known: {why}");
+            let reason = format!("gpulint cannot determine which files the sparse checkout leaves out: {why}");
             absent.push(Skipped::new(SkipKind::Sparse, ".", reason));
         }
     }
     absent
 }
 
-/// Files of the kinds that are read which a sparse checkout leaves out.
+/// Returns files of supported kinds that a sparse checkout leaves out.
 pub(super) fn left_out(repository: &Path) -> Result<Vec<String>, String> {
     let is_sparse = git_files::directory(repository).is_some_and(|it| it.join("info/sparse-checkout").exists());
     if !is_sparse {
@@ -61,14 +61,14 @@ pub(super) fn left_out(repository: &Path) -> Result<Vec<String>, String> {
     Ok(files.filter(|file| repository.join(file).symlink_metadata().is_err()).map(str::to_owned).collect())
 }
 
-/// The first directory on the way to a file that is not there, else the file.
+/// Returns the first missing directory in a file's path, or else the file.
 fn missing_part(repository: &Path, file: &str) -> String {
     let ends = file.match_indices('/').map(|(at, _)| at);
     let mut directories = ends.filter_map(|end| file.get(..end));
     directories.find(|it| !repository.join(it).is_dir()).unwrap_or(file).to_owned()
 }
 
-/// The directories of submodules, by git's list of them.
+/// Returns the directories of submodules, from .gitmodules.
 pub(super) fn listed(list: &[u8]) -> Vec<String> {
     let text = String::from_utf8_lossy(list);
     let named = text.lines().filter_map(|line| {
@@ -79,22 +79,22 @@ pub(super) fn listed(list: &[u8]) -> Vec<String> {
     named.collect()
 }
 
-/// Directories that git has as commits of other repositories and that no list names: nobody can check them out.
+/// Returns submodules that .gitmodules does not list, so that they cannot be checked out.
 pub(super) fn unlisted(repository: &Path) -> Vec<Skipped> {
     let list = read_limited(&repository.join(LIST), LONGEST_LIST_BYTES).unwrap_or_default();
     let listed = listed(&list);
     let is_open = |path: &String| !listed.contains(path) && !has_files(repository, path);
-    let reason = "a commit of another repository stands here, and .gitmodules does not say of which";
+    let reason = "this is a submodule, and .gitmodules does not name its repository";
     let links = git_index::links(repository).into_iter().filter(is_open);
     links.map(|path| Skipped::new(SkipKind::Submodule, path, reason)).collect()
 }
 
 fn submodules(repository: &Path, list: &[u8]) -> Vec<Skipped> {
     let absent = listed(list).into_iter().filter(|path| !has_files(repository, path));
-    absent.map(|path| Skipped::new(SkipKind::Submodule, path, "a submodule that is not checked out")).collect()
+    absent.map(|path| Skipped::new(SkipKind::Submodule, path, "the submodule is not checked out")).collect()
 }
 
-/// Something lies in a directory.
+/// Whether a directory contains anything.
 fn has_files(repository: &Path, path: &str) -> bool {
     let directory = repository.join(path);
     serving::may_read(&directory) && fs::read_dir(directory).is_ok_and(|mut entries| entries.next().is_some())

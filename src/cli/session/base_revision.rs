@@ -1,4 +1,4 @@
-//! The state that a change started from: a commit, a directory, or a file.
+//! The base of a comparison: a commit, a directory, or a file.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -21,10 +21,10 @@ use crate::kubernetes::Looks;
 use crate::source::{Entry, ReadError, Tree, is_below};
 use crate::terraform::{self, SharedTerraform};
 
-const NOT_IN_BASE: &str = "it belongs to a submodule, which git does not show in the base";
+const NOT_IN_BASE: &str = "the base commit does not contain the file, because it belongs to a submodule";
 
-/// A hook that is run on all files has nothing to compare, and must not look like one that found nothing.
-const NOTHING_STAGED: &str = "nothing is staged: what is there already is judged by `gpulint check`";
+/// The error of a hook that runs on all files without a change: it must not look as if nothing was found.
+const NOTHING_STAGED: &str = "no changes are staged: run `gpulint check` to check the files as they are";
 
 /// The earlier state, under the same settings, as it was named, and which files differ; `notes` are what a reader of the comparison must know. What a
 /// name means never depends on what the change itself has brought.
@@ -43,7 +43,7 @@ pub(in crate::cli) fn earlier(
     earlier_named(&named, head, notes)
 }
 
-/// How the earlier state is named.
+/// The options that choose the base.
 #[derive(Default)]
 pub(in crate::cli) struct BaseNamed<'a> {
     pub(in crate::cli) base: Option<&'a str>,
@@ -52,7 +52,7 @@ pub(in crate::cli) struct BaseNamed<'a> {
     pub(in crate::cli) base_file: Option<&'a Path>,
 }
 
-/// The same, for a verb that takes only some of these.
+/// Returns the same for a subcommand that has only some of these options.
 pub(in crate::cli) fn earlier_named(
     named: &BaseNamed<'_>,
     head: &mut Session,
@@ -63,24 +63,24 @@ pub(in crate::cli) fn earlier_named(
         (Some(reference), ..) => {
             commit(reference, named.staged, head, notes).map_err(|failure| other_option(reference, failure))
         }
-        (_, Some(path), _) if path.is_file() => Err(Failure::new(format!("`{}` is no directory", path.display()))
+        (_, Some(path), _) if path.is_file() => Err(Failure::new(format!("`{}` is not a directory", path.display()))
             .with_help(format!("write --base-file {}", path.display()))),
         (_, Some(path), _) => directory(path, head),
-        (_, _, Some(path)) if path.is_dir() => Err(Failure::new(format!("`{}` is no file", path.display()))
+        (_, _, Some(path)) if path.is_dir() => Err(Failure::new(format!("`{}` is not a file", path.display()))
             .with_help(format!("write --base-dir {}", path.display()))),
         (_, _, Some(path)) => file(path, head),
         _ => before_plan(head),
     }
 }
 
-/// The state that was named, for people.
+/// Returns the name of the base for reports.
 pub(in crate::cli) fn name(arguments: &Diff) -> Option<String> {
     let path = arguments.base_dir.as_ref().or(arguments.base_file.as_ref());
     let head = || arguments.staged.then(|| "HEAD".to_owned());
     arguments.base.clone().or_else(|| path.map(|it| it.display().to_string())).or_else(head)
 }
 
-/// A path in the place of a commit was meant as something else.
+/// Adds a help text if a path was passed instead of a commit.
 fn other_option(reference: &str, failure: Failure) -> Failure {
     let path = Path::new(reference);
     let option = match path.metadata() {
@@ -88,10 +88,10 @@ fn other_option(reference: &str, failure: Failure) -> Failure {
         Ok(_) => "--base-file",
         Err(_) => return failure,
     };
-    failure.with_help(format!("--base takes a commit; to compare with what lies there, write {option} {reference}"))
+    failure.with_help(format!("--base takes a commit; to compare with this path, write {option} {reference}"))
 }
 
-/// What the next commit will hold, in the place of the files as they lie here, and the list of it.
+/// Returns a session of the index, which the next commit will contain, and the index itself.
 pub(in crate::cli) fn staged(settings: &Session) -> Result<(Session, StagedFiles), Failure> {
     let repository = settings.scope.root.clone();
     demand_repository(&repository, "HEAD")?;
@@ -107,8 +107,8 @@ fn demand_repository(root: &Path, reference: &str) -> Result<(), Failure> {
     if place::repository(root) == Some(root) {
         return Ok(());
     }
-    Err(Failure::new(format!("there is no git repository here that could know a commit `{reference}`"))
-        .with_help("run it in one repository, or compare with a directory: --base-dir DIR"))
+    Err(Failure::new(format!("`{reference}` cannot be resolved: this is not a git repository"))
+        .with_help("run the command in a git repository, or compare with a directory: --base-dir DIR"))
 }
 
 fn commit(
@@ -138,10 +138,10 @@ fn commit(
     let submodules = tree.submodules();
     let inside = |file: &str| submodules.iter().any(|it| is_below(file, it));
     if head.files.iter().any(|file| inside(file)) {
-        notes.push(format!("submodules are not compared: {}", submodules.join(", ")));
+        notes.push(format!("gpulint does not compare submodules: {}", submodules.join(", ")));
         head.leave_out(NOT_IN_BASE, inside);
     }
-    // The index holds what a sparse checkout leaves out.
+    // The index contains the files that a sparse checkout leaves out.
     let mut unlisted = if is_staged { Vec::new() } else { absent::unlisted(&repository) };
     unlisted.retain(|it| !submodules.contains(&it.path) && is_wanted(head, &it.path));
     head.add_skipped(unlisted);
@@ -149,7 +149,7 @@ fn commit(
     let wanted = |file: &&str| {
         files::is_candidate(Path::new(file))
             && is_wanted(head, file)
-            // What is on the disk, was not found there and is not tracked is ignored by git's own rules.
+            // A file on disk that was not found and is not tracked is ignored by git.
             && (is_staged || present.contains(file) || !below(&repository, file).exists())
     };
     let left_out = if is_staged { Ok(Vec::new()) } else { absent::left_out(&repository) };
@@ -184,7 +184,7 @@ fn commit(
     Ok((base, touched))
 }
 
-/// The whole repository is read where files were named; else what was named.
+/// Whether a file is read: if files were named, the whole repository is read, or else only the named directories.
 fn is_wanted(head: &Session, file: &str) -> bool {
     head.reads_all() || head.scope.named.iter().any(|it| file == it || is_below(file, it))
 }
@@ -193,7 +193,7 @@ fn is_wanted(head: &Session, file: &str) -> bool {
 /// the same in both states.
 fn directory(path: &Path, head: &mut Session) -> Result<(Session, Touched), Failure> {
     let there = place::canonical(path)?;
-    // Where nothing says what is tracked, a list of ignored files may be part of the change.
+    // Without git, a .gitignore can be part of the change.
     let is_tracked = [head.scope.root.as_path(), &there].into_iter().all(|it| place::repository(it).is_some());
     let find = if is_tracked { discover::below } else { discover::whole };
     if !is_tracked {
@@ -216,7 +216,7 @@ fn directory(path: &Path, head: &mut Session) -> Result<(Session, Touched), Fail
     Ok((head.at(Shifted { here, there }, files), touched))
 }
 
-/// One file in the place of the one that was named: two plans, or two manifests.
+/// Compares two files: two plans, or two manifests.
 fn file(path: &Path, head: &Session) -> Result<(Session, Touched), Failure> {
     let named = match (head.scope.named.as_slice(), head.files.as_slice()) {
         ([named], _) if head.reads_all() && head.scope.root.join(named).is_file() => named,
@@ -225,20 +225,20 @@ fn file(path: &Path, head: &Session) -> Result<(Session, Touched), Failure> {
         _ => return Err(one_file(path)),
     };
     let text = read_limited(path, head.sources.limits().file_bytes)
-        .map_err(|error| Failure::new(format!("the base `{}` cannot be read: {error}", path.display())))?;
+        .map_err(|error| Failure::new(format!("gpulint cannot read the base `{}`: {error}", path.display())))?;
     let tree = disk(head).with_given(named.clone(), text);
     Ok((head.at(tree, head.files.clone()), Touched { files: [named.clone()].into(), ..Touched::default() }))
 }
 
-/// What a plan says was there before it.
+/// Returns the state before a plan, which the plan contains.
 fn before_plan(head: &Session) -> Result<(Session, Touched), Failure> {
     let plan = head.files.iter().find_map(|file| {
         let text = head.sources.tree().read(file).ok()?;
         terraform::is_plan(&text).then_some((file, text))
     });
     let (Some((file, text)), 1) = (plan, head.files.len()) else {
-        return Err(Failure::new("nothing is named that the change could be compared with").with_help(
-            "name it: gpulint diff --base main; a plan says itself what was there: gpulint diff plan.json",
+        return Err(Failure::new("no base is given").with_help(
+            "pass a base: `gpulint diff --base main`. A Terraform plan contains its own base: `gpulint diff plan.json`",
         ));
     };
     let tree = disk(head).with_given(file.clone(), text);
@@ -252,11 +252,11 @@ fn disk(head: &Session) -> DiskTree {
 }
 
 fn one_file(path: &Path) -> Failure {
-    Failure::new(format!("the base `{}` is a file, and so must be what it is compared with", path.display()))
-        .with_help("name one file: gpulint diff --base-file OLD NEW")
+    Failure::new(format!("the base `{}` is a file, so gpulint can compare it only with a file", path.display()))
+        .with_help("pass one file: `gpulint diff --base-file OLD NEW`")
 }
 
-/// A directory that lies where another one is: what is asked for relative to the one is read relative to the other.
+/// A directory in the place of another: paths relative to one are read relative to the other.
 struct Shifted {
     /// A path of the tree.
     here: String,
@@ -270,7 +270,7 @@ impl Shifted {
             here.next();
             path.next();
         }
-        // Not by way of the system's own paths: on Unix a backslash is a letter of a name.
+        // Does not use the system's paths, because a backslash is a normal character on Unix.
         here.map(|_| "..").chain(path).collect::<Vec<_>>().join("/")
     }
 }

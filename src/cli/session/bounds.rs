@@ -1,17 +1,17 @@
-//! What `[bounds]` of the settings says.
+//! The limits of `[bounds]` in the settings.
 
 use std::time::Duration;
 
 use crate::config::{Config, setting};
 use crate::source::Limits;
 
-/// Evaluating everything that is known to be public takes seconds.
+/// The default time limit. Each known public repository takes seconds.
 const SECONDS: f64 = 600.0;
-/// A chart renders in well under a second.
+/// The default time limit for one chart, which usually renders in less than a second.
 const RENDER_SECONDS: f64 = 20.0;
 
 pub(in crate::cli) fn limits(config: &Config) -> Limits {
-    // The settings were judged: they are whole numbers that fit.
+    // The settings were checked: they are whole numbers within the limits.
     let default = Limits::default();
     Limits {
         file_bytes: config.number(setting!("bounds.file-mib")).map_or(default.file_bytes, |mib| (mib as u64) << 20),
@@ -23,12 +23,12 @@ pub(in crate::cli) fn limits(config: &Config) -> Limits {
     }
 }
 
-/// How long a run may take.
+/// Returns the time limit of the whole process.
 pub(in crate::cli) fn time(config: &Config) -> Duration {
     Duration::from_secs_f64(config.number(setting!("bounds.seconds")).unwrap_or(SECONDS))
 }
 
-/// How long a program may take that renders.
+/// Returns the time limit of a rendering program.
 pub(in crate::cli) fn rendering_time(config: &Config) -> Duration {
     Duration::from_secs_f64(config.number(setting!("bounds.render-seconds")).unwrap_or(RENDER_SECONDS))
 }

@@ -1,4 +1,4 @@
-//! What was asked about must have been read.
+//! Demands that the files to check were read.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -9,17 +9,17 @@ use crate::cli::Failure;
 use crate::front_ends::files;
 use crate::source::ReadError;
 
-/// Whoever names a file and asks whether it is all right must not be told so of a file that was not read; nor may a run
-/// pass in which nothing of what matters could be read.
+/// Refuses to pass if a named file was not read, or if no relevant file could
+/// be read.
 pub(in crate::cli) fn demand_read(session: &Session, analysis: &Analysis) -> Result<(), Failure> {
     let is_file = |path: &str| session.files.binary_search_by(|file| file.as_str().cmp(path)).is_ok();
-    // A hook names all files of the endings that may hold something: data among them is nobody's business.
+    // A hook passes all files with certain endings. Files among them that contain only data are ignored.
     let is_asked = |path: &str| is_file(path) && !(session.allows_empty() && path.ends_with(".json"));
     let refused = session.sources.refused().into_iter();
     let refused = refused.filter(|(path, why)| *why != ReadError::Missing && is_file(path));
     let refused: BTreeSet<String> = refused.map(|(path, _)| path).collect();
     demand_named(session, analysis, &refused.iter().filter(|path| is_asked(path)).cloned().collect())?;
-    // Data that was all that anybody asked about is no data among other files.
+    // If only data files were named, they are not ignored.
     let refused = refused.into_iter().filter(|path| is_asked(path) || session.scope.named.contains(path));
     let broken = analysis.inventory.diagnostics.iter().filter(|it| it.unreadable).filter_map(|it| it.span);
     let closed = broken.map(|span| session.sources.path(span.file)).chain(refused);
@@ -33,7 +33,7 @@ pub(in crate::cli) fn demand_read(session: &Session, analysis: &Analysis) -> Res
     if session.files.iter().filter(|path| !closed.contains(*path)).any(|path| is_read(&path)) {
         return Ok(());
     }
-    Err(Failure::new("nothing of what is here could be read").with_help("the report says why of each file"))
+    Err(Failure::new("gpulint could not read any of the files").with_help("see the reason for each file in the report"))
 }
 
 fn demand_named(session: &Session, analysis: &Analysis, refused: &BTreeSet<String>) -> Result<(), Failure> {
@@ -46,7 +46,7 @@ fn demand_named(session: &Session, analysis: &Analysis, refused: &BTreeSet<Strin
     let unread: Vec<&str> = named.map(String::as_str).filter(|path| is_unread(path)).collect();
     let Some(first) = unread.first() else { return Ok(()) };
     let more = if unread.len() > 1 { format!(" and {} more", unread.len() - 1) } else { String::new() };
-    let message = format!("`{}`{more} was named and not read", session.scope.paths.show(first));
-    let help = "split what is too large, or raise `bounds.file-mib`; name Terraform, Kubernetes or a plan as JSON";
+    let message = format!("`{}`{more} could not be read", session.scope.paths.show(first));
+    let help = "pass Terraform or Kubernetes files, or a Terraform plan as JSON; if a file is too large, raise `bounds.file-mib`";
     Err(Failure::new(message).with_help(help))
 }

@@ -1,4 +1,4 @@
-//! Which files below a directory may hold Terraform or Kubernetes.
+//! Finds the files below a directory that can contain Terraform or Kubernetes.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -10,24 +10,24 @@ use ignore::{DirEntry, WalkBuilder, WalkState};
 use crate::cli::world::{git_files, serving};
 use crate::front_ends::files::is_candidate;
 
-/// Directories that hold copies of other people's files or none at all.
+/// Directories that contain only copies of other files, or no relevant files.
 const LEFT_OUT: [&str; 5] = [".git", ".terraform", ".terragrunt-cache", "node_modules", ".venv"];
 
-/// Of a link whose end is not there.
-pub(in crate::cli) const LEADS_NOWHERE: &str = "its link leads nowhere";
+/// The reason for a link without a target.
+pub(in crate::cli) const LEADS_NOWHERE: &str = "the symbolic link has no target";
 
 /// The most files and directories that one thread walks through.
 const FEW: usize = 500;
 
-/// What lies below a directory, in no order.
+/// The files below a directory, in no order.
 #[derive(Default)]
 pub(in crate::cli) struct Below {
     pub(in crate::cli) files: Vec<PathBuf>,
-    /// Named like files to read, and no files.
+    /// Entries with names of relevant files that are not regular files.
     pub(in crate::cli) odd: Vec<(PathBuf, &'static str)>,
 }
 
-/// All candidate files below a directory. What `.gitignore` leaves out is left out.
+/// Returns all candidate files below a directory, except those that `.gitignore` excludes.
 pub(in crate::cli) fn below(directory: &Path) -> Below {
     let rules_can_be_read = !directory.ancestors().filter(|it| serving::holds(it)).any(git_files::has_odd_rules);
     if rules_can_be_read {
@@ -37,16 +37,16 @@ pub(in crate::cli) fn below(directory: &Path) -> Below {
             return found;
         }
     }
-    // Then nothing is left out: a list that cannot be read must not hide anything.
+    // If a .gitignore cannot be read, nothing is excluded, so that it hides nothing.
     walked(directory, None)
 }
 
-/// All of them: no list leaves anything out.
+/// Returns all candidate files, even ignored ones.
 pub(in crate::cli) fn whole(directory: &Path) -> Below {
     walked(directory, None)
 }
 
-/// All files, whatever they may hold.
+/// Returns all files, whatever their names.
 pub(in crate::cli) fn every_file(directory: &Path) -> Vec<PathBuf> {
     let is_out = |entry: &DirEntry| entry.depth() > 0 && is_left_out(entry);
     let walk = WalkBuilder::new(directory).standard_filters(false).filter_entry(move |entry| !is_out(entry)).build();
@@ -54,7 +54,7 @@ pub(in crate::cli) fn every_file(directory: &Path) -> Vec<PathBuf> {
     files.map(DirEntry::into_path).collect()
 }
 
-/// By the rules of what git ignores, or without them. It is told where rules are met that cannot be read.
+/// Walks a directory with or without git's ignore rules, and records ignore files that cannot be read.
 fn walked(directory: &Path, odd_rules: Option<Arc<AtomicBool>>) -> Below {
     let by_rules = odd_rules.is_some();
     let is_odd = move |entry: &DirEntry| {
@@ -65,11 +65,11 @@ fn walked(directory: &Path, odd_rules: Option<Arc<AtomicBool>>) -> Below {
         met.fetch_or(is_odd, Ordering::Relaxed);
         is_odd
     };
-    // Rules that stand above the folder, in another one or in the user's own settings are outside of what may be read.
+    // Ignore files above the served folder, or in the user's settings, must not be read.
     let is_served = serving::folder().is_some();
     let mut walk = WalkBuilder::new(directory);
     walk.hidden(false)
-        // A file of another tool, which would hide what Terraform and kubectl read.
+        // This ignore file belongs to another tool, and would hide files that Terraform and kubectl read.
         .ignore(false)
         .require_git(false)
         .parents(by_rules && !is_served)
@@ -96,7 +96,7 @@ fn may_ignore_everywhere() -> bool {
             .any(|it| names_file(it))
 }
 
-/// Small trees are walked before other threads have started; none where there is more.
+/// Walks a small tree on this thread. Returns `None` for a larger tree.
 fn few_below(walk: &WalkBuilder) -> Option<Below> {
     let mut found = Below::default();
     for (place, entry) in walk.build().enumerate() {
@@ -137,15 +137,18 @@ impl Below {
     }
 }
 
-/// A directory that may not be listed, with the reason. One that has just gone is none.
+/// Returns a directory that cannot be listed, with the reason. A directory that was just deleted is ignored.
 fn closed(error: &ignore::Error) -> Option<(PathBuf, &'static str)> {
     let may_not = error.io_error().is_some_and(|it| it.kind() == io::ErrorKind::PermissionDenied);
     let mut at = error;
     loop {
         match at {
             ignore::Error::WithPath { path, .. } => {
-                return Some((path.clone(), if may_not { "permission denied" } else { "it cannot be listed" }))
-                    .filter(|_| !matches!(error.io_error(), Some(it) if it.kind() == io::ErrorKind::NotFound));
+                return Some((
+                    path.clone(),
+                    if may_not { "permission denied" } else { "the directory cannot be listed" },
+                ))
+                .filter(|_| !matches!(error.io_error(), Some(it) if it.kind() == io::ErrorKind::NotFound));
             }
             ignore::Error::WithDepth { err, .. } | ignore::Error::WithLineNumber { err, .. } => at = err,
             _ => return None,
@@ -153,7 +156,7 @@ fn closed(error: &ignore::Error) -> Option<(PathBuf, &'static str)> {
     }
 }
 
-/// What one thread found, handed over once at its end.
+/// The files that one thread found. They are handed over when the thread ends.
 struct Gathered<'a> {
     found: &'a Mutex<Below>,
     mine: Below,
@@ -168,26 +171,26 @@ impl Drop for Gathered<'_> {
     }
 }
 
-/// Why something that is named like a file is none.
+/// The reason why an entry is not a regular file.
 enum Oddity {
     Told(&'static str),
-    /// A link to one; what it holds is found where it is.
+    /// A link to a directory. Its files are found at their own place.
     Directory,
 }
 
-/// A pipe or a device would block or never end, and a link may lead to one.
+/// Detects pipes and devices, also behind links, because reading them could block forever.
 fn oddity(entry: &DirEntry) -> Option<Oddity> {
     let kind = entry.file_type()?;
     if kind.is_file() {
         return None;
     }
     if !kind.is_symlink() {
-        return Some(Oddity::Told("it is no regular file"));
+        return Some(Oddity::Told("it is not a regular file"));
     }
     match entry.path().metadata() {
         Ok(it) if it.is_file() => None,
         Ok(it) if it.is_dir() => Some(Oddity::Directory),
-        Ok(_) => Some(Oddity::Told("its link leads to no regular file")),
+        Ok(_) => Some(Oddity::Told("the symbolic link does not lead to a regular file")),
         Err(_) => Some(Oddity::Told(LEADS_NOWHERE)),
     }
 }

@@ -1,4 +1,4 @@
-//! What makes a run fail, as the command line and the settings say it.
+//! The gate: which results fail the check, from the command line and the settings.
 
 use crate::cli::args::Threshold;
 use crate::cli::session::SessionPolicy;
@@ -42,7 +42,7 @@ pub(in crate::cli) fn gate(asked: &Threshold, policy: &SessionPolicy) -> Gate {
     }
 }
 
-/// For a comparison.
+/// Returns the gate of a comparison.
 pub(in crate::cli) fn gate_of_change(asked: &Threshold, policy: &SessionPolicy) -> Gate {
     let gate = gate(asked, policy);
     let tells = policy.config.text(setting!("unexplained")).is_some_and(|(name, _)| name == "tell");

@@ -1,4 +1,4 @@
-//! Text that stands nowhere, with settings of its own: an example of a page, under which everything holds as it does for a
+//! In-memory trees with their own settings: the examples of rule files. They are evaluated like a
 //! tree on the disk.
 
 use std::sync::Arc;
@@ -15,18 +15,18 @@ use crate::source::{Date, MemoryTree, Sources};
 use crate::terraform;
 use crate::{AnalysisCache, Settings};
 
-/// The text, and what is told beside it.
+/// The files of an example, and its surroundings.
 pub(in crate::cli) struct Imagined {
-    /// Its settings are in it, under their usual name.
+    /// The tree, which contains the settings under their usual name.
     pub(in crate::cli) tree: MemoryTree,
     pub(in crate::cli) files: Vec<String>,
     pub(in crate::cli) catalog: Catalog,
-    /// Nothing depends on the day on which somebody looks, and prices of examples do not grow old.
+    /// The date of the example. Its prices never become outdated.
     pub(in crate::cli) today: Option<Date>,
 }
 
 impl Session {
-    /// A session about such a text; why its settings cannot be used, where they cannot.
+    /// Returns a session for an example, or the error in its settings.
     pub(in crate::cli) fn imagined(&self, it: Imagined) -> Result<Session, String> {
         let Imagined { tree, mut files, catalog, today } = it;
         let has_settings = tree.paths().any(|path| path == config::FILE_NAME);
@@ -70,7 +70,7 @@ impl Session {
     }
 }
 
-/// Settings are judged as those of a repository are, and one that would do nothing here is refused.
+/// Checks the settings like those of a repository, and refuses settings that have no effect in an example.
 fn settings_of(sources: &Sources, catalog: &Catalog) -> Result<Config, String> {
     let (config, mut wrong) = config::load(sources, config::FILE_NAME, env!("CARGO_PKG_VERSION"));
     wrong.extend(names::unknown(&config, catalog));
@@ -91,12 +91,12 @@ fn settings_of(sources: &Sources, catalog: &Catalog) -> Result<Config, String> {
     let packs = || config.tables(setting!("packs")).next().map(|_| "packs");
     let configs = || config.below(setting!("models.configs")).next().map(|_| "models.configs");
     match named.or_else(packs).or_else(configs) {
-        Some(name) => Err(format!("an example has no files beside its own, and `{name}` names some")),
+        Some(name) => Err(format!("`{name}` refers to files, and an example has only its own files")),
         None => Ok(config),
     }
 }
 
-/// A mistake in a line.
+/// Formats an error in one line.
 pub(in crate::cli) fn told(wrong: &Diagnostic) -> String {
     match &wrong.help {
         Some(help) => format!("{} ({help})", wrong.message),

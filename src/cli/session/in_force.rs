@@ -1,5 +1,5 @@
-//! The rules and the prices that hold for a run: built in, of packs, of the team's own, as the settings and the command line
-//! say it.
+//! The rules and the prices that apply: built-in ones, those of packs, and custom ones, as the settings and the command line
+//! choose them.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::diagnostic::{Diagnostic, Level};
 use crate::rules::{KnownNames, PageText, Rules};
 use crate::source::{Date, Sources, Span};
 
-/// The catalog that `--prices` names, with the prices of packs and the user's own prices and models laid over it.
+/// Returns the catalog of `--prices`, overlaid with the prices of packs and with custom prices and models.
 pub(in crate::cli) fn catalog(
     input: &Input,
     sources: &Sources,
@@ -26,7 +26,7 @@ pub(in crate::cli) fn catalog(
     let catalog = priced(input, sources, config, place, packs)?;
     let unknown = names::unknown(config, &catalog);
     if !unknown.is_empty() {
-        return Err(settings::refused(sources, &place.paths(), &unknown, "the settings name what nobody knows"));
+        return Err(settings::refused(sources, &place.paths(), &unknown, "the settings contain unknown names"));
     }
     let catalog = with_configs(catalog, sources, config, place)?;
     let Some((shown, text)) = file_of(setting!("models.file"), sources, config, place)? else { return Ok(catalog) };
@@ -34,14 +34,14 @@ pub(in crate::cli) fn catalog(
     with_models.map_err(|error| Failure::new(error.to_string()).with_help(settings::MODEL_COLUMNS))
 }
 
-/// With the models whose configurations the settings name.
+/// Adds the models of `models.configs`.
 fn with_configs(mut catalog: Catalog, sources: &Sources, config: &Config, place: &Place) -> Result<Catalog, Failure> {
     for (name, entry) in config.below(setting!("models.configs")) {
         let Some(path) = entry.value.text() else { continue };
         let shown = place.paths().show(path);
         let file = sources.open(path).map_err(|error| {
             Failure::new(format!("`{shown}` cannot be read: {error}"))
-                .with_help("`models.configs` in gpulint.toml names it")
+                .with_help("correct `models.configs` in gpulint.toml")
         })?;
         catalog = catalog
             .with_model_config(name, &shown, &sources.text(file))
@@ -67,7 +67,7 @@ fn priced(
     prices::lay_over(catalog, &shown, &text, rate)
 }
 
-/// The file that a setting names, if it does: as it is shown, and its text.
+/// Returns the file of a setting: its path for messages, and its content.
 fn file_of(
     setting: Key<key::Text>,
     sources: &Sources,
@@ -79,12 +79,12 @@ fn file_of(
     match sources.open(path) {
         Ok(file) => Ok(Some((shown, sources.text(file)))),
         Err(error) => Err(Failure::new(format!("`{shown}` cannot be read: {error}"))
-            .with_help(format!("`{}` in gpulint.toml names it", setting.path()))),
+            .with_help(format!("correct `{}` in gpulint.toml", setting.path()))),
     }
 }
 
-/// The built-in pages and the team's own, with what the configuration and the command line say about them. Pages that
-/// do not load are told, and the others are used.
+/// Returns the built-in and the custom rules, with their settings. Rule files that
+/// do not load are reported, and the others are used.
 pub(in crate::cli) fn rules(
     sources: &Sources,
     config: &Config,
@@ -117,7 +117,7 @@ pub(in crate::cli) fn rules(
     for directory in &asked.rules {
         pages.extend(pages_of(sources, &place.named_file(directory)?, None, place)?);
     }
-    // a directory may be both configured and named
+    // A directory can be in the settings and on the command line.
     let mut known = BTreeSet::new();
     pages.retain(|page| known.insert(page.path.clone()));
     rule_settings.names = (!pages.is_empty()).then(|| Arc::new(names()));
@@ -126,7 +126,7 @@ pub(in crate::cli) fn rules(
     Ok((rules, wrong, pages))
 }
 
-/// The pages of a directory.
+/// Returns the rule files of a directory.
 fn pages_of(sources: &Sources, directory: &str, from: Option<Span>, place: &Place) -> Result<Vec<PageText>, Failure> {
     let pages = settings::pages_in(sources, directory, place)?;
     if pages.is_empty() {
@@ -134,7 +134,7 @@ fn pages_of(sources: &Sources, directory: &str, from: Option<Span>, place: &Plac
         let folder = if shown.is_empty() { ".".to_owned() } else { shown };
         let message = format!("no rule files in `{folder}`");
         let wrong = Diagnostic::new(Level::Error, message, from)
-            .with_help("a rule file is a Markdown file with the name of its rule: `gpulint rules new NAME` writes one");
+            .with_help("run `gpulint rules new NAME` to write a rule file, a Markdown file with the name of its rule");
         return Err(settings::refused(sources, &place.paths(), &[wrong], "the rules cannot be used"));
     }
     Ok(pages)

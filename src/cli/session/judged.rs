@@ -1,4 +1,4 @@
-//! A session with what was concluded from it.
+//! A session with its results: analysis, findings and verdict.
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
@@ -23,13 +23,13 @@ use crate::rules::Finding;
 use crate::source::{Differing, FileId, file_name, from_utf16, is_below, parent};
 use crate::terraform::SharedTerraform;
 
-/// Rule, file and address: what stays the same when lines move.
+/// The identity of a finding: rule, file and address, which stay the same if lines move.
 pub(in crate::cli) type Identity = (String, String, Option<String>);
 
-/// Texts that stand at paths of a tree instead of what is there.
+/// File contents that replace those on disk, by path in the tree.
 pub(in crate::cli) type Texts = BTreeMap<String, Vec<u8>>;
 
-/// A run, with the findings that are shown.
+/// A session with its analysis and the findings that are shown.
 pub(in crate::cli) struct JudgedTree {
     pub(in crate::cli) session: Session,
     pub(in crate::cli) analysis: Analysis,
@@ -45,7 +45,7 @@ impl JudgedTree {
         JudgedTree { session, analysis, findings, gate }
     }
 
-    /// What was named, with these texts.
+    /// Evaluates the named paths with these file contents.
     pub(in crate::cli) fn with_texts(
         input: &Input,
         (selection, threshold): (&Selection, &Threshold),
@@ -61,12 +61,12 @@ impl JudgedTree {
         (finding.rule.clone(), path, finding.address(&self.analysis.inventory).map(str::to_owned))
     }
 
-    /// The findings that neither a comment nor the baseline accepts.
+    /// Returns the findings that neither a comment nor the baseline accepts.
     pub(in crate::cli) fn counting(&self) -> impl Iterator<Item = &Finding> {
         self.findings.iter().filter(|decided| decided.counts()).map(|decided| &decided.finding)
     }
 
-    /// Whatever a finding is about.
+    /// Returns the subject of a finding.
     pub(in crate::cli) fn resources(&self, finding: &Finding) -> impl Iterator<Item = &Resource> {
         let all = finding.resource.into_iter().chain(finding.also.iter().copied());
         all.filter_map(|id| self.analysis.inventory.resources.get(id.0))
@@ -87,12 +87,12 @@ impl JudgedTree {
 }
 
 impl Session {
-    /// How the price of a resource came to be, and whether its model fits.
+    /// Returns the calculation of a resource's price, and whether its model fits.
     pub(in crate::cli) fn explain(&self, analysis: &Analysis, id: ResourceId) -> String {
         report::explain(&self.report(analysis, &[]), id) + &self.explain_fit(analysis, id)
     }
 
-    /// The same with the price first, where only a few lines can be seen.
+    /// Returns the same with the price first, for small windows.
     pub(in crate::cli) fn explain_price_first(&self, analysis: &Analysis, id: ResourceId) -> String {
         report::explain_price_first(&self.report(analysis, &[]), id) + &self.explain_fit(analysis, id)
     }
@@ -110,12 +110,12 @@ impl Session {
         text
     }
 
-    /// The file is a page of the team's own.
+    /// Whether the file is a custom rule.
     pub(in crate::cli) fn has_page(&self, path: &str) -> bool {
         self.policy.own_pages.iter().any(|page| page.path == path)
     }
 
-    /// What is wrong with pages of rules, and with settings about them.
+    /// Returns the errors of rule files, and of settings about rules.
     pub(in crate::cli) fn wrong_rules(&self) -> &[Diagnostic] {
         &self.policy.wrong_rules
     }
@@ -123,14 +123,14 @@ impl Session {
 
 /// States of a tree that is being edited.
 impl Session {
-    /// Keeps what it reads and works out, for any number of edited states.
+    /// Keeps its results, so that many edited states can reuse them.
     pub(in crate::cli) fn keep_for_edits(&mut self) {
         self.cache.looks = Looks::kept();
         self.cache.terraform = SharedTerraform::lasting();
     }
 
-    /// The same settings on the tree with these texts in the place of what is there. `changed` are all files that differ from
-    /// this state; whatever does not rest on them is taken from it.
+    /// Evaluates the tree with these file contents, under the same settings. `changed` are all files that differ from
+    /// this state. Results that do not depend on them are reused.
     pub(in crate::cli) fn edited(
         &self,
         texts: &Texts,
@@ -159,7 +159,7 @@ impl Session {
         session
     }
 
-    /// A file that is only in an editor yet would be read if it were saved.
+    /// Whether an unsaved file of an editor would be read after saving.
     pub(in crate::cli) fn may_hold(&self, path: &str) -> bool {
         files::is_candidate(Path::new(path))
             && self.files.binary_search_by(|it| it.as_str().cmp(path)).is_err()
@@ -171,7 +171,7 @@ impl Session {
         below(&self.scope.root, path).exists()
     }
 
-    /// A change of the file may change settings, rules, prices or what was accepted.
+    /// Whether a change of the file can change settings, rules, prices or suppressions.
     pub(in crate::cli) fn rests_on(&self, path: &str) -> bool {
         let name = file_name(path);
         let is_page = name.ends_with(".md");
@@ -184,7 +184,7 @@ impl Session {
             || self.texts_of_settings().iter().any(|(known, _)| known == path)
     }
 
-    /// Pages of the team's own are read from the directory of the file, or the settings name it.
+    /// Whether custom rules are read from the directory of the file, or the settings name the file.
     fn own_pages_are_near(&self, path: &str) -> bool {
         let directory = parent(path);
         let named = self.policy.config.texts(setting!("rules-dir"));

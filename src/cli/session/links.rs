@@ -1,4 +1,4 @@
-//! Links on the way to what was named. A change must not lead a path of the workflow to another directory.
+//! Checks symbolic links in the named paths. A change must not redirect a path of the workflow to another directory.
 
 use std::fs;
 use std::path::{Component, Path, PathBuf};
@@ -10,10 +10,10 @@ use crate::source::{Tree, named};
 
 use crate::cli::world::place::names_of;
 
-/// More links one after the other lead nowhere.
+/// The longest chain of links.
 const MOST_LINKS: usize = 40;
 
-/// Refuses a path that leads through a link which the base does not have as it is now.
+/// Refuses a path through a link that the change added or redirected.
 pub(super) fn demand_old(written: &[PathBuf], root: &Path, base: &GitTree) -> Result<(), Failure> {
     for path in written {
         for Link { path: link, target } in links(path) {
@@ -21,15 +21,17 @@ pub(super) fn demand_old(written: &[PathBuf], root: &Path, base: &GitTree) -> Re
             let inside = names_of(inside);
             let target = named(target.as_os_str().as_encoded_bytes()).into_owned();
             if base.link(&inside).as_ref() != Some(&target) {
-                return Err(Failure::new(format!("`{inside}` is a link to `{target}` that this change makes, and a path that was named leads through it"))
-                    .with_help("name the directory itself, or change the link in a pull request of its own"));
+                return Err(Failure::new(format!(
+                    "this change adds the link `{inside}` to `{target}`, and a given path leads through the link"
+                ))
+                .with_help("pass the directory itself, or change the link in another pull request"));
             }
         }
     }
     Ok(())
 }
 
-/// What was named, as it was written.
+/// Returns the named paths as they were written.
 pub(super) fn written(paths: &[PathBuf], place: &Place) -> Vec<PathBuf> {
     let here = here(place);
     let paths = paths.iter().filter(|it| it.as_os_str() != "-").map(|it| here.join(it));
@@ -37,19 +39,19 @@ pub(super) fn written(paths: &[PathBuf], place: &Place) -> Vec<PathBuf> {
     if all.is_empty() { vec![here] } else { all }
 }
 
-/// The running directory as whoever entered it wrote it, if a shell tells.
+/// Returns the current directory as the shell has it, with links not followed.
 fn here(place: &Place) -> PathBuf {
     let told = std::env::var_os("PWD").map(PathBuf::from).filter(|it| it.is_absolute());
     told.filter(|it| it.canonicalize().is_ok_and(|real| real == place.here)).unwrap_or_else(|| place.here.clone())
 }
 
-/// A link, at its place without other links on the way.
+/// A link, at a path that contains no other link.
 struct Link {
     path: PathBuf,
     target: PathBuf,
 }
 
-/// The links to directories that lie on the way along an absolute path, and on the ways behind those.
+/// Returns the directory links in an absolute path, and in the targets of these links.
 fn links(path: &Path) -> Vec<Link> {
     let mut found = Vec::new();
     let mut real = PathBuf::new();

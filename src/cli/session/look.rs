@@ -1,4 +1,4 @@
-//! Looks for files: what was named, what lies below and around it, and what is given on standard input.
+//! Finds the files to read: the named paths, the files below and around them, and standard input.
 
 use std::collections::BTreeSet;
 use std::io::Read;
@@ -20,14 +20,14 @@ use crate::inventory::Skipped;
 use crate::source::{Limits, join};
 use crate::terraform;
 
-/// What lies there, before anything of it is read.
+/// The input before any file is read.
 pub(super) struct FoundInput {
     pub(super) place: Place,
     pub(super) found: Found,
     pub(super) tree: PolicyTree,
     pub(super) largest: LargestFile,
     pub(super) variable_files: VariableFiles,
-    /// Standard input and the name that it has.
+    /// Standard input with its name.
     pub(super) piped: Option<(String, Vec<u8>)>,
 }
 
@@ -38,6 +38,7 @@ pub(super) fn find_input(input: &Input, add: impl Fn(&mut Found, &Path, &Place))
         paths.push(PathBuf::from("."));
     }
     let beside = input.config.iter().chain(&input.modules_directory).chain(&input.not_checked).map(PathBuf::as_path);
+    place::demand_settings(input.config.as_deref())?;
     let variable_files = VariableFiles::from_arguments(&input.variable_files)?;
     let beside: Vec<&Path> = beside.chain(variable_files.all()).collect();
     let place = Place::find(input.here.as_deref(), &paths, &beside)?;
@@ -64,7 +65,7 @@ pub(super) fn find_input(input: &Input, add: impl Fn(&mut Found, &Path, &Place))
     Ok(FoundInput { place, found, tree, largest, variable_files, piped })
 }
 
-/// The tree with what is given beside it: standard input, and text of the caller.
+/// Adds standard input and the contents of the caller to the tree.
 pub(super) fn with_given(mut tree: PolicyTree, input: &Input, piped: Option<(String, Vec<u8>)>) -> PolicyTree {
     let given = piped.into_iter().chain(input.given.iter().map(|(path, text)| (path.clone(), text.clone())));
     for (path, text) in given {
@@ -77,12 +78,12 @@ pub(super) fn with_given(mut tree: PolicyTree, input: &Input, piped: Option<(Str
 #[derive(Default)]
 pub(super) struct Found {
     pub(super) files: Vec<String>,
-    /// What was named as a file, and what lies below a directory that was named beside files.
+    /// The named files, and the files below directories that were named together with files.
     pub(super) only: BTreeSet<String>,
-    /// Repositories of named files, which a hook may name by the hundred: each is walked through once.
+    /// The repositories of named files, each walked only once. A hook can name hundreds of files.
     pub(super) around: BTreeSet<PathBuf>,
     pub(super) skipped: Vec<Skipped>,
-    /// Something was looked for: verbs that only want settings read nothing.
+    /// Whether files were searched. Subcommands that need only settings search none.
     pub(super) walked: bool,
 }
 
@@ -96,9 +97,9 @@ impl Found {
         }
         let Some(file) = place.in_tree(path) else { return };
         self.only.extend(submodules(path, place));
-        // Of a chart the folder is told, not the file that makes it one.
+        // For a chart, the folder is reported instead of its Chart.yaml.
         self.only.extend(file.strip_suffix("Chart.yaml").map(|folder| folder.trim_end_matches('/').to_owned()));
-        // A file means nothing alone: what it belongs to may stand anywhere in its repository.
+        // A file depends on others, which can be anywhere in its repository.
         let around = path.parent().map(|directory| place::repository(directory).unwrap_or(directory));
         if files::is_candidate(path)
             && !is_plan(path)
@@ -112,7 +113,7 @@ impl Found {
         self.only.insert(file);
     }
 
-    /// What git tracks and a walk leaves out.
+    /// Adds tracked files that a walk leaves out.
     fn add_tracked(&mut self, place: &Place) {
         if !self.walked {
             return;
@@ -131,7 +132,7 @@ impl Found {
         self.walked = true;
         let mut files = Vec::new();
         let mut found = discover::below(directory);
-        // Who names a directory of a repository means it, whatever git leaves out.
+        // A named directory is read even if git ignores it.
         let is_part = place::repository(directory).is_some_and(|it| it != directory);
         if found.files.is_empty() && is_part && place.named.iter().any(|it| it == directory) {
             found = discover::whole(directory);
@@ -147,7 +148,7 @@ impl Found {
             match place.in_tree(&path) {
                 Some(file) => files.push(file),
                 None => {
-                    self.skipped.push(Skipped::new(SkipKind::File, shown(&path), "its name is no UTF-8"));
+                    self.skipped.push(Skipped::new(SkipKind::File, shown(&path), "its name is not UTF-8"));
                 }
             }
         }
@@ -155,7 +156,7 @@ impl Found {
     }
 }
 
-/// The directories that a list of submodules names: whoever asks about the list asks about them.
+/// Returns the submodules of a named .gitmodules file.
 fn submodules(path: &Path, place: &Place) -> Vec<String> {
     if path.file_name().is_none_or(|it| it != absent::LIST) {
         return Vec::new();
@@ -165,7 +166,7 @@ fn submodules(path: &Path, place: &Place) -> Vec<String> {
     absent::listed(&list).iter().filter_map(|it| join(&directory, it)).collect()
 }
 
-/// What the repositories of what was named have and the disk has not.
+/// Returns the missing parts of the named repositories.
 fn absent_from(place: &Place) -> Vec<Skipped> {
     let repositories = place.allowed.iter().filter(|it| place::repository(it) == Some(it));
     let in_tree = |repository: &PathBuf| {
@@ -177,13 +178,13 @@ fn absent_from(place: &Place) -> Vec<Skipped> {
         Some(absent::not_checked_out(repository).into_iter().map(moved))
     };
     let named: Vec<String> = place.named.iter().filter_map(|path| place.in_tree(path)).collect();
-    // A file that was named may belong to what lies anywhere around it.
+    // A named file can depend on any file of its repository.
     let reads_all = place.named.iter().any(|path| path.is_file());
     let concerns = |it: &Skipped| reads_all || named.iter().any(|named| overlaps(named, &it.path));
     repositories.filter_map(in_tree).flatten().filter(concerns).collect()
 }
 
-/// One of two paths lies at or below the other.
+/// Whether one of two paths contains the other or equals it.
 fn overlaps(a: &str, b: &str) -> bool {
     let is_below = |path: &str, above: &str| {
         above.is_empty() || path.strip_prefix(above).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
@@ -191,7 +192,7 @@ fn overlaps(a: &str, b: &str) -> bool {
     b == "." || is_below(a, b) || is_below(b, a)
 }
 
-/// Standard input, as a file whose name says what it seems to be.
+/// Returns standard input as a file, named after the language that it appears to have.
 fn piped(named: Option<&Path>) -> Result<(String, Vec<u8>), Failure> {
     let largest = Limits::DEFAULT.file_bytes;
     let mut text = Vec::new();
@@ -212,7 +213,7 @@ fn piped(named: Option<&Path>) -> Result<(String, Vec<u8>), Failure> {
     Ok((name.to_owned(), text))
 }
 
-/// Its first words that are no comment begin a block.
+/// Whether the first words after comments begin an HCL block.
 fn reads_as_terraform(text: &[u8]) -> bool {
     const BLOCKS: [&str; 8] = ["resource", "module", "variable", "provider", "terraform", "locals", "data", "output"];
     let text = String::from_utf8_lossy(text);
@@ -224,7 +225,7 @@ fn reads_as_terraform(text: &[u8]) -> bool {
     })
 }
 
-/// A plan says everything itself.
+/// Whether the file is a Terraform plan, which needs no other file.
 fn is_plan(path: &Path) -> bool {
     let is_json = path.extension().is_some_and(|it| it == "json");
     let text = || read_limited(path, Limits::DEFAULT.file_bytes);

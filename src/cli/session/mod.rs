@@ -1,4 +1,4 @@
-//! The input of one run: a tree, the files in it, the settings, and what is concluded from them.
+//! A session: a tree, its files, its settings, and the results.
 
 pub(super) mod absent;
 pub(super) mod base_revision;
@@ -54,80 +54,80 @@ use crate::{Analysis, AnalysisCache, Settings};
 use look::{Found, FoundInput, find_input, with_given};
 use packs::Pack;
 
-/// The input of one run: what is read, what holds for it, and what was asked.
+/// A session: the files to read, the settings in force, and the request.
 pub(super) struct Session {
     pub(super) sources: Sources,
-    /// Sorted, each once.
+    /// The files to read, sorted and without duplicates.
     pub(super) files: Vec<String>,
     pub(super) settings: Settings,
     pub(super) cache: AnalysisCache,
     pub(super) policy: SessionPolicy,
     pub(super) scope: Arc<SessionScope>,
     skipped: Vec<Skipped>,
-    /// Asks the tree for a file that it should hold and does not.
+    /// Returns a file that the tree should contain but lacks.
     missing: Option<Missing>,
-    /// Files of an earlier state that are as they are now.
+    /// Files that are the same in the earlier state.
     same: Arc<HashSet<String>>,
 }
 
-/// What holds: settings, rules, and what was accepted. It is the same for every state of a tree.
+/// The policy: settings, rules and suppressions. It is the same for every state of a tree.
 #[derive(Clone)]
 pub(super) struct SessionPolicy {
     pub(super) config: Config,
-    /// The packs that are configured.
+    /// The configured packs.
     pub(super) packs: Arc<Vec<Pack>>,
-    /// The pages of the team's own.
+    /// The custom rules.
     pub(super) own_pages: Vec<PageText>,
-    /// What is wrong with pages of rules and with settings about them.
+    /// The errors of rule files and of settings about rules.
     wrong_rules: Vec<Diagnostic>,
-    /// Findings that were accepted all at once.
+    /// The findings that the baseline accepts.
     pub(super) baseline: Baseline,
-    /// The place of that file in the tree, whether or not it is there.
+    /// The path of the baseline in the tree, whether or not the file exists.
     pub(super) baseline_path: String,
-    /// Files that were read before anything was checked: the settings and what they name.
+    /// Files that were read before the check: the settings and the files that they name.
     files_of_settings: usize,
-    /// The day that dates are compared with.
+    /// The date of the check.
     pub(super) today: Date,
 }
 
-/// What was asked: where, and what of it is told.
+/// The scope: the directories to read, and the files to report on.
 #[derive(Clone)]
 pub(super) struct SessionScope {
-    /// Only what stands in these is told, if any: a hook names the files that changed, and whole roots are read.
+    /// If not empty, only findings in these files are reported. A hook names changed files, but whole roots are read.
     only: Option<BTreeSet<String>>,
-    /// The directories and files that were named, as paths of the tree.
+    /// The named directories and files, as paths of the tree.
     pub(super) named: Vec<String>,
-    /// The same as it was written, absolute.
+    /// The named directories and files, as absolute paths.
     pub(super) written: Vec<PathBuf>,
     pub(super) root: PathBuf,
-    /// The running directory, as a path of the tree; the root where it lies outside.
+    /// The current directory as a path of the tree, or the root if it is outside.
     pub(super) here: String,
-    /// What may be read.
+    /// The directories that can be read.
     pub(super) allowed: Vec<PathBuf>,
     pub(super) paths: Paths,
-    /// Relative to the repository, where there is one.
+    /// Paths relative to the repository, if there is one.
     hosted_paths: Paths,
     allow_empty: bool,
-    /// Charts and kustomizations are rendered.
+    /// Whether other programs render charts and kustomizations.
     render: Option<render::Request>,
 }
 
 type Missing = Box<dyn Fn() -> Option<String> + Send + Sync>;
 
 impl Session {
-    /// For verbs that judge nothing.
+    /// Opens a session for subcommands that need no rules.
     pub(super) fn open(input: &Input) -> Result<Session, Failure> {
         Self::with(input, Found::add).map(|(session, _)| session)
     }
 
-    /// With the rules that were asked for.
+    /// Opens a session with the requested rules.
     pub(super) fn judging(input: &Input, selection: &Selection) -> Result<Session, Failure> {
         Self::with_rules(input, selection, Found::add)
     }
 
-    /// With the rules that were asked for, and without a walk where git lists all files that will be read.
+    /// Opens a session of the index with the requested rules. It lists files with git instead of walking the directories.
     pub(super) fn of_index(input: &Input, selection: &Selection) -> Result<Session, Failure> {
-        // Values of charts that are named here are looked for among what lies here.
+        // Named values files are searched in the work tree.
         let needs_walk = |place: &Place| !input.values.is_empty() || place.named.iter().any(|it| it.is_file());
         Self::with_rules(input, selection, |found, path, place| {
             if needs_walk(place) {
@@ -136,7 +136,7 @@ impl Session {
         })
     }
 
-    /// Only the settings and the rules that hold for what was named.
+    /// Opens a session with settings and rules only.
     pub(super) fn rules_only(input: &Input, selection: &Selection) -> Result<Session, Failure> {
         Self::with_rules(input, selection, |_, _, _| {})
     }
@@ -168,7 +168,7 @@ impl Session {
         Ok(session)
     }
 
-    /// Only the settings that hold for what was named; nothing else is read.
+    /// Opens a session with settings only.
     pub(super) fn settings_only(input: &Input) -> Result<Session, Failure> {
         Self::with(input, |_, _, _| {}).map(|(session, _)| session)
     }
@@ -238,15 +238,15 @@ impl Session {
         Ok((session, place))
     }
 
-    /// What the settings and the packs say of rules.
+    /// Returns the rule settings of the repository and its packs.
     pub(super) fn rule_settings(&self) -> rules::Settings {
         let mut chosen = settings::rule_settings(&self.policy.config);
-        // What a pack forbids is told where rules are judged.
+        // Violations of a pack's `forbid` are reported when rules are loaded.
         let _ = packs::add(&self.policy.packs, &self.policy.config, &mut chosen);
         chosen
     }
 
-    /// What is compared with another state.
+    /// Returns the state for a comparison.
     pub(super) fn state(&self) -> State<'_> {
         State {
             sources: &self.sources,
@@ -259,7 +259,7 @@ impl Session {
         }
     }
 
-    /// The same settings on another state of the same tree.
+    /// Returns a session with the same settings for another state of the tree.
     pub(super) fn at(&self, tree: impl Tree + 'static, files: Vec<String>) -> Session {
         Session {
             sources: self.sources_of(tree),
@@ -274,7 +274,7 @@ impl Session {
         }
     }
 
-    /// The same settings on the tree of a commit: what was named may hold other files there.
+    /// Returns a session with the same settings for the tree of a commit, where the named directories can contain other files.
     pub(super) fn at_commit(&self, tree: impl Tree + 'static, mut files: Vec<String>) -> Session {
         files.retain(|file| !self.policy.packs.iter().any(|pack| pack.brings(file)));
         let session = self.at(tree, files);
@@ -283,7 +283,7 @@ impl Session {
         }
         let is_named = |file: &&String| self.scope.named.iter().any(|it| *file == it || is_below(file, it));
         let named = session.files.iter().filter(is_named);
-        // Of a chart the folder is told, not the file that makes it one.
+        // For a chart, the folder is reported instead of its Chart.yaml.
         let charts = named.clone().filter_map(|file| file.strip_suffix("Chart.yaml"));
         let charts = charts.map(|folder| folder.trim_end_matches('/').to_owned());
         let only = Some(named.cloned().chain(charts).collect());
@@ -291,7 +291,7 @@ impl Session {
         Session { scope, ..session }
     }
 
-    /// Everything that settings, rules and prices of this session were read from, as far as it stands in the tree.
+    /// Returns the files of the tree from which settings, rules and prices were read.
     pub(super) fn texts_of_settings(&self) -> Vec<(String, Arc<str>)> {
         self.sources.first(self.policy.files_of_settings)
     }
@@ -307,7 +307,7 @@ impl Session {
         Session { missing: Some(Box::new(missing)), ..self }
     }
 
-    /// Everything of this state, with what the later one has read of the files that are the same in both.
+    /// Analyzes this state, and reuses what the later state read from identical files.
     pub(super) fn analyze_before(&self, later: &Session) -> Analysis {
         if self.sources.share(&later.sources, self.policy.files_of_settings, |path| self.same.contains(path)) {
             self.cache.terraform.allow();
@@ -319,27 +319,27 @@ impl Session {
         self.missing.as_ref().and_then(|missing| missing())
     }
 
-    /// Other programs render charts and kustomizations.
+    /// Whether other programs render charts and kustomizations.
     pub(super) fn renders(&self) -> bool {
         self.scope.render.is_some()
     }
 
-    /// Files were named, and the whole repository around them is read.
+    /// Whether files were named. Then the whole repository around them is read.
     pub(super) fn reads_all(&self) -> bool {
         self.scope.only.is_some()
     }
 
-    /// The file was named as one.
+    /// Whether the file itself was named.
     fn is_named_as_file(&self, path: &str) -> bool {
         self.scope.named.iter().any(|named| named == path)
     }
 
-    /// What is not read of this state, beside what is found when it is.
+    /// Returns the parts of this state that cannot be read, in addition to those found while reading.
     pub(super) fn add_skipped(&mut self, unread: impl IntoIterator<Item = Skipped>) {
         self.skipped.extend(unread);
     }
 
-    /// The file is among what was named, so that it may be changed.
+    /// Whether the file is in the named paths, so that it can be changed.
     pub(super) fn is_named(&self, path: &str) -> bool {
         match &self.scope.only {
             Some(only) => only.contains(path),
@@ -347,7 +347,7 @@ impl Session {
         }
     }
 
-    /// More files, besides those that were found.
+    /// Adds files to those that were found.
     pub(super) fn add_files(&mut self, mut files: Vec<String>) {
         files.retain(|file| !self.policy.packs.iter().any(|pack| pack.brings(file)));
         self.files.extend(files);
@@ -355,7 +355,7 @@ impl Session {
         self.files.dedup();
     }
 
-    /// What a list of ignored files leaves out of the directories that were named.
+    /// Adds the files of the named directories that .gitignore leaves out.
     pub(super) fn add_ignored_files(&mut self) {
         let directories: Vec<PathBuf> =
             self.scope.named.iter().map(|it| file_tree::below(&self.scope.root, it)).collect();
@@ -364,21 +364,21 @@ impl Session {
         self.add_files(files);
     }
 
-    /// Leaves files out, and says why.
+    /// Leaves files out, and records the reason.
     pub(super) fn leave_out(&mut self, reason: &str, is_out: impl Fn(&str) -> bool) {
         let (out, kept): (Vec<String>, Vec<String>) = self.files.drain(..).partition(|file| is_out(file));
         self.files = kept;
         self.skipped.extend(out.into_iter().map(|path| Skipped::new(SkipKind::NotInBase, path, reason)));
     }
 
-    /// For verbs that judge nothing: what stands in the files that were named.
+    /// Analyzes the named files without rules.
     pub(super) fn analyze(&self) -> Analysis {
         let mut analysis = self.analyze_all();
         self.limit(&mut analysis, &mut Vec::new());
         analysis
     }
 
-    /// Everything, before anything is decided about it and left out.
+    /// Analyzes all files, before suppressions and scope are applied.
     pub(super) fn analyze_all(&self) -> Analysis {
         let _progress = Progress::start(self.files.len());
         let mut analysis = match &self.scope.render {
@@ -394,7 +394,7 @@ impl Session {
         analysis
     }
 
-    /// Files that would be read if they could be: whoever makes a file too large must not be told that it is clean.
+    /// Reports files that cannot be read. Otherwise, a file that is too large would look clean.
     fn hidden(&self) -> Vec<Finding> {
         let refused = self.sources.refused();
         let is_asked = |path: &str| self.files.binary_search_by(|it| it.as_str().cmp(path)).is_ok();
@@ -411,15 +411,20 @@ impl Session {
             let file = self.sources.derive(path, String::new(), Vec::new());
             let help = matches!(why, ReadError::TooLarge { .. })
                 .then(|| "split the file, or raise `bounds.file-mib` in gpulint.toml".to_owned());
-            self.settings.rules.say("unreadable", format!("this file is not read: {why}"), help, Span::new(file, 0, 0))
+            self.settings.rules.say(
+                "unreadable",
+                format!("gpulint did not read this file: {why}"),
+                help,
+                Span::new(file, 0, 0),
+            )
         };
         hidden.into_iter().filter_map(say).collect()
     }
 
-    /// Files that were found and could not be read: pipes, links that lead nowhere, what is too large or may not be read.
+    /// Returns files that could not be read: pipes, links without a target, files that are too large or forbidden.
     fn refused(&self) -> impl Iterator<Item = Skipped> {
         let refused = self.sources.refused().into_iter();
-        // Data is often kept elsewhere; whether it is a manifest, nobody would know by its name.
+        // A link to data often leads nowhere, and its name does not show whether it is a manifest.
         let is_data =
             |path: &str| path.ends_with(".json") && !files::is_terraform(path) && !self.is_named_as_file(path);
         let found = refused.filter(move |(path, why)| {
@@ -437,7 +442,7 @@ impl Session {
         analysis
     }
 
-    /// Leaves out what does not stand in the files that were named, if files were.
+    /// If files were named, leaves out results of other files.
     fn limit(&self, analysis: &mut Analysis, findings: &mut Vec<Decided>) {
         let Some(only) = &self.scope.only else { return };
         let kept = analysis.keep(&self.sources, only);
@@ -472,7 +477,7 @@ impl Session {
         }
     }
 
-    /// Which prices are used.
+    /// Returns the prices in use.
     fn catalog_in_use(&self) -> crate::report::Catalog {
         crate::report::Catalog {
             version: format!("{} {}", env!("CARGO_PKG_VERSION"), self.settings.catalog.layers()),
@@ -480,27 +485,22 @@ impl Session {
         }
     }
 
-    /// Rules that did not load, or failed: what the others said was told, but nothing may seem clean.
+    /// Fails if a rule did not load or failed. The results of the other rules were reported, but nothing must look clean.
     pub(super) fn demand_whole_rules(&self, analysis: &Analysis) -> Result<(), Failure> {
         let failed = analysis.broken_rules.iter().cloned().map(Diagnostic::from);
         let wrong: Vec<Diagnostic> = self.policy.wrong_rules.iter().cloned().chain(failed).collect();
         if wrong.is_empty() {
             return Ok(());
         }
-        Err(settings::refused(&self.sources, &self.scope.paths, &wrong, "some rules could not be used"))
+        Err(settings::refused(&self.sources, &self.scope.paths, &wrong, "some rules have errors"))
     }
 
-    /// Rules that are named and are not there, or cannot be used as the settings say.
+    /// Fails if the settings name an unknown rule, or set it wrongly.
     pub(super) fn demand_rules(&self) -> Result<(), Failure> {
         if self.policy.wrong_rules.is_empty() {
             return Ok(());
         }
-        Err(settings::refused(
-            &self.sources,
-            &self.scope.paths,
-            &self.policy.wrong_rules,
-            "some rules could not be used",
-        ))
+        Err(settings::refused(&self.sources, &self.scope.paths, &self.policy.wrong_rules, "some rules have errors"))
     }
 
     pub(super) fn outcome(&self, analysis: &Analysis) -> Outcome {
@@ -508,15 +508,15 @@ impl Session {
             return Outcome::Passed;
         }
         output::complain(
-            "nothing was checked: no Terraform, Kubernetes or CloudFormation here\n  help: run it where they are, or name them, as in \
-             `gpulint check infra/`; --allow-empty makes this exit with 0",
+            "nothing was checked: no Terraform, Kubernetes or CloudFormation files found\n  help: run gpulint in their directory, or pass it, as in \
+             `gpulint check infra/`; with --allow-empty, this exits with 0",
         );
         Outcome::Empty
     }
 }
 
 impl Session {
-    /// Text without accelerators was checked; text that is neither Terraform nor Kubernetes was not.
+    /// Whether anything was checked. Files without accelerators count, files in unsupported languages do not.
     pub(super) fn was_anything_checked(&self, analysis: &Analysis) -> bool {
         let named = |file: &&String| self.scope.only.as_ref().is_none_or(|only| only.contains(*file));
         let mut files = self.files.iter().filter(named);
@@ -567,7 +567,7 @@ fn is_manifest(text: &str) -> bool {
     text.contains("apiVersion") && text.contains("kind") && text.lines().any(|line| is_key(line, "apiVersion"))
 }
 
-/// What pages may call things. Pages that are named are read without settings; what these add to names holds all the same.
+/// Returns the names that rules can use. For rule files named on the command line, the names in the settings are valid, too.
 fn names_here(session: &Session, is_without_settings: bool) -> rules::KnownNames {
     let around = is_without_settings.then(|| Session::settings_only(&Input::here()).ok()).flatten();
     let SessionPolicy { config, .. } = &around.as_ref().unwrap_or(session).policy;

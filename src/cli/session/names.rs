@@ -1,4 +1,4 @@
-//! Settings that name what the catalog does not know: a discount for `amazon` would lower nothing, and nobody would notice.
+//! Finds names in settings that the catalog does not know. For example, a discount for `amazon` would silently have no effect.
 
 use crate::catalog::{Catalog, covers};
 use crate::config::{Config, Entry, Table, setting};
@@ -6,7 +6,7 @@ use crate::diagnostic::{Diagnostic, Level, nearest};
 use crate::inventory::Purpose;
 use crate::source::Span;
 
-/// Every name that nothing has, with the nearest that something has.
+/// Returns each unknown name, with the most similar known name.
 pub(in crate::cli) fn unknown(config: &Config, catalog: &Catalog) -> Vec<Diagnostic> {
     let mut names = Names { catalog, wrong: Vec::new() };
     for (provider, entry) in config.below(setting!("prices.discount")) {
@@ -29,7 +29,7 @@ pub(in crate::cli) fn unknown(config: &Config, catalog: &Catalog) -> Vec<Diagnos
         names.contract(&table);
     }
     for table in config.tables(setting!("hardware")) {
-        // Accelerators of one's own may be such that no cloud rents out: only a slip is refused.
+        // Own accelerators can be missing from all clouds, so only likely typing errors are refused.
         if let Some((name, span)) = table.text_at(setting!("hardware[].accelerator"))
             && names.catalog.accelerator(name).is_none()
             && names.nearest_accelerator(name).is_some()
@@ -47,7 +47,7 @@ struct Names<'a> {
 
 impl Names<'_> {
     fn refuse(&mut self, what: &str, name: &str, meant: Option<&str>, span: Span) {
-        let message = format!("there is no {what} `{}`", name.escape_debug());
+        let message = format!("unknown {what} `{}`", name.escape_debug());
         let diagnostic = Diagnostic::new(Level::Error, message, Some(span));
         self.wrong.push(match meant {
             Some(meant) => diagnostic.with_help(format!("did you mean `{meant}`?")),

@@ -1,11 +1,11 @@
-//! Budgets that no resource counts to: a name that is misspelt lets everything pass.
+//! Finds budgets without resources: with a misspelled name, every change would pass.
 
 use super::Session;
 use crate::Analysis;
 use crate::inventory::{Fact, Resource};
 
 impl Session {
-    /// A line for each budget about a label with a value that nothing carries.
+    /// Returns a line for each budget whose label no resource has.
     pub(in crate::cli) fn budgets_of_nobody(&self, analysis: &Analysis) -> Vec<String> {
         let resources = &analysis.inventory.resources;
         if resources.is_empty() || self.scope.only.is_some() {
@@ -18,7 +18,7 @@ impl Session {
             let at = self.scope.paths.locate(&self.sources, span);
             let meant = other(resources, key, value);
             format!(
-                "the budget of {key} = \"{value}\" ({}:{}) counts nothing: no resource carries it{meant}",
+                "the budget for {key} = \"{value}\" ({}:{}) contains no resources: none has this label{meant}",
                 at.path, at.line
             )
         };
@@ -26,7 +26,7 @@ impl Session {
     }
 }
 
-/// It carries the label, or nobody can tell.
+/// Whether the resource has the label, or its labels are unknown.
 fn may_carry(resource: &Resource, key: &str, value: &str) -> bool {
     match resource.labels.entries.get(key) {
         Some(Fact::Known(known)) => *known.value == *value,
@@ -35,11 +35,11 @@ fn may_carry(resource: &Resource, key: &str, value: &str) -> bool {
     }
 }
 
-/// What was probably meant: another spelling of the key, or of the value.
+/// Returns the label that was probably meant: another spelling of the key or the value.
 fn other(resources: &[Resource], key: &str, value: &str) -> String {
     let labels = || resources.iter().flat_map(|it| &it.labels.entries);
     if let Some((spelt, _)) = labels().find(|(it, _)| it.as_str() != key && it.eq_ignore_ascii_case(key)) {
-        return format!("; some carry `{spelt}`");
+        return format!("; some have `{spelt}`");
     }
     let values = labels().filter(|(it, _)| it.as_str() == key).filter_map(|(_, fact)| fact.value());
     let mut values: Vec<&str> = values.map(|it| &**it).filter(|it| *it != value).collect();
@@ -48,7 +48,7 @@ fn other(resources: &[Resource], key: &str, value: &str) -> String {
     match values.as_slice() {
         [] => String::new(),
         values => {
-            format!("; its values are {}", values.iter().take(MOST_NAMED).copied().collect::<Vec<_>>().join(", "))
+            format!("; resources have {}", values.iter().take(MOST_NAMED).copied().collect::<Vec<_>>().join(", "))
         }
     }
 }

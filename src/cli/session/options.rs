@@ -1,4 +1,4 @@
-//! What the command line and the settings say, as the rooms take it that read and deploy.
+//! Converts the command line and the settings into the options of the readers.
 
 use std::path::PathBuf;
 
@@ -14,7 +14,7 @@ use crate::inventory::GivenRun;
 use crate::source::Span;
 use crate::{kubernetes, terraform};
 
-/// The names of files of values with which charts are rendered.
+/// Returns the names of values files with which charts are rendered.
 pub(super) fn chart_values(input: &Input, config: &Config, files: &[String]) -> Result<Vec<String>, Failure> {
     if input.values.is_empty() {
         return Ok(config.texts(setting!("values")).iter().map(|(name, _)| name.clone()).collect());
@@ -30,17 +30,17 @@ pub(super) fn chart_values(input: &Input, config: &Config, files: &[String]) -> 
             |file: &String| file.strip_suffix(wanted).is_some_and(|rest| rest.is_empty() || rest.ends_with('/'));
         let called: Vec<&String> = files.iter().filter(|file| is_called(file)).collect();
         if called.is_empty() {
-            return Err(Failure::new(format!("no file of values is called `{name}`"))
-                .with_help("name it as it is called within the directory of its chart"));
+            return Err(Failure::new(format!("no values file has the name `{name}`"))
+                .with_help("pass the file's path relative to its chart"));
         }
         let in_chart =
             |file: &&&String| charts.iter().any(|chart| chart.is_empty() || file.starts_with(&format!("{chart}/")));
         if charts.len() != 1 && !called.iter().any(|file| in_chart(&file)) {
             return Err(Failure::new(format!(
-                "`{name}` lies in no chart, and there are {} that it may be for",
+                "`{name}` is not in the directory of a chart, and could belong to {} charts",
                 charts.len()
             ))
-            .with_help("name the directory of the chart and the file, or say it in gpulint.toml under [[runs]]"));
+            .with_help("pass the directory of one chart, or add the file to [[runs]] in gpulint.toml"));
         }
     }
     Ok(input.values.clone())
@@ -56,7 +56,7 @@ pub(super) fn render_request(
     let is_asked = input.render || configured && !input.starts_nothing;
     if is_asked && serving::folder().is_some() {
         output::complain(
-            "note: `render` is not followed here: a server starts no program, and reads charts and overlays itself",
+            "note: the server ignores `render` because it starts no programs: it renders charts and overlays with the built-in renderer",
         );
     }
     (is_asked && serving::folder().is_none()).then(|| render::Request {
@@ -66,7 +66,7 @@ pub(super) fn render_request(
     })
 }
 
-/// Patterns of the settings and of the command line.
+/// Returns the patterns of the settings and of the command line.
 pub(super) fn excluded(input: &Input, config: &Config) -> Vec<String> {
     let configured = config.texts(setting!("exclude")).iter().map(|(pattern, _)| pattern.clone());
     configured.chain(input.exclude.iter().cloned()).collect()
@@ -123,7 +123,7 @@ pub(super) fn terraform_options(
     })
 }
 
-/// The variables that Terraform takes from the environment.
+/// Returns the Terraform variables of the environment.
 fn environment() -> Vec<(String, String)> {
     let mut variables: Vec<(String, String)> = std::env::vars_os()
         .filter_map(|(name, value)| {
@@ -144,7 +144,7 @@ pub(super) fn kubernetes_options(config: &Config, values: &[String]) -> kubernet
     }
 }
 
-/// What charts are told of the cluster.
+/// Returns the cluster for which charts are rendered.
 fn cluster(config: &Config) -> kubernetes::Cluster {
     let usual = kubernetes::Cluster::default();
     let whole = |(version, _): (&str, Span)| match version.trim_start_matches('v') {

@@ -1,4 +1,4 @@
-//! Settings, rules and prices of another commit: a change must not relax the gate that it has to pass.
+//! Reads settings, rules and prices from another commit (--policy-ref), so that a change cannot relax the gate that checks it.
 
 use crate::cli::Failure;
 use crate::cli::args::Input;
@@ -8,8 +8,8 @@ use crate::cli::world::place::{self, Place};
 use crate::config;
 use crate::source::{BESIDE, Entry, ReadError, Tree};
 
-/// The tree at hand, with the commit of the policy beside it, where no path of the tree leads: what settings name relative to
-/// themselves is found there too, and a message shows which commit it is about.
+/// The work tree, with the policy's commit in a directory that no path of the work tree can reach. Files that settings name relative to
+/// themselves are found there, too, and messages show the commit.
 pub(in crate::cli) struct PolicyTree {
     here: DiskTree,
     policy: Option<(String, GitTree)>,
@@ -19,14 +19,14 @@ impl PolicyTree {
     pub(in crate::cli) fn open(input: &Input, place: &Place, here: DiskTree) -> Result<PolicyTree, Failure> {
         let Some(reference) = &input.policy_ref else { return Ok(PolicyTree { here, policy: None }) };
         if place::repository(&place.root) != Some(&place.root) {
-            return Err(Failure::new("--policy-ref needs one git repository around everything that is named"));
+            return Err(Failure::new("with --policy-ref, all given paths must be in one git repository"));
         }
         let base = Base::tip(&place.root, reference)?;
         let short = base.commit.get(..12).unwrap_or(&base.commit);
         Ok(PolicyTree { here, policy: Some((format!("{BESIDE}{short}:"), base.tree()?)) })
     }
 
-    /// The nearest file of settings above a directory of the tree, as it is in the policy's commit.
+    /// Returns the nearest settings file above a directory, in the policy's commit.
     pub(in crate::cli) fn nearest(&self, directory: &str) -> Option<String> {
         let (prefix, tree) = self.policy.as_ref()?;
         let mut directory = directory;
@@ -46,7 +46,7 @@ impl PolicyTree {
         }
     }
 
-    /// A file of the tree, where the policy's commit keeps it.
+    /// Returns the path of a file in the policy's commit.
     pub(in crate::cli) fn file(&self, path: String) -> String {
         match &self.policy {
             Some((prefix, _)) => format!("{prefix}/{path}"),

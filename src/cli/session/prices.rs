@@ -1,4 +1,4 @@
-//! What the configuration says about prices, as the pricing room takes it.
+//! Converts the price settings for the module `pricing`.
 
 use std::fs;
 use std::path::Path;
@@ -13,11 +13,11 @@ use crate::pricing::{Contract, Owned, PricingSettings, Purchased, Scenario, Term
 use crate::rules::in_the_book;
 use crate::source::Date;
 
-/// The catalog that `--prices` names, and whether it names a file of the user's own.
+/// Returns the catalog of `--prices`, and whether it is a custom file.
 pub(in crate::cli) fn catalog(named: Option<&Path>) -> Result<(Catalog, bool), Failure> {
     let word = named.map(|path| path.to_string_lossy());
     match (word.as_deref(), named) {
-        // What was fetched lies in the home of the user.
+        // Fetched prices are in the user's cache.
         (None, _) if serving::folder().is_some() => Ok((Catalog::embedded(), false)),
         (Some("embedded"), _) => Ok((Catalog::embedded(), false)),
         (Some(word), Some(path)) if word != "cached" => {
@@ -33,7 +33,7 @@ pub(in crate::cli) fn catalog(named: Option<&Path>) -> Result<(Catalog, bool), F
     }
 }
 
-/// Lays prices of the user's own over a catalog.
+/// Overlays a catalog with custom prices.
 pub(in crate::cli) fn lay_over(
     catalog: Catalog,
     shown: &str,
@@ -43,7 +43,7 @@ pub(in crate::cli) fn lay_over(
     catalog.with_prices_at(shown, text, usd_per_unit).map_err(|error| {
         let page = in_the_book("own-prices");
         Failure::new(error.to_string()).with_help(format!(
-            "the columns are those of gpulint's own tables, of FOCUS, or of AWS's cost and usage report: {page}"
+            "use the columns of gpulint's price tables, of FOCUS, or of the AWS Cost and Usage Report: {page}"
         ))
     })
 }
@@ -118,7 +118,7 @@ fn usage(table: &Table<'_>) -> Usage {
     }
 }
 
-/// What servers are asked for on a usual day.
+/// Returns the traffic settings.
 pub(in crate::cli) fn traffic(config: &Config) -> Vec<Traffic> {
     config.tables(setting!("traffic")).map(|table| traffic_of(&table)).collect()
 }

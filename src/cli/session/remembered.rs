@@ -1,8 +1,8 @@
-//! What a comparison of the index remembers for the next one, by what git calls a text: what a manifest is good for, and small
-//! texts that were read. Of a repository with many files a commit changes few, and nothing of the others is looked at again.
+//! The cache of `diff --staged`, by git object id: classifications of manifests, and small
+//! file contents. A commit changes few files of a large repository, and the others need not be read again.
 //!
-//! What is remembered cannot be wrong: only this user's gpulint can seal it, the file is for one build of this program and for
-//! the same questions, and each of its texts was called what it is kept by. Deleting it changes nothing but the time.
+//! The cache cannot be forged: only this user's gpulint can seal it, the file is for one build of this program and for
+//! the same options, and each entry was verified against its object id. Deleting the cache only costs time.
 
 use std::collections::HashMap;
 use std::fs;
@@ -18,26 +18,26 @@ use crate::cli::world::{cache, ci, sealed};
 use crate::kubernetes::{Look, Looks, is_manifest};
 use crate::source::{sha256, to_hex};
 
-/// The shape of what is kept: raised when it changes.
+/// The version of the cache's format.
 const SHAPE: u32 = 1;
-/// Longer texts are few, and are read where they are needed.
+/// The longest content that is cached. Longer files are rare.
 const LONGEST_TEXT_BYTES: usize = 64 << 10;
 const MOST_TEXT_BYTES: usize = 48 << 20;
-/// More files than any repository has that is read at all.
+/// The most entries of the cache.
 const MOST_LOOKS: usize = 1 << 20;
-/// What is remembered at most.
+/// The largest size of the cache.
 const LONGEST_FILE_BYTES: u64 = 128 << 20;
-/// It is written anew where one in so many of what it holds is new: a commit brings few, and they are soon looked at.
+/// The cache is rewritten if at least one in this many entries is new. Fewer new entries are cheap to read again.
 const PART: usize = 100;
-/// So many repositories, each with the questions that were asked last; and what no run has written for so long goes.
+/// The most cache files, and the age from which unused files are deleted.
 const MOST_FILES: usize = 32;
 const UNUSED: Duration = Duration::from_secs(60 * 86_400);
 
-/// The list of the index, with what is known of its texts.
+/// The entries of the index, with cached knowledge of their contents.
 pub(in crate::cli) struct StagedFiles {
     pub(in crate::cli) index: Entries,
     pub(in crate::cli) memory: Arc<Memory>,
-    /// Where it is kept; nowhere where this system has no place for what can be made again.
+    /// The cache file, or `None` if this system has no cache directory.
     path: Option<PathBuf>,
     ground: String,
 }
@@ -52,7 +52,7 @@ impl StagedFiles {
         StagedFiles { index, memory: Arc::new(memory), path, ground }
     }
 
-    /// What is known of the manifests among these files.
+    /// Returns the cached classifications of these files.
     pub(super) fn looks(&self, files: &[String]) -> Looks {
         let known = files.iter().filter(|path| is_manifest(path)).filter_map(|path| {
             let code = self.memory.look(&id_of(self.index.id(path)?)?, Look::class(path))?;
@@ -61,7 +61,7 @@ impl StagedFiles {
         Looks::remembered(known.collect())
     }
 
-    /// Remembers what this state of a tree was found to be, where that is more than was known.
+    /// Writes new results of this state to the cache.
     pub(in crate::cli) fn keep(&self, session: &Session) {
         let Some(path) = &self.path else { return };
         let looks = &session.cache.looks;
@@ -89,7 +89,7 @@ impl StagedFiles {
         sweep(path);
     }
 
-    /// Small texts that were read, are what git calls so, and were not known.
+    /// Returns small contents that were read, match their object id, and are not cached yet.
     fn new_texts<'s>(&self, session: &'s Session) -> HashMap<&'s str, Arc<str>> {
         let text = |path: &'s String| {
             if !session.sources.has(path) {
@@ -104,20 +104,20 @@ impl StagedFiles {
     }
 }
 
-/// Everything that what is found of a text depends on beside the text.
+/// Returns a digest of everything except the content on which a classification depends.
 fn ground(session: &Session) -> String {
     let (wanted, largest) = (session.settings.rules.raw(), session.sources.limits().file_bytes);
     to_hex(&sha256(format!("{SHAPE} {}\n{wanted:?} {largest}", sealed::program()).as_bytes()))
 }
 
-/// One file for a repository and for what was asked of it.
+/// Returns the name of the cache file for a repository and its options.
 fn name(session: &Session, ground: &str) -> String {
     let repository = to_hex(&sha256(session.scope.root.to_string_lossy().as_bytes()));
     let part = |digest: &str| digest.chars().take(16).collect::<String>();
     format!("{}-{}.texts", part(&repository), part(ground))
 }
 
-/// Takes away what was not written for long, and all but the newest.
+/// Deletes old cache files, and all but the newest.
 fn sweep(written: &Path) {
     let Some(directory) = written.parent() else { return };
     let age = |path: &Path| fs::symlink_metadata(path).ok()?.modified().ok()?.elapsed().ok();

@@ -1,4 +1,4 @@
-//! Finds and reads the settings, and the baseline beside them.
+//! Finds and reads the settings and the baseline.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ use crate::report::{self, Paths, Style};
 use crate::rules::{self, Override, PageText, Parameter, Profile};
 use crate::source::{self, ReadError, Sources, Span};
 
-/// The file of settings for what was named: given by hand, or the nearest one up to the repository's root.
+/// Returns the settings file: that of --config, or the nearest one up to the root of the repository.
 pub(in crate::cli) fn find(input: &Input, place: &Place, tree: &PolicyTree) -> Result<Option<String>, Failure> {
     if input.no_config {
         return Ok(None);
@@ -41,8 +41,14 @@ pub(in crate::cli) fn find(input: &Input, place: &Place, tree: &PolicyTree) -> R
             };
             let shown = |path: &Path| place.in_tree(path).map(|path| place.paths().show(&path)).unwrap_or_default();
             let (a, b) = (shown(other), shown(path));
-            let message = format!("two files of settings apply: {} to `{a}`, {} to `{b}`", show(before), show(&file));
-            return Err(Failure::new(message).with_help("check them one by one, or name one file with --config"));
+            let message = format!(
+                "the given paths have different settings files: {} applies to `{a}`, {} to `{b}`",
+                show(before),
+                show(&file)
+            );
+            return Err(
+                Failure::new(message).with_help("check the paths separately, or pass one settings file with --config")
+            );
         }
         found.push((path, file));
     }
@@ -60,18 +66,18 @@ fn nearest(path: &Path, place: &Place, tree: &PolicyTree) -> Option<String> {
     place.in_tree(&inside.map(|ancestor| ancestor.join(config::FILE_NAME)).find(|file| file.is_file())?)
 }
 
-/// Reads it; what is wrong with it ends the run.
+/// Reads the settings file, and fails if it has errors.
 pub(in crate::cli) fn load(sources: &Sources, path: Option<&str>, place: &Place) -> Result<Config, Failure> {
     let Some(path) = path else { return Ok(Config::default()) };
     let (config, wrong) = config::load(sources, path, env!("CARGO_PKG_VERSION"));
     if wrong.is_empty() {
         return Ok(config);
     }
-    let what = format!("`{}` cannot be used", place.paths().show(path));
-    Err(refused(sources, &place.paths(), &wrong, &what).with_help("`gpulint config schema` lists every setting"))
+    let what = format!("`{}`", place.paths().show(path));
+    Err(refused(sources, &place.paths(), &wrong, &what).with_help("run `gpulint config schema` to list every setting"))
 }
 
-/// Where a file lies that no setting names: beside the settings, else at the top of what is read.
+/// Returns the default path of a file: next to the settings, or else at the root of the tree.
 pub(in crate::cli) fn beside(name: &str, settings: Option<&str>, place: &Place, tree: &PolicyTree) -> String {
     let inside = |directory: &str| match directory {
         "" => name.to_owned(),
@@ -86,7 +92,7 @@ pub(in crate::cli) fn beside(name: &str, settings: Option<&str>, place: &Place, 
     }
 }
 
-/// Where a file of measured use may lie that no setting names: beside the settings, or in a directory around what was named.
+/// Returns the default paths of usage metrics: next to the settings, or in a directory that contains the named paths.
 pub(in crate::cli) fn places_of_usage(name: &str, beside: String, place: &Place, tree: &PolicyTree) -> Vec<String> {
     let mut places = vec![beside];
     for path in &place.named {
@@ -95,7 +101,7 @@ pub(in crate::cli) fn places_of_usage(name: &str, beside: String, place: &Place,
         while let Some(directory) = inside {
             let file = if directory.is_empty() { name.to_owned() } else { format!("{directory}/{name}") };
             let file = tree.file(file);
-            // A hook names many files of few directories: each is looked at once.
+            // A hook names many files in few directories, so each directory is added once.
             if !places.contains(&file) {
                 places.push(file);
             }
@@ -105,7 +111,7 @@ pub(in crate::cli) fn places_of_usage(name: &str, beside: String, place: &Place,
     places
 }
 
-/// The files of measured use that are there, and what is said about them. One that the settings name must be there.
+/// Returns the existing files of usage metrics with their settings. A file that the settings name must exist.
 pub(in crate::cli) fn measured(
     sources: &Sources,
     config: &Config,
@@ -113,15 +119,15 @@ pub(in crate::cli) fn measured(
     place: &Place,
 ) -> Result<UsageOptions, Failure> {
     let [usual, usual_paid] = usual;
-    let help = "`measured.files` in gpulint.toml names it; `gpulint usage import` writes one";
+    let help = "correct `measured.files` in gpulint.toml, or write the file with `gpulint usage import`";
     let files = rows_of(sources, config.texts(setting!("measured.files")), usual, place, help)?;
-    let help = "`paid.files` in gpulint.toml names it; `gpulint usage bill` writes one";
+    let help = "correct `paid.files` in gpulint.toml, or write the file with `gpulint usage bill`";
     let paid_files = rows_of(sources, config.texts(setting!("paid.files")), usual_paid, place, help)?;
     let options = usage_options(config);
     Ok(UsageOptions { files, paid: PaidOptions { files: paid_files, ..options.paid }, ..options })
 }
 
-/// What settings say of measured use, save where it lies: that is where it usually does.
+/// Returns the settings for usage metrics with the default paths.
 pub(in crate::cli) fn usage_options(config: &Config) -> UsageOptions {
     let clusters = config.below(setting!("measured.clusters"));
     let clusters = clusters.filter_map(|(form, entry)| Some((form.to_owned(), entry.value.text()?.to_owned())));
@@ -135,7 +141,7 @@ pub(in crate::cli) fn usage_options(config: &Config) -> UsageOptions {
     }
 }
 
-/// What settings say of bills.
+/// Returns the settings for bills.
 pub fn paid(config: &Config) -> PaidOptions {
     PaidOptions {
         files: Vec::new(),
@@ -144,7 +150,7 @@ pub fn paid(config: &Config) -> PaidOptions {
     }
 }
 
-/// The files that settings name, which must be there; else the usual one, if it is.
+/// Returns the files that the settings name, which must exist, or else the first existing default file.
 fn rows_of(
     sources: &Sources,
     named: &[(String, Span)],
@@ -164,11 +170,11 @@ fn rows_of(
     Ok(named.iter().map(|(path, _)| path.clone()).collect())
 }
 
-/// Reads it, if it is there.
+/// Reads the baseline, if it exists.
 pub(in crate::cli) fn baseline(sources: &Sources, path: &str, place: &Place) -> Result<Baseline, Failure> {
     let failed = |why: String| {
-        Failure::new(format!("`{}` cannot be used: {why}", place.paths().show(path)))
-            .with_help("`gpulint baseline create` writes a new one")
+        Failure::new(format!("the baseline `{}` is invalid: {why}", place.paths().show(path)))
+            .with_help("remove the file, and run `gpulint baseline create` to write a new one")
     };
     match sources.open(path) {
         Ok(file) => Baseline::read(&sources.text(file)).map_err(failed),
@@ -177,21 +183,21 @@ pub(in crate::cli) fn baseline(sources: &Sources, path: &str, place: &Place) -> 
     }
 }
 
-/// The labels by which the user's own workloads declare a fact.
+/// Returns the labels that declare a fact, from `labels.declare`.
 pub(in crate::cli) fn declaring_labels(config: &Config) -> BTreeMap<String, String> {
     let declared = config.below(setting!("labels.declare"));
     declared.filter_map(|(label, entry)| Some((label.to_owned(), entry.value.text()?.to_owned()))).collect()
 }
 
-/// What is wrong with a table of models is told with what it should hold.
+/// The help for an error in a CSV file of models.
 pub(in crate::cli) const MODEL_COLUMNS: &str =
-    "the columns are those of gpulint's `pricing/models.csv`; `model_id` and `params_b` are needed";
+    "use the columns of gpulint's `pricing/models.csv`; `model_id` and `params_b` are required";
 
-/// What is wrong with a configuration of a model is told with what it should be.
+/// The help for an error in a model's config.json.
 pub(in crate::cli) const MODEL_CONFIG: &str =
-    "it is the config.json that is published beside a model's weights; `models.file` takes what it does not say";
+    "use the config.json that is published with the model's weights; add values that it lacks to `models.file`";
 
-/// What a configuration says about rules.
+/// Returns the settings for rules.
 pub fn rule_settings(config: &Config) -> rules::Settings {
     rules::Settings {
         forced: Default::default(),
@@ -219,7 +225,7 @@ pub fn rule_settings(config: &Config) -> rules::Settings {
     }
 }
 
-/// What is said for some paths: only what stands there.
+/// Returns the settings of a `[[paths]]` table, without defaults.
 fn layer(it: &config::PathLayer<'_>) -> rules::PathLayer {
     let rules::Settings {
         profile,
@@ -263,7 +269,7 @@ fn budget(it: &config::BudgetSetting<'_>) -> rules::Budget {
     rules::Budget { name, label, monthly_usd: it.monthly_usd }
 }
 
-/// What resources are called in messages, and the label and the value by which they are known.
+/// Returns the name of a group of resources for messages, and the label that selects them.
 fn whose(of: Option<(&str, &str)>) -> (String, Option<(String, String)>) {
     match of {
         None => ("all of it".to_owned(), None),
@@ -275,7 +281,7 @@ fn whose(of: Option<(&str, &str)>) -> (String, Option<(String, String)>) {
     }
 }
 
-/// What the command line says replaces what the configuration says.
+/// Returns the names of the command line, or else those of the settings.
 pub(super) fn chosen(asked: &[String], configured: &[(String, Span)]) -> Vec<(String, Option<Span>)> {
     if asked.is_empty() {
         configured.iter().map(|(name, span)| (name.clone(), Some(*span))).collect()
@@ -295,7 +301,7 @@ pub(in crate::cli) fn overridden(rule: &config::Rule) -> Override {
     }
 }
 
-/// A value as a parameter of a rule.
+/// Converts a value into a parameter of a rule.
 fn parameter(value: &config::SettingValue) -> Parameter {
     match value {
         config::SettingValue::Text(text) => Parameter::Text(text.clone()),
@@ -310,7 +316,7 @@ fn parameter(value: &config::SettingValue) -> Parameter {
     }
 }
 
-/// The Markdown files of a directory; not the one that introduces it.
+/// Returns the Markdown files of a directory, except README.md.
 pub(in crate::cli) fn pages_in(sources: &Sources, directory: &str, place: &Place) -> Result<Vec<PageText>, Failure> {
     let entries = sources.tree().list(directory);
     let is_page = |name: &str| name.ends_with(".md") && name != "README.md";
@@ -326,10 +332,10 @@ pub(in crate::cli) fn pages_in(sources: &Sources, directory: &str, place: &Place
     Ok(pages)
 }
 
-/// A run that ends, or ended, because something that was given to it is wrong.
+/// Returns the failure for errors in given files, with the lines in question.
 pub(in crate::cli) fn refused(sources: &Sources, paths: &Paths, wrong: &[Diagnostic], what: &str) -> Failure {
     let style = Style { color: output::errors_in_color(), ..Style::default() };
-    let count = if wrong.len() == 1 { "1 mistake".to_owned() } else { format!("{} mistakes", wrong.len()) };
+    let count = if wrong.len() == 1 { "1 error".to_owned() } else { format!("{} errors", wrong.len()) };
     let place = |it: &Diagnostic| {
         let span = sources.origin(it.span?);
         let help = it.help.as_deref().map(|help| format!("; {help}")).unwrap_or_default();
@@ -341,7 +347,7 @@ pub(in crate::cli) fn refused(sources: &Sources, paths: &Paths, wrong: &[Diagnos
             message,
         })
     };
-    Failure::new(format!("{what}: {count}, told above"))
+    Failure::new(format!("{what}: {count}, listed above"))
         .with_details(report::diagnostics(sources, paths, wrong, style))
         .at(wrong.iter().filter_map(place).collect())
 }

@@ -1,8 +1,8 @@
-//! What a pull request is compared with, and whose settings judge it: commits that its author cannot choose.
+//! Finds the base of a pull request, and the commit whose settings apply to it. The author of the change cannot choose either.
 //!
 //! A build checks out either the merge of the pull request, which the code host made, or its head. The first parent of that
-//! merge is the target branch as it is now. Of a head only the code host knows the target: its variables name the branch, and
-//! the origin has the tip of it. A commit in the history of the head is no answer, because the author chooses that history.
+//! merge is the current target branch. If the head is checked out, only the code host knows the target: its variables name the branch, and
+//! origin has its tip. The history of the head cannot be used, because the author writes that history.
 
 use std::path::{Path, PathBuf};
 
@@ -13,7 +13,7 @@ use crate::cli::world::git_origin;
 use crate::cli::world::git_program::{answer, ask, is_commit};
 use crate::cli::world::reference::split;
 
-/// What the build says about its pull request.
+/// The pull request of a build, from its environment.
 #[derive(Debug, Default)]
 pub(in crate::cli) struct Build {
     /// The commit that the code host made of the pull request and its target.
@@ -35,14 +35,14 @@ impl Build {
     }
 }
 
-/// Commits of a repository, fetched where the clone lacks them.
+/// Resolves commits, and fetches those that the clone lacks.
 pub(in crate::cli) struct Target<'a> {
     pub(in crate::cli) repository: &'a Path,
     pub(in crate::cli) build: &'a Build,
 }
 
 impl Target<'_> {
-    /// The commit that the change is compared with; none if the build is about no pull request.
+    /// Returns the base commit, or `None` if the build has no pull request.
     pub(in crate::cli) fn base(&self) -> Result<Option<String>, Failure> {
         if let Some(parent) = self.parent_of_merge()? {
             return self.held(parent).map(Some);
@@ -52,7 +52,7 @@ impl Target<'_> {
         Ok(Some(merge_base.unwrap_or(tip)))
     }
 
-    /// The commit whose settings, rules and prices judge the change: the target branch as it is now.
+    /// Returns the commit whose settings, rules and prices apply: the current target branch.
     pub(in crate::cli) fn policy(&self) -> Result<Option<String>, Failure> {
         match self.parent_of_merge()? {
             Some(parent) => self.held(parent).map(Some),
@@ -60,14 +60,14 @@ impl Target<'_> {
         }
     }
 
-    /// The first parent of the merge, if the code host made what is checked out of this pull request.
+    /// Returns the first parent of the merge, if the code host's merge commit is checked out.
     fn parent_of_merge(&self) -> Result<Option<String>, Failure> {
         let Some(merge) = self.build.merge.as_ref().filter(|it| is_commit(it)) else { return Ok(None) };
         if ask(self.repository, &["rev-parse", "HEAD"])?.as_ref() != Some(merge) {
             return Ok(None);
         }
         if ask(self.repository, &["rev-parse", "--is-shallow-repository"])?.as_deref() == Some("true") {
-            // Then git sees how the merge and its parents hang together.
+            // After this fetch, git knows the parents of the merge.
             git_origin::fetch(self.repository, merge, 2)?;
         }
         Ok(match self.parents(merge)?.as_slice() {
@@ -76,7 +76,7 @@ impl Target<'_> {
         })
     }
 
-    /// As the commit itself says: a shallow clone pretends that it has no parents.
+    /// Reads the parents from the commit object, because git hides them in a shallow clone.
     fn parents(&self, commit: &str) -> Result<Vec<String>, Failure> {
         let text = answer(self.repository, &["cat-file", "commit", commit])?.unwrap_or_default();
         let text = String::from_utf8_lossy(&text);
@@ -88,20 +88,20 @@ impl Target<'_> {
         if let Some(branch) = &self.build.branch {
             let name = format!("refs/heads/{branch}");
             return self.fetched(&name)?.map(Some).ok_or_else(|| {
-                Failure::new(format!("the target branch `{branch}` cannot be fetched from origin")).with_help(
-                    "let the checkout keep its credentials, or name a commit that the clone has: --base, --policy-ref",
+                Failure::new(format!("git cannot fetch the target branch `{branch}` from origin")).with_help(
+                    "let the checkout keep its credentials, or pass a commit of the clone with --base and --policy-ref",
                 )
             });
         }
         self.build.tip.clone().map(|tip| self.held(tip)).transpose()
     }
 
-    /// A commit that somebody named: by a branch, a tag, or an id. A name that is both a branch and a tag means neither,
-    /// because whoever may push the one could take the place of the other.
+    /// Resolves a branch, a tag, or an id. A name that is both a branch and a tag is refused,
+    /// because a pushed tag could replace the branch.
     pub(in crate::cli) fn named(&self, written: &str) -> Result<String, Failure> {
         let unknown = || {
-            Failure::new(format!("`{written}` is no commit that this clone has or can fetch"))
-                .with_help("name a branch, a tag or a commit of the origin, or check out with fetch-depth: 0")
+            Failure::new(format!("`{written}` is not a commit that this clone has or can fetch"))
+                .with_help("pass a branch, a tag or a commit of origin, or check out with fetch-depth: 0")
         };
         if written.starts_with('-') || written.contains(char::is_control) {
             return Err(unknown());
@@ -115,10 +115,10 @@ impl Target<'_> {
         }
         let reference = if name.starts_with("refs/") { Some(name.to_owned()) } else { self.reference(name)? };
         let Some(reference) = reference else {
-            // A part of an id.
+            // The name is a part of an id.
             return Base::tip(self.repository, written).map(|it| it.commit);
         };
-        // Only the origin knows a branch as it is now.
+        // Only origin has the current state of a branch.
         let is_named_in_full = name.starts_with("refs/heads/") && steps.is_empty();
         if is_named_in_full && let Some(tip) = self.fetched(&reference)? {
             return Ok(tip);
@@ -133,7 +133,7 @@ impl Target<'_> {
         known.ok_or_else(unknown)
     }
 
-    /// The full name of a branch or a tag, here or at the origin.
+    /// Returns the full name of a branch or a tag, in this clone or at origin.
     fn reference(&self, name: &str) -> Result<Option<String>, Failure> {
         let local =
             [format!("refs/heads/{name}"), format!("refs/remotes/{name}"), format!("refs/remotes/origin/{name}")];
@@ -153,16 +153,16 @@ impl Target<'_> {
                 }
                 None if tag.is_some() => {
                     return Err(Failure::new(format!(
-                        "`{name}` is a tag, and origin does not answer whether it is a branch as well"
+                        "`{name}` is a tag, and origin does not answer whether it is also a branch"
                     ))
-                    .with_help(format!("write {of_tag}")));
+                    .with_help(format!("if the tag is meant, pass {of_tag}")));
                 }
                 None => {}
             }
         }
         match (branch, tag) {
             (Some(_), Some(tag)) => Err(Failure::new(format!("`{name}` is a branch and a tag"))
-                .with_help(format!("write refs/heads/{name} or {tag}"))),
+                .with_help(format!("pass refs/heads/{name} or {tag}"))),
             (branch, tag) => Ok(branch.or(tag)),
         }
     }
@@ -171,7 +171,7 @@ impl Target<'_> {
         Ok(ask(self.repository, &["show-ref", "--verify", reference])?.is_some())
     }
 
-    /// A commit by its id, once it is in the clone.
+    /// Returns a commit after making sure that the clone contains it.
     fn held(&self, commit: String) -> Result<String, Failure> {
         let is_here = || {
             Ok(ask(self.repository, &["rev-parse", "--verify", "--quiet", &format!("{commit}^{{commit}}")])?.is_some())
@@ -181,7 +181,7 @@ impl Target<'_> {
         if is_commit(&commit) && (is_held()? || git_origin::fetch(self.repository, &commit, 1)? && is_held()?) {
             return Ok(commit);
         }
-        Err(Failure::new(format!("the commit {commit} is not in this clone and cannot be fetched"))
+        Err(Failure::new(format!("the commit {commit} is not in this clone, and git cannot fetch it"))
             .with_help("check out with fetch-depth: 0"))
     }
 
@@ -193,9 +193,9 @@ impl Target<'_> {
     }
 }
 
-/// The repository around a directory.
+/// Returns the repository that contains a directory.
 pub(in crate::cli) fn repository(here: &Path) -> Result<PathBuf, Failure> {
-    crate::cli::world::place::repository(here)
-        .map(Path::to_owned)
-        .ok_or_else(|| Failure::new("this is no git repository").with_help("run it in the checkout of the change"))
+    crate::cli::world::place::repository(here).map(Path::to_owned).ok_or_else(|| {
+        Failure::new("this is not a git repository").with_help("run the command in the checkout of the change")
+    })
 }

@@ -1,4 +1,4 @@
-//! What a change touches: every file that may differ between its two states, of whatever kind.
+//! Finds every file of any kind that can differ between the two states of a change.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -10,7 +10,7 @@ use crate::cli::world::git::{Entries, GitTree};
 use crate::cli::world::place::names_of;
 use crate::compare::Touched;
 
-/// Between a commit and the work tree, or what is staged.
+/// Compares a commit with the work tree or the index.
 pub(super) fn since(
     base: &GitTree,
     repository: &Path,
@@ -30,7 +30,7 @@ pub(super) fn since(
     let submodules: BTreeSet<String> = base.submodules().into_iter().collect();
     let is_other = |path: &str| base.id(path) != now.get(path).copied();
     let may_differ = |path: &&str| is_wanted(path) && !submodules.contains(*path) && !same.contains(*path);
-    // What is staged has no other text than that of its objects.
+    // Staged files have the content of their git objects.
     let differs = |path: &&str| !is_staged || is_other(path);
     let added = now.keys().copied().filter(|path| base.id(path).is_none());
     let all = base.ids().map(|(path, _)| path).chain(added);
@@ -39,7 +39,7 @@ pub(super) fn since(
     Ok(Touched { files, submodules })
 }
 
-/// Between two directories, of which `there` has files of its own names.
+/// Compares two directories.
 pub(super) fn between(head: &Session, there: &Path, in_tree: impl Fn(&Path) -> Option<String>) -> Touched {
     let directories = head.scope.named.iter().map(|it| below(&head.scope.root, it));
     let here = directories.filter(|it| it.is_dir()).flat_map(|it| discover::every_file(&it));

@@ -1,5 +1,5 @@
-//! What git tracks is part of a change and of what is deployed, whatever a list of ignored files or the name of a folder
-//! would leave out of a walk: whoever writes a change writes those too.
+//! Adds tracked files to those found on disk. Tracked files are part of a change and of a deployment, even if .gitignore or the name of a folder
+//! excludes them from a walk: the author of a change could write these lists, too.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -12,10 +12,10 @@ use crate::front_ends::files;
 use crate::runs::is_copy;
 use crate::source::{named, parent};
 
-/// Files of the kinds that are read which git tracks, which are there, and which are not among those that were found.
+/// Returns tracked files of supported kinds that exist and were not found.
 pub(super) fn left_out(repository: &Path, found: &[String]) -> Result<Vec<String>, Failure> {
     let Some(listed) = git_program::answer(repository, &["ls-files", "-z", "--cached"])? else {
-        return Err(Failure::new("git does not list the files that it tracks"));
+        return Err(Failure::new("git cannot list the tracked files"));
     };
     let names = listed.split(|byte| *byte == 0).map(|name| named(name).into_owned());
     Ok(missing(repository, names, found))
@@ -38,7 +38,7 @@ pub(super) fn not_found(place: &Place, found: &[String]) -> Vec<String> {
             reads_all || wanted.iter().any(is_below)
         };
         let named: Vec<String> = place.named.iter().filter_map(|it| place.in_tree(it)).collect();
-        // A copy of modules and units is read where it comes from, unless somebody names it.
+        // Copies of modules and units are read at their origin, unless the user names the copy.
         let is_cached = |file: &String| is_copy(parent(file)) && !named.iter().any(|it| is_copy(it));
         let tracked = git_index::tracked_names(repository, is_wanted)?.into_iter().map(in_tree);
         Some(missing(&place.root, tracked.filter(|file| !is_cached(file)), found))
@@ -46,13 +46,13 @@ pub(super) fn not_found(place: &Place, found: &[String]) -> Vec<String> {
     repositories.filter_map(of_repository).flatten().collect()
 }
 
-/// Those of some files that may be read, are there, and were not found.
+/// Returns the files that can be read, exist, and were not found.
 fn missing(root: &Path, files: impl Iterator<Item = String>, found: &[String]) -> Vec<String> {
     let is_missing = |file: &String| {
         files::is_candidate(Path::new(file)) && found.binary_search(file).is_err() && below(root, file).is_file()
     };
     let mut files: Vec<String> = files.filter(is_missing).collect();
-    // A conflict has a file three times.
+    // During a merge conflict, the index lists a file three times.
     files.dedup();
     files
 }

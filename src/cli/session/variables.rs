@@ -1,21 +1,21 @@
-//! Files of Terraform variables as `--var-file` names them.
+//! The variable files of `--var-file`.
 
 use std::path::{Path, PathBuf};
 
 use crate::cli::Failure;
 use crate::source::matches;
 
-/// Files of Terraform variables as `--var-file` names them.
+/// The variable files of `--var-file`.
 #[derive(Debug, Default)]
 pub(in crate::cli) struct VariableFiles {
-    /// Those that hold together, the strongest last.
+    /// Files that apply together. Later files override earlier ones.
     pub(in crate::cli) together: Vec<PathBuf>,
-    /// Those of a pattern: each makes a configuration of its own.
+    /// Files of a pattern. Each makes a deployment of its own.
     pub(in crate::cli) each: Vec<PathBuf>,
 }
 
 impl VariableFiles {
-    /// A name with `*` that a shell left alone, as in `'env/*.tfvars'`, stands for one run with each of its files.
+    /// Adds a file. A quoted pattern such as `'env/*.tfvars'` makes one deployment per matching file.
     pub(in crate::cli) fn from_arguments(named: &[PathBuf]) -> Result<VariableFiles, Failure> {
         let mut files = VariableFiles::default();
         for path in named {
@@ -33,7 +33,7 @@ impl VariableFiles {
     }
 }
 
-/// The files of a directory whose names match, sorted.
+/// Returns the files of a directory whose names match, sorted.
 fn matching(path: &Path, pattern: &str) -> Result<Vec<PathBuf>, Failure> {
     let directory = path.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let entries = std::fs::read_dir(directory)

@@ -1,4 +1,4 @@
-//! Decides about findings with the suppressions and the baseline of a session.
+//! Applies the suppressions and the baseline of a session to findings.
 
 use std::collections::BTreeMap;
 
@@ -10,18 +10,18 @@ use crate::report::Paths;
 use crate::source;
 
 impl Session {
-    /// What was decided about each finding in the files that were named, in the order of files and lines.
+    /// Returns the decision for each finding in the named files, in the order of files and lines.
     pub(in crate::cli) fn judge(&self) -> (Analysis, Vec<Decided>) {
         let (analysis, decision) = self.judge_all();
         (analysis, decision.findings)
     }
 
-    /// The same, with the suppressions that were met.
+    /// Returns the same, with the suppressions that were found.
     pub(in crate::cli) fn judge_all(&self) -> (Analysis, Decision) {
         self.decide(self.analyze_all())
     }
 
-    /// Rules that comments, annotations and the baseline may not silence.
+    /// Returns the rules that comments, annotations and the baseline cannot suppress.
     pub(in crate::cli) fn fixed_rules(&self) -> BTreeMap<String, FixedBy> {
         let own = self.policy.config.rules().into_iter().filter(|rule| rule.ignorable == Some(false));
         let mut fixed: BTreeMap<String, FixedBy> = own.map(|rule| (rule.name.to_owned(), FixedBy::Settings)).collect();
@@ -31,7 +31,7 @@ impl Session {
         fixed
     }
 
-    /// What is decided about the findings of an analysis.
+    /// Returns the decisions for the findings of an analysis.
     pub(in crate::cli) fn decide(&self, mut analysis: Analysis) -> (Analysis, Decision) {
         let mut decision = verdicts(self, &mut analysis);
         self.limit(&mut analysis, &mut decision.findings);
@@ -42,7 +42,7 @@ impl Session {
     }
 }
 
-/// What was decided about each finding, in the order of files and lines.
+/// Returns the decision for each finding, in the order of files and lines.
 fn verdicts(session: &Session, analysis: &mut Analysis) -> Decision {
     let fixed = session.fixed_rules();
     let modules = analysis.blocks.iter().filter(|block| block.keyword == "module");
@@ -75,7 +75,7 @@ fn verdicts(session: &Session, analysis: &mut Analysis) -> Decision {
     decision
 }
 
-/// The strictest of what the repository and its packs say.
+/// Returns the strictest setting of the repository and its packs.
 fn demands(session: &Session) -> Demands {
     let all = || std::iter::once(&session.policy.config).chain(session.policy.packs.iter().map(|pack| &pack.config));
     let days = all().filter_map(|config| config.number(setting!("longest-suppression-days")));
@@ -86,15 +86,15 @@ fn demands(session: &Session) -> Demands {
     }
 }
 
-/// What the settings say of growth.
+/// Returns the settings for worse findings.
 pub(in crate::cli) fn growth(config: &Config) -> Growth {
     config.number(setting!("min-delta-usd")).map_or(Growth::default(), |min_delta_usd| Growth { min_delta_usd })
 }
 
-/// How a baseline names files: relative to its own directory.
+/// Returns paths as a baseline contains them: relative to its own directory.
 pub(in crate::cli) fn paths_of_baseline(session: &Session) -> impl Fn(&str) -> String {
     let directory = source::parent(&session.policy.baseline_path);
-    // The baseline of another commit lies beside the tree, under the name of that commit.
+    // The baseline of another commit is next to the tree, in a directory with the commit's name.
     let directory = directory.split_once(':').map_or(directory, |(_, inside)| inside.trim_start_matches('/'));
     let paths = Paths::seen_from(directory);
     move |path| paths.show(path)

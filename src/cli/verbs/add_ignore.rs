@@ -1,4 +1,4 @@
-//! Writes suppressions into the files, where `check --add-ignore` asks for them.
+//! `gpulint check --add-ignore`: writes suppression comments into files.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,7 +15,8 @@ pub(in crate::cli) fn run(arguments: &Check, reason: &str) -> Result<Outcome, Fa
     let (until, reason) = last_day(reason);
     let reason = reason.trim().trim_start_matches("--").trim();
     if reason.is_empty() || reason.chars().any(char::is_control) {
-        return Err(Failure::new("--add-ignore needs a reason in one line").with_help("pass one, such as --add-ignore 'until=2027-01-31 migration planned'"));
+        return Err(Failure::new("--add-ignore needs a reason in one line")
+            .with_help("pass one, such as --add-ignore 'until=2027-01-31 migration planned'"));
     }
     if arguments.input.paths.iter().any(|path| path.as_os_str() == "-") {
         return Err(Failure::new("--add-ignore cannot write to standard input").with_help("pass files or directories"));
@@ -34,7 +35,7 @@ pub(in crate::cli) fn run(arguments: &Check, reason: &str) -> Result<Outcome, Fa
     Ok(if failed { Outcome::Failed } else { after.session.outcome(&after.analysis) })
 }
 
-/// `until=2027-01-31` wherever it stands, and the rest.
+/// Splits off `until=2027-01-31`, wherever it is in the reason.
 fn last_day(reason: &str) -> (Option<Date>, String) {
     let mut until = None;
     let words = reason.split(' ').filter(|word| {

@@ -1,4 +1,4 @@
-//! `gpulint base`: the commit that a pull request is compared with, and the commit whose settings judge it.
+//! `gpulint base`: the commit that a pull request is compared with, and the commit whose settings apply to it.
 
 use crate::cli::args::BaseCommit;
 use crate::cli::session::target::{Build, Target, repository};
@@ -22,9 +22,7 @@ pub(in crate::cli) fn run(arguments: &BaseCommit) -> Result<Outcome, Failure> {
     match commit {
         Some(commit) => output::print(&format!("{commit}\n")).map(|()| Outcome::Passed),
         None => {
-            output::complain(
-                "this build has no pull request: pass a branch, such as `gpulint base refs/heads/main`",
-            );
+            output::complain("this build has no pull request: pass a branch, such as `gpulint base refs/heads/main`");
             Ok(Outcome::Empty)
         }
     }

@@ -1,4 +1,4 @@
-//! `gpulint baseline`: accepts what is found today.
+//! `gpulint baseline`: accepts the findings of today.
 
 use crate::cli::args::{Accepting, BaselineVerb};
 use crate::cli::session::Session;
@@ -13,8 +13,9 @@ pub(in crate::cli) fn run(verb: &BaselineVerb) -> Result<Outcome, Failure> {
     let shown = session.scope.paths.show(&session.policy.baseline_path);
     let path = session.scope.root.join(&session.policy.baseline_path);
     if matches!(verb, BaselineVerb::Create(_)) && path.exists() {
-        return Err(Failure::new(format!("`{shown}` already exists"))
-            .with_help("run `gpulint baseline update` to rewrite it, or `gpulint baseline prune` to remove fixed findings"));
+        return Err(Failure::new(format!("`{shown}` already exists")).with_help(
+            "run `gpulint baseline update` to rewrite it, or `gpulint baseline prune` to remove fixed findings",
+        ));
     }
     if matches!(verb, BaselineVerb::Prune(_)) && !path.exists() {
         return Err(Failure::new(format!("`{shown}` does not exist, so there is nothing to prune"))
@@ -42,14 +43,16 @@ pub(in crate::cli) fn run(verb: &BaselineVerb) -> Result<Outcome, Failure> {
     Ok(session.outcome(&analysis))
 }
 
-/// A baseline of some files would forget all the others.
+/// Opens the session, and refuses single files: a baseline of some files would drop the findings of all others.
 fn open(asked: &Accepting) -> Result<Session, Failure> {
     let session = Session::judging(&asked.input, &asked.selection)?;
     if session.reads_all() {
-        return Err(Failure::new("a baseline cannot cover single files only").with_help("pass directories: `gpulint baseline create infra/`"));
+        return Err(Failure::new("a baseline cannot cover single files only")
+            .with_help("pass directories: `gpulint baseline create infra/`"));
     }
     if asked.input.policy_ref.is_some() {
-        return Err(Failure::new("a baseline is written to the work tree, not to another commit").with_help("leave out --policy-ref"));
+        return Err(Failure::new("a baseline is written to the work tree, not to another commit")
+            .with_help("leave out --policy-ref"));
     }
     Ok(session)
 }

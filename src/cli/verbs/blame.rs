@@ -1,4 +1,4 @@
-//! `gpulint blame`: which commit brought each dollar of today's bill.
+//! `gpulint blame`: which commit added each dollar of today's cost.
 
 use std::path::Path;
 

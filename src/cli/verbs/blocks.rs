@@ -1,4 +1,4 @@
-//! What `inspect --all` and `inspect --roots` print: Terraform as it was evaluated, before any row read it.
+//! The output of `inspect --all` and `inspect --roots`: evaluated Terraform, before it becomes resources.
 
 use serde_json::{Map, Value as Json, json};
 
@@ -6,16 +6,16 @@ use crate::cli::session::Session;
 use crate::report;
 use crate::terraform::{Attribute, Block, Data, Root, Value};
 
-/// Values nested deeper are no configuration that a person wrote.
+/// The deepest nesting of a value that is printed. Hand-written configuration is never that deep.
 const DEEPEST: usize = 200;
 
-/// Every evaluated block.
+/// Returns every evaluated block as JSON.
 pub(in crate::cli) fn all(session: &Session, blocks: &[Block]) -> String {
     let blocks: Vec<Json> = blocks.iter().map(|it| block(session, it)).collect();
     report::json(&json!({ "version": 1, "blocks": blocks }))
 }
 
-/// The directories that were read as roots, and what their variables were taken from.
+/// Returns the Terraform roots with their variable files, as JSON.
 pub(in crate::cli) fn roots(session: &Session, roots: &[Root]) -> String {
     let shown = |path: &str| session.scope.paths.show(path);
     let roots: Vec<Json> = roots
@@ -52,7 +52,7 @@ fn attributes<'a>(all: impl IntoIterator<Item = (&'a String, &'a Attribute)>) ->
     all.into_iter().map(|(name, attribute)| (name.clone(), value(&attribute.value, 0))).collect::<Map<_, _>>().into()
 }
 
-/// A value as JSON; what is secret or not known says so instead.
+/// Returns a value as JSON. A sensitive or unknown value is replaced by an object that marks it.
 fn value(it: &Value, depth: usize) -> Json {
     if it.sensitive {
         return json!({ "sensitive": true });

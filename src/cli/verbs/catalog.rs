@@ -67,15 +67,16 @@ fn show(arguments: &Show) -> Result<Outcome, Failure> {
     Ok(Outcome::Passed)
 }
 
-/// How many providers a line names.
+/// The most providers that one line names.
 const MOST_NAMED: usize = 4;
 
-/// What is fresh, what is not, and what renews it.
+/// Returns a summary: how many prices are up to date or outdated, and the command that refreshes them.
 fn in_short(catalog: &Catalog, today: Date) -> String {
     let ages = catalog.ages(today);
     let (prices, old) = ages.iter().fold((0, 0), |(prices, old), it| (prices + it.prices, old + it.stale));
     let newest = catalog.as_of();
-    let mut text = format!("up to date: {} of {} prices; the newest is of {newest}\n", count(prices - old), count(prices));
+    let mut text =
+        format!("up to date: {} of {} prices; the newest is of {newest}\n", count(prices - old), count(prices));
     if old == 0 {
         text.push_str("outdated: none\n");
     } else {
@@ -92,7 +93,7 @@ fn in_short(catalog: &Catalog, today: Date) -> String {
     text
 }
 
-/// Of each provider with old prices on demand how many there are, most first.
+/// Returns the providers with outdated on-demand prices and the number of those prices, the most first.
 fn too_old(catalog: &Catalog, today: Date) -> impl Iterator<Item = String> + '_ {
     let mut stale = catalog.stale_of_providers(today);
     stale.retain(|(_, _, stale)| *stale > 0);
@@ -104,13 +105,17 @@ fn count(number: usize) -> String {
     grouped(number as u64)
 }
 
-/// The one command, whom it asks, and whom it asks not.
+/// Returns the line about `catalog update`: which providers it asks, and which need a key.
 fn renewal() -> String {
     let (asked, keyless) = all_vendors();
     let asked: Vec<&str> = asked.iter().map(|it| it.name()).collect();
-    let missing: Vec<String> = keyless.iter().map(|(it, variable)| format!("{} if {variable} is set", it.name())).collect();
+    let missing: Vec<String> =
+        keyless.iter().map(|(it, variable)| format!("{} if {variable} is set", it.name())).collect();
     let missing = if missing.is_empty() { String::new() } else { format!("; {}", missing.join(", ")) };
-    format!("refresh: `gpulint catalog update` fetches prices of {}{missing}; all other prices come with newer versions of gpulint\n", asked.join(", "))
+    format!(
+        "refresh: `gpulint catalog update` fetches prices of {}{missing}; all other prices come with newer versions of gpulint\n",
+        asked.join(", ")
+    )
 }
 
 fn verify(arguments: &Verify) -> Result<Outcome, Failure> {
@@ -129,7 +134,7 @@ fn update(arguments: &Fetch) -> Result<Outcome, Failure> {
             .with_help("set GPULINT_CACHE_DIR to a directory: GPULINT_CACHE_DIR=/path gpulint catalog update")
     })?;
     let files = cache::read(&directory)?;
-    // A cache that is broken is no reason against writing it anew.
+    // A damaged cache is rewritten.
     let catalog = cache::lay_over(Catalog::embedded(), &files).unwrap_or_default();
     let today = clock::today()?;
     if let Some(from) = &arguments.from {
@@ -159,24 +164,27 @@ fn update(arguments: &Fetch) -> Result<Outcome, Failure> {
             }
         }
     }
-    // One that failed is no reason against the others: what they said is written.
+    // `packaging/prices.py` reads these lines. Prices of the other providers are written even if one provider failed.
     match failed {
         0 => Ok(Outcome::Passed),
-        1 => Err(Failure::new("the prices of 1 provider could not be fetched").with_help("see the errors above; the earlier prices stay in use")),
-        more => Err(Failure::new(format!("the prices of {more} providers could not be fetched"))
-            .with_help("see the errors above; the earlier prices stay in use")),
+        1 => Err(Failure::new("one provider was not refreshed")),
+        more => Err(Failure::new(format!("{more} providers were not refreshed"))),
     }
 }
 
-/// What goes on to hold where a provider told nothing, and how old it is.
+/// Returns how many earlier prices of a failed provider stay in use, and how old they are.
 fn held(catalog: &Catalog, vendor: Vendor, today: Date) -> String {
     let offers = catalog.offers().filter(|offer| offer.machine.provider == vendor.name());
     let dates: Vec<Date> = offers.filter_map(|offer| offer.quote.as_of.parse().ok()).collect();
     let Some(oldest) = dates.iter().min() else { return String::new() };
-    format!("; the {} earlier prices stay in use, the oldest is {} days old ({oldest})", dates.len(), today.since(*oldest))
+    format!(
+        "; the {} earlier prices stay in use, the oldest is {} days old ({oldest})",
+        dates.len(),
+        today.since(*oldest)
+    )
 }
 
-/// Prices that somebody else fetched, checked and signed.
+/// Updates the cache from one signed file of prices.
 fn take_release(
     arguments: &Fetch,
     from: &str,
@@ -212,7 +220,10 @@ fn take_release(
     }
     cache::keep_taken_day(directory, &holder, day)?;
     let age = today.since(day).max(0);
-    output::print(&format!("signed prices of {day}, {age} days old: {} prices are not newer than the known ones\n", release.not_newer))?;
+    output::print(&format!(
+        "signed prices of {day}, {age} days old: {} prices are not newer than the known ones\n",
+        release.not_newer
+    ))?;
     Ok(Outcome::Passed)
 }
 
@@ -228,7 +239,7 @@ fn small_file(path: &Path) -> Result<Vec<u8>, Failure> {
     Ok(bytes)
 }
 
-/// Those that were named, or all that can be asked; and those that cannot, with the variable that is missing.
+/// Returns the providers to ask, and those that lack a key, with the name of the missing variable.
 fn vendors(arguments: &Fetch) -> (Vec<Vendor>, Vec<(Vendor, &'static str)>) {
     if !arguments.providers.is_empty() {
         let mut named = arguments.providers.clone();
@@ -239,7 +250,7 @@ fn vendors(arguments: &Fetch) -> (Vec<Vendor>, Vec<(Vendor, &'static str)>) {
     all_vendors()
 }
 
-/// Those that can be asked, and those that want a key which is not there.
+/// Returns all providers that can be asked, and those that need a key that is not set.
 fn all_vendors() -> (Vec<Vendor>, Vec<(Vendor, &'static str)>) {
     let missing = |vendor: Vendor| match vendor.key() {
         Some((variable, true)) if ci::process_variable(variable).is_none() => Some((vendor, variable)),
@@ -255,15 +266,15 @@ fn aws_keys() -> Option<AwsKeys> {
     Some(AwsKeys { id, secret, session: of("AWS_SESSION_TOKEN").map(Secret::new) })
 }
 
-/// How many answers that take as long as one may are waited for from one provider: no provider keeps the others waiting.
+/// The time limit of one provider, in time limits of one answer. It keeps a slow provider from delaying the others.
 const SLOW_ANSWERS: u64 = 4;
 
 fn access<'a>(arguments: &Fetch, vendor: Vendor, today: Date, progress: &'a dyn Fn(&str)) -> Access<'a> {
     let mut http = network::settings(&ci::process_variable);
     http.timeout = Duration::from_secs(arguments.timeout);
     http.deadline = Some(SystemClock.now().saturating_add(arguments.timeout.saturating_mul(SLOW_ANSWERS)));
-    // The largest answer that is kept is a page of Google's meters of some ten megabytes. The list of one AWS region has up
-    // to four hundred, and is read while it arrives.
+    // The largest answer that is held in memory is a page of Google's SKUs, about ten megabytes. The list of one AWS region has up
+    // to four hundred megabytes, and is read as a stream.
     http.max_reply_bytes = 32 << 20;
     let mirror = arguments.mirror.iter().flat_map(|address| PriceSource::ALL.map(|place| (place, address.clone())));
     Access {
@@ -279,25 +290,25 @@ fn access<'a>(arguments: &Fetch, vendor: Vendor, today: Date, progress: &'a dyn 
     }
 }
 
-/// Of the rows of one provider that were not believed.
+/// The most rejected rows of one provider that are listed.
 const MOST_TOLD: usize = 200;
 
 fn told(provider: &str, update: &Update, path: &str) -> String {
-    let mut text = format!("{provider}: {} prices received, {} written to {path}\n", update.arrived, update.rows.len());
+    let mut text = format!("{provider}: {} rows arrived, {} in {path}\n", update.arrived, update.rows.len());
     for note in &update.notes {
         let _ = writeln!(text, "  {note}");
     }
     for rejected in update.rejected.iter().take(MOST_TOLD) {
-        let _ = writeln!(text, "  rejected {} {}: {}", rejected.machine, rejected.region, rejected.why);
+        let _ = writeln!(text, "  refused {} {}: {}", rejected.machine, rejected.region, rejected.why);
     }
     if let Some(more @ 1..) = update.rejected.len().checked_sub(MOST_TOLD) {
-        let _ = writeln!(text, "  and {more} more rejected");
+        let _ = writeln!(text, "  and {more} more refused");
     }
-    // What vendors write must not steer a terminal.
+    // Text from providers must not contain control characters for the terminal.
     text.chars().filter(|letter| !letter.is_control() || *letter == '\n').collect()
 }
 
-/// One line on a terminal that says what is being read.
+/// A progress line on a terminal.
 #[derive(Default)]
 struct Line {
     shown: Cell<bool>,

@@ -1,4 +1,4 @@
-//! `gpulint check`: findings and their money.
+//! `gpulint check`: findings and their cost.
 
 use super::{add_ignore, fix, watch};
 use crate::cli::args::Check;
@@ -17,9 +17,8 @@ pub(in crate::cli) fn run(arguments: &Check) -> Result<Outcome, Failure> {
         return fix::run(arguments);
     }
     if arguments.unsafe_fixes {
-        return Err(
-            Failure::new("--unsafe-fixes needs --fix or --diff").with_help("add --fix to write the edits, or --diff to print them")
-        );
+        return Err(Failure::new("--unsafe-fixes needs --fix or --diff")
+            .with_help("add --fix to write the edits, or --diff to print them"));
     }
     if arguments.watch {
         return watch::run(arguments);
@@ -41,7 +40,7 @@ pub(in crate::cli) fn run(arguments: &Check) -> Result<Outcome, Failure> {
     if outcome == Outcome::Passed {
         demand::demand_read(&session, &analysis)?;
     }
-    // The process ends here, unless it serves: the system takes memory back faster than piece by piece.
+    // Unless this process is a server, it ends now, and the system frees its memory faster than destructors do.
     if serving::folder().is_none() {
         std::mem::forget((session, analysis, findings));
     }

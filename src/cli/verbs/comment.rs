@@ -19,10 +19,10 @@ use crate::report::{self, Note, Room, Saved};
 use crate::rules::Rules;
 use crate::source::normalize;
 
-/// Longer than any host takes; whatever is longer was not meant as a comment.
+/// The longest comment that is read. Every code host accepts less.
 const LONGEST_BODY_BYTES: u64 = 4 << 20;
 
-/// A report of tens of thousands of resources is as long.
+/// The longest report that is read. A report with tens of thousands of resources fits.
 const LONGEST_REPORT_BYTES: u64 = 256 << 20;
 
 pub(in crate::cli) fn run(arguments: &Comment) -> Result<Outcome, Failure> {
@@ -58,10 +58,10 @@ pub(in crate::cli) fn run(arguments: &Comment) -> Result<Outcome, Failure> {
     Ok(Outcome::Passed)
 }
 
-/// What there is to tell, in the form that the host takes.
+/// The comment in the form that the code host accepts.
 struct PreparedComment {
     body: String,
-    /// There is nothing that would be worth a first comment.
+    /// Whether the report has nothing that justifies a first comment.
     is_quiet: bool,
     notes: Vec<Note>,
 }
@@ -82,7 +82,7 @@ fn prepare(arguments: &Comment) -> Result<PreparedComment, Failure> {
     Ok(prepared)
 }
 
-/// The comment that a report makes, shorter by what comes after it.
+/// Returns the comment of a report, with space for the lines that are added to it.
 fn of_report(arguments: &Comment, file: &Path, taken: usize) -> Result<PreparedComment, Failure> {
     let text = text(file, LONGEST_REPORT_BYTES)?;
     let saved = report::saved(&text)
@@ -120,7 +120,7 @@ fn line_note(note: Note, arguments: &Comment, credential: &Credential) -> LineNo
     }
 }
 
-/// The running directory, from the root of its repository.
+/// Returns the current directory relative to the root of its repository.
 fn running_directory() -> String {
     let here = std::env::current_dir().and_then(|it| it.canonicalize()).unwrap_or_default();
     let below = place::repository(&here).and_then(|it| here.strip_prefix(it).ok());
@@ -144,7 +144,7 @@ fn tell_review(reviewed: &Reviewed) {
     output::complain(&parts.join("; "));
 }
 
-/// Whether there is somebody to write to.
+/// Whether the comment can be posted.
 enum Addressee {
     Known(Box<CommentTarget>),
     Unreachable { reason: String },
@@ -199,9 +199,7 @@ fn failed(error: crate::http::Error) -> Failure {
     let failure = Failure::new(error.message.clone());
     match error.status() {
         Some(401) => failure.with_help("check that the token has not expired and belongs to this host"),
-        Some(404) => {
-            failure.with_help("check --repo and --pull-request, and that the token can read the repository")
-        }
+        Some(404) => failure.with_help("check --repo and --pull-request, and that the token can read the repository"),
         _ => failure,
     }
 }
@@ -265,7 +263,7 @@ fn text(path: &Path, most_bytes: u64) -> Result<String, Failure> {
     Ok(text)
 }
 
-/// The first line of a file, without telling what stands in it when it is none.
+/// Reads the token from a file. No error message contains the file's content.
 fn token_of(host: CodeHost, file: &Path) -> Result<Credential, Failure> {
     let text = fs::read_to_string(file)
         .map_err(|error| Failure::new(format!("the token file `{}` cannot be read: {error}", file.display())))?;
@@ -276,7 +274,7 @@ fn token_of(host: CodeHost, file: &Path) -> Result<Credential, Failure> {
     Ok(ci::credential(host, Secret::new(token), None, token.contains('.')))
 }
 
-/// What started the build, as the runner of GitHub wrote it down.
+/// Reads the event that started the build, from the file of the GitHub runner.
 fn event(environment: Environment) -> Option<Value> {
     let text = fs::read(environment("GITHUB_EVENT_PATH")?).ok()?;
     serde_json::from_slice(&text).ok()

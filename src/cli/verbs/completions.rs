@@ -1,4 +1,4 @@
-//! `gpulint completions`: what a shell needs to complete arguments.
+//! `gpulint completions`: completion scripts for shells.
 
 use clap::CommandFactory;
 
@@ -6,7 +6,7 @@ use crate::cli::args::Arguments;
 use crate::cli::world::output;
 use crate::cli::{Failure, Outcome};
 
-/// Prints what a shell needs to complete gpulint's arguments.
+/// Prints the completion script for a shell.
 pub(in crate::cli) fn run(shell: clap_complete::Shell) -> Result<Outcome, Failure> {
     let mut text = Vec::new();
     clap_complete::generate(shell, &mut Arguments::command(), "gpulint", &mut text);

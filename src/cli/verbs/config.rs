@@ -1,4 +1,4 @@
-//! `gpulint config`: the settings in force, their schema, and a first file of them.
+//! `gpulint config`: the settings in force, their schema, and a first settings file.
 
 use std::fmt::Write;
 use std::fs::OpenOptions;
@@ -19,9 +19,9 @@ pub(in crate::cli) fn run(verb: &args::Config) -> Result<Outcome, Failure> {
     Ok(Outcome::Passed)
 }
 
-/// Each value with its origin: a line of a file, or the default.
+/// Prints each value with its origin: a line of a file, or the default.
 fn show(input: &Input) -> Result<(), Failure> {
-    // With the rules: what `check` refuses of them is refused here too.
+    // Loads the rules, too, so that the same errors are reported as by `check`.
     let session = Session::rules_only(input, &args::Selection::default())?;
     session.demand_rules()?;
     let mut text = String::new();
@@ -41,7 +41,7 @@ fn show(input: &Input) -> Result<(), Failure> {
         let at = session.scope.paths.locate(&session.sources, entry.span);
         line(&path, &written(&entry.value), &format!("{}:{}", at.path, at.line));
     }
-    // what a pack says holds where nothing above does, or where it forbids to change it
+    // A pack's setting applies if the repository sets nothing, or if the pack forbids a change.
     for (path, entry) in session.policy.packs.iter().flat_map(|pack| pack.config.entries()) {
         let at = session.scope.paths.locate(&session.sources, entry.span);
         line(&path, &written(&entry.value), &format!("{}:{}, a pack", at.path, at.line));
@@ -49,7 +49,7 @@ fn show(input: &Input) -> Result<(), Failure> {
     output::print(&text)
 }
 
-/// As it would stand in TOML.
+/// Returns a value as TOML.
 fn written(value: &SettingValue) -> String {
     match value {
         SettingValue::Text(text) => format!("{text:?}"),
@@ -69,9 +69,8 @@ fn written(value: &SettingValue) -> String {
 fn init() -> Result<(), Failure> {
     let name = config::FILE_NAME;
     let failed = |error: std::io::Error| match error.kind() {
-        std::io::ErrorKind::AlreadyExists => {
-            Failure::new(format!("`{name}` already exists")).with_help("run `gpulint config show` to print its settings")
-        }
+        std::io::ErrorKind::AlreadyExists => Failure::new(format!("`{name}` already exists"))
+            .with_help("run `gpulint config show` to print its settings"),
         _ => Failure::new(format!("`{name}` cannot be written: {error}")),
     };
     let mut file = OpenOptions::new().write(true).create_new(true).open(name).map_err(failed)?;

@@ -1,4 +1,4 @@
-//! `gpulint cost`: the bill.
+//! `gpulint cost`: the cost of every resource per month.
 
 use crate::cli::args::Cost;
 use crate::cli::session::Session;
@@ -13,7 +13,7 @@ pub(in crate::cli) fn run(arguments: &Cost) -> Result<Outcome, Failure> {
     output::write(&arguments.output, Format::Text, |format, style| {
         report::cost(format, &report, arguments.view.style(style))
     })?;
-    // Rows have no place for what has no resource.
+    // These formats have rows for resources only, so files that were not evaluated go to standard error.
     let are_rows = |it: &Format| matches!(it, Format::Focus | Format::Ndjson | Format::Csv);
     if arguments.output.formats.iter().any(are_rows) {
         output::complain_of_unjudged(&report);

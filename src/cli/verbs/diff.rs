@@ -18,29 +18,29 @@ use crate::compare::{self, Gate, Reconsidered, Touched};
 use crate::decide::{Decided, Decision};
 use crate::measured::{paid, row};
 use crate::pricing::PricingSettings;
-use crate::report::{self, Difference, Format, Report, Saved};
+use crate::report::{self, Choice, Detail, Difference, Format, Report, Saved, Style};
 use crate::rules::{Earlier, Finding, World};
 use crate::source::{Sources, file_name};
 
-/// What can be compared where git keeps nothing.
-const WITHOUT_GIT: &str = "without git, name what was there before: --base-dir DIR, or --base-file FILE";
+/// The next step outside a git repository.
+const WITHOUT_GIT: &str = "pass the state before the change with --base-dir DIR or --base-file FILE";
 
 pub(in crate::cli) fn run(arguments: Diff) -> Result<Outcome, Failure> {
     diff(&with_base(arguments)?)
 }
 
-/// As git has it: `diff main` and `diff main infra/` name a commit first, where nothing on the disk is called so.
+/// Takes the first path as the base, as git does, if it does not exist on the disk: `diff main` and `diff main infra/`.
 fn with_base(mut arguments: Diff) -> Result<Diff, Failure> {
     let is_named = arguments.base.is_some() || arguments.base_dir.is_some() || arguments.base_file.is_some();
     let here = std::env::current_dir().and_then(|it| it.canonicalize()).unwrap_or_default();
     let repository = place::repository(&here);
     if let Some(root) = arguments.repository_url.take() {
-        // A name that is no part of an address leaves the report without links.
+        // If the directory's name cannot be part of an address, the report has no links.
         let below = repository.and_then(|it| here.strip_prefix(it).ok()?.to_str());
         arguments.files_url = below.and_then(|below| root.below(below));
     }
     if repository.is_none() && !is_named && !arguments.staged && arguments.input.paths.is_empty() {
-        return Err(Failure::new("this is no git repository").with_help(WITHOUT_GIT));
+        return Err(Failure::new("this is not a git repository").with_help(WITHOUT_GIT));
     }
     let first = arguments.input.paths.first().and_then(|path| path.to_str()).filter(|path| !is_named && *path != "-");
     let Some(first) = first.filter(|path| fs::symlink_metadata(path).is_err()).map(str::to_owned) else {
@@ -48,13 +48,13 @@ fn with_base(mut arguments: Diff) -> Result<Diff, Failure> {
     };
     let is_commit = repository.is_some_and(|repository| Base::find(repository, &first).is_ok());
     if !is_commit && repository.is_none() {
-        return Err(Failure::new(format!("`{first}` is no path here, and no commit: this is no git repository"))
+        return Err(Failure::new(format!("path `{first}` does not exist, and this is not a git repository"))
             .with_help(WITHOUT_GIT));
     }
     if !is_commit {
-        return Err(Failure::new(format!("`{first}` is neither a path nor a commit that git knows here")).with_help(
-            format!("gpulint diff --base REF PATHS; a branch that was not fetched: git fetch origin {first}"),
-        ));
+        return Err(Failure::new(format!("`{first}` is neither a path nor a commit of this clone")).with_help(format!(
+            "pass `gpulint diff --base REF PATHS`; if {first} is a branch that the clone lacks, run `git fetch origin {first}`"
+        )));
     }
     arguments.input.paths.remove(0);
     arguments.base = Some(first);
@@ -70,12 +70,12 @@ fn diff(arguments: &Diff) -> Result<Outcome, Failure> {
     let (base, touched) = earlier(arguments, &mut head, staged.as_ref(), &mut notes)?;
     notes.extend(measured_otherwise(&head, &touched));
     let outcome = compared(arguments, (&base, &head), staged.as_ref(), &touched, notes);
-    // Taking them apart takes long, and nobody waits for it.
+    // Freeing both states takes long, so another thread does it.
     rayon::spawn(move || drop((base, head)));
     outcome
 }
 
-/// What lies between two states that were found, told.
+/// Compares both states and writes the report.
 fn compared(
     arguments: &Diff,
     (base, head): (&Session, &Session),
@@ -99,7 +99,7 @@ fn compared(
         compare::reconsider(&change, &gate, (&base_state, &before, &earlier), (&head_state, &mut after, &mut later));
     let removed = reconsidered.removed.iter().map(|(rules, span)| {
         let at = base.scope.paths.locate(&base.sources, *span);
-        format!("a suppression was removed: {rules} at {}:{}", at.path, at.line)
+        format!("the change removes a suppression: {rules} at {}:{}", at.path, at.line)
     });
     let removed: BTreeSet<String> = removed.collect();
     notes.extend(removed);
@@ -111,7 +111,7 @@ fn compared(
         true => Outcome::Failed,
         false => {
             demand::demand_read(head, &after)?;
-            // A change that removes the last file was checked too.
+            // A change that removes the last file counts as checked.
             if base.was_anything_checked(&before) { Outcome::Passed } else { head.outcome(&after) }
         }
     };
@@ -119,7 +119,7 @@ fn compared(
     Ok(outcome)
 }
 
-/// The state after the change, with what is known of the index where that is what is compared.
+/// Returns the state after the change. With --staged, this is the index.
 fn later(arguments: &Diff) -> Result<(Session, Option<StagedFiles>), Failure> {
     if !arguments.staged {
         return Ok((Session::judging(&arguments.input, &arguments.selection)?, None));
@@ -128,7 +128,7 @@ fn later(arguments: &Diff) -> Result<(Session, Option<StagedFiles>), Failure> {
     base_revision::staged(&settings).map(|(head, staged)| (head, Some(staged)))
 }
 
-/// A change to what was measured changes no machine, and what is said of many of them.
+/// Returns a note if the change edits measurements: it changes no machine, but findings of many.
 fn measured_otherwise(head: &Session, touched: &Touched) -> Option<String> {
     let is_used = |path: &str| {
         let used = head.settings.measured.files.iter().chain(&head.settings.measured.paid.files);
@@ -136,10 +136,10 @@ fn measured_otherwise(head: &Session, touched: &Touched) -> Option<String> {
             || used.map(String::as_str).any(|it| it == path || it.ends_with(&format!(":/{path}")))
     };
     let path = touched.files.iter().find(|path| is_used(path))?;
-    Some(format!("the change touches what was measured: {}", head.scope.paths.show(path)))
+    Some(format!("the change edits usage metrics or a bill: {}", head.scope.paths.show(path)))
 }
 
-/// Writes what lies between the two states; whether the gate is closed.
+/// Writes the comparison. Returns whether the change is blocked.
 fn tell(
     arguments: &Diff,
     gate: &Gate,
@@ -167,7 +167,11 @@ fn tell(
         notes,
         gate: report::Gate { blocked: compared.blocked, setting: gate.decided_by(compared.verdict, compared.blocked) },
     };
-    output::write(&arguments.output, Format::Text, |format, style| report::difference(format, &difference, style))?;
+    let detail = |style: Style| if arguments.quiet { Detail::Quiet } else { style.choice.detail };
+    output::write(&arguments.output, Format::Text, |format, style| {
+        let choice = Choice { detail: detail(style), ..style.choice };
+        report::difference(format, &difference, Style { choice, ..style })
+    })?;
     Ok(compared.blocked)
 }
 
@@ -175,12 +179,12 @@ fn chosen<'a>(findings: &'a [Decided], places: &[usize]) -> Vec<&'a Decided> {
     places.iter().filter_map(|at| findings.get(*at)).collect()
 }
 
-/// A base of which parts are missing would make everything in them look new.
+/// Refuses an incomplete base, because everything in its missing parts would look new.
 fn demand_whole(base: &Session) -> Result<(), Failure> {
     match base.missing() {
         None => Ok(()),
-        Some(missing) => Err(Failure::new(format!("this partial clone does not hold `{missing}` of the base"))
-            .with_help("fetch the base as a whole: git fetch --refetch --no-filter origin")),
+        Some(missing) => Err(Failure::new(format!("this partial clone does not contain `{missing}` of the base"))
+            .with_help("fetch the complete base: git fetch --refetch --no-filter origin")),
     }
 }
 
@@ -190,7 +194,7 @@ fn decided(session: &Session, analysis: Analysis, gate: &Gate) -> (Analysis, Dec
     (analysis, decision)
 }
 
-/// Both sides, if they are reports that were saved.
+/// Returns both sides, if they are saved reports.
 fn saved_reports(arguments: &Diff) -> Result<Option<(report::State, report::State)>, Failure> {
     let ([after], Some(base)) = (arguments.input.paths.as_slice(), &arguments.base_file) else { return Ok(None) };
     let read = |path: &Path| {
@@ -203,12 +207,12 @@ fn saved_reports(arguments: &Diff) -> Result<Option<(report::State, report::Stat
     match (read(base), read(after)) {
         (Some(before), Some(after)) => Ok(Some((before, after))),
         (None, None) => Ok(None),
-        _ => Err(Failure::new("a saved report is compared with another saved report")
-            .with_help("save both with: gpulint check --format json --output FILE")),
+        _ => Err(Failure::new("gpulint compares a saved report only with another saved report")
+            .with_help("save both states with `gpulint check --format json --output FILE`")),
     }
 }
 
-/// Two saved reports. Of rules, only those about a change are asked: the others have spoken.
+/// Compares two saved reports. Only rules about a change run: the reports contain the results of the others.
 fn compare_saved(arguments: &Diff, before: &report::State, mut after: report::State) -> Result<Outcome, Failure> {
     let session = Session::rules_only(&arguments.input, &arguments.selection)?;
     let gate = gate_of_change(&arguments.threshold, &session.policy);
@@ -218,7 +222,7 @@ fn compare_saved(arguments: &Diff, before: &report::State, mut after: report::St
     let later = after.report(rules);
     let (was, is) = (earlier.judged(), later.judged());
     let change = compare::difference(was.side(), is.side());
-    // What is said of the change is told as the rest of the later report is.
+    // Findings about the change use the currency of the later report.
     let pricing = PricingSettings { currency: later.currency, ..session.settings.pricing.clone() };
     let world = World {
         inventory: later.inventory,
@@ -235,7 +239,7 @@ fn compare_saved(arguments: &Diff, before: &report::State, mut after: report::St
     compare::mark_saved(&mut unjudged, &change, was.side(), is.side());
     after.inventory_mut().unjudged = unjudged;
     after.add(judgement.findings);
-    // No text is at hand.
+    // Saved reports contain no source lines.
     let text = |_: &Sources, finding: &Finding| finding.message.clone();
     let reports = (before.report(rules), after.report(rules));
     let reconsidered = Reconsidered::without_text(&gate, &reports.0.judged(), &reports.1.judged());
@@ -244,10 +248,11 @@ fn compare_saved(arguments: &Diff, before: &report::State, mut after: report::St
     Ok(if failed { Outcome::Failed } else { Outcome::Passed })
 }
 
-/// What each report says in sentences stays as it was written.
+/// Returns a note if the reports have different currencies. Messages keep the amounts of their own report.
 fn in_two_currencies((before, after): &(Report, Report)) -> Option<String> {
     let [earlier, later] = [before, after].map(|report| report.currency);
     let rate = |it: Currency| format!("{} ({} for a dollar)", it.code(), it.per_usd);
-    (earlier != later)
-        .then(|| format!("the earlier report was made in {}; amounts here are in {}", rate(earlier), rate(later)))
+    (earlier != later).then(|| {
+        format!("the earlier report has amounts in {}; this comparison has amounts in {}", rate(earlier), rate(later))
+    })
 }

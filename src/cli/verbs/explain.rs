@@ -1,4 +1,4 @@
-//! `gpulint explain`: a rule's page, or how a price came to be.
+//! `gpulint explain`: the documentation of a rule, or the calculation of a price.
 
 use crate::cli::args::{Explain, Selection};
 use crate::cli::session::Session;
@@ -8,7 +8,7 @@ use crate::diagnostic::nearest;
 use crate::inventory::ResourceId;
 use crate::rules::{self, Profile, Rules};
 
-/// Prints the page of a rule, or how the price of a resource came to be.
+/// Prints the documentation of a rule, or the calculation of a resource's price.
 pub(in crate::cli) fn run(arguments: &Explain) -> Result<Outcome, Failure> {
     let what = arguments.what.as_str();
     let settings = rules::Settings { profile: Profile::All, ..rules::Settings::default() };
@@ -18,7 +18,7 @@ pub(in crate::cli) fn run(arguments: &Explain) -> Result<Outcome, Failure> {
         output::print(&format!("{}\n{published}", page.body().trim()))?;
         return Ok(Outcome::Passed);
     }
-    // a rule of the team's own, or of a pack
+    // A custom rule, or a rule of a pack.
     if rules::is_name(what) {
         let session = Session::rules_only(&arguments.input, &Selection::default())?;
         if let Some(page) = session.settings.rules.page(what) {

@@ -1,4 +1,4 @@
-//! `gpulint facts`: the vocabulary of rules.
+//! `gpulint facts`: the fields and functions of rule conditions.
 
 use crate::cli::args::Output;
 use crate::cli::world::output;
@@ -6,7 +6,7 @@ use crate::cli::{Failure, Outcome};
 use crate::report::{self, Format};
 use crate::rules;
 
-/// Prints every word that a page of rules may use.
+/// Prints every field and function that a rule condition can use.
 pub(in crate::cli) fn run(output: &Output) -> Result<Outcome, Failure> {
     let (facts, functions) = (rules::vocabulary(), rules::functions());
     output::write(output, Format::Text, |format, _style| report::vocabulary(format, &facts, &functions))?;

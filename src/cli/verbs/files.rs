@@ -1,4 +1,4 @@
-//! `gpulint files`: which files matter, by which run they are read, and which are not.
+//! `gpulint files`: the relevant files, the deployments that read them, and the files that are not read.
 
 use crate::cli::args::Cost;
 use crate::cli::session::Session;

@@ -1,4 +1,4 @@
-//! `gpulint fit`: whether a model fits, and on what it would for the least money.
+//! `gpulint fit`: whether a model fits, and on which machine it is cheapest.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -17,7 +17,7 @@ use crate::pricing;
 use crate::report::{self, Format};
 use crate::source::{Limits, MemoryTree, Sources, Span};
 
-/// Configurations that are shown of each large cloud, and of all the others together.
+/// The most options that are shown for each large cloud, and for all other clouds together.
 const MOST: usize = 4;
 
 pub(in crate::cli) fn run(arguments: &Fit) -> Result<Outcome, Failure> {
@@ -38,15 +38,19 @@ pub(in crate::cli) fn run(arguments: &Fit) -> Result<Outcome, Failure> {
     let asked = inventory.resources.clone();
     complete_machines(&mut inventory, &catalog, &settings.defaults);
     let bill = pricing::bill(&inventory, &catalog, &settings);
-    // A machine without accelerators is left out as nothing to judge; here it is what was asked about.
+    // Other subcommands skip a machine without accelerators, but here the user asked about it.
     let resource = match (inventory.resources.first().or(asked.first()), &arguments.machine) {
         (Some(resource), Some(machine)) if inventory.resources.is_empty() => {
             let provider = resource.text(Key::Provider).unwrap_or("the cloud");
-            return Err(Failure::new(format!("the catalog lists no accelerators for the machine type `{machine}` of {provider}"))
-                .with_help(catalog.did_you_mean(machine)));
+            return Err(Failure::new(format!(
+                "the catalog lists no accelerators for the machine type `{machine}` of {provider}"
+            ))
+            .with_help(catalog.did_you_mean(machine)));
         }
         (Some(resource), _) => resource,
-        (None, _) => return Err(Failure::new("no model is given").with_help("pass a model name, or --params with its size")),
+        (None, _) => {
+            return Err(Failure::new("no model is given").with_help("pass a model name, or --params with its size"));
+        }
     };
     let item = bill.items.first().cloned().unwrap_or_default();
     let mut fact = fit::assess(resource, &item, &catalog, &market);
@@ -67,7 +71,7 @@ pub(in crate::cli) fn run(arguments: &Fit) -> Result<Outcome, Failure> {
     })
 }
 
-/// What writes tokens for the least money.
+/// Answers `--by token`: the machines with the lowest price per token.
 fn by_token(
     arguments: &Fit,
     resource: &Resource,
@@ -85,7 +89,7 @@ fn by_token(
         ..ServerGoal::new(catalog)
     };
     let found = tokens::by_token(resource, catalog, market, places, &wanted);
-    // A model that is only named after another one is not what hosts serve under that name: the name as it was asked for.
+    // Hosted models are compared by the requested name, because a derived model is not the model that hosts serve.
     let host = fit::host_of(resource, found.lengths, catalog);
     let hosted = host.zip(found.priced.first()).map(|(host, first)| tokens::break_even(host, first));
     output::write(&arguments.output, Format::Text, |format, style| {
@@ -94,10 +98,10 @@ fn by_token(
     Ok(Outcome::Passed)
 }
 
-/// What answers every row of a table.
+/// Answers every row of a CSV file.
 type Cases = fn(&str, &str, &Catalog) -> Result<String, TableError>;
 
-/// A name that nobody knows is a slip more often than a new model.
+/// Refuses an unknown model name, which is more often a typing error than a new model.
 fn demand_known(model: &str, catalog: &Catalog) -> Result<(), Failure> {
     if catalog.models().identify(model).is_some() {
         return Ok(());
@@ -108,14 +112,14 @@ fn demand_known(model: &str, catalog: &Catalog) -> Result<(), Failure> {
         .with_help(format!("{near}pass the size of a model that gpulint does not list, such as --params 7b")))
 }
 
-/// Nobody asked about an accelerator: there is nothing to be unsure of.
+/// Returns the demand without an accelerator, so that nothing about it is unknown.
 fn nothing_to_hold_it(fact: &mut Fact<Assessment>) {
     if let Fact::Known(known) = fact {
         known.value.placed = Fact::Absent;
     }
 }
 
-/// Where machines are looked for.
+/// Returns the providers and regions to search.
 fn places<'c>(arguments: &'c Fit, catalog: &'c Catalog) -> Result<Vec<MarketPlace<'c>>, Failure> {
     let known = catalog.providers();
     let providers: Vec<&str> = match &arguments.provider {
@@ -130,7 +134,7 @@ fn places<'c>(arguments: &'c Fit, catalog: &'c Catalog) -> Result<Vec<MarketPlac
     };
     let place = |provider| {
         let region = arguments.region.as_deref().and_then(|region| catalog.region(provider, region));
-        // Whoever asks here rents whole machines: nobody sells a part of one.
+        // Only whole machines can be provisioned.
         MarketPlace {
             provider,
             region: region.unwrap_or_else(|| catalog.base_region(provider)),
@@ -140,7 +144,7 @@ fn places<'c>(arguments: &'c Fit, catalog: &'c Catalog) -> Result<Vec<MarketPlac
     Ok(providers.into_iter().map(place).collect())
 }
 
-/// The cheapest of each large cloud, then one of each of the cheapest others; the cheapest first among themselves.
+/// Returns the cheapest options of each large cloud, and one option of each of the cheapest other clouds, sorted by price.
 fn by_provider(options: Vec<Choice>, clouds: &[&str], of_one: bool) -> Vec<Choice> {
     if of_one {
         return unlike(options).take(2 * MOST).collect();
@@ -161,7 +165,7 @@ fn by_provider(options: Vec<Choice>, clouds: &[&str], of_one: bool) -> Vec<Choic
     of_clouds
 }
 
-/// With a table of models, or with the asked model as its `config.json` has it.
+/// Returns the catalog with the models of --models: a table, or the `config.json` of the named model.
 fn with_own(catalog: Catalog, file: &Path, model: Option<&str>) -> Result<Catalog, Failure> {
     let (path, text) = (file.display().to_string(), read(file)?);
     let failed = |help| move |error: TableError| Failure::new(error.to_string()).with_help(help);
@@ -171,13 +175,13 @@ fn with_own(catalog: Catalog, file: &Path, model: Option<&str>) -> Result<Catalo
     }
 }
 
-/// Each machine once, with as few of its accelerators as hold the model.
+/// Returns each machine once, with the fewest accelerators on which the model fits.
 fn unlike(options: Vec<Choice>) -> impl Iterator<Item = Choice> {
     let mut seen = BTreeSet::new();
     options.into_iter().filter(move |choice| seen.insert((choice.provider.clone(), choice.machine.clone())))
 }
 
-/// A resource that says what was asked.
+/// Returns a resource with the requested values.
 fn question(arguments: &Fit, catalog: &Catalog) -> Result<Resource, Failure> {
     let sources = Sources::new(MemoryTree::new());
     let file = sources.derive("the command line", String::new(), Vec::new());
@@ -196,8 +200,9 @@ fn question(arguments: &Fit, catalog: &Catalog) -> Result<Resource, Failure> {
         && fit::device(name).is_none()
         && catalog.chips(name).is_empty()
     {
-        return Err(Failure::new(format!("the catalog lists no accelerator `{name}`"))
-            .with_help(catalog.did_you_mean(name)));
+        return Err(
+            Failure::new(format!("the catalog lists no accelerator `{name}`")).with_help(catalog.did_you_mean(name))
+        );
     }
     if let Some(model) = arguments.model.as_deref().filter(|_| arguments.params.is_none()) {
         demand_known(model, catalog)?;
@@ -242,7 +247,7 @@ fn question(arguments: &Fit, catalog: &Catalog) -> Result<Resource, Failure> {
     Ok(resource)
 }
 
-/// What a person may declare by hand in a label is read here as it is there.
+/// Parses an option as the label of the same name is parsed.
 fn declare(resource: &mut Resource, arguments: &Fit, span: Span) -> Result<(), Failure> {
     let said = [
         ("--params", "gpulint.dev/params", &arguments.params),

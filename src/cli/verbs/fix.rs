@@ -1,4 +1,4 @@
-//! Writes what pages wish into the files, where `check --fix` asks for it, or shows it (`--diff`). Files are written once, at
+//! `gpulint check --fix` writes the fixes of findings into files, and `--diff` prints them. Files are written once, at
 //! the end.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -66,7 +66,7 @@ fn costs(state: &JudgedTree) -> Costs {
     Costs::new(&state.analysis, state.session.settings.pricing.currency)
 }
 
-/// What each resource is expected to cost a month, by address.
+/// The expected cost of each resource per month, by address.
 struct Costs {
     by_address: BTreeMap<String, (Role, Money)>,
     currency: Currency,
@@ -82,8 +82,8 @@ impl Costs {
         Costs { by_address, currency }
     }
 
-    /// By how much these resources became cheaper, as the end of a sentence. What machines cost and what is asked of them
-    /// are never added: nobody pays both.
+    /// Returns the saving of these resources as the end of a sentence. The costs of machines and of the pods on them
+    /// are never added, because they are the same dollars.
     fn saved(&self, after: &Costs, addresses: &BTreeSet<String>) -> String {
         let of = |role: Role| -> f64 {
             let both = addresses
@@ -92,10 +92,9 @@ impl Costs {
             both.filter(|(before, _)| before.0 == role).map(|(before, after)| before.1.usd() - after.1.usd()).sum()
         };
         let all = [(of(Role::Rented), "provisioned machines"), (of(Role::Requested), "pods")];
-        let told = all
-            .into_iter()
-            .filter(|(saved, _)| *saved >= 0.5)
-            .map(|(saved, what)| format!("{what} cost about {} less per month", self.currency.amount(Money::from_usd(saved))));
+        let told = all.into_iter().filter(|(saved, _)| *saved >= 0.5).map(|(saved, what)| {
+            format!("{what} cost about {} less per month", self.currency.amount(Money::from_usd(saved)))
+        });
         match told.collect::<Vec<_>>().join(", ") {
             told if told.is_empty() => told,
             told => format!("; {told}"),
@@ -104,12 +103,15 @@ impl Costs {
 }
 
 impl Fixes {
-    /// Writes the files, save those that nobody may write, and those that somebody changed since they were read.
+    /// Writes the files, except read-only files and files that changed after they were read.
     fn save(&self, session: &Session) -> Result<Vec<(String, &'static str)>, Failure> {
         let mut left_alone = Vec::new();
         for (path, text) in &self.texts {
             if normalize(path).is_none() {
-                return Err(Failure::new(format!("`{}` is outside the directories that gpulint may write", session.scope.paths.show(path))));
+                return Err(Failure::new(format!(
+                    "`{}` is outside the directories that gpulint may write",
+                    session.scope.paths.show(path)
+                )));
             }
             let place = session.scope.root.join(path);
             if fs::read(&place).ok().as_ref() != self.originals.get(path) {

@@ -1,4 +1,4 @@
-//! `gpulint history`: what it cost at each commit, and which commits made it more or less.
+//! `gpulint history`: the cost at each commit, and which commits raised or lowered it.
 
 use std::path::PathBuf;
 
@@ -21,29 +21,30 @@ pub(in crate::cli) fn run(arguments: &History) -> Result<Outcome, Failure> {
     Ok(Outcome::Passed)
 }
 
-/// There is no commit yet.
+/// Reports that the repository has no commit yet.
 pub(in crate::cli) fn empty(input: &Input) -> Outcome {
     output::complain("nothing was checked: the repository has no commit yet");
     if input.allow_empty { Outcome::Passed } else { Outcome::Empty }
 }
 
-/// The history of what was named; none where there is no commit yet.
+/// Returns the history of the named paths, or `None` if the repository has no commit yet.
 pub(in crate::cli) fn over_commits(
     input: &Input,
     selection: &Selection,
     commits: &Commits,
 ) -> Result<Option<report::History>, Failure> {
     if input.paths.iter().any(|path| path.as_os_str() == "-") {
-        return Err(Failure::new("standard input has no history").with_help("pass files or directories of a git repository"));
+        return Err(
+            Failure::new("standard input has no history").with_help("pass files or directories of a git repository")
+        );
     }
     let repository = repository(input)?;
     let Some(newest) = git_log::newest(&repository)? else { return Ok(None) };
     let with_policy = Input { policy_ref: policy(input, &newest), ..input.clone() };
     let session = Session::rules_only(&with_policy, selection)?;
     if session.renders() {
-        return Err(Failure::new("gpulint renders earlier commits only with its built-in renderer").with_help(
-            "leave out --render, and remove `render` from gpulint.toml",
-        ));
+        return Err(Failure::new("gpulint renders earlier commits only with its built-in renderer")
+            .with_help("leave out --render, and remove `render` from gpulint.toml"));
     }
     if session.scope.root != repository {
         return Err(Failure::new("the given paths are not all in one git repository")
@@ -63,7 +64,7 @@ pub(in crate::cli) fn over_commits(
     read(&request).map(Some)
 }
 
-/// The one around everything that is named.
+/// Returns the repository that contains all named paths.
 fn repository(input: &Input) -> Result<PathBuf, Failure> {
     let here = [PathBuf::from(".")];
     let named = if input.paths.is_empty() { &here[..] } else { &input.paths };
@@ -73,15 +74,14 @@ fn repository(input: &Input) -> Result<PathBuf, Failure> {
         let around = place::repository(&real).map(std::path::Path::to_owned);
         let Some(around) = around.filter(|it| found.as_ref().is_none_or(|other| other == it)) else {
             return Err(Failure::new("the given paths are not all in one git repository")
-            .with_help("run the command in a git repository, and pass only paths inside it")
-                .with_help("run it in one repository, and name what lies in it"));
+                .with_help("run the command in a git repository, and pass only paths inside it"));
         };
         found = Some(around);
     }
-    found.ok_or_else(|| Failure::new("history needs a git repository"))
+    found.ok_or_else(|| Failure::new("this is not a git repository").with_help("run the command in a git repository"))
 }
 
-/// Settings, rules and prices are those of the newest commit, unless something else was named.
+/// Returns the newest commit as the source of settings, rules and prices, unless the user chose another source.
 fn policy(input: &Input, newest: &str) -> Option<String> {
     let is_elsewhere = input.no_config || input.config.is_some();
     input.policy_ref.clone().or_else(|| (!is_elsewhere).then(|| newest.to_owned()))
@@ -95,7 +95,7 @@ fn settings_of(input: &Input, policy: Option<&str>) -> String {
     }
 }
 
-/// What was asked on the command line, with the texts of the files that it names: points of another question are others.
+/// Returns a key of the command line and the files that it names. Cached points apply only to the same key.
 fn asked(input: &Input, selection: &Selection) -> String {
     let Input { config, prices, variable_files, .. } = input;
     let named = config.iter().chain(prices).chain(variable_files);

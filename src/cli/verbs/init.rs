@@ -1,4 +1,4 @@
-//! `gpulint init`: the first settings, the hook and the workflow of a repository, from what stands in it. Asks nothing and
+//! `gpulint init`: writes first settings, a hook and a workflow that suit the repository. It asks no questions and
 //! overwrites nothing.
 
 use std::collections::BTreeSet;
@@ -17,23 +17,23 @@ use crate::measured::paid::row::FILE_NAME;
 use crate::report::one_line;
 use crate::rules::in_the_book;
 
-/// A line of gpulint.toml with a run that was found.
+/// The prefix of a line in gpulint.toml that lists a deployment.
 const RUN: &str = "# run: ";
 
-/// Runs that are listed; a file of settings is for people.
+/// The most deployments that are listed, so that the settings file stays readable.
 const MOST_RUNS: usize = 500;
 
 const HOOKS: &str = ".pre-commit-config.yaml";
 
-/// A host of code: how an address of it is recognized, and what stands in a repository that uses its pipelines.
+/// A code host: how its addresses and its pipeline files are recognized.
 struct Host {
     name: &'static str,
     address: &'static [&'static str],
-    /// Where its pipelines are described.
+    /// The file or directory of its pipelines.
     pipelines: &'static str,
-    /// The file that runs gpulint; where the host has one file for all pipelines, this one.
+    /// The file that runs gpulint. If the host has one file for all pipelines, it is that file.
     workflow: &'static str,
-    /// The page whose recipe is written.
+    /// The documentation page whose recipe is written.
     recipes: &'static str,
 }
 
@@ -91,7 +91,7 @@ pub(in crate::cli) fn run(asked: &Init) -> Result<Outcome, Failure> {
     let input = Input { paths: vec![directory.clone()], ..Input::default() };
     let session = Session::open(&input)?;
     let analysis = session.analyze();
-    // Of those that have accelerators; others stand in for a base.
+    // Only deployments with accelerators are listed, and no bases.
     let runs = analysis.inventory.resources.iter().filter(|it| it.counted != Counted::Base);
     let runs: BTreeSet<String> = runs.filter_map(|it| it.run.as_ref()).map(|id| one_line(id.as_str())).collect();
     if asked.check {
@@ -119,7 +119,7 @@ pub(in crate::cli) fn run(asked: &Init) -> Result<Outcome, Failure> {
     Ok(Outcome::Passed)
 }
 
-/// The runs of the settings and those that are there.
+/// Compares the deployments listed in gpulint.toml with those that exist.
 fn compare(directory: &Path, found: &BTreeSet<String>) -> Result<Outcome, Failure> {
     let path = directory.join(config::FILE_NAME);
     let Ok(text) = fs::read_to_string(&path) else {
@@ -148,7 +148,7 @@ fn counted(runs: usize) -> String {
     if runs == 1 { "1 deployment".to_owned() } else { format!("{runs} deployments") }
 }
 
-/// What was done with a file, in columns.
+/// Adds a line that reports what was done with a file.
 fn tell(told: &mut String, done: &str, path: &str, what: &str) {
     let _ = writeln!(told, "{done:<6}  {path:<32}  {what}");
 }
@@ -185,7 +185,7 @@ fn hook(told: &mut String, repository: &Path) -> Result<(), Failure> {
     let recipe = recipe(include_str!("../../../docs/ci/pre-commit.md"), HOOKS).unwrap_or_default();
     let what = "the hook: run `pre-commit install` to check each commit";
     let help = "add this to `repos`:";
-    // Below `repos:`, as it stands in the recipe.
+    // Only the part below `repos:` of the recipe.
     let piece = recipe.split_once("repos:\n").map_or(recipe.as_str(), |(_, piece)| piece).to_owned();
     place_file(told, repository, HOOKS, &recipe, what, (help, &piece))
 }
@@ -202,7 +202,7 @@ fn workflow(told: &mut String, repository: &Path) -> Result<(), Failure> {
     place_file(told, repository, host.workflow, &recipe, &what, (help, &recipe))
 }
 
-/// Bills hold negotiated prices: what git is to pass over is proposed, not written.
+/// Proposes a line of .gitignore for bills, which contain negotiated prices.
 fn ignored(told: &mut String, repository: &Path) {
     let text = fs::read_to_string(repository.join(".gitignore")).unwrap_or_default();
     if !text.lines().any(|line| line.trim().trim_start_matches('/') == FILE_NAME) {
@@ -215,7 +215,7 @@ fn ignored(told: &mut String, repository: &Path) {
     }
 }
 
-/// Writes a file that is not there. One that is there and does not name gpulint is kept, and what is to be added is shown.
+/// Writes a file that does not exist. If it exists and does not run gpulint, prints the lines to add.
 fn place_file(
     told: &mut String,
     repository: &Path,
@@ -249,14 +249,14 @@ fn place_file(
     Ok(())
 }
 
-/// No link on the way to a directory leads elsewhere.
+/// Whether no symbolic link in the directory's path leads out of the repository.
 fn stays_inside(repository: &Path, directory: &Path) -> bool {
     let there = directory.ancestors().find(|it| fs::symlink_metadata(it).is_ok());
     let real = there.and_then(|it| it.canonicalize().ok());
     real.zip(repository.canonicalize().ok()).is_some_and(|(real, repository)| real.starts_with(repository))
 }
 
-/// The host by its pipelines in the tree, else by the address that the repository was cloned from.
+/// Returns the code host by the pipeline files in the repository, or else by the address of its remotes.
 fn host(repository: &Path) -> Option<&'static Host> {
     let address = fs::read_to_string(repository.join(".git/config")).unwrap_or_default();
     let urls: Vec<&str> = address.lines().filter_map(|line| line.trim().strip_prefix("url = ")).collect();
@@ -264,8 +264,8 @@ fn host(repository: &Path) -> Option<&'static Host> {
     HOSTS.iter().find(|host| repository.join(host.pipelines).exists()).or_else(|| HOSTS.iter().find(is_of))
 }
 
-/// The recipe of a page for a file: a fence whose first line is a comment that names it. Other words of that line are for
-/// readers of the page.
+/// Returns the recipe for a file: the code block of a page whose first line is a comment with the file's name. The rest of
+/// that line is for readers of the page.
 fn recipe(page: &str, file: &str) -> Option<String> {
     let fences = page.split("```yaml\n").skip(1).filter_map(|rest| rest.split_once("\n```"));
     let named = fences.map(|(fence, _)| fence).find(|fence| {

@@ -31,7 +31,7 @@ pub(in crate::cli) fn run(arguments: &Inspect) -> Result<Outcome, Failure> {
     Ok(session.outcome(&analysis))
 }
 
-/// What a rule sees of one resource, object or block, with the line that says it.
+/// Prints the facts of one resource, object or block as rules see them, with their lines.
 fn seen(arguments: &Inspect, address: &str) -> Result<Outcome, Failure> {
     let paths = arguments.input.paths.iter().filter(|path| path.as_os_str() != address).cloned().collect();
     let mut session = Session::open(&Input { paths, ..arguments.input.clone() })?;

@@ -1,4 +1,4 @@
-//! The verbs: a file each, from its arguments to an exit code.
+//! The subcommands, one file each, from arguments to exit code.
 
 pub(super) mod add_ignore;
 pub(super) mod base;

@@ -1,4 +1,4 @@
-//! `gpulint plan`: what to commit to, of one tree or of the reports of several.
+//! `gpulint plan`: recommends commitments for one repository, or for the saved reports of several.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -13,7 +13,7 @@ use crate::cli::{Failure, Outcome};
 use crate::pricing::{self, Need};
 use crate::report::{self, Format, PlannedPurchases};
 
-/// A report of tens of thousands of resources is as long.
+/// The longest report that is read. A report with tens of thousands of resources fits.
 const LONGEST_REPORT_BYTES: u64 = 256 << 20;
 
 pub(in crate::cli) fn run(arguments: &Purchases) -> Result<Outcome, Failure> {
@@ -44,15 +44,15 @@ pub(in crate::cli) fn run(arguments: &Purchases) -> Result<Outcome, Failure> {
     Ok(analysis.map_or(Outcome::Passed, |analysis| session.outcome(&analysis)))
 }
 
-/// What reports among the paths tell.
+/// The saved reports among the given paths.
 #[derive(Default)]
 struct SavedReports {
     needs: Vec<Need>,
-    /// Reports of which something was not judged, and how many.
+    /// Reports with entries that were not evaluated, and the number of these entries.
     unjudged: Vec<(String, usize)>,
-    /// Reports that were given before, each with the name of the first.
+    /// Repeated reports, each with the name of its first copy.
     repeated: Vec<(String, String)>,
-    /// Those that are no reports.
+    /// The paths that are not reports.
     paths: Vec<PathBuf>,
 }
 

@@ -1,4 +1,4 @@
-//! `gpulint price`: looks the catalog up.
+//! `gpulint price`: looks up prices in the catalog.
 
 use crate::Settings;
 use crate::catalog::{Catalog, Machine, Money, Offer, Search};
@@ -9,7 +9,7 @@ use crate::cli::{Failure, Outcome};
 use crate::pricing::{self, OWN_PROVIDER, Owned, Planned, PlannedHours, PricingSettings};
 use crate::report::{self, Format, Hardware, Prices, PurchaseOptions};
 
-/// Looks a machine, an accelerator or a planned run up.
+/// Prints the prices of a machine, an accelerator or a planned number of hours.
 pub(in crate::cli) fn run(arguments: &Price) -> Result<Outcome, Failure> {
     let Settings { catalog, pricing, .. } = settings(arguments)?;
     for provider in &arguments.provider {
@@ -53,7 +53,7 @@ fn planned(catalog: &Catalog, settings: &PricingSettings, arguments: &Price, hou
     Ok(Outcome::Passed)
 }
 
-/// So many machines or accelerators of that name.
+/// Returns the planned machines or accelerators with that name.
 fn named(catalog: &Catalog, arguments: &Price, name: &str) -> Result<Planned, Failure> {
     let (name, count) = (name.to_owned(), arguments.count.unwrap_or(1.0));
     if !catalog.chips(&name).is_empty() {
@@ -62,7 +62,7 @@ fn named(catalog: &Catalog, arguments: &Price, name: &str) -> Result<Planned, Fa
     machines(catalog, arguments, &name).map(|_| Planned::Machines { name, count })
 }
 
-/// What settings say of prices: a file of one's own, hardware of one's own.
+/// Returns the settings with custom prices and own hardware.
 fn settings(arguments: &Price) -> Result<Settings, Failure> {
     let input = Input {
         config: arguments.config.clone(),
@@ -74,7 +74,7 @@ fn settings(arguments: &Price) -> Result<Settings, Failure> {
     Ok(Session::settings_only(&input)?.settings)
 }
 
-/// Hardware of one's own among the accelerators that were asked for.
+/// Returns the own hardware with the requested accelerators.
 fn hardware<'a>(catalog: &'a Catalog, owned: &'a [Owned], arguments: &Price) -> Vec<Hardware<'a>> {
     let is_asked = arguments.provider.is_empty() || arguments.provider.iter().any(|it| it == OWN_PROVIDER);
     let name = arguments.name.as_deref().map(str::trim).filter(|_| is_asked && arguments.region.is_none());
@@ -146,7 +146,7 @@ fn by_name<'c>(catalog: &'c Catalog, arguments: &Price, name: &str) -> Result<Ve
     Ok(machines.into_iter().flat_map(in_regions).collect())
 }
 
-/// By the price of one accelerator; what has none comes last.
+/// Sorts by the price of one accelerator. Offers without a price come last.
 fn sort(offers: &mut [Offer], arguments: &Price) {
     if arguments.sort != "price" && !arguments.spot {
         return;

@@ -1,4 +1,4 @@
-//! `gpulint reconcile`: what the text expects beside what was paid.
+//! `gpulint reconcile`: compares expected cost with the bill.
 
 use crate::cli::args::Reconcile;
 use crate::cli::session::Session;

@@ -1,4 +1,4 @@
-//! `gpulint render`: what overlays make, as it is read, to compare with what kustomize prints.
+//! `gpulint render`: prints the objects that kustomizations build, to compare them with the output of kustomize.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -10,13 +10,13 @@ use crate::cli::{Failure, Outcome};
 use crate::languages::kustomize::{self, Built, Document, Trouble, TroubleCause};
 use crate::source::{Span, join, parent};
 
-/// Prints the objects of each kustomization that no other one uses.
+/// Prints the objects of each kustomization that no other kustomization uses.
 pub(in crate::cli) fn run(render: &Render) -> Result<Outcome, Failure> {
     let input = Input { paths: render.paths.clone(), ..Input::without_settings() };
     let session = Session::judging(&input, &Selection::default())?;
     let files = session.files.iter().filter(|path| kustomize::NAMES.iter().any(|name| is_called(path, name)));
     let found: BTreeSet<&str> = files.map(|path| parent(path)).collect();
-    // A kustomization that is named is meant, and not what stands below it.
+    // If the user names a kustomization, only this one is printed, and none below it.
     let is_named = |directory: &&str| {
         let shown = PathBuf::from(shown(&session, directory));
         render.paths.iter().any(|path| path.components().eq(shown.components()))
@@ -76,7 +76,7 @@ fn write_origins(session: &Session, document: &Document, out: &mut String) {
     let mut at = 0;
     for line in document.text().split_inclusive('\n') {
         let bare = line.trim();
-        // The key of a line stands behind the dashes of lists.
+        // The key of a line follows the dashes of list items.
         let start = at + line.len() - line.trim_start_matches(['-', ' ']).len();
         let place = session.scope.paths.locate(&session.sources, Span::new(file, start, start + bare.len()));
         out.push_str(&format!("{} # {}:{}\n", line.trim_end(), place.path, place.line));

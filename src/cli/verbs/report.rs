@@ -1,4 +1,4 @@
-//! `gpulint report`: a month in review.
+//! `gpulint report`: the review of one month.
 
 use super::history::{empty, over_commits};
 use crate::cli::args::{Commits, Review, Since};
@@ -8,7 +8,7 @@ use crate::cli::{Failure, Outcome};
 use crate::report::{self, Every, Format, Month, Report};
 use crate::source::Date;
 
-/// Months before the one that is told: the curve of a year is behind it.
+/// The number of earlier months in the report's curve.
 const MONTHS_BEFORE: usize = 12;
 
 pub(in crate::cli) fn run(arguments: &Review) -> Result<Outcome, Failure> {
@@ -16,9 +16,8 @@ pub(in crate::cli) fn run(arguments: &Review) -> Result<Outcome, Failure> {
     let today = session.policy.today;
     let month = arguments.month.unwrap_or_else(|| Month::of(today).before());
     if month.first() > today {
-        return Err(
-            Failure::new(format!("{month} has not started yet")).with_help("pass an earlier month with --month, such as 2027-01")
-        );
+        return Err(Failure::new(format!("{month} has not started yet"))
+            .with_help("pass an earlier month with --month, such as 2027-01"));
     }
     let commits = Commits { since: Some(Since::Day(a_year_before(month))), every: Every::Commit, points: 500 };
     let Some(history) = over_commits(&arguments.input, &arguments.selection, &commits)? else {

@@ -1,4 +1,4 @@
-//! `gpulint suppressions`: what is suppressed, why and until when.
+//! `gpulint suppressions`: lists suppressions with their reasons and last days.
 
 use crate::cli::args::{Selection, SuppressionsVerb};
 use crate::cli::session::Session;

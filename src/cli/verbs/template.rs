@@ -1,4 +1,4 @@
-//! `gpulint template`: the documents that charts become, to be compared with those of Helm.
+//! `gpulint template`: prints the manifests of rendered charts, to compare them with those of Helm.
 
 use crate::cli::args::Input;
 use crate::cli::session::Session;
@@ -13,7 +13,7 @@ pub(in crate::cli) fn run(input: &Input) -> Result<Outcome, Failure> {
         kubernetes::rendered_charts(&session.sources, &session.files, &session.settings.kubernetes);
     let mut text = String::new();
     for (template, document) in &documents {
-        // A line ends in one way or another; YAML takes both for the same.
+        // YAML treats both kinds of line end the same.
         let document = document.replace("\r\n", "\n");
         let document = document.trim_start_matches("---").trim_matches('\n');
         text.push_str(&format!("---\n# Source: {}\n{}\n", harmless(template), harmless(document)));

@@ -1,4 +1,4 @@
-//! `check --watch`: the report again, whenever a file changes. What rests on no changed file is not worked out again.
+//! `gpulint check --watch`: reports again when a file changes. Results that depend on no changed file are reused.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -10,10 +10,10 @@ use crate::cli::world::{deadline, output};
 use crate::cli::{Failure, Outcome};
 use crate::report::{self, Format, Report};
 
-/// How often files are looked at.
+/// The pause between two checks for changed files.
 const PAUSE: Duration = Duration::from_millis(300);
 
-/// Looking at them takes no larger part of the time than one in so many.
+/// Checking for changes takes at most this fraction of the time (1 / PART).
 const PART: u32 = 10;
 
 pub(super) fn run(arguments: &Check) -> Result<Outcome, Failure> {
@@ -33,7 +33,7 @@ pub(super) fn run(arguments: &Check) -> Result<Outcome, Failure> {
         let may_differ = workspace.refresh();
         let looked = began.elapsed();
         if may_differ || last.is_none() {
-            // Settings that cannot be used are told once, and watched on.
+            // Invalid settings are reported once, and the files stay watched.
             match workspace.judge() {
                 Ok(judged) if last.as_ref().is_none_or(|last| !Arc::ptr_eq(last, &judged)) => {
                     tell(arguments, &judged)?;

@@ -1,4 +1,4 @@
-//! `gpulint what-if`: scenarios over the text, beside what it says today. Nothing is written.
+//! `gpulint what-if`: compares changed resources with the current files. Writes no file.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::report::{self, Case, Cases, Format};
 use crate::source::Span;
 use crate::what_if::{Changes, Scenario, Wrong, together};
 
-/// A case, with what comes of it.
+/// A case with its results.
 struct Judged {
     name: String,
     changes: Changes,
@@ -62,7 +62,7 @@ fn scenario(session: &Session, about: &BTreeSet<String>, changes: &Changes, toda
     Arc::new(Scenario::new(about.clone(), changes.clone(), &today.analysis.inventory, catalog, own))
 }
 
-/// What is asked, each case by its name; without cases, what is set is one.
+/// Returns the requested cases by name. Without --case, the values of --set are one case.
 fn cases(arguments: &WhatIf, session: &Session) -> Result<Vec<(String, Changes)>, Failure> {
     let at = Span::new(session.sources.derive("the command line", String::new(), Vec::new()), 0, 0);
     let catalog = &session.settings.catalog;
@@ -85,7 +85,7 @@ fn failure(wrong: Wrong) -> Failure {
     Failure::new(wrong.why).with_help(wrong.help)
 }
 
-/// The addresses that are meant: an address, all instances of a block, or what a form covers.
+/// Returns the addresses that match: one address, all instances of a block, or all matches of a pattern.
 fn addresses(today: &Analysis, on: &[String]) -> Result<BTreeSet<String>, Failure> {
     let all = || today.inventory.resources.iter().map(|it| it.address.as_str());
     let mut about = BTreeSet::new();
@@ -108,7 +108,7 @@ fn addresses(today: &Analysis, on: &[String]) -> Result<BTreeSet<String>, Failur
     Ok(about)
 }
 
-/// A pod has the machines of its pool, and a block that makes several machines has one number of them.
+/// Refuses impossible changes: a pod runs on the machines of its pool, and a block has one count for all its machines.
 fn demand_possible(
     today: &Analysis,
     about: &BTreeSet<String>,
@@ -133,7 +133,9 @@ fn demand_possible(
         });
         if siblings.count() > 0 {
             let why = format!("{} is one of several machines of the same block, which share one count", it.address);
-            return Err(Failure::new(why).with_help(format!("change all machines of the block: --on '{}'", it.declared.block)));
+            return Err(
+                Failure::new(why).with_help(format!("change all machines of the block: --on '{}'", it.declared.block))
+            );
         }
         let is_keyed = it.declared.address.ends_with("\"]");
         if is_keyed && meant().filter(|other| other.declared.block == it.declared.block).count() > 1 {
@@ -144,10 +146,10 @@ fn demand_possible(
     Ok(())
 }
 
-/// Hours are what settings say of usage.
+/// Returns changed hours as `[[usage]]` settings.
 fn hours(about: &BTreeSet<String>, changes: &Changes) -> Vec<Usage> {
     let Some(hours) = changes.hours() else { return Vec::new() };
-    // A count may make more of a block.
+    // A changed count can create more instances of a block.
     let more = |address: &String| {
         let stem = address.rsplit_once('[').map_or(address.as_str(), |(stem, _)| stem);
         changes.count().is_some().then(|| format!("{stem}[*"))

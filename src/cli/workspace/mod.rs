@@ -1,7 +1,7 @@
-//! A directory that is looked at again and again while its files change: on a disk, or in an editor before they are saved.
+//! A directory that is checked repeatedly while its files change, on a disk or in an editor before saving.
 //!
-//! One state of it is kept whole, the base. A later one takes from it whatever rests on no changed file, and says the same as
-//! a run that starts from nothing. Where settings change, or which files there are, the base is made anew.
+//! One state, the base, is kept completely. A later state reuses all results of it that depend on no changed file, and has the same result as
+//! a full check. If settings change, or files are added or removed, the base is created again.
 
 mod stamps;
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What lies on a disk, by sizes and times: whoever changes a file changes one of them.
+//! Detects changed files on a disk by their size and time.
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsString;
@@ -27,7 +27,7 @@ impl Stamps {
         stamps
     }
 
-    /// More files; those that are known stay as they were.
+    /// Adds files. Known files keep their stamps.
     pub(super) fn add(&mut self, root: &Path, paths: Vec<String>) {
         let directories: HashSet<String> = paths.iter().map(|path| parent(path).to_owned()).collect();
         let all = paths.into_iter().chain(directories);
@@ -38,7 +38,7 @@ impl Stamps {
         }));
     }
 
-    /// The files that are not as they were, and whether a directory holds others; from now on that is how it was.
+    /// Returns the changed files, and whether a directory changed. Then it updates the stamps.
     pub(super) fn changed(&mut self, root: &Path) -> (Vec<String>, bool) {
         let known: Vec<(&String, &mut Stamp)> = self.0.iter_mut().collect();
         let looked = each(known, |(path, known)| {
@@ -56,7 +56,7 @@ impl Stamps {
 fn stamp(root: &Path, path: &str) -> Stamp {
     let place = below(root, path);
     match fs::metadata(&place) {
-        // It has another time too where a file in it was written anew.
+        // The time of a directory also changes if a file in it is replaced.
         Ok(found) if found.is_dir() => Stamp::Directory { digest_of_names: digest_of_names(&place) },
         Ok(found) => Stamp::File { bytes: found.len(), changed: found.modified().ok() },
         Err(_) => Stamp::Nothing,

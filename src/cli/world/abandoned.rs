@@ -1,17 +1,17 @@
-//! What runs left behind that were killed, taken away by later ones: by names that only we give, and where nobody can be
-//! writing any more.
+//! Deletes temporary files of killed runs: only files with gpulint's own names, to which no process can
+//! still be writing.
 
 use std::fs::{self, Metadata};
 use std::path::Path;
 use std::time::Duration;
 
-/// Nobody has written to it for so long: writing takes moments, rendering minutes.
+/// The age from which a file is abandoned. Writing takes moments, rendering takes minutes.
 const ABANDONED: Duration = Duration::from_secs(3_600);
-/// Its process is another one by now, whatever has that number.
+/// The age from which a process id must have been reused.
 const FORGOTTEN: Duration = Duration::from_secs(86_400);
 
-/// Takes away files and directories of which `process` knows the name: it gives the digits of the process that made them. A
-/// link is neither.
+/// Deletes abandoned files and directories. `process` returns the process id in their names. A
+/// link is never deleted.
 pub(in crate::cli) fn sweep(directory: &Path, process: impl Fn(&[u8]) -> Option<&[u8]>) {
     for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
         let name = entry.file_name();
@@ -28,7 +28,7 @@ pub(in crate::cli) fn sweep(directory: &Path, process: impl Fn(&[u8]) -> Option<
     }
 }
 
-/// The digits that a name ends with.
+/// Returns the digits at the end of a name.
 pub(in crate::cli) fn digits(text: &[u8]) -> Option<&[u8]> {
     (!text.is_empty() && text.iter().all(u8::is_ascii_digit)).then_some(text)
 }
@@ -38,7 +38,7 @@ fn is_abandoned(found: &Metadata, process: &[u8]) -> bool {
     age > FORGOTTEN || age > ABANDONED && !is_running(process)
 }
 
-/// A directory for all may hold what others made of the same name.
+/// Whether this user owns the file. A shared directory can contain files of other users with the same names.
 #[cfg(unix)]
 fn is_own(found: &Metadata) -> bool {
     use std::os::unix::fs::MetadataExt;
@@ -54,7 +54,7 @@ fn is_own(_: &Metadata) -> bool {
 fn is_running(process: &[u8]) -> bool {
     let id = std::str::from_utf8(process).ok().and_then(|digits| digits.parse().ok());
     let found = id.and_then(rustix::process::Pid::from_raw).map(rustix::process::test_kill_process);
-    // One that we may not ask is one.
+    // A process that must not be queried exists.
     found.is_some_and(|answer| answer != Err(rustix::io::Errno::SRCH))
 }
 
@@ -75,7 +75,7 @@ mod tests {
     fn what_killed_runs_left_behind_goes_and_nothing_else() {
         let here = std::env::temp_dir().join(format!("abandoned-{}", std::process::id()));
         fs::create_dir_all(&here).unwrap();
-        // No system gives so large a number to a process.
+        // No system has such large process ids.
         let (gone, own) = (i32::MAX, std::process::id());
         let old = |name: &str, age: Duration| {
             let at = here.join(name);

@@ -1,4 +1,4 @@
-//! The user's cache of refreshed prices: one file a provider, in the form of the files in `pricing`.
+//! The user's cache of refreshed prices: one file per provider, in the format of the files in `pricing`.
 
 use std::fs;
 use std::io;
@@ -11,39 +11,39 @@ use crate::catalog::{Catalog, CsvFile};
 use crate::cli::Failure;
 use crate::source::Date;
 
-/// Longer than any list of machines with accelerators.
+/// The longest price list that is read.
 const LONGEST_FILE_BYTES: u64 = 32 << 20;
 
-/// No list of prices, and no name of a provider.
+/// A file name that cannot be a provider.
 const TAKEN: &str = "signed.taken";
 
-/// Where refreshed prices are kept.
+/// Returns the directory of refreshed prices.
 pub(in crate::cli) fn directory(environment: Environment) -> Result<Option<PathBuf>, Failure> {
     Ok(home(environment)?.map(|it| it.join("prices")))
 }
 
-/// Where is kept what earlier states of trees cost.
+/// Returns the directory of cached costs of earlier states.
 pub(in crate::cli) fn history_directory(environment: Environment) -> Option<PathBuf> {
     Some(home(environment).ok()??.join("history"))
 }
 
-/// Where is kept what is known of the texts of repositories.
+/// Returns the directory of cached results about files.
 pub(in crate::cli) fn remembered_directory(environment: Environment) -> Option<PathBuf> {
     Some(home(environment).ok()??.join("texts"))
 }
 
-/// `GPULINT_CACHE_DIR`, or where the system keeps what can be made again. Files of the repository are no cache: whoever
-/// writes a change could write prices.
+/// Returns `GPULINT_CACHE_DIR`, or the system's cache directory. A directory in the repository is refused: the author of a
+/// change could write prices to it.
 fn home(environment: Environment) -> Result<Option<PathBuf>, Failure> {
     if let Some(named) = environment("GPULINT_CACHE_DIR").map(PathBuf::from) {
         return match own_repository(&named) {
             None => Ok(Some(named)),
             Some(repository) => Err(Failure::new(format!(
-                "the cache `{}` is inside of the repository `{}`, whose files a change can choose",
+                "the cache `{}` is inside the repository `{}`, where a change could replace its files",
                 named.display(),
                 repository.display()
             ))
-            .with_help("set GPULINT_CACHE_DIR to a directory outside of the checkout")),
+            .with_help("set GPULINT_CACHE_DIR to a directory outside the checkout")),
         };
     }
     let home = || environment("HOME").map(PathBuf::from);
@@ -57,7 +57,7 @@ fn home(environment: Environment) -> Result<Option<PathBuf>, Failure> {
     Ok(base.map(|it| it.join("gpulint")).filter(|it| own_repository(it).is_none()))
 }
 
-/// Where the system keeps what a program knows about itself, outside of its cache.
+/// Returns the system's directory for program state.
 pub(in crate::cli) fn state_directory(environment: Environment) -> Option<PathBuf> {
     let home = || environment("HOME").map(PathBuf::from);
     let base = if cfg!(target_os = "windows") {
@@ -70,12 +70,12 @@ pub(in crate::cli) fn state_directory(environment: Environment) -> Option<PathBu
     base.map(|it| it.join("gpulint")).filter(|it| own_repository(it).is_none())
 }
 
-/// A relative path there is to be ignored, says the specification of these directories.
+/// Ignores a relative path, as the XDG specification requires.
 fn absolute(environment: Environment, name: &str) -> Option<PathBuf> {
     environment(name).map(PathBuf::from).filter(|path| path.is_absolute())
 }
 
-/// The repository of the running directory, if a directory lies in it, wherever links lead.
+/// Returns the repository of the current directory if it contains a directory, with links followed.
 fn own_repository(directory: &Path) -> Option<PathBuf> {
     let here = std::env::current_dir().ok()?.canonicalize().ok()?;
     let repository = place::repository(&here)?;
@@ -85,16 +85,16 @@ fn own_repository(directory: &Path) -> Option<PathBuf> {
     real.starts_with(repository).then(|| repository.to_owned())
 }
 
-/// The refreshed prices of a directory, by provider; none where there is no directory.
+/// Returns the refreshed prices of a directory by provider. A missing directory has none.
 pub(in crate::cli) fn read(directory: &Path) -> Result<Vec<(String, String)>, Failure> {
     let entries = match fs::read_dir(directory) {
         Ok(entries) => entries,
-        // Where there can be no directory, there is none.
+        // If the path cannot be a directory, there are no prices.
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
             return Ok(Vec::new());
         }
-        // The home of somebody else, as containers have it that run as another user than they were made for: what lies in
-        // it is not this user's cache. One that is there and may not be listed is a mistake.
+        // The home directory belongs to another user, as in some containers: its content
+        // is not this user's cache. An existing cache that cannot be listed is an error.
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied && fs::metadata(directory).is_err() => {
             return Ok(Vec::new());
         }
@@ -109,7 +109,10 @@ pub(in crate::cli) fn read(directory: &Path) -> Result<Vec<(String, String)>, Fa
         }
         let length = fs::metadata(&path).map_err(|error| unreadable(&path, &error))?.len();
         if length > LONGEST_FILE_BYTES {
-            return Err(Failure::new(format!("`{}` has {length} bytes: it is no list of prices", path.display())));
+            return Err(Failure::new(format!(
+                "`{}` has {length} bytes, more than a price list can have",
+                path.display()
+            )));
         }
         files.push((stem, fs::read_to_string(&path).map_err(|error| unreadable(&path, &error))?));
     }
@@ -117,24 +120,24 @@ pub(in crate::cli) fn read(directory: &Path) -> Result<Vec<(String, String)>, Fa
     Ok(files)
 }
 
-/// Lays refreshed prices over a catalog.
+/// Overlays a catalog with refreshed prices.
 pub(in crate::cli) fn lay_over(catalog: Catalog, files: &[(String, String)]) -> Result<Catalog, Failure> {
     if files.is_empty() {
         return Ok(catalog);
     }
     let files: Vec<CsvFile> = files.iter().map(|(stem, text)| CsvFile { path: stem, stem, text }).collect();
     catalog.with_refreshed(&files).map_err(|error| {
-        Failure::new(format!("the cache of prices is broken: {error}"))
-            .with_help("`gpulint catalog update` writes it anew; --prices embedded does without it")
+        Failure::new(format!("the price cache is damaged: {error}"))
+            .with_help("run `gpulint catalog update` to rewrite the cache, or pass --prices embedded to ignore it")
     })
 }
 
-/// Replaces a file as a whole or not at all.
+/// Replaces a file completely or not at all.
 pub(in crate::cli) fn write(directory: &Path, provider: &str, text: &str) -> Result<PathBuf, Failure> {
     write_named(directory, &format!("{provider}.csv"), text)
 }
 
-/// The day of the signed file that was taken over last from the holder of a key.
+/// Returns the date of the last signed price file of a key.
 pub(in crate::cli) fn taken_day(directory: &Path, key: &str) -> Option<Date> {
     let path = directory.join(TAKEN);
     let is_short = fs::metadata(&path).is_ok_and(|file| file.len() < 1024);

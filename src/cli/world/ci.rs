@@ -1,13 +1,13 @@
-//! What the environment of a build says about the pull request that it runs for.
+//! Reads the pull request of a build from its environment.
 //!
-//! One function a code host. Nothing here is needed when the arguments say it all.
+//! There is one function for each code host. Arguments override the environment.
 
 use serde_json::Value;
 
 use crate::forge::CodeHost;
 use crate::http::{Credential, Secret};
 
-/// The value of a variable, when it is set and not empty.
+/// Returns the value of a variable, if it is set and not empty.
 pub(in crate::cli) type Environment<'a> = &'a dyn Fn(&str) -> Option<String>;
 
 /// The variables of this process.
@@ -15,7 +15,7 @@ pub(in crate::cli) fn process_variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.trim().is_empty())
 }
 
-/// What could be learnt; the arguments complete or overrule it.
+/// The pull request as the environment describes it. Arguments complete or override it.
 #[derive(Debug, Default, PartialEq)]
 pub(in crate::cli) struct Surroundings {
     pub(in crate::cli) api: Option<String>,
@@ -23,9 +23,9 @@ pub(in crate::cli) struct Surroundings {
     pub(in crate::cli) number: Option<u64>,
     pub(in crate::cli) head: Option<String>,
     pub(in crate::cli) credential: Option<Credential>,
-    /// The change comes from a copy of the repository, whose builds get no secret.
+    /// Whether the change comes from a fork, whose builds get no secrets.
     pub(in crate::cli) from_fork: bool,
-    /// Where a change comes from when the build does not know the number of its pull request: owner and branch.
+    /// The owner and the branch of a change, if the build does not know the number of its pull request.
     pub(in crate::cli) source: Option<(String, String)>,
 }
 
@@ -39,7 +39,7 @@ pub(in crate::cli) fn surroundings(host: CodeHost, environment: Environment, eve
     }
 }
 
-/// The branch that the pull request of this build wants to change.
+/// Returns the target branch of this build's pull request.
 pub(in crate::cli) fn target_branch(environment: Environment) -> Option<String> {
     const NAMES: [&str; 5] = [
         "GITHUB_BASE_REF",
@@ -53,7 +53,7 @@ pub(in crate::cli) fn target_branch(environment: Environment) -> Option<String> 
     Some(name.strip_prefix("refs/heads/").map_or(name.clone(), str::to_owned))
 }
 
-/// Which variables may hold the token, for the message that there is none.
+/// Returns the names of the variables for the token, for an error message.
 pub(in crate::cli) fn token_variables(host: CodeHost) -> &'static str {
     match host {
         CodeHost::Github => "GITHUB_TOKEN or GH_TOKEN",
@@ -64,7 +64,7 @@ pub(in crate::cli) fn token_variables(host: CodeHost) -> &'static str {
     }
 }
 
-/// How the host wants to be shown a token that came without a name.
+/// Returns how the host expects a token that has no user name.
 pub(in crate::cli) fn credential(host: CodeHost, token: Secret, user: Option<String>, has_dots: bool) -> Credential {
     match host {
         CodeHost::Github => Credential::Bearer(token),
@@ -73,7 +73,7 @@ pub(in crate::cli) fn credential(host: CodeHost, token: Secret, user: Option<Str
             Some(user) => Credential::Basic { user, password: token },
             None => Credential::Bearer(token),
         },
-        // The token of a build is a JSON web token and has dots; a personal one has none.
+        // A build token is a JSON web token and contains dots, a personal token contains none.
         CodeHost::Azure if has_dots => Credential::Bearer(token),
         CodeHost::Azure => Credential::Basic { user: String::new(), password: token },
         CodeHost::Gitea => Credential::Token(token),
@@ -103,14 +103,14 @@ fn github(environment: Environment, event: Option<&Value>) -> Surroundings {
     }
 }
 
-/// Why a token must not go to the interface that the environment names: it is none of the server that the job is on.
+/// Returns why the token must not be sent to the API address of the environment: it does not belong to the job's server.
 pub(in crate::cli) fn stray_interface(host: CodeHost, environment: Environment, api: &str) -> Option<String> {
     let (server, variables) = match host {
         CodeHost::Github => {
             let server = environment("GITHUB_SERVER_URL").unwrap_or_else(|| "https://github.com".to_owned());
-            (server, "GITHUB_API_URL is no interface of GITHUB_SERVER_URL")
+            (server, "GITHUB_API_URL is not an API of GITHUB_SERVER_URL")
         }
-        CodeHost::Gitlab => (environment("CI_SERVER_URL")?, "CI_API_V4_URL is no interface of CI_SERVER_URL"),
+        CodeHost::Gitlab => (environment("CI_SERVER_URL")?, "CI_API_V4_URL is not an API of CI_SERVER_URL"),
         CodeHost::Bitbucket | CodeHost::Azure | CodeHost::Gitea => return None,
     };
     let (api, server) = (host_of(api), host_of(&server));
@@ -119,7 +119,7 @@ pub(in crate::cli) fn stray_interface(host: CodeHost, environment: Environment, 
     (!belongs && !is_local).then(|| format!("{variables}: the token would go to `{}`", api.escape_debug()))
 }
 
-/// `https://host:8443/path` → `host`
+/// Returns `host` for `https://host:8443/path`.
 fn host_of(address: &str) -> String {
     let rest = address.trim().split_once("://").map_or(address, |(_, rest)| rest);
     let authority = rest.split(['/', '?', '#', '\\']).next().unwrap_or_default();
@@ -134,7 +134,7 @@ fn gitlab(environment: Environment) -> Surroundings {
     Surroundings {
         api: Some(environment("CI_API_V4_URL").unwrap_or_else(|| "https://gitlab.com/api/v4".to_owned())),
         number: environment("CI_MERGE_REQUEST_IID").and_then(|number| number.parse().ok()),
-        // In a pipeline of merged results the commit of the build is a merge that nobody pushed.
+        // In a merged results pipeline, the build's commit is a temporary merge.
         head: environment("CI_MERGE_REQUEST_SOURCE_BRANCH_SHA").or_else(|| environment("CI_COMMIT_SHA")),
         credential: token(CodeHost::Gitlab, environment, &["GITLAB_TOKEN"]),
         from_fork: source.is_some() && source != target,
@@ -172,7 +172,7 @@ fn azure(environment: Environment) -> Surroundings {
     }
 }
 
-/// The runners of Gitea and Forgejo set the variables of GitHub.
+/// Reads the environment of Gitea and Forgejo runners, which set the variables of GitHub.
 fn gitea(environment: Environment, event: Option<&Value>) -> Surroundings {
     let server = environment("GITHUB_SERVER_URL").filter(|server| server != "https://github.com");
     let below_server = server.map(|server| format!("{}/api/v1", server.trim_end_matches('/')));

@@ -14,7 +14,7 @@ pub(in crate::cli) fn today() -> Result<Date, Failure> {
 fn day(unix_seconds: u64) -> Result<Date, Failure> {
     let days = i64::try_from(unix_seconds / 86_400).unwrap_or(i64::MAX);
     Date::from_unix_days(days)
-        .ok_or_else(|| Failure::new("the clock of this machine is far off").with_help("say the day with --today"))
+        .ok_or_else(|| Failure::new("the clock of this machine is wrong").with_help("pass the date with --today"))
 }
 
 #[cfg(test)]

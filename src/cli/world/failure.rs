@@ -1,4 +1,4 @@
-//! Why a run could not be done, as people are told.
+//! A failure of a subcommand: its message and its help.
 
 use std::any::Any;
 use std::fmt;
@@ -7,18 +7,18 @@ use std::sync::Arc;
 
 use crate::report::harmless;
 
-/// Why a run could not be done: bad usage, bad configuration, a path that does not exist. Exit code 2.
+/// A failure with exit code 2: wrong usage, wrong settings, or a path that does not exist.
 #[derive(Debug)]
 pub(in crate::cli) struct Failure {
     /// The lines in question, ready to print.
     details: String,
     message: String,
     help: Option<String>,
-    /// Where it stands, for whoever shows it there.
+    /// The positions of the errors, for editors.
     places: Vec<FailurePlace>,
 }
 
-/// A place of a file that kept a run from being done.
+/// The position of an error in a file.
 #[derive(Debug)]
 pub(in crate::cli) struct FailurePlace {
     /// A path of the tree.
@@ -33,15 +33,15 @@ impl Failure {
         Failure { details: String::new(), message: message.into(), help: None, places: Vec::new() }
     }
 
-    /// What nobody expected ends a run like bad usage does, and never like one that found something.
+    /// Converts a panic into a failure with exit code 2, so that it never looks like a finding.
     pub(in crate::cli) fn from_panic(panic: &(dyn Any + Send)) -> Self {
         let text = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
         match text {
             Some(text) if text.contains("spawn thread") || text.contains("thread pool") => {
-                Failure::new("the system starts no more threads")
-                    .with_help("allow more processes (`ulimit -u`), or run fewer at once")
+                Failure::new("the system cannot start another thread")
+                    .with_help("allow more processes (`ulimit -u`), or run fewer programs at once")
             }
-            _ => Failure::new("this is a mistake in gpulint").with_help("please report it, with what stands above"),
+            _ => Failure::new("this is a bug in gpulint").with_help("please report it with the output above"),
         }
     }
 
@@ -55,7 +55,7 @@ impl Failure {
         &self.places
     }
 
-    /// In one line, without the lines in question.
+    /// Returns the failure in one line, without source lines.
     pub(in crate::cli) fn in_short(&self) -> String {
         let help = self.help.as_deref().map(|help| format!("; {help}")).unwrap_or_default();
         harmless(&format!("{}{help}", self.message)).replace('\n', " ")
@@ -80,7 +80,7 @@ impl Failure {
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // A name that is quoted may come from a list of changed files.
+        // A quoted name can come from a list of changed files, so control characters are removed.
         write!(f, "{}error: {}", self.details, harmless(&self.message))?;
         match &self.help {
             Some(help) => write!(f, "\n  help: {}", harmless(help)),

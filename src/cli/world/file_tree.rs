@@ -247,7 +247,7 @@ pub(in crate::cli) fn read_limited(path: &Path, limit: u64) -> Result<Vec<u8>, R
 
 fn read_known(path: &Path, metadata: &Metadata, limit: u64) -> Result<Vec<u8>, ReadError> {
     if !metadata.is_file() {
-        return Err(ReadError::Other("it is no regular file".to_owned()));
+        return Err(ReadError::Other("it is not a regular file".to_owned()));
     }
     if metadata.len() > limit {
         return Err(ReadError::TooLarge { bytes: metadata.len(), limit });
@@ -263,7 +263,7 @@ fn read_known(path: &Path, metadata: &Metadata, limit: u64) -> Result<Vec<u8>, R
 
 fn read_head(path: &Path, metadata: &Metadata, most: usize) -> Result<Vec<u8>, ReadError> {
     if !metadata.is_file() {
-        return Err(ReadError::Other("it is no regular file".to_owned()));
+        return Err(ReadError::Other("it is not a regular file".to_owned()));
     }
     let mut bytes = Vec::with_capacity(most.min(usize::try_from(metadata.len()).unwrap_or(most)));
     let file = fs::File::open(path).map_err(|error| failure(&error))?;

@@ -1,4 +1,4 @@
-//! Trees and commits, read by the user's own git without touching anything.
+//! Reads trees and commits with the user's git, without changing anything.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -17,74 +17,76 @@ use crate::source::{Differing, Entry, Limits, ReadError, Tree, demand_text, join
 
 pub(in crate::cli) use super::git_entries::Entries;
 
-/// Links that lead to links that lead to links: more than this is a ring.
+/// The longest chain of links. A longer one is treated as a loop.
 const MOST_LINKS: usize = 16;
 
-/// The character behind the one that ends the name of a directory.
+/// The character after the slash in byte order.
 const BEHIND_SLASH: char = '0';
 
-/// Longer than any list of attributes.
+/// The longest attributes file that is read.
 const LONGEST_ATTRIBUTES: u64 = 1 << 20;
 
 /// A tree of git objects, read without touching the work tree, the index or the network.
 pub(in crate::cli) struct GitTree {
     entries: Entries,
-    /// Without one, every path leads where it says.
+    /// The links of the tree. Without links, no path is redirected.
     has_links: bool,
     /// Objects that a partial clone does not hold.
     missing: Arc<Mutex<Vec<String>>>,
     objects: Arc<GitObjects>,
     largest_file: u64,
     laid_under: Option<Laid>,
-    /// Texts that are known from an earlier run.
+    /// File contents that are cached from an earlier run.
     memory: Option<Arc<Memory>>,
-    /// git's own list of the work tree that it was laid over, where that can be read.
+    /// The index of the work tree, if it can be read.
     tracked: Option<Vec<Indexed>>,
 }
 
-/// The work tree, where its files are as the commit has them: a change touches few, and git unpacks each one by one.
+/// The work tree, for files that equal those of the commit. Reading them there is faster than unpacking git objects.
 struct Laid {
     same: Arc<HashSet<String>>,
     disk: DiskTree,
     proof: Proof,
 }
 
-/// What tells that a file has the text of an object.
+/// The evidence that a file has the content of an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Proof {
-    /// git put it there, and nobody touched it since: it is among those that are the same.
+    /// By its time and size, the file is unchanged since git wrote it.
     Untouched,
-    /// The digest of what was read. Nothing is asked of files that are not read.
+    /// By the digest of its content, calculated only for files that are read.
     Digest,
 }
 
-/// The commit that a change started from.
+/// The base commit of a change.
 #[derive(Debug, Clone)]
 pub(in crate::cli) struct Base {
     pub(in crate::cli) repository: PathBuf,
     pub(in crate::cli) commit: String,
-    /// What a reader of the comparison must know about it.
+    /// A note about the base for readers of the comparison.
     pub(in crate::cli) note: Option<String>,
 }
 
 impl Base {
-    /// Where the work at hand left `reference`, or `reference` itself where the clone cannot tell.
+    /// Returns the merge base of HEAD and `reference`, or `reference` itself if the clone lacks the merge base.
     pub(in crate::cli) fn find(repository: &Path, reference: &str) -> Result<Base, Failure> {
         if reference == "HEAD"
             && let Some(commit) = before_the_first(repository)?
         {
-            let note = Some("there is no commit yet: everything is new".to_owned());
+            let note = Some("the repository has no commit yet, so everything is new".to_owned());
             return Ok(Base { repository: repository.to_owned(), commit, note });
         }
         let Base { commit: tip, .. } = Self::tip(repository, reference)?;
         let merge_base = ask(repository, &["merge-base", &tip, "HEAD"])?;
         let note = merge_base.is_none().then(|| {
-            format!("the histories of `{reference}` and HEAD do not meet in this clone: compared with the tip of `{reference}`")
+            format!(
+                "this clone has no common ancestor of `{reference}` and HEAD: compared with the tip of `{reference}`"
+            )
         });
         Ok(Base { repository: repository.to_owned(), commit: merge_base.unwrap_or(tip), note })
     }
 
-    /// `reference` itself.
+    /// Returns the commit of `reference` itself.
     pub(in crate::cli) fn tip(repository: &Path, reference: &str) -> Result<Base, Failure> {
         let asked = |full: String| {
             ask(repository, &["rev-parse", "--verify", "--quiet", "--end-of-options", &commit_of(&full)])
@@ -101,7 +103,7 @@ impl Base {
         Ok(GitTree::with_entries(&self.repository, entries))
     }
 
-    /// The same where the index is known, from which it differs in little.
+    /// Returns the tree by its differences from the known index.
     pub(in crate::cli) fn tree_beside(&self, index: &Entries) -> Result<GitTree, Failure> {
         let entries = match git_changes::of_index(&self.repository, &self.commit)? {
             Some(changes) => {
@@ -116,7 +118,7 @@ impl Base {
 }
 
 impl GitTree {
-    /// What `git ls-tree -r -z` printed.
+    /// Parses the output of `git ls-tree -r -z`.
     pub(in crate::cli) fn listed(repository: &Path, lines: &[u8]) -> Result<GitTree, Failure> {
         Ok(Self::with_entries(repository, Entries::listed(lines)?))
     }
@@ -125,7 +127,7 @@ impl GitTree {
         Self::reading(entries, Arc::new(GitObjects::new(repository, 0)))
     }
 
-    /// A tree whose texts are read by a process that others use too.
+    /// Returns a tree that shares its git process with others.
     pub(in crate::cli) fn reading(entries: Entries, objects: Arc<GitObjects>) -> GitTree {
         GitTree {
             has_links: entries.has_links(),
@@ -140,7 +142,7 @@ impl GitTree {
     }
 }
 
-/// The tree without files, where HEAD is a branch that has no commit yet.
+/// Returns an empty tree, for a branch without commits.
 fn before_the_first(repository: &Path) -> Result<Option<String>, Failure> {
     let is_there = ask(repository, &["rev-parse", "--verify", "--quiet", "HEAD"])?.is_some();
     if is_there || ask(repository, &["symbolic-ref", "--quiet", "HEAD"])?.is_none() {
@@ -158,21 +160,22 @@ fn unknown_base(repository: &Path, reference: &str) -> Result<Failure, Failure> 
     let branch = reference.rsplit('/').next().unwrap_or(reference);
     Ok(if shallow {
         Failure::new(format!("the base `{reference}` is not in this shallow clone"))
-            .with_help(format!("fetch it first: git fetch --depth=1 origin {branch}"))
+            .with_help(format!("run `git fetch --depth=1 origin {branch}`"))
     } else {
-        Failure::new(format!("git knows no commit `{reference}`"))
-            .with_help(format!("name a branch, a tag or a commit; perhaps: git fetch origin {branch}"))
+        Failure::new(format!("git does not know the commit `{reference}`")).with_help(format!(
+            "pass a branch, a tag or a commit; if the clone lacks it, run `git fetch origin {branch}`"
+        ))
     })
 }
 
 impl GitTree {
-    /// Smaller or larger files than usual are read.
+    /// Changes the size limit of files.
     #[must_use]
     pub(in crate::cli) fn up_to(self, bytes: u64) -> Self {
         GitTree { largest_file: bytes, ..self }
     }
 
-    /// Reads from the work tree what lies there as the commit has it.
+    /// Reads unchanged files from the work tree.
     #[must_use]
     pub(in crate::cli) fn over(self, work_tree: &Path) -> Self {
         let tracked = git_index::tracked(work_tree);
@@ -182,19 +185,19 @@ impl GitTree {
         GitTree { laid_under: Some(laid).filter(|it| !it.same.is_empty()), tracked, ..self }
     }
 
-    /// Takes from it the texts that it holds.
+    /// Uses the contents of a cache.
     #[must_use]
     pub(in crate::cli) fn remembering(self, memory: &Arc<Memory>) -> Self {
         GitTree { memory: Some(memory.clone()), ..self }
     }
 
-    /// The text of an object as an earlier run read it.
+    /// Returns the cached content of an object.
     fn remembered(&self, object: &GitEntry) -> Option<Result<Vec<u8>, ReadError>> {
         let text = self.memory.as_ref()?.text(&id_of(&object.id)?)?;
         (text.len() as u64 <= self.largest_file).then(|| demand_text(text.to_vec()))
     }
 
-    /// Reads from the work tree what has the digest of its object. The same are those that `other` has too.
+    /// Reads files from the work tree if they match the digest of their object. Identical files are those that `other` has, too.
     #[must_use]
     pub(in crate::cli) fn proven_by(self, work_tree: &Path, other: Option<&Entries>) -> Self {
         let is_same = |(path, object): &(&String, &GitEntry)| {
@@ -205,7 +208,7 @@ impl GitTree {
         GitTree { laid_under: Some(Laid { same: Arc::new(same), disk, proof: Proof::Digest }), ..self }
     }
 
-    /// The text of a file of the tree as it lies in the work tree, where that is known to be the same.
+    /// Returns a file's content from the work tree, if it is known to be unchanged.
     fn laid(&self, path: &str, object: &GitEntry) -> Option<Result<Vec<u8>, ReadError>> {
         let Laid { same, disk, proof } = self.laid_under.as_ref()?;
         match proof {
@@ -230,12 +233,12 @@ impl GitTree {
         })
     }
 
-    /// The files that lie in the work tree as the commit has them.
+    /// Returns the files of the work tree that equal those of the commit.
     pub(in crate::cli) fn same_files(&self) -> Arc<HashSet<String>> {
         self.laid_under.as_ref().map(|it| it.same.clone()).unwrap_or_default()
     }
 
-    /// What stands otherwise in another state; none where links may lead from what is the same to what is not.
+    /// Returns the paths that differ in another state, or `None` if links could lead from unchanged to changed files.
     pub(in crate::cli) fn differing(&self, other: &Entries) -> Option<Differing> {
         self.entries.differing(other)
     }
@@ -248,7 +251,7 @@ impl GitTree {
             .map(|(path, _)| path.as_str())
     }
 
-    /// All files; what is no plain file is named.
+    /// Returns all files, and an error for an entry that is not a plain file.
     pub(in crate::cli) fn plain_files(&self) -> Result<Vec<&str>, String> {
         let plain = |(path, object): (&'_ String, &GitEntry)| match object.kind {
             GitEntryKind::File => Ok(()),
@@ -259,22 +262,22 @@ impl GitTree {
         Ok(self.entries.0.keys().map(String::as_str).collect())
     }
 
-    /// What git tracks in the work tree, each path with what git calls its text.
+    /// Returns tracked files with their object ids.
     pub(in crate::cli) fn tracked(&self) -> Option<impl Iterator<Item = (&str, &str)>> {
         self.tracked.as_ref().map(|all| all.iter().map(|it| (it.path.as_str(), it.id.as_str())))
     }
 
-    /// What git calls what stands at a path.
+    /// Returns the object id of a path.
     pub(in crate::cli) fn id(&self, path: &str) -> Option<&str> {
         self.entries.0.get(path).map(|object| object.id.as_str())
     }
 
-    /// Each path with what git calls what stands there.
+    /// Returns each path with its object id.
     pub(in crate::cli) fn ids(&self) -> impl Iterator<Item = (&str, &str)> {
         self.entries.ids()
     }
 
-    /// Links that lead to nothing of the tree.
+    /// Returns links whose targets are not in the tree.
     pub(in crate::cli) fn links_to_nothing(&self) -> Vec<String> {
         let links = self.entries.0.iter().filter(|(_, object)| object.kind == GitEntryKind::Link).map(|(path, _)| path);
         let is_there = |path: &String| {
@@ -288,12 +291,12 @@ impl GitTree {
         all.filter(|(_, object)| object.kind == GitEntryKind::Submodule).map(|(path, _)| path.clone()).collect()
     }
 
-    /// Filled while the tree is read: what a partial clone does not hold.
+    /// Returns the list of objects that a partial clone lacks. It grows while the tree is read.
     pub(in crate::cli) fn missing(&self) -> Arc<Mutex<Vec<String>>> {
         self.missing.clone()
     }
 
-    /// The path behind links, whether the last part or a directory on the way is one.
+    /// Resolves links in a path, in directories and in the last part.
     pub(in crate::cli) fn resolve(&self, path: &str) -> Result<String, ReadError> {
         let mut path = path.to_owned();
         if !self.has_links {
@@ -308,7 +311,7 @@ impl GitTree {
             let rest = path.get(link.len()..).unwrap_or_default();
             path = join(parent(&link), &format!("{target}{rest}")).ok_or(ReadError::Outside)?;
         }
-        Err(ReadError::Other("its links lead in a ring".to_owned()))
+        Err(ReadError::Other("its symbolic links form a loop".to_owned()))
     }
 
     fn first_link(&self, path: &str) -> Option<(String, GitEntry)> {
@@ -350,7 +353,7 @@ impl Tree for GitTree {
             match inside.split_once('/') {
                 Some((name, _)) => {
                     entries.push(Entry { name: name.to_owned(), is_directory: true });
-                    // Behind all that lies below it.
+                    // The position after all paths below the directory.
                     from = format!("{prefix}{name}{BEHIND_SLASH}");
                 }
                 None => {

@@ -1,4 +1,4 @@
-//! What differs between trees, asked of one process for many pairs of them.
+//! Compares many pairs of trees with one git process.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -8,20 +8,20 @@ use super::git_program::{git, index_of_hook, is_commit, not_started, run_on};
 use crate::cli::Failure;
 use crate::source::named;
 
-/// A line that is no pair of trees: git gives it back, and with it all that it holds ready.
+/// A line that is not a pair of trees. Git echoes it, and flushes its output before.
 const END: &str = "end";
 
-/// A path that stands otherwise in the second of two trees.
+/// A path that differs in the second of two trees.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::cli) struct Changed {
     pub(in crate::cli) path: String,
-    /// It stood in the first tree too.
+    /// Whether the first tree contains the path, too.
     pub(in crate::cli) was_there: bool,
-    /// It is a link, or was one.
+    /// Whether the path is or was a link.
     pub(in crate::cli) is_link: bool,
-    /// It is a commit of another repository, or was one.
+    /// Whether the path is or was a submodule.
     pub(in crate::cli) is_submodule: bool,
-    /// Mode and id in the second tree; none where it is gone.
+    /// Mode and id in the second tree, or `None` if the path was removed.
     pub(in crate::cli) now: Option<(String, String)>,
 }
 
@@ -41,11 +41,11 @@ impl GitChanges {
         let mut process = command.spawn().map_err(not_started)?;
         match (process.stdin.take(), process.stdout.take()) {
             (Some(questions), Some(answers)) => Ok(GitChanges { process, questions, answers: BufReader::new(answers) }),
-            _ => Err(Failure::new("git gave no pipes")),
+            _ => Err(Failure::new("git could not be connected")),
         }
     }
 
-    /// From one tree to another.
+    /// Returns the changes from one tree to another.
     pub(in crate::cli) fn between(&mut self, before: &str, after: &str) -> Result<Vec<Changed>, Failure> {
         let broken = |error: std::io::Error| Failure::new(format!("git diff-tree: {error}"));
         let asked = writeln!(self.questions, "{before} {after}\n{END}").and_then(|()| self.questions.flush());
@@ -57,11 +57,11 @@ impl GitChanges {
                 Some(b':') => {
                     let (about, path) = (self.piece(b'\0')?, self.piece(b'\0')?);
                     let changed = change(&about, path);
-                    changes.push(changed.ok_or_else(|| Failure::new("git diff-tree answered something else"))?);
+                    changes.push(changed.ok_or_else(|| Failure::new("git diff-tree printed unexpected output"))?);
                 }
                 Some(_) if self.piece(b'\n')? == END => return Ok(changes),
                 Some(_) => {}
-                None => return Err(Failure::new("git diff-tree has ended: a tree is not in this clone")),
+                None => return Err(Failure::new("git diff-tree ended: this clone lacks the files of a commit")),
             }
         }
     }
@@ -75,10 +75,10 @@ impl GitChanges {
     }
 }
 
-/// What a commit has otherwise than the index: from the index to the commit. None where the index holds a conflict, or git
-/// says something else: then the commit is listed.
+/// Returns the changes from the index to a commit. Returns `None` if the index contains a conflict, or the output of git is
+/// unexpected. Then the caller lists the whole commit.
 pub(super) fn of_index(repository: &Path, commit: &str) -> Result<Option<Vec<Changed>>, Failure> {
-    // What will be added has a name and no text yet; the list of the index has it too.
+    // An intent-to-add entry has a name but no content, in the index, too.
     let ask = ["diff-index", "--cached", "-R", "--raw", "-z", "--no-renames", "--no-abbrev", "--no-ext-diff"];
     let how = ["--no-textconv", "--ignore-submodules=none", "--ita-visible-in-index", "-O/dev/null", commit, "--"];
     let answer = run_on(repository, &[&ask[..], &how].concat(), index_of_hook(repository))?;

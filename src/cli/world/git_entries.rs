@@ -1,4 +1,4 @@
-//! Every path of a tree with what stands there: of a commit, of the index, or of either after a change.
+//! The paths of a tree with their entries: of a commit, of the index, or of either after a change.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -9,12 +9,12 @@ use super::git_program::{first_line, index_of_hook, is_commit, run, run_on};
 use crate::cli::Failure;
 use crate::source::{Differing, named, parent};
 
-/// Every path of a tree with what stands there.
+/// The paths of a tree with their entries.
 #[derive(Debug, Clone, Default)]
 pub(in crate::cli) struct Entries(pub(super) Arc<BTreeMap<String, GitEntry>>);
 
 impl Entries {
-    /// Those of a commit or a tree.
+    /// Returns the entries of a commit or a tree.
     pub(in crate::cli) fn of(repository: &Path, tree: &str) -> Result<Entries, Failure> {
         let listed = run(repository, &["ls-tree", "-r", "-z", "--full-tree", tree])?;
         if !listed.status.success() {
@@ -23,7 +23,7 @@ impl Entries {
         Self::listed(&listed.stdout)
     }
 
-    /// What `git ls-tree -r -z` printed.
+    /// Parses the output of `git ls-tree -r -z`.
     pub(super) fn listed(lines: &[u8]) -> Result<Entries, Failure> {
         let mut entries = BTreeMap::new();
         for line in lines.split(|byte| *byte == 0).filter(|line| !line.is_empty()) {
@@ -34,7 +34,7 @@ impl Entries {
         Ok(Entries(Arc::new(entries)))
     }
 
-    /// What the next commit will hold.
+    /// Returns the entries of the index, which the next commit will contain.
     pub(in crate::cli) fn of_index(repository: &Path) -> Result<Entries, Failure> {
         let listed = run_on(repository, &["ls-files", "--stage", "-z", "--full-name"], index_of_hook(repository))?;
         if !listed.status.success() {
@@ -49,7 +49,7 @@ impl Entries {
         Ok(Entries(Arc::new(entries)))
     }
 
-    /// Makes it the tree after a change.
+    /// Applies a change to the entries.
     pub(in crate::cli) fn apply(&mut self, changes: &[Changed]) {
         let entries = Arc::make_mut(&mut self.0);
         for change in changes {
@@ -62,23 +62,23 @@ impl Entries {
         }
     }
 
-    /// What git calls what stands at a path.
+    /// Returns the object id of a path.
     pub(in crate::cli) fn id(&self, path: &str) -> Option<&str> {
         self.0.get(path).map(|object| object.id.as_str())
     }
 
-    /// Each path with what git calls what stands there.
+    /// Returns each path with its object id.
     pub(in crate::cli) fn ids(&self) -> impl Iterator<Item = (&str, &str)> {
         self.0.iter().map(|(path, object)| (path.as_str(), object.id.as_str()))
     }
 
-    /// Something lies below a directory.
+    /// Whether the directory contains an entry.
     pub(in crate::cli) fn has_directory(&self, directory: &str) -> bool {
         let prefix = format!("{directory}/");
         self.0.range(prefix.clone()..).next().is_some_and(|(path, _)| path.starts_with(&prefix))
     }
 
-    /// What stands otherwise in another state; none where links may lead from what is the same to what is not.
+    /// Returns the paths that differ in another state, or `None` if links could lead from unchanged to changed files.
     pub(super) fn differing(&self, other: &Entries) -> Option<Differing> {
         if self.has_links() || other.has_links() {
             return None;
@@ -87,7 +87,7 @@ impl Entries {
         let mut compare = |one: &Entries, another: &Entries| {
             for (path, entry) in one.0.iter().filter(|(path, entry)| another.0.get(*path) != Some(*entry)) {
                 differing.files.insert(path.clone());
-                // A path that both have may stand for a file in one and for another repository in the other.
+                // A path can be a file in one state and a submodule in the other.
                 if another.0.get(path).is_none_or(|it| it.kind != entry.kind) {
                     differing.lists.extend(lists_of(path, one, another));
                 }
@@ -103,7 +103,7 @@ impl Entries {
     }
 }
 
-/// The directories of which one state lists something else than the other, because a path is there or is not.
+/// Returns the directories whose lists differ between the states, because a path was added or removed.
 fn lists_of(path: &str, one: &Entries, another: &Entries) -> Vec<String> {
     let mut lists = Vec::new();
     let mut directory = parent(path);
@@ -116,7 +116,7 @@ fn lists_of(path: &str, one: &Entries, another: &Entries) -> Vec<String> {
     }
 }
 
-/// What stands at a path, and what git calls it.
+/// An entry: its kind and its object id.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct GitEntry {
     pub(super) kind: GitEntryKind,
@@ -130,10 +130,10 @@ pub(super) enum GitEntryKind {
     Submodule,
 }
 
-/// A base of which nothing can be understood would make everything look new.
+/// Fails on output that cannot be parsed, because an empty base would make everything look new.
 pub(super) fn not_understood(line: &str) -> Failure {
     let line: String = line.chars().take(80).collect();
-    Failure::new(format!("git answered something else than a list of files: `{}`", line.escape_debug()))
+    Failure::new(format!("git did not print a list of files: `{}`", line.escape_debug()))
 }
 
 /// A line of `git ls-tree`: mode, type, id, a tab, the path.

@@ -1,5 +1,5 @@
-//! Where git keeps what belongs to a work tree. Its files are looked at before anything opens them: a pipe or a device in the
-//! place of one would hold whoever does, git itself among them.
+//! Finds git's own files of a work tree. They are checked before they are opened: a pipe or a device in the
+//! place of a file would block every reader, including git.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,36 +12,36 @@ const LONGEST_POINTER_BYTES: u64 = 1 << 14;
 /// As long as the lists of ignored files of whole organizations.
 const LONGEST_LIST_BYTES: u64 = 1 << 20;
 
-/// What git keeps for one work tree, and what it keeps for all of a repository.
+/// The git files of one work tree, and those of the whole repository.
 const OF_WORK_TREE: [&str; 4] = ["HEAD", "index", "commondir", "gitdir"];
 const OF_ALL: [&str; 7] =
     ["config", "packed-refs", "shallow", "info/exclude", "info/attributes", "info/grafts", "objects/info/alternates"];
 
-/// The directory of git's files for a work tree; `.git` may be a file that names it.
+/// Returns git's directory for a work tree. `.git` can be a file that names it.
 pub(in crate::cli) fn directory(work_tree: &Path) -> Option<PathBuf> {
     let git = work_tree.join(".git");
     if git.is_dir() { Some(git) } else { Some(work_tree.join(pointer(&git)?.strip_prefix("gitdir:")?.trim())) }
 }
 
-/// Whether objects are called by longer digests than usual.
+/// Whether the repository uses SHA-256 object ids.
 pub(in crate::cli) fn has_long_ids(work_tree: &Path) -> bool {
     let config = common(work_tree).and_then(|it| read_limited(&it.join("config"), LONGEST_LIST_BYTES).ok());
     config.is_some_and(|text| memchr::memmem::find(&text.to_ascii_lowercase(), b"sha256").is_some())
 }
 
-/// The attributes of files that stand in no file of the tree.
+/// Returns the attributes files outside the tree.
 pub(in crate::cli) fn own_attributes(work_tree: &Path) -> Vec<u8> {
     let text = common(work_tree).and_then(|it| read_limited(&it.join("info/attributes"), LONGEST_LIST_BYTES).ok());
     text.unwrap_or_default()
 }
 
-/// Where the files of all work trees of a repository are.
+/// Returns the git directory that all work trees share.
 fn common(work_tree: &Path) -> Option<PathBuf> {
     let own = directory(work_tree)?;
     Some(pointer(&own.join("commondir")).map_or_else(|| own.clone(), |it| own.join(it.trim())))
 }
 
-/// The first of git's files that is none.
+/// Returns the first of git's files that is not a regular file.
 pub(in crate::cli) fn odd(work_tree: &Path) -> Option<PathBuf> {
     let git = work_tree.join(".git");
     if fs::metadata(&git).is_ok_and(|it| !it.is_dir() && !it.is_file()) {

@@ -1,4 +1,4 @@
-//! git's own list of the files that it tracks, read without starting git: which there are, and which are as they were
+//! Reads git's index without starting git: the tracked files, and which of them are unchanged since they were
 //! checked out.
 
 use std::collections::HashSet;
@@ -10,32 +10,32 @@ use super::file_tree::{below, read_limited};
 use super::git_files;
 use crate::source::{named, those};
 
-/// A list of two million files.
+/// The largest index that is read, with about two million files.
 const LONGEST_BYTES: u64 = 256 << 20;
-/// What stands before the identity of a file: times, places, size.
+/// The length of the fields before the object id: times, device and size.
 const STAT_BYTES: usize = 40;
 const ASSUME_VALID: u16 = 0x8000;
 const EXTENDED: u16 = 0x4000;
 const STAGE: u16 = 0x3000;
 const LENGTH: u16 = 0x0FFF;
-/// As the mode of a regular file begins.
+/// The mode of a regular file.
 const REGULAR: u32 = 0o100_000;
-/// And that of a commit of another repository.
+/// The mode of a submodule.
 const LINK: u32 = 0o160_000;
 
-/// A file that git tracks.
+/// A tracked file.
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::cli) struct Indexed {
     pub(in crate::cli) path: String,
-    /// What git calls its text, in hexadecimal.
+    /// Its object id in hexadecimal.
     pub(in crate::cli) id: String,
     modified: Duration,
     size: u32,
-    /// It is a file of one version whose times git looks at.
+    /// Whether it is a file without a conflict, whose times git checks.
     is_plain: bool,
 }
 
-/// The files that git tracks, in the order of their names. None where there is no such list, or it is of a form that is
+/// Returns the tracked files sorted by name, or `None` if there is no index, or its format is
 /// not read.
 pub(in crate::cli) fn tracked(work_tree: &Path) -> Option<Vec<Indexed>> {
     let mut files = Vec::new();
@@ -43,14 +43,14 @@ pub(in crate::cli) fn tracked(work_tree: &Path) -> Option<Vec<Indexed>> {
     Some(files)
 }
 
-/// The names of those for which this holds; of the others nothing is made.
+/// Returns the names of the files that pass a filter.
 pub(in crate::cli) fn tracked_names(work_tree: &Path, is_wanted: impl Fn(&[u8]) -> bool) -> Option<Vec<String>> {
     let mut names = Vec::new();
     each(&list(work_tree)?, |path, _| names.extend(is_wanted(path).then(|| named(path).into_owned())))?;
     Some(names)
 }
 
-/// The directories that stand for commits of other repositories, whether or not a list of submodules names them.
+/// Returns the directories of submodules, whether or not .gitmodules lists them.
 pub(in crate::cli) fn links(work_tree: &Path) -> Vec<String> {
     let mut links = Vec::new();
     let visit = |path: &[u8], entry: &Entry<'_>| {
@@ -62,7 +62,7 @@ pub(in crate::cli) fn links(work_tree: &Path) -> Vec<String> {
     links
 }
 
-/// The bytes of a list, and how long the digests in it are.
+/// The bytes of the index, and the length of its object ids.
 struct List {
     bytes: Vec<u8>,
     id_bytes: usize,
@@ -77,7 +77,7 @@ fn list(work_tree: &Path) -> Option<List> {
     Some(List { bytes, id_bytes: if git_files::has_long_ids(work_tree) { 32 } else { 20 } })
 }
 
-/// Nothing where the list is broken, or where its other half may stand in another file.
+/// Returns `None` if the index is damaged, or split into two files.
 fn each(List { bytes, id_bytes }: &List, mut visit: impl FnMut(&[u8], &Entry<'_>)) -> Option<()> {
     let mut rest = Rest { bytes };
     if rest.take(4)? != b"DIRC" {
@@ -96,7 +96,7 @@ fn each(List { bytes, id_bytes }: &List, mut visit: impl FnMut(&[u8], &Entry<'_>
     (!rest.has_other_half(*id_bytes)).then_some(())
 }
 
-/// What stands beside a name.
+/// The flags of an entry.
 struct Entry<'b> {
     stat: &'b [u8],
     id: &'b [u8],
@@ -154,7 +154,7 @@ impl<'b> Rest<'b> {
         } else {
             path.clear();
         }
-        // Longer names are counted by nobody; of shared beginnings only the rest stands here.
+        // Names can be shortened: a prefix that is shared with the previous name is omitted.
         let counted = usize::from(flags & LENGTH);
         let length = match counted.checked_sub(path.len()) {
             Some(rest) if counted < usize::from(LENGTH) => rest,
@@ -198,7 +198,7 @@ impl<'b> Rest<'b> {
 }
 
 impl Indexed {
-    /// What lies there is what git put there: it was not touched since, by its size and its time.
+    /// Whether a file is unchanged since git wrote it, by size and time.
     fn is_untouched(&self, there: &Metadata) -> bool {
         let modified = there.modified().ok().and_then(|it| it.duration_since(UNIX_EPOCH).ok());
         self.is_plain
@@ -208,11 +208,11 @@ impl Indexed {
     }
 }
 
-/// The files of a commit that lie in the work tree as they are in it.
+/// Returns the files of the work tree that equal those of a commit:
 ///
-/// 1. git put the file there from the same object, and nobody touched it since;
-/// 2. the list was written later than the file, or a second change within one moment would not be seen;
-/// 3. nothing makes another text of an object when it is checked out.
+/// 1. git wrote the file from the same object, and it is unchanged since;
+/// 2. the index is newer than the file, because a second change within the time resolution would be missed;
+/// 3. no attribute changes the content of an object at checkout.
 pub(in crate::cli) fn same<'o>(
     work_tree: &Path,
     tracked: &[Indexed],
@@ -229,7 +229,7 @@ pub(in crate::cli) fn same<'o>(
     same.into_iter().map(|file| file.path.clone()).collect()
 }
 
-/// Whether attributes let git write another text than that of the object.
+/// Whether attributes let git write another content than that of the object.
 pub(in crate::cli) fn makes_other_text(attributes: &[u8]) -> bool {
     let words: [&[u8]; 3] = [b"working-tree-encoding", b"filter", b"ident"];
     words.iter().any(|word| memchr::memmem::find(attributes, word).is_some())

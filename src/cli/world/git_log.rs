@@ -1,4 +1,4 @@
-//! The commits of a branch, each with what people call it.
+//! Reads the commits of a branch with their subjects and tags.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -6,13 +6,13 @@ use std::path::Path;
 use super::git_program::{answer, ask, first_line, is_commit, run};
 use crate::cli::Failure;
 
-/// Longer subjects and names are cut: nobody reads them, and they are somebody else's text.
+/// The length to which subjects and names are cut.
 pub(in crate::cli) const LONGEST_TEXT: usize = 400;
 
-/// What code hosts write into the message of a merge is within so many characters.
+/// The length to which messages are cut. The part that code hosts write is shorter.
 const LONGEST_MESSAGE: usize = 8_000;
 
-/// Commits that are named at once: the command line has an end.
+/// The most commits in one command line.
 const MOST_NAMED: usize = 500;
 
 /// A commit of the first parents.
@@ -21,7 +21,7 @@ pub(in crate::cli) struct LoggedCommit {
     pub(in crate::cli) id: String,
     pub(in crate::cli) tree: String,
     pub(in crate::cli) parents: Vec<String>,
-    /// Seconds since 1970 when it was committed, by somebody's clock.
+    /// The commit time in seconds since 1970, by the committer's clock.
     pub(in crate::cli) committed: i64,
     pub(in crate::cli) author: String,
     pub(in crate::cli) subject: String,
@@ -31,11 +31,11 @@ pub(in crate::cli) struct LoggedCommit {
 const FORMAT: &str = "--format=tformat:%H%x00%T%x00%P%x00%ct%x00%aN%x00%s";
 const FIELDS: usize = 6;
 
-/// More commits than any branch of a known repository has that describes infrastructure.
+/// The most commits that are read. Known infrastructure repositories have fewer.
 pub(in crate::cli) const MOST_COMMITS: usize = 200_000;
 
-/// The commits from the first to the newest, by first parents: what a branch was, not what was tried beside it. Of more than
-/// can be held, the newest.
+/// Returns the commits by first parents, from oldest to newest: the states of the branch itself. If there are more than
+/// the limit, returns the newest.
 pub(in crate::cli) fn first_parents(repository: &Path, newest: &str) -> Result<Vec<LoggedCommit>, Failure> {
     let most = format!("--max-count={MOST_COMMITS}");
     let mut all = logged(repository, &["--first-parent", &most, newest])?;
@@ -43,7 +43,7 @@ pub(in crate::cli) fn first_parents(repository: &Path, newest: &str) -> Result<V
     Ok(all)
 }
 
-/// Some commits by their ids.
+/// Returns commits by their ids.
 pub(in crate::cli) fn named(repository: &Path, ids: &[&str]) -> Result<Vec<LoggedCommit>, Failure> {
     let mut all = Vec::new();
     for some in ids.chunks(MOST_NAMED) {
@@ -53,7 +53,7 @@ pub(in crate::cli) fn named(repository: &Path, ids: &[&str]) -> Result<Vec<Logge
     Ok(all)
 }
 
-/// The commits of a branch by first parents that another commit does not have, the oldest first.
+/// Returns the commits of a branch by first parents that another commit does not contain, the oldest first.
 pub(in crate::cli) fn of_branch(
     repository: &Path,
     tip: &str,
@@ -66,7 +66,7 @@ pub(in crate::cli) fn of_branch(
     Ok(all)
 }
 
-/// Whole messages of commits, each with its id.
+/// Returns the full messages of commits by id.
 pub(in crate::cli) fn messages(repository: &Path, ids: &[&str]) -> Result<Vec<(String, String)>, Failure> {
     let mut all = Vec::new();
     for some in ids.chunks(MOST_NAMED) {
@@ -84,12 +84,12 @@ fn logged(repository: &Path, which: &[&str]) -> Result<Vec<LoggedCommit>, Failur
     let text = fields(repository, FORMAT, which)?;
     let fields: Vec<&str> = text.split('\0').collect();
     let commits = fields.chunks_exact(FIELDS).map(commit).collect::<Option<Vec<LoggedCommit>>>();
-    commits.ok_or_else(|| Failure::new("git answered something else than a list of commits"))
+    commits.ok_or_else(|| Failure::new("git did not print a list of commits"))
 }
 
-/// Of some commits what a format asks for.
+/// Returns the fields of a format for some commits.
 fn fields(repository: &Path, format: &str, which: &[&str]) -> Result<String, Failure> {
-    // A repository could name a program that checks signatures.
+    // A repository could configure a program that checks signatures, so this is disabled.
     let mut arguments = vec!["log", "-z", "--no-show-signature", "--no-color", "--encoding=UTF-8", "-s", format];
     arguments.extend(which);
     arguments.push("--");
@@ -114,7 +114,7 @@ fn commit(fields: &[&str]) -> Option<LoggedCommit> {
     })
 }
 
-/// The names of tags by the commits that they lead to, each sorted.
+/// Returns the sorted names of tags by commit.
 pub(in crate::cli) fn tags(repository: &Path) -> Result<HashMap<String, Vec<String>>, Failure> {
     let format = "--format=%(objectname) %(*objectname) %(refname:lstrip=2)";
     let listed = answer(repository, &["for-each-ref", format, "refs/tags"])?.unwrap_or_default();
@@ -129,12 +129,12 @@ pub(in crate::cli) fn tags(repository: &Path) -> Result<HashMap<String, Vec<Stri
     Ok(tags)
 }
 
-/// The history of this clone begins later than that of the project.
+/// Whether this clone is shallow.
 pub(in crate::cli) fn is_shallow(repository: &Path) -> Result<bool, Failure> {
     Ok(ask(repository, &["rev-parse", "--is-shallow-repository"])?.as_deref() == Some("true"))
 }
 
-/// The newest commit; none where there is no commit yet.
+/// Returns the newest commit, or `None` if there is no commit yet.
 pub(in crate::cli) fn newest(repository: &Path) -> Result<Option<String>, Failure> {
     let found = ask(repository, &["rev-parse", "--verify", "--quiet", "--end-of-options", "HEAD^{commit}"])?;
     Ok(found.filter(|id| is_commit(id)))

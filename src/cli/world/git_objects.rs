@@ -1,4 +1,4 @@
-//! The texts of git's objects, read by one process and kept as far as there is room.
+//! Reads the contents of git objects with one process, and caches them up to a limit.
 
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -13,16 +13,16 @@ use crate::source::{ReadError, blob_digest, demand_text, to_hex};
 /// The length of an id that is a SHA-256, in hexadecimal.
 const LONG_ID: usize = 64;
 
-/// Texts of objects, for all trees of one repository.
+/// The contents of objects, for all trees of one repository.
 pub(in crate::cli) struct GitObjects {
     repository: PathBuf,
-    /// Nothing is started before something is asked for.
+    /// The process. It starts with the first request.
     reader: Mutex<Option<Reader>>,
     kept: Mutex<Kept>,
 }
 
 impl GitObjects {
-    /// Keeps texts of so many bytes, so that states that share files read them once.
+    /// Caches contents up to this many bytes, so that states with the same files read them once.
     pub(in crate::cli) fn new(repository: &Path, room: usize) -> GitObjects {
         GitObjects {
             repository: repository.to_owned(),
@@ -47,7 +47,7 @@ impl GitObjects {
         read.and_then(demand_text)
     }
 
-    /// Where a clone is not to fetch, older versions of git end at the first object that it does not hold.
+    /// Older versions of git end at the first missing object of a partial clone that must not fetch.
     fn ask(&self, id: &str, limit: u64) -> Result<Vec<u8>, ReadError> {
         let mut reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
         let started = match &mut *reader {
@@ -65,7 +65,7 @@ impl GitObjects {
     }
 }
 
-/// Whether this is what git calls a text, by the digest that makes its name.
+/// Whether the content matches the object id.
 pub(in crate::cli) fn is_called(text: &[u8], id: &str) -> bool {
     to_hex(&blob_digest(text, id.len() == LONG_ID)) == id
 }
@@ -77,7 +77,7 @@ fn within(text: &[u8], limit: u64) -> Result<Vec<u8>, ReadError> {
 
 type Text = Result<Arc<[u8]>, ReadError>;
 
-/// What was read last, as far as there is room.
+/// The most recently read contents, up to the limit.
 struct Kept {
     texts: HashMap<String, (Text, u64)>,
     bytes: usize,
@@ -112,7 +112,7 @@ impl Kept {
         }
     }
 
-    /// Lets go of the half that was not used for longest: one by one, each would be looked for among all.
+    /// Drops the least recently used half. Dropping entries one at a time would need a search for each.
     fn make_room(&mut self) {
         let mut used: Vec<u64> = self.texts.values().map(|(_, used)| *used).collect();
         used.sort_unstable();
@@ -122,7 +122,7 @@ impl Kept {
     }
 }
 
-/// With what is needed to keep it.
+/// Reads a content and adds it to the cache.
 fn size_of(id: &str, text: &Text) -> usize {
     const AROUND: usize = 128;
     id.len() + AROUND + text.as_ref().map_or(0, |text| text.len())
@@ -133,7 +133,7 @@ struct Reader {
     process: Child,
     questions: ChildStdin,
     answers: BufReader<ChildStdout>,
-    /// It gave no answer, and will give none.
+    /// Whether the process failed and cannot answer.
     is_over: bool,
 }
 
@@ -146,7 +146,7 @@ impl Reader {
             (Some(questions), Some(answers)) => {
                 Ok(Reader { process, questions, answers: BufReader::new(answers), is_over: false })
             }
-            _ => Err(Failure::new("git gave no pipes")),
+            _ => Err(Failure::new("git could not be connected")),
         }
     }
 
@@ -179,7 +179,7 @@ impl Reader {
 
 impl Drop for Reader {
     fn drop(&mut self) {
-        // It only reads; nobody waits for an answer any more.
+        // The process only reads, and no answer is pending.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }

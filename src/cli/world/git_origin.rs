@@ -6,18 +6,18 @@ use std::process::Output;
 use super::git_program::{asking_origin, finish};
 use crate::cli::Failure;
 
-/// The program that the other side starts, whatever the settings of the repository say.
+/// The program that the server starts, whatever the settings of the repository contain.
 const SENDER: &str = "--upload-pack=git-upload-pack";
 
-/// Fetches the last commits of a reference, or of a commit by its id; whether that worked. `FETCH_HEAD` is then the first of
-/// them, and no reference of the repository moves.
+/// Fetches the last commits of a reference or a commit id. Returns whether the fetch succeeded. `FETCH_HEAD` is then the newest of
+/// them, and no reference of the repository changes.
 pub(in crate::cli) fn fetch(repository: &Path, what: &str, depth: u32) -> Result<bool, Failure> {
     let depth = format!("--depth={depth}");
     let options = ["fetch", "--quiet", "--no-tags", "--no-recurse-submodules", "--refmap=", SENDER, &depth];
     Ok(ask(repository, &[&options[..], &["--", "origin", what]].concat())?.status.success())
 }
 
-/// The references of those names that the origin has; none if it cannot be asked.
+/// Returns the references of origin with these names, or `None` if origin does not answer.
 pub(in crate::cli) fn references(repository: &Path, names: &[&str]) -> Result<Option<Vec<String>>, Failure> {
     let listed = ask(repository, &[&["ls-remote", "--quiet", SENDER, "--", "origin"], names].concat())?;
     if !listed.status.success() {

@@ -1,4 +1,4 @@
-//! git as a program: how it is started, and what it answers.
+//! Starts git and reads its answers.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -8,14 +8,14 @@ use super::started::{Started, read};
 use super::{deadline, git_files, programs, serving};
 use crate::cli::Failure;
 
-/// Listing the largest known repositories takes seconds.
+/// The time limit of git. Listing the largest known repositories takes seconds.
 const LONGEST: Duration = Duration::from_secs(120);
 const MOMENT: Duration = Duration::from_secs(1);
-/// How much of what git complains is read.
+/// The most bytes of git's error output that are read.
 const MOST_COMPLAINTS: u64 = 64 << 10;
 
-/// Settings by which every git that gpulint starts runs no program of a repository's choice. The command line outranks the
-/// settings of the repository. A bare repository inside of a checkout is a folder like any other.
+/// Settings that keep git from starting programs that a repository chooses. The command line overrides the
+/// settings of the repository. A bare repository inside a checkout is treated as a folder.
 const HARDENED: [&str; 5] = [
     "safe.bareRepository=explicit",
     "core.fsmonitor=false",
@@ -24,7 +24,7 @@ const HARDENED: [&str; 5] = [
     "log.showSignature=false",
 ];
 
-/// The same in variables. Replace references and grafts change the history that people reviewed.
+/// The same as environment variables. Replace references and grafts are disabled, because they change the reviewed history.
 const HARDENED_ENVIRONMENT: [(&str, &str); 8] = [
     ("GIT_OPTIONAL_LOCKS", "0"),
     ("GIT_NO_LAZY_FETCH", "1"),
@@ -36,7 +36,7 @@ const HARDENED_ENVIRONMENT: [(&str, &str); 8] = [
     ("LC_ALL", "C"),
 ];
 
-/// What a fetch must not do beside fetching.
+/// Options that keep a fetch from doing anything else.
 const ONLY_FETCHING: [&str; 5] = [
     "fetch.recurseSubmodules=false",
     "fetch.bundleURI=",
@@ -45,17 +45,17 @@ const ONLY_FETCHING: [&str; 5] = [
     "gc.auto=0",
 ];
 
-/// Protocols that start no program of the other side's choice.
+/// Protocols that start no program that the server chooses.
 const PROTOCOLS: &str = "https:ssh:file";
 
-/// Reads a repository that is not trusted: no network, no prompt, no lock, no program of its settings.
+/// Reads an untrusted repository: without network, prompts, locks and programs of its settings.
 pub(super) fn git(repository: &Path) -> Result<Command, Failure> {
     let mut command = hardened(repository, &[])?;
     command.env("GIT_ALLOW_PROTOCOL", "none");
     Ok(command)
 }
 
-/// Fetches another repository into an empty one, with the user's own credentials and proxies.
+/// Fetches another repository into an empty one, with the user's credentials and proxies.
 pub(in crate::cli) fn fetching(repository: &Path) -> Result<Command, Failure> {
     let mut command = hardened(repository, &ONLY_FETCHING)?;
     command.args(["-c", "fetch.fsckObjects=true"]);
@@ -65,11 +65,11 @@ pub(in crate::cli) fn fetching(repository: &Path) -> Result<Command, Failure> {
     Ok(over_network(command))
 }
 
-/// Asks the origin of a repository that is not trusted. Its settings say where the origin is and with which header to ask,
-/// and start nothing: helpers for passwords come from the user's own settings, and `GIT_SSH_COMMAND` says how to use ssh.
+/// Connects to the origin of an untrusted repository. Its settings choose the address and the headers
+/// but start no program: credential helpers come from the user's settings, and ssh from `GIT_SSH_COMMAND`.
 pub(super) fn asking_origin(repository: &Path) -> Result<Command, Failure> {
     let mut command = hardened(repository, &ONLY_FETCHING)?;
-    // An empty helper takes back all before it.
+    // An empty helper removes all earlier ones.
     command.args(["-c", "credential.helper="]);
     for setting in helpers_of_user(repository)? {
         command.arg("-c").arg(setting);
@@ -80,7 +80,7 @@ pub(super) fn asking_origin(repository: &Path) -> Result<Command, Failure> {
     Ok(over_network(command))
 }
 
-/// The user's helpers for passwords, each as a setting for the command line.
+/// Returns the user's credential helpers as command line settings.
 fn helpers_of_user(repository: &Path) -> Result<Vec<String>, Failure> {
     let mut helpers = Vec::new();
     for scope in ["--system", "--global"] {
@@ -103,7 +103,7 @@ fn over_network(mut command: Command) -> Command {
 
 fn hardened(repository: &Path, settings: &[&str]) -> Result<Command, Failure> {
     let mut command = program(repository)?;
-    // A repository that is broken must not be taken for the one around it.
+    // Git must not fall back from a broken repository to the one around it.
     if let Some(around) = repository.parent() {
         command.env("GIT_CEILING_DIRECTORIES", around);
     }
@@ -118,22 +118,21 @@ fn hardened(repository: &Path, settings: &[&str]) -> Result<Command, Failure> {
 
 fn program(repository: &Path) -> Result<Command, Failure> {
     if serving::folder().is_some() {
-        return Err(Failure::new("git is not started for whoever asks a server"));
+        return Err(Failure::new("a server does not start git"));
     }
-    let program = programs::find("git", repository).ok_or_else(|| {
-        not_started("it is in no absolute directory of the search path that lies outside of this repository")
-    })?;
+    let program = programs::find("git", repository)
+        .ok_or_else(|| not_started("no absolute directory of PATH outside this repository contains git"))?;
     Ok(Command::new(program))
 }
 
-/// `git commit FILE` gives its hooks an index of their own, in the directory of the repository.
+/// Returns the index of a hook: `git commit FILE` gives its hooks a separate index in the directory of the repository.
 pub(super) fn index_of_hook(repository: &Path) -> Option<PathBuf> {
     let index = repository.join(std::env::var_os("GIT_INDEX_FILE")?).canonicalize().ok()?;
     let directory = repository.join(".git").canonicalize().ok()?;
     (index.is_file() && index.starts_with(directory)).then_some(index)
 }
 
-/// A hook tells its programs which repository it runs in; they must not take it for the one that is meant.
+/// Removes the variables with which a hook names its own repository.
 fn forget_repository(command: &mut Command) {
     for name in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_PREFIX"] {
         command.env_remove(name);
@@ -144,10 +143,10 @@ pub(super) fn run(repository: &Path, arguments: &[&str]) -> Result<Output, Failu
     run_on(repository, arguments, None)
 }
 
-/// With another index than the repository's own, where there is one.
+/// Uses another index than that of the repository, if one is given.
 pub(super) fn run_on(repository: &Path, arguments: &[&str], index: Option<PathBuf>) -> Result<Output, Failure> {
     if let Some(odd) = git_files::odd(repository) {
-        return Err(Failure::new(format!("git is not asked: `{}` is no regular file", odd.display())));
+        return Err(Failure::new(format!("gpulint does not start git: `{}` is not a regular file", odd.display())));
     }
     let mut command = git(repository)?;
     if let Some(index) = index {
@@ -157,7 +156,7 @@ pub(super) fn run_on(repository: &Path, arguments: &[&str], index: Option<PathBu
     finish(command, arguments)
 }
 
-/// Runs git to its end, within the time that there is.
+/// Runs git within the time limit.
 pub(super) fn finish(mut command: Command, arguments: &[&str]) -> Result<Output, Failure> {
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut started = Started::start(&mut command).map_err(not_started)?;
@@ -171,19 +170,19 @@ pub(super) fn finish(mut command: Command, arguments: &[&str]) -> Result<Output,
     Ok(Output { status, stdout, stderr: complaints.recv_timeout(MOMENT).unwrap_or_default() })
 }
 
-/// The one line that git answers, if it has an answer.
+/// Returns the single line that git prints, if it succeeds.
 pub(in crate::cli) fn ask(repository: &Path, arguments: &[&str]) -> Result<Option<String>, Failure> {
     let answer = answer(repository, arguments)?;
     Ok(answer.map(|answer| first_line(&answer)).filter(|line| !line.is_empty()))
 }
 
-/// What git answers, if it has an answer.
+/// Returns the output of git, if it succeeds.
 pub(in crate::cli) fn answer(repository: &Path, arguments: &[&str]) -> Result<Option<Vec<u8>>, Failure> {
     let output = run(repository, arguments)?;
     if !output.status.success() {
         return match first_line(&output.stderr) {
             refusal if refusal.contains("dubious ownership") || refusal.contains("not a git repository") => {
-                Err(Failure::new(format!("git refuses this repository: {refusal}")))
+                Err(Failure::new(format!("git rejects this repository: {refusal}")))
             }
             _ => Ok(None),
         };
@@ -200,7 +199,7 @@ pub(super) fn not_started(error: impl std::fmt::Display) -> Failure {
         .with_help("install git, or compare with a directory: --base-dir DIR")
 }
 
-/// The id of a commit in full.
+/// Whether the string is a full commit id.
 pub(in crate::cli) fn is_commit(text: &str) -> bool {
     matches!(text.len(), 40 | 64) && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }

@@ -1,18 +1,18 @@
-//! What a verb says, kept in memory instead of being printed, for a caller that passes it on. It holds for one thread: verbs
+//! Captures the output of a subcommand in memory instead of printing it. This applies to one thread: subcommands
 //! print on the thread that they are called on.
 
 use std::cell::RefCell;
 
 use crate::report::Format;
 
-/// What a verb said.
+/// The output of a subcommand.
 #[derive(Debug, Default)]
 pub(in crate::cli) struct Kept {
     /// Reports, each in its format.
     pub(in crate::cli) reports: Vec<(Format, String)>,
-    /// Text that is no report.
+    /// Text that is not a report.
     pub(in crate::cli) printed: String,
-    /// What standard error would have got.
+    /// The lines for standard error.
     pub(in crate::cli) complaints: Vec<String>,
 }
 
@@ -26,7 +26,7 @@ thread_local! {
     static KEPT: RefCell<Option<Kept>> = const { RefCell::new(None) };
 }
 
-/// Does some work, and keeps what it says.
+/// Runs some work, and captures its output.
 pub(in crate::cli) fn keeping<T>(work: impl FnOnce() -> T) -> (T, Kept) {
     KEPT.set(Some(Kept::default()));
     let done = work();
@@ -41,12 +41,12 @@ pub(super) fn report(format: Format, text: String) {
     add(|kept| kept.reports.push((format, text)));
 }
 
-/// Whether the text was kept.
+/// Returns whether the text was captured.
 pub(super) fn printed(text: &str) -> bool {
     add(|kept| kept.printed.push_str(text))
 }
 
-/// Whether the text was kept.
+/// Returns whether the text was captured.
 pub(super) fn complained(text: &str) -> bool {
     add(|kept| kept.complaints.push(text.to_owned()))
 }

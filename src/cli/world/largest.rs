@@ -1,11 +1,11 @@
-//! How large a file may be that is read.
+//! The size limit of files.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::source::Limits;
 
-/// The size of the largest file that is read. The settings lie in the tree themselves: what they say holds from then on.
+/// The size limit of files. The settings are part of the tree, so their limit applies only after they are read.
 #[derive(Debug, Clone)]
 pub(in crate::cli) struct LargestFile(Arc<AtomicU64>);
 

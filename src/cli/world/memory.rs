@@ -1,19 +1,19 @@
-//! What is known of texts by what git calls them, as bytes: what they are good for, and small ones themselves.
+//! A binary cache by git object id: classifications of files, and small contents.
 //!
-//! An object's name is made of its text, so what was found of it once holds wherever it stands. Two tables of records of one
-//! length, sorted, and the texts behind them: nothing is taken apart before it is asked for.
+//! An object id depends only on the content, so a result is valid for every path. The cache has two sorted tables of fixed-length
+//! records, followed by the contents. Nothing is parsed before it is requested.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// How a text is looked at: the name of a file decides too.
+/// The kind of classification, which depends on the file name, too.
 pub(in crate::cli) type Class = [u8; 2];
-/// What was found of it.
+/// The classification.
 pub(in crate::cli) type Code = [u8; 2];
 
 const NUMBER: usize = 4;
 
-/// The bytes of an object's name.
+/// The bytes of an object id.
 pub(in crate::cli) fn id_of(hexadecimal: &str) -> Option<Vec<u8>> {
     let digit = |byte: &u8| char::from(*byte).to_digit(16);
     let pairs = hexadecimal.as_bytes().chunks(2).map(|pair| match pair {
@@ -33,7 +33,7 @@ pub(in crate::cli) struct Memory {
 }
 
 impl Memory {
-    /// None where the bytes are not such tables, or those of something else than `ground`.
+    /// Returns `None` if the bytes are not such tables, or belong to another `ground`.
     pub(in crate::cli) fn read(bytes: Vec<u8>, ground: &str, id_bytes: usize) -> Option<Memory> {
         let mut at = ground.len() + 1;
         let begins = bytes.starts_with(ground.as_bytes()) && bytes.get(ground.len()) == Some(&b'\n');
@@ -49,13 +49,13 @@ impl Memory {
         (begins && places_end <= bytes.len()).then_some(Memory { bytes, id_bytes, looks, places, texts })
     }
 
-    /// What was found of a text that is looked at so.
+    /// Returns the classification of a content.
     pub(in crate::cli) fn look(&self, id: &[u8], class: Class) -> Option<Code> {
         let key = [id, &class].concat();
         self.find(&self.looks, look_bytes(self.id_bytes), &key)?.try_into().ok()
     }
 
-    /// The text of an object.
+    /// Returns the content of an object.
     pub(in crate::cli) fn text(&self, id: &[u8]) -> Option<&[u8]> {
         let place = self.find(&self.places, place_bytes(self.id_bytes), id)?;
         let number = |at: usize| Some(u32::from_be_bytes(place.get(at..at + NUMBER)?.try_into().ok()?) as usize);
@@ -63,7 +63,7 @@ impl Memory {
         self.bytes.get(self.texts.clone())?.get(start..start.checked_add(length)?)
     }
 
-    /// What stands behind a key in a table of records, each of so many bytes.
+    /// Returns the value of a key in a table of fixed-length records.
     fn find(&self, table: &Range<usize>, record: usize, key: &[u8]) -> Option<&[u8]> {
         let table = self.bytes.get(table.clone()).filter(|_| record > key.len())?;
         let (mut low, mut high) = (0, table.len() / record);
@@ -88,7 +88,7 @@ fn place_bytes(id_bytes: usize) -> usize {
     id_bytes + 2 * NUMBER
 }
 
-/// What is to be remembered.
+/// The entries to write.
 #[derive(Debug, Default)]
 pub(in crate::cli) struct Remembered<'t> {
     pub(in crate::cli) looks: BTreeMap<(Vec<u8>, Class), Code>,

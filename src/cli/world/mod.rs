@@ -1,4 +1,4 @@
-//! Everything outside of the program: disk, git, terminal, network, clock.
+//! Access to the outside world: disk, git, terminal, network and clock.
 
 pub(super) mod abandoned;
 pub(super) mod cache;

@@ -1,4 +1,4 @@
-//! What the verbs that open a socket take from the machine: proxies, time and chance.
+//! The machine's proxies, clock and random numbers, for subcommands that open network connections.
 
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use super::ci::Environment;
 use crate::http::{Clock, HttpSettings, Proxies, Secret};
 
-/// The usual variables. `HTTP_PROXY` in capitals is left out: a web server sets it from a header of whoever asks.
+/// Returns the proxies of the usual variables, except `HTTP_PROXY`, which a web server sets from a request header.
 pub(in crate::cli) fn settings(environment: Environment) -> HttpSettings {
     let first = |names: &[&str]| names.iter().find_map(|name| environment(name)).map(Secret::new);
     let proxies = Proxies {
@@ -29,7 +29,7 @@ impl Clock for SystemClock {
         std::thread::sleep(time);
     }
 
-    /// The keys of a hash map are chosen at random; nothing here needs better chance than that.
+    /// Returns a random number from the keys of a hash map, which is random enough here.
     fn chance(&self) -> f64 {
         let drawn = RandomState::new().build_hasher().finish();
         f64::from(u32::try_from(drawn >> 32).unwrap_or(0)) / (f64::from(u32::MAX) + 1.0)

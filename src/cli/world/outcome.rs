@@ -1,14 +1,14 @@
-//! How a run ends.
+//! The outcome of a subcommand.
 
-/// How a run ended; the codes are the same for every verb and format.
+/// The outcome of a subcommand. The exit codes are the same for all subcommands and formats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::cli) enum Outcome {
-    /// Something was checked and there is nothing to fail on.
+    /// Something was checked, and nothing fails the check.
     Passed,
-    /// A finding that counts.
+    /// A finding or another result fails the check.
     Failed,
-    /// Nothing was there to check.
+    /// Nothing was found to check.
     Empty,
-    /// Something is missing of what was measured, and nothing was written.
+    /// Measurements are missing, and nothing was written.
     Incomplete,
 }

@@ -1,4 +1,4 @@
-//! Writes each format that was asked for to its file, whole or not at all.
+//! Writes each requested format to its file, completely or not at all.
 
 use std::borrow::Cow;
 use std::fs;
@@ -13,7 +13,7 @@ use crate::report::{
     Choice, Format, Most, Report, Style, harmless, not_judged, without_commands, without_marked, wrapped,
 };
 
-/// Renders each format that was asked for to its file or to standard output.
+/// Renders each requested format to its file or to standard output.
 pub(in crate::cli) fn write(
     output: &Output,
     default: Format,
@@ -25,7 +25,7 @@ pub(in crate::cli) fn write(
     for (format, file) in destinations(output, default)? {
         let style = if file.is_some() { Style::default() } else { style(output.color) };
         let Some(text) = render(format, style) else {
-            return Err(Failure::new(format!("this verb has no format `{format}`")));
+            return Err(Failure::new(format!("this subcommand does not support the format `{format}`")));
         };
         match file {
             Some(path) => save(&path, &logged(format, &text))?,
@@ -39,32 +39,33 @@ pub(in crate::cli) fn write(
     Ok(())
 }
 
-/// Each format as a file would get it, for whoever called the verb.
+/// Captures each format for the caller, as a file would contain it.
 fn keep(output: &Output, default: Format, render: impl Fn(Format, Style) -> Option<String>) -> Result<(), Failure> {
     let formats = if output.formats.is_empty() { &[default][..] } else { &output.formats };
     for format in formats {
         let text = render(*format, Style::default());
-        let text = text.ok_or_else(|| Failure::new(format!("this verb has no format `{format}`")))?;
+        let text =
+            text.ok_or_else(|| Failure::new(format!("this subcommand does not support the format `{format}`")))?;
         kept::report(*format, text);
     }
     Ok(())
 }
 
-/// A report as it may stand in the log of a pipeline, in the words of its format.
+/// Returns a report that is safe in the log of a pipeline.
 fn logged(format: Format, text: &str) -> Cow<'_, str> {
     match format {
         Format::Text | Format::Concise | Format::Csv | Format::Focus | Format::Markdown => without_commands(text),
         Format::Json | Format::Ndjson | Format::Sarif | Format::Gitlab => without_marked(text, "\\u0023"),
         Format::Junit => without_marked(text, "&#35;"),
-        // These go to people who look, and to where they talk.
+        // These formats are for people and chat systems.
         Format::Slack | Format::Teams => leaving(text, "\\u0023"),
         Format::Html => leaving(text, "&#35;"),
-        // These are commands.
+        // These formats consist of commands to the pipeline.
         Format::Github | Format::Outputs => Cow::Borrowed(text),
     }
 }
 
-/// What leaves the machine: neither commands to a pipeline nor tokens.
+/// Removes commands to a pipeline and tokens from output that leaves the machine.
 fn leaving<'t>(text: &'t str, hash: &str) -> Cow<'t, str> {
     match secrets::without_forms(text) {
         Cow::Borrowed(text) => without_marked(text, hash),
@@ -72,7 +73,7 @@ fn leaving<'t>(text: &'t str, hash: &str) -> Cow<'t, str> {
     }
 }
 
-/// Each --output belongs to the --format before it.
+/// Assigns each --output to the --format before it.
 fn destinations(output: &Output, default: Format) -> Result<Vec<(Format, Option<PathBuf>)>, Failure> {
     let mut all: Vec<(usize, Format, Option<PathBuf>)> =
         output.formats.iter().zip(&output.format_places).map(|(format, place)| (*place, *format, None)).collect();
@@ -84,13 +85,13 @@ fn destinations(output: &Output, default: Format) -> Result<Vec<(Format, Option<
         match all.get_mut(before) {
             Some((_, _, free @ None)) => *free = Some(file.clone()),
             _ => {
-                return Err(Failure::new(format!("--output {} has no --format before it", file.display()))
+                return Err(Failure::new(format!("--output {} needs a --format before it", file.display()))
                     .with_help("write --format sarif --output a.sarif --format text"));
             }
         }
     }
     if all.iter().filter(|(_, _, file)| file.is_none()).count() > 1 {
-        return Err(Failure::new("two formats cannot both go to standard output")
+        return Err(Failure::new("only one format can go to standard output")
             .with_help("write --format sarif --output a.sarif --format text"));
     }
     Ok(all.into_iter().map(|(_, format, file)| (format, file)).collect())
@@ -105,49 +106,50 @@ fn style(color: Color) -> Style {
     let choice = Choice { most: Most::Screen, ..Choice::default() };
     let usual = Style::default();
     let columns = Stream::Output.columns().map(|columns| columns.max(NARROWEST));
-    // As far as people can read a line.
+    // The longest line that is easy to read.
     let width = columns.map_or(usual.width, |columns| columns.min(200));
     let plain = Stream::Output.is_terminal() && !Stream::Output.is_able();
     Style { color, plain, width, columns, choice }
 }
 
-/// In fewer columns nothing can be said.
+/// With fewer columns, tables are not readable.
 const NARROWEST: usize = 40;
 
 pub(in crate::cli) fn errors_in_color() -> bool {
     !kept::is_keeping() && Stream::Errors.has_colors()
 }
 
-/// Writes a file as a whole or not at all.
+/// Writes a file completely or not at all.
 pub(in crate::cli) fn save(path: &Path, text: &str) -> Result<(), Failure> {
     let failed = |error: io::Error| Failure::new(format!("`{}` cannot be written: {error}", path.display()));
     if path == Path::new("/dev/stdout") {
         return emit(text);
     }
-    // A link stays a link, and a pipe or a device is written to as it is.
+    // A link stays a link, and pipes and devices are written to directly.
     let real = &real(path).map_err(failed)?;
     if let Some(there) = replace::leads_outside(path, real) {
-        let message = format!("`{}` is not written: a link leads out of the repository", path.display());
-        return Err(Failure::new(message).with_help(format!("if this is meant, write --output {}", there.display())));
+        let message =
+            format!("gpulint does not write `{}`: a symbolic link leads out of the repository", path.display());
+        return Err(Failure::new(message).with_help(format!("to write there, pass --output {}", there.display())));
     }
     let before = fs::metadata(real).ok();
-    // What the system calls a file there is somebody's open stream.
+    // Files in this directory are open streams of a process.
     let is_stream = path.starts_with("/dev") || path.starts_with("/proc");
     if is_stream || before.as_ref().is_some_and(|it| !it.is_file()) {
         return fs::write(real, text).map_err(failed);
     }
     let is_there = before.is_some();
     replace::replace(real, text.as_bytes(), before.map(|it| it.permissions())).or_else(|error| {
-        // Only the file itself may be written: it is mounted, or its directory belongs to somebody else.
+        // Only the file itself can be written: it is a mount, or its directory belongs to another user.
         let is_locked = matches!(error.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::ResourceBusy);
         if is_there && is_locked { fs::write(real, text).map_err(failed) } else { Err(failed(error)) }
     })
 }
 
-/// The path with links followed; the file itself need not be there yet.
+/// Returns the path with links followed. The file itself need not exist.
 fn real(path: &Path) -> io::Result<PathBuf> {
     let directory = |path: &Path| path.parent().map_or(PathBuf::new(), Path::to_owned);
-    // A link that leads to what is not there yet would be written through.
+    // Writing would go through a link without a target.
     let path = fs::read_link(path).map_or_else(|_| path.to_owned(), |target| directory(path).join(target));
     path.canonicalize().or_else(|error| {
         let directory = directory(&path);
@@ -156,22 +158,22 @@ fn real(path: &Path) -> io::Result<PathBuf> {
     })
 }
 
-/// Writes text to standard output that may quote what others wrote: names, paths, lines of files.
+/// Prints text that can contain foreign names, paths and lines of files.
 pub(in crate::cli) fn print(text: &str) -> Result<(), Failure> {
     emit(&without_commands(&harmless(text)))
 }
 
-/// Writes text that a program may read, byte for byte; a terminal gets it as `print` writes it.
+/// Prints text for programs, byte for byte. On a terminal, it works like `print`.
 pub(in crate::cli) fn print_exact(text: &str) -> Result<(), Failure> {
     if Stream::Output.is_terminal() { print(text) } else { emit(text) }
 }
 
-/// Writes what is harmless already to standard output. Whoever reads it may stop reading: that is no failure.
+/// Prints text that was already made safe. A closed pipe is not a failure.
 fn emit(text: &str) -> Result<(), Failure> {
     if kept::printed(text) {
         return Ok(());
     }
-    // There standard output speaks a protocol, and nothing else.
+    // In a server, standard output carries the protocol only.
     if serving::folder().is_some() {
         tell(text);
         return Ok(());
@@ -179,13 +181,13 @@ fn emit(text: &str) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     match out.write_all(Stream::Output.legible(text).as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(Failure::new(format!("the report cannot be written: {error}")))
+            Err(Failure::new(format!("gpulint cannot write the report: {error}")))
         }
         _ => Ok(()),
     }
 }
 
-/// Writes a line to standard error that may quote what others wrote; nobody is left to tell when that fails.
+/// Prints a line to standard error that can contain foreign text. Errors of the write are ignored.
 pub(in crate::cli) fn complain(text: &str) {
     let text = harmless(text);
     if !kept::complained(&text) {
@@ -193,20 +195,20 @@ pub(in crate::cli) fn complain(text: &str) {
     }
 }
 
-/// Writes a message of the protocol that a server speaks: a line. Nobody may be left to read it.
+/// Sends one line of a server's protocol. Fails if the client has gone.
 pub(in crate::cli) fn send(message: &str) -> io::Result<()> {
     let mut out = io::stdout().lock();
     writeln!(out, "{message}").and_then(|()| out.flush())
 }
 
-/// Tells what was not judged beside an answer that lists none of it: that something is not in it does not mean that it is not there.
+/// Reports entries that were not evaluated next to output that does not list them, so that the output does not look complete.
 pub(in crate::cli) fn complain_of_unjudged(report: &Report<'_>) {
     if let Some(said) = not_judged(report) {
-        complain(&format!("{said}; `gpulint cost` lists all"));
+        complain(&format!("{said}; list: `gpulint cost`"));
     }
 }
 
-/// Tells why a run failed; its lines may have colours, and hold nothing else that a terminal obeys.
+/// Prints a failure. Its lines can contain colors, but no other control sequences.
 pub(in crate::cli) fn complain_of(failure: &Failure) {
     tell(&failure.to_string());
 }

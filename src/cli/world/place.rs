@@ -1,4 +1,4 @@
-//! Where a run happens: what was named, and the tree around it that may be read.
+//! The paths that the user named, and the tree around them that gpulint may read.
 
 use std::path::{Path, PathBuf};
 
@@ -11,23 +11,23 @@ use crate::diagnostic::nearest;
 use crate::report::Paths;
 use crate::source::named;
 
-/// Where a run happens: what was named, and the tree around it that may be read.
+/// The paths that the user named, and the tree around them that gpulint may read.
 #[derive(Debug)]
 pub(in crate::cli) struct Place {
-    /// The running directory.
+    /// The current directory.
     pub(in crate::cli) here: PathBuf,
-    /// The files and directories to check, absolute and with links followed. A file that is a link into its own repository stays
-    /// at its own place: it is part of what lies there.
+    /// The files and directories to check, absolute and with links followed. A link to a file of its own repository keeps the
+    /// link's path, because the file belongs to the link's directory, too.
     pub(in crate::cli) named: Vec<PathBuf>,
-    /// The root of the tree: what all allowed directories have in common.
+    /// The root of the tree: the nearest common ancestor of all allowed directories.
     pub(in crate::cli) root: PathBuf,
-    /// The repositories of what was named; nothing outside is read.
+    /// The repositories of the named paths. gpulint reads nothing outside them.
     pub(in crate::cli) allowed: Vec<PathBuf>,
 }
 
 impl Place {
-    /// `beside` are files that were named for another reason than to be checked: settings, variables, prices. `here` stands
-    /// for the running directory, if it is given.
+    /// `beside` are files that options name, such as settings and variable files: gpulint reads but does not check them. `here`
+    /// replaces the current directory, if it is set.
     pub(in crate::cli) fn find(here: Option<&Path>, paths: &[PathBuf], beside: &[&Path]) -> Result<Place, Failure> {
         let here = match here {
             Some(here) => canonical(here)?,
@@ -51,17 +51,17 @@ impl Place {
         Ok(Place { here, named, root, allowed })
     }
 
-    /// The name that standard input is given, as a path of the tree.
+    /// Returns the name of standard input as a path of the tree.
     pub(in crate::cli) fn stdin_name(&self, path: &Path) -> Result<String, Failure> {
         let inside = !path.components().any(|part| part == std::path::Component::ParentDir);
         let in_tree = inside.then(|| self.in_tree(&self.here.join(path))).flatten();
         in_tree.filter(|it| !it.is_empty()).ok_or_else(|| {
-            Failure::new(format!("`{}` is no name of a file here", path.display()))
-                .with_help("--stdin-filename names a file below the running directory")
+            Failure::new(format!("`{}` is not a file name below the current directory", path.display()))
+                .with_help("pass --stdin-filename with a path below the current directory, such as infra/main.tf")
         })
     }
 
-    /// A path of the tree; none for what lies outside.
+    /// Returns a path of the tree, or `None` for a path outside it.
     pub(in crate::cli) fn in_tree(&self, path: &Path) -> Option<String> {
         let inside = path.strip_prefix(&self.root).ok()?;
         let mut joined = String::with_capacity(inside.as_os_str().len());
@@ -74,14 +74,15 @@ impl Place {
         Some(joined)
     }
 
-    /// A file that was named, as a path of the tree.
+    /// Returns a named file as a path of the tree.
     pub(in crate::cli) fn named_file(&self, path: &Path) -> Result<String, Failure> {
         let real = canonical(path)?;
-        self.in_tree(&real)
-            .ok_or_else(|| Failure::new(format!("`{}` lies outside of what may be read", path.display())))
+        self.in_tree(&real).ok_or_else(|| {
+            Failure::new(format!("`{}` is outside the directories that gpulint may read", path.display()))
+        })
     }
 
-    /// How paths are shown: relative to the running directory.
+    /// Returns how reports show paths: relative to the current directory.
     pub(in crate::cli) fn paths(&self) -> Paths {
         if let Some(directory) = self.in_tree(&self.here) {
             return Paths::seen_from(&directory);
@@ -95,22 +96,43 @@ impl Place {
 }
 
 impl Place {
-    /// How code hosts name files: from the root of the repository; elsewhere as they are shown.
+    /// Returns how code hosts name files: relative to the root of the repository. Outside a repository, same as `paths`.
     pub(in crate::cli) fn hosted_paths(&self) -> Paths {
         if repository(&self.root) == Some(&self.root) { Paths::default() } else { self.paths() }
     }
 }
 
+/// Returns the absolute path, with links followed.
 pub(in crate::cli) fn canonical(path: &Path) -> Result<PathBuf, Failure> {
+    canonical_or(path, || match beside(path) {
+        Some(other) => format!("did you mean `{}`?", other.display()),
+        None => "pass an existing file or directory".to_owned(),
+    })
+}
+
+/// Does the same, with this help if the path does not exist.
+fn canonical_or(path: &Path, help: impl FnOnce() -> String) -> Result<PathBuf, Failure> {
     path.canonicalize().map_err(|error| match error.kind() {
-        std::io::ErrorKind::NotFound => missing(path),
+        std::io::ErrorKind::NotFound => {
+            Failure::new(format!("path `{}` does not exist", path.display())).with_help(help())
+        }
         _ => Failure::new(format!("path `{}` cannot be read: {error}", path.display())),
     })
 }
 
-/// The place of what was named.
+/// Demands that the file of --config exists.
+pub(in crate::cli) fn demand_settings(config: Option<&Path>) -> Result<(), Failure> {
+    let is_missing = |path: &&Path| path.metadata().is_err_and(|it| it.kind() == std::io::ErrorKind::NotFound);
+    match config.filter(is_missing) {
+        None => Ok(()),
+        Some(path) => Err(Failure::new(format!("settings file `{}` does not exist", path.display()))
+            .with_help("pass an existing file with --config, or leave out --config to use the nearest gpulint.toml")),
+    }
+}
+
+/// Returns the absolute path of a file or directory to check.
 fn at_its_place(path: &Path) -> Result<PathBuf, Failure> {
-    let real = canonical(path)?;
+    let real = canonical_or(path, || help_for_missing(path))?;
     let own = || {
         let (directory, name) = (path.parent()?, path.file_name()?);
         let directory = if directory.as_os_str().is_empty() { Path::new(".") } else { directory };
@@ -122,35 +144,56 @@ fn at_its_place(path: &Path) -> Result<PathBuf, Failure> {
     Ok(is_link.then(own).flatten().unwrap_or(real))
 }
 
-/// A path that is not there may be a verb that was misspelt.
-fn missing(path: &Path) -> Failure {
-    let failure = Failure::new(format!("path `{}` does not exist", path.display()));
+/// Returns the next step for a path to check that does not exist. It may be a subcommand behind an option, or a misspelled one.
+fn help_for_missing(path: &Path) -> String {
     let typed = path.to_str().unwrap_or_default();
     let command = Arguments::command();
-    let verbs = command.get_subcommands().filter(|it| !it.is_hide_set()).map(clap::Command::get_name);
-    failure.with_help(match asked_elsewhere(typed) {
-        Some(help) => help.to_owned(),
-        None => match nearest(typed, verbs) {
-            Some(verb) => format!("the verb is `gpulint {verb}`"),
-            None => match beside(path) {
-                Some(other) => format!("did you mean `{}`?", other.display()),
-                None => "name a file or a directory; `gpulint --help` lists the verbs".to_owned(),
-            },
-        },
-    })
+    let verbs = || command.get_subcommands().filter(|it| !it.is_hide_set()).map(clap::Command::get_name);
+    if let Some(help) = asked_elsewhere(typed) {
+        return help.to_owned();
+    }
+    if verbs().any(|verb| verb == typed) {
+        let arguments: Vec<String> = std::env::args().skip(1).collect();
+        return format!("write the subcommand first: `{}`", subcommand_first(typed, &arguments));
+    }
+    match nearest(typed, verbs())
+        .map(|verb| format!("gpulint {verb}"))
+        .or_else(|| beside(path).map(|other| other.display().to_string()))
+    {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => {
+            "pass an existing file or directory, such as `gpulint check infra/`; `gpulint --help` lists the subcommands"
+                .to_owned()
+        }
+    }
 }
 
-/// What other programs have verbs for.
+/// Returns the command line with the subcommand as its first word, as in `gpulint check -v .` for `gpulint -v check .`.
+fn subcommand_first(verb: &str, arguments: &[String]) -> String {
+    const MOST_WORDS: usize = 12;
+    let is_plain =
+        |word: &String| word.chars().all(|c| c.is_ascii_alphanumeric() || "-_./=,:@+%".contains(c)) && !word.is_empty();
+    let at = arguments.iter().position(|word| word == verb);
+    let Some(at) = at.filter(|_| arguments.len() <= MOST_WORDS && arguments.iter().all(is_plain)) else {
+        return format!("gpulint {verb} [OPTIONS] [PATHS]");
+    };
+    let (before, after) = (&arguments[..at], &arguments[at + 1..]);
+    let words: Vec<&str> =
+        ["gpulint", verb].into_iter().chain(before.iter().chain(after).map(String::as_str)).collect();
+    words.join(" ")
+}
+
+/// Returns the gpulint command for subcommands that other programs have.
 fn asked_elsewhere(typed: &str) -> Option<&'static str> {
     match typed {
-        "help" => Some("`gpulint --help` lists the verbs, `gpulint VERB --help` tells of one"),
-        "version" => Some("it is `gpulint --version`"),
-        "lint" | "scan" | "run" => Some("it is `gpulint`, or `gpulint check PATHS`"),
+        "help" => Some("run `gpulint --help` for the subcommands, or `gpulint SUBCOMMAND --help` for one of them"),
+        "version" => Some("run `gpulint --version`"),
+        "lint" | "scan" | "run" => Some("run `gpulint`, or `gpulint check PATHS`"),
         _ => None,
     }
 }
 
-/// What was meant by a path that is not there: the same with the slashes of this system, or a name beside it that is near.
+/// Returns the path that was probably meant: the same path with the slashes of this system, or a similar name next to it.
 fn beside(path: &Path) -> Option<PathBuf> {
     const MOST: usize = 10_000;
     let slashed = PathBuf::from(path.to_str()?.replace('\\', "/"));
@@ -166,16 +209,16 @@ fn beside(path: &Path) -> Option<PathBuf> {
     Some(directory.join(near))
 }
 
-/// What answers for one folder is asked by others, who name what they like.
+/// Refuses paths outside the folder that a server answers for. The clients of a server may pass any path.
 fn demand_inside(real: &Path) -> Result<(), Failure> {
     if serving::holds(real) {
         return Ok(());
     }
-    Err(Failure::new("a path leads out of the folder that is served, and is not read")
-        .with_help("name files and folders below it, relative to it"))
+    Err(Failure::new("gpulint does not read paths outside the served folder")
+        .with_help("pass files and folders below the served folder, relative to it"))
 }
 
-/// The directory that may be read because of a named path: its repository, else the running directory around it.
+/// Returns the directory that gpulint may read because of a named path: its repository, or else the current directory around it.
 fn boundary(path: &Path, here: &Path) -> PathBuf {
     let directory = if path.is_dir() { path } else { path.parent().unwrap_or(path) };
     match repository(directory) {
@@ -185,17 +228,18 @@ fn boundary(path: &Path, here: &Path) -> PathBuf {
     }
 }
 
-/// A path below the root as a path of the tree.
+/// Converts a path below the root into a path of the tree.
 pub(in crate::cli) fn names_of(inside: &Path) -> String {
     let names: Vec<_> = inside.components().map(|part| named(part.as_os_str().as_encoded_bytes())).collect();
     names.join("/")
 }
 
-/// The nearest directory above that git keeps.
+/// Returns the root of the git repository around a directory.
 pub(in crate::cli) fn repository(directory: &Path) -> Option<&Path> {
     directory.ancestors().filter(|it| serving::holds(it)).find(|ancestor| ancestor.join(".git").exists())
 }
 
+/// Returns the nearest common ancestor of two paths.
 pub(in crate::cli) fn shared(a: &Path, b: &Path) -> PathBuf {
     a.components().zip(b.components()).take_while(|(a, b)| a == b).map(|(part, _)| part).collect()
 }

@@ -1,11 +1,11 @@
-//! Finds programs to start: by absolute directories of the search path only, and never inside the repository that is checked.
+//! Finds programs to start: only in absolute directories of PATH, and never inside the checked repository.
 
 use std::path::{Path, PathBuf};
 
 use crate::cli::world::place;
 
-/// The first program of this name on the search path. `.`, an empty entry and every other relative one mean wherever the
-/// run happens to be, and what lies in the repository, or is led there by a link, is its author's program and not the user's.
+/// Returns the first program with this name in PATH. Relative entries, such as `.`, are ignored because they depend on the
+/// current directory. Programs in the repository, or linked into it, belong to its author and are ignored, too.
 pub(in crate::cli) fn find(name: &str, repository: &Path) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
     let file = format!("{name}{}", std::env::consts::EXE_SUFFIX);

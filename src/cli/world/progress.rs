@@ -1,4 +1,4 @@
-//! A line on a terminal while something takes long.
+//! A progress line on a terminal.
 
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -11,23 +11,23 @@ use super::terminal::Stream;
 use crate::catalog::grouped;
 use crate::report::one_line;
 
-/// A run that takes longer says so.
+/// The time after which progress is shown.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// How often what is said becomes new.
+/// The interval between two updates.
 const PAUSE: Duration = Duration::from_millis(250);
 
-/// Columns of a terminal that says nothing of them.
+/// The assumed width of a terminal of unknown width.
 const USUAL_COLUMNS: usize = 80;
 
-/// There is one line: what is a part of something longer says nothing.
+/// Whether a progress line exists. A part of a longer task shows none of its own.
 static IS_TAKEN: AtomicBool = AtomicBool::new(false);
 
-/// Files that were read since the line was taken, and the last of them.
+/// The number of files that were read, and the last one.
 static READ: AtomicUsize = AtomicUsize::new(0);
 static LAST: Mutex<String> = Mutex::new(String::new());
 
-/// A line on a terminal while something takes long; it is gone when this is dropped.
+/// A progress line on a terminal. It disappears when this value is dropped.
 pub(in crate::cli) struct Progress {
     running: Option<(Sender<()>, JoinHandle<()>)>,
 }
@@ -39,12 +39,12 @@ impl Progress {
         })
     }
 
-    /// So many commits of so many.
+    /// Shows the number of evaluated commits.
     pub(in crate::cli) fn over_commits(done: Arc<AtomicUsize>, all: usize) -> Self {
         Self::saying(move || (format!("{} of {all} commits", done.load(Ordering::Relaxed)), String::new()))
     }
 
-    /// What goes on, and what it is at.
+    /// Shows the current task and its current item.
     fn saying(what: impl Fn() -> (String, String) + Send + 'static) -> Self {
         if !Stream::Errors.is_able() || IS_TAKEN.swap(true, Ordering::Relaxed) {
             return Progress { running: None };
@@ -79,13 +79,13 @@ impl Drop for Progress {
     }
 }
 
-/// Whoever reads files tells which; nothing is done with it unless somebody looks.
+/// Records that a file is being read. Without a progress line, this does nothing.
 pub(super) fn is_reading(path: &str) {
     if !IS_TAKEN.load(Ordering::Relaxed) {
         return;
     }
     READ.fetch_add(1, Ordering::Relaxed);
-    // Other threads read, too: one name of several is enough.
+    // If several threads read files, one name is enough.
     if let Ok(mut last) = LAST.try_lock() {
         last.clear();
         last.push_str(path);
@@ -96,7 +96,7 @@ fn reading(read: usize, files: usize, last: &str) -> (String, String) {
     match read {
         0 => (format!("{} files", count(files)), String::new()),
         read if read < files => (format!("read {} of {} files", count(read), count(files)), one_line(last)),
-        _ => (format!("read {} files, working out what they say", count(files)), String::new()),
+        _ => (format!("read {} files, evaluating them", count(files)), String::new()),
     }
 }
 
@@ -104,7 +104,7 @@ fn count(n: usize) -> String {
     grouped(u64::try_from(n).unwrap_or(u64::MAX))
 }
 
-/// A line that fits: one that breaks could not be taken back.
+/// Cuts a line to the width of the terminal, because a wrapped line could not be erased.
 fn line((what, at): &(String, String), seconds: u64, columns: usize) -> String {
     let line = format!("{what}, {seconds} s");
     let room = columns.saturating_sub(line.chars().count() + 3);
@@ -122,7 +122,7 @@ mod tests {
     fn the_line_says_how_far_it_is_and_fits() {
         assert_eq!(line(&reading(0, 45_000, ""), 1, 80), "45,000 files, 1 s");
         assert_eq!(line(&reading(2, 3, "live/a\u{1b}[2J.tf"), 1, 80), "read 2 of 3 files, 1 s: live/a?[2J.tf");
-        assert_eq!(line(&reading(9, 3, "a.tf"), 12, 80), "read 3 files, working out what they say, 12 s");
+        assert_eq!(line(&reading(9, 3, "a.tf"), 12, 80), "read 3 files, evaluating them, 12 s");
         assert_eq!(line(&reading(2, 3, "a/very/long/path/main.tf"), 1, 36), "read 2 of 3 files, 1 s: ath/main.tf");
         assert_eq!(line(&reading(2, 3, "main.tf"), 1, 10), "read 2 of");
     }

@@ -1,15 +1,15 @@
-//! What the name of a commit means: one reference by its full name. A tag that somebody pushed must not take the place of a
-//! branch that is called the same.
+//! Resolves the name of a commit to the full name of one reference. A pushed tag must not replace a
+//! branch with the same name.
 
 use std::path::Path;
 
 use super::git_program::{answer, ask, is_commit};
 use crate::cli::Failure;
 
-/// The shortest part of a commit's id that git takes for it.
+/// The shortest abbreviation of a commit id that git accepts.
 const SHORTEST_ID: usize = 4;
 
-/// The same with its short name written out, where it has one; a name that could mean several things is refused.
+/// Returns the full name of a reference, and refuses an ambiguous name.
 pub(in crate::cli) fn in_full(repository: &Path, written: &str) -> Result<Option<String>, Failure> {
     let (name, rest) = split(written);
     if matches!(name, "" | "@" | "HEAD") || is_commit(name) {
@@ -23,7 +23,7 @@ pub(in crate::cli) fn in_full(repository: &Path, written: &str) -> Result<Option
     if let [tag] = meanings.as_slice()
         && tag.starts_with("refs/tags/")
     {
-        // The branch may be known only as somebody else's.
+        // The branch can exist only as a remote branch.
         let end = format!("/{name}");
         meanings.extend(known.into_iter().filter(|it| it.starts_with("refs/remotes/") && it.ends_with(&end)));
     }
@@ -32,21 +32,21 @@ pub(in crate::cli) fn in_full(repository: &Path, written: &str) -> Result<Option
         meanings.extend(ask(repository, &asked)?.map(|id| format!("the object {id}")));
     }
     match meanings.as_slice() {
-        // A commit by its id, or what git keeps beside references, as FETCH_HEAD.
+        // The name is a commit id, or a special reference such as FETCH_HEAD.
         [] => Ok(Some(written.to_owned())),
         [one] => Ok(Some(format!("{one}{rest}"))),
-        [first, ..] => Err(Failure::new(format!("`{name}` means more than one thing here: {}", meanings.join(", ")))
-            .with_help(format!("write which one in full, as in {first}{rest}, or the commit itself"))),
+        [first, ..] => Err(Failure::new(format!("`{name}` is ambiguous: {}", meanings.join(", ")))
+            .with_help(format!("pass the full name, such as {first}{rest}, or the commit id"))),
     }
 }
 
-/// A name, and the steps from it: `main` and `~2`.
+/// Splits `main~2` into the name `main` and the steps `~2`.
 pub(in crate::cli) fn split(written: &str) -> (&str, &str) {
     let end = [written.find(['~', '^', ':']), written.find("@{")].into_iter().flatten().min();
     written.split_at(end.unwrap_or(written.len()))
 }
 
-/// As git reads short names.
+/// The patterns with which git resolves short names.
 fn short_for(name: &str) -> [String; 5] {
     [
         format!("refs/{name}"),
@@ -57,9 +57,9 @@ fn short_for(name: &str) -> [String; 5] {
     ]
 }
 
-/// References that a name may be short for, and branches of that name that others have.
+/// Returns the references that a short name can mean, including remote branches.
 fn references(repository: &Path, name: &str) -> Result<Vec<String>, Failure> {
-    // No reference has such a name, and as a pattern it would mean others.
+    // No reference has such a name, and git would read it as a pattern.
     if name.contains(['*', '?', '[', '\\', ' ']) || name.chars().any(char::is_control) {
         return Ok(Vec::new());
     }
@@ -69,7 +69,7 @@ fn references(repository: &Path, name: &str) -> Result<Vec<String>, Failure> {
     let mut arguments = vec!["for-each-ref", "--format=%(refname)", "--"];
     arguments.extend(patterns.iter().map(String::as_str));
     let listed = answer(repository, &arguments)?
-        .ok_or_else(|| Failure::new(format!("git cannot list the references that `{name}` may mean")))?;
+        .ok_or_else(|| Failure::new(format!("git cannot list the references with the name `{name}`")))?;
     Ok(String::from_utf8_lossy(&listed).lines().map(str::to_owned).collect())
 }
 

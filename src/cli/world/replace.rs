@@ -1,4 +1,4 @@
-//! A file is replaced as a whole or not at all, and never one that a link of the repository leads to outside of it.
+//! Replaces a file completely or not at all, and never through a link that leads out of the repository.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, Permissions};
@@ -7,8 +7,8 @@ use std::path::{Component, Path, PathBuf};
 
 use crate::cli::world::{abandoned, place};
 
-/// Gives a file these bytes. They are written beside it first, and are on the disk before the name is given to them: a
-/// name must not lead to what a crash may still lose.
+/// Replaces the content of a file. It writes a temporary file, syncs it to the disk and renames it, because a
+/// crash must not lose the content.
 pub(in crate::cli) fn replace(path: &Path, text: &[u8], permissions: Option<Permissions>) -> io::Result<()> {
     let Some(name) = path.file_name() else { return fs::write(path, text) };
     tidy(path, name);
@@ -19,7 +19,7 @@ pub(in crate::cli) fn replace(path: &Path, text: &[u8], permissions: Option<Perm
     written.inspect_err(|_| drop(fs::remove_file(&beside)))
 }
 
-/// Returns when the bytes are on the disk. What lies there already, a link perhaps, is not written through.
+/// Returns when the bytes are on the disk. It does not write through an existing file or link.
 fn write_through(path: &Path, text: &[u8]) -> io::Result<()> {
     drop(fs::remove_file(path));
     let mut file = fs::OpenOptions::new().write(true).create_new(true).open(path)?;
@@ -36,15 +36,15 @@ fn hidden(name: &OsStr, end: &str) -> OsString {
     hidden
 }
 
-/// Takes away what runs left beside this file that were killed while they wrote.
+/// Deletes temporary files of runs that were killed while writing this file.
 fn tidy(path: &Path, name: &OsStr) {
     let start = hidden(name, "");
     let directory = path.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."));
     abandoned::sweep(directory, |found| abandoned::digits(found.strip_prefix(start.as_encoded_bytes())?));
 }
 
-/// Where a link of a repository leads that lies outside of it, or among git's own files: whoever can change the
-/// repository must not choose what else a run writes. Each link on the way is judged by the repository that holds it.
+/// Returns the target of a link that leads out of the repository, or to git's own files: the author of a change
+/// must not choose other files to write. Each link in the path is checked against the repository that contains it.
 pub(in crate::cli) fn leads_outside(given: &Path, real: &Path) -> Option<PathBuf> {
     let given = std::path::absolute(given).ok()?;
     let mut at = PathBuf::new();
@@ -59,7 +59,7 @@ pub(in crate::cli) fn leads_outside(given: &Path, real: &Path) -> Option<PathBuf
             at = next;
             continue;
         }
-        // The last one may lead to what is not there yet.
+        // The last link can have a target that does not exist yet.
         let target = if parts.peek().is_none() { real.to_owned() } else { next.canonicalize().ok()? };
         if place::repository(&at).is_some_and(|repository| !is_among_files(&target, repository)) {
             return Some(real.to_owned());
@@ -69,7 +69,7 @@ pub(in crate::cli) fn leads_outside(given: &Path, real: &Path) -> Option<PathBuf
     None
 }
 
-/// A file that lies in a repository, and not among those of git.
+/// Whether a file is in a repository, and is not one of git's own files.
 fn is_among_files(path: &Path, repository: &Path) -> bool {
     let is_of_git = |part: Component<'_>| part.as_os_str().eq_ignore_ascii_case(".git");
     path.strip_prefix(repository).is_ok_and(|inside| !inside.components().any(is_of_git))

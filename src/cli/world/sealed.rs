@@ -1,7 +1,7 @@
-//! Files of the cache that are taken for what they seem to be only if this user's gpulint wrote them, and whole: a seal comes
-//! first, and what was torn or made by somebody else is as if it were not there.
+//! Cache files with a seal, which proves that this user's gpulint wrote the complete file. A damaged or
+//! foreign file is ignored.
 //!
-//! The key of the seal lies outside of the cache: whoever may only write the cache, as a build that restores one, cannot seal.
+//! The key of the seal is outside the cache, so a process that can only write the cache, such as a restored CI cache, cannot seal.
 
 use std::fs::{self, Metadata, OpenOptions};
 use std::io::Write;
@@ -15,10 +15,10 @@ use super::{cache, ci};
 use crate::source::to_hex;
 
 const KEY_BYTES: usize = 32;
-/// A seal as it is written: two digits a byte.
+/// The length of a seal: two digits per byte.
 const SEAL_LETTERS: usize = 64;
 
-/// The bytes of a file that is whole, no longer than this, and one's own.
+/// Returns the bytes of a complete, own file of at most this length.
 pub(in crate::cli) fn read(path: &Path, longest: u64) -> Option<Vec<u8>> {
     let metadata = fs::symlink_metadata(path).ok()?;
     if !metadata.is_file() || metadata.len() > longest || !is_own(&metadata) {
@@ -32,8 +32,8 @@ pub(in crate::cli) fn read(path: &Path, longest: u64) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// Replaces a file as a whole. Where nothing can be kept, the next run takes longer. It need not be on the disk before its
-/// name is: what a crash leaves of it is not whole.
+/// Replaces a file. If this fails, the next run only takes longer. The file is not synced to the disk, because
+/// the seal detects a file that a crash damaged.
 pub(in crate::cli) fn write(path: &Path, bytes: &[u8]) {
     let Some(key) = key() else { return };
     let beside = path.with_extension(format!("{}.new", std::process::id()));
@@ -47,7 +47,7 @@ pub(in crate::cli) fn write(path: &Path, bytes: &[u8]) {
     }
 }
 
-/// Whether a file is called as this program calls those that it seals here: digits of digests, and an ending.
+/// Whether a file name has the form of a sealed file: digits of a digest, and an extension.
 pub(in crate::cli) fn is_called(path: &Path, ending: &str) -> bool {
     let name = path.file_name().and_then(|it| it.to_str()).unwrap_or_default();
     let (stem, rest) = name.split_once('.').unwrap_or((name, ""));
@@ -62,7 +62,7 @@ fn seal_of(letters: &[u8]) -> Option<Vec<u8>> {
     (0..text.len()).step_by(2).map(|at| u8::from_str_radix(text.get(at..at + 2)?, 16).ok()).collect()
 }
 
-/// This user's key; made where there is none yet.
+/// Returns this user's key, and creates it if it does not exist.
 fn key() -> Option<&'static hmac::Key> {
     static KEY: OnceLock<Option<hmac::Key>> = OnceLock::new();
     let known = KEY.get_or_init(|| {
@@ -79,7 +79,7 @@ fn read_key(path: &Path) -> Option<Vec<u8>> {
     is_key.then(|| fs::read(path).ok()).flatten()
 }
 
-/// Another run may make it at the same time: the one that is there then is the key.
+/// If another run creates the key at the same time, the existing one is used.
 fn make_key(path: &Path) -> Option<Vec<u8>> {
     let mut bytes = [0; KEY_BYTES];
     SystemRandom::new().fill(&mut bytes).ok()?;
@@ -91,7 +91,7 @@ fn make_key(path: &Path) -> Option<Vec<u8>> {
     if linked.is_err() { read_key(path) } else { Some(bytes.to_vec()) }
 }
 
-/// A new file that nobody else reads or writes.
+/// Creates a file that only this user can read and write.
 fn private(path: &Path) -> std::io::Result<fs::File> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
@@ -111,7 +111,7 @@ fn is_private(_: &Metadata) -> bool {
     true
 }
 
-/// What another user put there may say anything.
+/// A file of another user can contain anything.
 #[cfg(unix)]
 fn is_own(found: &Metadata) -> bool {
     use std::os::unix::fs::MetadataExt;
@@ -123,7 +123,7 @@ fn is_own(_: &Metadata) -> bool {
     true
 }
 
-/// Another build of one version may say something else.
+/// Another build of the same version can have other results.
 pub(in crate::cli) fn program() -> String {
     let metadata = std::env::current_exe().and_then(fs::metadata);
     let told = metadata.map(|it| format!("{} {:?}", it.len(), it.modified().ok()));

@@ -1,4 +1,4 @@
-//! What looks like a password has no place in a comment, wherever it came from.
+//! Removes everything that looks like a token from comments and other output.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,7 @@ use crate::http::{Credential, Secret};
 use crate::source::static_regex;
 
 static_regex!(
-    /// Tokens that say by their form what they are: code hosts, clouds, chats, model hubs, web tokens, private keys.
+    /// Tokens with a recognizable form: of code hosts, clouds, chats and model hubs, web tokens, private keys.
     static FORMS: Regex = r"(?x)
         \bgh[pousr]_[A-Za-z0-9]{30,} | \bgithub_pat_[A-Za-z0-9_]{40,} | \bglpat-[A-Za-z0-9_-]{20,}
         | \b(?:AKIA|ASIA)[0-9A-Z]{16}\b | \bxox[abprs]-[A-Za-z0-9-]{10,} | \bhf_[A-Za-z0-9]{30,} | \bsk-[A-Za-z0-9_-]{32,}
@@ -18,10 +18,10 @@ static_regex!(
 
 const HIDDEN: &str = "(hidden)";
 
-/// The text without tokens: the one that posts it, and everything of their form.
+/// Removes the token that posts the text, and everything that looks like a token.
 pub(in crate::cli) fn hidden(text: String, credential: &Credential) -> String {
     let text = match credential.secret().map(Secret::expose) {
-        // A short one would take words out of the text.
+        // A short token would match ordinary words.
         Some(secret) if secret.len() >= 8 => text.replace(secret, HIDDEN),
         _ => text,
     };
@@ -31,7 +31,7 @@ pub(in crate::cli) fn hidden(text: String, credential: &Credential) -> String {
     }
 }
 
-/// The text without everything that says by its form that it is a token: what is mailed, uploaded or sent to a room.
+/// Removes everything that looks like a token from text that is mailed, uploaded or sent to a chat.
 pub(in crate::cli) fn without_forms(text: &str) -> Cow<'_, str> {
     FORMS.replace_all(text, HIDDEN)
 }

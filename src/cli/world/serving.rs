@@ -1,28 +1,28 @@
-//! A process that answers for one folder, to whoever asks: it reads nothing outside of that folder, starts no program, and does
-//! not end because one answer takes long. This holds for the whole process, so that no path of the code can forget it.
+//! The limits of a server process: it reads nothing outside its folder, starts no program, and does
+//! not end because one answer takes long. The limits apply to the whole process, so that no code path can miss them.
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 static FOLDER: OnceLock<PathBuf> = OnceLock::new();
 
-/// From now on this process answers for a folder, whose path has no links.
+/// Starts serving a folder. Its path must not contain links.
 pub(in crate::cli) fn begin(folder: PathBuf) {
     // A process serves once.
     let _ = FOLDER.set(folder);
 }
 
-/// The folder, where this process serves one.
+/// Returns the served folder, if this process is a server.
 pub(in crate::cli) fn folder() -> Option<&'static Path> {
     FOLDER.get().map(PathBuf::as_path)
 }
 
-/// A path without links lies in it; everything does where nothing is served.
+/// Whether a path without links is in the served folder. Without a server, every path is.
 pub(in crate::cli) fn holds(real: &Path) -> bool {
     folder().is_none_or(|folder| real.starts_with(folder))
 }
 
-/// What stands at a path lies in it, wherever links lead.
+/// Whether the target of a path is in the served folder, with links followed.
 pub(in crate::cli) fn may_read(path: &Path) -> bool {
     folder().is_none() || path.canonicalize().is_ok_and(|real| holds(&real))
 }

@@ -1,11 +1,11 @@
-//! A program that was started: it ends with everything that it started itself when its time is over or nobody waits any more.
+//! A started program. At its time limit, or when this value is dropped, it ends together with its own child processes.
 
 use std::io::{self, Read};
 use std::process::{Child, Command, ExitStatus};
 use std::sync::mpsc::{self, Receiver};
 use std::time::{Duration, Instant};
 
-/// A program in a group of its own, which its own children belong to.
+/// A program in its own process group, to which its children belong, too.
 pub(in crate::cli) struct Started {
     pub(in crate::cli) child: Child,
 }
@@ -17,7 +17,7 @@ impl Started {
         Ok(Started { child: command.spawn()? })
     }
 
-    /// Its end, if it comes in time.
+    /// Waits for its end until the time limit.
     pub(in crate::cli) fn wait_until(&mut self, deadline: Instant) -> io::Result<Option<ExitStatus>> {
         const LONGEST_PAUSE: Duration = Duration::from_millis(2);
         let mut pause = Duration::from_micros(50);
@@ -30,7 +30,7 @@ impl Started {
         }
     }
 
-    /// Ends it and its group; what has ended is left alone.
+    /// Ends the process group, if it has not ended yet.
     pub(in crate::cli) fn end(&mut self) {
         #[cfg(unix)]
         let _ = rustix::process::kill_process_group(
@@ -48,7 +48,7 @@ impl Drop for Started {
     }
 }
 
-/// Reads a pipe to its end, or to the limit, beside the program; what never ends is left behind.
+/// Reads a pipe to its end or to the limit, on another thread. A pipe that never ends is abandoned.
 pub(in crate::cli) fn read(pipe: Option<impl Read + Send + 'static>, limit: u64) -> Receiver<Vec<u8>> {
     let (give, take) = mpsc::channel();
     std::thread::spawn(move || {

@@ -1,9 +1,9 @@
-//! What stands at the other end: a terminal or not, how wide, with colours or not, and the characters that it knows.
+//! The properties of the output: whether it is a terminal, its width, its colors and its characters.
 
 use std::borrow::Cow;
 use std::io::{self, IsTerminal};
 
-/// Where text goes to.
+/// An output stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::cli) enum Stream {
     Output,
@@ -18,17 +18,17 @@ impl Stream {
         }
     }
 
-    /// A terminal that obeys what moves its cursor, and shows colours to whoever wants them: see no-color.org.
+    /// Whether the stream is a terminal that supports colors, and the user wants them (no-color.org).
     pub(in crate::cli) fn has_colors(self) -> bool {
         self.is_able() && set("NO_COLOR").is_none()
     }
 
-    /// A terminal that is more than a typewriter.
+    /// Whether the stream is a terminal that can move its cursor.
     pub(in crate::cli) fn is_able(self) -> bool {
         self.is_terminal() && set("TERM").is_none_or(|it| it != "dumb")
     }
 
-    /// How many columns a line has; `COLUMNS` says so where it is set, also where there is no terminal.
+    /// Returns the number of columns. `COLUMNS` overrides it, even without a terminal.
     pub(in crate::cli) fn columns(self) -> Option<usize> {
         let said = set("COLUMNS").and_then(|columns| columns.parse().ok()).filter(|columns| *columns > 0);
         let measured = || match self {
@@ -38,7 +38,7 @@ impl Stream {
         said.or_else(|| measured().map(|(width, _)| usize::from(width.0)).filter(|columns| *columns > 0))
     }
 
-    /// The text in characters that the terminal knows. Files and other programs get it as it is.
+    /// Replaces characters that the terminal does not support. Files and programs get the text unchanged.
     pub(in crate::cli) fn legible(self, text: &str) -> Cow<'_, str> {
         if text.is_ascii() || !self.is_terminal() || knows_unicode(&set) {
             Cow::Borrowed(text)
@@ -48,18 +48,18 @@ impl Stream {
     }
 }
 
-/// A variable of the environment that is not empty.
+/// Returns an environment variable that is not empty.
 fn set(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
-/// Whether the locale is one of UTF-8. Where none is set, as in most containers, the terminal around it is one.
+/// Whether the locale uses UTF-8. Without a locale, as in most containers, UTF-8 is assumed.
 fn knows_unicode(set: &dyn Fn(&str) -> Option<String>) -> bool {
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(set);
     cfg!(windows) || locale.is_none_or(|it| it.to_ascii_lowercase().replace('-', "").contains("utf8"))
 }
 
-/// What we draw and write, in letters that every terminal has; what others wrote stays as it is.
+/// Replaces gpulint's own drawing characters with ASCII. Foreign text stays unchanged.
 fn ascii(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

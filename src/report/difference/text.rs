@@ -12,7 +12,7 @@ use crate::pricing::{Change, ChangeKind};
 use crate::report::formats::text::{AlreadyPrinted, Renderer, TextTable};
 use crate::report::views::judged;
 use crate::report::views::repeats::grouped_repeats;
-use crate::report::{Style, escape};
+use crate::report::{Detail, Style, escape};
 
 pub(super) fn difference(it: &Difference, style: Style) -> String {
     let headline = Headline::new(it);
@@ -23,6 +23,11 @@ pub(super) fn difference(it: &Difference, style: Style) -> String {
     }
     for note in &it.notes {
         let _ = writeln!(text, "note: {}", escape::one_line(note));
+    }
+    if style.choice.detail == Detail::Quiet {
+        judged::text(&mut text, &it.after);
+        let _ = writeln!(text, "{}", gate(it));
+        return text;
     }
     let renderer = Renderer::new(style);
     let brought: Vec<&Decided> = it.brought().collect();

@@ -1,4 +1,4 @@
-//! Which column of a file is which: the names of FOCUS 1.0 to 1.3, and those that clouds add to it.
+//! Finds the columns of a file: the names of FOCUS 1.0 to 1.3, and those that clouds add to it.
 
 use super::table::BillCells;
 
@@ -116,7 +116,7 @@ impl BillColumns {
         };
         let is_twice = |name: &&&str| names.iter().filter(|it| it == *name).count() > 1;
         if let Some(twice) = FIELDS.iter().flat_map(|(_, known)| known.iter()).find(is_twice) {
-            return Err(format!("its column `{twice}` stands twice"));
+            return Err(format!("the column `{twice}` occurs twice"));
         }
         let missing: Vec<&str> =
             NEEDED.iter().filter(|(field, _)| columns.places(*field).is_empty()).map(|(_, name)| *name).collect();
@@ -163,14 +163,18 @@ fn refused(names: &[String], missing: &[&str]) -> String {
     let has = |name: &str| names.iter().any(|it| it == name);
     let other = match () {
         () if has("line_item_line_item_type") => {
-            " (it is a cost and usage report of AWS: `--sql aws` prints a query for it)"
+            " (it is an AWS Cost and Usage Report: use `--sql aws` to print a query for it)"
         }
-        () if has("costinbillingcurrency") => " (it is a cost export of Azure: `--sql azure` prints a query for it)",
-        () if has("usage_start_time") => " (it is a billing export of Google: `--sql gcp` prints a query for it)",
+        () if has("costinbillingcurrency") => {
+            " (it is an Azure cost export: use `--sql azure` to print a query for it)"
+        }
+        () if has("usage_start_time") => {
+            " (it is a Google Cloud billing export: use `--sql gcp` to print a query for it)"
+        }
         () if names.len() == 1 && names.iter().any(|it| it.contains([';', '\t', '|'])) => {
-            " (its cells are not separated by commas)"
+            " (commas do not separate its cells)"
         }
         () => "",
     };
-    format!("it is no bill in the columns of FOCUS 1.0 to 1.3{other}: it lacks {}", missing.join(", "))
+    format!("the file is not a bill with the columns of FOCUS 1.0 to 1.3{other}: it lacks {}", missing.join(", "))
 }

@@ -1,4 +1,4 @@
-//! Rows of a bill → one row for each thing and month, in bounded memory; and where each cent went.
+//! Adds up the rows of a bill per resource and month, in limited memory, and classifies each amount.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -9,13 +9,13 @@ use crate::measured::paid::{BillMonth, BilledAmount, Charge, PaidRow};
 
 /// Things and months that are told apart: with more, the file would be none for people.
 pub(super) const MOST_GROUPS: usize = 50_000;
-/// Currencies that one bill may have.
+/// The most currencies in one bill.
 const MOST_CURRENCIES: usize = 32;
 
 /// A month is billed for days after it has ended.
 const DAYS_UNTIL_CLOSED: i64 = 5;
 
-/// Where money of a bill went.
+/// The class of a row of the bill.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Went {
     Written(Charge),
@@ -26,17 +26,17 @@ pub(super) enum Went {
 /// Money of one currency by where it went, with the number of its rows.
 pub(super) type WentSums = BTreeMap<([u8; 3], Went), (BilledAmount, u64)>;
 
-/// How an hour was bought.
+/// The way of buying of an hour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Bought {
     OnDemand,
     Spot,
     Committed,
-    /// Nobody says.
+    /// The bill does not contain it.
     Open,
 }
 
-/// What one row adds.
+/// The values that one row adds.
 pub(super) struct BillLine<'r> {
     pub(super) machine: &'r BilledMachine,
     pub(super) name: BillName,
@@ -54,13 +54,13 @@ pub(super) struct BillLine<'r> {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum LineHours {
     Known(BilledAmount),
-    /// It counts something else than time.
+    /// The row has another unit than time.
     None,
-    /// It should have said, and does not.
+    /// The row should have hours, but has none.
     Open,
 }
 
-/// What is told apart.
+/// The key of a group.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 struct Group {
     machine: usize,
@@ -84,7 +84,7 @@ struct GroupSums {
     corrected: BilledAmount,
 }
 
-/// The sums of one file, or of all of them.
+/// The sums of one file, or of all files.
 #[derive(Default)]
 pub(super) struct Fold {
     groups: HashMap<Group, GroupSums>,
@@ -94,7 +94,7 @@ pub(super) struct Fold {
     pub(super) went: WentSums,
     /// The last moment for which a provider billed use.
     until: BTreeMap<String, Minutes>,
-    /// Rows whose name would have done harm.
+    /// The number of rows whose names were omitted.
     pub(super) hidden: u64,
 }
 
@@ -115,7 +115,7 @@ impl Fold {
     pub(super) fn went(&mut self, currency: [u8; 3], went: Went, paid: BilledAmount) -> Result<(), String> {
         let is_new = !self.went.contains_key(&(currency, went));
         if is_new && self.went.len() >= MOST_CURRENCIES * Charge::ALL.len() * 2 {
-            return Err(format!("it has more than {MOST_CURRENCIES} currencies"));
+            return Err(format!("the bill has more than {MOST_CURRENCIES} currencies"));
         }
         let sum = self.went.entry((currency, went)).or_default();
         sum.0 += paid;
@@ -144,7 +144,7 @@ impl Fold {
         place
     }
 
-    /// Takes what another file said.
+    /// Adds the sums of another file.
     pub(super) fn merge(&mut self, other: Fold) -> Result<(), String> {
         let places: Vec<usize> = other.machines.iter().map(|it| self.place(it)).collect();
         for (group, sums) in other.groups {
@@ -186,8 +186,8 @@ impl Fold {
 
 fn too_many() -> String {
     format!(
-        "it has more than {MOST_GROUPS} names, machines and months to tell apart: give fewer months at a time, or let pools and \
-         workloads have tags, so that single machines need no names"
+        "the bill has more than {MOST_GROUPS} groups of name, machine and month: import fewer months at a time, or tag pools and \
+         workloads, so that single machines need no names"
     )
 }
 

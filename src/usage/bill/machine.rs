@@ -1,4 +1,4 @@
-//! Whether a row of a bill is about a machine with accelerators, and which.
+//! Detects rows of a bill for machines with accelerators, and the machine type.
 
 use serde_json::Value;
 
@@ -7,7 +7,7 @@ use crate::catalog::{AWS, AZURE, Catalog, GCP, Recognized};
 /// Words of a description that are looked at.
 const MOST_WORDS: usize = 40;
 
-/// Whose hours a row counts.
+/// The part of a machine whose hours a row counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum HoursOf {
     Machines,
@@ -16,7 +16,7 @@ pub(super) enum HoursOf {
     Nothing,
 }
 
-/// A machine with accelerators, as far as a row tells it.
+/// The machine of a row, as far as the row describes it.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct BilledMachine {
     pub(super) provider: String,
@@ -25,7 +25,7 @@ pub(super) struct BilledMachine {
     pub(super) gpus: Option<f64>,
     pub(super) hours: HoursOf,
     pub(super) region: String,
-    /// Capacity that was held and not used.
+    /// Reserved capacity that was not used.
     pub(super) is_unused: bool,
     pub(super) is_spot: bool,
 }
@@ -48,7 +48,7 @@ pub(super) struct MachineCells<'r> {
 impl MachineCells<'_> {
     pub(super) fn recognize(&self, catalog: &Catalog) -> Option<BilledMachine> {
         let provider = catalog.billed_by(self.provider);
-        // Software that others sell for a machine is not the machine.
+        // Marketplace software for a machine is not the machine.
         let by_others = !self.publisher.is_empty() && catalog.billed_by(self.publisher) != provider;
         if by_others && !self.publisher.eq_ignore_ascii_case(self.provider) {
             return None;

@@ -1,7 +1,7 @@
-//! A bill in the columns of FOCUS → rows of `gpulint-paid.csv`, as a stream.
+//! Converts a FOCUS bill into rows of `gpulint-paid.csv`, as a stream.
 //!
-//! Only machines with accelerators are kept, under the names that the cloud and its tags give them. Every row is taken or
-//! told: the sum of what was read is that of what is written and what is listed beside it, to the last digit.
+//! Only charges for machines with accelerators are written, with the names that the cloud and its tags give them. Every other row is
+//! listed by class, so that the total of the input equals the written amounts plus the listed amounts exactly.
 
 mod columns;
 mod fold;
@@ -29,14 +29,14 @@ use moment::Minutes;
 use name::NameCells;
 use table::{BillCells, BillTable};
 
-/// What is wrong with rows is told so many times for each file.
+/// The most errors that are reported for each file.
 const MOST_TOLD: usize = 20;
 /// Bytes of cells whose machine is remembered.
 const MOST_REMEMBERED: usize = 16 << 20;
-/// Of a file that is unpacked: a terabyte is no bill that is read in one go.
+/// The largest size of a decompressed file.
 const LONGEST_FILE: u64 = 1 << 40;
 
-/// One sum of a bill: what went where.
+/// The total of one class of rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BillSum {
     pub currency: String,
@@ -46,7 +46,7 @@ pub struct BillSum {
     pub amount: BilledAmount,
 }
 
-/// What became of the files.
+/// The result of an import.
 #[derive(Debug, Default)]
 pub struct BillReport {
     pub rows: Vec<PaidRow>,
@@ -110,9 +110,9 @@ impl<'a> BillImport<'a> {
             false => reading.read(Hashed::new(whole)),
         };
         let (sum, version) = done.map_err(wrong)?;
-        // A file that was copied says nothing more, and its money must not count twice.
+        // The amounts of a copied file must not count twice.
         if let Some(before) = self.known.insert(sum, name.to_owned()) {
-            self.report.notes.push(format!("`{name}` is the same as `{before}`, and was left out"));
+            self.report.notes.push(format!("skipped `{name}`: it has the same content as `{before}`"));
             return Ok(());
         }
         self.versions.insert(version);
@@ -128,7 +128,7 @@ impl<'a> BillImport<'a> {
         report.sums = sums(&self.fold.went);
         if self.fold.hidden > 0 {
             report.notes.push(format!(
-                "{} rows have a name that holds an account or an id, or that would be a formula in a table: it is not written",
+                "the output omits the names of {} rows, because they contain an account or an id, or would be formulas in a spreadsheet",
                 self.fold.hidden
             ));
         }
@@ -143,7 +143,7 @@ fn sums(went: &WentSums) -> Vec<BillSum> {
         what: match went {
             Went::Written(charge) => charge.name(),
             Went::Other(Charge::Usage) => "machines without accelerators, and other services",
-            Went::Other(Charge::Unused) => "commitments that nobody used, of no machine that is known",
+            Went::Other(Charge::Unused) => "unused commitments for unknown machines",
             Went::Other(charge) => charge.name(),
         },
         is_written: matches!(went, Went::Written(_)),
@@ -159,9 +159,9 @@ fn packed_otherwise(begin: &[u8]) -> Option<&'static str> {
         [b'P', b'A', b'R', b'1'] => Some("it is Parquet: `gpulint usage bill --sql duckdb` prints a query for it"),
         [b'P', b'K', 3, 4] => Some("it is a ZIP archive: unpack it"),
         [0x28, 0xb5, 0x2f, 0xfd] => {
-            Some("it is packed by zstd: unpack it, as in `zstd -dc FILE | gpulint usage bill -`")
+            Some("it is compressed with zstd: decompress it with `zstd -dc FILE | gpulint usage bill -`")
         }
-        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => Some("it is written in UTF-16: save it as UTF-8"),
+        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => Some("it is UTF-16: save it as UTF-8"),
         [] => Some("it is empty"),
         _ => None,
     }
@@ -197,7 +197,7 @@ impl<R: Read> Read for &mut Hashed<R> {
         self.sum.update(into.get(..read).unwrap_or_default());
         self.bytes += read as u64;
         match self.bytes > LONGEST_FILE {
-            true => Err(io::Error::other("it has more than a TiB when it is unpacked")),
+            true => Err(io::Error::other("it has more than 1 TiB after decompression")),
             false => Ok(read),
         }
     }
@@ -265,7 +265,7 @@ impl<'a> Reading<'a> {
 
     fn row(&mut self, columns: &BillColumns, cells: &BillCells) -> Result<(), Wrong> {
         if cells.len() != columns.count {
-            return Err(Wrong::Row(format!("{} cells, and the heading has {}", cells.len(), columns.count)));
+            return Err(Wrong::Row(format!("the row has {} cells, but the header has {}", cells.len(), columns.count)));
         }
         let common = Common::of(columns, cells).map_err(Wrong::Row)?;
         if common.charge == Charge::Usage {
@@ -377,13 +377,15 @@ impl Common {
             .try_into()
             .ok()
             .filter(|it: &[u8; 3]| it.iter().all(u8::is_ascii_uppercase))
-            .ok_or_else(|| format!("BillingCurrency is none as in USD: `{}`", short(text(Field::Currency))))?;
+            .ok_or_else(|| {
+                format!("BillingCurrency is not a currency code such as USD: `{}`", short(text(Field::Currency)))
+            })?;
         let paid = text(Field::Effective);
         let paid = BilledAmount::parse(paid).ok_or_else(|| no_number("EffectiveCost", paid))?;
         let moment = |field, name: &str| {
             let said = columns.cell(cells, field);
             Minutes::parse(said)
-                .ok_or_else(|| format!("{name} is no moment as in 2026-10-01T00:00:00Z: `{}`", short(text(field))))
+                .ok_or_else(|| format!("{name} is not a time such as 2026-10-01T00:00:00Z: `{}`", short(text(field))))
         };
         let (start, end) = (moment(Field::Start, "ChargePeriodStart")?, moment(Field::End, "ChargePeriodEnd")?);
         if end < start {
@@ -431,7 +433,7 @@ fn hours(
         let Some(hours) = hours_of_unit(unit).filter(|_| !quantity.is_empty()) else { continue };
         let quantity = BilledAmount::parse(quantity).ok_or_else(|| no_number(name, quantity))?;
         if quantity < BilledAmount::ZERO && !common.is_correction {
-            return Err(format!("{name} is below zero, and the row corrects nothing"));
+            return Err(format!("{name} is below zero, but the row is not a correction"));
         }
         let hours = if hours >= 1.0 { quantity.times(hours) } else { quantity.over((1.0 / hours).round()) };
         let each = machine.gpus.filter(|_| machine.hours == HoursOf::Accelerators);
@@ -475,7 +477,7 @@ fn bought(columns: &BillColumns, cells: &BillCells, machine: &BilledMachine) -> 
 }
 
 fn no_number(name: &str, said: &str) -> String {
-    format!("{name} is no number: `{}`", short(said))
+    format!("{name} is not a number: `{}`", short(said))
 }
 
 /// What a message may repeat of a cell: no number of an account, and nothing that moves a terminal.

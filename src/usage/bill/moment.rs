@@ -1,4 +1,4 @@
-//! Moments as bills write them: `2026-10-01T00:00:00Z`, `2026-10-01 00:00:00`, `2026-10-01`.
+//! Parses times in the formats of bills: `2026-10-01T00:00:00Z`, `2026-10-01 00:00:00`, `2026-10-01`.
 
 use crate::measured::paid::{BillMonth, BilledAmount};
 use crate::source::{days_from_civil, days_in_month};
@@ -45,7 +45,7 @@ impl Minutes {
         BillMonth::of_unix_days(self.0.div_euclid(MINUTES_PER_DAY))
     }
 
-    /// The moment at which a month has ended.
+    /// Returns the end of a month.
     pub(super) fn end_of(month: BillMonth) -> Minutes {
         Minutes::of_day(month.next().first_day())
     }

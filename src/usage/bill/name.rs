@@ -1,6 +1,6 @@
-//! Under which name a row of a bill is kept: the workload, the pool, the machine or the label that the cloud or its tags tell.
+//! Chooses the name of a bill row: the workload, the pool, the machine or the label, from the cloud's columns or tags.
 //!
-//! Numbers of accounts, ids of resources and what would be a formula in a table go into no name.
+//! Names never contain account numbers, resource ids or spreadsheet formulas.
 
 use std::collections::BTreeMap;
 

@@ -1,21 +1,21 @@
-//! Queries that make the rows of `gpulint-paid.csv` where the bill lies, for whoever has a warehouse.
+//! Queries that create the rows of `gpulint-paid.csv` in the data warehouse that stores the bill.
 
 use crate::catalog::{AWS, AZURE, Catalog, GCP, Machine};
 
-/// Where a bill lies, and in which columns.
+/// The warehouse of a bill, and its columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Warehouse {
-    /// AWS's cost and usage report 2.0, in Athena.
+    /// AWS Cost and Usage Report 2.0, in Athena.
     Aws,
-    /// Google's detailed export, in BigQuery.
+    /// Google Cloud's detailed billing export, in BigQuery.
     Gcp,
-    /// Azure's amortised cost export, by DuckDB.
+    /// Azure's amortized cost export, with DuckDB.
     Azure,
-    /// FOCUS in Parquet, by DuckDB.
+    /// FOCUS in Parquet, with DuckDB.
     Duckdb,
 }
 
-/// How Google's price list calls accelerators.
+/// The names of accelerators in Google's price list.
 const CHIPS: [&str; 16] = [
     "tesla k80",
     "tesla p4",

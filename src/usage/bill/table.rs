@@ -1,7 +1,7 @@
-//! Comma-separated text as a stream: a file of any size in the memory of one record.
+//! Reads CSV as a stream: a file of any size in the memory of one record.
 //!
-//! A cell may be quoted and then hold commas, quotes and ends of lines. A record that cannot be read is told with its line,
-//! and reading goes on with the next line: one wrong quote hides nothing else.
+//! A quoted cell can contain commas, quotes and line ends. A record that cannot be read is reported with its line,
+//! and reading continues with the next line, so that one wrong quote hides nothing else.
 
 use std::io::{self, Read};
 
@@ -102,7 +102,7 @@ impl<R: Read> BillTable<R> {
                 }
                 Begins::Open if rest.len() >= LONGEST_RECORD => {
                     self.skip_line()?;
-                    return Ok(Some((line, Err("it has more than 1 MiB, or a quote that does not end"))));
+                    return Ok(Some((line, Err("the row has more than 1 MiB, or an unclosed quote"))));
                 }
                 Begins::Open => self.fill()?,
                 Begins::Wrong(why) => {
@@ -166,7 +166,7 @@ fn begin(text: &[u8], is_whole: bool, cells: &mut BillCells) -> Begins {
     let mut at = 0;
     loop {
         if cells.len() >= MOST_CELLS {
-            return Begins::Wrong("it has more than 1000 cells");
+            return Begins::Wrong("the row has more than 1000 cells");
         }
         let rest = text.get(at..).unwrap_or_default();
         if rest.first() == Some(&b'"') {
@@ -219,7 +219,7 @@ fn quoted(text: &[u8], is_whole: bool, cells: &mut BillCells) -> Result<(usize, 
     loop {
         let rest = text.get(at..).unwrap_or_default();
         let Some(end) = memchr(b'"', rest) else {
-            return Err(if is_whole { Begins::Wrong("a quote does not end") } else { Begins::Open });
+            return Err(if is_whole { Begins::Wrong("a quote is not closed") } else { Begins::Open });
         };
         cells.bytes.extend_from_slice(rest.get(..end).unwrap_or_default());
         at += end + 1;
@@ -245,7 +245,7 @@ fn quoted(text: &[u8], is_whole: bool, cells: &mut BillCells) -> Result<(usize, 
                 return Ok((text.len(), Ended::Record));
             }
             [] | [b'\r'] => return Err(Begins::Open),
-            _ => return Err(Begins::Wrong("text stands behind a quoted cell")),
+            _ => return Err(Begins::Wrong("characters follow a quoted cell")),
         }
     }
 }
@@ -308,9 +308,9 @@ mod tests {
             told,
             [
                 (1, Ok("a|b".to_owned())),
-                (2, Err("text stands behind a quoted cell")),
+                (2, Err("characters follow a quoted cell")),
                 (3, Ok("3|4".to_owned())),
-                (4, Err("a quote does not end")),
+                (4, Err("a quote is not closed")),
                 (5, Ok("6|7".to_owned()))
             ]
         );

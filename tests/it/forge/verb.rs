@@ -113,7 +113,7 @@ fn what_may_not_be_written_goes_to_the_summary() {
     let build = Build::new(&github.server.url(), &pull_request());
     let output = build.run(COMMENT);
     assert_eq!(output.status.code(), Some(0));
-    assert!(told(&output).contains("the report is in the summary of this job"), "{}", told(&output));
+    assert!(told(&output).contains("the job summary has the report"), "{}", told(&output));
     assert_eq!(build.summary().unwrap(), "GPU cost +$10/month\n");
 }
 
@@ -179,8 +179,11 @@ fn what_is_missing_or_wrong_is_named() {
         (&["github", "--body", "report.md", "--tag", "a --> b"], "a tag must have"),
         (&["github", "--body", "report.md", "--mode", "append"], "update, new, delete-and-new, hide-and-new"),
         (&["github", "--body", "report.md", "--pull-request", "7"], "bad ***"),
-        (&["github", "--body", "report.md", "--pull-request", "7", "--token-file", "token"], "cannot be sent"),
-        (&["github", "--body", "report.md", "--pull-request", "7", "--api", "http://example.org"], "in the clear"),
+        (&["github", "--body", "report.md", "--pull-request", "7", "--token-file", "token"], "invalid character"),
+        (
+            &["github", "--body", "report.md", "--pull-request", "7", "--api", "http://example.org"],
+            "without encryption",
+        ),
         (&["github", "--body", "report.md", "--pull-request", "7", "--repo", "acme"], "owner/name"),
         (&["gitlab", "--body", "report.md", "--pull-request", "7"], "GITLAB_TOKEN"),
     ];
@@ -226,7 +229,7 @@ fn a_saved_report_becomes_a_comment_and_notes_with_a_button() {
     let build = Build::new(&github.server.url(), &pull_request()).with_saved_report(Some(&fix));
     let output = build.run(&["github", "--report", "report.json", "--review", "--directory="]);
     assert_eq!(output.status.code(), Some(0), "{}", told(&output));
-    assert!(told(&output).ends_with("1 notes on changed lines\n"), "{}", told(&output));
+    assert!(told(&output).ends_with("1 review notes posted\n"), "{}", told(&output));
     let body = &github.bodies()[0];
     assert!(body.contains("machine g5.xlarge → p3.2xlarge") && body.contains("old-generation"), "{body}");
     let notes = github.world.lock().unwrap().notes.clone();
@@ -236,7 +239,7 @@ fn a_saved_report_becomes_a_comment_and_notes_with_a_button() {
     assert!(note.contains("**old-generation**"), "{note}");
 
     let again = build.run(&["github", "--report", "report.json", "--review", "--directory="]);
-    assert!(told(&again).contains("unchanged") && told(&again).contains("1 stand there already"), "{}", told(&again));
+    assert!(told(&again).contains("unchanged") && told(&again).contains("1 already exist"), "{}", told(&again));
     assert_eq!(github.server.writes(), 2, "one comment and one review");
     github.assert_as_described();
 
@@ -244,7 +247,7 @@ fn a_saved_report_becomes_a_comment_and_notes_with_a_button() {
     let other = Github::with(Vec::new());
     let build = Build::new(&other.server.url(), &pull_request()).with_saved_report(Some(&fix));
     let elsewhere = build.run(&["github", "--report", "report.json", "--review", "--directory", "infra/"]);
-    assert!(told(&elsewhere).contains("1 are about lines that the change does not show"), "{}", told(&elsewhere));
+    assert!(told(&elsewhere).contains("1 are for lines outside the change"), "{}", told(&elsewhere));
 }
 
 #[test]

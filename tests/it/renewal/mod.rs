@@ -45,7 +45,7 @@ fn poisoned(mut sold: Vec<Sold>) -> (Vec<Sold>, [String; 2]) {
     let told = [
         format!("{} eastus: spot costs ${dear:.4}, more than ${:.4} on demand", first.machine, first.on_demand),
         format!(
-            "{} eastus: on demand went from ${:.4} to ${:.4}",
+            "{} eastus: the on demand price changed from ${:.4} to ${:.4}",
             second.machine,
             second.on_demand,
             second.on_demand * 10.0
@@ -102,7 +102,11 @@ fn held(provider: &str) -> String {
     let offers = catalog.offers().filter(|it| it.machine.provider == provider);
     let dates: Vec<Date> = offers.filter_map(|it| it.quote.as_of.parse().ok()).collect();
     let oldest = *dates.iter().min().unwrap();
-    format!("the {} earlier rows hold on, the oldest {} days old ({oldest})", dates.len(), today().since(oldest))
+    format!(
+        "the {} earlier prices stay in use, the oldest is {} days old ({oldest})",
+        dates.len(),
+        today().since(oldest)
+    )
 }
 
 #[test]
@@ -201,7 +205,7 @@ fn who_cannot_be_asked_without_a_key_is_told() {
     }
     let said = String::from_utf8(command.output().unwrap().stderr).unwrap();
     for (vendor, key) in [("gcp", "GCP_API_KEY"), ("lambda", "LAMBDA_API_KEY")] {
-        let line = format!("{vendor}: not asked, for {key} is not set; {}\n", held(vendor));
+        let line = format!("{vendor}: skipped, because {key} is not set; {}\n", held(vendor));
         assert!(said.contains(&line), "{line}{said}");
     }
     fs::remove_dir_all(place).unwrap();
@@ -304,7 +308,7 @@ const GUARDS: &[(&str, Poison)] = &[
             refused: (
                 "Standard_ND96isr_H100_v5",
                 "newland",
-                "on demand costs $16.4, and $98.32 is usual in other regions",
+                "on demand costs $16.4, but usually $98.32 in other regions",
             ),
         },
     ),
@@ -319,7 +323,7 @@ const GUARDS: &[(&str, Poison)] = &[
             refused: (
                 "a3-highgpu-8g",
                 "newland",
-                "spot costs $6.820734, and $30 is usual in other regions: a part of the sum is missing",
+                "spot costs $6.820734, but usually $30 in other regions: a part of the price is missing",
             ),
         },
     ),
@@ -330,7 +334,7 @@ const GUARDS: &[(&str, Poison)] = &[
             known: "",
             path: "/instance-types",
             add: |types| lambda_type(types, "gpu_2x_h100_sxm5", 2, 200),
-            refused: ("gpu_2x_h100_sxm5", "*", "one H100-80GB costs $1.000, and $3.990 is the median of 6 providers"),
+            refused: ("gpu_2x_h100_sxm5", "*", "one H100-80GB costs $1.000, but the median of 6 providers is $3.990"),
         },
     ),
     (
@@ -340,7 +344,7 @@ const GUARDS: &[(&str, Poison)] = &[
             known: "",
             path: "/instance-types",
             add: |types| lambda_type(types, "gpu_2x_h100_sxm5", 2, 4000),
-            refused: ("gpu_2x_h100_sxm5", "*", "one H100-80GB costs $20.000, and $4.290 is the median of 6 providers"),
+            refused: ("gpu_2x_h100_sxm5", "*", "one H100-80GB costs $20.000, but the median of 6 providers is $4.290"),
         },
     ),
     (
@@ -350,7 +354,7 @@ const GUARDS: &[(&str, Poison)] = &[
             known: "",
             path: "/instance-types",
             add: |types| lambda_type(types, "gpu_1x_h100_again", 1, 429),
-            refused: ("gpu_1x_h100_again", "*", "it is the same as gpu_1x_h100_sxm5, and costs the same"),
+            refused: ("gpu_1x_h100_again", "*", "it duplicates gpu_1x_h100_sxm5: same machine and same price"),
         },
     ),
     (

@@ -100,7 +100,7 @@ fn settings_count_as_they_are_written() {
     editor.wait(|it| it["params"]["diagnostics"] == json!([]) && it["params"]["uri"] == uri);
     assert_eq!(editor.diagnostics("gpulint.toml", 4), [] as [Value; 0]);
     let told = editor.hover("gpulint.toml", 0, 12).unwrap();
-    assert!(told.starts_with("# missing-auto-shutdown") && told.contains("The page of this rule"), "{told}");
+    assert!(told.starts_with("# missing-auto-shutdown") && told.contains("Documentation of this rule"), "{told}");
 }
 
 /// What `check --fix` makes of a directory, by its file `main.tf`.

@@ -1,5 +1,5 @@
-//! What points cost, kept between runs: a file for each state of the tree. What is kept is only ever taken for what it
-//! seems to be if it is whole; deleting it changes nothing but the time.
+//! Caches the cost of points, in one file for each state of the tree. A damaged file is ignored, and deleting the cache
+//! only costs time.
 
 use std::collections::HashSet;
 use std::fs;
@@ -15,19 +15,19 @@ use crate::cli::world::{cache, ci, sealed};
 use crate::report::Snapshot;
 use crate::source::{sha256, to_hex};
 
-/// Larger than what any tree costs.
+/// The largest file that is read.
 const LONGEST_FILE_BYTES: u64 = 64 << 20;
 
-/// What no run has used for so long goes.
+/// Files that were not used for this long are deleted.
 const UNUSED: Duration = Duration::from_secs(7 * 86_400);
 
-/// The shape of what is kept: raised when it changes.
+/// The version of the cache's format.
 const SHAPE: u32 = 2;
 
 /// A directory for one repository.
 pub(super) struct KeptPoints {
     directory: PathBuf,
-    /// Of everything that a point depends on beside its tree.
+    /// The digest of everything except the tree on which a point depends.
     ground: String,
     used: Mutex<HashSet<String>>,
 }
@@ -38,12 +38,12 @@ enum Saved<S> {
         snapshot: S,
         unread: Vec<String>,
     },
-    /// The same as that of another tree.
+    /// The result is the same as that of another tree.
     As(String),
 }
 
 impl KeptPoints {
-    /// None where this system has no place for what can be made again.
+    /// Returns `None` if this system has no cache directory.
     pub(super) fn open(session: &Session, asked: &str) -> Option<KeptPoints> {
         let directory = cache::history_directory(&ci::process_variable)?;
         let repository = session.scope.root.to_string_lossy();
@@ -99,7 +99,7 @@ impl KeptPoints {
         self.used.lock().unwrap_or_else(PoisonError::into_inner).insert(key.to_owned());
     }
 
-    /// Takes away what no run has used for long.
+    /// Deletes files that were not used for a long time.
     pub(super) fn sweep(&self) {
         let used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
         for entry in fs::read_dir(&self.directory).into_iter().flatten().flatten() {
@@ -114,7 +114,7 @@ impl KeptPoints {
     }
 }
 
-/// A digest of the program, the settings, the rules, the prices, the day and what was asked.
+/// Returns a digest of the program, the settings, the rules, the prices, the day and the command line.
 fn ground(session: &Session, asked: &str) -> String {
     let mut text = format!("{SHAPE} {}\n{asked}\n", sealed::program());
     text.push_str(&format!("{:?}\n{:?}\n", session.settings.terraform, session.policy.today));
@@ -128,13 +128,13 @@ fn ground(session: &Session, asked: &str) -> String {
     to_hex(&sha256(text.as_bytes()))
 }
 
-/// The prices that were refreshed; a file that was named is among what was asked.
+/// Adds the refreshed prices. A price file of the command line is part of the command line's digest.
 fn prices() -> Vec<(String, String)> {
     let directory = cache::directory(&ci::process_variable);
     directory.ok().flatten().and_then(|it| cache::read(&it).ok()).unwrap_or_default()
 }
 
-/// What a file says that was named on the command line and lies anywhere.
+/// Returns the content of a file that the command line names.
 pub(in crate::cli) fn digest_of(path: &Path) -> String {
     fs::read(path).map(|bytes| to_hex(&sha256(&bytes))).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! Merges that changed something: the pull request of each, and the commit of the branch that changed each resource.
+//! For merges that changed cost or findings: finds their pull request, and the commit of the branch that changed each resource.
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
@@ -15,10 +15,10 @@ use crate::cli::session::Session;
 use crate::cli::world::git_log::{self, LoggedCommit};
 use crate::report::{BranchCommit, Holding, Point, Step, StepChange};
 
-/// Branches of more commits are not followed.
+/// The most commits of a branch that are searched.
 const LONGEST_BRANCH: usize = 256;
 
-/// Names the pull requests of merges that changed something.
+/// Adds the pull requests of merges that changed cost or findings.
 pub(super) fn name_requests(
     repository: &Path,
     plan: &HistoryPlan,
@@ -39,8 +39,8 @@ pub(super) fn name_requests(
     Ok(())
 }
 
-/// Finds the commits of merged branches that changed something, of the largest steps first, while there is time and at most
-/// so many states are computed.
+/// Finds the commits of merged branches that made a change, the largest changes first, within the time limit and with at most
+/// this many evaluated states.
 pub(super) fn name_commits(
     request: &HistoryRequest<'_>,
     walk: &Walk<'_>,
@@ -71,12 +71,12 @@ pub(super) fn name_commits(
     Ok(())
 }
 
-/// What goes through the commits of branches.
+/// The search through the commits of branches.
 struct Branches<'w, 'a> {
     request: &'w HistoryRequest<'a>,
     walk: &'w Walk<'a>,
     worker: Worker<'w, 'a>,
-    /// So many states may still be computed.
+    /// The number of states that can still be evaluated.
     left: usize,
 }
 
@@ -87,7 +87,7 @@ impl Branches<'_, '_> {
 
     fn name(&mut self, first: &str, tip: &str, step: &mut Step) -> Result<(), Failure> {
         let repository = &self.request.session.scope.root;
-        // What was merged need not be in a shallow clone.
+        // A shallow clone can lack the merged commits.
         let Ok(branch) = git_log::of_branch(repository, tip, first, LONGEST_BRANCH + 1) else { return Ok(()) };
         let Some(left_at) = branch.first().filter(|_| branch.len() <= LONGEST_BRANCH).and_then(|it| it.parents.first())
         else {
@@ -107,8 +107,8 @@ impl Branches<'_, '_> {
         Ok(())
     }
 
-    /// The place of the commit that made a resource what it is at the end of the branch, where it was something else before
-    /// the branch. Where a file cannot be read, it may be so already.
+    /// Returns the position of the commit that gave a resource its state at the end of the branch, if the state was different before
+    /// the branch. If a file is unreadable at a commit, the resource can have that state already.
     fn find(
         &mut self,
         commits: &[LoggedCommit],
@@ -143,7 +143,7 @@ impl Branches<'_, '_> {
         Ok(Some(after))
     }
 
-    /// Whether the state of a commit is known now.
+    /// Evaluates the state of a commit. Returns whether it is known.
     fn compute(
         &mut self,
         commits: &[LoggedCommit],
@@ -164,7 +164,7 @@ impl Branches<'_, '_> {
 /// A resource at a commit.
 struct State<'a> {
     holding: Option<&'a Holding>,
-    /// It may be in something that was not evaluated, or be something else there.
+    /// The resource can be in a file that was not evaluated.
     is_unsure: bool,
 }
 

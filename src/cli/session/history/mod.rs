@@ -1,4 +1,4 @@
-//! What the tree cost at each commit: which commits are looked at, by whom, and in which order.
+//! Evaluates the cost of the repository at each commit: selects the commits, and evaluates them in parallel.
 
 mod kept;
 mod merges;
@@ -18,7 +18,7 @@ use crate::source::{is_below, parent};
 use plan::HistoryPlan;
 use walk::{Outcome, Walk};
 
-/// The digest of a file that was named on the command line.
+/// Returns the digest of a file that the command line names.
 pub(in crate::cli) use kept::digest_of;
 pub(in crate::cli) use request::HistoryRequest;
 
@@ -33,7 +33,7 @@ pub(in crate::cli) fn read(request: &HistoryRequest<'_>) -> Result<History, Fail
     close_gaps(request, &plan, &mut points, &mut notes)?;
     if walk.ran_out() && passed_over > 0 {
         notes.push(format!(
-            "{passed_over} commits were not looked at before the time was over: raise `bounds.seconds` in gpulint.toml"
+            "{passed_over} commits were not evaluated within the time limit: raise `bounds.seconds` in gpulint.toml"
         ));
     }
     let mut points: Vec<Point> = points.into_iter().map(|it| it.point).collect();
@@ -56,16 +56,16 @@ pub(in crate::cli) fn read(request: &HistoryRequest<'_>) -> Result<History, Fail
     })
 }
 
-/// A point, with what is needed to judge whether it can be believed.
+/// A point, with the data that decides whether it is reliable.
 struct Candidate {
-    /// Among the commits of the plan.
+    /// Its position among the commits of the plan.
     place: usize,
     point: Point,
     unread: Vec<String>,
     missing: Vec<String>,
 }
 
-/// One for each commit that was looked at.
+/// One for each evaluated commit.
 fn points(plan: &HistoryPlan, outcomes: Vec<Option<Outcome>>) -> Vec<Candidate> {
     let mut points = Vec::new();
     let mut passed_over = 0;
@@ -82,7 +82,7 @@ fn points(plan: &HistoryPlan, outcomes: Vec<Option<Outcome>>) -> Vec<Candidate> 
             tags: planned.tags.clone(),
             request: None,
         };
-        // What days and weeks leave out was not asked for: each stands for those before it.
+        // With --every day or week, a commit represents the earlier commits of the same period.
         let (state, unread, missing) = match outcome {
             Outcome::Computed(it) => (PointState::Known(it.snapshot), it.unread, it.missing),
             Outcome::Failed(why) => (PointState::Gap(why), Vec::new(), Vec::new()),
@@ -94,8 +94,8 @@ fn points(plan: &HistoryPlan, outcomes: Vec<Option<Outcome>>) -> Vec<Candidate> 
     points
 }
 
-/// A point of which a part cannot be read that could be read before, or that the clone does not hold, says nothing of what
-/// that part costs: it is a gap and no fall to zero.
+/// Marks a point as a gap if the clone lacks a file, or if a file is unreadable that was readable before. The cost of that
+/// file is unknown, not zero.
 fn close_gaps(
     request: &HistoryRequest<'_>,
     plan: &HistoryPlan,
@@ -126,7 +126,7 @@ fn close_gaps(
     }
     if !lacking.is_empty() {
         notes.push(format!(
-            "this clone does not hold {} files of earlier commits, or of the newest: fetch them at once with `git backfill`, or \
+            "this clone lacks {} files of the evaluated commits: fetch them with `git backfill`, or \
              `git fetch --refetch --no-filter origin`",
             lacking.len()
         ));
@@ -134,8 +134,8 @@ fn close_gaps(
     Ok(())
 }
 
-/// Why the later one of two states is not to be believed, if it is not: a resource went or changed, and beside it a file
-/// cannot be read that could be before.
+/// Returns why the later of two states is unreliable: a resource disappeared or changed, and a file
+/// is unreadable that was readable before.
 fn broken(
     request: &HistoryRequest<'_>,
     plan: &HistoryPlan,
@@ -154,11 +154,11 @@ fn broken(
         if !lost.iter().any(|it| is_beside(it, &shown)) {
             continue;
         }
-        // What came into the tree broken could not be read before either.
+        // A file that was added broken was never readable.
         let object = format!("{}:{path}", commit.logged.id);
         let asked = ["rev-parse", "--verify", "--quiet", "--end-of-options", &object];
         if git_program::ask(&request.session.scope.root, &asked)?.is_some() {
-            return Ok(Some(format!("`{shown}` cannot be read there")));
+            return Ok(Some(format!("`{shown}` cannot be read at this commit")));
         }
     }
     Ok(None)

@@ -1,4 +1,4 @@
-//! Which commits are points, and at which times.
+//! Selects the commits that become points, and their times.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -14,13 +14,13 @@ const SECONDS_OF_DAY: i64 = 86_400;
 /// 1970-01-01 was a Thursday; weeks begin on Monday.
 const DAYS_TO_MONDAY: i64 = 3;
 
-/// A commit that may be a point.
+/// A commit that can become a point.
 pub(super) struct PlannedCommit {
     pub(super) logged: LoggedCommit,
-    /// The latest time of all up to this one.
+    /// The latest time of this commit and all earlier ones.
     pub(super) time: i64,
     pub(super) tags: Vec<String>,
-    /// Commits before it of the same day or week, which it stands for.
+    /// The number of earlier commits of the same day or week, which this commit represents.
     pub(super) left_out: usize,
 }
 
@@ -28,7 +28,7 @@ pub(super) struct HistoryPlan {
     /// The oldest first.
     pub(super) commits: Vec<PlannedCommit>,
     pub(super) from_the_first: bool,
-    /// Commits of the time that was asked for.
+    /// The number of commits in the requested period.
     pub(super) in_range: usize,
     pub(super) notes: Vec<String>,
 }
@@ -43,12 +43,12 @@ impl HistoryPlan {
             let first = logged.first().map(|it| day(it.committed)).unwrap_or_default();
             notes.push(format!(
                 "this clone is shallow: its history begins on {first}; fetch the rest with `git fetch --unshallow \
-                 --filter=blob:none`, and with `fetch-depth: 0` where a workflow checks out"
+                 --filter=blob:none`, or, in a workflow, check out with `fetch-depth: 0`"
             ));
         }
         let is_cut = logged.len() >= git_log::MOST_COMMITS;
         if is_cut {
-            notes.push(format!("only the newest {} commits are known", git_log::MOST_COMMITS));
+            notes.push(format!("gpulint reads only the newest {} commits", git_log::MOST_COMMITS));
         }
         let mut commits = timed(logged, &mut tags);
         let begins = commits.len();
@@ -71,14 +71,14 @@ fn timed(logged: Vec<LoggedCommit>, tags: &mut HashMap<String, Vec<String>>) -> 
     timed.collect()
 }
 
-/// Those from a day on, and the last one before it: what there was to begin with.
+/// Returns the commits from a day on, and the last commit before that day as the starting point.
 fn from(commits: Vec<PlannedCommit>, since: Date) -> Vec<PlannedCommit> {
     let begin = since.unix_days() * SECONDS_OF_DAY;
     let first = commits.iter().position(|it| it.time >= begin).unwrap_or(commits.len());
     commits.into_iter().skip(first.saturating_sub(1)).collect()
 }
 
-/// The last of each day or week, and the first of all.
+/// Returns the last commit of each day or week, and the first commit of all.
 fn thinned(commits: Vec<PlannedCommit>, every: Every) -> Vec<PlannedCommit> {
     let days = |time: i64| time.div_euclid(SECONDS_OF_DAY);
     let bucket = |it: &PlannedCommit| match every {
@@ -88,7 +88,7 @@ fn thinned(commits: Vec<PlannedCommit>, every: Every) -> Vec<PlannedCommit> {
     };
     let mut kept: Vec<PlannedCommit> = Vec::new();
     for commit in commits {
-        // The first one stays: what it holds is where everything begins.
+        // The first commit stays, because it is the starting point.
         let stands_for =
             kept.len() > 1 && kept.last().is_some_and(|it| bucket(it).is_some() && bucket(it) == bucket(&commit));
         let before = if stands_for { kept.pop() } else { None };

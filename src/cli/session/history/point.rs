@@ -1,4 +1,4 @@
-//! What one state of the tree costs, as `gpulint cost` and `gpulint check` would say it of a checkout.
+//! The cost of one state of the tree, as `gpulint cost` and `gpulint check` report it for a checkout.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -16,13 +16,13 @@ use crate::inventory::Skipped;
 use crate::report::Snapshot;
 use crate::source::{ReadError, Tree, is_below};
 
-/// What came of one state.
+/// The result of one state.
 #[derive(Clone)]
 pub(super) struct Computed {
     pub(super) snapshot: Arc<Snapshot>,
-    /// Files that stand there and could not be read, as paths of the tree.
+    /// Files that could not be read, as paths of the tree.
     pub(super) unread: Vec<String>,
-    /// Files that may matter and that the clone does not hold.
+    /// Files that can be relevant and are missing from the clone.
     pub(super) missing: Vec<String>,
 }
 
@@ -49,7 +49,7 @@ impl Analyst<'_> {
         unread.retain(|it| self.concerns(&it.path));
         let trace = Arc::new(Mutex::new(Trace::default()));
         let traced = TracedTree { tree, trace: trace.clone() };
-        // The list of submodules was read before anything was noted.
+        // The list of submodules was read before recording started.
         drop(traced.read(absent::LIST));
         let mut point = self.session.at_commit(traced, files);
         point.add_skipped(unread);
@@ -65,26 +65,26 @@ impl Analyst<'_> {
         (computed, trace)
     }
 
-    /// The whole repository is read where files were named; else what was named.
+    /// Whether a file is read: if files were named, the whole repository is read, or else only the named directories.
     fn is_wanted(&self, file: &str) -> bool {
         self.session.reads_all() || self.session.scope.named.iter().any(|it| file == it || is_below(file, it))
     }
 
-    /// It lies in what was named, or the other way round.
+    /// Whether one of the two paths contains the other.
     fn concerns(&self, path: &str) -> bool {
         self.is_wanted(path) || self.session.scope.named.iter().any(|it| is_below(it, path))
     }
 }
 
-/// What is not read of it, whoever checks it out.
+/// Returns the parts that no checkout can read.
 fn submodules(tree: &GitTree) -> Vec<Skipped> {
     let list = tree.read(absent::LIST).unwrap_or_default();
     let listed: BTreeSet<String> = absent::listed(&list).into_iter().chain(tree.submodules()).collect();
-    let reason = "a submodule that is not checked out";
+    let reason = "the submodule is not checked out";
     listed.into_iter().map(|path| Skipped::new(SkipKind::Submodule, path, reason)).collect()
 }
 
-/// Data is often kept elsewhere, and is none of a bill.
+/// Whether the file contains data, which has no cost.
 fn matters(path: &str) -> bool {
     files::is_terraform(path) || files::is_candidate(Path::new(path)) && !path.ends_with(".json")
 }

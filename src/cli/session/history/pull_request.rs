@@ -1,12 +1,12 @@
-//! The pull request of a merge, as code hosts write it into the message.
+//! Finds the pull request of a merge in the commit message that the code host wrote.
 
 use crate::cli::world::git_log::LONGEST_TEXT;
 use crate::report::PullRequest;
 
-/// Longer numbers are none of a pull request.
+/// The most digits of a pull request's number.
 const MOST_DIGITS: usize = 10;
 
-/// The pull request that the message of a merge names, if a code host wrote the message.
+/// Returns the pull request that the message of a merge names, if a code host wrote the message.
 pub(super) fn pull_request(message: &str) -> Option<PullRequest> {
     let (subject, body) = message.split_once('\n').unwrap_or((message, ""));
     let mut lines = body.lines().map(str::trim).filter(|it| !it.is_empty());
@@ -55,7 +55,7 @@ fn request(sign: char, number: &str, title: Option<&str>) -> PullRequest {
     PullRequest { name: format!("{sign}{number}"), title: title.map(|it| it.chars().take(LONGEST_TEXT).collect()) }
 }
 
-/// The digits that a text begins with, and what follows them.
+/// Splits a string after its leading digits.
 fn leading_number(text: &str) -> Option<(&str, &str)> {
     let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     (1..=MOST_DIGITS).contains(&end).then(|| text.split_at(end))

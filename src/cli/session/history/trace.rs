@@ -1,4 +1,4 @@
-//! What an analysis looked at of a tree: while none of it changes, its result stays the same.
+//! Records which files and directories an analysis reads. While these stay the same, its result stays the same.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -9,7 +9,7 @@ use crate::cli::world::git_changes::Changed;
 use crate::front_ends::files;
 use crate::source::{Entry, ReadError, Tree, parent};
 
-/// The files that were asked for, there or not, and the directories that were listed.
+/// The files that were requested, existing or not, and the directories that were listed.
 #[derive(Debug, Default)]
 pub(super) struct Trace {
     files: HashSet<String>,
@@ -17,12 +17,12 @@ pub(super) struct Trace {
 }
 
 impl Trace {
-    /// Nothing of these changes would have been seen.
+    /// Whether none of these changes affects what the analysis read.
     pub(super) fn misses(&self, changes: &[Changed], before: &Entries, after: &Entries) -> bool {
         let has_links = before.has_links() || after.has_links();
         changes.iter().all(|change| {
             let comes_or_goes = !change.was_there || change.now.is_none();
-            // What a link means depends on what is there at its end.
+            // The meaning of a link depends on its target.
             let may_turn = has_links && (change.is_link || comes_or_goes);
             let is_listed = comes_or_goes
                 && (change.is_submodule
@@ -32,7 +32,7 @@ impl Trace {
         })
     }
 
-    /// A directory was listed whose list is another with this path and without it.
+    /// Whether a listed directory changes if this path appears or disappears.
     fn is_listed(&self, path: &str, before: &Entries, after: &Entries) -> bool {
         let mut directory = parent(path);
         loop {
@@ -48,7 +48,7 @@ impl Trace {
     }
 }
 
-/// A tree that notes what is asked of it.
+/// A tree that records each access.
 pub(super) struct TracedTree {
     pub(super) tree: GitTree,
     pub(super) trace: Arc<Mutex<Trace>>,
@@ -59,7 +59,7 @@ impl TracedTree {
         add(&mut self.trace.lock().unwrap_or_else(PoisonError::into_inner));
     }
 
-    /// Where a path leads, if that is elsewhere.
+    /// Returns the target of a path, if it leads elsewhere.
     fn elsewhere(&self, path: &str) -> Option<String> {
         self.tree.resolve(path).ok().filter(|end| end != path)
     }

@@ -1,4 +1,4 @@
-//! Goes through the commits: side by side, a stretch of neighbours each, and looks closer where two states differ.
+//! Evaluates commits in parallel, each worker a range of neighbors, and bisects where two states differ.
 
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -21,16 +21,16 @@ use crate::cli::world::git_changes::GitChanges;
 use crate::cli::world::git_objects::GitObjects;
 use crate::cli::world::progress::Progress;
 
-/// As the main thread has it: text may be nested deeply.
+/// The stack size of a worker, as large as that of a main thread, because files can be nested deeply.
 const STACK_BYTES: usize = 8 << 20;
 
-/// Texts that are kept while neighbours are read, for all of them together.
+/// The bytes of file contents that all workers keep in memory together.
 const ROOM_BYTES: usize = 192 << 20;
 
-/// Neighbours that one worker goes through: each of a stretch has less to do than the first.
+/// The number of neighboring commits of one worker. After the first of them, each takes less work.
 const STRETCH: usize = 12;
 
-/// What came of one commit.
+/// The result of one commit.
 #[derive(Clone)]
 pub(super) enum Outcome {
     Computed(Computed),
@@ -42,9 +42,9 @@ pub(super) struct Walk<'a> {
     repository: &'a Path,
     analyst: Analyst<'a>,
     kept: Option<KeptPoints>,
-    /// What is known already, by the ids of trees: a revert brings an earlier one back.
+    /// Known results by tree id. A revert leads back to an earlier tree.
     known: Mutex<HashMap<String, Computed>>,
-    /// So much time is left for everything that follows.
+    /// The time that is reserved for the steps after this one.
     reserve: Duration,
     ran_out: AtomicBool,
     done: Arc<AtomicUsize>,
@@ -70,17 +70,17 @@ impl<'a> Walk<'a> {
         })
     }
 
-    /// The time was over before everything was looked at.
+    /// Whether the time limit was reached before all commits were evaluated.
     pub(super) fn ran_out(&self) -> bool {
         self.ran_out.load(Ordering::Relaxed)
     }
 
-    /// One for each commit of the plan; none for those that nobody looked at.
+    /// One result for each commit of the plan, `None` for commits that were not evaluated.
     pub(super) fn run(&self, most: usize) -> Result<Vec<Option<Outcome>>, Failure> {
         let count = self.plan.commits.len();
         let _progress = Progress::over_commits(self.done.clone(), count);
         let mut outcomes: Vec<Option<Outcome>> = vec![None; count];
-        // What it costs now is known before anything else.
+        // The newest commit is evaluated first.
         self.look(&count.checked_sub(1).into_iter().collect::<Vec<_>>(), &mut outcomes)?;
         self.look(&spaced(count, most), &mut outcomes)?;
         loop {
@@ -96,7 +96,7 @@ impl<'a> Walk<'a> {
         Ok(outcomes)
     }
 
-    /// What goes from commit to commit beside the plan.
+    /// The shared state of all workers.
     pub(super) fn worker(&self) -> Worker<'_, 'a> {
         Worker { walk: self, at: None, changes: None, last: None }
     }
@@ -107,7 +107,7 @@ impl<'a> Walk<'a> {
         is_over
     }
 
-    /// Looks at some commits, by their places in rising order.
+    /// Evaluates some commits, given by their ascending positions.
     fn look(&self, places: &[usize], outcomes: &mut [Option<Outcome>]) -> Result<(), Failure> {
         let open: Vec<usize> =
             places.iter().copied().filter(|place| outcomes.get(*place).is_some_and(Option::is_none)).collect();
@@ -133,7 +133,7 @@ impl<'a> Walk<'a> {
         let failures: Vec<Failure> = thread::scope(|scope| {
             let start = |_| Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, work).ok();
             let started: Vec<_> = (0..workers).filter_map(start).collect();
-            // Where no thread can be started, this one does it.
+            // If no thread can be started, this thread does the work.
             let own = if started.is_empty() { work().err() } else { None };
             let ended = started.into_iter().filter_map(|it| match it.join() {
                 Ok(done) => done.err(),
@@ -153,7 +153,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// Evenly over all, at most so many, and always the last.
+/// Returns at most this many positions, evenly spread, always with the last one.
 fn spaced(count: usize, most: usize) -> Vec<usize> {
     let Some(last) = count.checked_sub(1) else { return Vec::new() };
     let most = most.clamp(2, usize::MAX).min(count);
@@ -165,7 +165,7 @@ fn spaced(count: usize, most: usize) -> Vec<usize> {
     places
 }
 
-/// The commits in the middle between two that differ and have others between them.
+/// Returns the middle commits between two evaluated commits that differ.
 fn middles(outcomes: &[Option<Outcome>]) -> Vec<usize> {
     let looked: Vec<(usize, &Outcome)> =
         outcomes.iter().enumerate().filter_map(|(place, it)| Some((place, it.as_ref()?))).collect();
@@ -178,18 +178,18 @@ fn middles(outcomes: &[Option<Outcome>]) -> Vec<usize> {
     wanted.map(|((a, _), (b, _))| a + (b - a) / 2).collect()
 }
 
-/// Goes from commit to commit.
+/// A worker that moves from commit to commit.
 pub(super) struct Worker<'w, 'a> {
     walk: &'w Walk<'a>,
-    /// The tree that it stands at.
+    /// The current tree.
     at: Option<(String, Entries)>,
     changes: Option<GitChanges>,
-    /// What was computed last, and holds for the tree that it stands at; with the key under which it is kept.
+    /// The last computed result, if it is valid for the current tree, with its cache key.
     last: Option<(Computed, Trace, String)>,
 }
 
 impl Worker<'_, '_> {
-    /// What came of a commit, by the tree of it.
+    /// Returns the result of a commit by its tree.
     pub(super) fn outcome(&mut self, tree: &str) -> Result<Outcome, Failure> {
         let known = self.walk.known.lock().unwrap_or_else(PoisonError::into_inner).get(tree).cloned();
         if let Some(known) = known {
@@ -200,7 +200,7 @@ impl Worker<'_, '_> {
             self.know(tree, &kept);
             return Ok(Outcome::Computed(kept));
         }
-        // A tree that the clone does not hold, as in one without trees, is told and hides no other.
+        // A tree that a partial clone lacks is reported, and the others are evaluated.
         if let Err(failure) = self.go_to(tree) {
             (self.at, self.changes, self.last) = (None, None, None);
             return Ok(Outcome::Failed(failure.message().to_owned()));
@@ -218,12 +218,12 @@ impl Worker<'_, '_> {
     }
 
     fn compute(&mut self, tree: &str, key: String) -> Outcome {
-        let Some((_, entries)) = &self.at else { return Outcome::Failed("its tree is not known".to_owned()) };
+        let Some((_, entries)) = &self.at else {
+            return Outcome::Failed("the files of the commit are unknown".to_owned());
+        };
         let analyze = || self.walk.analyst.analyze(entries);
         let Ok((computed, trace)) = catch_unwind(AssertUnwindSafe(analyze)) else {
-            return Outcome::Failed(
-                "this is a mistake in gpulint; please report it, with what stands above".to_owned(),
-            );
+            return Outcome::Failed("this is a bug in gpulint: please report it with the output above".to_owned());
         };
         if let Some(kept) = &self.walk.kept
             && computed.missing.is_empty()
@@ -239,7 +239,7 @@ impl Worker<'_, '_> {
         self.walk.known.lock().unwrap_or_else(PoisonError::into_inner).insert(tree.to_owned(), computed.clone());
     }
 
-    /// Stands at another tree; what was computed last is kept where it holds there too.
+    /// Moves to another tree. Keeps the last result if it is valid there, too.
     fn go_to(&mut self, tree: &str) -> Result<(), Failure> {
         let Some((here, before)) = self.at.take() else {
             self.at = Some((tree.to_owned(), Entries::of(self.walk.repository, tree)?));

@@ -1,4 +1,4 @@
-//! What a pack holds, as a sum that anybody can redo:
+//! The checksum of a pack's content, which this command reproduces:
 //!
 //! ```sh
 //! find . -type f -printf '%P\n' | LC_ALL=C sort | xargs -d '\n' sha256sum | sha256sum
@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use crate::source::{Tree, sha256, to_hex};
 
-/// A pack is pages, settings and prices.
+/// The most files of a pack: rule files, settings and prices.
 const MOST_FILES: usize = 2_000;
 const MOST_BYTES: usize = 32 << 20;
 const DEEPEST: usize = 16;
@@ -18,12 +18,12 @@ const DEEPEST: usize = 16;
 pub(super) struct Sums(pub(super) BTreeMap<String, String>);
 
 impl Sums {
-    /// Of files that were read already.
+    /// Calculates the checksums of files in memory.
     pub(super) fn from_files(files: &BTreeMap<String, Vec<u8>>) -> Sums {
         Sums(files.iter().map(|(path, bytes)| (path.clone(), to_hex(&sha256(bytes)))).collect())
     }
 
-    /// Of what lies in a directory of the tree; nothing where there is none.
+    /// Calculates the checksums of a directory in the tree. Returns `None` if the directory does not exist.
     pub(super) fn read(tree: &dyn Tree, directory: &str) -> Result<Sums, String> {
         let mut sums = BTreeMap::new();
         let mut bytes = 0;
@@ -41,7 +41,7 @@ impl Sums {
                     }
                     continue;
                 }
-                // a name with a line in it would look like two files in the sum
+                // A file name with a line break would look like two files in the checksum.
                 demand_plain(&path)?;
                 let content = tree
                     .read(&below(directory, &path))
@@ -54,13 +54,13 @@ impl Sums {
         Ok(Sums(sums))
     }
 
-    /// The sum of the lines that `sha256sum` prints for the files, in the order of the bytes of their paths.
+    /// Returns the checksum of the lines that `sha256sum` prints for the files, sorted by the bytes of their paths.
     pub(super) fn total(&self) -> String {
         let lines: String = self.0.iter().map(|(path, sum)| format!("{sum}  {path}\n")).collect();
         to_hex(&sha256(lines.as_bytes()))
     }
 
-    /// The first file that is not as it was.
+    /// Returns the first file that differs.
     pub(super) fn first_difference(&self, before: &Sums) -> Option<String> {
         let paths = self.0.keys().chain(before.0.keys());
         let path = paths.filter(|path| self.0.get(*path) != before.0.get(*path)).min()?;
@@ -72,7 +72,7 @@ impl Sums {
     }
 }
 
-/// Refuses what is too much for a pack.
+/// Refuses files that exceed the limits of a pack.
 pub(super) fn limit(files: usize, bytes: usize) -> Result<(), String> {
     if files > MOST_FILES {
         return Err(format!("it has more than {MOST_FILES} files"));
@@ -83,7 +83,7 @@ pub(super) fn limit(files: usize, bytes: usize) -> Result<(), String> {
     Ok(())
 }
 
-/// Refuses a name that means something else on some disk.
+/// Refuses a file name that is not valid on every system.
 pub(super) fn demand_plain(path: &str) -> Result<(), String> {
     let is_plain = |part: &str| {
         let odd = |c: char| c.is_control() || matches!(c, '\\' | ':' | '*' | '?' | '"' | '<' | '>' | '|');
@@ -92,10 +92,10 @@ pub(super) fn demand_plain(path: &str) -> Result<(), String> {
     if path.split('/').all(is_plain) && path.split('/').count() < DEEPEST && path.len() <= 1_000 {
         return Ok(());
     }
-    Err(format!("the name `{}` cannot be kept on every disk", shown(path)))
+    Err(format!("the file name `{}` is not valid on every system", shown(path)))
 }
 
-/// A name that somebody else chose, without what a terminal would obey.
+/// Escapes control characters in a foreign name.
 pub(super) fn shown(text: &str) -> String {
     text.chars().take(200).flat_map(char::escape_debug).collect()
 }

@@ -1,4 +1,4 @@
-//! Copies of packs from git: whether what lies here is what the settings ask for, and how it gets here.
+//! Copies of packs from git: checks that they match the settings, and renews them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -14,7 +14,7 @@ use crate::config::{Config, Origin};
 use crate::diagnostic::{Diagnostic, Level};
 use crate::source::{Sources, Span, join, parent};
 
-/// Where copies lie if nothing else is said.
+/// The default directory of copies.
 const DIRECTORY: &str = ".gpulint";
 const VENDOR: &str = "gpulint rules vendor";
 
@@ -23,18 +23,18 @@ pub(in crate::cli) struct Copied<'a> {
     pub(in crate::cli) origin: Origin<'a>,
     /// Its directory in the tree.
     pub(in crate::cli) path: String,
-    /// The same, seen from the lock.
+    /// Its directory, relative to the lock file.
     inside: String,
-    /// The directory of the settings that name it, which holds the lock.
+    /// The directory of the settings and the lock file.
     directory: String,
     span: Span,
 }
 
-/// All of them, with their locks.
+/// All copies, with their lock files.
 #[derive(Default)]
 pub(in crate::cli) struct Copies<'a> {
     pub(in crate::cli) all: Vec<Copied<'a>>,
-    /// By the directory that holds it; none where there is no such file.
+    /// The lock files by directory, `None` if the file does not exist.
     locks: BTreeMap<String, Result<Option<Lock>, String>>,
 }
 
@@ -48,22 +48,21 @@ impl<'a> Copies<'a> {
             let directory = parent(&sources.path(pack.span.file)).to_owned();
             let path = match pack.path {
                 Some(path) => path.to_owned(),
-                None => default_path(&directory, origin.git).ok_or_else(|| {
-                    refuse("the address does not say how the pack is called; say its `path`".to_owned())
-                })?,
+                None => default_path(&directory, origin.git)
+                    .ok_or_else(|| refuse("the address contains no name for the pack: set `path`".to_owned()))?,
             };
             let above = if directory.is_empty() { String::new() } else { format!("{directory}/") };
             let inside = path.strip_prefix(&above).filter(|inside| !inside.is_empty()).map(str::to_owned);
             let inside = inside.filter(|inside| !inside.split('/').any(|part| part.eq_ignore_ascii_case(".git")));
             let Some(inside) = inside else {
-                return Err(refuse("the copy of a pack lies in a directory below the file that names it".to_owned()));
+                return Err(refuse("the `path` of a pack must be below the file that names it".to_owned()));
             };
             let overlaps = |known: &String| {
                 format!("{known}/").starts_with(&format!("{path}/"))
                     || format!("{path}/").starts_with(&format!("{known}/"))
             };
             if taken.iter().any(overlaps) {
-                return Err(refuse(format!("two packs lie in `{}`; give each its own `path`", shown(&inside))));
+                return Err(refuse(format!("two packs have the path `{}`: give each its own `path`", shown(&inside))));
             }
             taken.insert(path.clone());
             let lock = || Lock::read(sources.tree(), &lock_path(&directory));
@@ -73,19 +72,19 @@ impl<'a> Copies<'a> {
         Ok(copies)
     }
 
-    /// Whether what lies here is what is asked for; else what is wrong and the command that mends it.
+    /// Checks that a copy matches the settings. An error contains the command that fixes it.
     pub(in crate::cli) fn judge(&self, copy: &Copied<'_>, sources: &Sources) -> Result<(), Diagnostic> {
         let wrong = |message: String, help: String| {
             Err(Diagnostic::new(Level::Error, message, Some(copy.span)).with_help(help))
         };
         let inside = shown(&copy.inside);
         let Some(sha256) = copy.origin.sha256 else {
-            return wrong("the pack says no `sha256`".to_owned(), format!("`{VENDOR}` tells it"));
+            return wrong("the pack has no `sha256`".to_owned(), format!("run `{VENDOR}` to print the checksum"));
         };
         let locked = match self.locks.get(&copy.directory) {
             Some(Err(why)) => {
-                let message = format!("`{}` cannot be used: {}", lock::NAME, shown(why));
-                return wrong(message, format!("remove it and run: {VENDOR} --force"));
+                let message = format!("`{}` is invalid: {}", lock::NAME, shown(why));
+                return wrong(message, format!("remove the file, and run `{VENDOR} --force`"));
             }
             Some(Ok(Some(lock))) => lock.find(&copy.inside),
             _ => None,
@@ -94,23 +93,24 @@ impl<'a> Copies<'a> {
             Ok(sums) => sums,
             Err(why) => {
                 return wrong(
-                    format!("the copy of the pack in `{inside}` cannot be used: {why}"),
+                    format!("the copy of the pack in `{inside}` is invalid: {why}"),
                     format!("run: {VENDOR} --force"),
                 );
             }
         };
         if sums.0.is_empty() {
-            return wrong(format!("the pack is not copied to `{inside}` yet"), format!("run: {VENDOR}"));
+            return wrong(format!("the pack is not copied to `{inside}` yet"), format!("run `{VENDOR}`"));
         }
         let Some(locked) = locked else {
-            let message = format!("`{}` does not say which commit the copy in `{inside}` is of", lock::NAME);
+            let message = format!("`{}` has no commit for the copy in `{inside}`", lock::NAME);
             return wrong(message, format!("run: {VENDOR}"));
         };
         if locked.git != copy.origin.git
             || locked.commit != copy.origin.commit
             || locked.directory.as_deref() != copy.origin.directory
         {
-            let message = format!("the copy in `{inside}` is of {} at {}", shown(&locked.git), shown(&locked.commit));
+            let message =
+                format!("the copy in `{inside}` comes from {} at {}", shown(&locked.git), shown(&locked.commit));
             return wrong(message, format!("run: {VENDOR}"));
         }
         if sums.total() == sha256 {
@@ -118,17 +118,17 @@ impl<'a> Copies<'a> {
         }
         match sums.first_difference(&locked.sums()) {
             Some(difference) => wrong(
-                format!("the copy of the pack in `{inside}` is not what its `sha256` says: {difference}"),
-                format!("take the change back, or run: {VENDOR} --force"),
+                format!("the copy of the pack in `{inside}` does not match its `sha256`: {difference}"),
+                format!("undo the change, or run `{VENDOR} --force`"),
             ),
             None => wrong(
-                format!("the copy of the pack in `{inside}` is not what its `sha256` says"),
+                format!("the copy of the pack in `{inside}` does not match its `sha256`"),
                 format!("run: {VENDOR}"),
             ),
         }
     }
 
-    /// Fetches a pack and puts it where it belongs; the number of its files.
+    /// Fetches a pack and replaces its copy. Returns the number of its files.
     pub(in crate::cli) fn renew(
         &self,
         copy: &Copied<'_>,
@@ -144,14 +144,13 @@ impl<'a> Copies<'a> {
         match copy.origin.sha256 {
             Some(sha256) if sha256 == sum => {}
             Some(sha256) => {
-                let message = format!("{of} has the SHA-256 {sum}, and gpulint.toml says {sha256}");
-                return Err(
-                    Failure::new(message).with_help("nothing was written; find out why before you change the sum")
-                );
+                let message = format!("{of} has the SHA-256 {sum}, but gpulint.toml sets {sha256}");
+                return Err(Failure::new(message)
+                    .with_help("nothing was written: find the reason before you change the checksum"));
             }
             None => {
-                return Err(Failure::new(format!("the pack says no `sha256`; {of} holds {} files", files.len()))
-                    .with_help(format!("nothing was written; read what it holds, then add: sha256 = \"{sum}\"")));
+                return Err(Failure::new(format!("the pack has no `sha256`; {of} contains {} files", files.len()))
+                    .with_help(format!("nothing was written: review the files, then add sha256 = \"{sum}\"")));
             }
         }
         place(&directory, &copy.inside, &files).map_err(|error| {
@@ -160,7 +159,7 @@ impl<'a> Copies<'a> {
         Ok(files.len())
     }
 
-    /// The locks as they should be, by path in the tree, for copies that are what is asked for.
+    /// Returns the content of the lock files by path, for copies that match the settings.
     pub(in crate::cli) fn locks(&self, sources: &Sources) -> Result<BTreeMap<String, String>, String> {
         let mut locks: BTreeMap<&str, Vec<Locked>> = BTreeMap::new();
         for copy in &self.all {
@@ -185,7 +184,7 @@ fn default_path(directory: &str, git: &str) -> Option<String> {
     is_name.then(|| join(directory, &format!("{DIRECTORY}/{name}")))?
 }
 
-/// Refuses to overwrite what is no copy of a pack, or was changed since.
+/// Refuses to overwrite a directory that is not an unchanged copy of a pack.
 fn demand_free(
     copies: &Copies<'_>,
     copy: &Copied<'_>,
@@ -200,14 +199,14 @@ fn demand_free(
             Err(_) => return Ok(()),
             Ok(metadata) if metadata.is_dir() => {}
             Ok(_) => {
-                return Err(Failure::new(format!("`{}` is no directory", at.display()))
-                    .with_help("a pack is copied to a directory, and not through a link"));
+                return Err(Failure::new(format!("`{}` is not a directory", at.display()))
+                    .with_help("set `path` to a directory that is not a symbolic link"));
             }
         }
     }
     if at.join(".git").exists() {
-        return Err(Failure::new(format!("`{}` is a repository of its own, and would be replaced", at.display()))
-            .with_help("move it away, or give the pack another `path`"));
+        return Err(Failure::new(format!("`{}` is a git repository, and gpulint does not replace it", at.display()))
+            .with_help("move the repository, or give the pack another `path`"));
     }
     let lock = copies.locks.get(&copy.directory).and_then(|lock| lock.as_ref().ok()?.as_ref());
     let sums = Sums::read(sources.tree(), &copy.path).unwrap_or_default();
@@ -217,11 +216,11 @@ fn demand_free(
     if force || is_asked_for || is_copy || is_empty {
         return Ok(());
     }
-    Err(Failure::new(format!("`{}` holds something else than the copy of a pack, or was changed", shown(&copy.inside)))
-        .with_help(format!("move it away, or replace it: {VENDOR} --force")))
+    Err(Failure::new(format!("`{}` is not an unchanged copy of a pack", shown(&copy.inside)))
+        .with_help(format!("move the directory, or run `{VENDOR} --force` to replace it")))
 }
 
-/// Writes the files beside the directory and changes one for the other.
+/// Writes the files to a new directory, and swaps it with the old one.
 fn place(directory: &Path, inside: &str, files: &BTreeMap<String, Vec<u8>>) -> std::io::Result<()> {
     let target = directory.join(inside);
     let above = target.parent().unwrap_or(directory);

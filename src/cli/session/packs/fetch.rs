@@ -1,5 +1,5 @@
-//! Another repository's commit, fetched with the user's own git into a directory that is gone afterwards. Nothing of what
-//! comes is run, and nothing but plain files is taken.
+//! Fetches a commit of another repository with the user's git into a temporary directory. Nothing of the fetched files
+//! is executed, and only plain files are copied.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, DirBuilder, File};
@@ -16,25 +16,27 @@ use crate::cli::world::git_program::fetching;
 use crate::config::Origin;
 use crate::source::{Tree, normalize};
 
-/// What git may write, history and all.
+/// The most bytes that git may write, including history.
 const MOST_FETCHED_BYTES: u64 = 256 << 20;
-/// The names of all files.
+/// The most bytes of all file names.
 const MOST_LISTED_BYTES: u64 = 8 << 20;
 const LONGEST: Duration = Duration::from_secs(600);
-/// How often is looked at what git has written.
+/// The pause between two checks of the written bytes.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// The files of a pack, by their paths from its directory.
+/// Returns the files of a pack, by their paths in its directory.
 pub(super) fn fetch(origin: Origin<'_>) -> Result<BTreeMap<String, Vec<u8>>, Failure> {
     let passing = Passing::new()?;
     let repository = passing.0.join("repository");
-    let failed = |error: std::io::Error| Failure::new(format!("`{}` cannot be made: {error}", repository.display()));
+    let failed = |error: std::io::Error| {
+        Failure::new(format!("directory `{}` cannot be created: {error}", repository.display()))
+    };
     fs::create_dir(&repository).map_err(failed)?;
     passing.run(&repository, &["init", "--quiet", "--template=", "--object-format=sha1"])?.or_fail(origin)?;
     let one = ["fetch", "--quiet", "--depth=1", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head", "--"];
     let said = passing.run(&repository, &[&one[..], &[origin.git, origin.commit]].concat())?;
     if said.refuses_commits() {
-        // an old server gives whole branches and tags only
+        // Old servers send only whole branches and tags.
         let all =
             ["fetch", "--quiet", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head", "--", origin.git];
         let references = ["+refs/heads/*:refs/heads/fetched/*", "+refs/tags/*:refs/tags/*"];
@@ -51,13 +53,13 @@ pub(super) fn fetch(origin: Origin<'_>) -> Result<BTreeMap<String, Vec<u8>>, Fai
     passing.run(&repository, &["ls-tree", "-r", "-z", "--full-tree", "--end-of-options", &tree])?.or_fail(origin)?;
     let listed = passing.printed()?;
     files(&GitTree::listed(&repository, &listed)?).map_err(|why| {
-        Failure::new(format!("{} at {} is no pack: {why}", shown(origin.git), origin.commit)).with_help(
-            "a pack holds plain files only: pages, a gpulint.toml, a prices.csv; `directory` names where they lie",
+        Failure::new(format!("{} at {} is not a valid pack: {why}", shown(origin.git), origin.commit)).with_help(
+            "a pack contains only plain files: rule files, a gpulint.toml, a prices.csv; set `directory` to the directory that contains them",
         )
     })
 }
 
-/// The plain files of a tree.
+/// Returns the plain files of a git tree.
 fn files(tree: &GitTree) -> Result<BTreeMap<String, Vec<u8>>, String> {
     let mut files = BTreeMap::new();
     let mut folded = BTreeSet::new();
@@ -67,17 +69,17 @@ fn files(tree: &GitTree) -> Result<BTreeMap<String, Vec<u8>>, String> {
     for path in all {
         demand_plain(path)?;
         if !folded.insert(path.to_lowercase()) {
-            return Err(format!("`{}` and another file differ in large and small letters only", shown(path)));
+            return Err(format!("`{}` and another file differ only in upper and lower case", shown(path)));
         }
         let content = tree.read(path).map_err(|error| format!("`{}`: {error}", shown(path)))?;
         bytes += content.len();
         files.insert(path.to_owned(), content);
         limit(files.len(), bytes)?;
     }
-    if files.is_empty() { Err("it holds no files".to_owned()) } else { Ok(files) }
+    if files.is_empty() { Err("it contains no files".to_owned()) } else { Ok(files) }
 }
 
-/// A directory that is gone when this is.
+/// A temporary directory that is deleted with this value.
 struct Passing(PathBuf);
 
 impl Passing {
@@ -90,13 +92,16 @@ impl Passing {
             match builder.create(&path) {
                 Ok(()) => return Ok(Passing(path)),
                 Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(Failure::new(format!("`{}` cannot be made: {error}", path.display()))),
+                Err(error) => {
+                    return Err(Failure::new(format!("directory `{}` cannot be created: {error}", path.display())));
+                }
             }
         }
-        Err(Failure::new("there is no room for another directory in the one for temporary files"))
+        Err(Failure::new("gpulint cannot create another temporary directory")
+            .with_help("remove old `gpulint` directories from the temporary directory"))
     }
 
-    /// Runs git until it ends, takes too long or writes too much.
+    /// Runs git, and stops it if it takes too long or writes too much.
     fn run(&self, repository: &Path, arguments: &[&str]) -> Result<GitAnswer, Failure> {
         let broken = |error: std::io::Error| {
             Failure::new(format!("git cannot be started: {error}")).with_help("install git, or copy the pack by hand")
@@ -117,11 +122,11 @@ impl Passing {
                 let _ = process.kill();
                 let _ = process.wait();
                 let why = if too_much {
-                    format!("it brings more than {} MiB", MOST_FETCHED_BYTES >> 20)
+                    format!("it has more than {} MiB", MOST_FETCHED_BYTES >> 20)
                 } else {
-                    format!("it takes more than {} seconds", LONGEST.as_secs())
+                    format!("it took more than {} seconds", LONGEST.as_secs())
                 };
-                return Err(Failure::new(format!("the fetch was stopped: {why}")));
+                return Err(Failure::new(format!("gpulint stopped the fetch: {why}")));
             }
             thread::sleep(PAUSE);
         };
@@ -132,17 +137,16 @@ impl Passing {
 }
 
 impl Passing {
-    /// What the last program printed. A tree may name itself again and again, and be larger than any disk.
+    /// Reads the output of git up to a limit, because a malicious tree can list endless files.
     fn printed(&self) -> Result<Vec<u8>, Failure> {
         let mut bytes = Vec::new();
         let read = File::open(self.0.join("printed"))
             .and_then(|file| file.take(MOST_LISTED_BYTES + 1).read_to_end(&mut bytes));
         match read {
             Ok(_) if bytes.len() as u64 <= MOST_LISTED_BYTES => Ok(bytes),
-            Ok(_) => {
-                Err(Failure::new("the pack has too many files").with_help("`directory` names where its files lie"))
-            }
-            Err(error) => Err(Failure::new(format!("what git printed cannot be read: {error}"))),
+            Ok(_) => Err(Failure::new("the pack has too many files")
+                .with_help("set `directory` to the directory of the pack's files")),
+            Err(error) => Err(Failure::new(format!("gpulint cannot read the output of git: {error}"))),
         }
     }
 }
@@ -153,7 +157,7 @@ impl Drop for Passing {
     }
 }
 
-/// Bytes below a directory that git writes to; what vanishes meanwhile does not count.
+/// Returns the bytes in a directory. Files that disappear meanwhile do not count.
 fn size(directory: &Path, depth: usize) -> u64 {
     let entries = fs::read_dir(directory).into_iter().flatten().flatten();
     let of = |entry: fs::DirEntry| match entry.metadata() {
@@ -164,7 +168,7 @@ fn size(directory: &Path, depth: usize) -> u64 {
     entries.map(of).sum()
 }
 
-/// How git ended.
+/// The result of a git process.
 struct GitAnswer {
     succeeded: bool,
     text: String,
@@ -180,7 +184,7 @@ impl GitAnswer {
             return Ok(());
         }
         let fatal = self.text.lines().find(|line| line.starts_with("fatal:") || line.starts_with("error:"));
-        let line = fatal.or_else(|| self.text.lines().next()).unwrap_or("git says nothing");
-        Err(Failure::new(format!("{} cannot be fetched: {}", shown(origin.git), shown(line))))
+        let line = fatal.or_else(|| self.text.lines().next()).unwrap_or("git gave no reason");
+        Err(Failure::new(format!("git cannot fetch {}: {}", shown(origin.git), shown(line))))
     }
 }

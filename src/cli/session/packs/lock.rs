@@ -1,5 +1,5 @@
-//! `gpulint.lock`: which commit of each pack was copied, and the sum of each of its files. It is evidence for people and
-//! for messages. What decides is the sum in `gpulint.toml`.
+//! `gpulint.lock`: the commit of each copied pack, and the checksum of each of its files. It serves reviewers and
+//! messages. Only the checksum in `gpulint.toml` decides.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -9,11 +9,11 @@ use serde::Deserialize;
 use super::content::Sums;
 use crate::source::{ReadError, Tree};
 
-/// It lies beside the `gpulint.toml` that names the packs.
+/// The file's name. It is next to the `gpulint.toml` that names the packs.
 pub(super) const NAME: &str = "gpulint.lock";
 
 const VERSION: u32 = 1;
-/// 2,000 files with long names.
+/// The largest lock file that is read: 2,000 files with long names.
 const MOST_BYTES: usize = 4 << 20;
 
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -24,11 +24,11 @@ pub(super) struct Lock {
     pub(super) packs: Vec<Locked>,
 }
 
-/// A pack that was copied.
+/// A copied pack.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Locked {
-    /// Where it lies, seen from the lock.
+    /// Its directory, relative to the lock file.
     pub(super) path: String,
     pub(super) git: String,
     pub(super) commit: String,
@@ -52,7 +52,7 @@ impl Lock {
         Lock { version: VERSION, packs }
     }
 
-    /// None where there is no such file.
+    /// Returns `None` if there is no lock file.
     pub(super) fn read(tree: &dyn Tree, path: &str) -> Result<Option<Lock>, String> {
         let bytes = match tree.read(path) {
             Ok(bytes) => bytes,
@@ -62,8 +62,9 @@ impl Lock {
         if bytes.len() > MOST_BYTES {
             return Err(format!("it has more than {} MiB", MOST_BYTES >> 20));
         }
-        let text = String::from_utf8(bytes).map_err(|_| "it is no text".to_owned())?;
-        let lock: Lock = toml::from_str(&text).map_err(|error| format!("it is no lock: {}", error.message()))?;
+        let text = String::from_utf8(bytes).map_err(|_| "it is not UTF-8 text".to_owned())?;
+        let lock: Lock =
+            toml::from_str(&text).map_err(|error| format!("it is not a valid lock file: {}", error.message()))?;
         if lock.version != VERSION {
             return Err(format!("its version is {}, and this gpulint reads version {VERSION}", lock.version));
         }
@@ -92,7 +93,7 @@ impl Lock {
     }
 }
 
-/// A basic string of TOML.
+/// Quotes a string as a TOML basic string.
 fn quoted(text: &str) -> String {
     let mut quoted = String::from("\"");
     for c in text.chars() {
@@ -129,10 +130,10 @@ mod tests {
         let deep = format!("version = 1\npacks = {}", "[".repeat(100_000));
         for (text, why) in [
             ("version = 2", "version is 2"),
-            ("", "no lock"),
-            ("version = 1\nextra = 1", "no lock"),
-            ("<<<<<<< HEAD\nversion = 1", "no lock"),
-            (deep.as_str(), "no lock"),
+            ("", "not a valid lock file"),
+            ("version = 1\nextra = 1", "not a valid lock file"),
+            ("<<<<<<< HEAD\nversion = 1", "not a valid lock file"),
+            (deep.as_str(), "not a valid lock file"),
         ] {
             let told = Lock::read(&MemoryTree::new().with(NAME, text), NAME).unwrap_err();
             assert!(told.contains(why), "{told}");

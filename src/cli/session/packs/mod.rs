@@ -1,5 +1,5 @@
-//! Packs: directories with pages, settings for them and prices, that a platform team ships to many repositories. They lie
-//! in the tree; only `rules vendor` fetches them.
+//! Packs: directories with rules, settings and prices that a platform team provides to many repositories. They are
+//! part of the repository. Only `gpulint rules vendor` fetches them.
 
 mod content;
 mod copy;
@@ -23,15 +23,15 @@ pub(in crate::cli) use copy::Copies;
 /// Prices of a pack.
 const PRICES: &str = "prices.csv";
 
-/// A pack that is configured.
+/// A configured pack.
 pub(in crate::cli) struct Pack {
     /// Its directory in the tree.
     path: String,
-    /// It is a copy of another repository's files.
+    /// Whether it is a copy of another repository's files.
     is_copy: bool,
-    /// Where it is named.
+    /// The position where it is named.
     span: Span,
-    /// What it says about its rules.
+    /// Its settings.
     pub(in crate::cli) config: Config,
     pub(in crate::cli) pages: Vec<PageText>,
 }
@@ -41,20 +41,20 @@ impl Pack {
         &self.path
     }
 
-    /// The rules that nothing in the repository changes or silences.
+    /// The rules that the repository cannot change or suppress.
     pub(in crate::cli) fn fixed_rules(&self) -> impl Iterator<Item = &str> {
         self.config.rules().into_iter().filter(is_fixed).map(|rule| rule.name)
     }
 
-    /// Whether a file is a copy of somebody else's.
+    /// Whether a file belongs to a copied pack.
     pub(in crate::cli) fn brings(&self, file: &str) -> bool {
         self.is_copy && file.strip_prefix(self.path.as_str()).is_some_and(|rest| rest.starts_with('/'))
     }
 }
 
-/// The packs that a configuration names, in its order.
+/// Returns the configured packs, in the order of the settings.
 pub(in crate::cli) fn load(sources: &Sources, config: &Config, place: &Place) -> Result<Vec<Pack>, Failure> {
-    let refuse = |wrong: &[Diagnostic]| refused(sources, &place.paths(), wrong, "the packs cannot be used");
+    let refuse = |wrong: &[Diagnostic]| refused(sources, &place.paths(), wrong, "the packs have errors");
     let copies = Copies::configured(sources, config).map_err(|wrong| refuse(&[wrong]))?;
     let wrong: Vec<Diagnostic> = copies.all.iter().filter_map(|copy| copies.judge(copy, sources).err()).collect();
     if !wrong.is_empty() {
@@ -67,9 +67,10 @@ pub(in crate::cli) fn load(sources: &Sources, config: &Config, place: &Place) ->
         let Some(path) = copy.map(|copy| copy.path.as_str()).or(named.path) else { continue };
         let entries = sources.tree().list(path);
         if entries.is_empty() {
-            let message = format!("there is no pack in `{}`", place.paths().show(path));
-            let wrong = Diagnostic::new(Level::Error, message, Some(named.span))
-                .with_help("a pack is a directory of the repository with pages, a gpulint.toml or a prices.csv");
+            let message = format!("`{}` contains no pack", place.paths().show(path));
+            let wrong = Diagnostic::new(Level::Error, message, Some(named.span)).with_help(
+                "set the path to a directory of the repository with rule files, a gpulint.toml or a prices.csv",
+            );
             return Err(refuse(&[wrong]));
         }
         let has = |name: &str| entries.iter().any(|entry| !entry.is_directory && entry.name == name);
@@ -88,7 +89,7 @@ pub(in crate::cli) fn load(sources: &Sources, config: &Config, place: &Place) ->
     Ok(packs)
 }
 
-/// By its directory, with the version that it says of itself.
+/// Returns the name of a pack: its directory and its version.
 fn name_of(path: &str, config: &Config) -> PackName {
     let name = file_name(path);
     let version = config.text(setting!("version")).map(|(version, _)| format!(" {version}")).unwrap_or_default();
@@ -96,12 +97,12 @@ fn name_of(path: &str, config: &Config) -> PackName {
     PackName { name: format!("{name}{version}"), pages }
 }
 
-/// A rule that a pack says may not be ignored would be as good as ignored with other parameters.
+/// Whether the repository cannot change a rule. If suppression is forbidden, changes are, too: other parameters could disable the rule.
 fn is_fixed(rule: &RuleConfig<'_>) -> bool {
     rule.forbid == Some(true) || rule.ignorable == Some(false)
 }
 
-/// What the settings of a pack may say: what rules are told. The rest is the repository's own matter.
+/// Refuses settings in a pack that do not concern rules. These belong to the repository.
 const RULE_SETTINGS: [&str; 15] = [
     "version",
     "rules-url",
@@ -125,13 +126,13 @@ fn without_effect(config: &Config) -> Vec<Diagnostic> {
     let others = config.entries().filter(|(path, _)| !RULE_SETTINGS.contains(&section(path).as_str()));
     let refuse = |(path, entry): (String, &config::Entry)| {
         Diagnostic::new(Level::Error, format!("a pack cannot set `{path}`"), Some(entry.key)).with_help(
-            "what a pack says about rules, labels, tiers, approvals, budgets and limits holds; say the rest where it is used",
+            "packs can set only rules, labels, tiers, approvals, budgets and limits; set everything else in the repository that uses the pack",
         )
     };
     others.map(refuse).collect()
 }
 
-/// The prices of packs, the first named on top.
+/// Adds the prices of packs. Those of the first pack have priority.
 pub(in crate::cli) fn prices(
     catalog: Catalog,
     sources: &Sources,
@@ -147,10 +148,10 @@ pub(in crate::cli) fn prices(
     })
 }
 
-/// Adds what packs say about rules to what the repository says; what a pack forbids to change stays, and is told.
+/// Merges the rule settings of packs and the repository. Forbidden changes have no effect and are reported.
 pub(in crate::cli) fn add(packs: &[Pack], own: &Config, into: &mut rules::Settings) -> Vec<Diagnostic> {
     let mut wrong = Vec::new();
-    // Which pack holds is nothing that the order in the repository decides: one that forbids comes before all others.
+    // A pack that forbids changes has priority, whatever the order of packs in the repository.
     let mut fixed_by: BTreeMap<&str, &Pack> = BTreeMap::new();
     for pack in packs {
         for rule in pack.config.rules().into_iter().filter(is_fixed) {
@@ -186,7 +187,7 @@ pub(in crate::cli) fn add(packs: &[Pack], own: &Config, into: &mut rules::Settin
     wrong
 }
 
-/// Labels, tiers, amounts and budgets: the repository comes first, save for rules that the pack forbids to change.
+/// Merges labels, tiers, amounts and budgets. The repository has priority, except for rules that the pack forbids to change.
 fn add_what_rules_are_told(pack: &Pack, into: &mut rules::Settings) {
     let of_pack = settings::rule_settings(&pack.config);
     let fixed: Vec<&str> = pack.fixed_rules().collect();
@@ -225,7 +226,7 @@ fn add_what_rules_are_told(pack: &Pack, into: &mut rules::Settings) {
         if fixed.contains(&"needs-approval") {
             layer.approvals_above_usd = None;
         }
-        // what a pack requires is required everywhere
+        // Labels that a pack requires are always required.
         if let Some(required) = &mut layer.required_labels {
             let missing = pack.config.texts(setting!("labels.required")).iter().map(|(label, _)| label);
             let missing: Vec<String> = missing.filter(|label| !required.contains(label)).cloned().collect();
@@ -234,7 +235,7 @@ fn add_what_rules_are_told(pack: &Pack, into: &mut rules::Settings) {
     }
 }
 
-/// The parameters that a pack keeps to itself are its own, and who sets them below is told.
+/// Keeps parameters that a pack forbids to change, and reports settings of the repository that change them.
 fn keep_parameters(pack: &Pack, rule: &RuleConfig<'_>, own: &Config, into: &mut rules::Settings) -> Vec<Diagnostic> {
     let kept = |name: &str| rule.forbidden_parameters.iter().any(|it| it == name);
     if rule.forbidden_parameters.is_empty() || is_fixed(rule) {
@@ -259,7 +260,7 @@ fn keep_parameters(pack: &Pack, rule: &RuleConfig<'_>, own: &Config, into: &mut 
     told
 }
 
-/// What the repository says about a rule that a pack forbids to change.
+/// Reports settings of the repository about a rule that a pack forbids to change.
 fn relaxed(pack: &Pack, name: &str, own: &Config) -> Vec<Diagnostic> {
     let layers = own.layers();
     let all = || std::iter::once(own).chain(layers.iter().map(|layer| &layer.config));
@@ -272,21 +273,20 @@ fn relaxed(pack: &Pack, name: &str, own: &Config) -> Vec<Diagnostic> {
 }
 
 fn forbidden(pack: &Pack, name: &str, span: Span) -> Diagnostic {
-    let message = format!("the pack forbids to change `{name}` here");
+    let message = format!("the pack forbids changes to `{name}`");
     let mut diagnostic = Diagnostic::new(Level::Error, message, Some(span));
-    diagnostic.notes.push((
-        Some(pack.span),
-        format!("`{}` says so with `forbid`, `forbid-parameters` or `ignorable = false`", pack.path),
-    ));
-    diagnostic.with_help("ask the owners of the pack")
+    diagnostic
+        .notes
+        .push((Some(pack.span), format!("`{}` sets `forbid`, `forbid-parameters` or `ignorable = false`", pack.path)));
+    diagnostic.with_help("remove this setting, or ask the owners of the pack")
 }
 
-/// The setting, or one of its parts: `prices.discount.aws` and `exclude[0]`.
+/// Whether a path is the setting or a part of it, such as `prices.discount.aws` or `exclude[0]`.
 fn is_at(path: &str, name: &str) -> bool {
     path.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
 }
 
-/// What the repository sets although a pack keeps it to itself.
+/// Reports settings of the repository that a pack forbids.
 fn not_to_be_set(pack: &Pack, own: &Config) -> Vec<Diagnostic> {
     let kept = pack.config.texts(setting!("forbid-settings"));
     let layers = own.layers();
@@ -294,9 +294,9 @@ fn not_to_be_set(pack: &Pack, own: &Config) -> Vec<Diagnostic> {
     let is_kept = |path: &str| kept.iter().any(|(name, _)| is_at(path, name));
     let refuse = |(path, entry): (String, &config::Entry)| {
         let mut diagnostic =
-            Diagnostic::new(Level::Error, format!("the pack forbids to set `{path}` here"), Some(entry.key));
-        diagnostic.notes.push((Some(pack.span), format!("`{}` says so with `forbid-settings`", pack.path)));
-        diagnostic.with_help("ask the owners of the pack")
+            Diagnostic::new(Level::Error, format!("the pack forbids the setting `{path}`"), Some(entry.key));
+        diagnostic.notes.push((Some(pack.span), format!("`{}` lists it in `forbid-settings`", pack.path)));
+        diagnostic.with_help("remove this setting, or ask the owners of the pack")
     };
     all.filter(|(path, _)| is_kept(path)).map(refuse).collect()
 }

@@ -1,4 +1,4 @@
-//! `rules try`: what an expression comes to for everything that it could be asked about.
+//! `gpulint rules try`: evaluates an expression for every resource, object, block, repository or change.
 
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -21,8 +21,9 @@ pub(super) fn run(
     let looks_at = LooksAt::from_name(scope).unwrap_or(LooksAt::Resource);
     let named = BaseNamed { base: base.as_deref(), base_dir: base_dir.as_deref(), ..BaseNamed::default() };
     if (looks_at == LooksAt::Change) != (base.is_some() || base_dir.is_some()) {
-        return Err(Failure::new("--base and --base-dir go together with --for change")
-            .with_help("run, for example, gpulint rules try --for change --base main 'delta.rented.expected > 1000.0'"));
+        return Err(Failure::new("--base and --base-dir go together with --for change").with_help(
+            "run, for example, gpulint rules try --for change --base main 'delta.rented.expected > 1000.0'",
+        ));
     }
     let attempt = Attempt::new(expression, looks_at).map_err(|mistake| {
         let before = expression.get(..mistake.at.start).unwrap_or_default().chars().count();
@@ -57,7 +58,7 @@ pub(super) fn run(
     Ok(session.outcome(&analysis))
 }
 
-/// An answer, where it belongs, and the facts that it was made of, as `inspect` shows them.
+/// Formats an answer with its position and its facts, as `inspect` shows them.
 fn line(session: &Session, it: &Answer) -> String {
     let place = it.span.map(|span| session.scope.paths.locate(&session.sources, span));
     let place = place.map(|at| format!("{}:{}", at.path, at.line)).unwrap_or_default();

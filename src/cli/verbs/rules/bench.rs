@@ -1,4 +1,4 @@
-//! Where the examples of a page are executed: as a run would, with nothing on but the rule.
+//! Runs the examples of a rule file like a check, with only this rule enabled.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -19,13 +19,13 @@ use crate::pricing::Delta;
 use crate::rules::{self, Example, ExampleFile, Expected, Finding, LooksAt, Marker, Page, PageText, Profile, Rules};
 use crate::source::{MemoryTree, Sources, Span};
 
-/// A rule that is to be proven, and what holds beside it.
+/// A rule under test, and its surroundings.
 pub(in crate::cli) struct Bench<'a> {
     ground: &'a Session,
     pub(super) page: &'a Page,
-    /// All pages of the team's own, which the settings of an example may speak of.
+    /// All custom rules, which the settings of an example can name.
     own: Vec<PageText>,
-    /// The rule alone, as it is where an example has no settings.
+    /// The rule alone, for examples without settings.
     alone: Arc<Rules>,
 }
 
@@ -33,11 +33,11 @@ pub(in crate::cli) struct Bench<'a> {
 pub(super) struct Tried {
     pub(super) session: Session,
     pub(super) analysis: Analysis,
-    /// Of an example of a change.
+    /// The cost difference, for an example of a change.
     pub(super) delta: Option<Delta>,
-    /// What the rule says and nobody has accepted, in the order of lines.
+    /// The findings that no suppression accepts, in the order of lines.
     pub(super) findings: Vec<Finding>,
-    /// The lines where it could not judge, and why.
+    /// The lines that the rule could not evaluate, with the reasons.
     pub(super) unknown: Vec<(Expected, String)>,
 }
 
@@ -48,7 +48,7 @@ impl<'a> Bench<'a> {
         Bench { ground, page, own: own.to_vec(), alone: Arc::new(alone) }
     }
 
-    /// The same with another text of the page; nothing where that is no page.
+    /// Returns the same with another content of the rule file, or `None` if it does not load.
     pub(super) fn changed(&self, text: &str) -> Option<Bench<'a>> {
         let mut own = self.own.clone();
         let page = own.iter_mut().find(|own| *self.page.text == *own.text)?;
@@ -75,7 +75,7 @@ impl<'a> Bench<'a> {
         }
         let (analysis, decision) = session.decide(analysis);
         let counts = decision.findings.into_iter().filter(|it| it.counts() && it.finding.rule == self.page.name);
-        // A value with which the page comes to nothing is where it cannot know, whatever a run does about it.
+        // A finding whose message cannot be evaluated counts as undetermined.
         let failed = |it: &Finding| {
             analysis
                 .undetermined
@@ -87,7 +87,7 @@ impl<'a> Bench<'a> {
         Ok(Tried { session, analysis, delta, findings, unknown })
     }
 
-    /// What an example must say so that it is the same for everybody, and on every day.
+    /// Refuses examples whose result could depend on the date or on missing parts.
     fn demand_what_it_needs(&self, example: &Example) -> Result<(), String> {
         let is_of_change = self.page.looks_at == LooksAt::Change;
         if is_of_change && example.before.is_none() {
@@ -102,7 +102,7 @@ impl<'a> Bench<'a> {
         Ok(())
     }
 
-    /// A small repository of these files.
+    /// Returns a session with a repository of these files.
     fn session(&self, example: &Example, files: &[ExampleFile]) -> Result<Session, String> {
         let mut tree = MemoryTree::new();
         for file in files {
@@ -119,9 +119,9 @@ impl<'a> Bench<'a> {
         }
         let mut catalog = Catalog::examples();
         if let Some(prices) = &example.prices {
-            catalog = catalog
-                .with_prices("prices.csv", prices)
-                .map_err(|error| format!("the code block `prices` has an error in line {}: {}", error.line, error.message))?;
+            catalog = catalog.with_prices("prices.csv", prices).map_err(|error| {
+                format!("the code block `prices` has an error in line {}: {}", error.line, error.message)
+            })?;
         }
         let today = match &example.today {
             Some(day) => Some(day.parse().map_err(|why| format!("the code block `today` has an error: {why}"))?),
@@ -137,7 +137,7 @@ impl<'a> Bench<'a> {
         Ok(session)
     }
 
-    /// The rule as settings leave it: on, off, or otherwise.
+    /// Returns the rule with the settings of an example.
     fn configured(&self, config: &Config) -> Result<Rules, String> {
         let mut chosen = settings::rule_settings(config);
         if config.text(setting!("profile")).is_none() {
@@ -156,7 +156,7 @@ impl<'a> Bench<'a> {
         Ok(Rules::load(&self.own, chosen).0)
     }
 
-    /// Where the rule cannot judge, and where something that it would be asked about is not known: silence there is no proof.
+    /// Returns the lines that the rule could not evaluate, including resources that are unknown themselves.
     fn unknown(&self, sources: &Sources, analysis: &Analysis, findings: &[Finding]) -> Vec<(Expected, String)> {
         let at = |span: Span| line_of(sources, span, Marker::Undetermined);
         let own = analysis.undetermined.iter().filter(|it| it.rule == self.page.name);
@@ -170,7 +170,7 @@ impl<'a> Bench<'a> {
             .chain(all.iter().map(|(at, _)| at.clone()))
             .map(|at| (at.path, at.line))
             .collect();
-        // What is only without a price was asked about.
+        // Resources that only lack a price were evaluated.
         let is_resource = |address: &Option<String>| {
             analysis.inventory.resources.iter().any(|it| Some(&it.address) == address.as_ref())
         };
@@ -186,7 +186,7 @@ impl<'a> Bench<'a> {
     }
 }
 
-/// The rule and no other, as it is without settings.
+/// Loads only this rule, without settings.
 fn alone(page: &Page, own: &[PageText]) -> (Rules, Vec<Diagnostic>) {
     let select = vec![(page.name.clone(), None)];
     Rules::load(own, rules::Settings { select, ..rules::Settings::default() })
@@ -195,13 +195,13 @@ fn alone(page: &Page, own: &[PageText]) -> (Rules, Vec<Diagnostic>) {
 /// A name that no rule can have, to select none.
 const NOTHING: &str = "";
 
-/// The line of an example where something is said.
+/// Returns the line of an example for a position.
 pub(super) fn line_of(sources: &Sources, span: Span, marker: Marker) -> Expected {
     let place = sources.locate(span);
     Expected { path: place.path, line: place.line, marker }
 }
 
-/// Text that nobody can read proves nothing, save of a rule that is about that.
+/// Refuses examples that cannot be read, except for rules about unreadable files.
 fn demand_read(session: &Session, analysis: &Analysis, page: &Page, files: &[ExampleFile]) -> Result<(), String> {
     let diagnostics = || analysis.inventory.diagnostics.iter();
     for (file, fence) in [(row::FILE_NAME, "usage"), (paid::row::FILE_NAME, "paid")] {
@@ -224,7 +224,7 @@ fn demand_read(session: &Session, analysis: &Analysis, page: &Page, files: &[Exa
     readable::demand(&session.sources, files)
 }
 
-/// The files that a change adds, removes or changes.
+/// Returns the files that a change adds, removes or changes.
 fn touched(example: &Example) -> BTreeSet<String> {
     let texts = |files: &[ExampleFile]| -> BTreeMap<String, String> {
         files.iter().map(|file| (file.path.clone(), file.text.clone())).collect()

@@ -1,4 +1,4 @@
-//! `rules docs`: own pages as documentation, one Markdown file a rule and one that lists them.
+//! `gpulint rules docs`: writes documentation of custom rules, one Markdown file per rule and one that lists them.
 
 use std::fs;
 use std::path::Path;
@@ -38,12 +38,14 @@ pub(super) fn run(directory: &Path, input: &Input, selection: &Selection) -> Res
     Ok(Outcome::Passed)
 }
 
-/// What somebody wrote by hand is not written over.
+/// Writes a file, and refuses to overwrite a file that gpulint did not write.
 fn write(path: &Path, text: &str) -> Result<(), Failure> {
     let is_ours = |before: &str| before.starts_with(rules::WRITTEN_FROM);
     match fs::read_to_string(path) {
-        Ok(before) if !is_ours(&before) => Err(Failure::new(format!("gpulint did not write `{}`, and does not overwrite it", path.display()))
-            .with_help("move the file, or choose another directory with --output")),
+        Ok(before) if !is_ours(&before) => {
+            Err(Failure::new(format!("gpulint did not write `{}`, and does not overwrite it", path.display()))
+                .with_help("move the file, or choose another directory with --output"))
+        }
         _ => output::save(path, text),
     }
 }

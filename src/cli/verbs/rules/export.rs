@@ -1,4 +1,4 @@
-//! `rules export`: own rules for other engines.
+//! `gpulint rules export`: converts custom rules for other policy engines.
 
 use crate::cli::args::{Input, Selection};
 use crate::cli::session::Session;
@@ -50,9 +50,10 @@ pub(super) fn run(
         }
     }
     if refused == chosen.len() {
-        return Err(Failure::new("gpulint exported no rule").with_help("see the reasons above; `gpulint rules list` lists all rules"));
+        return Err(Failure::new("gpulint exported no rule")
+            .with_help("see the reasons above; `gpulint rules list` lists all rules"));
     }
     output::print_exact(&text)?;
-    // what was left out is told, and is no reason to think that everything is guarded
+    // Rules that cannot be exported are reported, and the exit code shows that the export is incomplete.
     Ok(if refused > 0 { Outcome::Failed } else { Outcome::Passed })
 }

@@ -1,4 +1,4 @@
-//! The verbs about rules themselves: list, write, test, try, document, export and fetch them.
+//! The subcommands of `gpulint rules`: list, write, test, try, document, export and fetch rules.
 
 mod attempt;
 mod bench;
@@ -44,7 +44,7 @@ pub(in crate::cli) fn run(verb: &RulesVerb) -> Result<Outcome, Failure> {
     }
 }
 
-/// How the examples of a page of the team's own come out; nothing of a page that does not load.
+/// Returns the results of a custom rule's examples, or nothing if the rule file does not load.
 pub(in crate::cli) fn prove_page(session: &Session, path: &str) -> Vec<Proof> {
     let own = &session.policy.own_pages;
     let Some(text) = own.iter().find(|page| page.path == path) else { return Vec::new() };
@@ -52,7 +52,7 @@ pub(in crate::cli) fn prove_page(session: &Session, path: &str) -> Vec<Proof> {
     page.map(|page| proof::prove(&Bench::new(session, page, own), false)).unwrap_or_default()
 }
 
-/// What is wrong with the examples of the built-in pages, a line each; of one page, where it is named.
+/// Returns the errors in the examples of all built-in rules, or of one, one line each.
 pub fn prove_built_in(only: Option<&str>) -> Result<Vec<String>, String> {
     let session = Session::rules_only(&Input::without_settings(), &Selection::default());
     let session = session.map_err(|failure| failure.to_string())?;

@@ -1,4 +1,4 @@
-//! `rules new`: a page that passes its own test and explains itself.
+//! `gpulint rules new`: writes a rule file with comments and passing examples.
 
 use std::fs::{self, OpenOptions};
 use std::io::Write;
@@ -11,7 +11,7 @@ use crate::cli::{Failure, Outcome};
 use crate::config::setting;
 use crate::rules;
 
-/// Where pages go in a repository that has none yet.
+/// The default directory of custom rules.
 const DIRECTORY: &str = "policy";
 
 pub(super) fn run(name: &str, scope: &str, directory: Option<&Path>) -> Result<Outcome, Failure> {
@@ -20,8 +20,9 @@ pub(super) fn run(name: &str, scope: &str, directory: Option<&Path>) -> Result<O
             .with_help("use lower-case letters, digits and dashes, such as public-notebook"));
     }
     if rules::BUILT_IN.iter().any(|(path, _)| path.trim_start_matches("rules/") == format!("{name}.md")) {
-        return Err(Failure::new(format!("`{name}` is a built-in rule"))
-            .with_help(format!("choose another name; to tighten the built-in rule, add `extends: {name}` to the new rule file")));
+        return Err(Failure::new(format!("`{name}` is a built-in rule")).with_help(format!(
+            "choose another name; to tighten the built-in rule, add `extends: {name}` to the new rule file"
+        )));
     }
     let configured = configured()?;
     let is_configured = configured.is_some();
@@ -49,7 +50,7 @@ pub(super) fn run(name: &str, scope: &str, directory: Option<&Path>) -> Result<O
     Ok(Outcome::Passed)
 }
 
-/// The first directory with pages that is configured, seen from here.
+/// Returns the first configured directory of custom rules, relative to the current directory.
 fn configured() -> Result<Option<PathBuf>, Failure> {
     let session = Session::settings_only(&Input::here())?;
     Ok(session

@@ -1,4 +1,4 @@
-//! The examples of a page, compared with what came out.
+//! Compares the examples of a rule file with the results of the rule.
 
 use std::collections::BTreeSet;
 
@@ -8,28 +8,28 @@ use crate::fix;
 use crate::rules::{Example, Expected, LooksAt, Marker, Operand, Slip, compare, examples, slips, tell, unmarked};
 use crate::source::unified;
 
-/// How an example came out.
+/// The result of an example.
 #[derive(Debug)]
 pub(in crate::cli) struct Proof {
-    /// The line of the page where it starts.
+    /// The line of the rule file where it starts.
     pub(in crate::cli) line: usize,
     pub(in crate::cli) title: String,
-    /// What is wrong, as lines; nothing where it came out as it says.
+    /// The differences, as lines. Empty if the example passes.
     pub(in crate::cli) wrong: Vec<String>,
-    /// It is about an example, and not about the page.
+    /// Whether it belongs to an example, and not to the whole rule file.
     pub(super) is_example: bool,
-    /// What decided, for whoever asks.
+    /// The reasons of the result, with --why.
     pub(super) why: Vec<String>,
 }
 
 impl Proof {
-    /// About the page rather than an example.
+    /// Returns a result for the whole rule file.
     fn of_page(line: usize, title: &str, wrong: Vec<String>) -> Proof {
         Proof { line, title: title.to_owned(), wrong, why: Vec::new(), is_example: false }
     }
 }
 
-/// The parts of the condition that no example of a page needs, as something to tell, or as something that fails.
+/// Returns the parts of the condition that no example needs, as notes, or with --require as failures.
 pub(super) fn prove_condition(bench: &Bench<'_>, require: bool) -> Vec<Proof> {
     let told = |operand: Operand| {
         let message = format!("no example fails if `{}` (line {}) is removed", operand.text, operand.line);
@@ -42,7 +42,7 @@ pub(super) fn prove_condition(bench: &Bench<'_>, require: bool) -> Vec<Proof> {
     why::unneeded(bench, &examples(&bench.page.text)).into_iter().map(told).collect()
 }
 
-/// Executes every example of a page; a page that must be proven says what is missing.
+/// Runs every example of a rule file. With --require, missing kinds of examples fail.
 pub(super) fn prove(bench: &Bench<'_>, require: bool) -> Vec<Proof> {
     let page = bench.page;
     let all = examples(&page.text);
@@ -51,7 +51,8 @@ pub(super) fn prove(bench: &Bench<'_>, require: bool) -> Vec<Proof> {
     proofs.extend(slips(&page.text).into_iter().map(slip));
     proofs.sort_by_key(|proof| proof.line);
     if require && page.has_fix() && all.iter().all(|example| example.fixed.is_empty()) {
-        let wrong = vec!["no example shows the fix: add a `fixed` code block after an example that is reported".to_owned()];
+        let wrong =
+            vec!["no example shows the fix: add a `fixed` code block after an example that is reported".to_owned()];
         proofs.push(Proof::of_page(1, "required examples", wrong));
     }
     if require && page.looks_at != LooksAt::Text {
@@ -62,14 +63,14 @@ pub(super) fn prove(bench: &Bench<'_>, require: bool) -> Vec<Proof> {
             .map(|kind| kind.map_or("clean", Marker::name))
             .collect();
         if !missing.is_empty() {
-            let wrong = vec![format!("no example is {}", missing.join(", none is "))];
+            let wrong = vec![format!("no example is {}", missing.join(", and none is "))];
             proofs.push(Proof::of_page(1, "required examples", wrong));
         }
     }
     proofs
 }
 
-/// What an example shows: lines that are marked, or that all of it is clean.
+/// Returns the kinds of results that an example shows. Without marked lines, it is clean.
 fn kinds(example: &Example) -> Vec<Option<Marker>> {
     match example.expected.is_empty() {
         true => vec![None],
@@ -94,7 +95,7 @@ pub(super) fn execute(bench: &Bench<'_>, example: &Example) -> Proof {
     Proof { line: example.line, title, wrong, why, is_example: true }
 }
 
-/// What came out otherwise than the example says.
+/// Returns the differences between the example and the findings.
 fn compared(example: &Example, tried: &Tried) -> Vec<String> {
     let sources = &tried.session.sources;
     let reported = tried.findings.iter().map(|it| line_of(sources, it.span, Marker::Reported));
@@ -115,7 +116,7 @@ fn compared(example: &Example, tried: &Tried) -> Vec<String> {
     wrong
 }
 
-/// What the fixes of the rule make of the files otherwise than the example says.
+/// Returns the differences between the example's fixed files and the rule's fixes.
 fn compared_fixes(bench: &Bench<'_>, example: &Example, tried: &Tried) -> Vec<String> {
     if !bench.page.has_fix() {
         return vec!["the example has a `fixed` code block, but the rule file has no `fix`".to_owned()];
@@ -149,7 +150,7 @@ fn compared_fixes(bench: &Bench<'_>, example: &Example, tried: &Tried) -> Vec<St
     wrong
 }
 
-/// The line in question, as the example has it and as it came out.
+/// Shows a line as the example expects it, and as the rule reports it.
 fn difference(example: &Example, at: &Expected, is_missing: bool) -> Vec<String> {
     let file = example.files.iter().find(|file| file.path == at.path);
     let line = file.and_then(|file| file.text.lines().nth(at.line.saturating_sub(1))).unwrap_or_default();

@@ -1,18 +1,18 @@
-//! Whether the files of an example are what their language demands. A run passes over text that has nothing to do with
-//! accelerators, however broken; in an example somebody means every line.
+//! Checks that the files of an example are valid in their language. A check of a repository skips files without
+//! accelerators, even invalid ones, but in an example every line must be valid.
 
 use crate::cli::session::imagined::told;
 use crate::languages::yaml::{self, Node};
 use crate::rules::ExampleFile;
 use crate::source::Sources;
 
-/// Fields of a pod that an API server takes as lists alone.
+/// Fields of a pod that must be lists.
 const LISTS: [&str; 6] = ["containers", "initContainers", "env", "volumes", "volumeMounts", "tolerations"];
 
-/// What an API server, or any reader of JSON, would refuse of these files.
+/// Refuses files that an API server or a JSON parser would reject.
 pub(super) fn demand(sources: &Sources, files: &[ExampleFile]) -> Result<(), String> {
     let is_read = |file: &&ExampleFile| [".yaml", ".yml", ".json"].iter().any(|ending| file.path.ends_with(ending));
-    // What a template makes is known to whoever renders it.
+    // The content of a template is unknown before rendering.
     for file in files.iter().filter(is_read).filter(|file| !file.text.contains("{{")) {
         let Ok(id) = sources.open(&file.path) else { continue };
         let stream = yaml::read(id, &file.text);
@@ -35,13 +35,13 @@ pub(super) fn refused(file: &ExampleFile, line: usize, why: &str) -> String {
     format!("line {} of the rule file: gpulint cannot read `{}`: {why}", file.line + line, file.path)
 }
 
-/// Kinds of a cluster itself, of which the shape is known.
+/// Whether the object has a built-in Kubernetes kind, whose schema is known.
 fn is_built_in(root: &Node) -> bool {
     let version = root.text_at("apiVersion").map(|text| &**text).unwrap_or_default();
     matches!(version.split('/').next(), Some("v1" | "apps" | "batch"))
 }
 
-/// The fields that should be lists and are mappings, with their values.
+/// Returns fields that must be lists but are mappings, with their values.
 fn wrong_shapes(node: &Node) -> Vec<(&str, &Node)> {
     let mut wrong = Vec::new();
     let mut open = vec![node];
@@ -50,7 +50,7 @@ fn wrong_shapes(node: &Node) -> Vec<(&str, &Node)> {
             if LISTS.contains(&&*entry.key) && entry.value.is_map() {
                 wrong.push((&*entry.key, &entry.value));
             }
-            // names of labels and keys of data are anybody's
+            // Labels and data can have any keys.
             if !matches!(&*entry.key, "labels" | "annotations" | "data" | "stringData") {
                 open.push(&entry.value);
             }

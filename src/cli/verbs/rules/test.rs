@@ -1,4 +1,4 @@
-//! `rules test`: every example of every page.
+//! `gpulint rules test`: runs every example of every rule file.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -15,10 +15,10 @@ use crate::config::setting;
 use crate::report::{self, Format};
 use crate::rules::PageText;
 
-/// How often files are looked at while watching.
+/// The pause between two checks for changed files.
 const PAUSE: Duration = Duration::from_millis(300);
 
-/// A page with how its examples came out.
+/// A rule file with the results of its examples.
 struct Tested {
     path: String,
     name: String,
@@ -26,12 +26,12 @@ struct Tested {
     proofs: Vec<Proof>,
 }
 
-/// What is asked of pages beside their examples.
+/// The options of the test.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct TestsAsked {
-    /// They must have examples of every kind.
+    /// Whether rule files must have examples of every kind.
     pub(super) require: bool,
-    /// What decided is told, and what no example needs.
+    /// Whether to show the reasons of each result, and unneeded parts of conditions.
     pub(super) why: bool,
 }
 
@@ -49,7 +49,7 @@ pub(super) fn run(
         let now = state(directories)?;
         if before.as_ref() != Some(&now) {
             before = Some(now);
-            // a page that does not load is told, and watched on
+            // A rule file that does not load is reported, and stays watched.
             if let Err(failure) = once(directories, asked, output) {
                 output::complain_of(&failure);
             }
@@ -84,7 +84,7 @@ fn once(directories: &[PathBuf], asked: TestsAsked, output: &Output) -> Result<O
     Ok(if failed { Outcome::Failed } else { Outcome::Passed })
 }
 
-/// The pages to test: those of the directories, else those that are configured.
+/// Returns the rule files to test: those of the given directories, or else the configured ones.
 fn pages(directories: &[PathBuf]) -> Result<(Session, Vec<PageText>), Failure> {
     let input = if directories.is_empty() { Input::here() } else { Input::without_settings() };
     let selection = Selection { rules: directories.to_vec(), ..Selection::default() };
@@ -98,7 +98,7 @@ fn pages(directories: &[PathBuf]) -> Result<(Session, Vec<PageText>), Failure> {
     Ok((session, own))
 }
 
-/// When each file was changed last.
+/// Returns when each file changed last.
 fn state(directories: &[PathBuf]) -> Result<BTreeMap<PathBuf, SystemTime>, Failure> {
     let mut all = BTreeMap::new();
     let mut named: Vec<PathBuf> = directories.to_vec();
@@ -133,7 +133,7 @@ fn text(tested: &[Tested], why: bool) -> String {
     for page in tested {
         for proof in &page.proofs {
             if proof.wrong.is_empty() {
-                // what is only told of the condition is no example
+                // Notes about the condition are not examples.
                 passed += usize::from(proof.is_example);
                 if why && !proof.why.is_empty() {
                     let _ = writeln!(text, "{}:{} {} ({})", page.path, proof.line, page.name, proof.title);

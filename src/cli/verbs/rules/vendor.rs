@@ -1,4 +1,4 @@
-//! `rules vendor`: packs from git, copied into the repository. The one verb about rules that starts git to fetch.
+//! `gpulint rules vendor`: copies packs from git into the repository. No other subcommand about rules fetches with git.
 
 use std::path::Path;
 
@@ -9,12 +9,13 @@ use crate::cli::session::settings;
 use crate::cli::session::settings::refused;
 use crate::cli::world::file_tree::DiskTree;
 use crate::cli::world::output;
-use crate::cli::world::place::Place;
+use crate::cli::world::place::{self, Place};
 use crate::cli::{Failure, Outcome};
 use crate::diagnostic::Diagnostic;
 use crate::source::Sources;
 
 pub(super) fn run(check: bool, force: bool, config: Option<&Path>) -> Result<Outcome, Failure> {
+    place::demand_settings(config)?;
     let input = Input { config: config.map(Path::to_owned), ..Input::here() };
     let beside: Vec<&Path> = config.into_iter().collect();
     let place = Place::find(None, &[".".into()], &beside)?;
@@ -53,7 +54,7 @@ pub(super) fn run(check: bool, force: bool, config: Option<&Path>) -> Result<Out
         let files = copies.renew(copy, &before, &place.root, force)?;
         output::print(&format!("copied {} to {shown}\n", counted(files, "file")))?;
     }
-    // what was written is read again, so that the lock speaks of what is there
+    // The written files are read again, so that the lock file describes the actual content.
     let after = sources()?;
     for (path, text) in copies.locks(&after).map_err(Failure::new)? {
         if place.root.join(&path).is_symlink() {

@@ -1,10 +1,10 @@
-//! `rules test --why`: which part of the condition decided in each example, and which part no example needs.
+//! `gpulint rules test --why`: which part of the condition decided in each example, and which part no example needs.
 
 use super::bench::{Bench, Tried};
 use super::proof;
 use crate::rules::{Example, Operand, Reason, World};
 
-/// Of everything that an example holds: what the rule makes of it, and because of what.
+/// Returns the result of the rule for each resource of an example, with its reasons.
 pub(super) fn reasons(bench: &Bench<'_>, example: &Example, tried: &Tried) -> Vec<String> {
     let settings = &tried.session.settings;
     let world = World { delta: tried.delta.as_ref(), ..tried.analysis.world(settings) };
@@ -25,11 +25,11 @@ fn told(reason: &Reason, example: &Example, tried: &Tried) -> String {
     format!("{}{} is {}{because}", line.unwrap_or_default(), reason.address, reason.outcome)
 }
 
-/// The parts of the condition without which every example comes out as it does with them.
+/// Returns the parts of the condition that can be removed without changing the result of any example.
 pub(super) fn unneeded(bench: &Bench<'_>, examples: &[Example]) -> Vec<Operand> {
     let is_needed = |operand: &Operand| match bench.changed(&operand.dropped(&bench.page.text)) {
         Some(changed) => examples.iter().any(|example| !proof::execute(&changed, example).wrong.is_empty()),
-        // without it the page says nothing that could be tried
+        // Without this part, the rule file does not load, so the part is needed.
         None => true,
     };
     bench.page.operands().into_iter().filter(|operand| !is_needed(operand)).collect()

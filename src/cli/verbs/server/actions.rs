@@ -1,5 +1,5 @@
-//! What can be done about findings: fixes, and comments that accept them. Edits are worked out when they are asked for, and
-//! proved by a run in memory as `check --fix` does.
+//! Code actions for findings: fixes, and suppression comments. Edits are calculated on request, and
+//! verified by a check in memory, like those of `check --fix`.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -26,17 +26,17 @@ use crate::report::one_line;
 use crate::rules::{Finding, Safety};
 use crate::source::changes;
 
-/// What stands in a comment until somebody says why.
+/// The placeholder for the reason of a suppression.
 const REASON: &str = "TODO: add a reason";
 
-/// An action that somebody chose, or may choose.
+/// A code action.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Chosen {
     pub(super) folder: PathBuf,
     what: What,
-    /// The file that it is about, as a path of the tree.
+    /// Its file, as a path of the tree.
     path: String,
-    /// Of one finding, its rule and what it is about.
+    /// The identity of its finding.
     #[serde(default)]
     rule: String,
     #[serde(default)]
@@ -58,7 +58,7 @@ enum What {
     Accept,
 }
 
-/// An action with its edits: by files of the disk, with the versions of those that are open.
+/// An action with its edits by file, and the versions of open documents.
 pub(super) struct Edited {
     pub(super) action: CodeAction,
     pub(super) edits: Vec<FileEdits>,
@@ -70,7 +70,7 @@ pub(super) struct FileEdits {
     edits: Vec<TextEdit>,
 }
 
-/// The actions for a place of a file.
+/// Returns the actions for a position in a file.
 pub(super) fn actions_at(
     told: &Told,
     folder: &Path,
@@ -165,12 +165,12 @@ fn short(text: &str) -> String {
         return text.to_owned();
     }
     let cut: String = text.chars().take(LONGEST).collect();
-    // Whole parts of a sentence read better than half a word.
+    // The title is cut at a part of the sentence, not inside a word.
     let part = [" (", ", ", "; ", ": ", " "].into_iter().filter_map(|end| cut.rfind(end)).find(|at| *at > LONGEST / 3);
     format!("{}…", cut.get(..part.unwrap_or(cut.len())).unwrap_or_default().trim_end())
 }
 
-/// What an action changes, proved by a run; none where it would do something else than it should.
+/// Returns the edits of an action after a verifying check, or `None` if they have another effect than intended.
 pub(super) fn edits_of(
     chosen: &Chosen,
     workspace: &mut Workspace,
@@ -212,7 +212,7 @@ fn made(chosen: &Chosen, before: &Arc<JudgedTree>, workspace: &mut Workspace) ->
     Ok(Fixes::make(&mut fixing, before.clone())?.0.texts)
 }
 
-/// The lines that differ.
+/// Returns the changed lines as edits.
 fn line_edits(old: &str, new: &str, encoding: Encoding) -> Vec<TextEdit> {
     let (before, after): (Vec<&str>, Vec<&str>) =
         (old.split_inclusive('\n').collect(), new.split_inclusive('\n').collect());
@@ -226,7 +226,7 @@ fn line_edits(old: &str, new: &str, encoding: Encoding) -> Vec<TextEdit> {
     let hunks = changes(&before, &after).into_iter();
     let edit = |(gone, come): (std::ops::Range<usize>, std::ops::Range<usize>)| {
         let (place, new_text) = (at(gone.start)..at(gone.end), after.get(come).unwrap_or_default().concat());
-        // Behind the last end of a line some editors have a line of their own.
+        // Some editors have an empty line after the last line end.
         let last = old.strip_suffix('\n').map(|it| it.strip_suffix('\r').unwrap_or(it));
         match (last, new_text.strip_suffix('\n').map(|it| it.strip_suffix('\r').unwrap_or(it))) {
             (Some(last), Some(new)) if place == (old.len()..old.len()) => {
@@ -239,7 +239,7 @@ fn line_edits(old: &str, new: &str, encoding: Encoding) -> Vec<TextEdit> {
     hunks.map(edit).collect()
 }
 
-/// The edits as the editor takes them.
+/// Converts edits for the editor.
 pub(super) fn workspace_edit(edits: &[FileEdits], documents: &OpenTexts, takes_versions: bool) -> WorkspaceEdit {
     let uri = |file: &Path| documents.uri_of(file).map(str::to_owned).or_else(|| uri_of(file));
     if !takes_versions {

@@ -1,4 +1,4 @@
-//! What the editor can do, and what the person at it wants.
+//! The capabilities of the editor, and the user's settings in it.
 
 use std::path::{Path, PathBuf};
 
@@ -12,16 +12,16 @@ use crate::cli::args::Input;
 use crate::cli::workspace::WorkspaceOptions;
 use crate::diagnostic::Level;
 
-/// The kind of an action that makes all safe fixes of a text.
+/// The kind of the action that applies all safe fixes of a document.
 pub(super) const FIX_ALL: &str = "source.fixAll.gpulint";
 
-/// What the editor can do.
+/// The capabilities of the editor.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Client {
     pub(super) encoding: Encoding,
-    /// It asks for the edits of an action when somebody chooses it.
+    /// Whether it requests the edits of an action when the user selects it.
     pub(super) resolves_edits: bool,
-    /// Edits may name the version of a text.
+    /// Whether edits can contain the version of a document.
     pub(super) takes_versions: bool,
     pub(super) refreshes_hints: bool,
     pub(super) refreshes_lenses: bool,
@@ -29,7 +29,7 @@ pub(super) struct Client {
     pub(super) draws_lenses: bool,
     pub(super) watches_files: bool,
     pub(super) shows_progress: bool,
-    /// It can be asked for settings.
+    /// Whether the server can request settings.
     pub(super) has_settings: bool,
 }
 
@@ -57,37 +57,37 @@ impl Client {
     }
 }
 
-/// Where prices are shown.
+/// The position of prices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Prices {
-    /// Behind the line.
+    /// At the end of the line.
     Hints,
     /// Above the line.
     Lens,
     Off,
 }
 
-/// What belongs to a person; everything else stands in gpulint.toml.
+/// The user's own settings. All others are in gpulint.toml.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct Preferences {
-    /// Behind lines where the editor can draw that, else above them.
+    /// At the end of lines if the editor supports it, or else above them.
     pub(super) prices: Option<Prices>,
     /// The lowest level that is shown: error, warning or note.
     pub(super) level: Option<String>,
-    /// Another file of settings, relative to the folder.
+    /// Another settings file, relative to the folder.
     pub(super) config: Option<PathBuf>,
-    /// A file of Terraform variables, relative to the folder: the environment that is looked at.
+    /// A Terraform variable file, relative to the folder, which selects the environment.
     pub(super) environment: Option<PathBuf>,
-    /// The Terraform workspace that is looked at.
+    /// The Terraform workspace.
     pub(super) workspace: Option<String>,
-    /// helm and kustomize may be started, where the settings of the folder want them.
+    /// Whether helm and kustomize can be started, if the settings of the folder require them.
     pub(super) render: bool,
 }
 
 impl Preferences {
-    /// As the editor sends them: alone, or under the name of the program.
+    /// Parses settings, with or without the program's name as a key.
     pub(super) fn read(value: Option<&Value>) -> Result<Preferences, String> {
         let Some(value) = value.filter(|it| !it.is_null()) else { return Ok(Preferences::default()) };
         let own = value.get("gpulint").unwrap_or(value);
@@ -109,7 +109,7 @@ impl Preferences {
         self.prices.unwrap_or(usual)
     }
 
-    /// What is asked of a folder.
+    /// Returns the options for the check of a folder.
     pub(super) fn asked(&self, directory: &Path) -> WorkspaceOptions {
         let inside = |path: &PathBuf| directory.join(path);
         WorkspaceOptions {
@@ -128,7 +128,7 @@ impl Preferences {
     }
 }
 
-/// What this server can do.
+/// Returns the capabilities of this server.
 pub(super) fn capabilities(client: &Client, prices: Prices) -> Value {
     let mut capabilities = json!({
         "positionEncoding": client.encoding.kind(),
@@ -139,7 +139,7 @@ pub(super) fn capabilities(client: &Client, prices: Prices) -> Value {
         "completionProvider": { "triggerCharacters": ["."], "resolveProvider": false },
         "workspace": { "workspaceFolders": { "supported": true, "changeNotifications": true } },
     });
-    // An editor draws both where both are offered.
+    // An editor would show both if both were offered.
     if prices == Prices::Lens
         && let Some(all) = capabilities.as_object_mut()
     {
@@ -149,12 +149,12 @@ pub(super) fn capabilities(client: &Client, prices: Prices) -> Value {
     capabilities
 }
 
-/// Editors speak of information where reports speak of notes.
+/// Parses a level. Editors call notes "information".
 fn level_of(name: &str) -> Option<Level> {
     if name == "info" || name == "information" { Some(Level::Note) } else { Level::from_name(name) }
 }
 
-/// The folders that are open: several, one, or none.
+/// Returns the open folders.
 pub(super) fn folders(params: &InitializeParams) -> Vec<PathBuf> {
     let several = match &params.workspace_folders_initialize_params.workspace_folders {
         Some(WorkspaceFolders::WorkspaceFolderList(several)) => several.as_slice(),

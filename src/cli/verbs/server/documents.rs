@@ -1,4 +1,4 @@
-//! What is open in the editor.
+//! The documents that are open in the editor.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -8,15 +8,15 @@ use gen_lsp_types::TextDocumentContentChangeEvent;
 use super::place::{path_of, real};
 use super::position::{Encoding, TextLines};
 
-/// A text as the editor has it, whether or not it is saved.
+/// A document as the editor has it, saved or not.
 pub(super) struct OpenText {
-    /// With links followed.
+    /// Its path with links followed.
     pub(super) path: PathBuf,
     pub(super) version: i32,
     pub(super) text: String,
 }
 
-/// By the addresses that the editor uses.
+/// Documents by the editor's addresses.
 #[derive(Default)]
 pub(super) struct OpenTexts(BTreeMap<String, OpenText>);
 
@@ -64,7 +64,7 @@ impl OpenTexts {
         self.0.iter().map(|(uri, document)| (uri.as_str(), document))
     }
 
-    /// The address that the editor uses for a file.
+    /// Returns the editor's address of a file.
     pub(super) fn uri_of(&self, path: &std::path::Path) -> Option<&str> {
         self.0.iter().find(|(_, document)| document.path == path).map(|(uri, _)| uri.as_str())
     }

@@ -1,4 +1,4 @@
-//! What is open in an editor, and what it is told: the side that speaks.
+//! The main thread of the language server: it tracks open documents and sends results to the editor.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -21,30 +21,30 @@ use crate::cli::world::place as tree_place;
 use crate::cli::{Failure, Outcome};
 use crate::languages::table::read_endings;
 
-/// A run of which nobody is told that it goes on.
+/// A check without a progress message.
 const SHORT: Duration = Duration::from_millis(500);
 
-/// A question about a text that is being judged waits so long for the answer.
+/// The time that a request waits for the check of its document.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// The files that gpulint reads, and those of its settings, rules and prices.
+/// The files to watch: those that gpulint reads, and its settings, rules and prices.
 fn watched() -> String {
     let own = [".hcl", ".toml", ".md", ".csv"];
     let endings: Vec<&str> = read_endings().into_iter().filter(|it| !own.contains(it)).chain(own).collect();
     format!("**/*{{{}}}", endings.join(","))
 }
 
-/// The numbers that the protocol has for messages to people and to logs.
+/// The numbers of message types in the protocol.
 const ERROR: i32 = 1;
 const LOG: i32 = 4;
 
-/// Serves an editor until it leaves. Whoever leaves without a word is told by the exit code.
+/// Serves an editor until it exits. The exit code shows an exit without shutdown.
 pub(super) fn serve(connection: &Connection) -> Result<Outcome, Failure> {
     let Some((server, tasks)) = begin(connection)? else { return Ok(Outcome::Failed) };
     server.go_on(&tasks)
 }
 
-/// Agrees with the editor on how to speak.
+/// Negotiates capabilities with the editor.
 fn begin(connection: &Connection) -> Result<Option<(Server<'_>, Receiver<News>)>, Failure> {
     let Ok((id, params)) = connection.initialize_start() else { return Ok(None) };
     let params: lsp::InitializeParams = match serde_json::from_value(params) {
@@ -99,22 +99,22 @@ fn begin(connection: &Connection) -> Result<Option<(Server<'_>, Receiver<News>)>
     Ok(Some((server, told)))
 }
 
-/// As much as the main thread of a process has.
+/// The stack size of the worker, the same as that of a main thread.
 const WORKER_STACK: usize = 8 << 20;
 
 /// An open folder.
 #[derive(Default)]
 pub(super) struct Folder {
-    /// As the editor writes its path, where a link leads to it.
+    /// Its path as the editor writes it, which can contain links.
     shown: PathBuf,
-    /// It was not opened: a file of it was.
+    /// Whether only a file of the folder was opened.
     is_implied: bool,
     pub(super) told: Option<Arc<Told>>,
-    /// The files of which something was told.
+    /// The files with diagnostics in the editor.
     told_of: BTreeSet<PathBuf>,
-    /// Those of them that kept the folder from being judged.
+    /// The files whose errors prevent the check of the folder.
     wrong: BTreeSet<PathBuf>,
-    /// When a run began that has not ended, and the token by which the editor shows it.
+    /// The start of the running check, and its progress token.
     began: Option<Instant>,
     progress: Option<String>,
 }
@@ -125,16 +125,16 @@ pub(super) struct Server<'c> {
     pub(super) preferences: Preferences,
     pub(super) tasks: Sender<Task>,
     pub(super) documents: OpenTexts,
-    /// By their real paths.
+    /// Open folders by path, with links followed.
     pub(super) folders: BTreeMap<PathBuf, Folder>,
-    /// Questions about texts that are being judged.
+    /// Requests about documents that are being checked.
     pub(super) waiting: Vec<(Instant, Request)>,
-    /// Under which address something was told of a file.
+    /// The address under which diagnostics of a file were sent.
     told_under: BTreeMap<PathBuf, String>,
-    /// What was complained of last: nobody wants to read it with each keystroke.
+    /// The last error message, so that it is not repeated with each keystroke.
     complaint: Option<String>,
     next_id: i32,
-    /// The question by which the editor was asked for its settings.
+    /// The pending request for the editor's settings.
     settings_asked: Option<RequestId>,
 }
 
@@ -168,7 +168,7 @@ impl Server<'_> {
         }
     }
 
-    /// Answers the farewell, and waits for the last word.
+    /// Answers the shutdown request, and waits for the exit notification.
     fn leave(&mut self, id: RequestId) -> Outcome {
         self.answer(id, &Value::Null);
         loop {
@@ -237,7 +237,7 @@ impl Server<'_> {
         let _ = self.tasks.send(Task::Text { folder, file: document.path, text: None });
     }
 
-    /// What was told of a file, under the address that it has now.
+    /// Updates the address of a file's diagnostics.
     fn tell_again(&mut self, file: &Path, folder: &Path) {
         let Some(of) = self.folders.get(folder) else { return };
         let diagnostics = of.told.as_ref().and_then(|told| told.diagnostics.get(file)).cloned().unwrap_or_default();
@@ -273,7 +273,7 @@ impl Server<'_> {
         }
     }
 
-    /// Settings come with the message, or are asked for.
+    /// Reads settings from a message, or requests them.
     fn did_change_settings(&mut self, params: &Value) {
         let own = params.get("settings").and_then(|it| it.get("gpulint")).filter(|it| !it.is_null());
         match own {
@@ -319,7 +319,7 @@ impl Server<'_> {
         let _ = self.tasks.send(Task::Open { folder, preferences: self.preferences.clone() });
     }
 
-    /// A folder inside another one is a part of it.
+    /// Opens a folder. A folder inside another one is a part of it.
     fn open_folder(&mut self, shown: PathBuf) {
         let folder = real(&shown);
         let is_inside = self.folders.iter().any(|(it, of)| folder.starts_with(it) && !of.is_implied);
@@ -333,7 +333,7 @@ impl Server<'_> {
         self.send_texts(&folder);
     }
 
-    /// What is open in it already.
+    /// Adds documents of the folder that are open already.
     fn send_texts(&self, folder: &Path) {
         for (_, it) in self.documents.all().filter(|(_, it)| it.path.starts_with(folder)) {
             let text = Some((it.version, it.text.clone()));
@@ -353,7 +353,7 @@ impl Server<'_> {
         self.folders.keys().find(|folder| file.starts_with(folder)).cloned()
     }
 
-    /// The folder of a file; of one that lies in none, its repository, else its directory.
+    /// Returns the folder of a file. Outside all folders, returns its repository, or else its directory.
     fn folder_for(&mut self, file: &Path) -> PathBuf {
         if let Some(folder) = self.folder_of(file) {
             return folder;
@@ -387,7 +387,7 @@ impl Server<'_> {
         }
     }
 
-    /// Tells what is wrong with settings where it stands, else by a message; what was told of the rest stays.
+    /// Reports errors in settings at their positions, or else as a message. Other diagnostics stay as they are.
     fn tell_wrong(&mut self, folder: &Path, why: &str, places: Vec<(PathBuf, lsp::Diagnostic)>) {
         let Some(of) = self.folders.get_mut(folder).filter(|_| !places.is_empty()) else { return self.complain(why) };
         let shown = of.shown.clone();
@@ -402,7 +402,7 @@ impl Server<'_> {
         }
     }
 
-    /// Tells what was found, if it is about the texts as they are now.
+    /// Sends results, if they describe the current versions of the documents.
     fn tell(&mut self, folder: &Path, told: Arc<Told>) {
         let root = told.judged.session.scope.root.clone();
         let is_now = self.documents.all().filter(|(_, it)| it.path.starts_with(folder)).all(|(_, document)| {
@@ -415,7 +415,7 @@ impl Server<'_> {
         let last = of.told.replace(told.clone());
         let wrong = std::mem::take(&mut of.wrong);
         let shown = of.shown.clone();
-        // Of an open text something is told with each of its versions, if only that there is nothing: some wait for it.
+        // Diagnostics are sent for each version of an open document, even empty ones, because some editors wait for them.
         let open = self.documents.all().map(|(_, it)| it.path.clone()).filter(|it| it.starts_with(folder));
         let open: BTreeSet<PathBuf> = open.collect();
         let none = Vec::new();
@@ -426,7 +426,7 @@ impl Server<'_> {
                 self.publish(file, folder, &shown, of(&told, file));
             }
         }
-        // What was opened meanwhile is told when it was judged.
+        // Documents that were opened meanwhile get diagnostics after the next check.
         let is_judged = |file: &&PathBuf| {
             let open = self.documents.uri_of(file).and_then(|uri| self.documents.get(uri)).map(|it| it.version);
             told.version_of(file) == open
@@ -441,7 +441,7 @@ impl Server<'_> {
         }
         self.refresh_prices();
         if let Some(last) = last {
-            // Taking it apart takes long, and nobody waits for it.
+            // Freeing the old state takes long, so another thread does it.
             rayon::spawn(move || drop(last));
         }
     }
@@ -451,7 +451,7 @@ impl Server<'_> {
         let version = open.and_then(|uri| self.documents.get(uri)).map(|it| it.version);
         let by_folder = || file.strip_prefix(folder).map_or_else(|_| file.to_owned(), |inside| shown.join(inside));
         let Some(uri) = open.map(str::to_owned).or_else(|| uri_of(&by_folder())) else { return };
-        // Another spelling of the same address is another file to an editor that compares letters.
+        // An editor treats another spelling of the same address as another file.
         let before = match diagnostics.is_empty() {
             true => self.told_under.remove(file),
             false => self.told_under.insert(file.to_owned(), uri.clone()),
@@ -486,7 +486,7 @@ impl Server<'_> {
         }
     }
 
-    /// When something is to be done though nothing is said.
+    /// Returns the time of the next task without a message.
     fn next_moment(&self) -> Option<Instant> {
         let running = self.folders.values().filter(|it| it.progress.is_none()).filter_map(|it| it.began);
         let shown = running.map(|began| began + SHORT).filter(|_| self.client.shows_progress);
@@ -525,7 +525,7 @@ impl Server<'_> {
         }
     }
 
-    /// Tells the person at the editor, once.
+    /// Shows a message to the user once.
     fn complain(&mut self, message: &str) {
         if self.complaint.as_deref() == Some(message) {
             return;

@@ -1,5 +1,5 @@
-//! What is told of a place in a text: of the first line of a resource how its price came to be, of the name of a rule what it
-//! is about, of a fact in a page what it means. Elsewhere nothing, so that other servers are heard.
+//! Hover texts: the calculation of the price at the first line of a resource, the documentation of a rule at its name,
+//! and the meaning of a fact in a rule file. Other positions have none, so that other servers can answer.
 
 use gen_lsp_types::{Contents, Hover, MarkupContent, MarkupKind, Position};
 
@@ -11,7 +11,7 @@ use crate::inventory::ResourceId;
 use crate::rules;
 use crate::source::file_name;
 
-/// What stands on one line may be many resources: a module that is called often.
+/// The most resources that are shown for one line. A line can create many, for example through a module.
 const MOST: usize = 3;
 
 pub(super) fn hover(about: &KnownText, text: &str, at: Position, encoding: Encoding) -> Option<Hover> {
@@ -33,11 +33,11 @@ pub(super) fn hover(about: &KnownText, text: &str, at: Position, encoding: Encod
     Some(Hover { contents: Contents::MarkupContent(value), range: None })
 }
 
-/// How the prices of these came to be.
+/// Returns the calculation of the prices of these resources.
 pub(super) fn explained(about: &KnownText, resources: &[ResourceId]) -> MarkupContent {
     let judged = &about.told.judged;
     let told = resources.iter().take(MOST).map(|id| judged.session.explain_price_first(&judged.analysis, *id));
-    // Text of the repository ends no fence.
+    // Text from the repository must not close the code block.
     let told: Vec<String> =
         told.map(|text| format!("```text\n{}\n```", text.trim_end().replace("```", "'''"))).collect();
     let more = match resources.len().saturating_sub(MOST) {
@@ -47,7 +47,7 @@ pub(super) fn explained(about: &KnownText, resources: &[ResourceId]) -> MarkupCo
     markdown(format!("{}{more}", told.join("\n\n")))
 }
 
-/// The beginning of a rule's page.
+/// Returns the beginning of a rule's documentation.
 fn of_rule(about: &KnownText, name: &str) -> Option<String> {
     let page = about.told.judged.session.settings.rules.page(name)?;
     let body = page.body();
@@ -56,7 +56,7 @@ fn of_rule(about: &KnownText, name: &str) -> Option<String> {
     Some(format!("{summary}{link}"))
 }
 
-/// The word around a byte of a line.
+/// Returns the word that contains a byte of a line.
 fn word_at(line: &str, column: usize, joins: impl Fn(char) -> bool) -> Option<&str> {
     let is_part = |letter: char| letter.is_ascii_alphanumeric() || joins(letter);
     let (before, after) = line.split_at_checked(column)?;

@@ -1,7 +1,7 @@
-//! `gpulint server`: findings and prices while text is written, by the protocol that editors share.
+//! `gpulint server`: a language server that shows findings and prices in editors.
 //!
-//! This thread speaks with the editor and knows what is open; another one reads and judges (`worker`). What is told always
-//! names the version of the text that it is about, and what is about an older one than is open is not told.
+//! The main thread talks to the editor and tracks open documents. Another thread reads and checks files (`worker`). Results always
+//! contain the version of their document. Results for an older version are dropped.
 
 mod actions;
 mod client;
@@ -25,7 +25,7 @@ pub(in crate::cli) fn run() -> Result<Outcome, Failure> {
     let (connection, threads) = Connection::stdio();
     let outcome = editor::serve(&connection);
     drop(connection);
-    // The threads end with the input, or with what was said last.
+    // The threads end with the input, or with the last message.
     if outcome.is_ok() {
         let _ = threads.join();
     }

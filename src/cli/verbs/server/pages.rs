@@ -1,4 +1,4 @@
-//! For those who write rules: what facts mean, which there are, and how the examples of a page come out, while it is written.
+//! Editor support for rule files: the meaning and completion of facts, and the results of examples.
 
 use gen_lsp_types::{CompletionItem, CompletionItemKind, Documentation, MarkupContent, MarkupKind, Position};
 
@@ -7,15 +7,15 @@ use crate::cli::session::judged::JudgedTree;
 use crate::cli::verbs::rules::{Proof, prove_page};
 use crate::rules::{self, VocabularyEntry};
 
-/// A page of the team's own, or of a pack.
+/// Whether the file is a custom rule, or a rule of a pack.
 pub(super) fn is_page(judged: &JudgedTree, path: &str) -> bool {
     judged.session.has_page(path)
 }
 
-/// The facts of a resource may be named without it.
+/// The prefix of resource facts, which can be omitted.
 const RESOURCE: &str = "resource.";
 
-/// What a fact or a function means; of `labels.team`, what `labels` are.
+/// Returns the meaning of a fact or a function. For `labels.team`, it is that of `labels`.
 pub(super) fn meaning(word: &str) -> Option<String> {
     let all: Vec<VocabularyEntry> = rules::vocabulary().into_iter().chain(rules::functions()).collect();
     let is_called = |entry: &VocabularyEntry, name: &str| {
@@ -38,7 +38,7 @@ pub(super) fn meaning(word: &str) -> Option<String> {
     Some(format!("`{}`{holds}\n\n{}{values}", entry.name, entry.meaning))
 }
 
-/// The words that may stand at a place of the head of a page.
+/// Returns completions for a position in the front matter of a rule file.
 pub(super) fn completion(
     (judged, path): (&JudgedTree, &str),
     text: &str,
@@ -59,7 +59,7 @@ pub(super) fn completion(
     let item = |(entry, kind): (VocabularyEntry, CompletionItemKind)| {
         let name = entry.name.strip_prefix(RESOURCE).filter(|_| !above.starts_with(RESOURCE)).unwrap_or(&entry.name);
         let rest = name.strip_prefix(&above)?;
-        // One part at a time: what follows is offered behind the next point.
+        // Completes one part at a time. The next part follows after a dot.
         if rest.contains('.') {
             return None;
         }
@@ -75,7 +75,7 @@ pub(super) fn completion(
     facts.chain(functions).filter_map(item).collect()
 }
 
-/// The head of a page stands between two lines of dashes.
+/// Whether a line is in the front matter, between two lines of dashes.
 fn is_in_head(text: &str, line: usize) -> bool {
     let mut lines = text.lines();
     let begins = lines.next().is_some_and(|first| first.trim_end() == "---");
@@ -83,7 +83,7 @@ fn is_in_head(text: &str, line: usize) -> bool {
     begins && line > 0 && line < end
 }
 
-/// What is wrong with the examples of a page.
+/// Returns the errors in the examples of a rule file.
 pub(super) fn wrong_examples(judged: &JudgedTree, path: &str) -> Vec<Proof> {
     let proofs = prove_page(&judged.session, path);
     proofs.into_iter().filter(|proof| !proof.wrong.is_empty()).collect()

@@ -1,4 +1,4 @@
-//! Places as editors count them: lines from 0, and within a line in bytes, in units of UTF-16 or in characters.
+//! Positions as editors count them: lines from 0, and columns in bytes, UTF-16 units or characters.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ pub(super) enum Encoding {
 }
 
 impl Encoding {
-    /// Of what a client offers; UTF-16 where it says nothing, as the protocol has it.
+    /// Selects an encoding that the client supports. The protocol's default is UTF-16.
     pub(super) fn chosen(offered: Option<&[PositionEncodingKind]>) -> Encoding {
         let offers = |kind: &PositionEncodingKind| offered.is_some_and(|it| it.contains(kind));
         if offers(&PositionEncodingKind::UTF8) {
@@ -42,7 +42,7 @@ impl Encoding {
     }
 }
 
-/// A text with the places where its lines begin.
+/// A text with the positions of its lines.
 pub(super) struct TextLines<'t> {
     text: &'t str,
     starts: Arc<[usize]>,
@@ -54,7 +54,7 @@ impl<'t> TextLines<'t> {
         TextLines { text, starts: Self::starts(text), encoding }
     }
 
-    /// Of a text of which it is known where its lines begin.
+    /// Returns the text with known line positions.
     pub(super) fn with(text: &'t str, starts: Arc<[usize]>, encoding: Encoding) -> TextLines<'t> {
         TextLines { text, starts, encoding }
     }
@@ -63,7 +63,7 @@ impl<'t> TextLines<'t> {
         let bytes = text.as_bytes();
         let is_end = |at: &usize| match bytes.get(*at) {
             Some(b'\n') => true,
-            // A carriage return alone ends a line too.
+            // A single carriage return also ends a line.
             Some(b'\r') => bytes.get(*at + 1) != Some(&b'\n'),
             _ => false,
         };
@@ -87,7 +87,7 @@ impl<'t> TextLines<'t> {
         Range { start: self.position(place.start), end: self.position(place.end) }
     }
 
-    /// The byte at a place; the end of its line where that is shorter, the end of the text where it has fewer lines.
+    /// Returns the byte offset of a position. A position beyond a line or the text is moved to its end.
     pub(super) fn offset(&self, at: Position) -> usize {
         let line = at.line as usize;
         let Some(start) = self.starts.get(line).copied() else { return self.text.len() };
@@ -101,14 +101,14 @@ impl<'t> TextLines<'t> {
         start + self.line(line).len()
     }
 
-    /// A line without its end.
+    /// Returns a line without its line end.
     pub(super) fn line(&self, line: usize) -> &'t str {
         let start = self.starts.get(line).copied().unwrap_or(self.text.len());
         let end = self.starts.get(line + 1).copied().unwrap_or(self.text.len());
         self.text.get(start..end).unwrap_or_default().trim_end_matches(['\r', '\n'])
     }
 
-    /// The place behind the last letter of the line in which a byte stands.
+    /// Returns the position after the last character of the line that contains a byte.
     pub(super) fn end_of_line(&self, offset: usize) -> Position {
         let line = self.position(offset).line;
         let character = self.line(line as usize).chars().map(|letter| self.encoding.width(letter)).sum();

@@ -1,5 +1,5 @@
-//! Questions of the editor. What is about a text is answered from what was told last, if that is about its newest version;
-//! else when it is.
+//! Answers requests of the editor. A request about a document is answered from the last results, if they describe its newest version,
+//! or else after the next check.
 
 use std::path::Path;
 use std::time::Instant;
@@ -19,7 +19,7 @@ use super::worker::Task;
 
 enum Known {
     Now(KnownText),
-    /// It is being judged.
+    /// The document is being checked.
     Later,
     Never,
 }
@@ -40,7 +40,7 @@ impl Server<'_> {
         }
     }
 
-    /// Answers what is about a text, or lets it wait for what is not known yet.
+    /// Answers a request about a document, or queues it until the results are known.
     fn about_a_text(&mut self, since: Instant, request: Request) {
         let uri = request.params.get("textDocument").and_then(|it| it.get("uri")).and_then(Value::as_str);
         let Some(uri) = uri.map(str::to_owned) else {
@@ -54,7 +54,7 @@ impl Server<'_> {
     }
 
     fn known(&self, uri: &str) -> Known {
-        // What is not open is as it was told last.
+        // A closed document has its last results.
         let open = self.documents.get(uri);
         let Some(file) = open.map(|it| it.path.clone()).or_else(|| Some(real(&path_of(uri)?))) else {
             return Known::Never;
@@ -72,14 +72,14 @@ impl Server<'_> {
         Known::Now(KnownText { told, folder, file, path })
     }
 
-    /// Something new is known: whoever waited for it is answered.
+    /// Answers queued requests with new results.
     pub(super) fn ask_again(&mut self) {
         for (since, request) in std::mem::take(&mut self.waiting) {
             self.about_a_text(since, request);
         }
     }
 
-    /// Nothing will be known: nobody waits in vain.
+    /// Answers queued requests if there will be no results.
     pub(super) fn give_up_waiting(&mut self) {
         for (_, request) in std::mem::take(&mut self.waiting) {
             self.answer(request.id, &Value::Null);
@@ -122,7 +122,7 @@ impl Server<'_> {
         }
     }
 
-    /// As the editor has it, else as it was read.
+    /// Returns a document as the editor has it, or else as it was read from disk.
     fn text(&self, uri: &str, about: &KnownText) -> String {
         let sources = &about.told.judged.session.sources;
         let read = || {
@@ -176,7 +176,7 @@ impl Server<'_> {
         if self.client.resolves_edits {
             return self.answer(id, &actions);
         }
-        // Whoever does not ask for edits later gets them now.
+        // An editor that does not resolve actions later gets their edits now.
         let _ = self.tasks.send(Task::Edits { id, actions, is_list: true });
     }
 
@@ -190,7 +190,7 @@ impl Server<'_> {
         }
     }
 
-    /// Answers with actions that have their edits. One that came to nothing is refused, and left out of a list.
+    /// Answers with actions and their edits. An action without an edit is refused, or left out of a list.
     pub(super) fn answer_with_edits(&mut self, id: RequestId, edited: &[Edited], is_list: bool) {
         let with_edit = |it: &Edited| {
             let edit = Some(workspace_edit(&it.edits, &self.documents, self.client.takes_versions));

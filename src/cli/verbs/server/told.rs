@@ -1,4 +1,4 @@
-//! What is told of a folder: diagnostics, and prices beside the text, with places as the editor counts them.
+//! The diagnostics and prices of a folder, with positions as the editor counts them.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -24,18 +24,18 @@ use crate::source::{FileId, Sources, Span};
 
 const SOURCE: &str = "gpulint";
 
-/// More related places than an editor can show.
+/// The most related positions of a diagnostic.
 const MOST_RELATED: usize = 20;
 
-/// What one state of a folder comes to.
+/// The results of one state of a folder.
 pub(super) struct Told {
     pub(super) judged: Arc<JudgedTree>,
-    /// The versions of the open texts that it is about, by paths of the tree.
+    /// The versions of the open documents that it describes, by path in the tree.
     pub(super) versions: BTreeMap<String, i32>,
     pub(super) diagnostics: BTreeMap<PathBuf, Vec<Diagnostic>>,
 }
 
-/// A text that was asked about, and what is known of it.
+/// A requested document with its results.
 pub(super) struct KnownText {
     pub(super) told: Arc<Told>,
     pub(super) folder: PathBuf,
@@ -44,9 +44,9 @@ pub(super) struct KnownText {
     pub(super) path: String,
 }
 
-/// A price beside a line.
+/// A price next to a line.
 pub(super) struct LineCost {
-    /// Behind the last letter of the line.
+    /// The position after the last character of the line.
     pub(super) at: Position,
     pub(super) label: String,
     pub(super) resources: Vec<ResourceId>,
@@ -68,13 +68,13 @@ impl Told {
         Told { judged, versions, diagnostics }
     }
 
-    /// The version of an open text that it is about.
+    /// The version of an open document that it describes.
     pub(super) fn version_of(&self, file: &Path) -> Option<i32> {
         let path = file.strip_prefix(&self.judged.session.scope.root).ok()?.to_str()?;
         self.versions.get(path).copied()
     }
 
-    /// The calls of modules in a file, with what they make.
+    /// Returns the module calls in a file, with the resources that they create.
     fn calls(&self, file: FileId) -> Vec<report::CallOnLine> {
         let (sources, analysis) = (&self.judged.session.sources, &self.judged.analysis);
         let all = &analysis.inventory.resources;
@@ -97,7 +97,7 @@ impl Told {
         calls
     }
 
-    /// The prices beside the lines of a file, by its path in the tree.
+    /// Returns the prices next to the lines of a file, by its path in the tree.
     pub(super) fn prices(&self, path: &str, encoding: Encoding) -> Vec<LineCost> {
         let session = &self.judged.session;
         let known = session.sources.has(path).then(|| session.sources.open(path).ok()).flatten();
@@ -110,7 +110,7 @@ impl Told {
     }
 }
 
-/// Turns places into those of an editor; the lines of a file are looked for once.
+/// Converts positions for the editor. The lines of each file are indexed once.
 pub(super) struct Places<'j> {
     sources: &'j Sources,
     encoding: Encoding,
@@ -122,7 +122,7 @@ impl<'j> Places<'j> {
         Places { sources, encoding, texts: HashMap::new() }
     }
 
-    /// The path of the file that an author can change, and the place in it.
+    /// Returns the path of the source file, and the position in it.
     pub(super) fn range(&mut self, span: Span) -> (String, Range) {
         let origin = self.sources.origin(span);
         let range = self.with_lines(origin.file, |lines| lines.range(origin.range()));
@@ -163,7 +163,7 @@ impl<'j> Teller<'j> {
     fn findings(&mut self, lowest: Level) {
         let judged = self.judged;
         let report = judged.session.report(&judged.analysis, &judged.findings);
-        // What one text makes many times is told once, with how often.
+        // If one place creates many resources, the diagnostic is shown once, with their number.
         let mut told: Vec<(&Finding, String, usize)> = Vec::new();
         let mut known: HashMap<(&str, Span, String), usize> = HashMap::new();
         for finding in judged.counting().filter(|it| it.level >= lowest) {
@@ -202,7 +202,7 @@ impl<'j> Teller<'j> {
         );
     }
 
-    /// What matters and was not judged.
+    /// Adds relevant entries that were not evaluated.
     fn unjudged(&mut self, lowest: Level) {
         if lowest > Level::Note {
             return;
@@ -223,7 +223,7 @@ impl<'j> Teller<'j> {
         }
     }
 
-    /// Pages that do not load, rules that failed, and settings about rules that are not there.
+    /// Adds rule files that do not load, rules that failed, and settings about unknown rules.
     fn wrong_rules(&mut self) {
         let broken = self.judged.analysis.broken_rules.iter().cloned().map(crate::diagnostic::Diagnostic::from);
         for wrong in self.judged.session.wrong_rules().iter().cloned().chain(broken) {
@@ -238,7 +238,7 @@ impl<'j> Teller<'j> {
         }
     }
 
-    /// How the examples of a page that is open come out.
+    /// Adds the results of the examples in an open rule file.
     fn examples(&mut self, path: &str) {
         for proof in wrong_examples(self.judged, path) {
             let line = u32::try_from(proof.line.saturating_sub(1)).unwrap_or_default();
@@ -271,7 +271,7 @@ impl<'j> Teller<'j> {
     }
 }
 
-/// Something that kept a folder from being judged.
+/// Returns the diagnostic of an error that prevents the check of a folder.
 pub(super) fn wrong_at(wrong: &FailurePlace, encoding: Encoding) -> Diagnostic {
     Diagnostic {
         range: TextLines::of(&wrong.text, encoding).range(wrong.range.clone()),

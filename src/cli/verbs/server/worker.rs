@@ -1,5 +1,5 @@
-//! The one thread that reads and judges. It takes all that changed meanwhile before it begins, so that of a row of keystrokes
-//! only the last is judged, and what it says is about the newest texts that it knew.
+//! The worker thread, which reads and checks files. It takes all pending changes before it starts, so that for several keystrokes
+//! only the last state is checked.
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -18,12 +18,12 @@ use crate::cli::Failure;
 use crate::cli::workspace::Workspace;
 use crate::cli::world::file_tree::below;
 
-/// Nobody typed for so long: there is time to make the next run faster.
+/// The pause in typing after which the worker prepares a faster next check.
 const AT_REST: Duration = Duration::from_secs(1);
 
-/// What the worker is to know or to do.
+/// A task for the worker.
 pub(super) enum Task {
-    /// A folder is open, or is asked about otherwise than before.
+    /// A folder was opened, or its options changed.
     Open {
         folder: PathBuf,
         preferences: Preferences,
@@ -31,17 +31,17 @@ pub(super) enum Task {
     Close {
         folder: PathBuf,
     },
-    /// What the editor has for a file; nothing where it is closed.
+    /// The content of an open document, or `None` if it was closed.
     Text {
         folder: PathBuf,
         file: PathBuf,
         text: Option<(i32, String)>,
     },
-    /// Files may have changed on the disk.
+    /// Files can have changed on the disk.
     Refresh {
         folder: PathBuf,
     },
-    /// The edits of these actions are wanted.
+    /// The editor requests the edits of these actions.
     Edits {
         id: RequestId,
         actions: Vec<CodeAction>,
@@ -49,9 +49,9 @@ pub(super) enum Task {
     },
 }
 
-/// What the worker has to say.
+/// A message of the worker.
 pub(super) enum News {
-    /// It began to judge a folder.
+    /// The check of a folder started.
     Began {
         folder: PathBuf,
     },
@@ -59,11 +59,11 @@ pub(super) enum News {
         folder: PathBuf,
         told: Arc<Told>,
     },
-    /// Settings that cannot be used, or a mistake in this program.
+    /// Invalid settings, or a bug in this program.
     Failed {
         folder: PathBuf,
         why: String,
-        /// Where it stands, if it stands in files.
+        /// The positions of the errors in files.
         places: Vec<(PathBuf, Diagnostic)>,
     },
     Edits {
@@ -77,7 +77,7 @@ struct Folder {
     preferences: Preferences,
     workspace: Workspace,
     versions: BTreeMap<String, i32>,
-    /// Something changed since it was judged.
+    /// Whether something changed since the last check.
     is_dirty: bool,
     may_have_changed_on_disk: bool,
 }
@@ -94,7 +94,7 @@ impl Worker {
         Worker { client, tasks, news, folders: BTreeMap::new() }
     }
 
-    /// Works until nobody has a task any more.
+    /// Works until the main thread ends.
     pub(super) fn run(mut self) {
         loop {
             let next = if self.folders.values().any(|it| it.workspace.has_drifted()) {
@@ -203,7 +203,7 @@ impl Worker {
         failed.into_iter().for_each(|(folder, failure)| self.fail(folder, &failure));
     }
 
-    /// The edits of an action, as they are now; nothing where it is gone, or does something else than it should.
+    /// Returns the current edits of an action, or `None` if its finding is gone or the edits have another effect.
     fn edits(&mut self, action: CodeAction) -> Option<Edited> {
         let chosen = Chosen::of(&action)?;
         let encoding = self.client.encoding;
@@ -219,12 +219,12 @@ impl Worker {
     }
 
     fn say(&self, news: News) {
-        // Nobody listens any more where the editor has gone.
+        // If the editor has exited, messages are dropped.
         let _ = self.news.send(news);
     }
 }
 
-/// A mistake in this program ends no session of an editor.
+/// Catches panics, so that a bug does not end the editor's session.
 fn guarded<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| Err(Failure::from_panic(&*panic)))
 }

@@ -1,4 +1,4 @@
-//! `gpulint usage bill`: a bill as rows of what was paid for machines with accelerators.
+//! `gpulint usage bill`: extracts charges for machines with accelerators from a bill.
 
 use std::fs::File;
 use std::io;
@@ -12,7 +12,7 @@ use crate::measured::paid::row;
 use crate::report;
 use crate::usage::{BillImport, BillReport, Warehouse, bill_query};
 
-/// Keys of tags where none is given.
+/// The default tag keys.
 const TAGS: [&str; 2] = ["team", "project"];
 
 pub(super) fn run(arguments: &UsageBill) -> Result<Outcome, Failure> {
@@ -57,7 +57,7 @@ fn opened(path: &Path) -> Result<File, Failure> {
     }
 }
 
-/// Writes the rows, unless there are none or others could not be read; and says where each cent went.
+/// Writes the rows and a summary of all amounts. Writes nothing if there are no rows, or if some rows could not be read.
 fn written(done: &BillReport, arguments: &UsageBill) -> Result<Outcome, Failure> {
     for why in &done.wrong {
         output::complain(&format!("not read: {why}"));
@@ -100,7 +100,7 @@ fn written(done: &BillReport, arguments: &UsageBill) -> Result<Outcome, Failure>
     Ok(Outcome::Passed)
 }
 
-/// Negotiated prices are for those who negotiated them.
+/// Returns advice to exclude the file from git, because it contains negotiated prices.
 fn advice(path: &Path) -> Option<String> {
     let whole = path.canonicalize().ok()?;
     let repository = place::repository(whole.parent()?)?;
@@ -110,6 +110,7 @@ fn advice(path: &Path) -> Option<String> {
         let line = line.trim().trim_start_matches('/');
         line == name || line == row::FILE_NAME && name.ends_with(row::FILE_NAME)
     });
-    (!is_ignored)
-        .then(|| format!("the file contains negotiated prices: if others can read the repository, add `{name}` to .gitignore"))
+    (!is_ignored).then(|| {
+        format!("the file contains negotiated prices: if others can read the repository, add `{name}` to .gitignore")
+    })
 }

@@ -1,4 +1,4 @@
-//! `gpulint usage`: what to ask a server of metrics, and its answers as rows; bills as rows.
+//! `gpulint usage`: queries for metrics servers, and conversion of answers and bills into rows.
 
 mod bill;
 
@@ -18,11 +18,11 @@ use crate::report::{self, Format};
 use crate::source::Date;
 use crate::usage::{self, Metering, UsageReport, UsageWindow};
 
-/// Of one saved answer. A day of a thousand accelerators has about six.
+/// The largest saved answer. One day of a thousand accelerators has about 6 MiB.
 const LONGEST_BYTES: u64 = 128 << 20;
-/// Of all of them.
+/// The largest size of all saved answers together.
 const MOST_BYTES: u64 = 1 << 30;
-/// A signed token of many groups has some ten thousand.
+/// The longest token. A signed token with many groups has about ten thousand bytes.
 const LONGEST_TOKEN: u64 = 64 << 10;
 const MOST_FILES: usize = 20_000;
 
@@ -91,7 +91,7 @@ fn fetch(arguments: &UsageFetch) -> Result<Outcome, Failure> {
         max_reply_bytes: LONGEST_BYTES,
         max_total_bytes: MOST_BYTES,
         attempts: 3,
-        // Without a token there is nothing that must not be seen.
+        // Without a token, plain http reveals no secret.
         allow_plain_http: arguments.allow_plain_http || token.is_none(),
         headers: arguments.headers.iter().map(|(name, value)| (name.clone(), Secret::new(value.clone()))).collect(),
         ..network::settings(&ci::process_variable)
@@ -128,7 +128,7 @@ fn token(arguments: &UsageFetch) -> Result<Option<Secret>, Failure> {
     }
 }
 
-/// Files in the order of their names, whatever the disk says.
+/// Returns the files sorted by name.
 fn files_of(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     let mut files = Vec::new();
     for path in paths {
@@ -151,7 +151,10 @@ fn files_of(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     files.sort();
     files.dedup();
     match files.is_empty() {
-        true => Err(Failure::new("no saved answers found").with_help("pass files, or a directory with files that end in .json")),
+        true => {
+            Err(Failure::new("no saved answers found")
+                .with_help("pass files, or a directory with files that end in .json"))
+        }
         false => Ok(files),
     }
 }
@@ -167,7 +170,7 @@ fn small_file(path: &Path, most: u64) -> Result<Vec<u8>, Failure> {
     }
 }
 
-/// Writes the rows, unless there are none or something is missing; and says what was found.
+/// Writes the rows and a summary. Writes nothing if there are no rows, or if measurements are missing.
 fn written(report: &UsageReport, path: &Path, allow_partial: bool) -> Result<Outcome, Failure> {
     for note in &report.notes {
         output::complain(&format!("note: {note}"));
@@ -180,7 +183,9 @@ fn written(report: &UsageReport, path: &Path, allow_partial: bool) -> Result<Out
         return Ok(Outcome::Empty);
     }
     if !report.incomplete.is_empty() && !allow_partial {
-        output::complain("no file written; to write it anyway, add --allow-partial: the column `coverage` shows how many hours were measured");
+        output::complain(
+            "no file written; to write it anyway, add --allow-partial: the column `coverage` shows how many hours were measured",
+        );
         return Ok(Outcome::Incomplete);
     }
     output::save(path, &row::write(&report.rows))?;

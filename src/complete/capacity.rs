@@ -53,7 +53,7 @@ impl CapacityRequest {
             let (asked, has) = (asked?.get(), has.filter(|has| *has > 0.0)?);
             let (more, name) = (plain(asked), &machine.name);
             (asked > has)
-                .then(|| format!("the pod asks for {more} {what}, and {name} has {}: it never starts", plain(has)))
+                .then(|| format!("the pod requests {more} {what}, but {name} has only {}: the pod never starts", plain(has)))
         })
     }
 
@@ -77,7 +77,7 @@ impl CapacityRequest {
         })?;
         let (whose, names) = (providers.join(", "), accelerators.join(", "));
         Some(format!(
-            "the pod asks for {asked} {what}, and no machine of {whose} with {names} has more than {has}: it never starts"
+            "the pod requests {asked} {what}, but no machine of {whose} with {names} has more than {has}: the pod never starts"
         ))
     }
 
@@ -123,7 +123,7 @@ pub fn devices(resource: &Resource, catalog: &Catalog) -> Result<f64, String> {
     let count = match resource.fact(Key::AcceleratorCount) {
         Fact::Known(known) => known.value.as_number().unwrap_or(1.0),
         Fact::Unknown(unknown) => {
-            return Err(format!("how many accelerators a pod takes is not known: {}", unknown.why));
+            return Err(format!("the number of accelerators that the pod requests is unknown: {}", unknown.why));
         }
         Fact::Absent => 1.0,
     };
@@ -152,6 +152,6 @@ fn whole_devices(resource: &Resource, catalog: &Catalog, count: f64) -> Result<f
         // What it may be cut from agrees in practice: a profile names its share of the compute.
         None => catalog.slices(profile).iter().map(|slice| slice.max_instances).min(),
     };
-    let most = most.ok_or_else(|| format!("no accelerator is known to have slices of {profile}"))?;
+    let most = most.ok_or_else(|| format!("no known accelerator has slices of {profile}"))?;
     Ok(count / f64::from(most))
 }

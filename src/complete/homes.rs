@@ -195,20 +195,20 @@ impl HomeIndex {
             return Some((near(true), shared.clone()));
         }
         let why: String = if *pool.folder == *at && *pod.folder == *at {
-            format!("both stand in `{}`", shown(at))
+            format!("both are in `{}`", shown(at))
         } else if *pool.folder == *at {
-            format!("the pool stands in `{}`, around the pod", shown(at))
+            format!("the pool is in `{}`, a folder above the pod", shown(at))
         } else {
             let held = self.held.get(at)?;
             let (pools, pods) = (part_of(at, &pool.folder), part_of(at, &pod.folder));
             if *pod.folder == *at && held.pools.len() == 1 {
-                format!("only `{pools}` has pools, below the pod")
+                format!("`{pools}` is the only folder below the pod that has pools")
             } else if *pod.folder == *at {
-                named.then(|| format!("the pod names a pool of `{pools}`, below it"))?
+                named.then(|| format!("the pod names a pool that is in `{pools}`, a folder below the pod"))?
             } else {
                 let apart = !held.pods.contains(pools) && !held.pools.contains(pods);
                 let is_clear = named || (held.pods.len() == 1 && held.pools.len() == 1);
-                (apart && is_clear).then(|| format!("`{pools}` holds pools and `{pods}` pods of one thing"))?
+                (apart && is_clear).then(|| format!("`{pools}` has only pools and `{pods}` has only pods"))?
             }
         };
         Some((near(false), why.into()))

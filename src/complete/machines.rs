@@ -190,7 +190,7 @@ impl Completion<'_> {
             }
             Recognized::Family { accelerator, .. } => {
                 if let Some(accelerator) = accelerator {
-                    let why = format!("no machine is known by the name {name}, and this is what its family has");
+                    let why = format!("machine type {name} is unknown: this is the accelerator of its family");
                     let origin = machine.origin.clone().weakest(Origin::Inferred(why.into()));
                     follow(resource, Key::Accelerator, Value::text(accelerator), &Known { origin, ..machine.clone() });
                     self.memory(resource);
@@ -236,7 +236,7 @@ impl Completion<'_> {
         let has = || format!("{} carries {} {}", machine.name, plain(machine.count), machine.accelerator);
         let asked = resource.text(Key::Accelerator)?;
         if asked != machine.accelerator {
-            return Some(format!("{} and cannot take {asked}", has()));
+            return Some(format!("{}, so {asked} cannot be attached", has()));
         }
         let count = resource.number(Key::AcceleratorCount)?;
         // The part of a device that a machine has is one device to whoever asks for it.
@@ -331,7 +331,7 @@ impl Completion<'_> {
         let wanted = count.value.as_number()?;
         let machines = self.catalog.machines().filter(|it| it.provider == *provider && it.count == wanted);
         let candidates: Vec<Value> = machines.map(|it| Value::text(&*it.name)).collect();
-        let why = format!("it takes any machine with {} accelerators", plain(wanted));
+        let why = format!("any machine type with {} accelerators fits", plain(wanted));
         let machine = Unknown { span: count.span, why: why.into(), candidates };
         if machine.candidates.is_empty() {
             return None;
@@ -392,10 +392,10 @@ impl Completion<'_> {
                 Fact::known(Range { floor: 0.0, expected: 0.0, ceiling: most }, span, Origin::Written)
             }
             Some(_) => {
-                let why = resource.limits.iter().find_map(|limit| limit.most.why()).unwrap_or("its limit is not known");
+                let why = resource.limits.iter().find_map(|limit| limit.most.why()).unwrap_or("its limit is unknown");
                 Fact::unknown(why.to_owned(), span)
             }
-            None => Fact::unknown("its limit is known, and what a machine has is not".to_owned(), span),
+            None => Fact::unknown("the limit is known, but the number of accelerators per machine is not".to_owned(), span),
         };
     }
 
@@ -404,7 +404,7 @@ impl Completion<'_> {
         let Fact::Known(asked) = resource.fact(Key::EfaInterfaces).clone() else { return };
         let Some(interfaces) = asked.value.as_number().filter(|it| *it > 0.0) else { return };
         if resource.fact(Key::Provider).is_absent() {
-            let origin = Origin::Inferred("EFA is a network of AWS".into());
+            let origin = Origin::Inferred("EFA is an AWS network".into());
             resource.set(Key::Provider, Fact::known(Value::text(AWS), asked.span, origin));
         }
         if !resource.fact(Key::Machine).is_absent() || resource.text(Key::Provider) != Some(AWS) {
@@ -421,7 +421,7 @@ impl Completion<'_> {
         };
         let machines: Vec<Machine<'_>> = self.catalog.machines_of(AWS).filter(suits).collect();
         let names: Vec<Value> = machines.iter().map(|machine| Value::text(&*machine.name)).collect();
-        let why: Arc<str> = format!("a machine with {} interfaces of EFA", plain(interfaces)).into();
+        let why: Arc<str> = format!("a machine type with {} EFA interfaces", plain(interfaces)).into();
         let fact = match names.as_slice() {
             [] => return,
             [only] => Fact::known(only.clone(), asked.span, Origin::Inferred(why)),
@@ -498,7 +498,7 @@ impl Completion<'_> {
         let fact = match names.as_slice() {
             [] => return,
             [only] => {
-                let why = format!("only {only} has slices of {}", profile.value);
+                let why = format!("{only} is the only accelerator that has slices of {}", profile.value);
                 Fact::known(only.clone(), profile.span, Origin::Inferred(why.into()))
             }
             _ => {
@@ -534,7 +534,7 @@ impl Completion<'_> {
         let configured = self.defaults.region.as_deref();
         match configured.and_then(|region| self.catalog.region(provider, region)) {
             Some(region) => (region.to_owned(), "defaults.region"),
-            None => (self.catalog.base_region(provider).to_owned(), "the base region of the provider"),
+            None => (self.catalog.base_region(provider).to_owned(), "the provider's base region"),
         }
     }
 }
@@ -630,8 +630,8 @@ fn machine_types(resource: &mut Resource) {
 
 fn infer_provider(resource: &mut Resource, provider: &str, machine: &Fact<Value>) {
     let why = match machine.value() {
-        Some(name) => format!("{name} is a machine of {provider}"),
-        None => format!("the machine is one of {provider}"),
+        Some(name) => format!("{name} is a machine type of {provider}"),
+        None => format!("the machine type is one of {provider}"),
     };
     let span = machine.span().unwrap_or(resource.span);
     resource.set(Key::Provider, Fact::known(Value::text(provider), span, Origin::Inferred(why.into())));

@@ -191,7 +191,7 @@ impl PoolIndex {
             Some(Join {
                 pool: at,
                 span,
-                why: format!("it tolerates the taint of the only pool that fits; {why}").into(),
+                why: format!("the pod tolerates the taint of the only pool that fits; {why}").into(),
             })
         });
         together.next().filter(|_| together.next().is_none())

@@ -32,7 +32,7 @@ pub(super) fn infer_purposes(inventory: &mut Inventory) {
         .enumerate()
         .filter(|(_, it)| is_pool(it) && it.fact(Key::Purpose).is_absent())
         .filter_map(|(at, it)| match of_pool.get(it.address.as_str()) {
-            Some(agreement) => Some((at, agreement.purpose()?, "what runs on it says so")),
+            Some(agreement) => Some((at, agreement.purpose()?, "the pods on it have this purpose")),
             // What says which model it runs is no place for others.
             None if !it.fact(Key::Model).is_absent() => None,
             // One of which not even the kind of machine is known may be for processors.
@@ -40,7 +40,7 @@ pub(super) fn infer_purposes(inventory: &mut Inventory) {
             // Where somebody tries something out, pools are for others too.
             None => {
                 let purpose = beside(it).filter(|purpose| *purpose != Purpose::Interactive)?;
-                Some((at, purpose, "all pods with accelerators beside it say so"))
+                Some((at, purpose, "all GPU pods of its folder have this purpose"))
             }
         })
         .collect();

@@ -52,11 +52,11 @@ fn apply_switches(resource: &mut Resource, directory: &str, switches: &[(Sign, &
     let because = |span: Span, what: &str| Origin::Inferred(format!("`{}` {what}", sources.path(span.file)).into());
     let is_notebook = resource.front_end == FrontEnd::Kubernetes && resource.kind == "Notebook";
     if let Some((.., span)) = told(Sign::Culling).filter(|_| is_notebook && resource.fact(Key::Schedule).is_absent()) {
-        let origin = because(*span, "tells the notebook controller to stop what is idle");
+        let origin = because(*span, "makes the notebook controller stop idle notebooks");
         resource.set(Key::Schedule, Fact::known(Value::text("its platform when it is idle"), *span, origin));
     }
     if let Some((.., span)) = told(Sign::NoScaleDown).filter(|_| is_scaled_by_cluster(resource)) {
-        let origin = because(*span, "tells the cluster autoscaler so");
+        let origin = because(*span, "turns off scale-down of the cluster autoscaler");
         resource.set(Key::ScaleDown, Fact::known(Value::Flag(false), *span, origin));
     }
 }

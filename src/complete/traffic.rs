@@ -34,7 +34,7 @@ pub struct Traffic {
 
 /// What a label declares is nearer to the server; of several tables the last one decides.
 pub(super) fn settle_traffic(resource: &mut Resource, traffic: &[Traffic]) {
-    let why: Arc<str> = "`traffic` of the settings says so".into();
+    let why: Arc<str> = "set by `traffic` in the settings".into();
     for table in traffic.iter().rev().filter(|table| table.about.covers(resource)).collect::<Vec<_>>() {
         for (key, number) in table.said.iter().filter(|(_, number)| *number > 0.0) {
             if resource.fact(*key).is_absent() {

@@ -249,7 +249,7 @@ impl Parsed {
             let opens = OPENING.find_iter(document).count();
             let is_template = self.file.rendered.is_none() && self.file.of_chart && self.inferred.is_some();
             (is_template && opens > CLOSING.find_iter(document).count())
-                .then(|| Arc::from("it stands in a template under a condition that was not evaluated"))
+                .then(|| Arc::from("it is in a template, under a condition that gpulint did not evaluate"))
         };
         let why = self.file.perhaps.clone().or_else(unrendered)?;
         Some(Arc::new(Unknown { span, why, candidates: Vec::new() }))

@@ -188,7 +188,7 @@ fn read_with(library: &Library<'_>, sources: &Sources, paths: &[String], options
     add_units(sources, units, options, &mut reading);
     plans::read(sources, plans, options, &mut reading);
     for path in left_out.into_iter().filter(|it| harmless::may_rent(library, it, embedded::carries_manifests)) {
-        let reason = "a module that nothing here calls: what it is given is not known";
+        let reason = "no file here calls this module: its inputs are unknown";
         reading.inventory.skipped.push(Skipped::new(SkipKind::UncalledModule, path, reason));
     }
     let others = rounds.other.get().map(Library::modules).unwrap_or_default();
@@ -210,10 +210,10 @@ fn read_with(library: &Library<'_>, sources: &Sources, paths: &[String], options
             reading.inventory.diagnostics.extend(module.errors_of_repeats());
         } else if module.is_of_alternatives {
             let reason = match module.is_picked {
-                true => "a script picks one of the files that declare the same: the dearest counts",
+                true => "a script picks one of the files that declare the same addresses: the most expensive one counts",
                 false => {
-                    "files that repeat each other, with no backend, values or lock file: alternatives, of which the \
-                     dearest counts"
+                    "alternatives: these files declare the same addresses, with no backend, values or lock file; the most \
+                     expensive one counts"
                 }
             };
             let skipped = Skipped::new(SkipKind::Alternatives, &module.directory, reason);
@@ -319,7 +319,7 @@ impl TerraformReading {
     }
 
     fn tell_unused<'a>(&mut self, files: impl Iterator<Item = &'a String>) {
-        let reason = "a file of variables that no run uses: --var-file or `[[runs]]` says which root it is for";
+        let reason = "no deployment uses this variable file: name its root with --var-file or `[[runs]]`";
         let skipped = files.map(|path| Skipped::new(SkipKind::UnusedVariables, path, reason));
         self.inventory.skipped.extend(skipped);
     }

@@ -78,7 +78,7 @@ fn perhaps(block: &Block) -> Option<Arc<Unknown<RawTree>>> {
             return None;
         }
         Fact::Unknown(unknown) => (unknown.why.clone(), unknown.span),
-        Fact::Known(known) if known.value.floor <= 0.0 => ("there may be none of it".into(), known.span),
+        Fact::Known(known) if known.value.floor <= 0.0 => ("its number may be 0".into(), known.span),
         Fact::Known(_) | Fact::Absent => return None,
     };
     Some(Arc::new(Unknown { span, why, candidates: Vec::new() }))
@@ -147,7 +147,7 @@ impl Builder {
         }
         // a secret must not reach a message, whatever a page says
         if value.sensitive {
-            return RawTree::unknown("it is sensitive", value.span);
+            return RawTree::unknown("the value is sensitive", value.span);
         }
         let data = match &value.data {
             Data::Null => RawData::Null,

@@ -296,7 +296,7 @@ fn hostile_charts_end_and_hide_nothing() {
     for number in 0..24 {
         assert!(said.all.contains(&format!("Pod/pod{number:02}")), "the pod of chart {number} is lost: {}", said.all);
     }
-    assert!(said.all.contains("read without rendering it: it takes more steps than any chart"), "{}", said.all);
+    assert!(said.all.contains("read without rendering: it takes more steps than any chart"), "{}", said.all);
 }
 
 /// All charts of a run together have one memory.

@@ -72,7 +72,7 @@ fn add(parsed: &mut Vec<Parsed>, made: Made) {
     for place in made.too_much {
         if let Some(file) = parsed.get_mut(place) {
             let path = file.file.path.to_string();
-            let reason = "it makes more than is read: the rest counts as it is written";
+            let reason = "this object generates more objects than gpulint reads: the others count as written";
             file.skipped.get_or_insert(Skipped::new(SkipKind::Limit, path, reason));
         }
     }

@@ -200,7 +200,7 @@ fn release_name(object: &Object<'_>, layers: &Layers, at: &Node) -> Option<Arc<s
 
 /// Values that a release takes and that nobody here has.
 fn without(sources: &Sources, object: &Object<'_>, (name, at): &(Arc<str>, Span)) -> Skipped {
-    let reason = format!("{} is rendered without `{name}`, a file of values that is not at hand", object.address());
+    let reason = format!("{} is rendered without its values file `{name}`, which is not in this repository", object.address());
     let path = sources.path(sources.origin(*at).file);
     Skipped::new(SkipKind::MissingValues, path, render::in_one_line(&reason))
 }

@@ -7,7 +7,7 @@ use crate::source::{Sources, join, parent};
 
 /// What values are called that no template is known for.
 pub(in crate::kubernetes) const VALUES: &str = "Values";
-pub(in crate::kubernetes) const VALUES_ALONE: &str = "values of a chart, read without their templates";
+pub(in crate::kubernetes) const VALUES_ALONE: &str = "chart values, read without their templates";
 
 /// Directories between a chart and its templates are few.
 const FARTHEST: usize = 8;

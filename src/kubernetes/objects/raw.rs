@@ -64,7 +64,7 @@ impl Builder {
             return RawTree::too_large(node.span);
         }
         if is_hole(node) {
-            return RawTree::unknown("a template directive stands here", node.span);
+            return RawTree::unknown("a template directive sets this value", node.span);
         }
         let data = match &node.data {
             NodeData::Scalar { text, plain } => scalar(text, *plain).unwrap_or_else(|why| {
@@ -80,7 +80,7 @@ impl Builder {
                 let mut known: BTreeMap<Arc<str>, RawTree> = BTreeMap::new();
                 for entry in entries.iter() {
                     if placeholder(&entry.key).is_some() {
-                        let RawTree { data, .. } = RawTree::unknown("a key is filled in elsewhere", entry.key_span);
+                        let RawTree { data, .. } = RawTree::unknown("another program fills in a key", entry.key_span);
                         open = if let RawData::Unknown(unknown) = data { Some(unknown) } else { open };
                         continue;
                     }

@@ -87,7 +87,7 @@ fn claimed(claim: &Node, index: &ObjectIndex<'_>) -> Option<PodRequest> {
 fn elsewhere(name: &str, claim: &Node) -> Option<PodRequest> {
     let mut names = [Some(name), claim.text_at("name").map(|name| &**name)].into_iter().flatten();
     let device = Device { key: String::new(), vendor: String::new(), ..Device::default() };
-    let why = format!("the claim `{}` is not in the text", amount::shorten(name));
+    let why = format!("the claim `{}` is not in any file", amount::shorten(name));
     names.any(accelerators::are_in_name).then(|| PodRequest::new(&device, Fact::unknown(why, claim.span), claim.span))
 }
 
@@ -110,7 +110,7 @@ fn sum<'n>(requests: impl Iterator<Item = &'n Node>, span: Span, index: &ObjectI
         let exact = request.get("exactly").or(choice).unwrap_or(request);
         let Some(mut one) = device(exact, span, index) else { continue };
         if request.get("firstAvailable").is_some_and(|choices| choices.items().len() > 1) {
-            one.weaken("the first of several choices, which the scheduler may pass over");
+            one.weaken("the first of several alternatives; the scheduler may choose another");
         }
         all = Some(match all {
             None => one,
@@ -138,7 +138,7 @@ fn device(exact: &Node, span: Span, index: &ObjectIndex<'_>) -> Option<PodReques
         }
     };
     let count = match exact.text_at("allocationMode") {
-        Some(mode) if &**mode == "All" => Fact::unknown("all devices of a node are asked for", class.span),
+        Some(mode) if &**mode == "All" => Fact::unknown("the claim requests all devices of a node", class.span),
         _ => exact.get("count").map_or(Fact::written(1.0, class.span), amount::number),
     };
     let mut request = PodRequest::new(device, count, span);
@@ -146,7 +146,7 @@ fn device(exact: &Node, span: Span, index: &ObjectIndex<'_>) -> Option<PodReques
         select(&mut request, selector);
     }
     if device.slice && request.slice.is_none() {
-        request.count = Fact::unknown("a slice of a device is asked for, and its size is not written", class.span);
+        request.count = Fact::unknown("the claim requests a slice of a device and sets no size", class.span);
     }
     Some(request)
 }
@@ -172,7 +172,7 @@ fn select(request: &mut PodRequest, selector: &Node) {
         } else if part.contains("productName") {
             let chips = DEVICES.names.iter().filter(|name| name.fact == LabelMeaning::Accelerator);
             if let Some(chip) = chips.into_iter().find_map(|name| name.find(value)) {
-                let origin = Origin::Inferred("an expression over product names".into());
+                let origin = Origin::Inferred("found in an expression over product names".into());
                 request.chip = Fact::known(chip.into(), selector.span, origin);
             }
         }

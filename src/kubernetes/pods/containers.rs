@@ -95,7 +95,7 @@ fn all_from(from: &Node, container: &mut Container, index: &ObjectIndex<'_>) {
     let map = from.text_at("configMapRef.name");
     let Some(data) = map.and_then(|name| config(name, from, index)) else {
         let name = map.or(from.text_at("secretRef.name")).map_or("?", |name| name);
-        container.open_env = Some(format!("more variables come from `{name}`, which is not in the text").into());
+        container.open_env = Some(format!("more variables come from `{name}`, which no file here defines").into());
         return;
     };
     for (number, entry) in data.entries().iter().enumerate() {
@@ -167,9 +167,9 @@ fn value_from(from: &Node, index: &ObjectIndex<'_>) -> Word {
         };
     }
     let why: Arc<str> = if let Some((name, key)) = reference("configMapKeyRef") {
-        format!("`{key}` of the ConfigMap `{name}` is not in the text").into()
+        format!("no file here defines `{key}` of the ConfigMap `{name}`").into()
     } else if let Some((name, key)) = reference("secretKeyRef") {
-        format!("`{key}` stands in the Secret `{name}`").into()
+        format!("`{key}` comes from the Secret `{name}`").into()
     } else {
         "the cluster sets it".into()
     };

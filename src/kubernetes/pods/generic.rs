@@ -30,16 +30,16 @@ const DEEPEST: usize = 40;
 const MADE_FOR_OTHERS: [&str; 5] = ["Template", "Class", "Profile", "Runtime", "Blueprint"];
 
 pub(in crate::kubernetes) fn collect(object: &Object<'_>, above: &Above, out: &mut Vec<PodGroup>) {
-    let why = format!("{} is no known kind; its pods are found by their shape", object.kind);
+    let why = format!("the kind {} is unknown: gpulint recognizes its pods by their fields", object.kind);
     let why: Arc<str> = why.into();
     let mut above = above.clone();
     if object.kind.ends_with("Job") {
-        let inferred = |value| Fact::known(value, object.head, Origin::Inferred("its kind is a job".into()));
+        let inferred = |value| Fact::known(value, object.head, Origin::Inferred("its kind ends with Job".into()));
         fill(&mut above.facts, Key::EndsByItself, inferred(Value::Flag(true)));
         fill(&mut above.facts, Key::Purpose, inferred(Purpose::Batch.into()));
     }
     if MADE_FOR_OTHERS.iter().any(|ending| object.kind.ends_with(ending)) {
-        above.count = Fact::unknown(format!("a {} may only be what others are made of", object.kind), object.head);
+        above.count = Fact::unknown(format!("a {} may only be a template for other objects", object.kind), object.head);
     }
     walk(object.root, &Shape { why, of_values: false }, &above, &[], 0, out);
 }

@@ -203,7 +203,7 @@ impl<'t> One<'_, 't> {
             self.machines.taints.iter().flat_map(|path| self.nodes(path)).find(|node| {
                 amount::is_hole(node) || node.items().iter().any(amount::is_hole) || node.text().is_some()
             });
-        let why = || "what is filled in elsewhere stands among its taints".into();
+        let why = || "another program fills in some of its taints".into();
         selector.open = hole.map(|node| Unknown { span: node.span, why: why(), candidates: Vec::new() });
         selector
     }

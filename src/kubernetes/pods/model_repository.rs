@@ -19,7 +19,7 @@ pub(super) fn settings(files: &[FileId], index: &ObjectIndex<'_>) -> Option<Vec<
     let sources = index.sources()?;
     let models: Vec<(Span, bool)> = files.iter().filter_map(|file| unbatched(*file, &sources.text(*file))).collect();
     let (span, _) = models.first().filter(|_| models.iter().all(|(_, alone)| *alone))?;
-    let why = Origin::Inferred("a folder of the tree is called as its repository of models".into());
+    let why = Origin::Inferred("a folder here has the name of its model repository".into());
     let value = Fact::known(Arc::from("1"), *span, why);
     Some(vec![Setting { path: "max_batch_size".to_owned(), value }])
 }

@@ -76,7 +76,7 @@ fn is_small(file: FileId, index: &ObjectIndex<'_>) -> bool {
 /// What a part of stands for something else is not known.
 fn filled_in(setting: Setting) -> Setting {
     let value = match setting.value {
-        Fact::Known(known) if known.value.contains("${") => Fact::unknown("it is filled in elsewhere", known.span),
+        Fact::Known(known) if known.value.contains("${") => Fact::unknown("another program fills in this value", known.span),
         value => value,
     };
     Setting { value, ..setting }

@@ -143,7 +143,7 @@ fn said(facts: &mut Facts, condition: &Condition, label: &Label, all: &[Conditio
     if let Some(part) = &label.owned
         && let Some((value, span)) = condition.values.iter().find(|(value, _)| value.contains(part.as_str()))
     {
-        let origin = Origin::Inferred(format!("`{value}` is no hardware that is rented out").into());
+        let origin = Origin::Inferred(format!("`{value}` hardware cannot be rented").into());
         fill(facts, Key::Purchase, Fact::known(Purchase::OnPrem.into(), *span, origin));
     }
     let Some(fact) = label.fact else { return };
@@ -164,7 +164,7 @@ fn said(facts: &mut Facts, condition: &Condition, label: &Label, all: &[Conditio
     };
     if condition.values.is_empty() {
         let any = matches!(fact, LabelMeaning::AcceleratorCount | LabelMeaning::Vendor);
-        let why = format!("any value of {} will do", condition.key);
+        let why = format!("any value of {} fits", condition.key);
         fill(facts, key, if any { Fact::unknown(why, condition.span) } else { Fact::Absent });
         return;
     }
@@ -211,13 +211,13 @@ fn one(label: &Label, fact: LabelMeaning, text: &Arc<str>, span: Span) -> Fact<V
         | LabelMeaning::SharedBy
         | LabelMeaning::TimeLimitSeconds => match text.parse::<f64>() {
             Ok(number) => Value::Number(number * label.scale.unwrap_or(1.0)),
-            Err(_) => return Fact::unknown(format!("`{text}` is no number"), span),
+            Err(_) => return Fact::unknown(format!("`{text}` is not a number"), span),
         },
         _ if label.any.is_some() => Value::text(label.any.clone().unwrap_or_default()),
         _ if label.map.is_empty() => Value::Text(text.clone()),
         _ => match label.map.get(&**text) {
             Some(value) => Value::text(value.as_str()),
-            None => return Fact::unknown(format!("`{text}` is no known value of {}", label.key), span),
+            None => return Fact::unknown(format!("`{text}` is not a known value of {}", label.key), span),
         },
     };
     Fact::written(value, span)
@@ -236,7 +236,7 @@ fn several(condition: &Condition, mut values: Vec<(Fact<Value>, Span)>) -> Fact<
         };
     }
     let candidates: Vec<Value> = values.iter().filter_map(|(fact, _)| fact.value().cloned()).collect();
-    let why = format!("it may be any of {} values of {}", values.len(), condition.key);
+    let why = format!("{} values of {} are possible", values.len(), condition.key);
     Fact::Unknown(Unknown { span: condition.span, why: why.into(), candidates })
 }
 
@@ -257,7 +257,7 @@ fn families(condition: &Condition, all: &[Condition]) -> Fact<Value> {
     }
     let sizes = other_condition(condition, all, LabelMeaning::Size).map_or_else(|| vec!["*".to_owned()], texts);
     let names: Vec<&str> = condition.values.iter().map(|(text, _)| &**text).collect();
-    let why = format!("any machine with {} {}", condition.key, names.join(" or "));
+    let why = format!("any machine type with {} {}", condition.key, names.join(" or "));
     let families = names.iter().filter(|name| name.len() > 1).take(MOST);
     let machines = families.flat_map(|name| sizes.iter().map(move |size| Value::text(format!("{name}.{size}"))));
     let candidates: Vec<Value> = machines.collect();
@@ -300,7 +300,7 @@ fn category(condition: &Condition, label: &Label, all: &[Condition]) -> Fact<Val
         return Fact::Absent;
     }
     let names: Vec<&str> = condition.values.iter().map(|(text, _)| &**text).collect();
-    let why = format!("any machine of the category {}", names.join(" or "));
+    let why = format!("any machine type of the category {}", names.join(" or "));
     let generations = match other_condition(condition, all, LabelMeaning::Generation) {
         Some(Condition { above: Some(above), .. }) => {
             (above.saturating_add(1)..=LAST_GENERATION).map(|it| it.to_string()).collect()
@@ -337,7 +337,7 @@ fn names(facts: &mut Facts, condition: &Condition) {
             // The name of a family leaves open which of its machines it is.
             LabelMeaning::Family => Fact::Unknown(Unknown {
                 span: *span,
-                why: format!("any machine of the family in {why}").into(),
+                why: format!("any machine type of the family in {why}").into(),
                 candidates: vec![Value::text(found)],
             }),
             _ => Fact::known(Value::text(found), *span, origin.clone()),

@@ -135,7 +135,7 @@ impl Pod {
                 },
                 several => Fact::Unknown(Unknown {
                     span: condition.span,
-                    why: "it may have several values".into(),
+                    why: "several values are possible".into(),
                     candidates: several.iter().map(|(text, _)| text.clone()).collect(),
                 }),
             };
@@ -193,7 +193,7 @@ impl Pod {
             Some((cards.find_map(|name| name.find(taint.value.as_ref()?))?, taint.span))
         });
         named.map_or(Fact::Absent, |(card, span)| {
-            Fact::known(Value::text(card), span, Origin::Inferred("the taint that it tolerates names it".into()))
+            Fact::known(Value::text(card), span, Origin::Inferred("named in a taint that it tolerates".into()))
         })
     }
 
@@ -236,7 +236,7 @@ impl Pod {
         }
         let mut lists = self.spec.get("volumes").into_iter().chain(mounts);
         if let Some(hole) = lists.find(|list| amount::is_hole(list) || list.items().iter().any(amount::is_hole)) {
-            return Fact::unknown("a template directive stands among its volumes", hole.span);
+            return Fact::unknown("a template directive sets some of its volumes", hole.span);
         }
         Fact::known(Value::Flag(false), self.spec.span, crate::inventory::Origin::Default)
     }

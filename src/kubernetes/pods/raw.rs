@@ -102,10 +102,10 @@ fn open_place(pod: &Pod) -> Option<(Arc<str>, Span)> {
 fn open(node: &Node) -> Option<(Arc<str>, Span)> {
     let filled = |node: &Node| node.text().and_then(|text| placeholder(text)).map(|why| (why.into(), node.span));
     if is_hole(node) {
-        return Some(("a template directive stands here".into(), node.span));
+        return Some(("a template directive sets this value".into(), node.span));
     }
     let inside = |entry: &NodeEntry| match entry.value.text() {
-        _ if placeholder(&entry.key).is_some() => Some(("a key is filled in elsewhere".into(), entry.key_span)),
+        _ if placeholder(&entry.key).is_some() => Some(("another program fills in a key".into(), entry.key_span)),
         Some(_) if &*entry.key == "key" => filled(&entry.value),
         Some(_) => None,
         None => open(&entry.value),

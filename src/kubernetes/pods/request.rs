@@ -15,7 +15,7 @@ use crate::kubernetes::rows::devices::{DEVICES, Device};
 use crate::kubernetes::rows::table::Amount;
 
 /// Why the part of a device that slices of several sizes are together is not told.
-pub(in crate::kubernetes) const SIZES: &str = "slices of several sizes are asked for together";
+pub(in crate::kubernetes) const SIZES: &str = "the pod requests slices of several sizes";
 
 /// The key that is meant where only a number of GPUs is written.
 const USUAL: &str = "nvidia.com/gpu";
@@ -71,7 +71,7 @@ fn annotated(pod: &Pod) -> Option<PodRequest> {
         annotations.entries().iter().find_map(|entry| Some((entry, DEVICES.annotation(&entry.key)?)))?;
     let span = entry.span();
     let count = if device.shared {
-        Fact::unknown("the part of a device depends on its memory", span)
+        Fact::unknown("the share of a device depends on its memory", span)
     } else {
         amount::amount(&entry.value)
     };
@@ -233,7 +233,7 @@ impl Tally {
 /// what others ask for.
 fn asked(amount: &Node, part: &PodContainer, span: Span) -> Fact<f64> {
     match amount::amount(amount) {
-        Fact::Absent if part.node.text_at("image").is_some() => Fact::unknown("no amount is written", span),
+        Fact::Absent if part.node.text_at("image").is_some() => Fact::unknown("no amount is set", span),
         other => other,
     }
 }
@@ -288,9 +288,9 @@ fn scaled(count: Fact<f64>, device: Option<&Device>, part: Option<&Result<f64, S
     match part {
         _ if count.value() == Some(&0.0) => count,
         Some(Ok(part)) => count.map(|count| count * part),
-        Some(Err(span)) => Fact::unknown("the part of a device depends on its memory", *span),
+        Some(Err(span)) => Fact::unknown("the share of a device depends on its memory", *span),
         None if device.shared => {
-            Fact::unknown("the device is shared; how much of it one share is stands elsewhere", span)
+            Fact::unknown("the device is shared, and the size of a share is not set here", span)
         }
         None => count.map(|count| count / device.per.unwrap_or(1.0)),
     }

@@ -165,7 +165,7 @@ fn ends(pod: &Pod, facts: &Facts) -> Fact<Value> {
         .get("restartPolicy")
         .filter(|policy| policy.text().is_some_and(|policy| matches!(&**policy, "Never" | "OnFailure")));
     match policy.filter(|_| !serves(facts) && !listens(pod)) {
-        Some(policy) => inferred("nothing starts it again when its commands are done", policy.span),
+        Some(policy) => inferred("nothing restarts it when its commands end", policy.span),
         None => Fact::Absent,
     }
 }
@@ -175,7 +175,7 @@ fn looks(pod: &Pod) -> Fact<Value> {
     let mut asking = pod.containers.iter().filter(|part| request::asks(part)).peekable();
     let Some(first) = asking.peek().map(|part| part.node.span) else { return Fact::Absent };
     match asking.all(|part| only_looks(part) || tests_once(part).is_some()) {
-        true => Fact::known(Value::Flag(true), first, Origin::Inferred("its program shows or tries a device".into())),
+        true => Fact::known(Value::Flag(true), first, Origin::Inferred("its program only lists or tests a device".into())),
         false => Fact::Absent,
     }
 }
@@ -296,7 +296,7 @@ fn evidence<'a>(
     }
     for part in pod.containers.iter().filter(|part| only_looks(part)) {
         evidence.push(Evidence {
-            says: Says::Does(Purpose::Test, "its command only shows the devices"),
+            says: Says::Does(Purpose::Test, "its command only lists the devices"),
             span: part.node.span,
         });
     }

@@ -79,9 +79,9 @@ pub(super) fn only_sleeps(part: &PodContainer, pod: &Pod, index: &ObjectIndex<'_
     waiting(part, pod, index).is_some_and(|(why, _)| matches!(why, SLEEPS | NAPS | LOOKS))
 }
 
-const NAPS: &str = "its command only sleeps, and is started again";
-const LOOKS: &str = "its command only shows the devices, for ever";
-const SLEEPS: &str = "its command sleeps for ever";
+const NAPS: &str = "its command only sleeps, and Kubernetes restarts it";
+const LOOKS: &str = "its command lists the devices forever";
+const SLEEPS: &str = "its command sleeps forever";
 const PEOPLE: &str = "people work in it";
 
 /// A command that never ends and asks nothing of an accelerator.

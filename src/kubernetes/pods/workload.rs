@@ -350,7 +350,7 @@ fn pods_of(object: &Object<'_>, pods: &'static Pods, above: &Above, out: &mut Ve
         let is_overlay = pod.is_overlay();
         let is_patch = open && is_overlay;
         if is_patch {
-            count = Fact::unknown("it only changes another object, whose number stands there", object.head);
+            count = Fact::unknown("it is a patch: the patched object sets the number", object.head);
         }
         out.push(PodGroup { role, pod, count, facts, by_shape: None, of_values: false, is_overlay, is_patch });
     }

@@ -37,7 +37,7 @@ pub(in crate::kubernetes) fn merge(found: &mut Vec<FoundResource>, others: Vec<V
 
 /// Makes unknown what the readings of one object do not agree on.
 fn unite(one: &mut Resource, others: &[Resource], may_be_missing: bool) {
-    let why: Arc<str> = "it stands in a template under a condition that was not evaluated".into();
+    let why: Arc<str> = "it is in a template, under a condition that gpulint did not evaluate".into();
     let keys: BTreeSet<Key> = [&*one].into_iter().chain(others).flat_map(|it| it.facts().map(|(key, _)| key)).collect();
     for key in keys {
         let facts = || others.iter().map(|it| it.fact(key));

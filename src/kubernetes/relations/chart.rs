@@ -35,7 +35,7 @@ pub(in crate::kubernetes) fn infer(resource: &mut Resource, why: &Arc<str>, of_c
     if let (VALUES, Fact::Known(Known { span, origin: Origin::Inferred(_), .. })) =
         (resource.kind.as_str(), resource.fact(Key::SharedMemory).clone())
     {
-        resource.set(Key::SharedMemory, Fact::unknown("the template of the chart decides about volumes", span));
+        resource.set(Key::SharedMemory, Fact::unknown("the chart's template sets the volumes", span));
     }
     resource.count = weakened(std::mem::take(&mut resource.count), why);
 }

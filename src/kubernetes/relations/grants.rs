@@ -17,8 +17,8 @@ pub(in crate::kubernetes) fn unjudged(sources: &Sources, object: &Object<'_>, ro
         DEVICES.device(&it.key).is_some() && amount::amount(&it.value).value().is_none_or(|amount| *amount > 0.0)
     })?;
     let address = object.address();
-    let reason = format!("{address} gives {} to each container that asks for nothing itself", entry.key);
+    let reason = format!("{address} gives {} to each container that requests no resources itself", entry.key);
     let path = sources.path(sources.origin(entry.span()).file);
     let told = Unjudged::new(SkipKind::Grant, path, reason).about(&address).at(object.root.span);
-    Some(told.with_cure("write the accelerators where a container needs them"))
+    Some(told.with_cure("set the accelerators in the containers that need them"))
 }

@@ -10,15 +10,15 @@ pub(super) fn why(from: &str, to: &str, is_only: bool) -> Option<Arc<str>> {
     let (from, to) = (parent(from), parent(to));
     let shown = |folder: &str| if folder.is_empty() { ".".to_owned() } else { folder.to_owned() };
     if from == to {
-        return Some(format!("it is named there; both stand in `{}`", shown(from)).into());
+        return Some(format!("that object names it; both are in `{}`", shown(from)).into());
     }
     if is_below(to, from) {
-        return Some(format!("it is named there, in `{}` around it", shown(from)).into());
+        return Some(format!("an object in `{}`, a folder above, names it", shown(from)).into());
     }
     if is_below(from, to) {
-        return Some(format!("it is named there, in `{}` below it", shown(from)).into());
+        return Some(format!("an object in `{}`, a folder below, names it", shown(from)).into());
     }
-    is_only.then(|| "it is named there, and nothing else in the tree has that name".into())
+    is_only.then(|| "that object names it, and no other object has this name".into())
 }
 
 /// All paths stand in one folder.

@@ -115,8 +115,8 @@ fn tell(found: &mut [(Arc<str>, FoundResource)], out: &HashMap<usize, usize>) {
         places.sort_unstable();
         let Some((_, first)) = places.first().and_then(|&place| found.get(place)) else { continue };
         let why = match places.len() {
-            1 => "it made this, which is counted with it".to_owned(),
-            more => format!("it made this and {} more, which are counted with it", more - 1),
+            1 => "it created this object, which is part of its cost".to_owned(),
+            more => format!("it created this object and {} more, which are part of its cost", more - 1),
         };
         let (to, span) = (first.resource.address.clone(), first.resource.span);
         if let Some((_, stands)) = found.get_mut(owner) {

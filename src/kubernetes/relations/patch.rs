@@ -47,7 +47,7 @@ fn open(resource: &mut Resource) {
             Fact::Absent => false,
         };
         if !is_said {
-            let why = "it only changes another object, and the rest stands there";
+            let why = "it is a patch: the patched object sets the rest";
             resource.set(key, Fact::unknown(why, resource.span));
         }
     }

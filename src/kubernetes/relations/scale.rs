@@ -159,7 +159,7 @@ fn attach(found: &mut FoundResource, scaler: &Scaler, decides: bool, why: Arc<st
     let resource = &mut found.resource;
     // A cluster takes no autoscaler whose maximum is none: what the workload says itself stays true.
     let allows_none = scaler.count.value().is_some_and(|range| range.ceiling < 1.0);
-    let why = if allows_none { format!("{why}; a maximum of 0 is refused and changes nothing").into() } else { why };
+    let why = if allows_none { format!("{why}; Kubernetes refuses a maximum of 0, so it changes nothing").into() } else { why };
     resource.links.push(Link { kind: LinkKind::Autoscaler, to: scaler.address.clone(), span: scaler.span, why });
     if allows_none {
         return;

@@ -86,7 +86,7 @@ pub(in crate::kubernetes) fn apply(all: &[Sharing], found: &mut [(Arc<str>, Foun
         if near.any(|other| other.replicas != first.replicas || other.way != first.way) {
             continue;
         }
-        let why: Arc<str> = format!("`{}` tells the device plugin to share each", first.path).into();
+        let why: Arc<str> = format!("`{}` makes the device plugin share each accelerator", first.path).into();
         let known = |value| Fact::known(value, first.span, Origin::Inferred(why.clone()));
         resource.set(Key::SharedBy, known(Value::Number(first.replicas)));
         resource.set(Key::Sharing, known(Value::text(first.way)));

@@ -75,7 +75,7 @@ impl Deployed {
                 |node: &&Node| !(node.items().is_empty() && node.entries().is_empty() && node.text().is_none());
             let mut there = nodes(path.all(object.root)).into_iter().filter(is_there);
             let node = there.find(|node| matters(node.span, what))?;
-            let reason = format!("{address} changes what it deploys by `{what}`, which is not followed here");
+            let reason = format!("{address} changes the deployed objects with `{what}`, which gpulint ignores");
             let known = if READING.contains(&what) { self.read_by(sources, node) } else { String::new() };
             Some(Unjudged {
                 known,
@@ -109,7 +109,7 @@ impl Deployed {
             let namespace = namespace.and_then(Node::text).map_or("", |it| it);
             let first = self.deploy(sources, (&directory, namespace), chosen.as_ref(), &address);
             if let Some(first) = first.filter(|first| *first != address) {
-                let reason = format!("{address} deploys `{directory}` once more than {first}: it is counted once");
+                let reason = format!("{address} deploys `{directory}`, which {first} deploys too: it is counted once");
                 told.push(
                     Unjudged::new(SkipKind::Unfollowed, path_of(node.span), reason).about(&address).at(node.span),
                 );

@@ -154,8 +154,8 @@ fn render_all(
         let now: Vec<Job> = jobs.by_ref().take(AT_ONCE).collect();
         if left == 0 || bytes == 0 {
             let why = match left {
-                0 => "the charts of this tree together take more steps than those of any other",
-                _ => "the charts of this tree together make more than those of any other",
+                0 => "the repository's charts exceed the total step limit",
+                _ => "the repository's charts exceed the total size limit",
             };
             refused.extend(now.into_iter().map(|job| (job.chart.directory.clone(), why.to_owned())));
             continue;
@@ -178,7 +178,7 @@ fn render_all(
                         rendering.documents.iter().filter(|it| !it.text.is_empty()).map(ChartDocument::weight).sum();
                     let Some(rest) = bytes.checked_sub(made) else {
                         bytes = 0;
-                        let why = "the charts of this tree together make more than those of any other";
+                        let why = "the repository's charts exceed the total size limit";
                         refused.push((job.chart.directory.clone(), why.to_owned()));
                         continue;
                     };
@@ -276,11 +276,11 @@ fn file(sources: &Sources, document: &ChartDocument, matter: Matter, trail: &Tra
         return None;
     }
     let id = sources.derive("", document.text.clone(), document.segments.clone());
-    let doubt = document.doubts.first().map(|why| format!("some of it depends on what is not known: {why}").into());
+    let doubt = document.doubts.first().map(|why| format!("a part of it depends on an unknown value: {why}").into());
     let path = sources.path(document.file).into();
     let is_holed = document.holes > 0;
     let perhaps =
-        document.perhaps.as_ref().map(|why| format!("whether it is there depends on what is not known: {why}").into());
+        document.perhaps.as_ref().map(|why| format!("whether it exists depends on an unknown value: {why}").into());
     Some(File { doubt, is_holed, perhaps, ..File::rendered(id, path, matter != Matter::Asks, trail.clone()) })
 }
 
@@ -294,7 +294,7 @@ fn tell(sources: &Sources, chart: &Chart, rendering: &Rendering, given: &Given<'
     let mut say =
         |path: String, reason: String| skipped.push(Skipped::new(SkipKind::Rendering, path, in_one_line(&reason)));
     for missing in rendering.missing.iter().filter(|it| given.matters_to(it, rendering)) {
-        say(place(directory), format!("rendered without a part: {}", missing.why));
+        say(place(directory), format!("rendered without a dependency: {}", missing.why));
     }
     if !may_ask {
         return;
@@ -305,19 +305,19 @@ fn tell(sources: &Sources, chart: &Chart, rendering: &Rendering, given: &Given<'
     }
     if !rendering.refused.is_empty() {
         let why = rendering.refused.join("; ");
-        say(place(directory), format!("helm would refuse its values, which break values.schema.json: {why}"));
+        say(place(directory), format!("helm would refuse its values, because they violate values.schema.json: {why}"));
     }
     for (_, wanted) in rendering.wanted.iter().filter(|(path, _)| matters(path)) {
-        say(place(directory), format!("rendered without a value that it requires: {wanted}"));
+        say(place(directory), format!("rendered without a required value: {wanted}"));
     }
     for (_, undecided) in rendering.undecided.iter().filter(|(path, _)| matters(path)) {
         let place = sources.locate(undecided.at);
-        say(place.path.to_string(), format!("line {} is rendered one way of two: {}", place.line, undecided.why));
+        say(place.path.to_string(), format!("gpulint rendered one of two branches at line {}: {}", place.line, undecided.why));
     }
     for (file, why) in rendering.documents.iter().flat_map(|it| it.gaps.iter().map(|why| (it.file, why))) {
         // Once for all that a missing part leaves open.
         if !rendering.missing.iter().any(|it| it.why == *why) {
-            say(sources.path(file), format!("rendered without what a pod has in one place: {why}"));
+            say(sources.path(file), format!("rendered without a part of a pod: {why}"));
         }
     }
 }
@@ -349,7 +349,7 @@ pub(in crate::kubernetes) fn not_rendered(path: &str, why: &str) -> Skipped {
 }
 
 fn unrendered(why: &str) -> String {
-    format!("read without rendering it: {why}")
+    format!("read without rendering: {why}")
 }
 
 pub(in crate::kubernetes) fn in_one_line(text: &str) -> String {

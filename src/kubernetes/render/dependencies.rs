@@ -89,7 +89,7 @@ impl Dependencies {
     /// Lays out a chart from elsewhere, with what it depends on itself.
     fn graft(&mut self, sources: &Sources, chart: &Inside<'_>, depth: usize) -> Result<(), String> {
         if depth >= DEEPEST {
-            return Err(format!("the charts that it depends on nest deeper than {DEEPEST}"));
+            return Err(format!("its chart dependencies nest deeper than {DEEPEST} levels"));
         }
         self.visited += 1;
         let mut files = Vec::new();
@@ -103,11 +103,11 @@ impl Dependencies {
             }
             // The same chart under another name.
             Some(known) if known == chart.real => {}
-            Some(known) => return Err(format!("it depends on two charts of one name, `{known}` and `{}`", chart.real)),
+            Some(known) => return Err(format!("it depends on two charts with the same name, `{known}` and `{}`", chart.real)),
         }
         if self.inputs.len() > MOST_FILES || self.visited > MOST_CHARTS {
             return Err(format!(
-                "with the charts that it depends on it has more than {MOST_FILES} files or {MOST_CHARTS} charts"
+                "with its dependencies, it has more than {MOST_FILES} files or {MOST_CHARTS} charts"
             ));
         }
         self.chart(sources, chart, &files, depth + 1)
@@ -128,9 +128,9 @@ fn local_directory(sources: &Sources, directory: &str, wanted: &Node) -> Result<
     let path = wanted.text_at("repository").and_then(|it| it.strip_prefix(BESIDE)).ok_or_else(missing)?;
     // An absolute path is one of the machine, not of the tree.
     let real = Some(path).filter(|path| !path.starts_with('/')).and_then(|path| join(directory, path));
-    let real = real.ok_or_else(|| format!("and `{path}` leads out of the tree"))?;
+    let real = real.ok_or_else(|| format!("whose path `{path}` is outside the repository"))?;
     if sources.tree().read(&at(&real, "Chart.yaml")).is_err() {
-        return Err(format!("and `{path}` holds no chart"));
+        return Err(format!("but `{path}` has no chart"));
     }
     Ok(real)
 }

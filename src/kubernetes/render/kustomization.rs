@@ -154,7 +154,7 @@ impl<'s> Closure<'s> {
             let path = at(directory, name);
             document(self.sources, &path).map(|root| (path, root))
         });
-        let (path, root) = found.ok_or_else(|| format!("`{directory}` holds no kustomization"))?;
+        let (path, root) = found.ok_or_else(|| format!("`{directory}` has no kustomization"))?;
         self.first.get_or_insert_with(|| (path.clone(), is_component(&root)));
         self.files.insert(path);
         self.charts.extend(charts_of(directory, &root));
@@ -202,7 +202,7 @@ impl<'s> Closure<'s> {
         }
         let needed = NEEDED.contains(&field);
         let Some(path) = join(directory, named) else {
-            return if needed { Err(format!("`{named}` leads out of the tree")) } else { Ok(()) };
+            return if needed { Err(format!("`{named}` is outside the repository")) } else { Ok(()) };
         };
         if NAMES.iter().any(|name| self.sources.tree().read(&at(&path, name)).is_ok()) {
             let real = self.sources.real_path(&path).unwrap_or(path);

@@ -227,7 +227,7 @@ fn build_all<'d>(
     let directories: Vec<&str> = directories.iter().copied().collect();
     for now in directories.chunks(AT_ONCE) {
         if left.steps == 0 || left.bytes == 0 {
-            let why = "the kustomizations of this tree together take more than those of any other";
+            let why = "the repository's kustomizations exceed the total limit";
             all.extend(now.iter().map(|it| (*it, Err(Trouble::beyond(why)))));
             continue;
         }
@@ -299,7 +299,7 @@ impl AskedDocuments {
 }
 
 fn not_built(sources: &Sources, path: &str, trouble: &Trouble) -> Skipped {
-    let why = format!("read without building it: {}{}", trouble.message, elsewhere(sources, path, trouble));
+    let why = format!("read without building: {}{}", trouble.message, elsewhere(sources, path, trouble));
     Skipped::new(SkipKind::Overlay, path, in_one_line(&why))
 }
 

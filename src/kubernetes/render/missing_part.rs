@@ -51,9 +51,9 @@ impl MissingPart {
         let of_parts = |((path, folder), parts): ((&str, Option<&str>), Vec<&str>)| {
             let named = parts.iter().take(MOST_NAMED).copied().collect::<Vec<_>>().join("; ");
             let reason = match (parts.len(), parts.len().saturating_sub(MOST_NAMED)) {
-                (1, _) => format!("built without a part: {named}"),
-                (count, 0) => format!("built without {count} parts: {named}"),
-                (count, more) => format!("built without {count} parts: {named}; and {more} more"),
+                (1, _) => format!("built without a missing part: {named}"),
+                (count, 0) => format!("built without {count} missing parts: {named}"),
+                (count, more) => format!("built without {count} missing parts: {named}; and {more} more"),
             };
             let skipped = Skipped::new(SkipKind::OverlayPart, path, one_line(&reason));
             Skipped { absent: folder.map(ToOwned::to_owned), ..skipped }

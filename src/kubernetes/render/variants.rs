@@ -44,7 +44,7 @@ pub(super) fn of_chart(
     let mut files = offered(chart, asked);
     files.retain(|file| is_for(sources, chart, file, skipped));
     if files.len() > MOST {
-        let reason = format!("it has {} files of values, of which {MOST} are read", files.len());
+        let reason = format!("it has {} values files; gpulint reads {MOST} of them", files.len());
         skipped.push(Skipped::new(SkipKind::Limit, super::charts::place(&chart.directory), reason));
         files.truncate(MOST);
     }
@@ -132,7 +132,7 @@ fn is_for(sources: &Sources, chart: &Chart, file: &str, skipped: &mut Vec<Skippe
         if !root.entries().iter().any(|it| &*it.key != "sops" && decides(&it.key, &it.value)) {
             return false;
         }
-        let reason = "values of a chart that are encrypted: what they say is not known";
+        let reason = "an encrypted values file: its values are unknown";
         skipped.push(Skipped::new(SkipKind::MissingValues, file, reason));
         return false;
     }
@@ -163,7 +163,7 @@ pub(super) fn layers(
         let there = document(sources, file);
         if there.is_none() && sources.tree().read(file).is_err() {
             let of = super::charts::place(&chart.directory);
-            let reason = format!("a file of values of `[[runs]]` for {of} that is not there");
+            let reason = format!("a values file that `[[runs]]` sets for {of} does not exist");
             skipped.push(Skipped::new(SkipKind::MissingValues, file, reason));
         }
         there

@@ -18,7 +18,7 @@ pub(in crate::kubernetes) fn placeholder(text: &str) -> Option<String> {
     let is_marked = text.len() > 4 && text.starts_with("__") && text.ends_with("__");
     let is_bracketed = text.len() > 2 && text.starts_with('<') && text.ends_with('>');
     let open = text.contains("${") || text.contains("{{") || text.contains("{%") || text.contains("PLACEHOLDER");
-    (is_variable || is_marked || is_bracketed || open).then(|| format!("`{}` is filled in elsewhere", shorten(text)))
+    (is_variable || is_marked || is_bracketed || open).then(|| format!("another program fills in `{}`", shorten(text)))
 }
 
 /// What stands for `${VAR:=value}` and the like where nobody sets the variable, and why.
@@ -29,7 +29,7 @@ pub(in crate::kubernetes) fn fallback(text: &str) -> Option<(&str, Origin)> {
     let is_name = !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
     let value = value.trim_matches(['"', '\'']);
     let is_plain = !value.is_empty() && !value.contains(['$', '{', '}']);
-    let why = || format!("what stands for it where nobody sets `{}`", shorten(name));
+    let why = || format!("the default value of `{}`", shorten(name));
     (is_name && is_plain).then(|| (value, Origin::Inferred(why().into())))
 }
 
@@ -50,7 +50,7 @@ pub(in crate::kubernetes) fn number(node: &Node) -> Fact<f64> {
 pub(in crate::kubernetes) fn amount(node: &Node) -> Fact<f64> {
     match number(node) {
         Fact::Known(known) if known.value < 0.0 => {
-            Fact::unknown(format!("`{}` is less than nothing", known.value), known.span)
+            Fact::unknown(format!("`{}` is negative", known.value), known.span)
         }
         other => other,
     }
@@ -63,7 +63,7 @@ pub(in crate::kubernetes) fn gib(node: &Node) -> Fact<f64> {
 /// `parse` is given a text and the number that it is as it stands.
 fn read(node: &Node, parse: impl Fn(&str, Option<f64>) -> Option<f64>) -> Fact<f64> {
     match (&node.data, node.text()) {
-        (NodeData::Map(_), _) if is_hole(node) => Fact::unknown("a template directive stands here", node.span),
+        (NodeData::Map(_), _) if is_hole(node) => Fact::unknown("a template directive sets this value", node.span),
         (_, None) => Fact::Absent,
         (_, Some(text)) => {
             let (number, origin) = match fallback(text) {
@@ -72,11 +72,11 @@ fn read(node: &Node, parse: impl Fn(&str, Option<f64>) -> Option<f64>) -> Fact<f
             };
             match number {
                 Some(number) if number.abs() > MOST => {
-                    Fact::unknown(format!("`{}` is more than there can be", shorten(text)), node.span)
+                    Fact::unknown(format!("`{}` is too large", shorten(text)), node.span)
                 }
                 Some(number) => Fact::known(number, node.span, origin),
                 None => {
-                    let why = placeholder(text).unwrap_or_else(|| format!("`{}` is no number", shorten(text)));
+                    let why = placeholder(text).unwrap_or_else(|| format!("`{}` is not a number", shorten(text)));
                     Fact::unknown(why, node.span)
                 }
             }

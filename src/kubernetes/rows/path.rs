@@ -43,7 +43,7 @@ impl TryFrom<String> for ManifestPath {
             return Ok(ManifestPath::default());
         }
         let path: RowPath = text.parse()?;
-        let refused = || format!("`{text}` is no path into a manifest");
+        let refused = || format!("`{text}` is not a path into a manifest");
         let mut steps = Vec::with_capacity(path.steps.len());
         for step in path.steps {
             match (step.name, step.read) {

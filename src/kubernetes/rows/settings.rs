@@ -99,7 +99,7 @@ impl Leaves {
             let value = if said.iter().all(|(other, _)| other == text) {
                 Fact::known(text.clone(), *span, Origin::Written)
             } else {
-                Fact::unknown(format!("`{path}` is set to several values"), *span)
+                Fact::unknown(format!("`{path}` has several values"), *span)
             };
             Some(Setting { path, value })
         };

@@ -77,7 +77,7 @@ fn written(source: &Source, key: Key, nodes: &[&Node]) -> Fact<Value> {
     if key == Key::Purchase && candidates.iter().any(|value| Purchase::of(value) == Some(Purchase::Spot)) {
         return Fact::written(Purchase::SpotOrOnDemand.into(), span);
     }
-    let why = format!("it may be any of {} values", facts.len());
+    let why = format!("{} values are possible", facts.len());
     Fact::Unknown(Unknown { span, why: why.into(), candidates })
 }
 
@@ -97,7 +97,7 @@ fn inside(source: &Source, node: &Node) -> Vec<Node> {
 
 fn one(source: &Source, node: &Node) -> Fact<Value> {
     if amount::is_hole(node) {
-        return Fact::unknown("a template directive stands here", node.span);
+        return Fact::unknown("a template directive sets this value", node.span);
     }
     let Some(text) = node.text() else { return Fact::Absent };
     if let Some((value, origin)) = amount::fallback(text) {
@@ -167,7 +167,7 @@ fn translated(source: &Source, node: &Node, text: &str) -> Fact<Value> {
     let plain = node.flag().map(|flag| flag.to_string());
     match source.map.get(plain.as_deref().unwrap_or(text)).or_else(|| source.map.get("*")) {
         Some(value) => Fact::written(Value::text(value.as_str()), node.span),
-        None => Fact::unknown(format!("`{}` is no known value", amount::shorten(text)), node.span),
+        None => Fact::unknown(format!("`{}` is not a known value", amount::shorten(text)), node.span),
     }
 }
 

@@ -664,7 +664,7 @@ impl Kinds {
         for (place, row) in file.kind.iter().enumerate() {
             for group in &row.groups {
                 if by_name.insert(format!("{group}/{}", row.kind), place).is_some() {
-                    return Err(format!("{group}/{} has two rows", row.kind));
+                    return Err(format!("{group}/{} has two definitions", row.kind));
                 }
             }
         }
@@ -687,14 +687,14 @@ impl Kinds {
             for amount in row.pods.iter().filter_map(|pods| pods.amount.as_ref()) {
                 let sound = amount.pattern.as_ref().is_none_or(|part| AdaptiveRegex::new(part.as_str()).has_group());
                 let known = amount.is.as_ref().is_none_or(|key| DEVICES.device(key).is_some());
-                (sound && known).then_some(()).ok_or_else(|| format!("{}: an amount is not sound", row.kind))?;
+                (sound && known).then_some(()).ok_or_else(|| format!("{}: an amount is invalid", row.kind))?;
             }
             if let Some(fact) = row.relates.as_ref().and_then(|relates| relates.named_by.as_ref()) {
                 Key::named(fact).ok_or_else(|| format!("{}: there is no fact `{fact}`", row.kind))?;
             }
             let held = row.holds.iter().filter_map(|holds| holds.kind.as_ref());
             for kind in held.chain(row.borrows.iter().flat_map(|borrows| &borrows.kinds)) {
-                self.by_name.get(kind).ok_or_else(|| format!("{}: there is no row for {kind}", row.kind))?;
+                self.by_name.get(kind).ok_or_else(|| format!("{}: there is no definition of {kind}", row.kind))?;
             }
         }
         Ok(())

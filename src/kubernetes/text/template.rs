@@ -38,7 +38,7 @@ pub(in crate::kubernetes) fn read(file: &File, text: &str, limits: Limits) -> Ma
         if stream.broken() > 0 && is_json(&file.path) {
             stream = yaml::read_json(file.id, text, limits, is_wanted).unwrap_or(stream);
             for diagnostic in &mut stream.diagnostics {
-                diagnostic.message = diagnostic.message.replacen("no valid YAML", "no valid JSON", 1);
+                diagnostic.message = diagnostic.message.replacen("YAML", "JSON", 1);
             }
         }
         if stream.broken() == 0 && !(directives && stream.has_directives) {
@@ -64,7 +64,7 @@ pub(in crate::kubernetes) fn read(file: &File, text: &str, limits: Limits) -> Ma
     let branches = readings.map(|stream| stream.documents).collect();
     // What is wrong with the masked text need not be wrong with the template.
     stream.diagnostics.clear();
-    ManifestTemplate { stream, branches, unread, inferred: Some("a template, read without rendering it".into()) }
+    ManifestTemplate { stream, branches, unread, inferred: Some("a template, read without rendering".into()) }
 }
 
 /// Comments that speak to gpulint, in a file that is read for nothing else; it may be a template.
@@ -91,7 +91,7 @@ fn without_placeholders(file: &File, text: &str, plain: Stream, limits: Limits) 
                 stream,
                 branches: Vec::new(),
                 unread: 0,
-                inferred: Some("a template, read without filling it in".into()),
+                inferred: Some("a template, read without filling in its placeholders".into()),
             };
         }
     }

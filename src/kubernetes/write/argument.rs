@@ -37,10 +37,10 @@ impl<'a> Argument<'a> {
 pub(super) fn without(document: &Document, paper: &Page<'_>, resource: &Resource, key: Key) -> Result<Vec<Edit>> {
     let Some(argument) = Argument::of(resource, key) else { return inexpressible(resource, Part::Fact(key)) };
     if resource.text(Key::Vendor).is_some_and(accelerators::are_compiled_for) {
-        return left_alone("for these accelerators a model is compiled with what it is told");
+        return left_alone("the model is compiled with this value for these accelerators");
     }
     if !chooses(argument.program, key) {
-        return left_alone(format!("what {} does where nobody tells it is not known", argument.program));
+        return left_alone(format!("the default of {} is unknown", argument.program));
     }
     let found = find(document, &argument)?;
     document.is_own(found.node)?;
@@ -52,7 +52,7 @@ pub(super) fn without(document: &Document, paper: &Page<'_>, resource: &Resource
         Within::Script(range, _) => {
             let script = found.node.span;
             let text = paper.text_of(script);
-            let Some(range) = shell_removal(text, range) else { return left_alone("it is all that stands there") };
+            let Some(range) = shell_removal(text, range) else { return left_alone("there is nothing else in it") };
             Ok(vec![Edit { span: part_of(script, range), replacement: String::new() }])
         }
     }
@@ -73,7 +73,7 @@ pub(super) fn replaced(
     };
     document.is_own(found.node)?;
     let Some(word) = word_for(key, value) else {
-        return left_alone(format!("how the program calls {value} is not known"));
+        return left_alone(format!("the program's name for {value} is unknown"));
     };
     match found.within {
         Within::List(DeclaringWords { last, value: Some(at), .. }) => {
@@ -102,10 +102,10 @@ pub(super) fn added(
     };
     let model = Argument::of(resource, Key::Model).map(|argument| find(document, &argument));
     let Some(Ok(Found { node: list, within: Within::List(told) })) = model else {
-        return left_alone("where its arguments stand is not known");
+        return left_alone("the place of its arguments is unknown");
     };
     if around(&document.root, list.span, "image").is_none() {
-        return left_alone("where its arguments stand is not known");
+        return left_alone("the place of its arguments is unknown");
     }
     document.is_own(list)?;
     // as the author writes the model
@@ -144,7 +144,7 @@ struct Found<'d> {
 
 fn find<'d>(document: &'d Document, argument: &Argument<'_>) -> Result<Found<'d>> {
     if !document.root.span.contains(argument.place) {
-        return left_alone("another object says it");
+        return left_alone("another object sets it");
     }
     let (list, scalar) = holders(&document.root, argument.place);
     if let Some(list) = list {
@@ -157,7 +157,7 @@ fn find<'d>(document: &'d Document, argument: &Argument<'_>) -> Result<Found<'d>
             return Ok(Found { node: list, within: Within::List(told) });
         }
     }
-    let Some(script) = scalar else { return left_alone("the argument was not found again") };
+    let Some(script) = scalar else { return left_alone("the argument was not found") };
     let text = document.text.get(script.span.range()).unwrap_or_default();
     let words = shell_words(text);
     let texts: Vec<&str> = words.iter().map(|range| &text[range.clone()]).collect();
@@ -171,8 +171,8 @@ fn find<'d>(document: &'d Document, argument: &Argument<'_>) -> Result<Found<'d>
             }
             Ok(Found { node: script, within: Within::Script(quoted(text, whole), value) })
         }
-        [] => left_alone("the argument was not found again"),
-        _ => left_alone("it is told more than once"),
+        [] => left_alone("the argument was not found"),
+        _ => left_alone("it is set more than once"),
     }
 }
 

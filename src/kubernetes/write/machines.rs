@@ -39,12 +39,12 @@ pub(super) fn spot(document: &Document, paper: &Page<'_>, resource: &Resource) -
         }
         [one] => {
             let values = one.get("values").map(Node::items).unwrap_or_default();
-            let [value] = values else { return left_alone("it says several ways to buy machines") };
+            let [value] = values else { return left_alone("it allows several ways to buy machines") };
             if one.text_at("operator").is_none_or(|operator| &**operator != "In") {
-                return left_alone("it says how machines are not bought");
+                return left_alone("it only excludes ways to buy machines");
             }
             labelled_spot(document, paper, &key(one), value).map(|edit| Some(vec![edit]))
         }
-        _ => left_alone("it says several ways to buy machines"),
+        _ => left_alone("it allows several ways to buy machines"),
     }
 }

@@ -33,7 +33,7 @@ fn inexpressible<T>(resource: &Resource, part: impl std::fmt::Display) -> Result
 /// What to change in the text so that the resource says what is wished; nothing where it says so already.
 pub fn write(resource: &Resource, wish: &Wish, sources: &Sources) -> Result<Vec<Edit>> {
     if resource.front_end == FrontEnd::Chart {
-        return left_alone("a chart makes it: change its values or its template");
+        return left_alone("a chart generates it: change its values or its template");
     }
     let edits = match &wish.part {
         Part::Floor => floor(resource, wish, sources)?,
@@ -41,7 +41,7 @@ pub fn write(resource: &Resource, wish: &Wish, sources: &Sources) -> Result<Vec<
             let document = Document::around(resource.body, sources)?;
             let paper = document.paper();
             match (part, &wish.value) {
-                (Part::Label(_), None) => return left_alone("labels are not taken away"),
+                (Part::Label(_), None) => return left_alone("gpulint removes no labels"),
                 (Part::Label(key), Some(value)) => return label(resource, &[(key.clone(), value.clone())], sources),
                 (_, value) => fact(&document, &paper, resource, part, value.as_ref())?,
             }
@@ -53,7 +53,7 @@ pub fn write(resource: &Resource, wish: &Wish, sources: &Sources) -> Result<Vec<
 /// Labels of the object itself: nothing that runs is started again for them.
 pub fn label(resource: &Resource, labels: &[(Arc<str>, Value)], sources: &Sources) -> Result<Vec<Edit>> {
     if resource.front_end == FrontEnd::Chart {
-        return left_alone("a chart makes it: change its values or its template");
+        return left_alone("a chart generates it: change its values or its template");
     }
     let document = Document::around(resource.body, sources)?;
     let object = document.object();
@@ -106,7 +106,7 @@ struct Document {
 impl Document {
     fn around(body: Span, sources: &Sources) -> Result<Document> {
         if sources.origin(body) != body {
-            return left_alone("it stands inside of other text, or another program made it");
+            return left_alone("it is inside a string, or another program generated it");
         }
         let text = sources.text(body.file);
         let start = body.start as usize;
@@ -116,18 +116,18 @@ impl Document {
         // What is added at the very end of a file stands behind its last document.
         let last = ranges.last().filter(|range| range.end == start);
         let Some(range) = ranges.get(place).filter(|range| range.contains(&start)).or(last).cloned() else {
-            return left_alone("its document was not found again");
+            return left_alone("its document was not found");
         };
         let piece = text.get(range.clone()).unwrap_or_default();
         // Once for what stands there, and once for what will.
         if !sources.again(body.file, 2 * piece.len()) {
-            return left_alone("its document has so much to change that the rest is left for the next run");
+            return left_alone("its document has too many changes: run the fix again for the rest");
         }
         if has_directives(piece) {
             return left_alone("it is a template");
         }
         let Some((root, anchored)) = yaml::read_with_anchors(body.file, range.start, piece) else {
-            return left_alone("its document does not parse");
+            return left_alone("its document cannot be parsed");
         };
         Ok(Document { text, range, root, anchored, body })
     }
@@ -155,7 +155,7 @@ impl Document {
         let inside = self.range.start <= node.span.start as usize && node.span.end as usize <= self.range.end;
         match inside && !self.anchored.iter().any(|anchor| anchor.contains(node.span)) {
             true if self.leads_to(node) => Ok(()),
-            _ => left_alone("an anchor gives it to other places too"),
+            _ => left_alone("a YAML anchor uses it in other places too"),
         }
     }
 
@@ -183,13 +183,13 @@ impl Document {
         for edit in own {
             let at = edit.span.start as usize - self.range.start..edit.span.end as usize - self.range.start;
             if text.get(at.clone()).is_none() {
-                return left_alone("its document was not found again");
+                return left_alone("its document was not found");
             }
             text.replace_range(at, &edit.replacement);
         }
         match yaml::read_with_anchors(self.body.file, 0, &text) {
             Some(_) => Ok(()),
-            None => left_alone("the result would be no YAML"),
+            None => left_alone("the result would not be valid YAML"),
         }
     }
 }
@@ -208,12 +208,12 @@ fn set(document: &Document, paper: &Page<'_>, root: &Node, keys: &[&str], value:
             return match (after.is_empty(), entry.value.text().is_some()) {
                 (true, true) => paper.replace(&entry.value, value),
                 (_, false) => paper.fill(here, entry, &value.clone().below(after)),
-                (false, true) => left_alone(format!("`{key}` is no mapping")),
+                (false, true) => left_alone(format!("`{key}` is not a mapping")),
             };
         }
         (here, rest) = (&entry.value, after);
     }
-    left_alone("what stands there is no single value")
+    left_alone("the field is not a single value")
 }
 
 /// Puts keys that are not there yet into the mapping that a path leads to.
@@ -281,23 +281,23 @@ fn fact(
 /// The smallest number: with an autoscaler that is its own, else the number itself.
 fn floor(resource: &Resource, wish: &Wish, sources: &Sources) -> Result<Vec<Edit>> {
     let Some(value) = wish.value.as_ref().filter(|value| value.as_number().is_some()) else {
-        return left_alone("the number is not taken away");
+        return left_alone("gpulint does not remove the number");
     };
     let nothing = value.as_number() == Some(0.0);
     if let Some(link) = resource.links.iter().find(|link| link.kind == LinkKind::Autoscaler) {
         let document = Document::around(link.span, sources)?;
         let scales = row::scaler_around(&document.root, link.span);
-        let Some((object, min, lowest)) = scales else { return left_alone("its autoscaler was not found again") };
+        let Some((object, min, lowest)) = scales else { return left_alone("its autoscaler was not found") };
         if nothing && lowest > 0.0 {
-            return left_alone("this autoscaler always leaves one");
+            return left_alone("this autoscaler always runs at least one");
         }
-        let keys = min.keys().ok_or_else(|| Declined::LeftAlone("its autoscaler has several floors".to_owned()))?;
+        let keys = min.keys().ok_or_else(|| Declined::LeftAlone("its autoscaler has several minimums".to_owned()))?;
         return Ok(vec![set(&document, &document.paper(), object, &keys, &piece(value))?]);
     }
     let document = Document::around(resource.body, sources)?;
     let near = resource.fact(Key::AcceleratorCount).span();
     match row::floor(document.object(), near) {
-        Some((_, _, false)) if nothing => left_alone("without an autoscaler nothing would start it again"),
+        Some((_, _, false)) if nothing => left_alone("without an autoscaler, nothing would start it again"),
         Some((root, keys, _)) => {
             let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
             Ok(vec![set(&document, &document.paper(), root, &keys, &piece(value))?])

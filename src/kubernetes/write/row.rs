@@ -29,7 +29,7 @@ pub(super) fn write(
     let Some(keys) = ways.filter_map(ManifestPath::keys).next() else { return Ok(None) };
     let keys = if skip { keys.strip_prefix(&["spec"]) } else { Some(keys.as_slice()) };
     let (Some(keys), Some(text)) = (keys, inverse(source, value)) else {
-        return left_alone(format!("how {} is written here is not known", key.name()));
+        return left_alone(format!("the field for {} is unknown", key.name()));
     };
     set(document, paper, root, keys, &text).map(Some)
 }

@@ -113,11 +113,11 @@ impl<'t> Page<'t> {
     pub(super) fn replace(&self, node: &Node, new: &AddedPiece) -> Result<Edit, Declined> {
         let old = self.text.get(node.span.range()).unwrap_or_default();
         if old.contains('\n') || old.is_empty() || old.starts_with(['{', '[', '*', '&', '!']) {
-            return left_alone("what stands there is no plain value on one line");
+            return left_alone("the value is not a plain value on one line");
         }
         let raw = match new {
             AddedPiece::Number(text) | AddedPiece::Text(text) => text,
-            _ => return left_alone("what stands there is no mapping"),
+            _ => return left_alone("the value is not a mapping"),
         };
         let replacement = match old.chars().next() {
             Some('"') => yaml::quoted(raw),
@@ -142,7 +142,7 @@ impl<'t> Page<'t> {
         let column = self.column(first.key_span.start as usize);
         let before = self.text.get(self.line_start(first.key_span.start as usize)..first.key_span.start as usize);
         if before.is_none_or(|before| before.contains(|c| !matches!(c, ' ' | '-'))) {
-            return left_alone("the keys of the mapping do not stand at the start of their lines");
+            return left_alone("the keys of the mapping are not at the start of their lines");
         }
         let mut lines = String::new();
         self.block(new, column, true, &mut lines);
@@ -153,7 +153,7 @@ impl<'t> Page<'t> {
     pub(super) fn fill(&self, map: &Node, entry: &NodeEntry, value: &AddedPiece) -> Result<Edit, Declined> {
         let old = self.text.get(entry.value.span.range()).unwrap_or_default();
         if !old.trim().is_empty() || self.is_flow(map) {
-            return left_alone("what stands there is no mapping");
+            return left_alone("the value is not a mapping");
         }
         let column = self.column(entry.key_span.start as usize);
         let mut lines = String::new();
@@ -176,7 +176,7 @@ impl<'t> Page<'t> {
             let json = self.text.get(last.span.range()).is_some_and(|text| text.starts_with('"'));
             return Ok(self.behind(list, last.span.end as usize, last.span.start as usize, flow(item, json)));
         }
-        let Some(dash) = self.dash_of(last) else { return left_alone("the list is written in an unusual way") };
+        let Some(dash) = self.dash_of(last) else { return left_alone("the list has an unusual form") };
         let mut lines = String::new();
         self.item(item, dash, &mut lines);
         Ok(self.after(list, self.content_end(last), lines))
@@ -186,7 +186,7 @@ impl<'t> Page<'t> {
     pub(super) fn without_items(&self, list: &Node, gone: Range<usize>) -> Result<Vec<Edit>, Declined> {
         let items = list.items();
         let (Some(first), Some(last)) = (items.get(gone.start), items.get(gone.end.saturating_sub(1))) else {
-            return left_alone("the argument was not found again");
+            return left_alone("the argument was not found");
         };
         if !items.iter().all(|item| list.span.contains(item.span)) {
             return left_alone("a part of the list comes from an anchor");
@@ -202,7 +202,7 @@ impl<'t> Page<'t> {
                 (None, None) => return left_alone("it is the only argument"),
             };
             let crosses = self.text.get(start..end).is_none_or(|text| text.contains(" #"));
-            return if crosses { left_alone("a comment stands beside it") } else { Ok(vec![edit(start, end)]) };
+            return if crosses { left_alone("it has a comment on the same line") } else { Ok(vec![edit(start, end)]) };
         }
         let mut edits: Vec<Edit> = Vec::new();
         for item in items.get(gone).unwrap_or_default() {
@@ -210,7 +210,7 @@ impl<'t> Page<'t> {
             let dash = self.text.get(start..item.span.start as usize).unwrap_or_default().trim();
             let behind = self.text.get(item.span.end as usize..stop).unwrap_or_default().trim();
             if dash != "-" || !(behind.is_empty() || behind.starts_with('#')) {
-                return left_alone("the list is written in an unusual way");
+                return left_alone("the list has an unusual form");
             }
             let rest = self.text.get(stop..).unwrap_or_default();
             let end = stop + rest.find('\n').map_or(rest.len(), |at| at + 1);
@@ -267,7 +267,7 @@ impl<'t> Page<'t> {
         let inside = inside.strip_prefix('{').and_then(|it| it.strip_suffix('}')).unwrap_or(&inside).to_owned();
         let end = (last.value.span.end as usize).max(last.key_span.end as usize);
         if self.text.get(end..map.span.end as usize).is_some_and(|rest| rest.contains('#')) {
-            return left_alone("a comment stands at the end of the brackets");
+            return left_alone("there is a comment before the closing bracket");
         }
         Ok(self.behind(map, end, last.key_span.start as usize, inside))
     }

@@ -153,7 +153,7 @@ fn shared_memory_is_a_volume_and_a_mount() {
         "{new}"
     );
     let read = after(&new, "shared_memory", Value::Flag(true));
-    assert_eq!(read.unwrap_err(), "something is mounted at `/dev/shm` already");
+    assert_eq!(read.unwrap_err(), "`/dev/shm` already has a mount");
 }
 
 #[test]
@@ -168,7 +168,7 @@ fn spot_is_a_label_of_nodes_and_a_taint() {
     assert!(new.contains(toleration), "{new}");
     assert_eq!(
         difference(&job("", ""), "purchase", Value::text("spot")),
-        "which label its nodes on spot have is not known"
+        "the label of its spot nodes is unknown"
     );
 }
 
@@ -180,7 +180,7 @@ fn arguments_change_in_place() {
     let expected = "-        - --no-enable-prefix-caching # why\n+        - --enable-prefix-caching # why";
     assert_eq!(difference(&text, "prefix_cache", Value::Flag(true)), expected);
     assert_eq!(difference(&text, "floor", Value::Integer(1)), "-  replicas: 3\n+  replicas: 1");
-    assert_eq!(difference(&text, "floor", Value::Integer(0)), "without an autoscaler nothing would start it again");
+    assert_eq!(difference(&text, "floor", Value::Integer(0)), "without an autoscaler, nothing would start it again");
 }
 
 #[test]
@@ -216,12 +216,12 @@ fn arguments_are_taken_away_where_the_program_chooses_itself() {
     );
     assert_eq!(gone("args: [--dtype=float32]", "no precision"), "it is the only argument");
     let twice = shell.replace("--port 1", "--dtype float32");
-    assert_eq!(gone(&twice, "no precision"), "it is told more than once");
+    assert_eq!(gone(&twice, "no precision"), "it is set more than once");
     let compiled = server("args: [--model=Qwen/Qwen2.5-7B-Instruct, --max-num-seqs=1]")
         .replace("nvidia.com/gpu", "aws.amazon.com/neuron");
     assert_eq!(
         difference(&compiled, "no batch_size", none()),
-        "for these accelerators a model is compiled with what it is told"
+        "the model is compiled with this value for these accelerators"
     );
 }
 
@@ -239,7 +239,7 @@ fn arguments_are_added_as_the_model_is_written() {
         "{brackets}"
     );
     let script = "command: [sh, -c, \"vllm serve Qwen/Qwen2.5-7B-Instruct\"]";
-    assert_eq!(context(script), "where its arguments stand is not known");
+    assert_eq!(context(script), "the place of its arguments is unknown");
 }
 
 const KARPENTER: &str = "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata:\n  name: gpus\nspec:\n  template:\n    spec:\n      requirements:\n      - key: \
@@ -255,12 +255,12 @@ fn pools_of_karpenter_say_it_in_their_requirements() {
     };
     let expected = "-        values: [\"on-demand\"] # why\n+        values: [\"spot\"] # why";
     assert_eq!(spot(&said("[\"on-demand\"] # why")), expected);
-    assert_eq!(spot(&said("[on-demand, reserved]")), "it says several ways to buy machines");
+    assert_eq!(spot(&said("[on-demand, reserved]")), "it allows several ways to buy machines");
     assert_eq!(
         spot(
             &said("[spot]").replace("operator: In\n        values: [spot]", "operator: NotIn\n        values: [spot]")
         ),
-        "it says how machines are not bought"
+        "it only excludes ways to buy machines"
     );
     let old = "apiVersion: karpenter.sh/v1alpha5\nkind: Provisioner\nmetadata: {name: a}\nspec:\n  requirements:\n  - {key: node.kubernetes.io/instance-type, operator: In, values: [g5.xlarge]}\n";
     assert_eq!(spot(old), "+  - key: karpenter.sh/capacity-type\n+    operator: In\n+    values:\n+    - spot");
@@ -283,10 +283,10 @@ fn pods_ask_for_spot_as_their_cloud_calls_it() {
     let azure =
         after(&asking("kubernetes.azure.com/scalesetpriority: regular"), "purchase", Value::text("spot")).unwrap();
     assert!(azure.contains("kubernetes.azure.com/scalesetpriority: spot\n"), "{azure}");
-    assert_eq!(spot("cloud.google.com/gke-nodepool: gpus"), "it asks for a pool by name: that decides");
+    assert_eq!(spot("cloud.google.com/gke-nodepool: gpus"), "it selects a pool by name: change the pool");
     assert_eq!(
         spot("node.kubernetes.io/instance-type: p4d.24xlarge"),
-        "which label its nodes on spot have is not known"
+        "the label of its spot nodes is unknown"
     );
 }
 
@@ -324,7 +324,7 @@ fn kinds_of_operators_are_written_where_their_rows_read() {
     );
     assert_eq!(
         difference(kserve, "shared_memory", Value::Flag(true)),
-        "it asks for accelerators in another way than containers do"
+        "its accelerator request is not in the usual form of containers"
     );
 }
 
@@ -351,11 +351,11 @@ fn json_stays_json() {
 fn what_others_share_or_make_is_left_alone() {
     let plain = job("", "");
     for (text, part, why) in [
-        (plain.replace("metadata:\n", "metadata: &m\n"), "label team", "an anchor gives it to other places too"),
+        (plain.replace("metadata:\n", "metadata: &m\n"), "label team", "a YAML anchor uses it in other places too"),
         (
             plain.replace("spec:\n  template", "spec: &s\n  template"),
             "retries",
-            "an anchor gives it to other places too",
+            "a YAML anchor uses it in other places too",
         ),
         (plain.replace("image: x", "image: \"{{ x }}\""), "retries", "it is a template"),
         (

@@ -11,8 +11,8 @@ mod variable_file;
 use crate::diagnostic::{Diagnostic, SkipKind};
 use crate::languages::hcl::syntax::SyntaxError;
 
-const TEMPLATE: &str = "a template of another program, which fills in what stands in `{{`, `{%` or `<%`: \
-                        give it the text that is made of it";
+const TEMPLATE: &str = "another program fills in this template, which contains `{{`, `{%` or `<%`: \
+                        give gpulint the file that it generates";
 
 /// What is said of a file that Terraform would refuse.
 fn refused(error: &SyntaxError, text: &str) -> Diagnostic {

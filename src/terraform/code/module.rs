@@ -80,9 +80,9 @@ impl DeclaredAgain {
             let message = format!("the {} `{}` is declared twice", self.keyword, self.name);
             let help = match &*self.keyword {
                 "resource" | "module" => {
-                    "Rename or delete one of the two: Terraform refuses both, and sums count the dearer until then"
+                    "rename or delete one of the two: Terraform refuses both, and totals count the more expensive one until then"
                 }
-                _ => "Rename or delete one of the two: Terraform refuses both",
+                _ => "rename or delete one of the two: Terraform refuses both",
             };
             Diagnostic::unreadable(message, here).with_note(Some(there), "also declared here").with_help(help)
         })
@@ -384,7 +384,7 @@ impl ModuleCode {
         let left_out = self.diagnostics.len().saturating_sub(MOST_DIAGNOSTICS);
         if let (Some(anywhere), true) = (self.anywhere, left_out > 0) {
             self.diagnostics.truncate(MOST_DIAGNOSTICS);
-            let message = format!("{left_out} more messages about the files of this directory are left out");
+            let message = format!("{left_out} more messages about the files of this directory are not shown");
             self.diagnostics.push(Diagnostic::note(message, anywhere));
         }
     }
@@ -423,7 +423,7 @@ impl ModuleCode {
             }
             self.diagnostics.push(diagnostic);
         } else if let Some(attribute) = body.attributes.first() {
-            let message = format!("the argument `{}` stands outside of a block", attribute.name.text);
+            let message = format!("the argument `{}` is outside a block", attribute.name.text);
             self.diagnostics.push(Diagnostic::unreadable(message, attribute.name.span));
         }
         self.diagnostics.extend(notes.into_iter().map(|note| Diagnostic::note(note.message, note.span)));
@@ -448,7 +448,7 @@ impl ModuleCode {
         let first = named.get(&key).map(|first| first.header);
         let result = named.add(key.clone(), block);
         if labels != wanted {
-            let message = format!("a block `{keyword}` has {wanted} labels, this one has {labels}");
+            let message = format!("a `{keyword}` block needs {wanted} labels, this one has {labels}");
             self.diagnostics.push(Diagnostic::unreadable(message, header));
         }
         self.declared += 1;

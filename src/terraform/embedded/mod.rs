@@ -48,7 +48,7 @@ fn table() -> &'static Table {
     static TABLE: OnceLock<Table> = OnceLock::new();
     TABLE.get_or_init(|| {
         serde_json::from_str(include_str!(concat!(env!("OUT_DIR"), "/embedded.json")))
-            .unwrap_or_else(|why| unreachable!("the embedded table of Kubernetes types: {why}"))
+            .unwrap_or_else(|why| unreachable!("the embedded Kubernetes resource types: {why}"))
     })
 }
 

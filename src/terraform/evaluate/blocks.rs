@@ -209,7 +209,7 @@ impl Evaluator<'_> {
             let expression = attribute.expression.span;
             let value = match name {
                 _ if place == Place::Later && !literal => {
-                    Value::unknown("it is worked out when the resource is there", expression)
+                    Value::unknown("Terraform evaluates it after it creates the resource", expression)
                 }
                 "ignore_changes" | "replace_triggered_by" | "providers" => spelled(&attribute.expression),
                 // a type is no value, and aliases are names of configurations
@@ -234,7 +234,7 @@ impl Evaluator<'_> {
             block.blocks.push(inner);
         }
         if body.incomplete {
-            let cause = Arc::new(Cause::new("a part of this block does not parse", body.span));
+            let cause = Arc::new(Cause::new("a part of this block cannot be parsed", body.span));
             block.open_blocks.push((String::new(), cause));
         }
     }
@@ -319,7 +319,7 @@ fn empty_block(node: &BlockNode, keyword: &str, labels: &[HclName]) -> Block {
 
 /// Why something is not known that a provider computes.
 fn computed(block: &Block) -> Cause {
-    let why = if block.keyword == "data" { "is read by Terraform" } else { "is known after apply" };
+    let why = if block.keyword == "data" { "is read by Terraform" } else { "is known only after apply" };
     let computed_by = Some(Computed { address: block.address.as_str().into(), attribute: "".into() });
     Cause { computed_by, ..Cause::new(format!("`{}` {why}", block.address), block.span) }
 }
@@ -390,7 +390,7 @@ fn spelled(expression: &Expression) -> Value {
             });
             Value::object(entries.collect(), span)
         }
-        _ => Value::unknown("this is not evaluated", span),
+        _ => Value::unknown("gpulint does not evaluate this expression", span),
     }
 }
 

@@ -67,7 +67,7 @@ impl RootBudget {
                 Ok(())
             }
             None => {
-                Err(self.give_up(format!("evaluation takes more than {} steps (`bounds.evaluation-steps`)", self.most)))
+                Err(self.give_up(format!("the evaluation needs more than {} steps, the limit in `bounds.evaluation-steps`", self.most)))
             }
         }
     }
@@ -100,7 +100,7 @@ impl RootBudget {
             None => {
                 let most = self.most_memory >> 20;
                 Err(self.give_up(format!(
-                    "evaluation takes more than {most} MiB, which is what the roots before left of one run"
+                    "the evaluation needs more than {most} MiB, the memory that other roots left"
                 )))
             }
         }
@@ -124,13 +124,13 @@ impl RootBudget {
                 self.bytes.set(left);
                 self.spend_memory(bytes)
             }
-            None => Err(self.give_up(format!("evaluation makes more than {} MiB of text", TEXT_BYTES >> 20))),
+            None => Err(self.give_up(format!("the evaluation creates more than {} MiB of text", TEXT_BYTES >> 20))),
         }
     }
 
     pub(in crate::terraform) fn deeper<T>(&self, work: impl FnOnce() -> T) -> Result<T, Arc<Cause>> {
         if self.depth.get() >= DEPTH {
-            return Err(self.give_up(format!("references and expressions are nested more than {DEPTH} levels deep")));
+            return Err(self.give_up(format!("references and expressions nest more than {DEPTH} levels deep")));
         }
         self.depth.set(self.depth.get() + 1);
         let result = work();

@@ -14,7 +14,7 @@ use super::expand::ExpansionKind;
 use super::instance::{CallSite, Called};
 use super::{Evaluator, Instance, Repetition, Scope};
 
-const NOT_ON_DISK: &str = "a module that is not on disk: `terraform init` fetches it, --modules-dir names its place";
+const NOT_ON_DISK: &str = "module not downloaded: run `terraform init`, or name its directory with --modules-dir";
 /// Modules inside modules; more are a cycle in disguise.
 const MODULE_DEPTH: u32 = 50;
 
@@ -84,22 +84,22 @@ impl Evaluator<'_> {
     /// The code of a call; `Err` says why there is none.
     fn code_of(&self, module: &Rc<Instance>, node: &BlockNode) -> Result<Arc<ModuleCode>, String> {
         let Some(source) = self.text_of(node, "source") else {
-            return Err("has no source that can be read".into());
+            return Err("has no readable source".into());
         };
         let path = module_path(&module.address, node.label(0));
         let version = self.text_of(node, "version");
         if let Some(other) = self.modules.other(&path, &source, version.as_deref()) {
             let wanted = version.map_or(source, |version| format!("version {version}"));
-            let why = format!("is not on disk as it is called ({wanted}): {other} is there");
+            let why = format!("is not downloaded in the requested form ({wanted}): {other} is there");
             let message = format!("`module.{}` {why}", node.label(0));
-            let note = Diagnostic::note(message, node.header).with_help("run `terraform init -upgrade` first");
+            let note = Diagnostic::note(message, node.header).with_help("run `terraform init -upgrade`");
             self.tell(note.skipping(SkipKind::MissingModule, NOT_ON_DISK));
             return Err(why);
         }
         let directory = self.modules.directory(self.sources, &module.code.directory, &path, &source);
         let Some(directory) = directory else {
-            let why = format!("is not on disk (its source is {source})");
-            let help = "run `terraform init` first, or name its directory with --modules-dir";
+            let why = format!("is not downloaded (source: {source})");
+            let help = "run `terraform init`, or name its directory with --modules-dir";
             let message = format!("`module.{}` {why}", node.label(0));
             self.tell(
                 Diagnostic::note(message, node.header).with_help(help).skipping(SkipKind::MissingModule, NOT_ON_DISK),
@@ -116,14 +116,14 @@ impl Evaluator<'_> {
             ancestor = here.call.as_ref().map(|call| &call.parent);
         }
         if self.spend(MODULE_STEPS, node.header).is_err() {
-            return Err("is more than this root may cost".into());
+            return Err("exceeds the evaluation limit of this root".into());
         }
         let code = self.library.module(&directory);
         self.touched.borrow_mut().extend(code.files.iter().cloned());
         if code.anywhere.is_none() {
             let why = format!("has no Terraform files in {directory}");
             let note = Diagnostic::note(format!("`module.{}` {why}", node.label(0)), node.header);
-            self.tell(note.skipping(SkipKind::MissingModule, "a module whose directory holds no Terraform files"));
+            self.tell(note.skipping(SkipKind::MissingModule, "the directory of the module has no Terraform files"));
             return Err(why);
         }
         Ok(code)

@@ -73,7 +73,7 @@ impl Evaluator<'_> {
             match self_link(&decoded) {
                 Some(link) => drop(manifests.known.insert(link.into(), document.clone())),
                 None => {
-                    let cause = Cause::new("a document has no kind or no name that can be read", span);
+                    let cause = Cause::new("a document has no readable kind or name", span);
                     manifests.rest = Some(Arc::new(cause));
                 }
             }

@@ -88,7 +88,7 @@ impl Evaluator<'_> {
             {
                 let number = number.value.expected;
                 let message = format!(
-                    "the last {number} of these instances are evaluated as one: only {INSTANCES} are by themselves"
+                    "gpulint evaluates the last {number} of these instances as one: the limit is {INSTANCES} separate instances"
                 );
                 self.tell(Diagnostic::note(message, span));
             }
@@ -114,7 +114,7 @@ fn counted(value: &Value, span: Span) -> Vec<Repeated> {
         }
         (_, Some(number)) if number.is_integer() && !number.is_negative() => number,
         _ => {
-            let cause = Arc::new(Cause { refused: true, ..Cause::new("`count` is no natural number", span) });
+            let cause = Arc::new(Cause { refused: true, ..Cause::new("`count` is not a whole number of at least 0", span) });
             return vec![Repeated::unknown(&cause, span, Repetition::UnknownCount(cause.clone()))];
         }
     };
@@ -126,7 +126,7 @@ fn counted(value: &Value, span: Span) -> Vec<Repeated> {
     match number.as_usize() {
         Some(n) if n <= INSTANCES => (0..n).map(one).collect(),
         _ => {
-            let cause = Arc::new(Cause::new(format!("{number} instances are evaluated as one"), span));
+            let cause = Arc::new(Cause::new(format!("gpulint evaluates {number} instances as one"), span));
             vec![Repeated {
                 suffix: String::new(),
                 repetition: Repetition::UnknownCount(cause),
@@ -183,7 +183,7 @@ fn unknown_each(cause: &Arc<Cause>, span: Span) -> Repetition {
 fn beyond<'v>(members: impl Iterator<Item = &'v Value>, span: Span) -> Option<Repeated> {
     let members: Vec<&Value> = members.collect();
     let (first, rest) = members.split_first()?;
-    let cause = Arc::new(Cause::new(format!("{} instances are evaluated as one", members.len()), span));
+    let cause = Arc::new(Cause::new(format!("gpulint evaluates {} instances as one", members.len()), span));
     let value = rest.iter().fold(Value::clone(first), |common, other| in_common(common, other, &cause, span));
     let repetition = Repetition::UnknownEach { cause, value };
     let number = Fact::written(Range::exactly(members.len() as f64), span);

@@ -59,7 +59,7 @@ impl Evaluator<'_> {
             }
             HclKind::Conditional(conditional) => self.conditional(conditional, span, scope),
             HclKind::Parentheses(inner) => self.evaluate(inner, scope),
-            HclKind::Invalid => Value::unknown("this does not parse", span),
+            HclKind::Invalid => Value::unknown("this expression cannot be parsed", span),
             HclKind::Text(_) | HclKind::Number(_) | HclKind::Bool(_) | HclKind::Null => Value::null(span),
         }
     }
@@ -91,7 +91,7 @@ impl Evaluator<'_> {
         let (yes, no) = match common {
             Some(common) => (common.convert(&yes), common.convert(&no)),
             None if yes.any_refused() || no.any_refused() => (yes, no),
-            None => return Value::refused("the two values of this conditional have no common type", span),
+            None => return Value::refused("the two values of this conditional expression have no common type", span),
         };
         let result = match chosen {
             Ok(true) => yes,
@@ -123,7 +123,7 @@ impl Evaluator<'_> {
             (Data::Text(text), _) => Ok(text.clone()),
             (_, Some(text)) => Ok(text.into()),
             (Data::Unknown(cause), None) => Err(forget_candidates(cause)),
-            _ => Err(Arc::new(Cause { refused: true, ..Cause::new("this is no key of an object", key.span) })),
+            _ => Err(Arc::new(Cause { refused: true, ..Cause::new("this cannot be the key of an object", key.span) })),
         }
     }
 
@@ -223,7 +223,7 @@ impl Evaluator<'_> {
                             into.outlined &= !value.sensitive;
                             self.append(&text, into);
                         }
-                        _ => into.refuse("this value cannot stand in a template", expression.span),
+                        _ => into.refuse("a template cannot contain this value", expression.span),
                     }
                 }
                 TemplatePart::If { condition, yes, no } => {
@@ -350,8 +350,8 @@ fn members(collection: &Value, span: Span) -> Result<Vec<(Value, Value)>, Value>
             .map(|(key, item)| (Value::text(key.clone(), item.span).marked(marked), item.clone().marked(marked)))
             .collect(),
         Data::Unknown(cause) => return Err(Value::because(&forget_candidates(cause), span)),
-        Data::Null => return Err(Value::refused("there is nothing to go through: this is null", span)),
-        _ => return Err(Value::refused("there is nothing to go through: this is no collection", span)),
+        Data::Null => return Err(Value::refused("`for` cannot iterate over null", span)),
+        _ => return Err(Value::refused("`for` can only iterate over a collection", span)),
     })
 }
 

@@ -93,7 +93,7 @@ impl RootDiagnostics {
 
     pub(super) fn finish(mut self, anywhere: Span) -> Vec<Diagnostic> {
         if self.left_out > 0 {
-            let message = format!("{} more messages about this root are left out", self.left_out);
+            let message = format!("{} more messages about this root are not shown", self.left_out);
             self.diagnostics.push(Diagnostic::note(message, anywhere));
         }
         self.diagnostics

@@ -64,7 +64,7 @@ fn numeric(operator: BinaryOperator, a: &Value, b: &Value, span: Span) -> Value 
         BinaryOperator::Add => a.plus(&b),
         BinaryOperator::Subtract => a.minus(&b),
         BinaryOperator::Multiply => a.times(&b),
-        BinaryOperator::Divide if b.is_zero() => return Value::refused("this divides by zero", span),
+        BinaryOperator::Divide if b.is_zero() => return Value::refused("division by zero", span),
         BinaryOperator::Divide => a.divided_by(&b),
         // Terraform has no objection.
         BinaryOperator::Modulo if b.is_zero() => Some(a),
@@ -75,12 +75,12 @@ fn numeric(operator: BinaryOperator, a: &Value, b: &Value, span: Span) -> Value 
 
 fn number(value: &Value, span: Span) -> Result<Number, Value> {
     let converted = primitive(&Type::Number, value, span)?;
-    converted.as_number().ok_or_else(|| Value::refused("this is no number", span))
+    converted.as_number().ok_or_else(|| Value::refused("this is not a number", span))
 }
 
 pub(super) fn boolean(value: &Value, span: Span) -> Result<bool, Value> {
     let converted = primitive(&Type::Bool, value, span)?;
-    converted.as_bool().ok_or_else(|| Value::refused("this is no boolean", span))
+    converted.as_bool().ok_or_else(|| Value::refused("this is not a boolean", span))
 }
 
 fn primitive(of: &Type, value: &Value, span: Span) -> Result<Value, Value> {
@@ -98,7 +98,7 @@ fn depends_on(a: &Value, b: &Value, span: Span) -> Value {
     let cause = a.any_cause().or_else(|| b.any_cause()).map(forget_candidates);
     match cause {
         Some(cause) => Value::because(&cause, span),
-        None => Value::unknown("this comparison is not known", span),
+        None => Value::unknown("the result of this comparison is unknown", span),
     }
 }
 

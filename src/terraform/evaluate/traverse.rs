@@ -57,7 +57,7 @@ impl Evaluator<'_> {
         if !["terraform.workspace", "tofu.workspace"].contains(&self.sources.snippet(key.span).as_str()) {
             return None;
         }
-        let cause = Cause::new("it depends on the workspace, which --workspace names", key.span);
+        let cause = Cause::new("the value depends on the workspace: name it with --workspace", key.span);
         Some(one_of(value, &Arc::new(cause), span).marked(value.sensitive))
     }
 
@@ -99,14 +99,14 @@ impl Evaluator<'_> {
             ("terraform" | "tofu", ["workspace", ..]) => {
                 (Value::text(self.workspace.as_deref().unwrap_or("default"), whole), 1)
             }
-            ("terraform" | "tofu", ["applying", ..]) => (Value::unknown("this is known when it is applied", whole), 1),
+            ("terraform" | "tofu", ["applying", ..]) => (Value::unknown("the value is known only after apply", whole), 1),
             ("module", [first, ..]) => self.module_reference(module, first, steps, whole, scope),
             ("data" | "ephemeral", [kind, label]) => {
                 (self.resource_value(module, &format!("{name}.{kind}.{label}"), whole), 2)
             }
             // The long form of `kind.label`.
             ("resource", [kind, label]) => (self.resource_value(module, &format!("{kind}.{label}"), whole), 2),
-            ("self", _) => (Value::unknown("`self` is known when it is applied", span), steps.len()),
+            ("self", _) => (Value::unknown("`self` is known only after apply", span), steps.len()),
             (kind, [label, ..]) if !is_reserved(kind) => {
                 (self.resource_value(module, &format!("{kind}.{label}"), whole), 1)
             }
@@ -118,7 +118,7 @@ impl Evaluator<'_> {
         match which {
             "root" => Value::text(".", span),
             "module" => Value::text(relative(&self.root, &module.code.directory), span),
-            "cwd" => Value::unknown("`path.cwd` depends on where Terraform runs", span),
+            "cwd" => Value::unknown("`path.cwd` depends on the directory in which Terraform runs", span),
             _ => Value::refused(format!("`path.{which}` does not exist"), span),
         }
     }
@@ -177,7 +177,7 @@ fn each(which: &str, repetition: &Repetition, span: Span) -> Value {
         (Repetition::Each { value, .. }, "value") => value.clone(),
         (Repetition::UnknownEach { cause, .. }, "key") => Value::because(cause, span),
         (Repetition::UnknownEach { value, .. }, "value") => value.clone(),
-        _ => Value::refused("`each` is known in a block with `for_each` only", span),
+        _ => Value::refused("`each` exists only in a block with `for_each`", span),
     }
 }
 
@@ -185,7 +185,7 @@ fn count_index(repetition: &Repetition, span: Span) -> Value {
     match repetition {
         Repetition::Count(index) => index.clone(),
         Repetition::UnknownCount(cause) => Value::because(cause, span),
-        _ => Value::refused("`count.index` is known in a block with `count` only", span),
+        _ => Value::refused("`count.index` exists only in a block with `count`", span),
     }
 }
 
@@ -215,7 +215,7 @@ pub(super) fn attribute(value: &Value, name: &str, span: Span) -> Value {
                 _ => member_of_rest(&cause, name, span),
             }
         }
-        Data::Null => Value::refused(format!("the attribute `{name}` is asked of null"), span),
+        Data::Null => Value::refused(format!("null has no attribute `{name}`"), span),
         _ => Value::refused(format!("there is no attribute `{name}`"), span),
     };
     result.marked(value.sensitive)
@@ -249,22 +249,22 @@ fn member_of_rest(cause: &Arc<Cause>, name: &str, span: Span) -> Value {
 pub(in crate::terraform) fn element(value: &Value, key: &Value, span: Span) -> Value {
     let result = match (&value.data, &key.data) {
         (Data::Unknown(cause), _) => Value::because(&forget_candidates(cause), span),
-        (Data::Null, _) => Value::refused("an element is asked of null", span),
-        (_, Data::Null) => Value::refused("an index is null", span),
+        (Data::Null, _) => Value::refused("null has no elements", span),
+        (_, Data::Null) => Value::refused("the index is null", span),
         (Data::Map(_) | Data::Object(_), Data::Text(name)) => attribute(value, name, span),
         (_, Data::Unknown(cause)) => one_of(value, cause, span),
         (Data::Map(_) | Data::Object(_), _) => match key.as_text() {
             Some(name) => attribute(value, &name, span),
-            None => Value::refused("this is no key of a map", span),
+            None => Value::refused("this cannot be the key of a map", span),
         },
         (Data::List(items) | Data::Tuple(items), _) => match key.as_number().and_then(|number| number.as_usize()) {
             Some(index) => match items.get(index) {
                 Some(item) => item.clone(),
-                None => Value::refused(format!("there is no element {index}: there are {}", items.len()), span),
+                None => Value::refused(format!("there is no element {index}: the list has {}", items.len()), span),
             },
-            None => Value::refused("this is no index of a list", span),
+            None => Value::refused("this cannot be the index of a list", span),
         },
-        (Data::Set(_), _) => Value::refused("elements of a set have no index", span),
+        (Data::Set(_), _) => Value::refused("the elements of a set have no index", span),
         _ => Value::refused("this value has no elements", span),
     };
     result.marked(value.sensitive || key.sensitive)

@@ -62,7 +62,7 @@ impl Evaluator<'_> {
 
     pub(super) fn undeclared(&self, module: &Instance, what: &str, at: Span) -> Value {
         if module.code.incomplete {
-            return Value::unknown(format!("{what} may stand in a file that does not parse"), at);
+            return Value::unknown(format!("{what} may be in a file that cannot be parsed"), at);
         }
         Value::refused(format!("{what} is not declared"), at)
     }

@@ -115,12 +115,12 @@ fn decoded_base64(text: &str) -> Result<Vec<u8>, FunctionFailure> {
     let text: Vec<u8> = text.bytes().filter(|byte| !matches!(byte, b'\r' | b'\n')).collect();
     let data = text.strip_suffix(b"==").or_else(|| text.strip_suffix(b"=")).unwrap_or(&text);
     let bytes = text.len().is_multiple_of(4).then(|| from_base64(data.iter().copied())).flatten();
-    bytes.ok_or_else(|| FunctionFailure::Refused("this is no base64".into()))
+    bytes.ok_or_else(|| FunctionFailure::Refused("this is not valid base64".into()))
 }
 
 fn base64_decode(a: &Arguments<'_>) -> FunctionResult {
     let bytes = decoded_base64(&a.text(0)?)?;
-    a.answer(String::from_utf8(bytes).map_err(|_| "the bytes are no text in UTF-8")?)
+    a.answer(String::from_utf8(bytes).map_err(|_| "the bytes are not valid UTF-8")?)
 }
 
 /// How many bytes a unit of an encoding has, and whether the higher one comes first.
@@ -138,7 +138,7 @@ fn charset(name: &str, a: &Arguments<'_>) -> Result<Charset, FunctionFailure> {
         "UTF-16BE" => Charset::Utf16 { big: true },
         "ISO-8859-1" | "ISO_8859-1" | "LATIN1" => Charset::Latin1,
         _ => {
-            let why = format!("the encoding {name} is not read here");
+            let why = format!("gpulint does not support the encoding {name}");
             return Err(FunctionFailure::Unknown(Cause::new(why, a.span).into()));
         }
     })
@@ -162,7 +162,7 @@ fn text_encode(a: &Arguments<'_>) -> FunctionResult {
 fn text_decode(a: &Arguments<'_>) -> FunctionResult {
     let bytes = decoded_base64(&a.text(0)?)?;
     let text = match charset(&a.text(1)?, a)? {
-        Charset::Utf8 => String::from_utf8(bytes).map_err(|_| "the bytes are no text in UTF-8")?,
+        Charset::Utf8 => String::from_utf8(bytes).map_err(|_| "the bytes are not valid UTF-8")?,
         Charset::Utf16 { big } => {
             let unit = |pair: &[u8]| {
                 let pair = [pair[0], pair[1]];
@@ -204,7 +204,7 @@ fn csv_decode(a: &Arguments<'_>) -> FunctionResult {
     let mut rows = Vec::new();
     for record in records {
         if record.len() != header.len() {
-            return Err("a line has not as many fields as the header".into());
+            return Err("a line does not have the same number of fields as the header".into());
         }
         let fields = header.iter().zip(record);
         let entries: Entries = fields.map(|(name, field)| (name.as_str().into(), Value::text(field, a.span))).collect();
@@ -252,7 +252,7 @@ fn csv_field(text: &str) -> Result<(String, &str), FunctionFailure> {
         let end = text.find([',', '\n']).unwrap_or(text.len());
         let end = if text[..end].ends_with('\r') && text[end..].starts_with('\n') { end - 1 } else { end };
         if text[..end].contains('"') {
-            return Err("a quote stands in a field without quotes".into());
+            return Err("an unquoted field contains a quote".into());
         }
         return Ok((text[..end].to_owned(), &text[end..]));
     };
@@ -268,7 +268,7 @@ fn csv_field(text: &str) -> Result<(String, &str), FunctionFailure> {
             None if after.is_empty() || after.starts_with([',', '\n']) || after.starts_with("\r\n") => {
                 return Ok((field.replace("\r\n", "\n"), after));
             }
-            None => return Err("something follows a closing quote".into()),
+            None => return Err("there is text after a closing quote".into()),
         }
     }
 }

@@ -15,7 +15,7 @@ const DEEPEST: usize = 20;
 const LISTING_STEPS: u64 = 500;
 
 pub(super) const TABLE: &[(&str, Arity, Function)] = &[
-    ("abspath", 1..=1, |a| Err(elsewhere(a, "`abspath` depends on where Terraform runs".into()))),
+    ("abspath", 1..=1, |a| Err(elsewhere(a, "`abspath` depends on the directory in which Terraform runs".into()))),
     ("basename", 1..=1, basename),
     ("dirname", 1..=1, dirname),
     ("file", 1..=1, file),
@@ -42,7 +42,7 @@ fn basename(a: &Arguments<'_>) -> FunctionResult {
 fn path_expand(a: &Arguments<'_>) -> FunctionResult {
     let path = a.text(0)?;
     if path.starts_with('~') {
-        return Err(elsewhere(a, "`~` depends on who runs Terraform".into()));
+        return Err(elsewhere(a, "`~` depends on the user who runs Terraform".into()));
     }
     a.answer(&*path)
 }
@@ -84,7 +84,7 @@ fn file_exists(a: &Arguments<'_>) -> FunctionResult {
     match open(a, 0) {
         Ok(_) => a.answer_bool(true),
         Err(FunctionFailure::Refused(_)) if full.is_some_and(|full| is_written_by_terraform(a, &full)) => {
-            Err(elsewhere(a, format!("Terraform writes {path} before it evaluates this")))
+            Err(elsewhere(a, format!("Terraform writes {path} before it evaluates this expression")))
         }
         Err(FunctionFailure::Refused(_)) => a.answer_bool(false),
         Err(unknown) => Err(unknown),
@@ -126,7 +126,7 @@ fn place(a: &Arguments<'_>, path: &str) -> Option<String> {
 }
 
 fn outside(a: &Arguments<'_>, path: &str) -> FunctionFailure {
-    elsewhere(a, format!("{path} does not lie in the tree that is read"))
+    elsewhere(a, format!("{path} is outside the files that gpulint reads"))
 }
 
 /// The files below a directory whose paths fit a pattern.
@@ -135,7 +135,7 @@ fn file_set(a: &Arguments<'_>) -> FunctionResult {
     let Some(base) = place(a, &path) else { return Err(outside(a, &path)) };
     let base = a.evaluator.shadows.directory(a.evaluator.sources, base);
     let pattern = a.text(1)?;
-    let glob = GlobBuilder::new(&pattern).literal_separator(true).build().map_err(|_| "this is no pattern")?;
+    let glob = GlobBuilder::new(&pattern).literal_separator(true).build().map_err(|_| "this is not a valid pattern")?;
     let matcher = glob.compile_matcher();
     let written = WRITTEN.into_iter().find(|written| {
         let full = join(&a.evaluator.root, written).unwrap_or_default();
@@ -149,7 +149,7 @@ fn file_set(a: &Arguments<'_>) -> FunctionResult {
     if let Some(written) = written {
         return Err(elsewhere(
             a,
-            format!("Terraform writes {written}, which fits {pattern}, before it evaluates this"),
+            format!("Terraform writes {written}, which matches {pattern}, before it evaluates this expression"),
         ));
     }
     let mut found = Vec::new();
@@ -183,7 +183,7 @@ fn template_file(a: &Arguments<'_>) -> FunctionResult {
     a.evaluator.budget.spend_bytes(length)?;
     let span = Span::new(file, 0, length);
     let given = known(a.get(1)?)?;
-    let entries = given.entries().ok_or("the second argument is no object")?;
+    let entries = given.entries().ok_or("the second argument is not an object")?;
     if let Some(name) = entries.known.keys().find(|name| !is_identifier(name)) {
         return Err(format!("`{name}` cannot be the name of a variable").into());
     }

@@ -22,7 +22,7 @@ fn format_list(a: &Arguments<'_>) -> FunctionResult {
     for argument in arguments {
         if let Data::List(items) | Data::Set(items) | Data::Tuple(items) = &known(argument)?.data {
             match length {
-                Some(length) if length != items.len() => return Err("the lists are not equally long".into()),
+                Some(length) if length != items.len() => return Err("the lists differ in length".into()),
                 _ => length = Some(items.len()),
             }
         }
@@ -61,7 +61,7 @@ fn formatted(pattern: &str, arguments: &[Value]) -> Result<String, FunctionFailu
         result.push_str(&verb.apply(argument)?);
     }
     if used < arguments.len() {
-        return Err("there are more arguments than verbs".into());
+        return Err("there are more arguments than format verbs".into());
     }
     result.push_str(rest);
     Ok(result)
@@ -91,7 +91,7 @@ impl TerraformVerb {
         if starred || [verb.width, verb.precision].contains(&Some(WIDEST)) {
             return Err(format!("a width is `*`, or {WIDEST} or more").into());
         }
-        let letter = rest.chars().next().ok_or("a `%` has no verb")?;
+        let letter = rest.chars().next().ok_or("a `%` has no format verb")?;
         *rest = &rest[letter.len_utf8()..];
         Ok(TerraformVerb { verb, argument, letter })
     }
@@ -100,7 +100,7 @@ impl TerraformVerb {
         match &argument.data {
             Data::Unknown(cause) => return Err(cause.clone().into()),
             Data::Null => {
-                let why = "Terraform does not say how null is formatted";
+                let why = "Terraform does not define the format of null";
                 return Err(FunctionFailure::Unknown(Cause::new(why, argument.span).into()));
             }
             _ => {}
@@ -129,7 +129,7 @@ impl TerraformVerb {
                 let number = argument.as_number().ok_or("a number is needed")?;
                 Ok(self.signed(number.is_negative(), &self.floating(&number)))
             }
-            other => Err(format!("there is no verb `%{other}`").into()),
+            other => Err(format!("there is no format verb `%{other}`").into()),
         }
     }
 

@@ -27,7 +27,7 @@ fn bytes(a: &Arguments<'_>) -> Result<Vec<u8>, FunctionFailure> {
     let path = a.text(0)?;
     let full = if path.starts_with(['/', '~']) { None } else { join(&a.evaluator.root, &path) };
     let Some(full) = full else {
-        let why = format!("{path} does not lie in the tree that is read");
+        let why = format!("{path} is outside the files that gpulint reads");
         return Err(FunctionFailure::Unknown(Cause::new(why, a.span).into()));
     };
     let bytes =
@@ -53,7 +53,7 @@ fn uuid_v5(a: &Arguments<'_>) -> FunctionResult {
         .map(|pair| std::str::from_utf8(pair).ok().and_then(|pair| u8::from_str_radix(pair, 16).ok()))
         .collect::<Option<Vec<u8>>>()
         .filter(|bytes| bytes.len() == 16)
-        .ok_or("the namespace is no UUID")?;
+        .ok_or("the namespace is not a UUID")?;
     input.extend_from_slice(a.text(1)?.as_bytes());
     let mut uuid = sha1(&input);
     uuid.truncate(16);

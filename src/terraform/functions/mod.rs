@@ -162,7 +162,7 @@ impl Evaluator<'_> {
         if function.is_none() && dialect.is_none() {
             let known = IMPURE.contains(&name) || name.contains("::");
             return match known {
-                true => Value::unknown(format!("`{name}` gives what only Terraform knows"), span),
+                true => Value::unknown(format!("only Terraform knows the result of `{name}`"), span),
                 false => Value::refused(format!("there is no function `{name}`"), span),
             };
         }
@@ -237,7 +237,7 @@ impl Evaluator<'_> {
                 return value;
             }
         }
-        Value::refused("`try`: no argument can be evaluated", span)
+        Value::refused("no argument of `try` can be evaluated", span)
     }
 
     fn can(&self, arguments: &[Expression], span: Span, scope: Scope<'_>) -> Value {
@@ -257,7 +257,7 @@ impl Evaluator<'_> {
             return Value::refused("`templatestring` takes a template and its variables", span);
         };
         if !matches!(template.kind, HclKind::Name(_) | HclKind::Traversal(..)) {
-            return Value::refused("the template of `templatestring` is no reference", span);
+            return Value::refused("the template of `templatestring` is not a reference", span);
         }
         self.render_text(&self.evaluate(template, scope), &self.evaluate(variables, scope), span)
     }
@@ -272,7 +272,7 @@ impl Evaluator<'_> {
         let entries = match &variables.data {
             Data::Map(entries) | Data::Object(entries) => entries,
             Data::Unknown(cause) => return Value::because(cause, span),
-            _ => return Value::refused("the variables of a template are no object", span),
+            _ => return Value::refused("the variables of a template are not an object", span),
         };
         if let Err(cause) = self.budget.spend_reading(text.len()) {
             return Value::because(&cause, span);
@@ -308,12 +308,12 @@ impl Arguments<'_> {
 
     fn number(&self, index: usize) -> Result<Number, FunctionFailure> {
         let value = self.known(index)?;
-        value.as_number().ok_or_else(|| FunctionFailure::Refused(format!("argument {} is no number", index + 1)))
+        value.as_number().ok_or_else(|| FunctionFailure::Refused(format!("argument {} is not a number", index + 1)))
     }
 
     fn whole_number(&self, index: usize) -> Result<i64, FunctionFailure> {
         let number = self.number(index)?;
-        number.as_i64().ok_or_else(|| FunctionFailure::Refused(format!("argument {} is no integer", index + 1)))
+        number.as_i64().ok_or_else(|| FunctionFailure::Refused(format!("argument {} is not an integer", index + 1)))
     }
 
     /// The file in which this argument stands byte for byte, as the result of `file` does.
@@ -329,7 +329,7 @@ impl Arguments<'_> {
 
     fn entries(&self, index: usize) -> Result<&Entries, FunctionFailure> {
         let value = self.known(index)?;
-        value.entries().ok_or_else(|| FunctionFailure::Refused(format!("argument {} is no map", index + 1)))
+        value.entries().ok_or_else(|| FunctionFailure::Refused(format!("argument {} is not a map", index + 1)))
     }
 
     /// The members of a list of strings.
@@ -355,7 +355,7 @@ impl Arguments<'_> {
     fn answer_number(&self, number: Option<Number>) -> FunctionResult {
         match number {
             Some(number) => Ok(Value::number(number, self.span)),
-            None => Err("the result is no number, or too large".into()),
+            None => Err("the result is not a number, or too large".into()),
         }
     }
 
@@ -384,14 +384,14 @@ fn text(value: &Value) -> Result<Arc<str>, FunctionFailure> {
     let value = known(value)?;
     match &value.data {
         Data::Text(text) => Ok(text.clone()),
-        _ => value.as_text().map(Into::into).ok_or_else(|| FunctionFailure::Refused("an argument is no string".into())),
+        _ => value.as_text().map(Into::into).ok_or_else(|| FunctionFailure::Refused("an argument is not a string".into())),
     }
 }
 
 fn items(value: &Value) -> Result<&[Value], FunctionFailure> {
     match &value.data {
         Data::List(items) | Data::Set(items) | Data::Tuple(items) => Ok(items),
-        _ => Err("an argument is no list".into()),
+        _ => Err("an argument is not a list".into()),
     }
 }
 

@@ -18,7 +18,7 @@ const PATTERN_STEPS: u64 = 20_000;
 /// A pattern, compiled once for each root.
 fn compile(a: &Arguments<'_>, pattern: &str) -> Result<Regex, FunctionFailure> {
     if let Some(known) = a.evaluator.patterns.borrow().get(pattern) {
-        return known.clone().ok_or_else(|| "this is no regular expression".into());
+        return known.clone().ok_or_else(|| "this is not a regular expression".into());
     }
     a.evaluator.budget.spend(PATTERN_STEPS)?;
     let build = |pattern: String| {
@@ -26,7 +26,7 @@ fn compile(a: &Arguments<'_>, pattern: &str) -> Result<Regex, FunctionFailure> {
     };
     let built = crate::source::go_pattern(pattern).and_then(build);
     a.evaluator.patterns.borrow_mut().insert(pattern.into(), built.clone());
-    built.ok_or_else(|| "this is no regular expression".into())
+    built.ok_or_else(|| "this is not a regular expression".into())
 }
 
 pub(super) fn replace(a: &Arguments<'_>, text: &str, pattern: &str, to: &str) -> FunctionResult {

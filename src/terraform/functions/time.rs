@@ -9,7 +9,7 @@ pub(super) const TABLE: &[(&str, Arity, Function)] =
 
 impl Moment {
     fn parse(text: &str) -> Result<Self, FunctionFailure> {
-        Self::read(text).ok_or_else(|| FunctionFailure::Refused(format!("`{text}` is no RFC 3339 time")))
+        Self::read(text).ok_or_else(|| FunctionFailure::Refused(format!("`{text}` is not an RFC 3339 time")))
     }
 
     fn zone(self, separator: &str) -> String {
@@ -129,6 +129,6 @@ fn part(token: &str, moment: Moment, clock: &Civil) -> Result<String, FunctionFa
         "ZZZ" => moment.zone(""),
         "Z" if moment.ahead == 0 => "Z".to_owned(),
         "Z" => moment.zone(":"),
-        other => return Err(format!("`{other}` is no part of a date").into()),
+        other => return Err(format!("`{other}` is not a part of a date").into()),
     })
 }

@@ -51,7 +51,7 @@ fn read(a: &Arguments<'_>, text: &str, lines: Option<(&GoLines<'_>, &ParserText)
     };
     for step in Parser::new_from_str_with_options(text, options) {
         let (event, at) =
-            step.map_err(|error| FunctionFailure::Refused(format!("this is no YAML: {}", error.info())))?;
+            step.map_err(|error| FunctionFailure::Refused(format!("this is not valid YAML: {}", error.info())))?;
         let (start, end) = at.byte_range().map_or((0, 0), |range| (range.start, range.end));
         let event = match (event, lines) {
             (Event::Scalar(text, style, anchor, tag), Some((lines, reading))) => {
@@ -66,7 +66,7 @@ fn read(a: &Arguments<'_>, text: &str, lines: Option<(&GoLines<'_>, &ParserText)
         reader.take(&event, reader.place.span(start, end), a)?;
     }
     if lines.is_some_and(|(_, reading)| reading.kept() != kept) {
-        return Err("a line ends within quotes".into());
+        return Err("a line ends inside quotes".into());
     }
     reader.root.ok_or_else(|| "there is no document".into())
 }
@@ -150,7 +150,7 @@ impl Reader {
             None => self.root = Some(value),
             Some(Open::List { items, .. }) => items.push(value),
             Some(Open::Map { known, key, .. }) => match key.take() {
-                None => *key = Some(value.as_text().ok_or("a key is no string")?.as_ref().into()),
+                None => *key = Some(value.as_text().ok_or("a key is not a string")?.as_ref().into()),
                 Some(key) if &*key == "<<" => merge(known, &value),
                 Some(key) => drop(known.insert(key, value)),
             },
@@ -173,10 +173,10 @@ fn scalar(text: &str, plain: bool, tag: Option<&str>, span: Span) -> Result<Valu
     match tag {
         Some("str") => return Ok(Value::text(text, span)),
         Some("int" | "float") => {
-            return Number::parse(text).map(|n| Value::number(n, span)).ok_or_else(|| "this is no number".into());
+            return Number::parse(text).map(|n| Value::number(n, span)).ok_or_else(|| "this is not a number".into());
         }
         Some("null" | "bool" | "timestamp" | "!") | None => {}
-        Some(other) => return Err(format!("the tag `{other}` means nothing to Terraform").into()),
+        Some(other) => return Err(format!("Terraform does not support the tag `{other}`").into()),
     }
     if !plain {
         return Ok(Value::text(text, span));
@@ -187,7 +187,7 @@ fn scalar(text: &str, plain: bool, tag: Option<&str>, span: Span) -> Result<Valu
     Ok(match text {
         _ if is_null(text) => Value::null(span),
         ".inf" | ".Inf" | ".INF" | "+.inf" | "-.inf" | ".nan" | ".NaN" | ".NAN" => {
-            return Err("a number is infinite or none".into());
+            return Err("a number is infinite or not a number".into());
         }
         _ => match number(text) {
             Some(number) => Value::number(number, span),

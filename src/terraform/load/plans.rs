@@ -32,7 +32,7 @@ pub(in crate::terraform) fn read(
     for path in plans {
         // The configuration says the same: nobody wants it counted twice.
         if !options.named_plans.contains(&path) && stands_in_configuration(sources, parent(&path), &mut configured) {
-            let reason = "a plan of the configuration beside it: name it to read it";
+            let reason = "gpulint reads the configuration in the same directory instead of this plan: name the plan to read it";
             reading.inventory.skipped.push(Skipped::new(SkipKind::PlanBeside, &path, reason));
             reading.plans.push(path);
             continue;

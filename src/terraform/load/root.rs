@@ -149,7 +149,7 @@ pub(in crate::terraform) fn evaluate_with(
     }
     instance.forget_calls();
     if let Some(cause) = evaluator.budget.exhausted() {
-        let message = format!("not everything in this root is read: {}", cause.why);
+        let message = format!("some of this root is not read: {}", cause.why);
         root.diagnostics.push(Diagnostic::unreadable(message, cause.span));
     }
     root.diagnostics.extend(evaluator.diagnostics.into_inner().finish(anywhere));

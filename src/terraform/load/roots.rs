@@ -64,14 +64,14 @@ impl Why {
     /// For people: "it is a root because …".
     pub fn because(self) -> &'static str {
         match self {
-            Why::Named => "it was named",
-            Why::Unit => "it is a unit of Terragrunt",
-            Why::Backend => "it says where its state lies",
-            Why::VariableFiles => "files beside it assign its variables",
-            Why::Provider => "it sets up a provider",
-            Why::Uncalled => "nothing calls it",
-            Why::NotMade => "nothing that is run makes one of it",
-            Why::Alone => "there is no other root",
+            Why::Named => "you named it",
+            Why::Unit => "it is a Terragrunt unit",
+            Why::Backend => "it declares a backend for its state",
+            Why::VariableFiles => "variable files in its directory set its variables",
+            Why::Provider => "it configures a provider",
+            Why::Uncalled => "no other module calls it",
+            Why::NotMade => "no deployed root creates an instance of it",
+            Why::Alone => "there is no other root module",
         }
     }
 }

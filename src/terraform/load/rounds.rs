@@ -181,8 +181,8 @@ impl Planned {
         let texts: BTreeSet<(String, Arc<str>)> = self.embedded.iter().map(text).collect();
         let embedded: Vec<Embedded> = terraform.embedded.into_iter().filter(|it| !texts.contains(&text(it))).collect();
         if let Some(span) = resources.first().map(|it| it.span).or(embedded.first().map(|it| it.span)) {
-            let message = "OpenTofu reads other files of this root than Terraform does: what Terraform makes of it is \
-                           judged beside, and sums count the dearer";
+            let message = "OpenTofu and Terraform read different files of this root: gpulint evaluates both, and totals \
+                           count the more expensive one";
             self.root.diagnostics.push(Diagnostic::note(message, span));
         }
         for resource in &mut resources {

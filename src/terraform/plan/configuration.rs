@@ -142,7 +142,7 @@ impl<'j> Configuration<'j> {
             return Some(match only.and_then(|name| self.variables.get(name)) {
                 Some(variable) => plain(variable.value).marked(variable.sensitive),
                 None => Value::because(
-                    &Arc::new(Cause::new("the plan does not say what this is", expression.span)),
+                    &Arc::new(Cause::new("the plan does not contain the value", expression.span)),
                     expression.span,
                 ),
             });

@@ -187,11 +187,11 @@ impl<'c, 'j> Merge<'c, 'j> {
         let addresses = expression.map(|it| self.configuration.addresses(it, self.module, self.for_each));
         match addresses.unwrap_or_default().into_iter().next() {
             Some(address) => {
-                let why = format!("`{address}` is known after apply");
+                let why = format!("`{address}` is known only after apply");
                 let computed_by = Some(Computed { address: address.into(), attribute: "".into() });
                 Cause { computed_by, ..Cause::new(why, span) }
             }
-            None => Cause::new("it is known after apply", span),
+            None => Cause::new("the value is known only after apply", span),
         }
     }
 }

@@ -65,7 +65,7 @@ pub(super) fn read(sources: &Sources, file: FileId, side: PlanSide) -> Option<Pl
     }
     let major = version.split('.').next().unwrap_or_default();
     if !["0", NEWEST_MAJOR_VERSION].contains(&major) {
-        let message = format!("this plan has the format {version}; formats up to {NEWEST_MAJOR_VERSION} are read");
+        let message = format!("this plan has format {version}; gpulint reads formats up to {NEWEST_MAJOR_VERSION}");
         plan.diagnostics.push(Diagnostic::unreadable(message, key_span(&json, "format_version")));
         return Some(plan);
     }
@@ -78,11 +78,11 @@ pub(super) fn read(sources: &Sources, file: FileId, side: PlanSide) -> Option<Pl
 fn incomplete(json: &Json, plan: &mut Plan) {
     let is = |key: &str, wanted: bool| json.get(key).and_then(Json::flag) == Some(wanted);
     if is("errored", true) {
-        let message = "Terraform stopped with an error while it planned: a part is missing here";
+        let message = "Terraform stopped with an error while planning: a part of the plan is missing";
         plan.diagnostics
             .push(Diagnostic::warning(message, key_span(json, "errored")).skipping(SkipKind::IncompletePlan, message));
     } else if is("complete", false) {
-        let message = "Terraform deferred a part of this plan: it needs another plan after this one is applied";
+        let message = "Terraform deferred a part of this plan: apply this plan, then create another one";
         plan.diagnostics
             .push(Diagnostic::note(message, key_span(json, "complete")).skipping(SkipKind::IncompletePlan, message));
     }

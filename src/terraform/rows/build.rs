@@ -170,7 +170,7 @@ pub(super) fn tell_stop(resource: &mut Resource, arguments: &BTreeMap<String, At
         stops(name) && !is_none
     };
     if let Some((name, argument)) = arguments.iter().find(says) {
-        let why = format!("`{name}` may stop it, and what it does is not known");
+        let why = format!("`{name}` may stop it; the effect is unknown");
         resource.set(Key::IdleMinutes, Fact::unknown(why, argument.span));
     }
 }
@@ -233,7 +233,7 @@ fn tell_purpose(resource: &mut Resource, scope: &RowScope<'_>, row: &TypeRow) {
     let evidence: Vec<Evidence<'_>> = texts.evidence();
     let mut by_task = purpose_of_task(resource.fact(Key::Task));
     if let Fact::Known(known) = &mut by_task {
-        known.origin = known.origin.clone().weakest(Origin::Inferred("the program that it runs".into()));
+        known.origin = known.origin.clone().weakest(Origin::Inferred("concluded from the program that it runs".into()));
     }
     let mostly = || by_network(resource).or(|| scope.fact(&row.likely_purpose, Wanted::TEXT));
     let purpose = settle_purpose(resource.fact(Key::Purpose).clone(), by_task, &evidence, mostly);
@@ -246,7 +246,7 @@ fn tell_purpose(resource: &mut Resource, scope: &RowScope<'_>, row: &TypeRow) {
 /// A network between machines is for training over several of them.
 fn by_network(resource: &Resource) -> Fact<Value> {
     let Fact::Known(network) = resource.fact(Key::Interconnect) else { return Fact::Absent };
-    let why = format!("its machines have {} for training over several of them", network.value);
+    let why = format!("its machines have {}, a network for training on several machines", network.value);
     Fact::Known(Known { value: Purpose::Training.into(), origin: Origin::Inferred(why.into()), ..network.clone() })
 }
 

@@ -75,7 +75,7 @@ pub(super) struct Units {
 }
 
 impl Units {
-    pub(super) const NOT_KNOWN: &str = "how many units of its capacity a machine is is not known";
+    pub(super) const NOT_KNOWN: &str = "the number of capacity units per machine is unknown";
 
     /// What the row's paths say; where not all do, the place of the first. None where units are not counted.
     pub(super) fn of(scope: &RowScope<'_>, each: &[RowPath]) -> Option<Result<Units, Span>> {
@@ -142,7 +142,7 @@ fn number_of(fact: Fact<Value>) -> Fact<f64> {
         Fact::Known(Known { value, span, defined, origin }) => match value.conform(crate::inventory::ValueType::Number)
         {
             Some(Value::Number(value)) if value >= 0.0 => Fact::Known(Known { value, span, defined, origin }),
-            _ => Fact::unknown("it is no number", span),
+            _ => Fact::unknown("the value is not a number", span),
         },
         Fact::Unknown(unknown) => Fact::unknown(unknown.why, unknown.span),
         Fact::Absent => Fact::Absent,

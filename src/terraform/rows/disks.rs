@@ -46,14 +46,14 @@ pub(super) fn disks(scope: &RowScope<'_>, words: &[DiskWord]) -> Vec<Disk> {
 }
 
 fn not_said(scope: &RowScope<'_>) -> Fact<Value> {
-    Fact::unknown("the image or the provider sets it", scope.span())
+    Fact::unknown("set by the image or the provider", scope.span())
 }
 
 fn as_number(fact: Fact<Value>) -> Fact<Value> {
     match fact {
         Fact::Known(known) => match known.value.clone().conform(ValueType::Number) {
             Some(value) => Fact::Known(Known { value, ..known }),
-            None => Fact::unknown("it is no number", known.span),
+            None => Fact::unknown("the value is not a number", known.span),
         },
         other => other,
     }

@@ -44,7 +44,7 @@ pub(super) fn open_defaults(labels: &mut Labels, default_maps: &[Span]) {
     let places = labels.entries.values().filter_map(|fact| fact.defined());
     let default = places.into_iter().find(|place| default_maps.iter().any(|map| map.contains(*place)));
     if let Some(span) = default {
-        let why = "they are what a variable is by default".into();
+        let why = "they are the default of a variable".into();
         labels.open.get_or_insert(Unknown { span, why, candidates: Vec::new() });
     }
 }
@@ -127,7 +127,7 @@ fn at(scope: &RowScope<'_>, place: &LabelsAt) -> FoundLabels {
                 match (key, element.find(&list.value).first()) {
                     (Some(key), Some(ValueNode::Value(held))) => found.add(&key, held),
                     (Some(_), _) => {}
-                    (None, _) => found.open("the key of a label is not known", node.span()),
+                    (None, _) => found.open("the key of a label is unknown", node.span()),
                 }
             }
         }
@@ -169,7 +169,7 @@ fn map(found: &mut FoundLabels, node: ValueNode<'_>) {
                     found.open(&cause.why, held.said);
                 } else if entries.is_empty() && !held.is_written_here() {
                     // `tags = var.tags` is there to be given some.
-                    found.open("what gives them is empty by default", held.said);
+                    found.open("the variable that sets them is empty by default", held.said);
                 }
                 for (key, element) in node.clone().keyed_elements() {
                     if let (Some(key), ValueNode::Value(held)) = (key, element) {

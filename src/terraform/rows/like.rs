@@ -25,11 +25,11 @@ fn like(own: &Table, all: &Section, depth: usize) -> Result<Table, String> {
     let Some(other) = own.remove("like") else { return Ok(own) };
     let other = other.as_str().unwrap_or_default();
     let (name, at) = match other.split_once('#') {
-        Some((name, at)) => (name, at.parse::<usize>().map_err(|_| format!("`{other}` is no row"))?),
+        Some((name, at)) => (name, at.parse::<usize>().map_err(|_| format!("`{other}` is not a resource definition"))?),
         None => (other, 0),
     };
     let model = all.get(name).and_then(|rows| rows.get(at)).filter(|_| depth < LONGEST);
-    let mut merged = like(model.ok_or_else(|| format!("there is no row like `{other}`"))?, all, depth + 1)?;
+    let mut merged = like(model.ok_or_else(|| format!("there is no resource definition like `{other}`"))?, all, depth + 1)?;
     for (word, value) in own {
         match (merged.get_mut(&word), value) {
             // Links and labels of its own stand beside those that it takes over.

@@ -80,7 +80,7 @@ impl Section {
     /// The rows at a place, read when they are first asked for.
     fn rows(&self, place: usize) -> &[TypeRow] {
         let (Some((name, text)), Some(rows)) = (self.texts.get(place), self.rows.get(place)) else { return &[] };
-        rows.get_or_init(|| read(text).unwrap_or_else(|why| unreachable!("the embedded rows of `{name}`: {why}")))
+        rows.get_or_init(|| read(text).unwrap_or_else(|why| unreachable!("the embedded resource definitions of `{name}`: {why}")))
     }
 }
 
@@ -89,7 +89,7 @@ fn read(text: &str) -> Result<Vec<TypeRow>, String> {
     for row in &mut rows {
         for (name, spec) in std::mem::take(&mut row.facts) {
             let key = Key::named(&name);
-            row.keyed.push((key.ok_or_else(|| format!("`{name}` is neither a word of a row nor a fact"))?, spec));
+            row.keyed.push((key.ok_or_else(|| format!("`{name}` is neither a key of a resource definition nor a fact"))?, spec));
         }
         row.keyed.sort_by_key(|(key, _)| *key);
     }
@@ -196,7 +196,7 @@ impl<'de, T: FromText + Deserialize<'de>> Deserialize<'de> for Many<T> {
             type Value = Many<T>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a text, a table, or a list of these")
+                f.write_str("a string, a table, or a list of these")
             }
 
             fn visit_str<E: Error>(self, text: &str) -> Result<Many<T>, E> {
@@ -260,7 +260,7 @@ mod tests {
         };
         assert_eq!(parse("machine = \"a.b\""), Ok(()));
         for (row, why) in [
-            ("machin = \"a\"", "`machin` is neither a word of a row nor a fact"),
+            ("machin = \"a\"", "`machin` is neither a key of a resource definition nor a fact"),
             ("machine = { att = \"a\" }", "unknown field `att`"),
             ("machine = \"a..b\"", "no step of a path"),
             ("count = { wanted = \"a\" }", "unknown field `wanted`"),

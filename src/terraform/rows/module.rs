@@ -41,7 +41,7 @@ fn unknown_module(builder: &mut Builder<'_>, block: &Block, kind: &str) {
         let address = format!("{}{suffix}", block.address);
         let mut resource = Resource::new(builder.front_end, Role::Rented, kind, address, span, body);
         resource.declared = block.declaration();
-        let why = format!("the module `{}` is not at hand", block.source.as_deref().unwrap_or_default());
+        let why = format!("the module `{}` is not downloaded", block.source.as_deref().unwrap_or_default());
         let told_number = number(&machine.sizes, told.said, block.instances.clone());
         resource.count = match told_number {
             Fact::Absent => Fact::Unknown(Unknown { span: told.said, why: why.into(), candidates: Vec::new() }),
@@ -70,7 +70,7 @@ fn number(sizes: &Sizes, span: Span, instances: Fact<Range>) -> Fact<Range> {
         None => Ok(None),
         Some(held) => held.value.as_f64().filter(|number| *number >= 0.0).map(Some).ok_or(held.said),
     };
-    let open = |span| Fact::unknown("the number beside the machine is not known", span);
+    let open = |span| Fact::unknown("the number next to the machine type is unknown", span);
     let (number, least, most) = match (read(&sizes.number), read(&sizes.least), read(&sizes.most)) {
         (Ok(number), Ok(least), Ok(most)) => (number, least, most),
         (Err(span), ..) | (_, Err(span), _) | (.., Err(span)) => return open(span),
@@ -83,7 +83,7 @@ fn number(sizes: &Sizes, span: Span, instances: Fact<Range>) -> Fact<Range> {
             Range::between(floor, number, most.unwrap_or(f64::INFINITY))
         }
     };
-    let origin = Origin::Inferred("an argument of a module that is not at hand".into());
+    let origin = Origin::Inferred("an argument of a module that is not downloaded".into());
     times(Fact::known(range, span, origin), instances)
 }
 
@@ -95,7 +95,7 @@ fn place(resource: &mut Resource, block: &Block, table: &'static RowTable) {
     let cloud = source.as_deref().and_then(Cloud::of_terraform).map(|it| it.provider);
     let row = cloud.and_then(|cloud| table.providers.get(cloud));
     if let Some(cloud) = cloud {
-        let why = Origin::Inferred("the module is made for it".into());
+        let why = Origin::Inferred("the module is for this provider".into());
         resource.set(Key::Provider, Fact::known(Value::text(cloud), block.span, why));
     }
     let given = block.provider.as_ref().map(|provider| &provider.attributes);

@@ -58,10 +58,10 @@ fn ended_by(script: &Word) -> ProgramFacts {
     let Fact::Known(known) = script else { return facts };
     let conclude = |value, why: &str| Fact::known(value, known.span, Origin::Inferred(why.into()));
     if let Some(found) = STOPS.find(&known.value) {
-        facts.insert(Key::Schedule, conclude(Value::text(found.as_str()), "its start-up script"));
+        facts.insert(Key::Schedule, conclude(Value::text(found.as_str()), "set in its startup script"));
     }
     if ENDS.is_match(&known.value) {
-        facts.insert(Key::EndsByItself, conclude(Value::Flag(true), "its start-up script ends with it"));
+        facts.insert(Key::EndsByItself, conclude(Value::Flag(true), "its startup script ends with a shutdown"));
     }
     facts
 }

@@ -87,7 +87,7 @@ impl<'a> RowScope<'a> {
                 None => Vec::new(),
                 Some(Linked::Blocks(blocks)) => blocks.iter().map(|(block, _)| ValueNode::Block(block)).collect(),
                 Some(Linked::Outside(span)) => {
-                    let why = format!("the {name} that it uses is not in this configuration");
+                    let why = format!("it uses a {name} that is not in this configuration");
                     let cause = Arc::new(Cause::new(why, *span));
                     return vec![ValueNode::Value(PlacedValue::doubt(&cause))];
                 }

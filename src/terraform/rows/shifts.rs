@@ -86,7 +86,7 @@ fn number(fact: Fact<Value>) -> Fact<f64> {
         Fact::Known(Known { value, span, defined, origin }) => match value.conform(ValueType::Number) {
             Some(Value::Number(value)) if value >= 0.0 => Fact::Known(Known { value, span, defined, origin }),
             Some(_) => Fact::Absent,
-            None => Fact::unknown("it is no number", span),
+            None => Fact::unknown("the value is not a number", span),
         },
         Fact::Unknown(unknown) => Fact::unknown(unknown.why, unknown.span),
         Fact::Absent => Fact::Absent,

@@ -29,23 +29,23 @@ impl<'a> Site<'a> {
             Start::Part => self.scope.part.clone(),
             Start::Block => ValueNode::Block(self.scope.block),
             Start::Link(name) => return Spot::Linked(name.clone()),
-            Start::Provider => return Spot::Unclear("it is a setting of the provider".to_owned()),
-            Start::Key => return Spot::Unclear("it is the key of a map".to_owned()),
+            Start::Provider => return Spot::Unclear("the provider configuration sets it".to_owned()),
+            Start::Key => return Spot::Unclear("the value is the key of a map".to_owned()),
         };
         let mut node = start;
         for (at, step) in path.steps.iter().enumerate() {
             let StepName::Written(name) = &step.name else {
-                return Spot::Unclear("where it stands depends on something else".to_owned());
+                return Spot::Unclear("its place in the configuration depends on another value".to_owned());
             };
             if step.read.is_some() {
-                return Spot::Unclear("it stands in a text that is another language".to_owned());
+                return Spot::Unclear("the value is inside a string of another language".to_owned());
             }
             let found = node.clone().below(name);
             if found.is_empty() {
                 let rest = names(&path.steps[at..]);
                 return match (&rest, can_take(&node)) {
                     (Some(rest), true) => Spot::Missing { container: node, rest: rest.clone(), path: path.name() },
-                    _ => Spot::Unclear("nothing stands there that it could be written into".to_owned()),
+                    _ => Spot::Unclear("there is no block or object to write it into".to_owned()),
                 };
             }
             node = match one(found, step, at + 1 == path.steps.len()) {
@@ -88,15 +88,15 @@ fn one<'a>(found: Vec<ValueNode<'a>>, step: &PathStep, last: bool) -> Result<Val
     let mut all = all.into_iter();
     match (all.next(), count) {
         (Some(ValueNode::Value(PlacedValue { perhaps: true, value, .. })), _) => {
-            Err(value.cause().map_or_else(|| "it may not be there".to_owned(), |cause| cause.why.clone()))
+            Err(value.cause().map_or_else(|| "it may not exist".to_owned(), |cause| cause.why.clone()))
         }
         (Some(ValueNode::Value(held)), 1) if last => match only(held) {
             Some(held) => Ok(ValueNode::Value(held)),
-            None => Err("there are several of them".to_owned()),
+            None => Err("there are several values".to_owned()),
         },
         (Some(node), 1) => Ok(node),
-        (Some(_), n) => Err(format!("there are {n} of them")),
-        (None, _) => Err("there is none of them".to_owned()),
+        (Some(_), n) => Err(format!("there are {n} values")),
+        (None, _) => Err("there is no such value".to_owned()),
     }
 }
 

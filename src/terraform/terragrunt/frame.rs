@@ -52,7 +52,7 @@ impl<'r> Context<'r> {
 
     fn parse(&self, path: &str) -> Result<Arc<Parsed>, Why> {
         if self.files.borrow().len() >= MOST_FILES {
-            return Err(format!("more than {MOST_FILES} files are read for one unit"));
+            return Err(format!("the unit needs more than {MOST_FILES} files"));
         }
         let parsed = self.reader.parse(path).map_err(|error| error.to_string())?;
         self.files.borrow_mut().insert(path.into());
@@ -154,10 +154,10 @@ impl<'c> Frame<'c> {
         let expose = expose.as_ref().and_then(Value::as_bool).unwrap_or(false);
         let frame = self.included_frame(path);
         if let Err(cause) = &frame {
-            let message = format!("what this includes is not known: {}", cause.why);
+            let message = format!("the included file is unknown: {}", cause.why);
             self.context.tell(
                 Diagnostic::note(message, path.span)
-                    .skipping(SkipKind::MissingInclude, "an included file that is not here"),
+                    .skipping(SkipKind::MissingInclude, "the included file is not in this repository"),
             );
         }
         Include { label: label.to_owned(), strategy, expose, frame }
@@ -170,7 +170,7 @@ impl<'c> Frame<'c> {
         }
         let text = path.as_text().unwrap_or_default();
         let Some(full) = located(&self.home, &text) else {
-            return Err(missing(format!("{text} does not lie in the tree that is read")));
+            return Err(missing(format!("{text} is outside the files that gpulint reads")));
         };
         let Some(real) = self.context.reader.find(&self.context.shadows, &full) else {
             return Err(missing(format!("there is no file {full}")));
@@ -242,7 +242,7 @@ impl<'c> Frame<'c> {
                 (_, None) => drop(known.insert(keyword.into(), self.block(&block.body, None))),
             }
         }
-        let rest = body.incomplete.then(|| Arc::new(Cause::new("a part of this file does not parse", body.span)));
+        let rest = body.incomplete.then(|| Arc::new(Cause::new("a part of this file cannot be parsed", body.span)));
         let mut value = Value::object(Entries { known, rest: rest.clone() }, body.span);
         if let (Some(cause), None) = (rest, body.attribute("inputs")) {
             value = with_inputs(value, Value::because(&cause, body.span));
@@ -275,13 +275,13 @@ impl<'c> Frame<'c> {
         let mock = member("mock_outputs");
         let outputs = match (&mock, is("skip_outputs", true) || is("enabled", false)) {
             (Some(mock), true) => mock.clone(),
-            (None, true) => Value::refused("this dependency has no outputs: they are skipped", node.header),
+            (None, true) => Value::refused("this dependency skips its outputs", node.header),
             (_, false) => {
                 let path = member("config_path").and_then(|it| it.as_text().map(|it| it.into_owned()));
                 let place = path.as_deref().and_then(|it| located(&self.base, it));
                 let unit = place.or(path).unwrap_or_else(|| "another unit".into());
-                let mocked = if mock.is_some() { ", and its mock is no value" } else { "" };
-                let why = format!("output of {unit}: known when that is applied{mocked}");
+                let mocked = if mock.is_some() { " (`mock_outputs` are only placeholders)" } else { "" };
+                let why = format!("output of {unit}: known only after apply{mocked}");
                 Value::unknown(why, node.header)
             }
         };
@@ -350,7 +350,7 @@ impl<'c> Frame<'c> {
             let why = if is_cycle {
                 format!("{path} reads itself")
             } else {
-                format!("files read each other {DEEPEST} levels deep")
+                format!("files read each other more than {DEEPEST} levels deep")
             };
             context.tell(Diagnostic::unreadable(why.clone(), span));
             return Value::refused(why, span);
@@ -393,7 +393,7 @@ impl<'c> Frame<'c> {
                 Some(real) => self.read(path, &real, span),
                 None => {
                     self.context.is_template.set(true);
-                    Value::unknown("the stack that makes this unit gives its values", span)
+                    Value::unknown("the stack that generates this unit sets its values", span)
                 }
             }
         };
@@ -426,7 +426,7 @@ impl<'c> Frame<'c> {
         match self.beside.get().and_then(|it| it.entries()).and_then(|it| it.get(label)) {
             Some(value) => value.clone(),
             None if self.is_included || self.includes.iter().any(|it| it.frame.is_err()) => {
-                Value::unknown(format!("the dependency `{label}` stands in a file that is not looked at here"), span)
+                Value::unknown(format!("the dependency `{label}` is in a file that gpulint does not read here"), span)
             }
             None => Value::refused(format!("there is no dependency `{label}`"), span),
         }

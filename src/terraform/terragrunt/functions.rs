@@ -25,16 +25,16 @@ pub(super) struct TerragruntCall<'a> {
 const MOST_PARENTS: usize = 100;
 
 const TABLE: &[(&str, RangeInclusive<usize>, Function)] = &[
-    ("constraint_check", 2..=2, |_, call| call.elsewhere("`constraint_check` is not worked out")),
+    ("constraint_check", 2..=2, |_, call| Value::unknown("gpulint does not evaluate `constraint_check`", call.span)),
     ("deep_merge", 1..=usize::MAX, |_, call| {
         let empty = Value::object(Entries::default(), call.span);
         call.arguments.iter().fold(empty, |all, next| merge::joined(&all, next))
     }),
     ("find_in_parent_folders", 0..=2, find_in_parents),
-    ("get_aws_account_alias", 0..=0, |_, call| call.elsewhere("the account of who runs it")),
-    ("get_aws_account_id", 0..=0, |_, call| call.elsewhere("the account of who runs it")),
-    ("get_aws_caller_identity_arn", 0..=0, |_, call| call.elsewhere("the account of who runs it")),
-    ("get_aws_caller_identity_user_id", 0..=0, |_, call| call.elsewhere("the account of who runs it")),
+    ("get_aws_account_alias", 0..=0, |_, call| call.elsewhere("the AWS account that runs Terragrunt")),
+    ("get_aws_account_id", 0..=0, |_, call| call.elsewhere("the AWS account that runs Terragrunt")),
+    ("get_aws_caller_identity_arn", 0..=0, |_, call| call.elsewhere("the AWS account that runs Terragrunt")),
+    ("get_aws_caller_identity_user_id", 0..=0, |_, call| call.elsewhere("the AWS account that runs Terragrunt")),
     ("get_default_retryable_errors", 0..=0, |_, call| call.elsewhere("the version of Terragrunt")),
     ("get_env", 1..=2, get_env),
     ("get_original_terragrunt_dir", 0..=0, |frame, call| call.path(&frame.context.directory)),
@@ -48,10 +48,10 @@ const TABLE: &[(&str, RangeInclusive<usize>, Function)] = &[
     ("get_path_to_repo_root", 0..=0, |frame, call| {
         call.text(&relative(&frame.base, frame.context.reader.repository(&frame.base)))
     }),
-    ("get_platform", 0..=0, |_, call| call.elsewhere("the system of who runs it")),
+    ("get_platform", 0..=0, |_, call| call.elsewhere("the operating system on which Terragrunt runs")),
     ("get_repo_root", 0..=0, |frame, call| call.path(frame.context.reader.repository(&frame.base))),
-    ("get_terraform_cli_args", 0..=0, |_, call| call.elsewhere("the command that is run")),
-    ("get_terraform_command", 0..=0, |_, call| call.elsewhere("the command that is run")),
+    ("get_terraform_cli_args", 0..=0, |_, call| call.elsewhere("the Terraform command")),
+    ("get_terraform_command", 0..=0, |_, call| call.elsewhere("the Terraform command")),
     ("get_terraform_commands_that_need_input", 0..=0, |_, call| call.list("apply import init plan refresh")),
     ("get_terraform_commands_that_need_locking", 0..=0, |_, call| {
         call.list("apply destroy import plan refresh taint untaint")
@@ -62,9 +62,9 @@ const TABLE: &[(&str, RangeInclusive<usize>, Function)] = &[
     }),
     ("get_terragrunt_dir", 0..=0, |frame, call| call.path(&frame.base)),
     ("get_terragrunt_source_cli_flag", 0..=0, |_, call| call.text("")),
-    ("get_working_dir", 0..=0, |_, call| call.elsewhere("the directory in which it is run")),
+    ("get_working_dir", 0..=0, |_, call| call.elsewhere("the directory in which Terragrunt runs")),
     ("mark_as_read", 1..=1, |_, call| call.arguments.first().cloned().unwrap_or_else(|| call.text(""))),
-    ("mark_glob_as_read", 1..=1, |_, call| call.elsewhere("the files of a pattern")),
+    ("mark_glob_as_read", 1..=1, |_, call| call.elsewhere("the files that match a pattern")),
     ("path_relative_from_include", 0..=1, |frame, call| match included(frame, call) {
         Ok(home) => call.text(&home.map_or_else(|| ".".into(), |home| relative(&frame.base, &home))),
         Err(unknown) => unknown,
@@ -75,7 +75,7 @@ const TABLE: &[(&str, RangeInclusive<usize>, Function)] = &[
     }),
     ("read_terragrunt_config", 1..=2, read_config),
     ("read_tfvars_file", 1..=1, read_variables),
-    ("run_cmd", 1..=usize::MAX, |_, call| call.elsewhere("what a command prints")),
+    ("run_cmd", 1..=usize::MAX, |_, call| call.elsewhere("the output of a command")),
     ("sops_decrypt_file", 1..=1, |_, call| call.elsewhere("an encrypted file")),
 ];
 
@@ -117,7 +117,7 @@ impl TerragruntCall<'_> {
     }
 
     fn elsewhere(&self, why: &str) -> Value {
-        Value::unknown(format!("it depends on {why}").replace("depends on `", "is not known: `"), self.span)
+        Value::unknown(format!("the value depends on {why}"), self.span)
     }
 
     fn argument(&self, index: usize) -> Option<Cow<'_, str>> {

@@ -69,7 +69,7 @@ fn add_arguments(context: &Context<'_>, from: &str, own: &str, block: &Value, gi
     let mut add = |path: &str, span: Option<Span>| match (find(path), span) {
         (Some(real), _) => given.push(VariableInput::File(real)),
         (None, Some(span)) => {
-            let message = format!("the variable file {path} of this unit is not here");
+            let message = format!("the variable file {path} of this unit is not in this repository");
             context.tell(Diagnostic::unreadable(message, span));
         }
         (None, None) => {}

@@ -161,10 +161,10 @@ fn gathered(reader: &TerragruntReader<'_>, units: &[Unit], outcomes: Vec<Outcome
         result.diagnostics.extend(outcome.diagnostics.iter().cloned());
         let (kind, reason) = match &outcome.run {
             _ if outcome.is_template => {
-                let reason = "a unit that a stack makes: the values that it is given are not known".to_owned();
+                let reason = "a stack generates this unit: the values from the stack are unknown".to_owned();
                 (SkipKind::MadeByStack, reason)
             }
-            Err(why) if outcome.says_inputs => (SkipKind::Terragrunt, format!("its inputs are not judged: {why}")),
+            Err(why) if outcome.says_inputs => (SkipKind::Terragrunt, format!("its inputs are not evaluated: {why}")),
             Err(why) => (SkipKind::Terragrunt, why.clone()),
             Ok(_) => continue,
         };
@@ -252,11 +252,11 @@ fn run(
     let mut shadows = unit.shadows.clone();
     let code = match place {
         None if has_configuration(reader.sources, own) => source::effective(reader, Some(own), unit, settings),
-        None => return Err("it names no module, and there are no Terraform files beside it".to_owned()),
+        None => return Err("it names no module, and its directory has no Terraform files".to_owned()),
         Some(value) => {
             let Some(text) = value.as_text() else {
-                let why = value.cause().map_or("it is no text", |it| it.why.as_str());
-                return Err(format!("which module it runs is not known: {why}"));
+                let why = value.cause().map_or("it is not a string", |it| it.why.as_str());
+                return Err(format!("its module is unknown: {why}"));
             };
             match source::source(reader, &unit.shadows, &unit.directory, &text) {
                 Source::Here(directory) if has_configuration(reader.sources, &directory) => {
@@ -266,7 +266,7 @@ fn run(
                     code
                 }
                 Source::Here(directory) => return Err(format!("its module {directory} has no Terraform files")),
-                Source::Missing(path) => return Err(format!("its module {path} is not here")),
+                Source::Missing(path) => return Err(format!("its module {path} is not in this repository")),
                 Source::Elsewhere(name) => source::call_of(reader, unit, &name, value.span, settings),
             }
         }
@@ -291,7 +291,7 @@ fn switched_off(settings: &Value) -> Option<String> {
     let actions: Vec<String> = member(exclude, "actions")
         .map(|it| it.items().iter().filter_map(|it| Some(it.as_text()?.into_owned())).collect())?;
     let covers = actions.iter().any(|it| matches!(it.as_str(), "all" | "all_except_output" | "apply"));
-    (is_on && covers).then(|| "it says itself that it is excluded".to_owned())
+    (is_on && covers).then(|| "it excludes itself with `exclude`".to_owned())
 }
 
 fn member<'v>(value: &'v Value, name: &str) -> Option<&'v Value> {

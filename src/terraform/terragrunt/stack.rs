@@ -57,7 +57,7 @@ impl StackUnits {
         }
         self.add_blocks(reader, stack, &frame, depth, &real);
         if context.is_template.get() {
-            let reason = "a stack that another makes: the values that it is given are not known";
+            let reason = "another stack generates this stack: the values from that stack are unknown";
             self.skipped.push(Skipped::new(SkipKind::MadeByStack, real, reason));
         }
     }
@@ -73,7 +73,7 @@ impl StackUnits {
         for node in frame.parsed.body.blocks.iter().filter(|it| matches!(&*it.keyword.text, "unit" | "stack")) {
             for repetition in repetitions(frame, node) {
                 if self.units.len() >= MOST_UNITS || depth >= DEEPEST {
-                    let reason = format!("stacks make more than {MOST_UNITS} units, or are {DEEPEST} levels deep");
+                    let reason = format!("the stacks generate more than {MOST_UNITS} units, or nest {DEEPEST} levels deep");
                     return self.skipped.push(Skipped::new(SkipKind::Limit, file, reason));
                 }
                 frame.repetition.replace(repetition);
@@ -106,7 +106,7 @@ impl StackUnits {
             // It may have been written already.
             Source::Missing(what) | Source::Elsewhere(what) => match reader.exists(&inside(&directory, wanted)) {
                 true => directory.clone(),
-                false => return Err(format!("its source {what} is not here")),
+                false => return Err(format!("its source {what} is not in this repository")),
             },
         };
         let mut shadows = stack.shadows.clone();
@@ -119,9 +119,9 @@ impl StackUnits {
             frame.context.files.borrow().iter().cloned().chain(stack.files.iter().cloned()).collect();
         if wanted == UNIT {
             let real =
-                reader.spelled(&shadows, &inside(&directory, UNIT)).ok_or_else(|| format!("{from} holds no {UNIT}"))?;
+                reader.spelled(&shadows, &inside(&directory, UNIT)).ok_or_else(|| format!("{from} has no {UNIT}"))?;
             if self.units.iter().any(|it| it.directory == directory) {
-                return Err(format!("another has the path {path}"));
+                return Err(format!("another unit has the path {path}"));
             }
             self.units.push(Unit { directory, real, shadows, values: Some(values), files });
             return Ok(());
@@ -150,20 +150,20 @@ impl Arguments<'_, '_> {
     fn text(&self, name: &str) -> Result<String, String> {
         let value = self.value(name).ok_or_else(|| format!("it has no {name}"))?;
         value.as_text().map(|it| it.into_owned()).ok_or_else(|| {
-            value.cause().map_or_else(|| format!("its {name} is no text"), |it| format!("its {name}: {}", it.why))
+            value.cause().map_or_else(|| format!("its {name} is not a string"), |it| format!("its {name}: {}", it.why))
         })
     }
 
     /// Where Terragrunt writes what the block describes.
     fn directory(&self, stack: &str, path: &str) -> Result<String, String> {
         if path.is_empty() || path.starts_with('/') || path.split('/').any(|part| part == "..") {
-            return Err(format!("its path {path:?} leads out of the stack"));
+            return Err(format!("its path {path:?} is outside the stack"));
         }
         let above = match self.flag("no_dot_terragrunt_stack") {
             Some(true) => stack.to_owned(),
             _ => inside(stack, WRITTEN_TO),
         };
-        join(&above, path).ok_or_else(|| "its path leads out of the tree".to_owned())
+        join(&above, path).ok_or_else(|| "its path is outside the repository".to_owned())
     }
 }
 

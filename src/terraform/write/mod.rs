@@ -54,14 +54,14 @@ fn scalars_of(site: &Site<'_>, way: &[Assignment<'_>]) -> Result<Vec<(Span, Stri
                 return left_alone("the value is sensitive");
             }
             if !held.is_written_here() || !site.block().body.contains(held.value.span) {
-                return left_alone("the value is computed, or that of a parameter");
+                return left_alone("the value is computed, or comes from a parameter");
             }
             Ok((held.value.span, to.to_string()))
         }
-        (Spot::Linked(link), _) => left_alone(format!("its {link} says it")),
+        (Spot::Linked(link), _) => left_alone(format!("its {link} sets it")),
         (Spot::Unclear(why), _) => left_alone(why.clone()),
-        (_, None) => left_alone("nothing is taken out of templates"),
-        _ => left_alone("nothing stands there yet, and templates are not added to"),
+        (_, None) => left_alone("gpulint removes nothing from templates"),
+        _ => left_alone("the field is not set, and gpulint adds nothing to templates"),
     };
     way.iter().map(place).collect()
 }
@@ -80,7 +80,7 @@ impl<'a> Writer<'a> {
     pub fn write(&self, resource: &Resource, wish: &Wish) -> Result<Vec<Edit>> {
         debug_assert_eq!(resource.front_end, FrontEnd::Terraform);
         let Some((site, index)) = self.site(resource) else {
-            return left_alone("its block was not found again");
+            return left_alone("its block was not found");
         };
         self.in_site(&site, &index, resource, wish, 0)
     }
@@ -92,12 +92,12 @@ impl<'a> Writer<'a> {
         let block = self.blocks.iter().filter(is_near).find(|it| *it.address == *resource.declared.block);
         let index = BlockIndex::new(self.blocks, &[]);
         let Some(site) = block.and_then(|block| Site::of(block, resource, &index)) else {
-            return left_alone("its text was not found again");
+            return left_alone("its text in the file was not found");
         };
         let ways = match (&wish.part, &wish.value) {
             (Part::Fact(key), value) => site.ways(*key, value.as_ref()),
             (Part::Floor, Some(value)) => site.ways_of_floor(value),
-            _ => return left_alone("labels are not written into templates"),
+            _ => return left_alone("gpulint writes no labels into templates"),
         };
         let mut declined = None;
         for way in ways {
@@ -106,7 +106,7 @@ impl<'a> Writer<'a> {
                 Err(why) => declined = declined.or(Some(why)),
             }
         }
-        let none = || Declined::Inexpressible(format!("`{}` has no word for {}", resource.kind, wish.part));
+        let none = || Declined::Inexpressible(format!("`{}` has no argument for {}", resource.kind, wish.part));
         Err(declined.unwrap_or_else(none))
     }
 
@@ -114,7 +114,7 @@ impl<'a> Writer<'a> {
     pub fn label(&self, resource: &Resource, labels: &[(Arc<str>, Value)]) -> Result<Vec<Edit>> {
         match self.site(resource) {
             Some((site, _)) => self.label_in(&site, labels),
-            None => left_alone("its block was not found again"),
+            None => left_alone("its block was not found"),
         }
     }
 
@@ -132,7 +132,7 @@ impl<'a> Writer<'a> {
         let ways = match (&wish.part, &wish.value) {
             (Part::Fact(key), value) => site.ways(*key, value.as_ref()),
             (Part::Floor, Some(value)) => site.ways_of_floor(value),
-            (Part::Label(_), None) => return left_alone("labels are not taken away"),
+            (Part::Label(_), None) => return left_alone("gpulint removes no labels"),
             _ => Vec::new(),
         };
         let mut declined = None;
@@ -166,7 +166,7 @@ impl<'a> Writer<'a> {
         depth: usize,
     ) -> Result<Vec<Edit>> {
         let Some(block) = site.linked(link).filter(|_| depth < LONGEST_WAY) else {
-            return left_alone(format!("the {link} that would say it is not one block of this configuration"));
+            return left_alone(format!("its {link} is not a single block of this configuration"));
         };
         let users = index.users(&block.address);
         if users > 1 {
@@ -174,7 +174,7 @@ impl<'a> Writer<'a> {
         }
         match Site::whole(block, index) {
             Some(inner) => self.in_site(&inner, index, resource, wish, depth + 1),
-            None => left_alone(format!("nothing is known about {}", block.address)),
+            None => left_alone(format!("{} is unknown", block.address)),
         }
     }
 
@@ -236,7 +236,7 @@ impl<'a> Writer<'a> {
         for Assignment { spot, to } in way {
             match (spot, to) {
                 (Spot::Unclear(why), _) => return left_alone(why.clone()),
-                (Spot::Linked(_), _) => return left_alone("it stands in two blocks"),
+                (Spot::Linked(_), _) => return left_alone("it is in two blocks"),
                 (Spot::There(ValueNode::Value(held)), Some(literal)) => {
                     self.replace(site, held, literal, &mut pending)?
                 }
@@ -246,7 +246,7 @@ impl<'a> Writer<'a> {
                     let text = self.sources.text(block.span.file);
                     pending.change(block.span.file, insert::without(&text, block.span.to(block.body)));
                 }
-                (Spot::There(_), _) => return left_alone("a block stands where a value is meant"),
+                (Spot::There(_), _) => return left_alone("there is a block in place of a value"),
                 (Spot::Missing { .. }, None) => {}
                 (Spot::Missing { container, rest, path }, Some(literal)) => {
                     self.put(site, container, rest, path, literal, &mut pending)?;
@@ -278,7 +278,7 @@ impl<'a> Writer<'a> {
     fn remove(&self, site: &Site<'a>, held: &PlacedValue, pending: &mut Pending) -> Result<()> {
         let file = held.said.file;
         if !site.block().body.contains(held.said) {
-            return left_alone("the argument stands elsewhere");
+            return left_alone("the argument is in another place");
         }
         self.may_change(site.block(), held.expression, held.value.span)?;
         let text = self.sources.text(file);
@@ -302,12 +302,12 @@ impl<'a> Writer<'a> {
                 for length in known + 1..known + rest.len() {
                     let made: Vec<&str> = path.split('.').take(length).collect();
                     if !site.may_create(&made.join(".")) {
-                        return left_alone(format!("it needs a block `{}` that says more", made.join(".")));
+                        return left_alone(format!("it needs a `{}` block with more arguments", made.join(".")));
                     }
                 }
                 let file = block.body.file;
                 if !self.sources.path(file).ends_with(".tf") && !self.sources.path(file).ends_with(".tofu") {
-                    return left_alone("new arguments are not written into JSON");
+                    return left_alone("gpulint adds no arguments to JSON");
                 }
                 self.demand_one_caller(&self.directory_of(file))?;
                 pending.addition(block.body).add(rest, literal.clone());
@@ -315,9 +315,9 @@ impl<'a> Writer<'a> {
             }
             ValueNode::Value(held) => match rest {
                 [key] => self.put_keys(site, held, &[(key.clone(), literal.clone())], pending),
-                _ => left_alone("it needs an object that says more"),
+                _ => left_alone("it needs an object with more entries"),
             },
-            ValueNode::Provider(_) => left_alone("it is a setting of the provider"),
+            ValueNode::Provider(_) => left_alone("the provider configuration sets it"),
         }
     }
 
@@ -331,14 +331,14 @@ impl<'a> Writer<'a> {
     ) -> Result<()> {
         let span = held.value.span;
         if !matches!(held.value.data, Data::Object(_) | Data::Map(_)) {
-            return left_alone("nothing stands there that it could be written into");
+            return left_alone("there is no block or object to write it into");
         }
         let text = self.sources.text(span.file);
         let Some(object) = object_in(span, &text).or_else(|| object_in(held.expression, &text)) else {
-            return left_alone("the map that it belongs into is computed");
+            return left_alone("the map that needs the new entry is computed");
         };
         if self.sources.path(span.file).ends_with(".json") {
-            return left_alone("new arguments are not written into JSON");
+            return left_alone("gpulint adds no arguments to JSON");
         }
         self.may_change(site.block(), held.expression, object.span)?;
         if let Some(change) = insert::into_object(&text, &object, entries) {
@@ -353,7 +353,7 @@ impl<'a> Writer<'a> {
         let maps = site.label_maps();
         let Some(spot) = maps.into_iter().next() else {
             let kind = site.block().labels.first().map_or("this", String::as_str);
-            return Err(Declined::Inexpressible(format!("`{kind}` takes no labels as a map")));
+            return Err(Declined::Inexpressible(format!("`{kind}` has no map of labels")));
         };
         let mut pending = Pending::default();
         match &spot {
@@ -361,18 +361,18 @@ impl<'a> Writer<'a> {
             Spot::Missing { container: ValueNode::Block(block), rest, .. } => match rest.as_slice() {
                 // A comma would be due where other objects of JSON stand around it.
                 [_] if self.sources.path(block.body.file).ends_with(".json") => {
-                    return left_alone("nothing is added to blocks of JSON");
+                    return left_alone("gpulint adds nothing to JSON blocks");
                 }
                 [name] => {
                     self.demand_one_caller(&self.directory_of(block.body.file))?;
                     pending.addition(block.body).maps.push((name.clone(), entries));
                 }
-                _ => return left_alone("it needs a block that says more"),
+                _ => return left_alone("it needs a block with more arguments"),
             },
             Spot::Missing { container: ValueNode::Value(_), .. } | Spot::There(_) => {
-                return left_alone("its labels are no map");
+                return left_alone("its labels are not a map");
             }
-            Spot::Missing { .. } | Spot::Linked(_) => return left_alone("its labels stand elsewhere"),
+            Spot::Missing { .. } | Spot::Linked(_) => return left_alone("its labels are in another place"),
             Spot::Unclear(why) => return left_alone(why.clone()),
         }
         self.finish(site, pending)
@@ -383,7 +383,7 @@ impl<'a> Writer<'a> {
         let Pending { mut changes, additions } = pending;
         for (span, addition) in additions {
             let Some(body) = self.body(span) else {
-                return left_alone("it is written by a `dynamic` block, or does not parse");
+                return left_alone("a `dynamic` block generates it, or it cannot be parsed");
             };
             let text = self.sources.text(span.file);
             let addition = without_nulls(&body, addition, changes.entry(span.file).or_default())?;
@@ -427,7 +427,7 @@ fn without_nulls(body: &Body, mut addition: Addition, changes: &mut Vec<TextChan
         }
     });
     match declined {
-        Some(name) => left_alone(format!("`{name}` is written already, with a value that says nothing")),
+        Some(name) => left_alone(format!("`{name}` is already set, to a value without effect")),
         None => Ok(addition),
     }
 }

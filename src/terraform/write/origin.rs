@@ -57,7 +57,7 @@ impl Writer<'_> {
     pub(super) fn may_change(&self, block: &Block, expression: Span, literal: Span) -> Result<(), Declined> {
         match self.way_to_change(block, expression, literal)? {
             Way::Literal => Ok(()),
-            Way::Argument(..) => left_alone("it is what a module has by default"),
+            Way::Argument(..) => left_alone("it is a default of a module"),
         }
     }
 
@@ -65,7 +65,7 @@ impl Writer<'_> {
     pub(super) fn demand_one_caller(&self, directory: &str) -> Result<(), Declined> {
         match self.callers(directory).len() + self.units(directory) {
             0 | 1 => Ok(()),
-            n => left_alone(format!("it stands in a module that {n} others call")),
+            n => left_alone(format!("it is in a module that {n} others call")),
         }
     }
 
@@ -114,13 +114,13 @@ impl Writer<'_> {
             return match is_default || is_file {
                 true => Ok(Assigned::Way(Way::Literal)),
                 false if path.ends_with(".hcl") => {
-                    left_alone(format!("`var.{name}` is an input of Terragrunt, which may be read for other units too"))
+                    left_alone(format!("`var.{name}` is a Terragrunt input, which other units may use too"))
                 }
-                false => left_alone(format!("`var.{name}` is given on the command line or by the environment")),
+                false => left_alone(format!("the command line or the environment sets `var.{name}`")),
             };
         }
         let call = self.blocks.iter().find(|it| it.keyword == "module" && it.address == place.module);
-        let Some(call) = call else { return left_alone("the call of its module was not found") };
+        let Some(call) = call else { return left_alone("the module call was not found") };
         let caller = Place { directory: self.directory_of(call.span.file), module: module_of(call).to_owned() };
         let node = self.call_at(&caller.directory, call.span);
         match node.as_ref().and_then(|it| it.body.attribute(name)) {
@@ -129,7 +129,7 @@ impl Writer<'_> {
                 self.demand_one_caller(&caller.directory)?;
                 Ok(Assigned::Way(Way::Argument(call.body, name.to_owned())))
             }
-            None => left_alone(format!("`var.{name}` comes from elsewhere")),
+            None => left_alone(format!("the value of `var.{name}` comes from another place")),
         }
     }
 
@@ -145,7 +145,7 @@ impl Writer<'_> {
         }
         match users.len() {
             0 | 1 => Ok(()),
-            n => left_alone(format!("{n} arguments have their value from there")),
+            n => left_alone(format!("{n} arguments use this value")),
         }
     }
 
@@ -155,7 +155,7 @@ impl Writer<'_> {
         let padded = format!("{}{}", " ".repeat(span.start as usize), text.get(span.range()).unwrap_or_default());
         match parse_expression(span.file, &padded) {
             Ok(expression) => Ok(expression),
-            Err(_) => left_alone("the text that says it cannot be read by itself"),
+            Err(_) => left_alone("the expression cannot be parsed on its own"),
         }
     }
 
@@ -267,7 +267,7 @@ fn passes(node: &Expression, literal: Span) -> Passes {
         },
         HclKind::Conditional(_) => Passes::Computed("chosen by a condition"),
         HclKind::Call(_) => Passes::Computed("computed by a function"),
-        HclKind::Template(_) => Passes::Computed("made of several texts"),
+        HclKind::Template(_) => Passes::Computed("built from several strings"),
         _ => Passes::Computed("computed"),
     }
 }

@@ -1,4 +1,4 @@
-//! The code at hand: directories of files, read and parsed once for all who call them, and where a call leads.
+//! Reads and parses directories of Terraform files once for all callers, and finds the code of each module call.
 
 pub(super) mod clouds;
 pub(super) mod library;
@@ -14,7 +14,7 @@ use crate::languages::hcl::syntax::SyntaxError;
 const TEMPLATE: &str = "another program fills in this template, which contains `{{`, `{%` or `<%`: \
                         give gpulint the file that it generates";
 
-/// What is said of a file that Terraform would refuse.
+/// Returns the diagnostic for a file that Terraform would refuse.
 fn refused(error: &SyntaxError, text: &str) -> Diagnostic {
     match error.is_of_template(text) {
         true => Diagnostic::note(TEMPLATE, error.span).skipping(SkipKind::Template, TEMPLATE),

@@ -1,4 +1,5 @@
-//! Calls of modules whose code is not at hand: the inputs of popular ones are read as the resources they become.
+//! Reads calls of modules that are not downloaded. The inputs of popular modules are read as the resources that they
+//! create.
 
 use crate::inventory::{Fact, Key, Known, Origin, Range, Resource, Role, Unknown, Value};
 use crate::languages::hcl::value::Data;
@@ -15,7 +16,8 @@ use super::place::region_of;
 use crate::terraform::code::clouds::Cloud;
 use crate::terraform::code::modules::{provider_of_source, registry_name};
 
-/// Adds what a call rents: by the rows of its source, else whatever among its arguments looks like a machine type.
+/// Adds the resources of a call: by the definitions of its source, or else every argument that looks like a machine
+/// type.
 pub(super) fn add<'a>(builder: &mut Builder<'a>, block: &'a Block) {
     let Some(source) = block.source.as_deref() else { return };
     let name = registry_name(source);
@@ -64,7 +66,8 @@ fn unknown_module(builder: &mut Builder<'_>, block: &Block, kind: &str) {
     }
 }
 
-/// How many, by the arguments beside the machine; what the module makes of them is a conclusion.
+/// Returns the number of machines from arguments near the machine type. It is inferred, because the module may use them
+/// differently.
 fn number(sizes: &Sizes, span: Span, instances: Fact<Range>) -> Fact<Range> {
     let read = |held: &Option<PlacedValue>| match held {
         None => Ok(None),
@@ -87,8 +90,8 @@ fn number(sizes: &Sizes, span: Span, instances: Fact<Range>) -> Fact<Range> {
     times(Fact::known(range, span, origin), instances)
 }
 
-/// Whose machine it is and where, as far as the call says: by the provider that its source is for, its own arguments, and
-/// what that provider is configured with.
+/// Sets provider and region as far as known: from the provider of the source, from the call's arguments, and from the
+/// provider configuration.
 fn place(resource: &mut Resource, block: &Block, table: &'static RowTable) {
     const REGIONS: [&str; 5] = ["region", "aws_region", "location", "zone", "availability_zone"];
     let source = block.source.as_deref().and_then(provider_of_source);

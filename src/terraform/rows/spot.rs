@@ -1,4 +1,4 @@
-//! The place in the text that a path of a row leads to, whether or not anything stands there.
+//! Finds the place in the code for a path of a definition, even if nothing is set there.
 
 use crate::languages::hcl::value::Data;
 
@@ -6,24 +6,24 @@ use super::node::{PlacedValue, ValueNode};
 use super::site::Site;
 use crate::inventory::row_path::{Into, PathStep, RowPath, Start, StepName};
 
-/// Where something is to be written.
+/// The place that a fix writes to.
 #[derive(Debug)]
 pub(in crate::terraform) enum Spot<'a> {
     There(ValueNode<'a>),
-    /// Nothing stands there: what is missing, below the last thing that does.
+    /// The value is not set: the names that are missing below the last existing node.
     Missing {
         container: ValueNode<'a>,
         rest: Vec<String>,
         path: String,
     },
-    /// In a block that a link leads to.
+    /// The place is in a block that a link leads to.
     Linked(String),
-    /// Nobody can tell, and why.
+    /// The place is unknown, for this reason.
     Unclear(String),
 }
 
 impl<'a> Site<'a> {
-    /// Where a path leads.
+    /// Returns the place that a path leads to.
     pub(super) fn spot(&self, path: &RowPath) -> Spot<'a> {
         let start = match &path.start {
             Start::Part => self.scope.part.clone(),
@@ -57,7 +57,7 @@ impl<'a> Site<'a> {
     }
 }
 
-/// The names of steps that a fix could make: those of blocks and attributes.
+/// Returns the names of steps that a fix could create: blocks and attributes.
 fn names(steps: &[PathStep]) -> Option<Vec<String>> {
     let name = |step: &PathStep| match (&step.name, &step.into) {
         (StepName::Written(name), Into::First | Into::Whole) if step.read.is_none() => Some(name.clone()),
@@ -74,7 +74,7 @@ fn can_take(node: &ValueNode<'_>) -> bool {
     }
 }
 
-/// The one thing that is meant.
+/// Returns the only matching node.
 fn one<'a>(found: Vec<ValueNode<'a>>, step: &PathStep, last: bool) -> Result<ValueNode<'a>, String> {
     let all: Vec<ValueNode<'a>> = match &step.into {
         Into::First if last => found,
@@ -100,7 +100,7 @@ fn one<'a>(found: Vec<ValueNode<'a>>, step: &PathStep, last: bool) -> Result<Val
     }
 }
 
-/// The only element where a path ends at a list of one.
+/// Returns the only element if a path ends at a list of one.
 fn only(held: PlacedValue) -> Option<PlacedValue> {
     let is_list = matches!(held.value.data, Data::List(_) | Data::Set(_) | Data::Tuple(_));
     match (is_list, held.value.items()) {

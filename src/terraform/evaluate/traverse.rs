@@ -1,4 +1,4 @@
-//! References, and dots and brackets after any expression.
+//! Evaluates references, and the dots and brackets after an expression.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -11,11 +11,11 @@ use crate::source::Span;
 use super::operators::forget_candidates;
 use super::{Evaluator, Instance, Repetition, Scope};
 
-/// A collection indexed with something unknown has so many candidates at most.
+/// The maximum number of candidates of a collection with an unknown index.
 const CANDIDATES: usize = 32;
 
 impl Evaluator<'_> {
-    /// A reference, or dots and brackets after any expression.
+    /// Evaluates a reference, or the dots and brackets after an expression.
     pub(super) fn traverse(&self, base: &Expression, steps: &[TraversalStep], scope: Scope<'_>) -> Value {
         let (value, rest) = match &base.kind {
             HclKind::Name(name) => match scope.variable(name) {
@@ -45,8 +45,8 @@ impl Evaluator<'_> {
         value
     }
 
-    /// A member by the name of the workspace, where nobody named one and there is none for `default`: the configuration is
-    /// for other workspaces.
+    /// Looks up a member by the workspace name, if no workspace is set and there is no member for `default`. The
+    /// configuration is then for other workspaces.
     pub(in crate::terraform) fn of_some_workspace(&self, value: &Value, key: &Value, span: Span) -> Option<Value> {
         const NOBODYS: &str = "default";
         let Data::Text(name) = &key.data else { return None };
@@ -80,7 +80,7 @@ impl Evaluator<'_> {
         result.marked(value.sensitive)
     }
 
-    /// What a name and the first steps after it refer to, and how many steps that were.
+    /// Returns the target of a name with its first steps, and the number of these steps.
     fn reference(&self, name: &str, span: Span, steps: &[TraversalStep], scope: Scope<'_>) -> (Value, usize) {
         let Some(module) = scope.module else {
             return (Value::refused(format!("`{name}` cannot be used here"), span), steps.len());
@@ -123,7 +123,7 @@ impl Evaluator<'_> {
         }
     }
 
-    /// `module.name`, its instance and its output as far as they are written.
+    /// Evaluates `module.name`, with its instance and its output if they are written.
     fn module_reference(
         &self,
         module: &Rc<Instance>,
@@ -163,7 +163,7 @@ fn step_name(step: &TraversalStep) -> Option<&str> {
     }
 }
 
-/// Names that begin a reference to something else than a resource.
+/// Returns whether a name starts a reference to something other than a resource.
 pub(super) fn is_reserved(name: &str) -> bool {
     matches!(
         name,
@@ -189,7 +189,7 @@ fn count_index(repetition: &Repetition, span: Span) -> Value {
     }
 }
 
-/// A path from one directory of the tree to another.
+/// Returns the relative path between two directories of the tree.
 pub(in crate::terraform) fn relative(from: &str, to: &str) -> String {
     let parts = |path: &str| path.split('/').filter(|part| !part.is_empty()).map(str::to_owned).collect::<Vec<_>>();
     let (from, to) = (parts(from), parts(to));
@@ -209,7 +209,7 @@ pub(super) fn attribute(value: &Value, name: &str, span: Span) -> Value {
         },
         Data::Unknown(cause) => {
             let cause = member_candidates(cause, name);
-            // It is one of them, and they are all the same.
+            // All candidates are equal.
             match set_of(cause.candidates.clone()).as_slice() {
                 [only] => only.clone(),
                 _ => member_of_rest(&cause, name, span),
@@ -221,7 +221,7 @@ pub(super) fn attribute(value: &Value, name: &str, span: Span) -> Value {
     result.marked(value.sensitive)
 }
 
-/// Candidates of a member are the members of candidates.
+/// Returns the members of the candidates as candidates of the member.
 fn member_candidates(cause: &Arc<Cause>, name: &str) -> Arc<Cause> {
     if cause.candidates.is_empty() {
         return cause.clone();
@@ -270,7 +270,7 @@ pub(in crate::terraform) fn element(value: &Value, key: &Value, span: Span) -> V
     result.marked(value.sensitive || key.sensitive)
 }
 
-/// An element, not known which.
+/// Returns an element without knowing which one.
 fn one_of(value: &Value, cause: &Arc<Cause>, span: Span) -> Value {
     let members: Vec<&Value> = match value.entries() {
         Some(entries) if entries.rest.is_some() => Vec::new(),

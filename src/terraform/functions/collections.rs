@@ -1,4 +1,4 @@
-//! Functions of lists, sets and maps.
+//! Implements the functions of lists, sets and maps.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -225,7 +225,7 @@ fn keys(a: &Arguments<'_>) -> FunctionResult {
     }
 }
 
-/// A map of which all members are known to be there.
+/// Returns a map whose members are all known.
 fn closed(entries: &Entries) -> Result<&Entries, FunctionFailure> {
     match &entries.rest {
         Some(cause) => Err(FunctionFailure::Unknown(cause.clone())),
@@ -286,7 +286,7 @@ fn match_keys(a: &Arguments<'_>) -> FunctionResult {
     a.answer_list(kept.map(|(value, _)| value.clone()).collect())
 }
 
-/// What may be overwritten by something unknown is itself unknown; what comes after it is known.
+/// A known member that an unknown map may overwrite is unknown. Members that come later are known.
 fn merge(a: &Arguments<'_>) -> FunctionResult {
     let mut result = Entries::default();
     let mut maps = !a.values.is_empty();

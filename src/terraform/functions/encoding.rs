@@ -1,4 +1,4 @@
-//! Functions that encode and decode: JSON, YAML, CSV, base64, URLs.
+//! Implements the functions that encode and decode: JSON, YAML, CSV, base64, URLs.
 
 use std::fmt::Write;
 
@@ -30,7 +30,7 @@ fn json_encode(a: &Arguments<'_>) -> FunctionResult {
     a.answer(encoded(a, write)?)
 }
 
-/// What is written of the first argument. One that is known in part leaves the outline of the text behind.
+/// Encodes the first argument. For a partly known argument, returns the outline of the text.
 pub(super) fn encoded(
     a: &Arguments<'_>,
     write: impl Fn(&Value) -> Result<String, FunctionFailure>,
@@ -46,7 +46,7 @@ pub(super) fn encoded(
     })
 }
 
-/// JSON as Go writes it: keys sorted, `<`, `>` and `&` escaped.
+/// Writes JSON like Go: keys sorted; `<`, `>` and `&` escaped.
 pub(super) fn write_json(value: &Value, into: &mut String) -> Result<(), FunctionFailure> {
     match &value.data {
         Data::Unknown(cause) => return Err(cause.clone().into()),
@@ -110,7 +110,7 @@ fn decoded(json: &Json, place: DecodedPlace) -> Value {
     }
 }
 
-/// Lines may break it; padding may not be missing.
+/// Decodes base64. Line breaks are allowed, and padding is required.
 fn decoded_base64(text: &str) -> Result<Vec<u8>, FunctionFailure> {
     let text: Vec<u8> = text.bytes().filter(|byte| !matches!(byte, b'\r' | b'\n')).collect();
     let data = text.strip_suffix(b"==").or_else(|| text.strip_suffix(b"=")).unwrap_or(&text);
@@ -123,7 +123,7 @@ fn base64_decode(a: &Arguments<'_>) -> FunctionResult {
     a.answer(String::from_utf8(bytes).map_err(|_| "the bytes are not valid UTF-8")?)
 }
 
-/// How many bytes a unit of an encoding has, and whether the higher one comes first.
+/// The bytes per unit of an encoding, and their order.
 #[derive(Clone, Copy)]
 enum Charset {
     Utf8,
@@ -189,7 +189,7 @@ fn url_encode(a: &Arguments<'_>) -> FunctionResult {
     a.answer(text)
 }
 
-/// A list of objects: the first line names their attributes.
+/// Returns a list of objects. The first line names their attributes.
 fn csv_decode(a: &Arguments<'_>) -> FunctionResult {
     let text = a.text(0)?;
     a.evaluator.budget.spend_reading(text.len())?;
@@ -246,7 +246,7 @@ fn csv_records(text: &str) -> Result<Vec<Vec<String>>, FunctionFailure> {
     Ok(records)
 }
 
-/// The next field, and what follows it: a comma, a line break or nothing.
+/// Returns the next field and the rest, which starts with a comma or a line break, or is empty.
 fn csv_field(text: &str) -> Result<(String, &str), FunctionFailure> {
     let Some(mut quoted) = text.strip_prefix('"') else {
         let end = text.find([',', '\n']).unwrap_or(text.len());

@@ -1,4 +1,4 @@
-//! Functions of numbers.
+//! Implements the functions of numbers.
 
 use crate::languages::hcl::value::{Data, Number, Value};
 

@@ -1,4 +1,4 @@
-//! Moments that are written out; what the time is now, nobody knows here.
+//! Implements the functions of times that are written in the configuration. The current time is unknown.
 
 use crate::languages::go::{Civil, Moment, NANOS, duration};
 
@@ -25,7 +25,7 @@ impl Moment {
     }
 }
 
-/// A time or a date as YAML has it, spelled as Terraform spells times; none where the text is neither.
+/// Returns a YAML time or date in the form of Terraform; `None` for other strings.
 pub(super) fn normalized(text: &str) -> Option<String> {
     let date = text.get(..10).filter(|_| text.is_char_boundary(10))?;
     if text.len() == 10 {
@@ -59,7 +59,7 @@ fn compare(a: &Arguments<'_>) -> FunctionResult {
 const MONTHS: &str = "January February March April May June July August September October November December";
 const WEEKDAYS: &str = "Sunday Monday Tuesday Wednesday Thursday Friday Saturday";
 
-/// Letters stand for parts of the moment, `'…'` for itself.
+/// Letters stand for parts of the time, and `'…'` for literal text.
 fn format_date(a: &Arguments<'_>) -> FunctionResult {
     let pattern = a.text(0)?;
     let moment = Moment::parse(&a.text(1)?)?;
@@ -83,7 +83,7 @@ fn format_date(a: &Arguments<'_>) -> FunctionResult {
     a.answer(result)
 }
 
-/// What stands up to the next single quote; two of them are one.
+/// Reads up to the next single quote. Two quotes stand for one.
 fn literal<'p>(mut rest: &'p str, into: &mut String) -> Result<&'p str, FunctionFailure> {
     loop {
         let (text, after) = rest.split_once('\'').ok_or("a literal has no closing quote")?;

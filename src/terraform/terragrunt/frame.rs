@@ -1,4 +1,4 @@
-//! One file of Terragrunt, as it is read for one unit.
+//! Reads one Terragrunt file for one unit.
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -16,29 +16,29 @@ use super::functions;
 use super::merge::{self, Strategy};
 use super::reader::{Parsed, TerragruntReader, UNIT, VALUES, located};
 
-/// Files that read files that read files; more are a cycle in disguise.
+/// The maximum depth of files that read other files. Deeper nesting is probably a cycle.
 const DEEPEST: usize = 20;
-/// Files that are read for one unit.
+/// The limit on files that are read for one unit.
 const MOST_FILES: usize = 500;
 
-/// What is read for one unit: files share what it may cost and what was found.
+/// The shared state of all files of one unit: budget and results.
 pub(super) struct Context<'r> {
     pub(super) reader: &'r TerragruntReader<'r>,
     pub(super) budget: Rc<RootBudget>,
-    /// The directory from which the unit is applied.
+    /// The directory in which the unit is applied.
     pub(super) directory: String,
     pub(super) shadows: Shadows,
-    /// What a stack hands to the unit.
+    /// The values that a stack passes to the unit.
     pub(super) values: Option<Value>,
     pub(super) files: RefCell<BTreeSet<Arc<str>>>,
     pub(super) diagnostics: RefCell<Vec<Diagnostic>>,
-    /// It asked for values that no stack gave.
+    /// The unit requested values, and no stack passes any.
     pub(super) is_template: Cell<bool>,
     pub(super) read: RefCell<HashMap<String, Value>>,
     pub(super) reading: RefCell<Vec<String>>,
 }
 
-/// Why there is nothing to read.
+/// The reason why there is nothing to read.
 pub(super) type Why = String;
 
 impl<'r> Context<'r> {
@@ -67,18 +67,19 @@ impl<'r> Context<'r> {
 pub(super) struct Frame<'c> {
     pub(super) context: &'c Context<'c>,
     pub(super) parsed: Arc<Parsed>,
-    /// Where it lies in the eyes of Terragrunt.
+    /// The path of its directory, as Terragrunt sees it.
     pub(super) home: String,
-    /// Whose directory functions speak of: of the unit in its file and in what that includes, of itself in a file that is read.
+    /// The directory that functions refer to: the unit's directory in the unit's file and its includes, or its own
+    /// directory in a file that `read_terragrunt_config` reads.
     pub(super) base: String,
     pub(super) is_included: bool,
     pub(super) includes: Vec<Include<'c>>,
     instance: Rc<Instance>,
     values: OnceCell<Value>,
     exposed: RefCell<HashMap<String, Option<Value>>>,
-    /// Names that stand for several things that are made of one block.
+    /// Names for the repeated blocks of one definition.
     pub(super) repetition: RefCell<Repetition>,
-    /// Dependencies of files that are joined with this one.
+    /// Dependencies of files that are merged with this one.
     beside: OnceCell<Value>,
     features: OnceCell<Value>,
 }
@@ -88,12 +89,12 @@ pub(super) struct Include<'c> {
     pub(super) label: String,
     pub(super) strategy: Strategy,
     expose: bool,
-    /// None where the file is not here, or not known.
+    /// `Err` if the file is missing or its path is unknown.
     pub(super) frame: Result<Frame<'c>, Arc<Cause>>,
 }
 
 impl<'c> Frame<'c> {
-    /// A file of a unit or one that is read by itself, `path` as Terragrunt sees it.
+    /// Opens the file of a unit, or a file that is read on its own. `path` is the path as Terragrunt sees it.
     pub(super) fn open(context: &'c Context<'c>, path: &str, real: &str) -> Result<Self, Why> {
         let directory = parent(path).to_owned();
         let mut frame = Self::bare(context, path, real, directory)?;
@@ -130,7 +131,7 @@ impl<'c> Frame<'c> {
         self.included(node.label(0), &path, value("expose"), value("merge_strategy"))
     }
 
-    /// As JSON writes it: an object, or a list of some.
+    /// Reads `include` in JSON: an object, or a list of objects.
     fn include_value(&self, expression: &Expression) -> Vec<Include<'c>> {
         let value = self.evaluate(expression);
         let all = if value.items().is_empty() { std::slice::from_ref(&value) } else { value.items() };
@@ -179,7 +180,7 @@ impl<'c> Frame<'c> {
         frame.is_included = true;
         if frame.parsed.body.blocks("include").next().is_some() {
             let message = "an included file includes another, which Terragrunt refuses";
-            // The included file may be right for others, which are units themselves: what includes it is wrong.
+            // The included file may be correct for other units. The file that includes it causes the error.
             let note = "this file includes another";
             let told = Diagnostic::unreadable(message.to_owned(), self.parsed.anywhere());
             self.context.tell(told.with_note(Some(frame.parsed.anywhere()), note));
@@ -218,7 +219,7 @@ impl<'c> Frame<'c> {
         value
     }
 
-    /// What this file says by itself, as an object: blocks by keyword and label.
+    /// Returns the content of this file without includes, as an object: blocks by keyword and label.
     pub(super) fn own(&self) -> Value {
         let body = &self.parsed.body;
         let mut known: BTreeMap<Arc<str>, Value> = BTreeMap::new();
@@ -250,7 +251,7 @@ impl<'c> Frame<'c> {
         value
     }
 
-    /// A block as an object; blocks in it are lists of objects with their names.
+    /// Converts a block to an object, in which nested blocks are lists of objects with their names.
     fn block(&self, body: &Body, name: Option<&str>) -> Value {
         let mut known: BTreeMap<Arc<str>, Value> = BTreeMap::new();
         let mut lists: BTreeMap<Arc<str>, Vec<Value>> = BTreeMap::new();
@@ -258,7 +259,7 @@ impl<'c> Frame<'c> {
         for attribute in &body.attributes {
             known.insert(attribute.name.text.clone(), self.evaluate(&attribute.expression));
         }
-        // JSON does not tell an object from a block.
+        // JSON does not distinguish objects from blocks.
         for block in body.blocks.iter().filter(|it| body.attribute(&it.keyword.text).is_none()) {
             let value = self.block(&block.body, Some(block.label(0)));
             lists.entry(block.keyword.text.clone()).or_default().push(value);
@@ -267,7 +268,8 @@ impl<'c> Frame<'c> {
         Value::object(Entries { known, rest: None }, body.span)
     }
 
-    /// A dependency with its outputs: those that stand in for them where it is said that they do, else not known.
+    /// Returns a dependency with its outputs: the mock outputs if the file skips the real ones, otherwise unknown
+    /// values.
     fn dependency(&self, node: &BlockNode) -> Value {
         let value = self.block(&node.body, None);
         let member = |name: &str| value.entries().and_then(|it| it.get(name)).cloned();
@@ -290,7 +292,7 @@ impl<'c> Frame<'c> {
         Value::object(entries, node.header)
     }
 
-    /// What this file and those that it includes say together.
+    /// Returns the content of this file, merged with its includes.
     pub(super) fn merged(&self) -> Value {
         let mut result = self.own();
         for include in self.includes.iter().rev() {
@@ -319,7 +321,7 @@ impl<'c> Frame<'c> {
         result
     }
 
-    /// As other files see it.
+    /// Returns the content in the form that other files see.
     pub(super) fn shown(value: &Value) -> Value {
         let mut entries = value.entries().cloned().unwrap_or_default();
         if let Some(terraform) = entries.known.get_mut("terraform")
@@ -336,7 +338,7 @@ impl<'c> Frame<'c> {
         Value::object(entries, value.span)
     }
 
-    /// Another file as it reads it, once.
+    /// Reads another file, once.
     pub(super) fn read(&self, path: &str, real: &str, span: Span) -> Value {
         let context = self.context;
         if let Some(known) = context.read.borrow().get(path) {
@@ -380,7 +382,7 @@ impl<'c> Frame<'c> {
         Value::object(known.collect(), self.parsed.body.span)
     }
 
-    /// `values`: what a stack gives, or the file beside.
+    /// Returns `values`: the values from a stack, or the file in the same directory.
     fn values(&self, span: Span) -> Value {
         let work = || {
             let is_unit = self.base == self.context.directory;
@@ -400,7 +402,7 @@ impl<'c> Frame<'c> {
         self.values.get_or_init(work).clone()
     }
 
-    /// `include.label`, or of the only one that has none.
+    /// Returns `include.label`, or the only include if it has no label.
     fn exposed(&self, label: &str, span: Span) -> Value {
         let Some(include) = self.includes.iter().find(|it| it.label == label) else {
             return Value::refused(format!("there is no include `{label}`"), span);
@@ -412,7 +414,7 @@ impl<'c> Frame<'c> {
         }
     }
 
-    /// `dependency.label`, of this file or of one that it is joined with.
+    /// Returns `dependency.label` of this file or of a file that it is merged with.
     fn dependency_named(&self, label: &str, span: Span) -> Value {
         let node = self.parsed.body.blocks("dependency").find(|it| it.label(0) == label);
         if let Some(node) = node {
@@ -432,7 +434,7 @@ impl<'c> Frame<'c> {
         }
     }
 
-    /// `feature`: nobody sets any here, so that each has its default.
+    /// Returns `feature`. Nothing here sets features, so each one has its default.
     fn features(&self, span: Span) -> Value {
         let work = || {
             let mut known: BTreeMap<Arc<str>, Value> = BTreeMap::new();
@@ -450,7 +452,7 @@ impl<'c> Frame<'c> {
         self.features.get_or_init(work).clone()
     }
 
-    /// Worked out once; what is asked for while it is worked out depends on itself.
+    /// Computes a value once. A request during its computation is a cycle.
     fn remember(&self, name: &str, span: Span, work: impl FnOnce() -> Value) -> Value {
         match self.exposed.borrow().get(name) {
             Some(Some(known)) => return known.clone(),
@@ -506,7 +508,7 @@ impl Dialect for Frame<'_> {
     }
 }
 
-/// The settings in a directory, or the file itself.
+/// Returns the settings file of a directory, or the file itself.
 pub(super) fn settings_of(context: &Context<'_>, path: &str) -> Option<(String, String)> {
     let names = |path: &str| context.reader.find(&context.shadows, path);
     let inside = if path.is_empty() { UNIT.to_owned() } else { format!("{path}/{UNIT}") };

@@ -1,6 +1,6 @@
-//! The functions of Terragrunt.
+//! Implements the functions of Terragrunt.
 //!
-//! What depends on who runs it, where and when is not known.
+//! Results that depend on the user, the place or the time are unknown.
 
 use std::borrow::Cow;
 use std::ops::RangeInclusive;
@@ -15,13 +15,13 @@ use super::reader::{UNIT, located};
 
 type Function = fn(&Frame<'_>, &TerragruntCall<'_>) -> Value;
 
-/// A call with arguments that are known.
+/// A call whose arguments are known.
 pub(super) struct TerragruntCall<'a> {
     arguments: &'a [Value],
     span: Span,
 }
 
-/// Directories above each other; Terragrunt looks no further.
+/// The limit on parent directories, as in Terragrunt.
 const MOST_PARENTS: usize = 100;
 
 const TABLE: &[(&str, RangeInclusive<usize>, Function)] = &[
@@ -79,7 +79,7 @@ const TABLE: &[(&str, RangeInclusive<usize>, Function)] = &[
     ("sops_decrypt_file", 1..=1, |_, call| call.elsewhere("an encrypted file")),
 ];
 
-/// Functions that look at unknown arguments themselves.
+/// Functions that handle unknown arguments themselves.
 const LENIENT: [&str; 4] = ["deep_merge", "mark_as_read", "read_terragrunt_config", "run_cmd"];
 
 pub(super) fn find(name: &str) -> Option<(&'static RangeInclusive<usize>, Function)> {
@@ -96,7 +96,7 @@ pub(super) fn call(frame: &Frame<'_>, name: &str, arguments: &[Value], span: Spa
     if let Some(cause) = arguments.iter().find_map(Value::cause).filter(|_| !LENIENT.contains(&name)) {
         return Value::because(cause, span);
     }
-    // Finding and reading files costs more than a step.
+    // Finding and reading files costs more than one step.
     if let Err(cause) = frame.context.budget.spend(100) {
         return Value::because(&cause, span);
     }
@@ -125,7 +125,7 @@ impl TerragruntCall<'_> {
     }
 }
 
-/// The directory of the file that is meant by `include`: the one that a label names, or the only one.
+/// Returns the directory of the `include` that a label names, or of the only one.
 fn included(frame: &Frame<'_>, call: &TerragruntCall<'_>) -> Result<Option<String>, Value> {
     if frame.is_included {
         return Ok(Some(frame.home.clone()));
@@ -145,7 +145,7 @@ fn included(frame: &Frame<'_>, call: &TerragruntCall<'_>) -> Result<Option<Strin
     }
 }
 
-/// From the folder above on, the nearest that has a file or folder of this name.
+/// Returns the nearest file or folder with this name, starting in the parent folder.
 fn find_in_parents(frame: &Frame<'_>, call: &TerragruntCall<'_>) -> Value {
     let (reader, shadows) = (frame.context.reader, &frame.context.shadows);
     let name = call.argument(0).unwrap_or(Cow::Borrowed(UNIT));
@@ -170,7 +170,7 @@ fn find_in_parents(frame: &Frame<'_>, call: &TerragruntCall<'_>) -> Value {
     }
 }
 
-/// The environment of who runs it is not known; what it is without is.
+/// The user's environment is unknown. The default of a variable is known.
 fn get_env(_: &Frame<'_>, call: &TerragruntCall<'_>) -> Value {
     match call.arguments.get(1) {
         Some(default) => default.clone(),
@@ -191,7 +191,7 @@ fn read_config(frame: &Frame<'_>, call: &TerragruntCall<'_>) -> Value {
         };
     }
     let text = path.as_text().unwrap_or_default();
-    // Since 1.1.4 relative paths begin at the file that says them, before at the unit.
+    // Since 1.1.4, relative paths start at the file that contains them. Before, they started at the unit.
     let places = [&frame.home, &frame.base].into_iter().filter_map(|from| located(from, &text));
     for place in places {
         if let Some((path, real)) = settings_of(frame.context, &place) {
@@ -201,7 +201,7 @@ fn read_config(frame: &Frame<'_>, call: &TerragruntCall<'_>) -> Value {
     missing(Value::refused(format!("there is no file {text}"), call.span))
 }
 
-/// The variables of a file, as JSON text.
+/// Returns the variables of a file, as a JSON string.
 fn read_variables(frame: &Frame<'_>, call: &TerragruntCall<'_>) -> Value {
     let text = call.argument(0).unwrap_or_default();
     let places = [&frame.home, &frame.base].into_iter().filter_map(|from| located(from, &text));

@@ -106,7 +106,7 @@ impl<'s> TerragruntReader<'s> {
         Ok(all.entry(path.to_owned()).or_insert(parsed).clone())
     }
 
-    /// A module with files of a unit over its own.
+    /// Returns a module in which files of a unit replace its own.
     pub(super) fn module(&self, directory: &str, files: Vec<ModuleFile>) -> Arc<ModuleCode> {
         let key = (directory.to_owned(), files);
         if let Some(known) = self.modules.lock().unwrap_or_else(PoisonError::into_inner).get(&key) {
@@ -117,7 +117,7 @@ impl<'s> TerragruntReader<'s> {
         all.entry(key).or_insert(code).clone()
     }
 
-    /// All modules with files of units, for what is wrong with them.
+    /// Returns all modules with files of units, for their diagnostics.
     pub(super) fn modules(&self) -> Vec<Arc<ModuleCode>> {
         let modules = self.modules.lock().unwrap_or_else(PoisonError::into_inner);
         let mut all: Vec<Arc<ModuleCode>> = modules.values().cloned().collect();
@@ -125,14 +125,14 @@ impl<'s> TerragruntReader<'s> {
         all
     }
 
-    /// Text that is written for a unit, once for all units for which it is the same.
+    /// Returns the text that is generated for a unit, shared by all units with the same text.
     pub(super) fn made(&self, origin: Span, text: String, make: impl FnOnce(String) -> FileId) -> FileId {
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
         *made.entry((origin, text.clone())).or_insert_with(|| make(text))
     }
 }
 
-/// Blocks of Terragrunt in JSON, and how many labels they have.
+/// Returns how many labels a Terragrunt block has, for JSON.
 fn labels(keyword: &str) -> Option<usize> {
     match keyword {
         "locals" | "terraform" | "exclude" | "errors" | "engine" | "catalog" | "dependencies" => Some(0),
@@ -141,7 +141,7 @@ fn labels(keyword: &str) -> Option<usize> {
     }
 }
 
-/// A path that may be relative to a directory, or an absolute one of the tree.
+/// Resolves a path that is relative to a directory, or absolute in the tree.
 pub(super) fn located(base: &str, path: &str) -> Option<String> {
     match crate::terraform::evaluate::outside_of_prefix(path) {
         Some(inside) => crate::source::normalize(inside),

@@ -1,4 +1,5 @@
-//! Stacks: one file that makes several units, each evaluated where Terragrunt would write it.
+//! Reads stacks: a file that generates several units. Each unit is evaluated in the directory in which Terragrunt would
+//! write it.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -15,18 +16,18 @@ use super::reader::{STACK, TerragruntReader, UNIT};
 use super::source::{Source, source};
 use super::{Unit, context};
 
-/// Stacks that make stacks.
+/// The maximum depth of stacks that generate stacks.
 const DEEPEST: usize = 10;
-/// Units that one tree of stacks makes.
+/// The limit on units of one tree of stacks.
 const MOST_UNITS: usize = 2_000;
-/// Where Terragrunt writes units.
+/// The directory in which Terragrunt writes units.
 const WRITTEN_TO: &str = ".terragrunt-stack";
 
-/// What stacks make.
+/// The units that stacks generate.
 #[derive(Default)]
 pub(super) struct StackUnits {
     pub(super) units: Vec<Unit>,
-    /// Directories that they are made from: those are no units by themselves.
+    /// The directories that units are copied from. They are not separate units.
     pub(super) templates: BTreeSet<String>,
     pub(super) skipped: Vec<Skipped>,
 }
@@ -40,7 +41,7 @@ pub(super) struct Stack {
 }
 
 impl StackUnits {
-    /// Adds what a stack makes; nothing where the stack is itself made from one.
+    /// Adds the units of a stack, unless the stack is itself a template of another one.
     pub(super) fn add(&mut self, reader: &TerragruntReader<'_>, stack: &Stack, depth: usize) {
         let path = inside(&stack.directory, STACK);
         let Some(real) = reader.find(&stack.shadows, &path) else { return };
@@ -103,7 +104,7 @@ impl StackUnits {
         let wanted = if &*node.keyword.text == "unit" { UNIT } else { STACK };
         let from = match source(reader, &stack.shadows, &stack.directory, &arguments.text("source")?) {
             Source::Here(from) => from,
-            // It may have been written already.
+            // The unit may already have been generated.
             Source::Missing(what) | Source::Elsewhere(what) => match reader.exists(&inside(&directory, wanted)) {
                 true => directory.clone(),
                 false => return Err(format!("its source {what} is not in this repository")),
@@ -132,7 +133,7 @@ impl StackUnits {
     }
 }
 
-/// What a block of a stack says.
+/// The arguments of a block in a stack file.
 struct Arguments<'a, 'f> {
     node: &'a BlockNode,
     frame: &'a Frame<'f>,
@@ -154,7 +155,7 @@ impl Arguments<'_, '_> {
         })
     }
 
-    /// Where Terragrunt writes what the block describes.
+    /// Returns the directory in which Terragrunt generates the unit of a block.
     fn directory(&self, stack: &str, path: &str) -> Result<String, String> {
         if path.is_empty() || path.starts_with('/') || path.split('/').any(|part| part == "..") {
             return Err(format!("its path {path:?} is outside the stack"));
@@ -167,7 +168,7 @@ impl Arguments<'_, '_> {
     }
 }
 
-/// Each of several that one block makes.
+/// Returns each repetition of a block.
 fn repetitions(frame: &Frame<'_>, node: &BlockNode) -> Vec<Repetition> {
     let Some(expansion) = node.body.blocks("expansion").next() else { return vec![Repetition::Single] };
     let argument = |name: &str| expansion.body.attribute(name).map(|it| frame.evaluate(&it.expression));
@@ -192,7 +193,7 @@ pub(super) fn inside(directory: &str, name: &str) -> String {
     if directory.is_empty() { name.to_owned() } else { format!("{directory}/{name}") }
 }
 
-/// A stack file that stands in the tree.
+/// Returns the stack for a stack file in the tree.
 pub(super) fn of_file(path: &str) -> Stack {
     let (shadows, values, files) = Default::default();
     Stack { directory: parent(path).to_owned(), shadows, values, files }

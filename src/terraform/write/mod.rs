@@ -1,7 +1,7 @@
-//! A wish → edits of the configuration that a resource was read from.
+//! Converts requested fact edits to edits of the configuration of a resource.
 //!
-//! The rows of `resources/` say where a fact is read, and so where it is written. Bytes are spliced at the spans of our
-//! own parser; no tree is ever printed.
+//! The definitions of `resources/` determine where a fact is read, and so where it is written. Edits replace bytes at
+//! the positions of gpulint's own parser, and no syntax tree is printed.
 
 mod align;
 mod insert;
@@ -27,26 +27,26 @@ use align::TextChange;
 use insert::Addition;
 use origin::Way;
 
-/// Writes facts where the rows of `resources/` read them.
+/// Writes facts to the places where the definitions of `resources/` read them.
 pub struct Writer<'a> {
     sources: &'a Sources,
     blocks: &'a [Block],
     roots: &'a [Root],
     library: Library<'a>,
     by_address: RefCell<Option<Rc<ByAddress<'a>>>>,
-    /// The links between the blocks of each root that was looked at.
+    /// The links between the blocks of each root that was used.
     indices: RefCell<BTreeMap<usize, Rc<BlockIndex<'a>>>>,
 }
 
-/// A link leads on through so many blocks.
+/// The maximum number of blocks that a link leads through.
 const LONGEST_WAY: usize = 4;
 
-/// Places of blocks.
+/// The indexes of blocks, by address.
 type ByAddress<'a> = HashMap<&'a str, Vec<usize>>;
 
 type Result<T> = std::result::Result<T, Declined>;
 
-/// The places of one way, where each is a scalar that is written out in the resource itself.
+/// Returns the places of one way, if each is a literal scalar on the resource itself.
 fn scalars_of(site: &Site<'_>, way: &[Assignment<'_>]) -> Result<Vec<(Span, String)>> {
     let place = |Assignment { spot, to }: &Assignment<'_>| match (spot, to) {
         (Spot::There(ValueNode::Value(held)), Some(to)) => {
@@ -76,7 +76,7 @@ impl<'a> Writer<'a> {
         Writer { sources, blocks, roots, library, by_address: RefCell::default(), indices: RefCell::default() }
     }
 
-    /// What to change in the text so that the resource says what is wished; nothing where it says so already.
+    /// Returns the edits that set the requested fact; empty if the configuration already sets it.
     pub fn write(&self, resource: &Resource, wish: &Wish) -> Result<Vec<Edit>> {
         debug_assert_eq!(resource.front_end, FrontEnd::Terraform);
         let Some((site, index)) = self.site(resource) else {
@@ -85,8 +85,7 @@ impl<'a> Writer<'a> {
         self.in_site(&site, &index, resource, wish, 0)
     }
 
-    /// What another language has to write for the same, where the resource says it itself: places of scalars, and what is
-    /// to stand there.
+    /// Returns the places of scalars and their new values for another language, if the resource sets the fact itself.
     pub fn scalars(&self, resource: &Resource, wish: &Wish) -> Result<Vec<(Span, String)>> {
         let is_near = |block: &&Block| block.body.file == resource.body.file && block.body.contains(resource.body);
         let block = self.blocks.iter().filter(is_near).find(|it| *it.address == *resource.declared.block);
@@ -110,7 +109,7 @@ impl<'a> Writer<'a> {
         Err(declined.unwrap_or_else(none))
     }
 
-    /// The same for several labels at once.
+    /// Returns the edits that set several labels at once.
     pub fn label(&self, resource: &Resource, labels: &[(Arc<str>, Value)]) -> Result<Vec<Edit>> {
         match self.site(resource) {
             Some((site, _)) => self.label_in(&site, labels),
@@ -155,7 +154,7 @@ impl<'a> Writer<'a> {
         Err(declined.unwrap_or_else(|| Declined::Inexpressible(format!("`{kind}` has no argument for {}", wish.part))))
     }
 
-    /// What stands in a block that a link leads to is written there, if nobody else uses it.
+    /// Writes a fact into the block that a link leads to, if no other block uses it.
     fn through(
         &self,
         site: &Site<'a>,
@@ -178,7 +177,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Autoscalers and schedules say some facts for what they are about.
+    /// Autoscalers and schedules set some facts of their target.
     fn by_a_control(&self, index: &Rc<BlockIndex<'a>>, resource: &Resource, wish: &Wish) -> Option<Result<Vec<Edit>>> {
         let links = resource.links.iter().filter(|it| matches!(it.kind, LinkKind::Autoscaler | LinkKind::Stop));
         for link in links {
@@ -205,7 +204,7 @@ impl<'a> Writer<'a> {
                     return Some((site, index));
                 }
             }
-            // parts of a block have addresses that go on after that of the block
+            // The address of a part continues the address of its block.
             let cut = address.rfind(['.', '['])?;
             address = address.get(..cut)?;
         }
@@ -230,7 +229,7 @@ impl<'a> Writer<'a> {
         self.indices.borrow_mut().entry(root).or_insert_with(make).clone()
     }
 
-    /// All places of one way to write a fact.
+    /// Returns the edits for all places of one way to write a fact.
     fn way(&self, site: &Site<'a>, way: &[Assignment<'a>]) -> Result<Vec<Edit>> {
         let mut pending = Pending::default();
         for Assignment { spot, to } in way {
@@ -286,7 +285,7 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// Notes what is to be put into a body or an object.
+    /// Records an addition to a body or an object.
     fn put(
         &self,
         site: &Site<'a>,
@@ -321,7 +320,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Puts keys into the object that a value is written as.
+    /// Adds keys to the object that is the value of an argument.
     fn put_keys(
         &self,
         site: &Site<'a>,
@@ -359,7 +358,7 @@ impl<'a> Writer<'a> {
         match &spot {
             Spot::There(ValueNode::Value(held)) => self.put_keys(site, held, &entries, &mut pending)?,
             Spot::Missing { container: ValueNode::Block(block), rest, .. } => match rest.as_slice() {
-                // A comma would be due where other objects of JSON stand around it.
+                // In JSON, a comma would be necessary between this object and its neighbors.
                 [_] if self.sources.path(block.body.file).ends_with(".json") => {
                     return left_alone("gpulint adds nothing to JSON blocks");
                 }
@@ -378,7 +377,7 @@ impl<'a> Writer<'a> {
         self.finish(site, pending)
     }
 
-    /// The edits, with what keeps their neighbours aligned.
+    /// Returns the edits, with those that keep the neighboring lines aligned.
     fn finish(&self, site: &Site<'a>, pending: Pending) -> Result<Vec<Edit>> {
         let Pending { mut changes, additions } = pending;
         for (span, addition) in additions {
@@ -403,7 +402,7 @@ impl<'a> Writer<'a> {
         Ok(edits)
     }
 
-    /// The body as it is written, unless a `dynamic` block makes it.
+    /// Returns the body as it is written, unless a `dynamic` block generates it.
     fn body(&self, span: Span) -> Option<Body> {
         let code = self.library.module(&self.directory_of(span.file));
         let mut blocks = code.resources.iter().chain(code.calls.iter());
@@ -411,7 +410,7 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// What is written as `null` says nothing and gives way to what is put there.
+/// Replaces arguments that are set to `null` by the additions.
 fn without_nulls(body: &Body, mut addition: Addition, changes: &mut Vec<TextChange>) -> Result<Addition> {
     let mut declined = None;
     addition.arguments.retain(|(name, value)| match body.attribute(name) {
@@ -440,7 +439,7 @@ fn within(block: &BlockNode, span: Span) -> Option<&Body> {
     (&*inner.keyword.text != "dynamic").then(|| within(inner, span)).flatten()
 }
 
-/// The link through which all of it is written.
+/// Returns the link through which all places are written.
 fn through_link(way: &[Assignment<'_>]) -> Option<String> {
     match way {
         [Assignment { spot: Spot::Linked(link), .. }] => Some(link.clone()),
@@ -455,7 +454,7 @@ fn is_scalar(file: FileId, text: &str) -> bool {
         || text.strip_prefix('-').is_some_and(|rest| rest.parse::<f64>().is_ok())
 }
 
-/// The object that stands at a place; of `merge(…)` the last that is written there.
+/// Returns the object at a position; for `merge(…)`, the last literal object.
 fn object_in(span: Span, text: &str) -> Option<Expression> {
     let padded = format!("{}{}", " ".repeat(span.start as usize), text.get(span.range())?);
     let expression = parse_expression(span.file, &padded).ok()?;
@@ -468,7 +467,7 @@ fn object_in(span: Span, text: &str) -> Option<Expression> {
     }
 }
 
-/// Changes that belong together, before they are put in order.
+/// Changes that belong together, before they are sorted.
 #[derive(Default)]
 struct Pending {
     changes: BTreeMap<FileId, Vec<TextChange>>,

@@ -334,7 +334,7 @@ fn names(facts: &mut Facts, condition: &Condition) {
             continue;
         }
         let fact = match pattern.fact {
-            // The name of a family leaves open which of its machines it is.
+            // The name of a family does not determine the machine type.
             LabelMeaning::Family => Fact::Unknown(Unknown {
                 span: *span,
                 why: format!("any machine type of the family in {why}").into(),

@@ -1,5 +1,5 @@
-//! Kustomizations built by our own engine: each that no other one uses is a run of its own, bases are read only through
-//! what uses them, and what cannot be built is told and read as it stands.
+//! Builds kustomizations with the built-in engine. Each one that no other uses is a separate deployment, and bases are
+//! read only through their users. A kustomization that cannot be built is reported and read as it is written.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -17,24 +17,24 @@ use crate::languages::helm;
 use crate::languages::kustomize::{self, Built, Trouble};
 use crate::source::{Segment, Sources, each, is_example, parent};
 
-/// What building one kustomization may take here, in steps; the largest public ones take half of it.
+/// The limit on steps for one kustomization. The largest public ones take half of it.
 const MOST_EACH: u64 = 6_000_000;
-/// The same for all of a tree together, about two seconds.
+/// The limit on steps for all kustomizations of a tree, about two seconds.
 const MOST_STEPS: u64 = 60_000_000;
-/// Text that matters beyond this would fill the memory once it is taken apart.
+/// The limit on relevant text, because more would fill the memory after parsing.
 const MOST_BYTES: usize = 32 << 20;
-/// So many are built before it is looked what that took.
+/// The number of kustomizations that are built before the limits are checked.
 const AT_ONCE: usize = 8;
-/// Kustomizations that fail have their bases built by themselves, and these theirs; nobody nests them deeper.
+/// The limit on rounds. If a kustomization fails, its bases are built separately, and so on.
 const MOST_ROUNDS: usize = 32;
 
-/// The directories of the kustomizations among files.
+/// Returns the directories of the kustomizations among files.
 pub(in crate::kubernetes) fn among(paths: &[String]) -> BTreeSet<&str> {
     let is_one = |path: &&String| path.rsplit('/').next().is_some_and(|name| NAMES.contains(&name));
     paths.iter().filter(is_one).map(|path| parent(path)).collect()
 }
 
-/// Builds the kustomizations among files of which some part may ask for accelerators.
+/// Builds the kustomizations that may request accelerators in some part.
 pub(super) fn make(sources: &Sources, asked: &Asked<'_>) -> AskedDocuments {
     let mut made = AskedDocuments::default();
     let graph = Graph::read(sources, asked);
@@ -47,9 +47,9 @@ pub(super) fn make(sources: &Sources, asked: &Asked<'_>) -> AskedDocuments {
         }
         let used: HashSet<&str> = waiting.iter().flat_map(|it| graph.uses(it)).collect();
         let tops: BTreeSet<&str> = waiting.difference(&used.into_iter().collect()).copied().collect();
-        // Those that use each other, which kustomize refuses.
+        // Only kustomizations in a cycle are left, which kustomize refuses.
         let mut now = if tops.is_empty() || round >= MOST_ROUNDS { waiting.clone() } else { tops };
-        // What an object deploys by itself is deployed, whatever else uses it.
+        // A kustomization that an object deploys is deployed, even if others use it.
         let is_deployed = |it: &str| asked.deployers.directories.contains(it);
         now.extend(waiting.iter().copied().filter(|it| is_deployed(it)));
         waiting.retain(|it| !now.contains(it));
@@ -73,10 +73,10 @@ pub(super) fn make(sources: &Sources, asked: &Asked<'_>) -> AskedDocuments {
     made
 }
 
-/// Which kustomizations there are, and what each names.
+/// All kustomizations, and the files that each names.
 struct Graph {
     all: BTreeMap<String, Outline>,
-    /// Those of which some part may ask for accelerators.
+    /// Kustomizations that may request accelerators in some part.
     mattering: HashSet<String>,
 }
 
@@ -98,10 +98,10 @@ impl Graph {
         graph
     }
 
-    /// The directories of the kustomizations, and the files that these list.
+    /// Returns the directories of the kustomizations, and the files that they list.
     fn owned(self, components: &BTreeSet<String>) -> Kustomized {
         let mut owned = Kustomized::default();
-        // Nothing applies a component that no kustomization uses.
+        // A component that no kustomization uses is not applied.
         let mut open: Vec<&str> = self.all.keys().map(String::as_str).collect();
         open.retain(|it| components.contains(*it) || self.all.get(*it).is_some_and(|it| !it.is_component));
         let mut used: HashSet<String> = open.iter().map(|it| (*it).to_owned()).collect();

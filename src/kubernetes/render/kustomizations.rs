@@ -118,7 +118,7 @@ impl Graph {
         owned
     }
 
-    /// What some part asks for, the whole asks for.
+    /// If a part may request accelerators, the whole kustomization may.
     fn find_mattering(&mut self, sources: &Sources, asked: &Asked<'_>) {
         let mut used_by: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
         for (directory, outline) in &self.all {
@@ -139,7 +139,7 @@ impl Graph {
         self.mattering = mattering;
     }
 
-    /// Those that are built unless others use them.
+    /// Returns the kustomizations that are built unless others use them.
     fn wanted<'g>(&'g self, asked: &'g Asked<'_>) -> impl Iterator<Item = &'g str> {
         let all = self.all.iter().filter(|(directory, outline)| {
             asked.kustomizations.contains(directory.as_str())
@@ -150,7 +150,7 @@ impl Graph {
         all.map(|(directory, _)| directory.as_str())
     }
 
-    /// Opens everything that they are made of in one order: the numbers of files must not depend on threads.
+    /// Opens all their files in a fixed order, because file numbers must not depend on threads.
     fn open<'g>(&'g self, sources: &Sources, wanted: impl Iterator<Item = &'g str>) {
         let mut open: Vec<&str> = wanted.collect();
         let mut seen: HashSet<&str> = HashSet::new();
@@ -163,14 +163,14 @@ impl Graph {
         }
     }
 
-    /// The directories that another one names, itself left out.
+    /// Returns the directories that another kustomization names, except itself.
     fn uses<'g>(&'g self, directory: &'g str) -> impl Iterator<Item = &'g str> {
         let uses = self.all.get(directory).into_iter().flat_map(|outline| &outline.uses);
         uses.map(String::as_str).filter(move |it| *it != directory)
     }
 }
 
-/// Whether something that a kustomization names itself may ask for accelerators.
+/// Returns whether a path that a kustomization names itself may request accelerators.
 fn may_ask(sources: &Sources, asked: &Asked<'_>, outline: &Outline) -> bool {
     outline.elsewhere.iter().any(|name| names::may_ask(name))
         || programs_may_ask(sources, asked, outline)
@@ -185,33 +185,34 @@ fn may_ask(sources: &Sources, asked: &Asked<'_>, outline: &Outline) -> bool {
         })
 }
 
-/// What a generator is told, or what it may render: charts stand below the kustomization.
+/// Returns whether the settings of a generator may request accelerators, or a chart below the kustomization that it may
+/// render.
 fn programs_may_ask(sources: &Sources, asked: &Asked<'_>, outline: &Outline) -> bool {
     !outline.programs.is_empty()
         && (outline.programs.iter().any(|path| names::in_file(sources, path))
             || asked.asks_below(parent(&outline.path)))
 }
 
-/// The files of a chart as they stand, if there is one.
+/// Returns the files of a chart as they are written, if there is one.
 fn chart_files(sources: &Sources, chart: &str) -> Vec<String> {
     let files = helm::files(sources, chart);
     files.into_iter().filter(|path| !path.ends_with(".tgz")).collect()
 }
 
-/// JSON patches write `nvidia.com~1gpu`.
+/// Returns whether a JSON patch names accelerators. JSON patches write `nvidia.com~1gpu`.
 fn points_at_asking(text: &[u8]) -> bool {
     const STROKE: &str = "~1";
     memchr::memmem::find(text, STROKE.as_bytes()).is_some()
         && filter::look(String::from_utf8_lossy(text).replace(STROKE, "/").as_bytes()) == Matter::Asks
 }
 
-/// What may still be taken.
+/// The remaining budget.
 struct BuildBudget {
     steps: u64,
     bytes: usize,
 }
 
-/// A kustomization as it was built, with what its documents are good for.
+/// A built kustomization, with the relevance of its documents.
 struct Done {
     built: Built,
     kept: Vec<(Matter, String, Vec<Segment>)>,
@@ -247,7 +248,7 @@ fn build_all<'d>(
 }
 
 impl Done {
-    /// Of the documents only those are kept that matter.
+    /// Stores only the relevant documents.
     fn new(sources: &Sources, asked: &Asked<'_>, mut built: Built) -> Done {
         let documents = std::mem::take(&mut built.documents);
         let kept = documents.iter().filter_map(|document| match asked.wanted.look(document.text().as_bytes()) {
@@ -285,7 +286,7 @@ impl AskedDocuments {
             self.files.push(File::rendered(id, path.into(), matter != Matter::Asks, trail.clone()));
         }
         let mut run = Run::new(RunKind::Kustomization, directory, None).reading(inputs);
-        // What only shows something takes the place of nothing that is deployed.
+        // An example replaces nothing that is deployed.
         let shows = |path: &str| path.split('/').any(is_example);
         run.uses = built.parts.iter().map(|part| RunId::of(RunKind::Kustomization, part, None)).collect();
         self.runs.push(run);

@@ -1,4 +1,4 @@
-//! Machines that manifests rent: how pools of Karpenter are bought stands in their requirements.
+//! Writes the requirements of Karpenter pools, which set how machines are bought.
 
 use crate::inventory::Resource;
 use crate::kubernetes::pods::workload;
@@ -12,7 +12,7 @@ use super::{Document, Result, left_alone, set};
 
 const CAPACITY: &str = "karpenter.sh/capacity-type";
 
-/// On spot, where requirements say how machines are bought; nothing where the kind has none.
+/// Returns the edits that set spot; `None` if the kind has no such requirements.
 pub(super) fn spot(document: &Document, paper: &Page<'_>, resource: &Resource) -> Result<Option<Vec<Edit>>> {
     let object = document.object();
     let Some((_, Some(row))) = workload::identify(object) else { return Ok(None) };

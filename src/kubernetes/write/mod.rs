@@ -1,8 +1,7 @@
-//! A wish → edits of the manifest that a resource was read from.
+//! Converts requested fact edits to edits of the manifest of a resource.
 //!
-//! The rows of `kinds.toml` say where a fact is read, and so where it is written. Bytes are spliced at the spans of our own
-//! parser; no tree is ever printed. What others share (anchors), what a template or another program makes, and what a
-//! chart's values decide is left alone.
+//! The definitions of `kinds.toml` determine where a fact is read, and so where it is written. Edits replace bytes at
+//! the positions of gpulint's own parser. Shared nodes (anchors), generated text and chart values are not edited.
 
 mod argument;
 mod machines;
@@ -30,7 +29,7 @@ fn inexpressible<T>(resource: &Resource, part: impl std::fmt::Display) -> Result
     Err(Declined::Inexpressible(format!("a {} has no field for {part}", resource.kind)))
 }
 
-/// What to change in the text so that the resource says what is wished; nothing where it says so already.
+/// Returns the edits that set the requested fact; empty if the manifest already sets it.
 pub fn write(resource: &Resource, wish: &Wish, sources: &Sources) -> Result<Vec<Edit>> {
     if resource.front_end == FrontEnd::Chart {
         return left_alone("a chart generates it: change its values or its template");
@@ -50,7 +49,7 @@ pub fn write(resource: &Resource, wish: &Wish, sources: &Sources) -> Result<Vec<
     checked(edits, sources)
 }
 
-/// Labels of the object itself: nothing that runs is started again for them.
+/// Returns the edits that set labels on the object itself, which restart no pods.
 pub fn label(resource: &Resource, labels: &[(Arc<str>, Value)], sources: &Sources) -> Result<Vec<Edit>> {
     if resource.front_end == FrontEnd::Chart {
         return left_alone("a chart generates it: change its values or its template");
@@ -76,7 +75,7 @@ pub fn label(resource: &Resource, labels: &[(Arc<str>, Value)], sources: &Source
     checked(edits, sources)
 }
 
-/// The edits in their order, if the result is YAML.
+/// Returns the sorted edits, if the result is valid YAML.
 fn checked(edits: Vec<Edit>, sources: &Sources) -> Result<Vec<Edit>> {
     let edits = Edit::joined(edits);
     let mut checked: Vec<(FileId, std::ops::Range<usize>)> = Vec::new();
@@ -92,14 +91,14 @@ fn checked(edits: Vec<Edit>, sources: &Sources) -> Result<Vec<Edit>> {
     Ok(edits)
 }
 
-/// A document that an author wrote, read once more.
+/// A document of an author, parsed again.
 struct Document {
     text: std::sync::Arc<str>,
     range: std::ops::Range<usize>,
     root: Node,
-    /// Nodes that other places may repeat.
+    /// Nodes that aliases may repeat.
     anchored: Vec<Span>,
-    /// The place of the object in it.
+    /// The position of the object in the document.
     body: Span,
 }
 
@@ -110,16 +109,16 @@ impl Document {
         }
         let text = sources.text(body.file);
         let start = body.start as usize;
-        // Many objects of one file may each have something to write.
+        // One file may have many objects with edits.
         let ranges = sources.pieces(body.file, yaml::documents);
         let place = ranges.partition_point(|range| range.end <= start);
-        // What is added at the very end of a file stands behind its last document.
+        // An addition at the very end of a file belongs to its last document.
         let last = ranges.last().filter(|range| range.end == start);
         let Some(range) = ranges.get(place).filter(|range| range.contains(&start)).or(last).cloned() else {
             return left_alone("its document was not found");
         };
         let piece = text.get(range.clone()).unwrap_or_default();
-        // Once for what stands there, and once for what will.
+        // The piece is parsed twice: before and after the edit.
         if !sources.again(body.file, 2 * piece.len()) {
             return left_alone("its document has too many changes: run the fix again for the rest");
         }
@@ -137,7 +136,7 @@ impl Document {
         Page::new(&self.text, own, &self.root)
     }
 
-    /// The object: the document, or a part of it that stands for itself.
+    /// Returns the object: the document, or an independent part of it.
     fn object(&self) -> &Node {
         fn find(node: &Node, body: Span, depth: usize) -> Option<&Node> {
             const DEEPEST: usize = 8;
@@ -150,7 +149,7 @@ impl Document {
         find(&self.root, self.body, 0).unwrap_or(&self.root)
     }
 
-    /// Nobody else sees what stands there.
+    /// Checks that no alias repeats the node.
     fn is_own(&self, node: &Node) -> Result<()> {
         let inside = self.range.start <= node.span.start as usize && node.span.end as usize <= self.range.end;
         match inside && !self.anchored.iter().any(|anchor| anchor.contains(node.span)) {
@@ -159,7 +158,7 @@ impl Document {
         }
     }
 
-    /// Following an alias leads to text elsewhere.
+    /// Returns whether a node is an alias, whose text is in another place.
     fn leads_to(&self, node: &Node) -> bool {
         let mut here = &self.root;
         while here.span != node.span || std::mem::discriminant(&here.data) != std::mem::discriminant(&node.data) {
@@ -194,7 +193,7 @@ impl Document {
     }
 }
 
-/// Sets what a path of keys leads to; the keys that are missing are added.
+/// Sets the value at a path of keys, and adds missing keys.
 fn set(document: &Document, paper: &Page<'_>, root: &Node, keys: &[&str], value: &AddedPiece) -> Result<Edit> {
     let mut here = root;
     let mut rest = keys;
@@ -216,7 +215,7 @@ fn set(document: &Document, paper: &Page<'_>, root: &Node, keys: &[&str], value:
     left_alone("the field is not a single value")
 }
 
-/// Puts keys that are not there yet into the mapping that a path leads to.
+/// Adds missing keys to the mapping at a path.
 fn add(
     document: &Document,
     paper: &Page<'_>,
@@ -278,7 +277,7 @@ fn fact(
     pod::written(document, paper, resource, *key, value)
 }
 
-/// The smallest number: with an autoscaler that is its own, else the number itself.
+/// Sets the minimum number: that of the autoscaler if there is one, otherwise the number itself.
 fn floor(resource: &Resource, wish: &Wish, sources: &Sources) -> Result<Vec<Edit>> {
     let Some(value) = wish.value.as_ref().filter(|value| value.as_number().is_some()) else {
         return left_alone("gpulint does not remove the number");

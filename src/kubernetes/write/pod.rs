@@ -1,4 +1,4 @@
-//! What pods say: accelerators, shared memory, the machines that they ask for, arguments of programs.
+//! Edits pods: accelerators, shared memory, node selection, arguments of programs.
 
 use crate::inventory::{Key, LinkKind, Part, Purchase, Resource, Value};
 use crate::kubernetes::rows::devices::{DEVICES, LabelMeaning, word_of_label};
@@ -11,7 +11,7 @@ use super::{Document, Result, inexpressible, left_alone, piece, set};
 const DEEPEST: usize = 40;
 const SHARED: &str = "/dev/shm";
 
-/// The innermost mapping around a place that has a certain key.
+/// Returns the innermost mapping around a position that has a certain key.
 pub(super) fn around<'n>(root: &'n Node, place: Span, key: &str) -> Option<&'n Node> {
     let mut found = None;
     let mut here = root;
@@ -27,7 +27,7 @@ pub(super) fn around<'n>(root: &'n Node, place: Span, key: &str) -> Option<&'n N
     found
 }
 
-/// The pod and the container that ask for the accelerators.
+/// The pod and the container that request the accelerators.
 struct AskingContainer<'n> {
     pod: &'n Node,
     container: &'n Node,
@@ -62,7 +62,7 @@ fn sides(container: &Node) -> impl Iterator<Item = &Node> {
     ["limits", "requests"].into_iter().filter_map(|side| container.get("resources")?.get(side))
 }
 
-/// Limits and requests together: the cluster wants them equal.
+/// Sets limits and requests together, because the cluster requires them to be equal.
 pub(super) fn accelerators(
     document: &Document,
     paper: &Page<'_>,
@@ -85,7 +85,7 @@ pub(super) fn accelerators(
     replaced.collect()
 }
 
-/// A volume in memory where programs look for it.
+/// Adds a volume in memory at the path that programs use.
 pub(super) fn shared_memory(document: &Document, paper: &Page<'_>, resource: &Resource) -> Result<Vec<Edit>> {
     let AskingContainer { pod, container, .. } = asking_container(document, resource)?;
     let mounts = container.get("volumeMounts");
@@ -109,7 +109,7 @@ pub(super) fn shared_memory(document: &Document, paper: &Page<'_>, resource: &Re
     ])
 }
 
-/// One more item of a list, which may not be there yet.
+/// Adds an item to a list, and creates the list if it is missing.
 fn add_item(document: &Document, paper: &Page<'_>, map: &Node, key: &str, item: AddedPiece) -> Result<Edit> {
     match map.get(key) {
         Some(list) if matches!(list.data, NodeData::List(_)) => {
@@ -125,7 +125,7 @@ pub(super) fn priority(document: &Document, paper: &Page<'_>, resource: &Resourc
     Ok(vec![set(document, paper, pod, &["priorityClassName"], &piece(value))?])
 }
 
-/// Nodes on spot, by the label that the cloud gives them, and the taint that keeps others away.
+/// Selects spot nodes by the cloud's label, and tolerates their taint.
 pub(super) fn spot(document: &Document, paper: &Page<'_>, resource: &Resource) -> Result<Vec<Edit>> {
     if resource.links.iter().any(|link| link.kind == LinkKind::Pool) {
         return left_alone("its node pool decides: change the pool");
@@ -161,7 +161,7 @@ pub(super) fn spot(document: &Document, paper: &Page<'_>, resource: &Resource) -
     Ok(edits)
 }
 
-/// Spot, as the label calls it that says how nodes are bought.
+/// Returns the value for spot of the label that sets how nodes are bought.
 pub(super) fn labelled_spot(document: &Document, paper: &Page<'_>, label: &str, value: &Node) -> Result<Edit> {
     let Some(word) = word_of_label(label, Purchase::Spot.name()) else {
         return left_alone("the label of its nodes has no value for spot");
@@ -170,7 +170,7 @@ pub(super) fn labelled_spot(document: &Document, paper: &Page<'_>, label: &str, 
     paper.replace(value, &AddedPiece::text(word))
 }
 
-/// Another value where the fact stands: a scalar of its own, or a switch.
+/// Replaces the value of a fact: a separate scalar, or a switch.
 pub(super) fn written(
     document: &Document,
     paper: &Page<'_>,
@@ -198,7 +198,7 @@ pub(super) fn written(
     Ok(vec![paper.replace(node, &quoted)?])
 }
 
-/// The scalar at a place.
+/// Returns the scalar at a position.
 fn at(root: &Node, place: Span) -> Option<&Node> {
     let mut here = root;
     for _ in 0..DEEPEST {

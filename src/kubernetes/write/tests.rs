@@ -1,10 +1,10 @@
-//! Cases of what is written into manifests.
+//! Tests the edits of manifests.
 
 use super::*;
 use crate::kubernetes::{self, Options};
 use crate::source::MemoryTree;
 
-/// The text after a wish for its first resource, or why it stays as it is.
+/// Returns the text after an edit for its first resource, or why it was not edited.
 fn after(text: &str, part: &str, value: Value) -> std::result::Result<String, String> {
     let name = part;
     let sources = Sources::new(MemoryTree::new().with("a.yaml", text));
@@ -25,7 +25,7 @@ fn after(text: &str, part: &str, value: Value) -> std::result::Result<String, St
     Ok(text)
 }
 
-/// A model server with these arguments.
+/// Returns a model server with these arguments.
 fn server(args: &str) -> String {
     format!(
         "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: a}}\nspec:\n  replicas: 3\n  template:\n    spec:\n      containers:\n      \
@@ -33,7 +33,7 @@ fn server(args: &str) -> String {
     )
 }
 
-/// What two labels at once change.
+/// Returns the changes for two labels.
 fn labelled(text: &str) -> String {
     let sources = Sources::new(MemoryTree::new().with("a.yaml", text));
     let reading = kubernetes::read(&sources, &["a.yaml".to_owned()], &[], &Options::default());
@@ -47,7 +47,7 @@ fn labelled(text: &str) -> String {
     lines_between(text, &new)
 }
 
-/// Lines with `+` are those that come, with `-` those that go.
+/// Returns the changed lines: `+` for added ones, `-` for removed ones.
 fn difference(text: &str, part: &str, value: Value) -> String {
     match after(text, part, value) {
         Err(why) => why,
@@ -139,7 +139,7 @@ fn limits_and_requests_change_together() {
 
 #[test]
 fn shared_memory_is_a_volume_and_a_mount() {
-    // container and pod end at the same place
+    // Container and pod end at the same position.
     let text = server("args: [--model=Qwen/Qwen2.5-7B-Instruct]");
     let mount = "        volumeMounts:\n        - name: dshm\n          mountPath: /dev/shm\n";
     let volume = "      volumes:\n      - name: dshm\n        emptyDir:\n          medium: Memory\n";
@@ -290,7 +290,7 @@ fn pods_ask_for_spot_as_their_cloud_calls_it() {
     );
 }
 
-/// What is added to a pod of a kind with several templates goes to the one that asks for the accelerators.
+/// In a kind with several pod templates, additions go to the pod that requests the accelerators.
 #[test]
 fn kinds_of_operators_are_written_where_their_rows_read() {
     let pod = "spec:\n            containers:\n            - name: c\n              image: x\n              resources: {limits: {nvidia.com/gpu: 4}}\n";
@@ -368,8 +368,8 @@ fn what_others_share_or_make_is_left_alone() {
     }
 }
 
-/// Every manifest of the case files with every wish that it takes: what was wished is read again, other facts stay, and a
-/// second run has nothing to write.
+/// Applies every possible edit to every manifest of the test files. The edited fact must be read back, other facts must
+/// stay the same, and a second run must have no edits.
 #[test]
 fn what_is_written_is_read_again_and_nothing_else_changes() {
     let wishes = [
@@ -403,7 +403,7 @@ fn what_is_written_is_read_again_and_nothing_else_changes() {
     assert!(written > 150, "only {written} were written");
 }
 
-/// Resources of one object, and those that take their pods from it, change together; only in what was wished.
+/// Checks that resources of one object, and those that borrow its pods, change together and only in the edited fact.
 fn compared(old: &str, new: &str, part: &str, value: &Value) -> Option<String> {
     let (before, now) = (described(old), described(new));
     let wished = format!("{part} = {value}");
@@ -418,7 +418,7 @@ fn compared(old: &str, new: &str, part: &str, value: &Value) -> Option<String> {
     (was != is).then(|| format!("{was:?} became {is:?}"))
 }
 
-/// What each resource says, without places.
+/// Returns the facts of each resource, without positions.
 fn described(text: &str) -> Vec<Vec<String>> {
     let sources = Sources::new(MemoryTree::new().with("a.yaml", text));
     let reading = kubernetes::read(&sources, &["a.yaml".to_owned()], &[], &Options::default());
@@ -434,7 +434,7 @@ fn described(text: &str) -> Vec<Vec<String>> {
 
 #[test]
 fn a_file_of_many_documents_is_cut_once() {
-    // Cutting it for each would look at more than ten billion lines: nobody would wait for this test.
+    // Splitting the file for each document would visit more than ten billion lines.
     let documents = 20_000;
     let document = "apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\nspec:\n  containers:\n    - name: c\n      resources:\n        \
                     limits:\n          nvidia.com/gpu: 1\n";

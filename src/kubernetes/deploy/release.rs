@@ -220,7 +220,7 @@ fn templates<'p>(paths: &'p [String], directory: &str) -> Vec<&'p String> {
     all
 }
 
-/// Returns the values files that releases replace. A released chart uses the values of its releases, not only its own.
+/// Returns the documents that releases replace. A released chart uses the values of its releases, not only its own.
 fn replaced(sources: &Sources, parsed: &[Parsed], charts: &BTreeMap<String, Vec<&String>>) -> Vec<(usize, usize)> {
     let is_released = |file: &File| match &file.rendered {
         Some(trail) => trail.by == Renderer::Helm && charts.contains_key(parent(&sources.path(trail.head.file))),

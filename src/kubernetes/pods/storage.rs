@@ -68,7 +68,7 @@ fn of_class(class: &Node, index: &ObjectIndex<'_>) -> Option<Fact<Value>> {
     Some(resolved(of_driver(provisioner.text()?, class.span)))
 }
 
-/// Returns the type of a claim that names its volume.
+/// Returns the slow file system behind a claim that names its volume.
 fn of_bound(claim: &Node, index: &ObjectIndex<'_>) -> Fact<Value> {
     let Some((name, text)) = claim.at("spec.volumeName").and_then(|it| Some((it, it.text()?))) else {
         return Fact::Absent;

@@ -178,7 +178,7 @@ fn has_variable_files(sources: &Sources, directory: &str, is_called: bool) -> bo
     }
 }
 
-/// Returns the same for variable files in a subdirectory, such as `env`.
+/// Returns the same for variable files in the directory or in a subdirectory, such as `env`.
 fn has_variable_files_around(sources: &Sources, directory: &str) -> bool {
     let entries = sources.tree().list(directory);
     let below = entries.iter().filter(|entry| entry.is_directory).filter_map(|entry| join(directory, &entry.name));

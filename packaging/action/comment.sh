@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Keeps the comment up to date. A comment that cannot be written is a warning: the report is in the summary of the job too.
+# Updates the comment. If the comment cannot be written, this is only a warning, because the job summary has the report, too.
 set -euo pipefail
 
 if [ -n "${GPULINT_WORKING_DIRECTORY:-}" ]; then cd "$GPULINT_WORKING_DIRECTORY"; fi
@@ -9,7 +9,7 @@ if [ -n "${GPULINT_PAGE_URL:-}" ]; then
   arguments+=("--page=$GPULINT_PAGE_URL")
 fi
 
-# The scan wrote the summary already.
+# The scan has already written the summary.
 unset GITHUB_STEP_SUMMARY
 gpulint comment github "${arguments[@]}" ||
-  echo "::warning title=gpulint::the comment could not be written; the log of this step says why"
+  echo "::warning title=gpulint::the comment was not written: see the log of this step"

@@ -146,7 +146,7 @@ fn what_cannot_be_installed_is_told_plainly() {
     newcomer.refused(&homeless, "HOME is not set: name a directory for the program by GPULINT_INSTALL");
     // The file of the sources is no installer of a release: it knows no version when it stands alone.
     let bare = fs::read_to_string(format!("{PROJECT}/packaging/install.sh")).unwrap();
-    newcomer.refused(&newcomer.piped(&bare, &path, &[]), "which version?");
+    newcomer.refused(&newcomer.piped(&bare, &path, &[]), "no version is set");
 }
 
 #[test]

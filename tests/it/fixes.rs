@@ -1,4 +1,4 @@
-//! Fixes of random text: nothing but what was wished changes, in bytes and in meaning.
+//! Tests fixes of random text: only the requested value changes, in bytes and in meaning.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,5 @@
-//! A renewal of prices without a person: six vendors of which half are in trouble, and each guard against its poison.
+//! Tests an automatic price update: half of six vendors have failures, and each check gets the data that it must
+//! refuse.
 
 #![allow(clippy::print_stdout, reason = "what was taken and what was said is there to be read")]
 

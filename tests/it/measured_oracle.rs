@@ -296,7 +296,7 @@ const RULES: [&str; 9] = [
     "busy-but-ineffective",
 ];
 
-/// What is said of each, by its name; what another rule says first stands among its notes.
+/// Returns the findings for each workload, by name. A superseded finding is among the notes of the other one.
 fn said(analysis: &Analysis) -> BTreeMap<String, BTreeSet<&'static str>> {
     let mut all: BTreeMap<String, BTreeSet<&'static str>> = BTreeMap::new();
     for finding in &analysis.findings {
@@ -309,18 +309,19 @@ fn said(analysis: &Analysis) -> BTreeMap<String, BTreeSet<&'static str>> {
     all
 }
 
-/// Said rightly, said wrongly, missed, and missed because the measurement could not be used.
+/// Correct findings, false findings, missed findings, and findings that were missed because the measurement was not
+/// usable.
 #[derive(Default, Clone, Copy)]
 struct Score {
     right: usize,
     wrong: usize,
     missed: usize,
     unusable: usize,
-    /// Of those said wrongly: what did not exist in the days that were measured.
+    /// Of the false findings: those about workloads that did not exist in the measured days.
     new: usize,
 }
 
-/// A cluster: what is said of it goes into the scores, and what is wrong or missed into the slips.
+/// Evaluates a cluster: adds to the scores, and lists false and missed findings.
 fn judge(seed: u64, scores: &mut BTreeMap<&'static str, Score>, slips: &mut String) {
     let mut dice = Dice(seed);
     let (mut tree, mut paths, mut rows) = (MemoryTree::new(), Vec::new(), vec![observer()]);
@@ -406,7 +407,7 @@ fn what_is_said_of_measured_use_is_right() {
     }
     let mut is_good = true;
     for (rule, it) in &scores {
-        // What was added since then looks as if it had never run: `never-ran` says so, with little confidence.
+        // A workload that was added later looks as if it never ran. `never-ran` reports it with low confidence.
         let wrong = it.wrong - if *rule == "never-ran" { it.new } else { 0 };
         let precision = it.right as f64 / (it.right + wrong).max(1) as f64;
         let recall = it.right as f64 / (it.right + it.missed).max(1) as f64;

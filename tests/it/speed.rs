@@ -1,4 +1,4 @@
-//! How fast servers are said to be: a table of cases with what is said of each, and text that means harm.
+//! Tests estimates of server speed: a table of cases with the answers, and malicious input.
 
 use std::fmt::Write;
 use std::fs;
@@ -53,7 +53,7 @@ fn ranges_are_ranges() {
     }
 }
 
-/// A table that nobody trusts: an answer or a refusal with its line for each, and each answer on one line.
+/// Malicious tables get an answer, or an error with its line, for each row. Each answer is one line.
 #[test]
 fn hostile_tables_are_answered() {
     let header = "engine,model,accelerator,accelerators,tensor_parallel,input_tokens,output_tokens,concurrency_or_batch,\
@@ -136,7 +136,7 @@ fn numbers_have_a_day_and_a_source() {
     }
 }
 
-/// What no tool may say of the speed of servers, as far as the data go: each line is looked for where it would be said.
+/// Statements about server speed that the data do not support. The test searches for each in the output.
 #[test]
 fn what_may_not_be_said_is_not_said() {
     let row = |engine: &str, model: &str, accelerator: &str, count: u32, load: &str| {

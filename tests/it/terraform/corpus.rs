@@ -53,8 +53,8 @@ fn real_repositories_are_read() {
     }
 }
 
-/// What hcl-edit refuses, Terraform may accept: a line break in a `for`, a key written twice, a byte-order mark. What it
-/// accepts, Terraform accepts too, save an argument written twice.
+/// hcl-edit refuses some code that Terraform accepts: a line break in a `for`, a repeated key, a byte-order mark.
+/// Terraform accepts everything that hcl-edit accepts, except a repeated argument.
 #[test]
 fn files_that_another_parser_accepts_are_accepted() {
     let (mut files, mut both, mut only_ours, mut neither) = (0, 0, 0, 0);

@@ -52,8 +52,9 @@ impl CapacityRequest {
         asked.into_iter().find_map(|(asked, what, has)| {
             let (asked, has) = (asked?.get(), has.filter(|has| *has > 0.0)?);
             let (more, name) = (plain(asked), &machine.name);
-            (asked > has)
-                .then(|| format!("the pod requests {more} {what}, but {name} has only {}: the pod never starts", plain(has)))
+            (asked > has).then(|| {
+                format!("the pod requests {more} {what}, but {name} has only {}: the pod never starts", plain(has))
+            })
         })
     }
 

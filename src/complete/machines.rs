@@ -397,7 +397,9 @@ impl Completion<'_> {
                 let why = resource.limits.iter().find_map(|limit| limit.most.why()).unwrap_or("its limit is unknown");
                 Fact::unknown(why.to_owned(), span)
             }
-            None => Fact::unknown("the limit is known, but the number of accelerators per machine is not".to_owned(), span),
+            None => {
+                Fact::unknown("the limit is known, but the number of accelerators per machine is not".to_owned(), span)
+            }
         };
     }
 

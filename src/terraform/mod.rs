@@ -211,7 +211,9 @@ fn read_with(library: &Library<'_>, sources: &Sources, paths: &[String], options
             reading.inventory.diagnostics.extend(module.errors_of_repeats());
         } else if module.is_of_alternatives {
             let reason = match module.is_picked {
-                true => "a script picks one of the files that declare the same addresses: the most expensive one counts",
+                true => {
+                    "a script picks one of the files that declare the same addresses: the most expensive one counts"
+                }
                 false => {
                     "alternatives: these files declare the same addresses, with no backend, values or lock file; the most \
                      expensive one counts"

@@ -63,7 +63,11 @@ fn render_resource(sources: &Sources, resource: &Resource, out: &mut String) {
         writeln!(out, "  version of {}", at(sources, span)).unwrap();
     }
     for link in &resource.links {
-        let why = link.why.strip_prefix("it is named there").unwrap_or(&link.why).trim_start_matches([';', ',', ' ']);
+        let why = ["it is named there", "that object names it"]
+            .iter()
+            .find_map(|it| link.why.strip_prefix(it))
+            .unwrap_or(&link.why)
+            .trim_start_matches([';', ',', ' ']);
         let place = at(sources, link.span);
         writeln!(out, "  {} → {} {place}{}{why}", link.kind.name(), link.to, if why.is_empty() { "" } else { " " })
             .unwrap();

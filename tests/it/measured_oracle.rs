@@ -1,9 +1,10 @@
 //! Tests rules about measured use with a simulated cluster: 300 workloads whose activity is known for each minute of
 //! four weeks.
 //!
-//! Meters see the first fortnight, with noise, gaps and churn. What should be said is decided on the second one, without any of these:
-//! whether it would have been right to act. So a rule that only repeats its own thresholds is caught where the next weeks differ. What is near
-//! a threshold in the second fortnight may be said and need not be: a finding is wrong beyond that band, and missed beyond its other side.
+//! The metrics show the first two weeks, with noise, gaps and changes. The expected findings come from the next two
+//! weeks, without any of these: whether acting on a finding would have been right. So a rule that only repeats its own
+//! thresholds fails if the next weeks differ. Near a threshold in the second period, a finding is optional. It is false
+//! beyond one side of this band, and missed beyond the other.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;

@@ -1,6 +1,6 @@
-//! Names of a repository never become markup. Each tree has a twin that differs from it only in harmless names, and both make
-//! the same elements in every report. Parsers that others maintain read the reports: comrak as GitHub reads Markdown, html5gum
-//! as browsers read HTML. `docs/security.md` names these tests.
+//! Tests that names in a repository never become markup. Each tree has a twin with harmless names, and both create the
+//! same elements in every report. Independent parsers read the reports: comrak as GitHub reads Markdown, html5gum as
+//! browsers read HTML. `docs/security.md` names these tests.
 
 use std::collections::BTreeMap;
 

@@ -370,7 +370,7 @@ fn a_lock_is_not_written_through_a_link() {
     assert_eq!(fs::read_to_string(&elsewhere).unwrap(), "precious");
 }
 
-/// Ten trees in each other, ten times each: 10^10 files in a pack of a kilobyte.
+/// Ten nested trees, ten times each: 10^10 files in a pack of one kilobyte.
 #[test]
 fn a_tree_larger_than_any_disk_is_refused() {
     let both = Both::new("bomb");
@@ -400,7 +400,7 @@ fn a_tree_larger_than_any_disk_is_refused() {
     assert!(said.contains("more than 256 MiB") || said.contains("too many files"), "{said}");
 }
 
-/// Settings of git that start programs, and what a hook tells its programs.
+/// Git settings that start programs, and variables that a hook passes to its programs.
 #[test]
 fn nothing_but_the_fetch_is_run() {
     let both = Both::new("run");

@@ -200,7 +200,8 @@ fn release_name(object: &Object<'_>, layers: &Layers, at: &Node) -> Option<Arc<s
 
 /// Returns the skipped entry for a values file that is not in this repository.
 fn without(sources: &Sources, object: &Object<'_>, (name, at): &(Arc<str>, Span)) -> Skipped {
-    let reason = format!("{} is rendered without its values file `{name}`, which is not in this repository", object.address());
+    let reason =
+        format!("{} is rendered without its values file `{name}`, which is not in this repository", object.address());
     let path = sources.path(sources.origin(*at).file);
     Skipped::new(SkipKind::MissingValues, path, render::in_one_line(&reason))
 }

@@ -76,7 +76,9 @@ fn is_small(file: FileId, index: &ObjectIndex<'_>) -> bool {
 /// Marks values with placeholders as unknown.
 fn filled_in(setting: Setting) -> Setting {
     let value = match setting.value {
-        Fact::Known(known) if known.value.contains("${") => Fact::unknown("another program fills in this value", known.span),
+        Fact::Known(known) if known.value.contains("${") => {
+            Fact::unknown("another program fills in this value", known.span)
+        }
         value => value,
     };
     Setting { value, ..setting }

@@ -291,9 +291,7 @@ fn scaled(count: Fact<f64>, device: Option<&Device>, part: Option<&Result<f64, S
         _ if count.value() == Some(&0.0) => count,
         Some(Ok(part)) => count.map(|count| count * part),
         Some(Err(span)) => Fact::unknown("the share of a device depends on its memory", *span),
-        None if device.shared => {
-            Fact::unknown("the device is shared, and the size of a share is not set here", span)
-        }
+        None if device.shared => Fact::unknown("the device is shared, and the size of a share is not set here", span),
         None => count.map(|count| count / device.per.unwrap_or(1.0)),
     }
 }

@@ -176,7 +176,9 @@ fn looks(pod: &Pod) -> Fact<Value> {
     let mut asking = pod.containers.iter().filter(|part| request::asks(part)).peekable();
     let Some(first) = asking.peek().map(|part| part.node.span) else { return Fact::Absent };
     match asking.all(|part| only_looks(part) || tests_once(part).is_some()) {
-        true => Fact::known(Value::Flag(true), first, Origin::Inferred("its program only lists or tests a device".into())),
+        true => {
+            Fact::known(Value::Flag(true), first, Origin::Inferred("its program only lists or tests a device".into()))
+        }
         false => Fact::Absent,
     }
 }

@@ -159,7 +159,11 @@ fn attach(found: &mut FoundResource, scaler: &Scaler, decides: bool, why: Arc<st
     let resource = &mut found.resource;
     // A cluster refuses an autoscaler with a maximum of 0, so the number of the workload applies.
     let allows_none = scaler.count.value().is_some_and(|range| range.ceiling < 1.0);
-    let why = if allows_none { format!("{why}; Kubernetes refuses a maximum of 0, so it changes nothing").into() } else { why };
+    let why = if allows_none {
+        format!("{why}; Kubernetes refuses a maximum of 0, so it changes nothing").into()
+    } else {
+        why
+    };
     resource.links.push(Link { kind: LinkKind::Autoscaler, to: scaler.address.clone(), span: scaler.span, why });
     if allows_none {
         return;

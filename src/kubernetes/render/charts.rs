@@ -311,7 +311,10 @@ fn tell(sources: &Sources, chart: &Chart, rendering: &Rendering, given: &Given<'
     }
     for (_, undecided) in rendering.undecided.iter().filter(|(path, _)| matters(path)) {
         let place = sources.locate(undecided.at);
-        say(place.path.to_string(), format!("gpulint rendered one of two branches at line {}: {}", place.line, undecided.why));
+        say(
+            place.path.to_string(),
+            format!("gpulint rendered one of two branches at line {}: {}", place.line, undecided.why),
+        );
     }
     for (file, why) in rendering.documents.iter().flat_map(|it| it.gaps.iter().map(|why| (it.file, why))) {
         // Everything that a missing dependency affects is reported once.

@@ -103,12 +103,12 @@ impl Dependencies {
             }
             // The same chart has another name.
             Some(known) if known == chart.real => {}
-            Some(known) => return Err(format!("it depends on two charts with the same name, `{known}` and `{}`", chart.real)),
+            Some(known) => {
+                return Err(format!("it depends on two charts with the same name, `{known}` and `{}`", chart.real));
+            }
         }
         if self.inputs.len() > MOST_FILES || self.visited > MOST_CHARTS {
-            return Err(format!(
-                "with its dependencies, it has more than {MOST_FILES} files or {MOST_CHARTS} charts"
-            ));
+            return Err(format!("with its dependencies, it has more than {MOST_FILES} files or {MOST_CHARTS} charts"));
         }
         self.chart(sources, chart, &files, depth + 1)
     }
@@ -200,9 +200,9 @@ mod tests {
     #[test]
     fn dependencies_stay_in_the_tree() {
         for (repository, why) in [
-            ("file://../../../etc", "leads out of the tree"),
-            ("file:///b", "leads out of the tree"),
-            ("file://../..", "holds no chart"),
+            ("file://../../../etc", "is outside the repository"),
+            ("file:///b", "is outside the repository"),
+            ("file://../..", "has no chart"),
             ("file://../../round", "nest deeper"),
             ("https://example.com", "not in its directory"),
             ("file://../../many", "charts"),

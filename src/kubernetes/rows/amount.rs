@@ -49,9 +49,7 @@ pub(in crate::kubernetes) fn number(node: &Node) -> Fact<f64> {
 /// Reads a number that cannot be negative.
 pub(in crate::kubernetes) fn amount(node: &Node) -> Fact<f64> {
     match number(node) {
-        Fact::Known(known) if known.value < 0.0 => {
-            Fact::unknown(format!("`{}` is negative", known.value), known.span)
-        }
+        Fact::Known(known) if known.value < 0.0 => Fact::unknown(format!("`{}` is negative", known.value), known.span),
         other => other,
     }
 }

@@ -166,10 +166,7 @@ fn spot_is_a_label_of_nodes_and_a_taint() {
     assert!(new.contains("nvidia-l4\n        cloud.google.com/gke-spot: \"true\"\n"), "{new}");
     let toleration = "      tolerations:\n        - key: cloud.google.com/gke-spot\n          operator: Equal\n          value: \"true\"\n          effect: NoSchedule\n---";
     assert!(new.contains(toleration), "{new}");
-    assert_eq!(
-        difference(&job("", ""), "purchase", Value::text("spot")),
-        "the label of its spot nodes is unknown"
-    );
+    assert_eq!(difference(&job("", ""), "purchase", Value::text("spot")), "the label of its spot nodes is unknown");
 }
 
 #[test]
@@ -284,10 +281,7 @@ fn pods_ask_for_spot_as_their_cloud_calls_it() {
         after(&asking("kubernetes.azure.com/scalesetpriority: regular"), "purchase", Value::text("spot")).unwrap();
     assert!(azure.contains("kubernetes.azure.com/scalesetpriority: spot\n"), "{azure}");
     assert_eq!(spot("cloud.google.com/gke-nodepool: gpus"), "it selects a pool by name: change the pool");
-    assert_eq!(
-        spot("node.kubernetes.io/instance-type: p4d.24xlarge"),
-        "the label of its spot nodes is unknown"
-    );
+    assert_eq!(spot("node.kubernetes.io/instance-type: p4d.24xlarge"), "the label of its spot nodes is unknown");
 }
 
 /// In a kind with several pod templates, additions go to the pod that requests the accelerators.

@@ -66,9 +66,10 @@ impl RootBudget {
                 self.steps.set(left);
                 Ok(())
             }
-            None => {
-                Err(self.give_up(format!("the evaluation needs more than {} steps, the limit in `bounds.evaluation-steps`", self.most)))
-            }
+            None => Err(self.give_up(format!(
+                "the evaluation needs more than {} steps, the limit in `bounds.evaluation-steps`",
+                self.most
+            ))),
         }
     }
 
@@ -100,9 +101,8 @@ impl RootBudget {
             }
             None => {
                 let most = self.most_memory >> 20;
-                Err(self.give_up(format!(
-                    "the evaluation needs more than {most} MiB, the memory that other roots left"
-                )))
+                Err(self
+                    .give_up(format!("the evaluation needs more than {most} MiB, the memory that other roots left")))
             }
         }
     }

@@ -114,7 +114,8 @@ fn counted(value: &Value, span: Span) -> Vec<Repeated> {
         }
         (_, Some(number)) if number.is_integer() && !number.is_negative() => number,
         _ => {
-            let cause = Arc::new(Cause { refused: true, ..Cause::new("`count` is not a whole number of at least 0", span) });
+            let cause =
+                Arc::new(Cause { refused: true, ..Cause::new("`count` is not a whole number of at least 0", span) });
             return vec![Repeated::unknown(&cause, span, Repetition::UnknownCount(cause.clone()))];
         }
     };

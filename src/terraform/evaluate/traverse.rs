@@ -99,7 +99,9 @@ impl Evaluator<'_> {
             ("terraform" | "tofu", ["workspace", ..]) => {
                 (Value::text(self.workspace.as_deref().unwrap_or("default"), whole), 1)
             }
-            ("terraform" | "tofu", ["applying", ..]) => (Value::unknown("the value is known only after apply", whole), 1),
+            ("terraform" | "tofu", ["applying", ..]) => {
+                (Value::unknown("the value is known only after apply", whole), 1)
+            }
             ("module", [first, ..]) => self.module_reference(module, first, steps, whole, scope),
             ("data" | "ephemeral", [kind, label]) => {
                 (self.resource_value(module, &format!("{name}.{kind}.{label}"), whole), 2)
@@ -235,8 +237,7 @@ fn member_of_rest(cause: &Arc<Cause>, name: &str, span: Span) -> Value {
     match &cause.computed_by {
         Some(computed) if computed.attribute.is_empty() => {
             let address = computed.address.clone();
-            let why =
-                format!("`{address}.{name}` {}", cause.why.split_once("` ").map_or("is not known", |(_, why)| why));
+            let why = format!("`{address}.{name}` {}", cause.why.split_once("` ").map_or("is unknown", |(_, why)| why));
             let computed_by = Some(Computed { address, attribute: name.into() });
             let cause = Cause { why, computed_by, ..Cause::clone(cause) };
             Value::new(Data::Unknown(Arc::new(cause)), span)

@@ -383,7 +383,10 @@ fn text(value: &Value) -> Result<Arc<str>, FunctionFailure> {
     let value = known(value)?;
     match &value.data {
         Data::Text(text) => Ok(text.clone()),
-        _ => value.as_text().map(Into::into).ok_or_else(|| FunctionFailure::Refused("an argument is not a string".into())),
+        _ => value
+            .as_text()
+            .map(Into::into)
+            .ok_or_else(|| FunctionFailure::Refused("an argument is not a string".into())),
     }
 }
 

@@ -32,7 +32,8 @@ pub(in crate::terraform) fn read(
     for path in plans {
         // The configuration has the same resources, and they must count only once.
         if !options.named_plans.contains(&path) && stands_in_configuration(sources, parent(&path), &mut configured) {
-            let reason = "gpulint reads the configuration in the same directory instead of this plan: name the plan to read it";
+            let reason =
+                "gpulint reads the configuration in the same directory instead of this plan: name the plan to read it";
             reading.inventory.skipped.push(Skipped::new(SkipKind::PlanBeside, &path, reason));
             reading.plans.push(path);
             continue;

@@ -29,7 +29,8 @@ fn like(own: &Table, all: &Section, depth: usize) -> Result<Table, String> {
         None => (other, 0),
     };
     let model = all.get(name).and_then(|rows| rows.get(at)).filter(|_| depth < LONGEST);
-    let mut merged = like(model.ok_or_else(|| format!("there is no resource definition like `{other}`"))?, all, depth + 1)?;
+    let mut merged =
+        like(model.ok_or_else(|| format!("there is no resource definition like `{other}`"))?, all, depth + 1)?;
     for (word, value) in own {
         match (merged.get_mut(&word), value) {
             // Its own links and labels are added to the inherited ones.

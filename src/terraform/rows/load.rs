@@ -80,7 +80,9 @@ impl Section {
     /// Returns the definitions at an index, parsed when first requested.
     fn rows(&self, place: usize) -> &[TypeRow] {
         let (Some((name, text)), Some(rows)) = (self.texts.get(place), self.rows.get(place)) else { return &[] };
-        rows.get_or_init(|| read(text).unwrap_or_else(|why| unreachable!("the embedded resource definitions of `{name}`: {why}")))
+        rows.get_or_init(|| {
+            read(text).unwrap_or_else(|why| unreachable!("the embedded resource definitions of `{name}`: {why}"))
+        })
     }
 }
 
@@ -89,7 +91,10 @@ fn read(text: &str) -> Result<Vec<TypeRow>, String> {
     for row in &mut rows {
         for (name, spec) in std::mem::take(&mut row.facts) {
             let key = Key::named(&name);
-            row.keyed.push((key.ok_or_else(|| format!("`{name}` is neither a key of a resource definition nor a fact"))?, spec));
+            row.keyed.push((
+                key.ok_or_else(|| format!("`{name}` is neither a key of a resource definition nor a fact"))?,
+                spec,
+            ));
         }
         row.keyed.sort_by_key(|(key, _)| *key);
     }

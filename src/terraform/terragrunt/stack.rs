@@ -74,7 +74,8 @@ impl StackUnits {
         for node in frame.parsed.body.blocks.iter().filter(|it| matches!(&*it.keyword.text, "unit" | "stack")) {
             for repetition in repetitions(frame, node) {
                 if self.units.len() >= MOST_UNITS || depth >= DEEPEST {
-                    let reason = format!("the stacks generate more than {MOST_UNITS} units, or nest {DEEPEST} levels deep");
+                    let reason =
+                        format!("the stacks generate more than {MOST_UNITS} units, or nest {DEEPEST} levels deep");
                     return self.skipped.push(Skipped::new(SkipKind::Limit, file, reason));
                 }
                 frame.repetition.replace(repetition);

@@ -1,5 +1,5 @@
-//! Real repositories, where `GPULINT_CORPUS` names a directory of checkouts: nothing panics, every valid file parses, and
-//! the parser agrees with another one.
+//! Tests real repositories, if `GPULINT_CORPUS` names a directory of checkouts: nothing panics, every valid file can be
+//! parsed, and the result agrees with another parser.
 
 use std::path::PathBuf;
 use std::time::Instant;

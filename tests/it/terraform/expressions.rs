@@ -1,8 +1,8 @@
 //! Compares expressions with the results of Terraform.
 //!
-//! `tests/terraform/expressions/*.md` hold fences of expressions, each followed by a line with its value as JSON, or with
-//! `refused`. The values are Terraform's own: `GPULINT_BLESS=1` writes them with the `terraform` on the path, and where
-//! there is one, the test asks it whether they are still right.
+//! `tests/terraform/expressions/*.md` have code blocks with expressions, each followed by a line with its value as
+//! JSON, or with `refused`. The values are Terraform's: `GPULINT_BLESS=1` writes them with the `terraform` on the path.
+//! If there is one, the test also compares the values with its results.
 
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -117,8 +117,8 @@ fn expressions_have_the_values_that_terraform_gives_them() {
     assert!(failures.is_empty(), "{failures}");
 }
 
-/// Every function of Terraform 1.11, as `terraform metadata functions` lists them, save those whose results depend on the
-/// moment, on chance or on the machine, and those that are no functions but syntax.
+/// Every function of Terraform 1.11 in `terraform metadata functions`, except functions whose results depend on time,
+/// chance or the machine, and syntax that only looks like a function.
 const FUNCTIONS: &str = "abs alltrue anytrue base64decode base64encode base64sha256 base64sha512 basename can ceil chomp
     chunklist cidrhost cidrnetmask cidrsubnet cidrsubnets coalesce coalescelist compact concat contains csvdecode dirname
     distinct element endswith ephemeralasnull file filebase64 filebase64sha256 filebase64sha512 fileexists filemd5 fileset

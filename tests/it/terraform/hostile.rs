@@ -290,5 +290,5 @@ fn what_roots_make_fits_the_memory_of_one_run() {
     let reading = read(&Sources::new(tree), &paths, &Options::default());
     let arguments: usize = reading.blocks.iter().map(|block| block.attributes.len()).sum();
     assert!(arguments < 6_000_000, "{arguments} arguments in memory");
-    says(&reading, "what the roots before left");
+    says(&reading, "the memory that other roots left");
 }

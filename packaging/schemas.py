@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What the schemas of targets say of the properties that fixes write: the tables of `schema/targets`.
+"""Writes the tables of `schema/targets`: the schemas of the properties that fixes write.
 
   schemas.py tables SOURCES OUT     read the schemas in SOURCES and write the tables of OUT
   schemas.py judge OUT FILE...      judge files of infrastructure code by the tables of OUT
@@ -37,12 +37,12 @@ class Sources:
         self.known = read_toml("sources.toml")
 
     def label(self, name):
-        """The version that a row names, and the day on which it was published."""
+        """Returns the version that a row names, with its publication date."""
         it = self.known[name]
         return f"{name}@{it['version']}/{it['date']}"
 
     def place(self, name):
-        """Where the files of a source are: a directory, or a tag of a repository."""
+        """Returns the place of a source's files: a directory, or a tag of a repository."""
         it = self.known[name]
         if "go" in it:
             module, version = it["go"].split("@")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Random changes to checkouts: does a comparison say what two whole runs say, and a hook what the whole run says of its files?
+"""Changes checkouts at random, and compares `diff` with two complete runs, and a hook with the complete run on its files.
 
     changes.py GPULINT CHECKOUTS... [--count 200] [--seed 1]
 
@@ -38,7 +38,7 @@ def told(gpulint, verb, *rest, cwd):
 
 
 def edit(pick, text):
-    """A changed text, and what was done."""
+    """Returns a changed text, with a description of the change."""
     lines = text.splitlines(keepends=True)
     what = pick.choice(["number", "number", "machine", "drop", "twice", "gone"])
     if what == "gone":

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Random overlays: what gpulint makes of them, beside what kustomize makes of them.
+"""Compares gpulint and kustomize on random overlays.
 
 usage: overlays.py GPULINT KUSTOMIZE [--count 1000] [--seed 1] [--write DIRECTORY --cases 200]
 

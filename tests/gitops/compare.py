@@ -24,7 +24,7 @@ from cluster import Cluster, Libraries
 from trees import Tree, put
 
 HERE = pathlib.Path(__file__).resolve().parent
-# A tree that a program refuses in part shows nothing: the next attempt takes its place.
+# A partly refused tree proves nothing, so the next seed replaces it.
 ATTEMPTS = 20
 
 
@@ -34,7 +34,7 @@ def found(name):
 
 
 def helper(given):
-    """The helper with the libraries, built unless it is given."""
+    """Returns the helper with the libraries, and builds it if necessary."""
     if given:
         return given
     if not found("go"):

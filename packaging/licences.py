@@ -3,9 +3,9 @@
 
   licences.py OUT [--target TRIPLE …] [--policy FILE] [--offline]
 
-OUT/LICENCES.txt holds each crate with the text of its licence, OUT/gpulint.cdx.json the bill of materials (CycloneDX 1.5).
-Both come from Cargo.lock and the sources of the crates, and are the same bytes for the same Cargo.lock. Crates that only
-tests need are in neither. Ends with 1 at a crate that `packaging/licences.toml` does not allow.
+OUT/LICENCES.txt has each crate with its license text, and OUT/gpulint.cdx.json is the bill of materials (CycloneDX 1.5).
+Both depend only on Cargo.lock and the sources of the crates. Neither contains crates that only tests need.
+The exit code is 1 if `packaging/licences.toml` does not allow a crate.
 """
 
 import argparse

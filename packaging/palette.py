@@ -3,7 +3,7 @@
 
     palette.py PICTURE.png
 
-Needs nothing but Python. Colours are rounded, the more the more of them there are; the same picture makes the same bytes."""
+Needs only Python. Colors are rounded more if there are more of them. The same picture gives the same bytes."""
 
 import struct
 import sys

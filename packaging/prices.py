@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Merges and reviews the results of `gpulint catalog update` for the weekly price update.
 
-  prices.py merge CACHE PRICING TABLE [SAID]   write the rows of CACHE into the tables of PRICING, and what moved into TABLE
-  prices.py doubt TABLE DOUBTS                 put what `catalog verify` and the tests said at the head of TABLE
+  prices.py merge CACHE PRICING TABLE [SAID]   write the rows of CACHE into the tables of PRICING, and the changes into TABLE
+  prices.py doubt TABLE DOUBTS                 put the errors of `catalog verify` and the tests at the start of TABLE
   prices.py release PRICING DATE OUT           write the prices of all providers as one file, to be signed
 
-CACHE is a directory of files as gpulint keeps them, PRICING the project's own; SAID is what the update printed, of which the
-rows that were refused and the providers that told nothing are shown. TABLE is Markdown that a reviewer reads in a minute.
+CACHE is a directory in the form of gpulint's cache, and PRICING the project's directory. SAID is the output of the update: TABLE
+shows its refused rows and the providers without an answer. TABLE is Markdown for a quick review.
 """
 
 import csv

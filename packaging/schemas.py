@@ -2,8 +2,8 @@
 """Writes the tables of `schema/targets`: the schemas of the properties that fixes write.
 
   schemas.py tables SOURCES OUT     read the schemas in SOURCES and write the tables of OUT
-  schemas.py judge OUT FILE...      judge files of infrastructure code by the tables of OUT
-  schemas.py cases OUT [SOURCES]    judge the cases of OUT/cases again, and write who judged which with what verdict
+  schemas.py judge OUT FILE...      check infrastructure code with the tables of OUT
+  schemas.py cases OUT [SOURCES]    check the cases of OUT/cases again, and write the verdict of each checker
 
 SOURCES is a directory that the caller fills; `targets/sources.toml` names each version:
 
@@ -14,7 +14,7 @@ SOURCES is a directory that the caller fills; `targets/sources.toml` names each 
   go                     the cache of Go modules: `go mod download MODULE@VERSION` with GOMODCACHE=SOURCES/go
   git/NAME.git           bare clones: `git clone --bare` of each repository
 
-Of PyPI it needs cfn-lint, botocore, skypilot, jsonschema and PyYAML in the environment that runs it. It fetches nothing.
+The environment needs cfn-lint, botocore, skypilot, jsonschema and PyYAML from PyPI. The script downloads nothing.
 """
 
 import csv

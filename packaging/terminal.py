@@ -3,8 +3,8 @@
 
     program --color always | terminal.py 'program' > picture.svg
 
-Needs nothing but Python. A line of text is one <text>, whose parts together are the line; each part has its place, so that a font
-with other widths moves nothing. Colours are those of a light page and, where a reader prefers it, of a dark one."""
+Needs only Python. Each line is one <text>, and each part of it has a fixed position, so fonts with other widths move nothing.
+The colors are for a light page, or for a dark page if the reader prefers it."""
 
 import re
 import sys

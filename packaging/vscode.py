@@ -3,9 +3,9 @@
 
   vscode.py BINARIES OUT [LICENCES] [--target PLATFORM …]
 
-BINARIES holds one directory a target with the program in it; LICENCES is what licences.py wrote. What the extension is bundled from is
-named with its licence in NOTICES.txt, and refused if `packaging/licences.toml` does not allow it. Needs node and npm; `npm ci` takes
-what `editors/vscode/package-lock.json` names, and runs no script of it. The same programs make the same bytes.
+BINARIES has one directory per target with its program. LICENCES is the output of licences.py. NOTICES.txt lists the bundled packages
+with their licenses, and a package that `packaging/licences.toml` does not allow is refused. Needs node and npm. `npm ci` installs the
+packages of `editors/vscode/package-lock.json` without running their scripts. The same programs give the same bytes.
 """
 
 import argparse

@@ -3,9 +3,9 @@
 
   wheel.py BINARIES OUT [LICENCES]
 
-BINARIES holds one directory a target with the program in it, as for pack.sh: archives and wheels have the same bytes inside.
-What the wheel says of itself stands in pyproject.toml; LICENCES is what licences.py wrote. The same programs make the same
-wheels: files have the date of SOURCE_DATE_EPOCH, or of the commit that is packed.
+BINARIES has one directory per target with its program, as for pack.sh: archives and wheels contain the same bytes.
+The metadata come from pyproject.toml. LICENCES is the output of licences.py. The same programs give the same wheels: files
+have the date of SOURCE_DATE_EPOCH, or of the packed commit.
 """
 
 import base64

@@ -3,8 +3,8 @@
 
     tests/agree.py PROGRAM DIRECTORY...
 
-Prints a line for each contradiction, then how many reports were read and how many disagreed. The same questions are asked of
-every test input by `tests/it/holds/agree.rs`; this asks the program, of trees as people have them.
+Prints a line for each contradiction, then how many reports were read and how many disagreed. `tests/it/holds/agree.rs` does
+the same for every test input. This script checks the program on real trees.
 """
 
 import csv

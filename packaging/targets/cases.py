@@ -1,7 +1,7 @@
 """Runs the cases of `schema/targets/cases`: the file before a fix, and allowed and forbidden results.
 
-Each `##` is a case. Its fences are marked `before`, `wrong` or `right`; `verdicts` below them says who judged what. Every
-`wrong` needs a judge that objects, and nobody may object to a `right`.
+Each `##` is a case. Its code blocks are marked `before`, `wrong` or `right`, and `verdicts` below lists the result of each
+checker. At least one checker must refuse each `wrong` block, and none may refuse a `right` block.
 """
 
 import re

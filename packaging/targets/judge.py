@@ -1,6 +1,6 @@
 """Checks files with the tables: the place and type of each value, and required other values.
 
-Only properties that the tables have are judged. Values that are computed somewhere else are left alone.
+Checks only properties in the tables. Skips values that another place computes.
 """
 
 import csv

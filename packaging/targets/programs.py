@@ -1,7 +1,7 @@
 """Runs real programs that check files. Each returns its errors, or nothing if it does not support the file.
 
-A program that is not installed judges nothing. Terraform needs its providers: `TF_CLI_CONFIG_FILE` names a configuration
-with a mirror or with development overrides; plans of Google need no account, as they only make new resources.
+A program that is not installed is skipped. Terraform needs its providers: `TF_CLI_CONFIG_FILE` names a configuration
+with a mirror or with development overrides. Google plans need no account, because they only create new resources.
 """
 
 import json

@@ -3,8 +3,8 @@
 
     changes.py GPULINT CHECKOUTS... [--count 200] [--seed 1]
 
-Each change edits one file of one repository: a number, a machine, a line that goes, a block that comes twice, a file that
-goes. `diff --base COMMIT` must have the sums of `cost` on both sides; `check -- FILE` must have the findings that `check`
+Each change edits one file of one repository: a number, a machine, a removed line, a repeated block, a removed
+file. `diff --base COMMIT` must have the totals of `cost` on both sides; `check -- FILE` must have the findings that `check`
 has at that file, and no other at it.
 """
 import argparse

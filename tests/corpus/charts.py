@@ -3,9 +3,9 @@
 
     python3 tests/corpus/charts.py "GPULINT template" HELM CHECKOUTS [--values] [--list FILE]
 
-The first argument is a program that prints the documents of a chart, with its arguments. Of charts that helm renders without a
-network each is counted as equal, as equal but for what chance, the clock or a cluster decide (these are holes), or as
-different; differences are told with the first place at which they differ.
+The first argument is a program that prints the documents of a chart, with its arguments. Each chart that
+helm renders without a network counts as equal, as equal except for values that depend on chance, time or a cluster, or as
+different. Each difference is printed with its first place.
 """
 
 import argparse

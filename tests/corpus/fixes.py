@@ -3,12 +3,12 @@
 
     fixes.py GPULINT CHECKOUTS [NAME…] [--diffs DIR] [--sample N] [--seed N]
 
-What is compared comes from outside where there is an outside: `terraform fmt` must have nothing new to say about a changed
-file, and PyYAML reads each changed manifest before and after, as the same number of documents that differ only at keys
-that the fix is about. Of every resource, fixed or not, only the facts may differ that the fixes of its own findings, or
-of what it is linked with, are about. The findings must be gone, and a second run must change nothing.
+Independent programs check the results where possible. `terraform fmt` must report nothing new about a changed file. PyYAML
+reads each manifest before and after, and the documents may differ only at the keys of the fix. In every resource, only facts
+may differ that fixes of its own findings or of linked resources change. The findings must disappear, and a second run must
+change nothing.
 
-Needs terraform, git and PyYAML. `--diffs` keeps the diffs, `--sample` prints so many of their parts, by chance.
+Needs terraform, git and PyYAML. `--diffs` stores the diffs, and `--sample` prints this many random parts of them.
 """
 
 import argparse

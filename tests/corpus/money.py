@@ -3,8 +3,8 @@
 
     money.py BEFORE AFTER CHECKOUTS... [--top 50] [--today 2026-11-22]
 
-Each directory inside CHECKOUTS is one repository. A resource is one address in one file; of several roots or runs the
-dearest. Money is what is expected a month; what runs and ends has none.
+Each directory inside CHECKOUTS is one repository. A resource is one address in one file; of several roots or deployments, the
+most expensive one counts. Cost is the expected cost per month. A workload that ends has none.
 """
 import argparse
 import collections

@@ -3,7 +3,7 @@
 
     python3 tests/corpus/mutate.py target/debug/gpulint CHECKOUTS [--runs 2000] [--seed 1]
 
-A debug build finds more: it stops where numbers overflow. What fails is kept, with the command that repeats it.
+A debug build finds more, because it stops if numbers overflow. Each failure is stored with the command that repeats it.
 """
 
 import argparse

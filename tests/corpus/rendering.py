@@ -7,9 +7,9 @@ CHECKOUTS holds one directory for each repository. Each kustomization is built w
 rendered with `helm template`; gpulint reads that text from its standard input, and the directory itself with `--render`.
 Both must tell the same resources with the same facts. A chart is rendered with its own values, and once more with each
 file of values that it offers. Charts beside a chart (`file://`) are packed by `helm dependency build` in a copy of the
-checkout; what a chart switches off is struck from its list there. Nothing may be fetched: the programs get a proxy that
-is not there and nothing else to run. For charts the second table says how much gpulint tells of the same resources when
-it reads templates without rendering them. The exit code is 1 if something differs.
+checkout; what a chart switches off is struck from its list there. Nothing may be downloaded: the programs get a proxy
+that does not exist, and no other programs. For charts, the second table shows how much gpulint reports about the same
+resources without rendering. The exit code is 1 if there is a difference.
 """
 import argparse, collections, json, os, re, shutil, subprocess, sys, tempfile
 

@@ -4,11 +4,11 @@
     score.py BINARY CHECKOUTS REPOSITORIES.tsv LABELS.jsonl [--front terraform|kubernetes] [--verbose] [--cases]
 
 CHECKOUTS holds one directory a repository, named owner+name. REPOSITORIES has the columns `repo` and `role`; where the role is
-`none`, every finding is a false alarm. A label names a resource (repo, path, line, address), the rules that must speak about it
-(`expect`) and those that must not (`traps`, each with why; `any` stands for all rules). Labels of low confidence are left out.
+`none`, every finding is a false alarm. A label names a resource (repo, path, line, address), the rules that must report it
+(`expect`) and those that must not (`traps`, each with a reason; `any` means all rules). Labels of low confidence are left out.
 
-Prints a line a rule: recall on `expect`, false alarms on `traps`. Ends with 1 where recall is below 90 % or more than 3 % of
-the traps went off.
+Prints one line per rule: recall on `expect`, false alarms on `traps`. The exit code is 1 if recall is below 90%, or if more
+than 3% of the traps are reported.
 """
 import collections
 import json

@@ -5,8 +5,8 @@
 
 Each tree is applied as a cluster applies it: `kustomize build`, `helm template`, and the libraries of Flux and Argo CD in a
 helper that `go build` makes. Each workload must be in the report once, with the same copies and the same GPUs. Prints each
-difference; those in trees of which the report names something that it does not judge are counted apart. A file in a folder
-that nothing applies may be applied by a person: gpulint counts it. Ends with 1 if the report names nothing of a difference.
+difference. Differences in trees with entries that are not evaluated are counted separately. gpulint counts a file in a folder
+that no object applies, because a user may apply it. The exit code is 1 if the report does not mention a difference.
 """
 
 import argparse

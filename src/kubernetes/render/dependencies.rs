@@ -205,7 +205,7 @@ mod tests {
             ("file://../..", "has no chart"),
             ("file://../../round", "nest deeper"),
             ("https://example.com", "not in its directory"),
-            ("file://../../many", "charts"),
+            ("file://../../many", "nest deeper"),
             ("oci://example.com/b", "not in its directory"),
         ] {
             let refused = gathered(&format!("dependencies: [{{name: b, repository: '{repository}'}}]"), "");

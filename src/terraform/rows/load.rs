@@ -269,7 +269,7 @@ mod tests {
             ("machine = { att = \"a\" }", "unknown field `att`"),
             ("machine = \"a..b\"", "no step of a path"),
             ("count = { wanted = \"a\" }", "unknown field `wanted`"),
-            ("like = \"y\"", "no row like `y`"),
+            ("like = \"y\"", "no resource definition like `y`"),
             ("role = \"owned\"", "unknown variant `owned`"),
         ] {
             let refused = parse(row).unwrap_err();

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What a change moves in public repositories: runs two builds over each of `.ci/ecosystem.tsv` and prints the difference as Markdown.
+"""Compares two builds on the public repositories of `.ci/ecosystem.tsv`, and prints the differences as Markdown.
 
     ecosystem.py BEFORE AFTER [--checkouts DIRECTORY] [--today 2026-11-21] [--lines 40]
 
@@ -15,13 +15,13 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-# Nothing of this machine's settings of git, nobody to ask for a password, and no data of Git LFS.
+# No git settings of this machine, no password prompts, and no Git LFS data.
 ENVIRONMENT = {**os.environ, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_TERMINAL_PROMPT": "0", "GIT_LFS_SKIP_SMUDGE": "1", "NO_COLOR": "1"}
 SECONDS = 300
 
 
 def checkout(name, commit, directory):
-    """Whether the repository lies at its commit, else why not."""
+    """Checks out the repository at its commit, or returns why this failed."""
     if directory.exists():
         return None
     directory.mkdir(parents=True)
@@ -34,7 +34,7 @@ def checkout(name, commit, directory):
 
 
 def told(binary, directory, today):
-    """The report of one build, or in words why there is none."""
+    """Returns the report of one build, or why there is none."""
     command = [binary, "check", "--format", "json", "--no-config", "--prices", "embedded", "--today", today, "."]
     try:
         run = subprocess.run(command, cwd=directory, env=ENVIRONMENT, capture_output=True, timeout=SECONDS)
@@ -62,7 +62,7 @@ def finding(it):
 
 
 def resource(it):
-    """What it is known by, and what is known of it."""
+    """Returns the identity of an entry, and its content."""
     count, price = it["count"] or {}, it["price"]
     month = (price["usd"] or {}).get("expected")
     what = it["machine"] or f"{it['accelerator_count']} {it['accelerator']}"
@@ -75,7 +75,7 @@ def unjudged(it):
 
 
 def lists(before, after):
-    """Lines that went, and lines that came."""
+    """Returns the removed and the added lines."""
     gone, came = list(before), []
     for line in after:
         gone.remove(line) if line in gone else came.append(line)
@@ -83,11 +83,11 @@ def lists(before, after):
 
 
 def moved(before, after):
-    """A heading and lines for each part that is not the same."""
+    """Returns a heading and lines for each part that differs."""
     parts = []
     for name, part, line in (("findings", "findings", finding), ("not judged", "not_judged", unjudged)):
         gone, came = lists(map(line, before[part]), map(line, after[part]))
-        # What became of what stands together.
+        # Shows changed entries together.
         lines = sorted([f"- {line}" for line in gone] + [f"+ {line}" for line in came], key=lambda it: (it[2:], it[0]))
         parts.append((name, lines))
     old, new = (dict(map(resource, it["resources"])) for it in (before, after))
@@ -105,7 +105,7 @@ def arrow(old, new):
 
 
 def plain(text):
-    """Text of others, which is to stay a line of a table or of a block."""
+    """Returns foreign text as a single safe line of a table or a block."""
     return "".join(" " if ord(letter) < 32 else letter for letter in text).replace("`", "'").replace("|", "/")
 
 
@@ -149,9 +149,9 @@ def main():
             shown = [plain(line) for line in lines[: options.lines]]
             rest = [f"… and {len(lines) - len(shown)} lines more"] if len(lines) > len(shown) else []
             details += ["", f"<details><summary>{name}: {len(lines)} lines of {part}</summary>", "", "```diff", *shown, *rest, "```", "</details>"]
-    print("### What this change moves in public repositories\n")
-    print(f"Nothing in {same} of {len(rows)}. Sums are a month, floor / expected / ceiling; what moved is not judged here.\n")
-    print("| repository | verdict | findings | resources | sums | not judged |\n|---|---|---|---|---|---|")
+    print("### Effect of this change on public repositories\n")
+    print(f"Unchanged: {same} of {len(rows)} repositories. Totals are per month: minimum / expected / maximum. Changes are not rated here.\n")
+    print("| repository | verdict | findings | resources | totals | not evaluated |\n|---|---|---|---|---|---|")
     print("\n".join(rows + details))
 
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Builds the program of a release, the same bytes from any directory.
+# Builds the program of a release. The bytes are the same in any directory.
 #
 #   build.sh TARGET [build|zigbuild]
 #
-# Paths of the machine are replaced in what compilers note of their sources, in Rust and in the C of ring and mimalloc.
+# Paths of this machine are replaced in the debug information of Rust code and of the C code in ring and mimalloc.
 set -euo pipefail
 
 target=$1
@@ -17,6 +17,6 @@ export RUSTFLAGS
 if [[ $target != *msvc* ]]; then
   export CFLAGS="${CFLAGS:-} -ffile-prefix-map=$source=/gpulint -ffile-prefix-map=$cargo_home=/cargo"
 fi
-# Archives of C objects hold dates else.
+# Without this, archives of C objects contain dates.
 export ZERO_AR_DATE=1
 exec cargo "$verb" --profile dist --locked --target "$target"

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Writes what a release has to say of the crates in it, and refuses crates that it must not contain.
+"""Writes the license files of a release, and refuses crates that it must not contain.
 
   licences.py OUT [--target TRIPLE …] [--policy FILE] [--offline]
 
-OUT/LICENCES.txt holds each crate with the text of its licence, OUT/gpulint.cdx.json the bill of materials (CycloneDX 1.5).
-Both come from Cargo.lock and the sources of the crates, and are the same bytes for the same Cargo.lock. Crates that only
-tests need are in neither. Ends with 1 at a crate that `packaging/licences.toml` does not allow.
+OUT/LICENCES.txt has each crate with its license text, and OUT/gpulint.cdx.json is the bill of materials (CycloneDX 1.5).
+Both depend only on Cargo.lock and the sources of the crates. Neither contains crates that only tests need.
+The exit code is 1 if `packaging/licences.toml` does not allow a crate.
 """
 
 import argparse
@@ -36,9 +36,9 @@ def cargo(verb, offline, *arguments):
 
 
 def packages(target, offline):
-    """The packages that a build for a target links or runs, and the edges between them."""
+    """Returns the packages that a build for a target links or runs, with their dependencies."""
     metadata = json.loads(cargo("metadata", offline, "--format-version", "1", "--filter-platform", target))
-    # The metadata also have what tests alone switch on; the tree has not.
+    # The metadata include features that only tests enable. The tree does not.
     tree = cargo("tree", offline, "--target", target, "--edges", "normal,build", "--prefix", "none", "--format", "{p}")
     built = {tuple(line.split(" ")[:2]) for line in tree.splitlines()}
     known = {package["id"]: package for package in metadata["packages"]}
@@ -54,12 +54,12 @@ def packages(target, offline):
 
 
 def words(expression):
-    # `MIT/Apache-2.0` is how a choice was written before there were expressions.
+    # `MIT/Apache-2.0` is an old form of a choice, before SPDX expressions.
     return re.findall(r"[()]|[^\s()]+", expression.replace("/", " OR "))
 
 
 def permitted(expression, allowed):
-    """Whether an SPDX expression can be kept with allowed licences: AND binds closer than OR, WITH closest."""
+    """Returns whether allowed licenses satisfy an SPDX expression: AND binds closer than OR, and WITH closest."""
     left = words(expression)
 
     def choice():
@@ -93,7 +93,7 @@ def permitted(expression, allowed):
 
 
 def texts(package):
-    """Every file beside the crate's manifest, or below it, that says under which terms it may be used."""
+    """Returns every license file in the directory of the crate's manifest or below."""
     top = os.path.dirname(package["manifest_path"])
     found = []
     for directory, below, files in os.walk(top):

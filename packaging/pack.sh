@@ -3,14 +3,14 @@
 #
 #   pack.sh BINARIES OUT NATIVE REPOSITORY [LICENCES]
 #
-# BINARIES holds one directory a target with the program in it; NATIVE is the program that runs on this machine and writes
-# completions and manual pages; REPOSITORY is owner/name, for the formula; LICENCES is what licences.py wrote: all of it goes into
-# each archive, and its bill of materials is a file of the release as well. Wheels and extensions lie in OUT already.
+# BINARIES has one directory per target with its program. NATIVE is the program that runs on this machine and writes
+# completions and manual pages. REPOSITORY is owner/name, for the formula. LICENCES is the output of licences.py: all of it goes into
+# each archive, and its bill of materials is also a file of the release. Wheels and extensions are already in OUT.
 #
-# Files hold checksums of other files, so the order is: archives, then the formula, the container file and the installer with the
-# checksums of the archives, and at last SHA256SUMS, which lists every file in OUT but itself.
+# Files contain checksums of other files, so the order is: archives, then the formula, the container file and the installer with the
+# checksums of the archives, and finally SHA256SUMS, which lists every other file in OUT.
 #
-# The same programs make the same bytes: files have the date of SOURCE_DATE_EPOCH, or of the commit that is packed.
+# The same programs give the same bytes: files have the date of SOURCE_DATE_EPOCH, or of the packed commit.
 set -euo pipefail
 
 binaries=$(cd "$1" && pwd)
@@ -25,7 +25,7 @@ version=$(sed -n 's/^version = "\(.*\)"$/\1/p;/^version = /q' "$source/Cargo.tom
 epoch=${SOURCE_DATE_EPOCH:-$(git -C "$source" log -1 --format=%ct 2>/dev/null || echo 0)}
 
 temporary=${TMPDIR:-/tmp}
-# What runs left behind that were killed; links are no directories to `find`.
+# Removes directories that killed runs left. `find` does not treat links as directories.
 find "$temporary" -maxdepth 1 -type d -user "$(id -u)" -name "gpulint-pack.??????" -mmin +60 -exec rm -rf {} + 2>/dev/null || true
 work=$(mktemp -d "$temporary/gpulint-pack.XXXXXX")
 trap 'rm -rf "$work"' EXIT
@@ -39,7 +39,7 @@ sha256() {
   if command -v sha256sum >/dev/null; then sha256sum "$@"; else shasum -a 256 "$@"; fi
 }
 
-# Order, date, owner and mode would else be those of the machine that packs.
+# Fixed order, date, owner and mode, which would otherwise depend on this machine.
 archive() {
   if tar --version 2>/dev/null | grep -q GNU; then
     tar --sort=name --mtime="@$epoch" --owner=0 --group=0 --numeric-owner --mode=go=rX,u+rw --format=ustar -cf - -C "$1" "$2"
@@ -61,7 +61,7 @@ for directory in "$binaries"/*/; do
   archive "$work" "$name" >"$out/$name.tar.gz"
 done
 
-# Lists files of OUT with their checksums, in one order on every machine.
+# Lists files of OUT with their checksums, in the same order on every machine.
 list() {
   (cd "$out" && find . -maxdepth 1 -type f "$@" | sed 's|^\./||' | LC_ALL=C sort | while read -r file; do
     sha256 "$file" | sed 's/ \*/  /'
@@ -69,7 +69,7 @@ list() {
 }
 list -name "gpulint-$version-*.tar.gz" >"$work/archives"
 
-# The first line of a template says that it is one.
+# The first line of a template marks it as a template.
 fill() {
   local text
   text=$(sed 1d "$1")
@@ -84,7 +84,7 @@ fill() {
 fill "$source/packaging/gpulint.rb" >"$out/gpulint.rb"
 fill "$source/packaging/Containerfile" >"$out/Containerfile"
 
-# The installer of a release knows its version and what its archives are.
+# The installer of a release contains its version and the checksums of its archives.
 text=$(cat "$source/packaging/install.sh")
 text=${text/"own_version=''"/"own_version='$version'"}
 text=${text/"own_repository=''"/"own_repository='$repository'"}

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Makes a picture of a browser small: a page has few colours, and a palette of 256 shows them.
+"""Compresses a browser screenshot: a page has few colors, so a palette of 256 is sufficient.
 
     palette.py PICTURE.png
 
-Needs nothing but Python. Colours are rounded, the more the more of them there are; the same picture makes the same bytes."""
+Needs only Python. Colors are rounded more if there are more of them. The same picture gives the same bytes."""
 
 import struct
 import sys
@@ -28,12 +28,12 @@ def predicted(kind, left, up, corner):
     if kind == 3:
         return (left + up) // 2
     estimate = left + up - corner
-    # The nearest of the three; of equals the first.
+    # The nearest of the three; if several are equal, the first.
     return min((left, up, corner), key=lambda it: abs(estimate - it))
 
 
 def rows(raw, width, height, size):
-    """The bytes of each row, as PNG describes its filters."""
+    """Returns the bytes of each row after undoing the PNG filters."""
     stride = width * size
     before = bytearray(stride)
     for y in range(height):
@@ -49,7 +49,7 @@ def rows(raw, width, height, size):
 
 
 def rounded(value, bits):
-    """To so many bits, with black and white kept."""
+    """Rounds to this many bits, and keeps black and white."""
     most = (1 << bits) - 1
     return (value * most + 127) // 255 * 255 // most
 

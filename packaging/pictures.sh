@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Makes the pictures of docs/pictures from the examples: pages and a comment with a headless Chromium, a terminal as SVG.
+# Creates the pictures in docs/pictures from the examples: pages and a comment with a headless Chromium, a terminal as SVG.
 #
 #   pictures.sh [DIRECTORY]
 #
-# GPULINT names the program to use, CHROMIUM the browser, MDBOOK what turns Markdown into HTML; otherwise the first is built and
-# the others are looked for. Days, authors and prices are fixed: the same programs with the same fonts make the same bytes.
+# GPULINT sets the program to use, CHROMIUM the browser, MDBOOK the converter from Markdown to HTML. By default, gpulint is built
+# and the others are searched. Dates, authors and prices are fixed, so the same programs and fonts give the same bytes.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -20,12 +20,12 @@ browser=${CHROMIUM:-}
 for name in chromium chromium-browser google-chrome google-chrome-stable; do
   [ -n "$browser" ] || browser=$(command -v "$name" || true)
 done
-[ -n "$browser" ] || fail "no browser is installed: Chromium is needed, or name one with CHROMIUM"
+[ -n "$browser" ] || fail "no browser is installed: install Chromium, or set CHROMIUM"
 
-command -v python3 >/dev/null || fail "python3 is not installed: it makes the pictures small"
+command -v python3 >/dev/null || fail "python3 is not installed: install it to compress the pictures"
 
 mdbook=${MDBOOK:-mdbook}
-command -v "$mdbook" >/dev/null || fail "mdbook is not installed: it turns the comment into HTML, or name it with MDBOOK"
+command -v "$mdbook" >/dev/null || fail "mdbook is not installed: install it to convert the comment to HTML, or set MDBOOK"
 
 gpulint=${GPULINT:-}
 if [ -z "$gpulint" ]; then
@@ -36,7 +36,7 @@ fi
 place=$(mktemp -d)
 trap 'rm -rf "$place"' EXIT
 
-# What was found is no failure here; that nothing was written is one.
+# Findings are not a failure here. A missing page is one.
 page() {
   local to=$1
   shift
@@ -44,7 +44,7 @@ page() {
   [ -s "$to" ] || fail "gpulint $1 wrote no page"
 }
 
-# The window of a headless Chromium cannot be as narrow as a telephone: there the page stands in a frame of that width.
+# The window of a headless Chromium cannot be as narrow as a phone, so the page is shown in a frame of that width.
 picture() {
   local name=$1 file=$2 width=$3 height=$4
   shift 4
@@ -53,7 +53,7 @@ picture() {
     --user-data-dir="$place/profile" --virtual-time-budget=3000 --lang=en-US "$@" \
     --window-size="$width,$height" --screenshot="$directory/$name.png" "file://$file" >"$place/said" 2>&1 ||
     fail "the browser failed: $(tail -n 3 "$place/said")"
-  [ -s "$directory/$name.png" ] || fail "the browser made no picture: $(tail -n 3 "$place/said")"
+  [ -s "$directory/$name.png" ] || fail "the browser created no picture: $(tail -n 3 "$place/said")"
   python3 "$root/packaging/palette.py" "$directory/$name.png"
   local bytes
   bytes=$(wc -c <"$directory/$name.png")
@@ -61,7 +61,7 @@ picture() {
   [ "$bytes" -lt 150000 ] || fail "$name.png is larger than 150 kB"
 }
 
-# A year of a platform team, in a repository of its own.
+# One year of a platform team, in a separate repository.
 repository=$place/infra
 commit() {
   git -C "$repository" add --all
@@ -71,7 +71,7 @@ commit() {
 }
 replace() {
   local file=$repository/$1
-  grep -qF -- "$2" "$file" || fail "$1 does not hold \`$2\`"
+  grep -qF -- "$2" "$file" || fail "$1 does not contain \`$2\`"
   sed "s/$2/$3/" "$file" >"$place/replaced"
   cp "$place/replaced" "$file"
 }
@@ -80,7 +80,7 @@ year() {
   git init --quiet --initial-branch=main "$repository"
   cp -R examples/training-platform-eks "$repository/training"
   local main=training/main.tf
-  # What came later.
+  # The later commits.
   sed '/^# Started for a demo/,$d' examples/training-platform-eks/main.tf >"$repository/$main"
   replace $main 'desired_size   = 2' 'desired_size   = 1'
   replace training/terraform.tfvars p4d.24xlarge g5.48xlarge
@@ -100,7 +100,7 @@ year() {
   commit 2026-10-19 Lin 'Serve it'
 }
 
-# What a pull request is told that brings the demo and more nodes, as a code host shows it.
+# The comment on a pull request that adds the demo and more nodes, as a code host shows it.
 comment() {
   local change=$place/change
   mkdir -p "$change/before" "$change/src"

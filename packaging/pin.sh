@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
-# Writes into the recipes of README.md and docs/ci which version they install, and which commit of the Action and the hooks they run.
+# Updates the recipes in README.md and docs/ci: the installed version, and the commit of the Action and the hooks.
 #
 #   pin.sh COMMIT    the commit that the release of this version tags
-#   pin.sh           a placeholder: before the release no commit is known
+#   pin.sh           a placeholder, because no commit is known before the release
 #
-# A commit cannot hold its own hash, so the commit that a release tags shows the placeholder, and a commit above it the hash.
-# `gpulint init` writes a recipe that the program holds, so that one keeps the tag.
+# A commit cannot contain its own hash, so the tagged commit has the placeholder, and the next commit has the hash.
+# The program contains the recipe of `gpulint init`, so that recipe uses the tag.
 set -euo pipefail
 
 fail() { printf 'gpulint: %s\n' "$*" >&2; exit 2; }
-[ $# -le 1 ] || fail "it takes one commit, or nothing"
+[ $# -le 1 ] || fail "pin.sh takes one commit, or no argument"
 commit=${1:-'<commit of the release>'}
-if [ $# -eq 1 ] && ! [[ $commit =~ ^[0-9a-f]{40}$ ]]; then fail "\`$commit\` is no full hash of a commit"; fi
+if [ $# -eq 1 ] && ! [[ $commit =~ ^[0-9a-f]{40}$ ]]; then fail "\`$commit\` is not the full hash of a commit"; fi
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 version=$(sed -n 's/^version = "\(.*\)"$/\1/p;/^version = /q' Cargo.toml)

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""What the weekly update of prices does with what `gpulint catalog update` brought.
+"""Merges and reviews the results of `gpulint catalog update` for the weekly price update.
 
-  prices.py merge CACHE PRICING TABLE [SAID]   write the rows of CACHE into the tables of PRICING, and what moved into TABLE
-  prices.py doubt TABLE DOUBTS                 put what `catalog verify` and the tests said at the head of TABLE
+  prices.py merge CACHE PRICING TABLE [SAID]   write the rows of CACHE into the tables of PRICING, and the changes into TABLE
+  prices.py doubt TABLE DOUBTS                 put the errors of `catalog verify` and the tests at the start of TABLE
   prices.py release PRICING DATE OUT           write the prices of all providers as one file, to be signed
 
-CACHE is a directory of files as gpulint keeps them, PRICING the project's own; SAID is what the update printed, of which the
-rows that were refused and the providers that told nothing are shown. TABLE is Markdown that a reviewer reads in a minute.
+CACHE is a directory in the form of gpulint's cache, and PRICING the project's directory. SAID is the output of the update: TABLE
+shows its refused rows and the providers without an answer. TABLE is Markdown for a quick review.
 """
 
 import csv
@@ -17,7 +17,7 @@ from collections import Counter, defaultdict
 
 PRICES = ["on_demand_usd_per_hour", "spot_usd_per_hour", "reserved_1y_usd_per_hour", "reserved_3y_usd_per_hour"]
 SPOKEN = dict(zip(PRICES, ["on demand", "spot", "one year", "three years"]))
-# Lines of each provider that a reviewer is asked to read; of the rest the number is told.
+# The lines per provider that a reviewer reads. The others are only counted.
 MOST_MOVES = 6
 MOST_REFUSED = 5
 MOST_NAMES = 8
@@ -42,7 +42,7 @@ def key(row):
 
 
 def plain(text):
-    """Text of a vendor as one cell of a table, with nothing in it that Markdown or GitHub would act on."""
+    """Returns a vendor's text as one table cell, with all Markdown and GitHub syntax escaped."""
     kept = "".join(letter if letter.isprintable() else " " for letter in str(text))[:240]
     return "".join(f"\\{letter}" if letter in "\\`*_{}[]()<>#+!|~@&" else letter for letter in kept)
 
@@ -52,14 +52,14 @@ def counted(number, one, more):
 
 
 class Change:
-    """What an answer of one provider changes."""
+    """The changes in the answer of one provider."""
 
     def __init__(self):
         self.moves, self.new, self.unlisted, self.same = [], [], [], 0
 
 
 class Move:
-    """A price of a row that is another now."""
+    """A changed price of a row."""
 
     def __init__(self, row, column, old, new):
         self.machine, self.region, self.accelerator = row["machine"], row["region"], row["accelerator"]
@@ -67,7 +67,7 @@ class Move:
         self.share = new / old - 1 if old and new is not None else None
 
     def kind(self):
-        """What moved for the same reason: a card by a share, wherever and in whatever machine it is sold."""
+        """Returns the common cause of changes: a card whose price changed by a share, in all regions and machines."""
         moved = "new" if self.old is None else "gone" if self.new is None else f"{self.share:+.1%}"
         return self.accelerator, self.way, moved
 
@@ -80,12 +80,12 @@ def moves(before, after):
 
 
 def column_is_kept(column, row):
-    """A reservation that an answer says nothing of may still be sold; a price on demand or spot may not."""
+    """Keeps a reservation that the answer does not contain, because it may still be sold. Other prices are dropped."""
     return column.startswith("reserved") and not row.get("reserved_basis")
 
 
 def merge(cache, pricing, refused):
-    """Writes newer rows; returns what changed, by provider."""
+    """Writes newer rows, and returns the changes by provider."""
     changes = {}
     for name in sorted(os.listdir(cache)):
         provider, extension = os.path.splitext(name)
@@ -110,7 +110,7 @@ def merge(cache, pricing, refused):
             change.moves += found
             change.same += not found
             newer = {column: row[column] for column in columns if row.get(column)}
-            # What the vendor does not list any more does not stay beside what it lists.
+            # Rows that the vendor no longer lists are removed.
             gone = [column for column in PRICES if before.get(column) and not row.get(column)]
             known[key(row)] = {**before, **newer, **{c: "" for c in gone if not column_is_kept(c, row)}}
         write(path, columns, [known[at] for at in sorted(known)])
@@ -118,14 +118,14 @@ def merge(cache, pricing, refused):
 
 
 def heard(said):
-    """What the update printed: refused rows by provider, and the lines of providers that told nothing or not all."""
+    """Returns the printed messages: refused rows by provider, and lines about missing or incomplete answers."""
     refused, silent, provider = defaultdict(list), [], ""
     for line in dict.fromkeys(said):
         if found := re.match(r"([a-z0-9-]+): \d+ rows arrived", line):
             provider = found[1]
         elif found := re.match(r"  refused (\S+) (.*?): (.*)", line):
             refused[provider].append(found.groups())
-        # `error: 2 providers were not refreshed` says nothing that the lines before it do not.
+        # `error: 2 providers were not refreshed` only repeats the lines before it.
         elif found := re.match(r"(?:error: )?(?!error:)([a-z0-9-]+): (.*)", line):
             silent.append(f"{found[1]}: {found[2]}")
         elif line.startswith("  "):
@@ -178,7 +178,7 @@ def of_provider(provider, change, refused):
 
 
 def kinds(found):
-    """A line for all that moved alike, the biggest moves first."""
+    """Returns one line for equal changes, the largest first."""
     alike = defaultdict(list)
     for move in found:
         alike[move.kind()].append(move)
@@ -205,7 +205,7 @@ def span(values):
 
 
 def doubt(table, doubts):
-    """Puts what cannot be true of the new tables before everything else."""
+    """Puts impossible values of the new tables first."""
     with open(doubts, encoding="utf-8", errors="replace") as file:
         found = [line for line in file.read().splitlines() if line.strip()]
     with open(table, encoding="utf-8") as file:
@@ -219,7 +219,7 @@ def doubt(table, doubts):
 
 
 def release(pricing, date, out):
-    """One file of all tables that have prices of machines; those that nobody verified stay at home."""
+    """Writes all tables with machine prices to one file, without unverified ones."""
     all_rows, columns = [], []
     for name in sorted(os.listdir(pricing)):
         provider, extension = os.path.splitext(name)

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""What the schemas of targets say of the properties that fixes write: the tables of `schema/targets`.
+"""Writes the tables of `schema/targets`: the schemas of the properties that fixes write.
 
   schemas.py tables SOURCES OUT     read the schemas in SOURCES and write the tables of OUT
-  schemas.py judge OUT FILE...      judge files of infrastructure code by the tables of OUT
-  schemas.py cases OUT [SOURCES]    judge the cases of OUT/cases again, and write who judged which with what verdict
+  schemas.py judge OUT FILE...      check infrastructure code with the tables of OUT
+  schemas.py cases OUT [SOURCES]    check the cases of OUT/cases again, and write the verdict of each checker
 
 SOURCES is a directory that the caller fills; `targets/sources.toml` names each version:
 
@@ -14,7 +14,7 @@ SOURCES is a directory that the caller fills; `targets/sources.toml` names each 
   go                     the cache of Go modules: `go mod download MODULE@VERSION` with GOMODCACHE=SOURCES/go
   git/NAME.git           bare clones: `git clone --bare` of each repository
 
-Of PyPI it needs cfn-lint, botocore, skypilot, jsonschema and PyYAML in the environment that runs it. It fetches nothing.
+The environment needs cfn-lint, botocore, skypilot, jsonschema and PyYAML from PyPI. The script downloads nothing.
 """
 
 import csv
@@ -37,12 +37,12 @@ class Sources:
         self.known = read_toml("sources.toml")
 
     def label(self, name):
-        """The version that a row names, and the day on which it was published."""
+        """Returns the version that a row names, with its publication date."""
         it = self.known[name]
         return f"{name}@{it['version']}/{it['date']}"
 
     def place(self, name):
-        """Where the files of a source are: a directory, or a tag of a repository."""
+        """Returns the place of a source's files: a directory, or a tag of a repository."""
         it = self.known[name]
         if "go" in it:
             module, version = it["go"].split("@")

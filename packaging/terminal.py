@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Draws what a program prints on a terminal as SVG: what is read is the picture, colours and all.
+"""Draws the terminal output of a program as SVG, with its colors.
 
     program --color always | terminal.py 'program' > picture.svg
 
-Needs nothing but Python. A line of text is one <text>, whose parts together are the line; each part has its place, so that a font
-with other widths moves nothing. Colours are those of a light page and, where a reader prefers it, of a dark one."""
+Needs only Python. Each line is one <text>, and each part of it has a fixed position, so fonts with other widths move nothing.
+The colors are for a light page, or for a dark page if the reader prefers it."""
 
 import re
 import sys
@@ -14,7 +14,7 @@ WIDTH, HEIGHT = 8.4, 18.0
 MARGIN = 16.0
 TITLE = 30.0
 
-# By the number of the colour; what a light page shows, and a dark one.
+# Colors for a light page and for a dark page, by number.
 COLOURS = {
     1: ("#b3261e", "#ff8a80"),
     2: ("#1a7f37", "#56d364"),
@@ -42,7 +42,7 @@ def style():
 
 
 def changed(now, codes):
-    """The classes after a sequence of codes."""
+    """Returns the CSS classes after a sequence of terminal codes."""
     now = set(now)
     for code in [int(it or 0) for it in codes.split(";")]:
         colour = code - 30 if 30 <= code <= 37 else code - 90 if 90 <= code <= 97 else None
@@ -64,7 +64,7 @@ def changed(now, codes):
 
 
 def parts(line, now):
-    """Pieces of a line with their column and their classes. Letters and what is drawn are pieces of their own."""
+    """Returns the pieces of a line with column and classes. Text and drawn lines are separate pieces."""
     column, found = 0, []
     for piece in re.split(r"(\x1b\[[0-9;]*m)", line):
         if piece.startswith("\x1b["):

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Packs built programs as extensions for Visual Studio Code, one a platform.
+"""Packs built programs as extensions for Visual Studio Code, one for each platform.
 
   vscode.py BINARIES OUT [LICENCES] [--target PLATFORM …]
 
-BINARIES holds one directory a target with the program in it; LICENCES is what licences.py wrote. What the extension is bundled from is
-named with its licence in NOTICES.txt, and refused if `packaging/licences.toml` does not allow it. Needs node and npm; `npm ci` takes
-what `editors/vscode/package-lock.json` names, and runs no script of it. The same programs make the same bytes.
+BINARIES has one directory per target with its program. LICENCES is the output of licences.py. NOTICES.txt lists the bundled packages
+with their licenses, and a package that `packaging/licences.toml` does not allow is refused. Needs node and npm. `npm ci` installs the
+packages of `editors/vscode/package-lock.json` without running their scripts. The same programs give the same bytes.
 """
 
 import argparse
@@ -21,7 +21,7 @@ import zipfile
 
 SOURCE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 EXTENSION = os.path.join(SOURCE, "editors", "vscode")
-# Static programs run on every Linux, also where the C library is musl.
+# Static programs run on every Linux, including those with musl.
 PLATFORMS = {
     "linux-x64": "x86_64-unknown-linux-musl",
     "alpine-x64": "x86_64-unknown-linux-musl",
@@ -31,7 +31,7 @@ PLATFORMS = {
     "darwin-arm64": "aarch64-apple-darwin",
     "win32-x64": "x86_64-pc-windows-msvc",
 }
-# What an extension holds beside the program, packed: people wait for it at each update.
+# The size limit of everything except the program, because users download it at each update.
 MOST_BESIDE = 200_000
 SHIPPED = ["package.json", "README.md", "icon.png", "dist/extension.js"]
 
@@ -50,12 +50,12 @@ def epoch():
 
 
 def notices():
-    """The packages of which a part is in the bundle, each with the text of its licence."""
+    """Returns the packages in the bundle, each with its license text."""
     with open(os.path.join(SOURCE, "packaging", "licences.toml"), "rb") as file:
         allowed = tomllib.load(file)["allowed"]
     with open(os.path.join(EXTENSION, "dist", "inputs.json"), encoding="utf-8") as file:
         inputs = json.load(file)["inputs"]
-    # A package may lie within another.
+    # A package may be inside another one.
     found = {match[0] for it in inputs if (match := re.match(r"(?:.*/)?node_modules/(?:@[^/]+/)?[^/]+", it))}
     parts = []
     for place in sorted(found):
@@ -73,7 +73,7 @@ def notices():
 
 
 def lay(directory, program, licences):
-    """What an extension is packed from, in a directory of its own."""
+    """Creates a directory with the content of an extension."""
     for name in SHIPPED:
         os.makedirs(os.path.dirname(os.path.join(directory, name)), exist_ok=True)
         shutil.copyfile(os.path.join(EXTENSION, name), os.path.join(directory, name))
@@ -87,7 +87,7 @@ def lay(directory, program, licences):
     inside = os.path.join(directory, "bin", os.path.basename(program))
     shutil.copyfile(program, inside)
     os.chmod(inside, 0o755)
-    # One for the manifest, which names a single file.
+    # One license file, because the manifest names a single file.
     with open(os.path.join(directory, "LICENSE.txt"), "w", encoding="utf-8") as file:
         file.write("MIT or Apache-2.0, as you like. LICENSE-MIT and LICENSE-APACHE hold the texts, NOTICES.txt and LICENCES.txt those of others.\n")
 

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Makes wheels of built programs, so that `pip install gpulint` compiles nothing.
+"""Creates wheels from built programs, so that `pip install gpulint` compiles nothing.
 
   wheel.py BINARIES OUT [LICENCES]
 
-BINARIES holds one directory a target with the program in it, as for pack.sh: archives and wheels have the same bytes inside.
-What the wheel says of itself stands in pyproject.toml; LICENCES is what licences.py wrote. The same programs make the same
-wheels: files have the date of SOURCE_DATE_EPOCH, or of the commit that is packed.
+BINARIES has one directory per target with its program, as for pack.sh: archives and wheels contain the same bytes.
+The metadata come from pyproject.toml. LICENCES is the output of licences.py. The same programs give the same wheels: files
+have the date of SOURCE_DATE_EPOCH, or of the packed commit.
 """
 
 import base64
@@ -20,8 +20,8 @@ import zipfile
 
 SOURCE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
-# What an installer calls the machines on which a target runs. The programs for Linux are static and need no C library, and
-# those for macOS run from the version on that Rust builds for: 10.12 and 11.0 (rustc's list of targets, November 2026).
+# The platform tags of each target. The Linux programs are static and need no C library, and
+# those for macOS need Rust's minimum version: 10.12 and 11.0 (rustc's list of targets, November 2026).
 PLATFORMS = {
     "x86_64-unknown-linux-musl": ["manylinux_2_17_x86_64", "manylinux2014_x86_64", "musllinux_1_1_x86_64"],
     "aarch64-unknown-linux-musl": ["manylinux_2_17_aarch64", "manylinux2014_aarch64", "musllinux_1_1_aarch64"],
@@ -41,7 +41,7 @@ def version():
 
 
 def moment():
-    """The date of all files; a zip knows none before 1980."""
+    """Returns the date of all files. A zip file allows no date before 1980."""
     said = os.environ.get("SOURCE_DATE_EPOCH")
     if not said:
         git = subprocess.run(["git", "-C", SOURCE, "log", "-1", "--format=%ct"], capture_output=True, text=True)
@@ -50,7 +50,7 @@ def moment():
 
 
 def readme(repository):
-    """The README with links that lead somewhere from another place, too."""
+    """Returns the README with absolute links."""
     tag = f"v{version()}"
 
     def whole(found):
@@ -79,7 +79,7 @@ def program(directory):
 
 
 def contents(project, directory, platforms, extra):
-    """Path in the wheel → bytes, without the list of them."""
+    """Returns the bytes of each path in the wheel, without the file list."""
     base = f"{project['name']}-{version()}"
     texts = {name: read(name).encode() for name in sorted(os.listdir(SOURCE)) if name.startswith("LICENSE-")}
     bill = {}

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Compares all reports about each of some directories: do they name one amount?
+"""Compares all reports about each directory: they must contain the same amounts.
 
     tests/agree.py PROGRAM DIRECTORY...
 
-Prints a line for each contradiction, then how many reports were read and how many disagreed. The same questions are asked of
-every test input by `tests/it/holds/agree.rs`; this asks the program, of trees as people have them.
+Prints a line for each contradiction, then how many reports were read and how many disagreed. `tests/it/holds/agree.rs` does
+the same for every test input. This script checks the program on real trees.
 """
 
 import csv
@@ -41,7 +41,7 @@ def near(one, other, within):
 
 
 def reports(program, directory, place):
-    """The reports of one run, by their formats."""
+    """Returns the reports of one run, by format."""
     formats = ["json", "text", "outputs", "markdown", "html", "ndjson"]
     arguments = ["check", "."]
     for form in formats:
@@ -89,7 +89,7 @@ def contradictions(found):
         if counts and finding.get("counted", "deployed") == "deployed" and finding["saves_per"] == "month":
             if total and saves > total[0] + READ:
                 yield f"saving: {finding['rule']} {saves} | {total[0]}"
-    # November has 720 hours: rows of machines have fewer than a month of 730, disks a whole one.
+    # November has 720 hours: machine rows have fewer hours than a month of 730, and disks a whole month.
     focus = [row for row in csv.DictReader(found["focus"].splitlines()) if row.get("x_EstimatedCost")]
     machines = [row for row in focus if not row["ResourceId"].endswith("/disks")]
     of_focus = sum(float(row["x_EstimatedCost"]) for row in machines)

@@ -1,5 +1,5 @@
-//! The last thing that `cargo test` runs: tells which tests were counted as passed and did not run. It has no harness, as
-//! there is nothing to pass.
+//! Runs last in `cargo test`, and lists tests that were counted as passed but did not run. It has no harness, because
+//! it tests nothing.
 
 #![allow(
     clippy::unwrap_used,
@@ -12,7 +12,7 @@
 mod skipped;
 
 fn main() {
-    // Runners that ask for a list of tests get an empty one.
+    // Runners that request a list of tests get an empty list.
     if std::env::args().any(|it| it == "--list") {
         return;
     }
@@ -26,7 +26,7 @@ fn main() {
         println!("  {line}");
     }
     println!();
-    // Whoever named the file reads it afterwards.
+    // If the caller named the file, the caller reads it afterwards.
     if std::env::var_os("GPULINT_SKIPPED").is_none() {
         let _ = std::fs::remove_file(skipped::list());
     }

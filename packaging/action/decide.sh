@@ -22,7 +22,7 @@ case $code in
     if [ "${GPULINT_VERDICT:-}" = "not judged" ]; then
       echo "::error title=gpulint::not evaluated: ${GPULINT_NOT_JUDGED:-some} relevant files, blocks or resources; the report has the reason for each"
     else
-      found="findings that count"
+      found="findings at or above fail-on"
       if [ -n "${GPULINT_NEW_FINDINGS:-}" ]; then
         found="$GPULINT_NEW_FINDINGS new findings, ${GPULINT_WORSE_FINDINGS:-0} worse ones"
       fi

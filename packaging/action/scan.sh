@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Compares the change with its base, or checks everything where there is no base. Does not fail: `decide.sh` does.
-# It starts no git: `gpulint base` does, so that there is one place that starts git without programs of a repository's choice.
+# Compares the change with its base, or checks everything if there is no base. Never fails, because `decide.sh` does.
+# Does not start git itself. Only `gpulint base` does, and it prevents git from starting programs that a repository sets.
 set -euo pipefail
 
 reports=$RUNNER_TEMP/gpulint/reports
@@ -15,12 +15,12 @@ give_up() {
   exit 0
 }
 
-# Runners start a step behind links. The path as it was written shows whether the change made one of them.
+# Runners may start a step in a linked directory. The written path shows whether the change created a link in it.
 if [ -n "${GPULINT_WORKING_DIRECTORY:-}" ]; then
-  cd "$GPULINT_WORKING_DIRECTORY" || give_up "the working-directory \`$GPULINT_WORKING_DIRECTORY\` cannot be entered"
+  cd "$GPULINT_WORKING_DIRECTORY" || give_up "the working-directory \`$GPULINT_WORKING_DIRECTORY\` cannot be opened"
 fi
 
-# `commit_of NAME ARGUMENTS…` sets NAME to a commit; it stays empty if the build is about no pull request.
+# `commit_of NAME ARGUMENTS…` sets NAME to a commit; it stays empty if the build is not for a pull request.
 commit_of() {
   local name=$1 code=0 answer
   shift
@@ -28,7 +28,7 @@ commit_of() {
   case $code in
     0) printf -v "$name" %s "$answer" ;;
     3) printf -v "$name" %s '' ;;
-    *) give_up "the scan needs the commits of the pull request; the line above says what is missing" ;;
+    *) give_up "the scan needs the commits of the pull request: the line above names what is missing" ;;
   esac
 }
 
@@ -41,7 +41,7 @@ arguments=(
   --format outputs --output "$reports/outputs"
   --format github
 )
-# Named by the tag: a run has one artifact of a name, and people see the name.
+# The tag is part of the name, because artifact names are unique in a run and users see them.
 page=
 if [ "${GPULINT_PAGE:-}" = true ]; then
   tag=${GPULINT_TAG:-default}
@@ -58,7 +58,7 @@ esac
 [ -z "$policy" ] || arguments+=(--policy-ref "$policy")
 [ -z "$GPULINT_FAIL_ON" ] || arguments+=("--fail-on=$GPULINT_FAIL_ON")
 [ "${GPULINT_FAIL_ON_UNREAD:-}" != true ] || arguments+=(--fail-on-unread)
-# As GitHub tells them with the event; who may set one may triage.
+# The labels in GitHub's event. Only users with triage permission can set labels.
 [ -z "${GPULINT_CHANGE_LABELS:-}" ] || arguments+=("--change-labels=$GPULINT_CHANGE_LABELS")
 [ "$GPULINT_ALLOW_EMPTY" != true ] || arguments+=(--allow-empty)
 paths=()

@@ -1,1 +1,1 @@
-"""Readers of official schemas, and the judges of the tables that `schemas.py` writes."""
+"""Reads official schemas, and checks the tables that `schemas.py` writes."""

@@ -27,7 +27,7 @@ class Types:
         return self.files[path]
 
     def versions(self, type):
-        """Versions of the API that have the type's namespace, the stable ones, oldest first."""
+        """Returns the stable API versions with the type's namespace, oldest first."""
         space = type.split("/")[0].lower()
         names = self.git("ls-tree", "-r", "--name-only", "HEAD", "generated").splitlines()
         found = [it for it in names if it.endswith("/types.json") and f"/{space}/" in it]
@@ -85,11 +85,11 @@ class Types:
                 self.walk(types, inner, type, row.path, source, rows, depth + 1, seen)
 
     def describe(self, types, at, row):
-        """Fills a row; returns the object that is below it."""
+        """Fills a row, and returns the object below it."""
         entry = types[at]
         kind = entry["$type"]
         if kind in ("StringType", "IntegerType"):
-            # these types have no fractions, though some properties take them
+            # These types have no fractions, although some properties accept them.
             row.kind = "string" if kind == "StringType" else "number"
             row.min = str(entry.get("minLength", entry.get("minValue", "")))
             row.max = str(entry.get("maxLength", entry.get("maxValue", "")))

@@ -1,7 +1,7 @@
-"""The cases of `schema/targets/cases`: what a fix finds, what it must not write, and what it may.
+"""Runs the cases of `schema/targets/cases`: the file before a fix, and allowed and forbidden results.
 
-Each `##` is a case. Its fences are marked `before`, `wrong` or `right`; `verdicts` below them says who judged what. Every
-`wrong` needs a judge that objects, and nobody may object to a `right`.
+Each `##` is a case. Its code blocks are marked `before`, `wrong` or `right`, and `verdicts` below lists the result of each
+checker. At least one checker must refuse each `wrong` block, and none may refuse a `right` block.
 """
 
 import re
@@ -12,7 +12,7 @@ from . import judge, programs
 
 FENCE = re.compile(r"^```(hcl|yaml|json) (before|wrong|right)\n(.*?)^```$", re.M | re.S)
 VERDICTS = re.compile(r"^```verdicts\n.*?^```\n?", re.M | re.S)
-# Effects that make a text wrong; the others are told, and hold for right texts, too.
+# Effects that make a file invalid. The others are reported, and also occur in valid files.
 WRONG = (
     "refused",
     "ignored",
@@ -55,7 +55,7 @@ def by_effects(tables):
 
 
 def verdicts(text, judges):
-    """(fence, judge, objections) for each fence of a case and each judge that knows it."""
+    """Returns (code block, checker, errors) for each code block of a case and each checker that supports it."""
     for language, mark, body in FENCE.findall(text):
         for ask in judges:
             told = ask(body, language)

@@ -126,7 +126,7 @@ def alternatives(schema):
 
 
 def conditions(extension, path, by_path):
-    """Conditions of an extension of cfn-lint, at the object that they are about."""
+    """Returns the conditions of a cfn-lint extension, at the object that they apply to."""
     row = by_path.get(path) or by_path.get(path + "[]") or (by_path.get("") if not path else None)
     if row is not None:
         row.when += alternatives(extension)

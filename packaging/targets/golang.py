@@ -21,7 +21,7 @@ def tokens(text):
     for match in TOKEN.finditer(text):
         kind = match.lastgroup
         if kind == "skip":
-            # a line break ends a statement
+            # A line break ends a statement.
             if "\n" in match.group():
                 found.append(("nl", "\n"))
             continue
@@ -33,7 +33,7 @@ def tokens(text):
 
 
 class Composite:
-    """A struct, map or list that is written out."""
+    """A literal struct, map or list."""
 
     def __init__(self, type, items):
         self.type, self.items = type, items
@@ -51,7 +51,7 @@ class Call:
 
 
 class Name(str):
-    """A constant, a variable or a function, with its package where it is written."""
+    """A constant, a variable or a function, with the package that defines it."""
 
 
 UNKNOWN = object()
@@ -80,7 +80,7 @@ class Parser:
         return token
 
     def skip_group(self):
-        """Goes past a group of brackets that begins here."""
+        """Skips a group of brackets that starts here."""
         depth = 0
         while True:
             kind, value = self.next()
@@ -208,7 +208,7 @@ class Parser:
                 self.next()
 
     def function(self):
-        """Goes past a function that is written here."""
+        """Skips a function literal."""
         self.skip_group()
         while self.peek() != ("op", "{"):
             if self.peek()[1] in ("(", "["):
@@ -309,11 +309,11 @@ class Package:
         for match in re.finditer(r'^\s*(?:(\w+) )?"([\w./-]+)"$', text, re.M):
             path = match.group(2)
             name = match.group(1) or re.sub(r"/v\d+$", "", path).rpartition("/")[2]
-            # files of one package may give one name to several versions of an interface
+            # Files of one package may use one name for several API versions.
             self.imports.setdefault(name, set()).add(path)
         for match in re.finditer(r"^func (?:\(\w* ?\*?(\w+)\) )?(\w+)\(", text, re.M):
             end = text.find("\n}", match.end())
-            # a method is known by the name of its type, too
+            # A method is also indexed by the name of its type.
             name = f"{match.group(1)}/{match.group(2)}" if match.group(1) else match.group(2)
             self.functions.setdefault(name, text[match.start() : end + 2])
         for match in re.finditer(r"^var (\w+)(?: [^=\n]+)? = ", text, re.M):
@@ -328,7 +328,7 @@ class Package:
         return name in self.constants or name in self.variables or name in self.functions
 
     def value(self, name):
-        """What a name of this package stands for."""
+        """Returns the definition of a name in this package."""
         if name in self.constants:
             return self.constants[name]
         if name in self.variables:
@@ -336,7 +336,7 @@ class Package:
         return UNKNOWN
 
     def result(self, name):
-        """What a function returns, where that is a literal, or a map that it fills first."""
+        """Returns a function's result, if it is a literal or a map that the function fills first."""
         text = self.functions.get(name)
         if not text:
             return UNKNOWN
@@ -347,7 +347,7 @@ class Package:
         if isinstance(value, Name) and "." not in value:
             value = self.filled(text, str(value))
         elif isinstance(value, Composite) and isinstance(value.get("Schema"), Name):
-            # a resource whose schema is made before
+            # A resource whose schema is created before.
             value.items = [
                 (k, self.filled(text, str(v)) if k == ("id", "Schema") and isinstance(v, Name) else v)
                 for k, v in value.items
@@ -363,7 +363,7 @@ class Package:
             inner = self.filled(text, str(value.get("Schema")))
             value.items = [(k, inner if k == ("id", "Schema") else v) for k, v in value.items]
         if isinstance(value, Composite):
-            # what holds for the current version only: settings inside a condition are of older ones
+            # Only the current version counts. Settings inside a condition are for older versions.
             for match in re.finditer(rf'^\t{name}\["(\w+)"\] = ', text, re.M):
                 value.items.append((("str", match.group(1)), Parser(tokens(text[match.end() :])).expression()))
         return value

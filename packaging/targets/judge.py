@@ -1,6 +1,6 @@
-"""Judges files by the tables: what is written where, of which kind, and what has to stand beside it.
+"""Checks files with the tables: the place and type of each value, and required other values.
 
-Only properties that the tables have are judged. Values that are computed somewhere else are left alone.
+Checks only properties in the tables. Skips values that another place computes.
 """
 
 import csv
@@ -17,7 +17,7 @@ STEP = re.compile(r'\["([^"]+)"\]|([^.\[\]]+)')
 
 
 class Unknown:
-    """A value that is computed elsewhere."""
+    """A value that another place computes."""
 
     def __repr__(self):
         return "?"
@@ -44,14 +44,14 @@ class Tables:
                 self.effects = list(csv.DictReader(line for line in file if not line.startswith("#")))
 
     def find(self, type):
-        """The rows of a type; of Azure those of the version that the tables have."""
+        """Returns the rows of a type; for Azure, those of the version in the tables."""
         if type in self.types:
             return self.types[type]
         named = [it for it in self.types if it.split("@")[0].lower() == type.lower()]
         return self.types[named[0]] if named else None
 
     def judge(self, type, value):
-        """What is wrong with an object of a type."""
+        """Returns the errors in an object of a type."""
         rows = self.find(type)
         if rows is None:
             return
@@ -255,7 +255,7 @@ def fails(statement, root):
     )
 
 
-# Files: the objects that a file declares, each with its type.
+# Reads the objects that a file declares, each with its type.
 
 
 def objects(text, language):
@@ -281,7 +281,7 @@ def bare(text):
 
 
 def clean(value):
-    """Without the quotes and marks that the parser leaves."""
+    """Removes the quotes and marks that the parser leaves."""
     if isinstance(value, dict):
         return {bare(k): clean(v) for k, v in value.items() if not k.startswith("__")}
     if isinstance(value, list):
@@ -351,7 +351,7 @@ def arm(text):
         return
     resources = whole.get("resources", [])
     for it in resources.values() if isinstance(resources, dict) else resources:
-        # the name of a part begins with those of what it belongs to
+        # The name of a part starts with the name of its owner.
         yield it["type"], {**it, "name": str(it.get("name", "")).rpartition("/")[2]}
 
 

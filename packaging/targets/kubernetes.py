@@ -8,13 +8,13 @@ import yaml
 
 from .table import Row
 
-# What servers add to a pod: such an object is more than a pod, and its own properties matter.
+# Fields that servers add to a pod. An object with them is more than a pod, so its own properties count.
 BEYOND_PODS = {"minReplicas", "containerConcurrency", "supportedModelFormats", "pipelineParallelSize"}
 DEEPEST = 14
 
 
 def documents(place, path):
-    """The YAML documents of a file: in a directory, or at a tag of a git repository."""
+    """Returns the YAML documents of a file in a directory, or at a tag of a git repository."""
     if isinstance(place, tuple):
         repository, tag = place
         told = subprocess.run(
@@ -27,7 +27,7 @@ def documents(place, path):
 
 
 def from_definition(document, source):
-    """(type, rows) of each served version of a custom resource definition."""
+    """Returns (type, rows) for each served version of a custom resource definition."""
     spec = document["spec"]
     for version in spec["versions"]:
         schema = (version.get("schema") or {}).get("openAPIV3Schema")
@@ -83,7 +83,7 @@ def walk(schema, type, path, source, rows, required, depth, lookup=None):
 
 
 def rules(schema):
-    """Conditions in the language of expressions that the API server evaluates, as they are written."""
+    """Returns the conditions that the API server evaluates, unchanged."""
     found = [" ".join(it["rule"].split()) for it in schema.get("x-kubernetes-validations") or ()]
     for word in ("oneOf", "anyOf"):
         alternatives = [it.get("required") for it in schema.get(word) or () if it.get("required")]
@@ -135,7 +135,7 @@ def default(value):
 
 
 class Builtin:
-    """The kinds of `swagger.json` of Kubernetes."""
+    """Returns the kinds in Kubernetes' `swagger.json`."""
 
     def __init__(self, path):
         self.definitions = json.loads(Path(path).read_text(encoding="utf-8"))["definitions"]
@@ -152,7 +152,7 @@ class Builtin:
 
     def rows(self, type, source):
         group, version, kind = type.split("/")[0], *type.split("/")[1].split(" ")
-        # a definition that is no kind of its own is named by its package, like `core/v1 PodSpec`
+        # A definition that is not a kind has its package as a prefix: `core/v1 PodSpec`.
         package = {"core": "core", "": "core"}.get(group, group.split(".")[0])
         schema = self.definitions[f"io.k8s.api.{package}.{version}.{kind}"]
         rows = []

@@ -1,7 +1,7 @@
-"""Real programs that judge files: each returns what it says against one, nothing where it does not know the file.
+"""Runs real programs that check files. Each returns its errors, or nothing if it does not support the file.
 
-A program that is not installed judges nothing. Terraform needs its providers: `TF_CLI_CONFIG_FILE` names a configuration
-with a mirror or with development overrides; plans of Google need no account, as they only make new resources.
+A program that is not installed is skipped. Terraform needs its providers: `TF_CLI_CONFIG_FILE` names a configuration
+with a mirror or with development overrides. Google plans need no account, because they only create new resources.
 """
 
 import json
@@ -111,7 +111,7 @@ def skypilot(text, language):
 
 
 class Definitions:
-    """The schemas of kinds, as an API server would have them: a property that is unknown is refused, as by `--validate`."""
+    """Returns the schemas of kinds like an API server: unknown properties are errors, as with `--validate`."""
 
     def __init__(self, sources, targets):
         self.sources, self.targets, self.schemas = sources, targets, None
@@ -167,7 +167,7 @@ class Definitions:
 
 @cache
 def rule(text):
-    """A rule of the API server, ready to run; nothing where its words are not known here."""
+    """Returns a compiled rule of the API server, or nothing if its functions are not supported here."""
     try:
         import celpy
     except ImportError:

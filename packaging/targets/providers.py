@@ -1,4 +1,4 @@
-"""What the source of a Terraform provider says beyond its published schema: enumerations, bounds, relations.
+"""Reads enumerations, bounds and relations from the source of a Terraform provider, beyond its schema.
 
 `terraform providers schema` leaves these out: they are functions and lists in the provider's own code.
 """
@@ -18,7 +18,7 @@ DEEPEST = 12
 
 
 class Source:
-    """The checked-out source of a provider, and the modules that it uses."""
+    """The source checkout of a provider, with the modules that it uses."""
 
     def __init__(self, root, modules=None):
         self.root, self.modules = Path(root), Path(modules) if modules else None
@@ -30,7 +30,7 @@ class Source:
         return self.packages[directory]
 
     def imported(self, path):
-        """The package of an import path: of the provider itself, or of a module in the cache of Go."""
+        """Returns the package of an import path, from the provider or from Go's module cache."""
         parts = path.split("/")
         inside = self.root.joinpath(*parts[3:])
         if len(parts) > 3 and inside.is_dir():
@@ -47,7 +47,7 @@ class Source:
 
 
 def escape(part):
-    """As the cache of Go modules writes capitals."""
+    """Returns a path with capitals in the form of Go's module cache."""
     return re.sub(r"[A-Z]", lambda it: "!" + it.group().lower(), part)
 
 
@@ -108,7 +108,7 @@ class Reader:
         return [it for it in found if isinstance(it, str)]
 
     def complete(self, value):
-        """The strings of a list; none of them where one is not known."""
+        """Returns the strings of a list, or none if one is unknown."""
         value, found = self.resolve(value), self.strings(value)
         return [it for it in found if it] if isinstance(value, Composite) and len(found) == len(value.items) else []
 

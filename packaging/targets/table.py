@@ -5,19 +5,19 @@ import re
 from dataclasses import dataclass, field, fields, replace
 
 LISTS = ("values", "requires", "conflicts", "exactly_one", "at_least_one", "when", "flags")
-# Longer lists are machines of a region and the like; a table of schemas is no place for them.
+# Longer lists are values such as the machines of a region, which do not belong in schema tables.
 MOST_VALUES = 40
 MOST_PATTERN = 60
 MOST_CONDITION = 300
-# A group of more members is any property of the object: `*`.
+# A group with more members stands for any property of the object: `*`.
 MOST_MEMBERS = 6
-# Between conditions, which are expressions and may have any other sign.
+# The separator between conditions, which are expressions and may contain any other character.
 SPLIT = " ;; "
 
 
 @dataclass
 class Row:
-    """What a schema says of one property. The README of `schema/targets` defines each column."""
+    """The schema of one property. The README of `schema/targets` defines each column."""
 
     type: str
     path: str
@@ -37,7 +37,7 @@ class Row:
     source: str = ""
 
     def mentions(self):
-        """The properties that must be known to write this one."""
+        """Returns the properties that are necessary to write this one."""
         groups = {f"{self.path}.{it}" if self.path else it for group in self.exactly_one for it in group.split("+")}
         return {*self.requires, *self.conflicts, *groups}
 
@@ -46,7 +46,7 @@ COLUMNS = [it.name for it in fields(Row)]
 
 
 def plain(path):
-    """The path without the marks of lists and maps, so that paths of different sources can be compared."""
+    """Returns the path without list and map marks, to compare paths of different sources."""
     return path.replace("[]", "").replace(".*", "")
 
 
@@ -85,7 +85,7 @@ def lift_groups(rows):
 
 
 def common(paths):
-    """The longest path that is above all of them."""
+    """Returns the longest common parent path."""
     parts = [it.split(".")[:-1] for it in paths]
     shared = []
     for step in zip(*parts):
@@ -96,7 +96,7 @@ def common(paths):
 
 
 def choose(rows, patterns):
-    """The rows that the patterns name, with what a writer needs beside them: parents, required properties, relations."""
+    """Returns the rows that match the patterns, with their parents, required properties and relations."""
     wanted = [compile_pattern(it) for it in patterns if not it.startswith("!")]
     banned = [compile_pattern(it[1:]) for it in patterns if it.startswith("!")]
     by_path = {plain(row.path): row for row in rows}
@@ -123,7 +123,7 @@ def choose(rows, patterns):
 
 
 def unmatched(rows, patterns):
-    """The patterns that name nothing: a target that was renamed, or a spelling mistake."""
+    """Returns the patterns without a match: renamed targets or typing errors."""
     paths = [plain(row.path) for row in rows]
     return [
         it for it in patterns if not it.startswith("!") and not any(compile_pattern(it).match(path) for path in paths)
@@ -137,7 +137,7 @@ def cell(name, value):
 
 
 def shorten(row):
-    """Leaves out what is too long to be a fact of a schema."""
+    """Removes values that are too long for a schema table."""
     row.when = [it for it in row.when if len(it) <= MOST_CONDITION]
     if len(row.values) > MOST_VALUES:
         row.values, row.flags = [], [*row.flags, "many"]

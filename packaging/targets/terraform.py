@@ -11,7 +11,7 @@ from pathlib import Path
 
 from .table import Row, plain
 
-# Of every resource; the bindings offer to set them, and the provider does not want that.
+# Properties of every resource that the bindings can set but the provider refuses.
 COMPUTED = ("tags_all", "effective_labels", "terraform_labels")
 SCALARS = {"string": "string", "number": "number", "bool": "bool", "dynamic": "any"}
 
@@ -62,7 +62,7 @@ def from_schema(block, type, source, prefix=""):
 
 
 def members(outer, type, source, path, need):
-    """The members of an attribute that holds objects."""
+    """Returns the members of an attribute with objects."""
     while isinstance(outer, list) and outer[0] in ("list", "set", "map"):
         path += "[]" if outer[0] != "map" else ".*"
         outer = outer[1]
@@ -94,7 +94,7 @@ class Bindings:
 
     def __init__(self, directory):
         directory = Path(directory)
-        # large resources keep their structs in files of their own
+        # Large resources have their structs in separate files.
         self.code = self.text(directory, "js")
         self.types = self.text(directory, "d.ts")
 
@@ -173,7 +173,7 @@ def add_relations(rows, relations):
 
 
 def overlay(rows, facts):
-    """Adds to rows what the source of the provider says of the same properties. Returns the paths that only it knows."""
+    """Adds facts from the provider's source to rows. Returns the paths that only the source has."""
     by_path = {plain(row.path): row for row in rows}
     real = {path: row.path for path, row in by_path.items()}
     for path, fact in facts.items():

@@ -1,21 +1,21 @@
-//! What of a machine pods can have: the rest is kept for the system and the kubelet.
+//! The part of a machine's memory and CPUs that pods can use. The system and the kubelet reserve the rest.
 
-/// Each part of a size with the share of it that is kept: GKE's table of reserved resources for memory in GiB, the most
-/// cautious of the large providers, read in November 2026. <https://cloud.google.com/kubernetes-engine/docs/concepts/plan-node-sizes>
+/// Each part of a machine's memory (GiB), with the share that is reserved. GKE's table is the most cautious of the
+/// large providers, read in November 2026. <https://cloud.google.com/kubernetes-engine/docs/concepts/plan-node-sizes>
 const MEMORY: [(f64, f64); 5] = [(4.0, 0.25), (4.0, 0.20), (8.0, 0.10), (112.0, 0.06), (f64::INFINITY, 0.02)];
 
-/// The same for cores.
+/// The same table for CPU cores.
 const CPUS: [(f64, f64); 4] = [(1.0, 0.06), (1.0, 0.01), (2.0, 0.005), (f64::INFINITY, 0.0025)];
 
 /// Pods are evicted before the last 100 MiB are used.
 const EVICTION_GIB: f64 = 100.0 / 1024.0;
 
-/// GiB that the pods of a machine may ask for together.
+/// Returns the GiB of memory that all pods of a machine may request together.
 pub fn allocatable_gib(machine_gib: f64) -> f64 {
     (machine_gib - kept(machine_gib, &MEMORY) - EVICTION_GIB).max(0.0)
 }
 
-/// CPUs that the pods of a machine may ask for together.
+/// Returns the CPUs that all pods of a machine may request together.
 pub fn allocatable_cpus(machine_cpus: f64) -> f64 {
     machine_cpus - kept(machine_cpus, &CPUS)
 }
@@ -35,7 +35,7 @@ fn kept(of: f64, parts: &[(f64, f64)]) -> f64 {
 mod tests {
     use super::*;
 
-    /// The sums of the table, done by hand.
+    /// The expected values were computed by hand from the table.
     #[test]
     fn a_part_is_kept_for_the_system() {
         let near = |got: f64, expected: f64| assert!((got - expected).abs() < 0.01, "{got} is not {expected}");

@@ -1,11 +1,11 @@
-//! What a pod asks of a machine, and whether a machine has it.
+//! Checks whether a machine has what a pod requests.
 
 use crate::catalog::{Catalog, Machine};
 use crate::inventory::{Fact, Key, Origin, Resource, Role, Value, accelerators};
 
 use super::machines::plain;
 
-/// A number that can be looked up: the same where every bit is.
+/// A number as a lookup key: equal only if all bits are equal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Exact(u64);
 
@@ -19,15 +19,15 @@ impl Exact {
     }
 }
 
-/// What a pod asks of a machine.
+/// The devices, CPUs and memory that a pod requests from a machine.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub struct CapacityRequest {
     pub devices: Exact,
     pub cpus: Option<Exact>,
     pub memory_gib: Option<Exact>,
-    /// Why it takes less than a whole accelerator, where it does.
+    /// Explains why the pod takes less than a whole accelerator; empty if it takes whole ones.
     pub parts: String,
-    /// All its devices are whole ones of one machine.
+    /// True if all devices are whole accelerators of one machine.
     is_on_one_machine: bool,
 }
 
@@ -36,13 +36,13 @@ impl CapacityRequest {
         let number = |key: Key| resource.number(key).map(Exact::of);
         let devices = Exact::of(devices);
         let parts = parts(resource);
-        // Devices of these are seen as one by pods on several machines, or as several where there is one.
+        // Pods on several machines can see joined devices of these vendors as one, or one device as several.
         let several = resource.text(Key::Vendor).is_some_and(accelerators::are_joined);
         let is_on_one_machine = resource.role == Role::Requested && !several && parts.is_empty();
         CapacityRequest { devices, cpus: number(Key::Cpus), memory_gib: number(Key::Memory), parts, is_on_one_machine }
     }
 
-    /// What it asks for beyond what a machine has, and that it therefore never starts there.
+    /// Returns why the pod never starts on this machine: the first request that exceeds the machine.
     pub fn lacks(&self, machine: &Machine<'_>) -> Option<String> {
         let asked = [
             (self.whole_devices(), "accelerators", Some(machine.count)),
@@ -52,12 +52,13 @@ impl CapacityRequest {
         asked.into_iter().find_map(|(asked, what, has)| {
             let (asked, has) = (asked?.get(), has.filter(|has| *has > 0.0)?);
             let (more, name) = (plain(asked), &machine.name);
-            (asked > has)
-                .then(|| format!("the pod asks for {more} {what}, and {name} has {}: it never starts", plain(has)))
+            (asked > has).then(|| {
+                format!("the pod requests {more} {what}, but {name} has only {}: the pod never starts", plain(has))
+            })
         })
     }
 
-    /// The same of all machines of some providers that have an accelerator, where there are any.
+    /// Does the same check against all machines of these providers that have one of the accelerators.
     pub fn beyond_all(&self, catalog: &Catalog, providers: &[&str], accelerators: &[String]) -> Option<String> {
         let pairs = providers.iter().flat_map(|provider| accelerators.iter().map(move |name| (*provider, name)));
         let machines: Vec<Machine<'_>> =
@@ -77,17 +78,17 @@ impl CapacityRequest {
         })?;
         let (whose, names) = (providers.join(", "), accelerators.join(", "));
         Some(format!(
-            "the pod asks for {asked} {what}, and no machine of {whose} with {names} has more than {has}: it never starts"
+            "the pod requests {asked} {what}, but no machine of {whose} with {names} has more than {has}: the pod never starts"
         ))
     }
 
-    /// Devices of which none is a part of one, nor one of a group that spreads over machines.
+    /// Returns the number of devices, if all are whole accelerators on one machine.
     fn whole_devices(&self) -> Option<Exact> {
         self.is_on_one_machine.then_some(self.devices)
     }
 }
 
-/// Why it takes less than a whole accelerator, where it does.
+/// Returns why the resource takes less than a whole accelerator, or an empty string.
 fn parts(resource: &Resource) -> String {
     let shared = resource.number(Key::SharedBy).filter(|pods| *pods > 1.0);
     let shared = shared.map(|pods| format!("{} pods share each", plain(pods)));
@@ -97,8 +98,8 @@ fn parts(resource: &Resource) -> String {
     if all.is_empty() { String::new() } else { format!(" ({})", all.join(", ")) }
 }
 
-/// Why no machine can ever hold a pod: not the one that it is on, nor any that its cloud has with its accelerator. What
-/// runs on hardware of one's own, or where is not known, may well be held.
+/// Returns why a pod can never start: neither its machine nor any machine of its cloud with its accelerator is large
+/// enough. Pods on owned hardware, or in an unknown cloud, are never reported.
 pub(super) fn never_starts(resource: &Resource, catalog: &Catalog) -> Option<String> {
     let is_said = |key: Key| matches!(resource.fact(key).origin(), Some(Origin::Written | Origin::Resolved));
     let provider = resource.text(Key::Provider).filter(|provider| catalog.assumed_clouds().contains(provider))?;
@@ -112,25 +113,25 @@ pub(super) fn never_starts(resource: &Resource, catalog: &Catalog) -> Option<Str
     (!is_open).then(|| request.beyond_all(catalog, &[provider], &[accelerator.to_owned()])).flatten()
 }
 
-/// A machine is large enough for a pod, as far as both are known.
+/// Returns whether a machine is large enough for a pod, as far as both are known.
 pub(super) fn holds(resource: &Resource, machine: &Machine<'_>) -> bool {
     let count = resource.number(Key::AcceleratorCount).unwrap_or(0.0);
     count <= machine.count && CapacityRequest::of(resource, count).lacks(machine).is_none()
 }
 
-/// How many whole accelerators the pod takes; slices count as the part of a device that one of them is.
+/// Returns the number of whole accelerators that the pod takes. A slice counts as its share of a device.
 pub fn devices(resource: &Resource, catalog: &Catalog) -> Result<f64, String> {
     let count = match resource.fact(Key::AcceleratorCount) {
         Fact::Known(known) => known.value.as_number().unwrap_or(1.0),
         Fact::Unknown(unknown) => {
-            return Err(format!("how many accelerators a pod takes is not known: {}", unknown.why));
+            return Err(format!("the number of accelerators that the pod requests is unknown: {}", unknown.why));
         }
         Fact::Absent => 1.0,
     };
     whole_devices(resource, catalog, count)
 }
 
-/// The same for each number that the pod may take; the expected one comes first.
+/// Returns the same for each number that the pod may take, with the expected number first.
 pub fn possible_devices(resource: &Resource, catalog: &Catalog) -> Result<Vec<f64>, String> {
     let candidates = match resource.fact(Key::AcceleratorCount) {
         Fact::Unknown(unknown) => unknown.candidates.as_slice(),
@@ -144,14 +145,14 @@ pub fn possible_devices(resource: &Resource, catalog: &Catalog) -> Result<Vec<f6
 }
 
 fn whole_devices(resource: &Resource, catalog: &Catalog, count: f64) -> Result<f64, String> {
-    // Whoever shares one accelerator with others asks for it as for a whole one.
+    // A pod that shares an accelerator requests it like a whole one.
     let count = count / resource.number(Key::SharedBy).filter(|pods| *pods >= 1.0).unwrap_or(1.0);
     let Some(profile) = resource.text(Key::Slice) else { return Ok(count) };
     let most = match resource.text(Key::Accelerator) {
         Some(accelerator) => catalog.mig(accelerator, profile).map(|slice| slice.max_instances),
-        // What it may be cut from agrees in practice: a profile names its share of the compute.
+        // All devices that have this profile agree in practice: the profile names its share of the compute.
         None => catalog.slices(profile).iter().map(|slice| slice.max_instances).min(),
     };
-    let most = most.ok_or_else(|| format!("no accelerator is known to have slices of {profile}"))?;
+    let most = most.ok_or_else(|| format!("no known accelerator has slices of {profile}"))?;
     Ok(count / f64::from(most))
 }

@@ -1,11 +1,11 @@
-//! Commitments for accelerators alone: they pay for those of the machines that run in their region, up to their number.
+//! Commitments for accelerators only. They cover the accelerators of machines in their region, up to their number.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::inventory::{Fact, Inventory, Key, Known, Origin, Purchase, Range, Resource, Role};
 
-/// Takes the accelerators that machines use away from the commitments that pay for them.
+/// Subtracts the accelerators that machines use from the commitments that cover them.
 pub(super) fn settle_commitments(inventory: &mut Inventory) {
     let mut waiting: HashMap<Covered, Vec<(usize, f64)>> = HashMap::new();
     for (at, machine) in inventory.resources.iter().enumerate().filter(|(_, it)| is_by_the_hour(it)) {
@@ -45,7 +45,7 @@ fn pay(inventory: &mut Inventory, commitment: usize, left: f64, machines: &[usiz
     }
 }
 
-/// What a commitment and the machines that it pays for have in common.
+/// The fields that a commitment and the machines that it covers have in common.
 #[derive(PartialEq, Eq, Hash)]
 struct Covered {
     root: Option<Arc<str>>,
@@ -71,7 +71,7 @@ fn is_by_the_hour(it: &Resource) -> bool {
     it.role == Role::Rented && it.is_added() && it.purchase() == Some(Purchase::OnDemand)
 }
 
-/// All of them together.
+/// Returns the accelerators of all instances of the resource together.
 fn accelerators(it: &Resource) -> Option<f64> {
     let used = it.count.value()?.expected * it.number(Key::AcceleratorCount)?;
     Some(used).filter(|used| *used > 0.0)

@@ -1,8 +1,8 @@
-//! What is deployed together: which of the many independent things of one tree a resource belongs to.
+//! Decides which resources are deployed together, in a tree with many independent projects.
 //!
-//! Being neighbours proves nothing. A pod and a pool belong together where one thing applies both (a root, a chart, a
-//! kustomization), where the pool stands in a folder around the pod, or where a folder has its pools in one part and its
-//! pods in another. Parts that each have their own are independent, and nothing joins them.
+//! A shared parent folder proves nothing. A pod and a pool belong together in three cases: one root, chart or
+//! kustomization applies both; the pool is in a folder above the pod; or one subfolder has the pools and another the
+//! pods. Subfolders with pools and pods of their own are independent.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
@@ -11,10 +11,10 @@ use crate::catalog::{AWS, AZURE, GCP};
 use crate::inventory::{Home, Inventory, LinkKind, Resource, Role};
 use crate::source::{Sources, join, parent};
 
-/// Kustomizations name each other less deep than this, and less often.
+/// The limit on the kustomizations that gpulint follows from one folder. Real ones stay far below it.
 const MOST_REACHED: usize = 10_000;
 
-/// Notes of every resource where it is deployed from.
+/// Sets for each resource the folder and the tools that deploy it.
 pub(super) fn settle_homes(inventory: &mut Inventory, sources: &Sources) {
     let paths: Vec<String> = inventory.resources.iter().map(|it| sources.path(sources.origin(it.span).file)).collect();
     for (resource, path) in inventory.resources.iter_mut().zip(&paths) {
@@ -61,10 +61,10 @@ pub(super) fn settle_homes(inventory: &mut Inventory, sources: &Sources) {
     }
 }
 
-/// More files of Terraform than any root has.
+/// The limit on Terraform files per folder. Real roots have fewer.
 const MOST_FILES: usize = 200;
 
-/// The clouds for which Terraform in that very folder configures a provider.
+/// Returns the clouds for which Terraform files in this folder configure a provider.
 fn clouds_in(sources: &Sources, folder: &str) -> Arc<[String]> {
     let entries = sources.tree().list(folder).into_iter();
     let files = entries.filter(|entry| !entry.is_directory && entry.name.ends_with(".tf")).take(MOST_FILES);
@@ -74,7 +74,7 @@ fn clouds_in(sources: &Sources, folder: &str) -> Arc<[String]> {
     clouds.into_iter().collect()
 }
 
-/// `provider "azurerm" {`
+/// Returns the cloud of a line such as `provider "azurerm" {`.
 fn cloud_of(line: &str) -> Option<String> {
     let name = line.strip_prefix("provider")?.trim_start().strip_prefix('"')?.split('"').next()?;
     Some(match name {
@@ -87,7 +87,7 @@ fn cloud_of(line: &str) -> Option<String> {
 
 const KUSTOMIZATIONS: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
 
-/// The files that a kustomization names, and those that the kustomizations name that it names.
+/// Returns the files that a kustomization names, directly or through other kustomizations.
 fn reach(sources: &Sources, folder: &str) -> Vec<String> {
     let mut files = Vec::new();
     let mut seen: HashSet<String> = HashSet::from([folder.to_owned()]);
@@ -108,7 +108,7 @@ fn reach(sources: &Sources, folder: &str) -> Vec<String> {
     files
 }
 
-/// What a line of a kustomization names: `- ../base`, `- path: patch.yaml`, `path: patch.yaml`.
+/// Returns the path that a line of a kustomization names: `- ../base`, `- path: patch.yaml`, `path: patch.yaml`.
 fn named(line: &str) -> Option<&str> {
     let line = line.trim();
     let item = line.strip_prefix("- ").map(str::trim_start);
@@ -117,12 +117,12 @@ fn named(line: &str) -> Option<&str> {
     (!path.is_empty() && !path.contains([' ', ':'])).then_some(path)
 }
 
-/// A folder and all around it, the root of the tree last.
+/// Iterates over a folder and all its parents; the root of the tree comes last.
 pub(super) fn around(folder: &str) -> impl Iterator<Item = &str> {
     std::iter::successors(Some(folder), |folder| (!folder.is_empty()).then(|| parent(folder)))
 }
 
-/// The innermost folder around both.
+/// Returns the innermost folder that contains both.
 fn common<'f>(one: &'f str, other: &str) -> &'f str {
     around(one).find(|folder| is_within(other, folder)).unwrap_or_default()
 }
@@ -131,27 +131,27 @@ pub(super) fn is_within(folder: &str, outer: &str) -> bool {
     outer.is_empty() || folder.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// The part of a folder that another one lies in, as a path; the folder itself where it is the same.
+/// Returns the subfolder of `folder` that contains `inner`, as a path. Returns `folder` itself if both are equal.
 fn part_of<'f>(folder: &str, inner: &'f str) -> &'f str {
     let start = if folder.is_empty() { 0 } else { folder.len() + 1 };
     let length = inner.get(start..).map_or(0, |rest| rest.find('/').unwrap_or(rest.len()));
     inner.get(..start + length).unwrap_or(inner)
 }
 
-/// How near two homes are; the greater, the nearer.
+/// How close two homes are. A greater value is closer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Nearness {
     applied_together: bool,
     depth: usize,
 }
 
-/// What the folders of a tree hold.
+/// The subfolders with pools and pods, for each folder of a tree.
 #[derive(Debug, Default)]
 pub(super) struct HomeIndex {
     held: HashMap<String, FolderParts>,
 }
 
-/// The parts of a folder, by their paths, that hold pools and pods.
+/// The subfolders, by path, that contain pools and pods.
 #[derive(Debug, Default)]
 struct FolderParts {
     pools: BTreeSet<String>,
@@ -173,8 +173,8 @@ impl HomeIndex {
         homes_by_folder
     }
 
-    /// The folder around a pool in which all pods belong together with it: the innermost that has pods at all, where they have
-    /// no pools of their own.
+    /// Returns the folder around a pool whose pods all belong to the pool. This is the innermost folder that has pods,
+    /// provided that these pods have no other pools.
     pub(super) fn folder_of_pods<'h>(&self, pool: &'h Home) -> Option<&'h str> {
         let at = around(&pool.folder).find(|at| self.held.get(*at).is_some_and(|held| !held.pods.is_empty()))?;
         let held = self.held.get(at)?;
@@ -184,7 +184,8 @@ impl HomeIndex {
         (is_around || apart()).then_some(at)
     }
 
-    /// Why a pool and a pod belong together, if they do. `named` says that both write a name that somebody chose.
+    /// Returns why a pool and a pod belong together, if they do. `named` is true if both contain a name that the user
+    /// chose.
     pub(super) fn why(&self, pool: &Home, pod: &Home, named: bool) -> Option<(Nearness, Arc<str>)> {
         let at = common(&pod.folder, &pool.folder);
         let near = |applied_together| Nearness {
@@ -195,20 +196,20 @@ impl HomeIndex {
             return Some((near(true), shared.clone()));
         }
         let why: String = if *pool.folder == *at && *pod.folder == *at {
-            format!("both stand in `{}`", shown(at))
+            format!("both are in `{}`", shown(at))
         } else if *pool.folder == *at {
-            format!("the pool stands in `{}`, around the pod", shown(at))
+            format!("the pool is in `{}`, a folder above the pod", shown(at))
         } else {
             let held = self.held.get(at)?;
             let (pools, pods) = (part_of(at, &pool.folder), part_of(at, &pod.folder));
             if *pod.folder == *at && held.pools.len() == 1 {
-                format!("only `{pools}` has pools, below the pod")
+                format!("`{pools}` is the only folder below the pod that has pools")
             } else if *pod.folder == *at {
-                named.then(|| format!("the pod names a pool of `{pools}`, below it"))?
+                named.then(|| format!("the pod names a pool that is in `{pools}`, a folder below the pod"))?
             } else {
                 let apart = !held.pods.contains(pools) && !held.pools.contains(pods);
                 let is_clear = named || (held.pods.len() == 1 && held.pools.len() == 1);
-                (apart && is_clear).then(|| format!("`{pools}` holds pools and `{pods}` pods of one thing"))?
+                (apart && is_clear).then(|| format!("`{pools}` has only pools and `{pods}` has only pods"))?
             }
         };
         Some((near(false), why.into()))
@@ -233,7 +234,7 @@ mod tests {
         Sources::new(MemoryTree::new().with("a", "")).open("a").unwrap()
     }
 
-    /// Whether a pool and a pod are joined in a tree that has pools and pods in these folders.
+    /// Returns whether a pool and a pod match in a tree with pools and pods in these folders.
     fn joined(pools: &[&str], pods: &[&str], pool: &str, pod: &str, named: bool) -> bool {
         let span = Span::new(file(), 0, 0);
         let resource = |role: Role, folder: &&str| {

@@ -1,11 +1,11 @@
-//! Machines that one block makes by its count: each is a resource, and together they may do one work.
+//! Counts the machines that one block creates with its count. Each is a resource, and together they may do one job.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::inventory::{Fact, Inventory, Key, Origin, Resource, Role, RunId, Value};
 
-/// Tells each machine how many like it its block makes.
+/// Sets on each machine the number of equal machines that its block creates.
 pub(super) fn count_instances(inventory: &mut Inventory) {
     let is_one = |it: &Resource| it.role == Role::Rented && it.declared.block != it.declared.address;
     let block = |it: &Resource| (it.run.clone(), it.declared.block.clone());

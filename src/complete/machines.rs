@@ -1,4 +1,4 @@
-//! What follows from a machine: its accelerators, CPUs and memory; and which resources have to do with accelerators.
+//! Derives facts from a machine type: accelerators, CPUs and memory. Also decides which resources are relevant.
 
 use std::sync::Arc;
 
@@ -15,24 +15,24 @@ use super::pools::link_pools;
 use super::purposes::infer_purposes;
 use super::shared_limits::{limits_of_clusters, share_limits};
 
-/// Resources that were left out because nothing is known about their machine.
+/// Resources that gpulint left out, because their machine type is unknown.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct LeftOut {
     pub unknown_machines: Vec<UnknownMachine>,
 }
 
-/// A machine type that could not be known, and which nothing else marks as one with accelerators.
+/// A machine type that is unknown, on a resource that nothing else marks as one with accelerators.
 #[derive(Debug, Clone, PartialEq)]
 pub struct UnknownMachine {
     pub address: String,
-    /// The end of the address that names one of several runs of a Terraform root: ` (dev.tfvars)`.
+    /// The end of the address that names one of several deployments of a Terraform root: ` (dev.tfvars)`.
     pub run: String,
     pub span: Span,
     pub why: Arc<str>,
 }
 
-/// Completes every resource with what follows from its machine and its pool, and removes those without accelerators.
-/// Doing it again changes nothing.
+/// Adds to each resource the facts of its machine and its pool, and removes resources without accelerators. A second
+/// call changes nothing.
 pub fn complete_machines(inventory: &mut Inventory, catalog: &Catalog, defaults: &Defaults) -> LeftOut {
     let mut left_out = LeftOut::default();
     let completion = Completion { catalog, defaults };
@@ -63,7 +63,7 @@ pub fn complete_machines(inventory: &mut Inventory, catalog: &Catalog, defaults:
     left_out
 }
 
-/// The end of an address that says which run of a Terraform root it is of.
+/// Returns the end of an address that names the deployment of a Terraform root.
 fn run_in_address(resource: &Resource) -> &str {
     let is_of_root = resource.front_end == FrontEnd::Terraform;
     let rest = resource.address.strip_prefix(&*resource.declared.address).filter(|_| is_of_root);
@@ -75,7 +75,7 @@ struct Completion<'c> {
     defaults: &'c Defaults,
 }
 
-/// What the name of a machine says about a resource.
+/// The conclusion from a machine name about a resource.
 enum Verdict {
     Carries,
     Plain,
@@ -83,7 +83,7 @@ enum Verdict {
 }
 
 impl Completion<'_> {
-    /// Writes names as the catalog does.
+    /// Replaces names by the names of the catalog.
     fn names(&self, resource: &mut Resource) {
         self.rewrite(resource, Key::Accelerator, |name| {
             self.catalog.accelerator(name).map(|known| known.name.to_owned())
@@ -109,7 +109,7 @@ impl Completion<'_> {
         resource.set(key, fact);
     }
 
-    /// Whether a rented machine carries accelerators, or may; fills in what follows.
+    /// Returns whether a provisioned machine has accelerators, or may have some, and adds the derived facts.
     fn rented(&self, resource: &mut Resource, left_out: &mut LeftOut) -> bool {
         let asked = asked_for(resource);
         let machine = resource.fact(Key::Machine).clone();
@@ -127,15 +127,15 @@ impl Completion<'_> {
             Verdict::Carries => true,
             Verdict::Plain => asked,
             Verdict::Unknown(why) if is_named(resource) => {
-                // Whether it can carry them is not known either.
+                // It is also unknown whether the machine type can have accelerators.
                 let span = machine.span().unwrap_or(resource.span);
                 resource.set(Key::Impossible, Fact::unknown(why, span));
                 true
             }
             Verdict::Unknown(_) if speaks_of_accelerators(resource) => true,
-            // There are none of it, whichever machine it would be.
+            // The resource has no instances, so its machine type does not matter.
             Verdict::Unknown(_) if resource.is_switched_off() => false,
-            // An example is deployed by nobody: it matters if it names accelerators.
+            // No deployment applies an example. It is relevant only if it names accelerators.
             Verdict::Unknown(_) if resource.counted == Counted::Example => false,
             Verdict::Unknown(why) => {
                 left_out.unknown_machines.push(UnknownMachine {
@@ -149,7 +149,7 @@ impl Completion<'_> {
         }
     }
 
-    /// Who made the accelerators, or all that they may be.
+    /// Returns the vendor of the accelerators, known or common to all candidates.
     fn vendor(&self, resource: &Resource) -> Option<String> {
         if let Some(said) = resource.text(Key::Vendor) {
             return Some(said.to_ascii_lowercase());
@@ -165,7 +165,7 @@ impl Completion<'_> {
         vendors.all(|other| other.as_ref() == Some(&first)).then_some(first)
     }
 
-    /// The cloud of a machine, or of all machines that it may be.
+    /// Returns the cloud of a machine type, or of all its candidates.
     fn provider_of(&self, machine: &Fact<Value>) -> Option<&str> {
         let names: Vec<&Value> = match machine {
             Fact::Known(known) => vec![&known.value],
@@ -190,7 +190,7 @@ impl Completion<'_> {
             }
             Recognized::Family { accelerator, .. } => {
                 if let Some(accelerator) = accelerator {
-                    let why = format!("no machine is known by the name {name}, and this is what its family has");
+                    let why = format!("machine type {name} is unknown: this is the accelerator of its family");
                     let origin = machine.origin.clone().weakest(Origin::Inferred(why.into()));
                     follow(resource, Key::Accelerator, Value::text(accelerator), &Known { origin, ..machine.clone() });
                     self.memory(resource);
@@ -211,7 +211,7 @@ impl Completion<'_> {
         }
     }
 
-    /// A machine that carries what is named apart from it.
+    /// Handles a machine type whose accelerators are attached separately.
     fn host(&self, resource: &mut Resource, machine: &Known<Value>, name: &str, host: Host) -> Verdict {
         if !asked_for(resource) {
             return Verdict::Plain;
@@ -231,20 +231,20 @@ impl Completion<'_> {
         Verdict::Carries
     }
 
-    /// What the text asks for beside a machine that has accelerators built in must be what it has.
+    /// Returns why the requested accelerators contradict the accelerators that are built into the machine.
     fn contradiction(&self, resource: &Resource, machine: &Machine<'_>) -> Option<String> {
         let has = || format!("{} carries {} {}", machine.name, plain(machine.count), machine.accelerator);
         let asked = resource.text(Key::Accelerator)?;
         if asked != machine.accelerator {
-            return Some(format!("{} and cannot take {asked}", has()));
+            return Some(format!("{}, so {asked} cannot be attached", has()));
         }
         let count = resource.number(Key::AcceleratorCount)?;
-        // The part of a device that a machine has is one device to whoever asks for it.
+        // A machine may have a part of a device, and the configuration requests it as one device.
         let is_it = count == machine.count || (count == 1.0 && machine.count < 1.0);
         (!is_it && count > 0.0).then(|| format!("{}, not {}", has(), plain(count)))
     }
 
-    /// A machine that is one of several.
+    /// Handles a resource whose machine type is one of several.
     fn one_of(&self, resource: &mut Resource, machine: &Unknown<Value>) -> Verdict {
         let provider = resource.text(Key::Provider).unwrap_or_default().to_owned();
         let names: Vec<&str> = machine.candidates.iter().filter_map(Value::as_text).collect();
@@ -266,7 +266,7 @@ impl Completion<'_> {
         Verdict::Carries
     }
 
-    /// The machines that also have what the text says of their accelerators and processors, where that leaves some out.
+    /// Returns the machines that match the accelerators and processors of the configuration, if that excludes some.
     fn narrowed<'m>(
         &self,
         resource: &mut Resource,
@@ -299,7 +299,7 @@ impl Completion<'_> {
         left
     }
 
-    /// Sets a fact in which all candidates agree, or else names what it may be.
+    /// Sets a fact to the value that all candidates share, or else lists the possible values.
     fn common(
         &self,
         resource: &mut Resource,
@@ -324,14 +324,15 @@ impl Completion<'_> {
         resource.set(key, fact);
     }
 
-    /// Whoever asks for a number of accelerators and for no machine gets any that the provider has with so many.
+    /// A resource that sets a number of accelerators and no machine type gets any machine type of the provider with
+    /// that number.
     fn any_machine(&self, resource: &mut Resource) -> Option<Verdict> {
         let provider = resource.text(Key::Provider)?.to_owned();
         let Fact::Known(count) = resource.fact(Key::AcceleratorCount).clone() else { return None };
         let wanted = count.value.as_number()?;
         let machines = self.catalog.machines().filter(|it| it.provider == *provider && it.count == wanted);
         let candidates: Vec<Value> = machines.map(|it| Value::text(&*it.name)).collect();
-        let why = format!("it takes any machine with {} accelerators", plain(wanted));
+        let why = format!("any machine type with {} accelerators fits", plain(wanted));
         let machine = Unknown { span: count.span, why: why.into(), candidates };
         if machine.candidates.is_empty() {
             return None;
@@ -352,7 +353,7 @@ impl Completion<'_> {
             && !is_named
             && unknown.candidates.is_empty()
         {
-            // A number that a variable may leave at none.
+            // A variable may set the number to zero.
             return Verdict::Unknown(unknown.why.clone());
         }
         let is_limited = resource.limits.iter().any(|limit| limit.of == Limited::Accelerators);
@@ -365,7 +366,8 @@ impl Completion<'_> {
         Verdict::Carries
     }
 
-    /// How many machines the limits of a pool leave room for: of those that it may be, the smallest may be most.
+    /// Returns how many machines the limits of a pool allow. Of several possible types, the smallest may allow the
+    /// most.
     fn limits(&self, resource: &mut Resource) {
         let Some(span) = resource.limits.iter().find_map(|limit| limit.most.span()) else { return };
         let provider = resource.text(Key::Provider).unwrap_or_default();
@@ -381,7 +383,7 @@ impl Completion<'_> {
         };
         let most = machines.iter().map(|machine| within(&resource.limits, machine)).reduce(f64::max);
         let most = most.or_else(|| {
-            // Of machines that nobody names, only their accelerators are known.
+            // If no machine type is named, only the accelerators of the machines are known.
             let each = resource.number(Key::AcceleratorCount).filter(|each| *each > 0.0)?;
             let limit = resource.limits.iter().find(|limit| limit.of == Limited::Accelerators)?;
             Some((limit.most.value()? / each).floor())
@@ -392,19 +394,21 @@ impl Completion<'_> {
                 Fact::known(Range { floor: 0.0, expected: 0.0, ceiling: most }, span, Origin::Written)
             }
             Some(_) => {
-                let why = resource.limits.iter().find_map(|limit| limit.most.why()).unwrap_or("its limit is not known");
+                let why = resource.limits.iter().find_map(|limit| limit.most.why()).unwrap_or("its limit is unknown");
                 Fact::unknown(why.to_owned(), span)
             }
-            None => Fact::unknown("its limit is known, and what a machine has is not".to_owned(), span),
+            None => {
+                Fact::unknown("the limit is known, but the number of accelerators per machine is not".to_owned(), span)
+            }
         };
     }
 
-    /// EFA is a network of AWS, and only some of its machines have so many interfaces of it.
+    /// EFA is an AWS network, and only some AWS machine types have this number of EFA interfaces.
     fn by_network(&self, resource: &mut Resource) {
         let Fact::Known(asked) = resource.fact(Key::EfaInterfaces).clone() else { return };
         let Some(interfaces) = asked.value.as_number().filter(|it| *it > 0.0) else { return };
         if resource.fact(Key::Provider).is_absent() {
-            let origin = Origin::Inferred("EFA is a network of AWS".into());
+            let origin = Origin::Inferred("EFA is an AWS network".into());
             resource.set(Key::Provider, Fact::known(Value::text(AWS), asked.span, origin));
         }
         if !resource.fact(Key::Machine).is_absent() || resource.text(Key::Provider) != Some(AWS) {
@@ -421,7 +425,7 @@ impl Completion<'_> {
         };
         let machines: Vec<Machine<'_>> = self.catalog.machines_of(AWS).filter(suits).collect();
         let names: Vec<Value> = machines.iter().map(|machine| Value::text(&*machine.name)).collect();
-        let why: Arc<str> = format!("a machine with {} interfaces of EFA", plain(interfaces)).into();
+        let why: Arc<str> = format!("a machine type with {} EFA interfaces", plain(interfaces)).into();
         let fact = match names.as_slice() {
             [] => return,
             [only] => Fact::known(only.clone(), asked.span, Origin::Inferred(why)),
@@ -473,7 +477,7 @@ impl Completion<'_> {
         self.memory(resource);
     }
 
-    /// Where of the machines that a pod may run on only one can hold it, it is that one.
+    /// If only one of the possible machine types can hold the pod, that type is used.
     fn only_large_enough(&self, resource: &mut Resource, provider: &str) {
         let Fact::Unknown(unknown) = resource.fact(Key::Machine).clone() else { return };
         let names: Vec<&str> = unknown.candidates.iter().filter_map(Value::as_text).collect();
@@ -487,7 +491,7 @@ impl Completion<'_> {
         }
     }
 
-    /// A MIG profile that only one accelerator has tells the accelerator.
+    /// If only one accelerator has a MIG profile, the profile determines the accelerator.
     fn slice(&self, resource: &mut Resource) {
         let Fact::Known(profile) = resource.fact(Key::Slice).clone() else { return };
         if !resource.fact(Key::Accelerator).is_absent() {
@@ -498,7 +502,7 @@ impl Completion<'_> {
         let fact = match names.as_slice() {
             [] => return,
             [only] => {
-                let why = format!("only {only} has slices of {}", profile.value);
+                let why = format!("{only} is the only accelerator that has slices of {}", profile.value);
                 Fact::known(only.clone(), profile.span, Origin::Inferred(why.into()))
             }
             _ => {
@@ -509,7 +513,7 @@ impl Completion<'_> {
         resource.set(Key::Accelerator, fact);
     }
 
-    /// Memory of the accelerator, where the accelerator is known.
+    /// Sets the memory of the accelerator, if the accelerator is known.
     fn memory(&self, resource: &mut Resource) {
         let Fact::Known(accelerator) = resource.fact(Key::Accelerator).clone() else { return };
         let known = accelerator.value.as_text().and_then(|name| self.catalog.accelerator(name));
@@ -518,11 +522,11 @@ impl Completion<'_> {
         }
     }
 
-    /// The region that prices it, where the text names none.
+    /// Sets the region for the price, if the configuration sets none.
     fn place(&self, resource: &mut Resource) {
         let Some(provider) = resource.text(Key::Provider).map(str::to_owned) else { return };
         if !resource.fact(Key::Region).is_absent() {
-            // The provider may have become known only now.
+            // The provider may be known only since the previous step.
             self.rewrite(resource, Key::Region, |region| self.catalog.region(&provider, region).map(str::to_owned));
             return;
         }
@@ -534,25 +538,25 @@ impl Completion<'_> {
         let configured = self.defaults.region.as_deref();
         match configured.and_then(|region| self.catalog.region(provider, region)) {
             Some(region) => (region.to_owned(), "defaults.region"),
-            None => (self.catalog.base_region(provider).to_owned(), "the base region of the provider"),
+            None => (self.catalog.base_region(provider).to_owned(), "the provider's base region"),
         }
     }
 }
 
-/// An accelerator, or how many, stands in the text.
+/// Returns whether the configuration sets an accelerator or a number of accelerators.
 fn is_named(resource: &Resource) -> bool {
     names_accelerator(resource) || resource.number(Key::AcceleratorCount).is_some_and(|count| count > 0.0)
 }
 
-/// Accelerators are asked for by name or number, and not none of them.
+/// Returns whether the configuration requests accelerators by name or number, and more than zero.
 fn asked_for(resource: &Resource) -> bool {
     let none = resource.number(Key::AcceleratorCount) == Some(0.0);
     let named = names_accelerator(resource) || !resource.fact(Key::AcceleratorCount).is_absent();
     named && !none
 }
 
-/// Something is said about the accelerator. Where one thing that cannot be seen, a template, would tell of it and of the
-/// machine, there may be none.
+/// Returns whether the configuration sets something about the accelerator. If one unreadable template decides both
+/// accelerator and machine type, there may be no accelerator.
 fn names_accelerator(resource: &Resource) -> bool {
     match (resource.fact(Key::Accelerator), resource.fact(Key::Machine)) {
         (Fact::Absent, _) => false,
@@ -562,7 +566,7 @@ fn names_accelerator(resource: &Resource) -> bool {
 }
 
 fn describe(resource: &mut Resource, from: &Known<Value>, machine: &Machine<'_>, catalog: &Catalog) {
-    // What a machine has built in is so, whatever the text says beside it.
+    // Accelerators that are built into a machine override the configuration.
     let fact = |value: Value| Fact::Known(Known { value, ..from.clone() });
     resource.set(Key::Accelerator, fact(Value::text(&*machine.accelerator)));
     resource.set(Key::AcceleratorCount, fact(Value::Number(machine.count)));
@@ -576,14 +580,14 @@ fn describe(resource: &mut Resource, from: &Known<Value>, machine: &Machine<'_>,
     }
 }
 
-/// Sets a fact that follows from another, where the text does not say it itself.
+/// Sets a fact that follows from another one, unless the configuration sets it.
 fn follow(resource: &mut Resource, key: Key, value: Value, from: &Known<Value>) {
     if resource.fact(key).is_absent() {
         resource.set(key, Fact::Known(Known { value, ..from.clone() }));
     }
 }
 
-/// How many of a machine all limits together leave room for; what is not known of the machine limits nothing.
+/// Returns how many machines of this type all limits together allow. Unknown properties of the machine limit nothing.
 pub fn within(limits: &[Limit], machine: &Machine<'_>) -> f64 {
     let room = |limit: &Limit| {
         let each = match limit.of {
@@ -604,7 +608,8 @@ fn impossible(resource: &mut Resource, why: String) {
     resource.set(Key::Impossible, fact);
 }
 
-/// How many machine types it may take, where all of them are named. A pattern stands for any number of them.
+/// Sets the number of machine types that the resource accepts, if all are named. A pattern stands for any number of
+/// types.
 fn machine_types(resource: &mut Resource) {
     let is_one = |value: &Value| value.as_text().is_some_and(|name| !name.contains('*') && !name.is_empty());
     let machine = resource.fact(Key::Machine).clone();
@@ -617,7 +622,7 @@ fn machine_types(resource: &mut Resource) {
     };
     if resource.flag(Key::Flexible) == Some(true)
         && resource.fact(Key::MachineTypes).is_absent()
-        // a family of machines is no machine type
+        // A family of machines is not a machine type.
         && (number > 1 || resource.fact(Key::AcceleratorCount).value().is_some())
         && let Some(span) = machine.span()
     {
@@ -630,21 +635,21 @@ fn machine_types(resource: &mut Resource) {
 
 fn infer_provider(resource: &mut Resource, provider: &str, machine: &Fact<Value>) {
     let why = match machine.value() {
-        Some(name) => format!("{name} is a machine of {provider}"),
-        None => format!("the machine is one of {provider}"),
+        Some(name) => format!("{name} is a machine type of {provider}"),
+        None => format!("the machine type is one of {provider}"),
     };
     let span = machine.span().unwrap_or(resource.span);
     resource.set(Key::Provider, Fact::known(Value::text(provider), span, Origin::Inferred(why.into())));
 }
 
-/// A folder whose Terraform is for another cloud has nothing to do with the machines of this one.
+/// If the Terraform files of a folder configure another cloud, its resources cannot use machines of this one.
 fn may_be_of(resource: &Resource, provider: &str) -> bool {
     let clouds = &resource.home.clouds;
     let names = |cloud: &str| clouds.iter().any(|it| it == cloud);
     names(provider) || ![AWS, AZURE, GCP].into_iter().any(names)
 }
 
-/// The provider of all rented machines, if it is only one.
+/// Returns the provider of all provisioned machines, if there is only one.
 fn only_provider(inventory: &Inventory) -> Option<String> {
     let rented = inventory.resources.iter().filter(|resource| resource.role == Role::Rented);
     let mut providers: Vec<&str> = rented.filter_map(|resource| resource.text(Key::Provider)).collect();
@@ -656,7 +661,7 @@ fn only_provider(inventory: &Inventory) -> Option<String> {
     }
 }
 
-/// Its name, labels or taints say that it is about accelerators.
+/// Returns whether the name, labels or taints of a resource refer to accelerators.
 fn speaks_of_accelerators(resource: &Resource) -> bool {
     accelerators::are_in_name(&resource.address)
         || resource.selector.taints.iter().any(|taint| accelerators::are_in_name(&taint.key))
@@ -666,7 +671,7 @@ fn speaks_of_accelerators(resource: &Resource) -> bool {
         })
 }
 
-/// Chips of a topology: `2x2x4` has 16.
+/// Returns the number of chips in a topology: `2x2x4` has 16.
 fn chips(topology: &str) -> Option<f64> {
     let mut product: f64 = 1.0;
     for side in topology.split('x') {
@@ -675,7 +680,7 @@ fn chips(topology: &str) -> Option<f64> {
     Some(product).filter(|product| *product >= 1.0)
 }
 
-/// A number without needless decimals.
+/// Formats a number without needless decimals.
 pub fn plain(number: f64) -> String {
     let rounded = (number * 1e6).round() / 1e6;
     format!("{rounded}")

@@ -1,18 +1,18 @@
-//! The second half of reading: what follows from facts together, once all text is read.
+//! The second half of reading: facts that follow from several files together.
 //!
-//! Front ends see one object at a time. Here the inventory is finished, in an order that matters:
+//! Each front end reads one object at a time. This module then completes the inventory, in this order:
 //!
-//! 1. runs are settled, and each resource learns whether sums count it;
-//! 2. labels by which people declare a fact are read: what is declared is stronger than what is recognized; what the settings
-//!    say of traffic fills in the rest;
-//! 3. each resource learns where it is deployed from, which decides what may be joined;
-//! 4. machines tell their accelerators, CPUs and memory; what rents none is left out;
-//! 5. pods are joined to their pools, and pools learn from their pods what they are for;
-//! 6. providers and regions that the text leaves open are inferred, or assumed and marked so;
-//! 7. files that hold no resource are searched for what stands beside them: queues, quotas, metrics.
+//! 1. Finalize the deployments, and set for each resource whether totals count it.
+//! 2. Read the labels with which users declare facts. A declared fact overrides a recognized one. The traffic settings
+//! fill in the rest.
+//! 3. Set for each resource where it is deployed from, which decides the possible pod-to-pool matches.
+//! 4. Derive accelerators, CPUs and memory from machine types, and leave out resources without accelerators.
+//! 5. Match pods to their pools, and derive the purpose of each pool from its pods.
+//! 6. Infer missing providers and regions, or assume them and mark them as assumed.
+//! 7. Search files without resources for related components: queues, quotas, metrics.
 //!
-//! It asks no price. What it leaves does not change any more, but for one thing that only prices tell: which of two
-//! alternatives sums count (`pricing::count_dearer`).
+//! This module uses no prices. Its result is final, except for the choice between alternatives, which needs prices
+//! (`pricing::count_dearer`).
 
 mod allocatable;
 mod capacity;
@@ -39,30 +39,30 @@ pub use capacity::{CapacityRequest, Exact, devices, possible_devices};
 pub use machines::{LeftOut, UnknownMachine, complete_machines, plain, within};
 pub use traffic::{ResourceFilter, Traffic};
 
-/// What stands for what the text leaves open, and is then marked as assumed.
+/// Values that replace missing settings. Facts that use them are marked as assumed.
 #[derive(Debug, Clone, Default)]
 pub struct Defaults {
     pub provider: Option<String>,
     pub region: Option<String>,
-    /// Of pods that name none.
+    /// The accelerator of pods that name none.
     pub accelerator: Option<String>,
 }
 
-/// What an inventory is finished with.
+/// The inputs for the completion of an inventory.
 pub struct Tools<'a> {
     pub catalog: &'a Catalog,
     pub defaults: &'a Defaults,
     pub runs: &'a runs::RunOptions,
-    /// Labels by which the user's workloads declare a fact.
+    /// The labels with which the user's workloads declare facts.
     pub declaring_labels: &'a BTreeMap<String, String>,
-    /// What the settings say of the traffic of servers.
+    /// The traffic of servers, from the settings.
     pub traffic: &'a [Traffic],
-    /// The day that the dates of labels are compared with.
+    /// The day with which dates in labels are compared.
     pub today: Option<Date>,
 }
 
-/// Finishes an inventory, and says what was left out of it. `plain` are those of the files at `paths`, sorted, that are
-/// known to hold no sign of anything.
+/// Completes an inventory, and returns what was left out. `plain` lists the files among the sorted `paths` that contain
+/// no related components.
 pub fn complete(
     inventory: &mut Inventory,
     sources: &Sources,
@@ -71,7 +71,7 @@ pub fn complete(
     tools: &Tools<'_>,
 ) -> LeftOut {
     runs::complete(inventory, tools.runs);
-    // What a program keeps as a copy is nobody's to mend.
+    // Users cannot fix files that a program keeps as copies.
     let is_copy = |span: Span| runs::is_copy(&sources.path(span.file));
     inventory.diagnostics.retain(|it| !(it.unreadable && it.span.is_some_and(is_copy)));
     count_unread(inventory, sources);
@@ -91,7 +91,7 @@ pub fn complete(
     left_out
 }
 
-/// What readers left out is counted with the files that were not read.
+/// Adds the resources that the readers left out to the count of unread files.
 fn count_unread(inventory: &mut Inventory, sources: &Sources) {
     for it in &inventory.diagnostics {
         if let (Some((kind, words)), Some(span)) = (it.skips, it.span) {

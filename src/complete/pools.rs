@@ -1,4 +1,4 @@
-//! Joins pods to the pools of machines that they select, when both stand in the same tree.
+//! Matches pods to the node pools that they select, if both are in the same tree.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
@@ -10,7 +10,7 @@ use crate::source::Span;
 
 use super::homes::{HomeIndex, around, is_within};
 
-/// What a pod takes over from the pool that it runs on, where its own text does not say.
+/// Facts that a pod inherits from its pool, unless its own manifest sets them.
 const INHERITED: &[Key] = &[
     Key::Provider,
     Key::Region,
@@ -24,12 +24,12 @@ const INHERITED: &[Key] = &[
     Key::SpotShare,
 ];
 
-/// Who made the accelerators of a resource, if that is known.
+/// Returns the vendor of a resource's accelerators, if it is known.
 pub(super) type Vendor<'v> = &'v dyn Fn(&Resource) -> Option<String>;
 
-/// Links every pod to the one pool whose labels it selects, among those that it belongs together with; one that selects
-/// nothing, to the only one whose devices it asks for and whose taint it tolerates. Where two pools of different machines
-/// would do, the pod stays unlinked: nobody can know where it will run.
+/// Links each pod to the pool whose labels it selects, among the pools that belong with it. A pod without a selector is
+/// linked to the only pool whose devices it requests and whose taint it tolerates. If pools with different machines
+/// fit, the pod stays unlinked, because its pool is unknown.
 pub(super) fn link_pools(inventory: &mut Inventory, vendor: Vendor<'_>) {
     let pools: Vec<usize> = positions(inventory, Role::Rented, is_pool);
     let pods: Vec<usize> = positions(inventory, Role::Requested, |pod| {
@@ -53,8 +53,8 @@ pub(super) fn link_pools(inventory: &mut Inventory, vendor: Vendor<'_>) {
     }
 }
 
-/// As many pods as there are nodes, where one runs on each: of the pool that it was joined with, and of others beside it that
-/// host it too.
+/// If one pod runs on each node, returns the number of nodes: of the matched pool, and of other pools in the same place
+/// that can host the pod.
 fn nodes(inventory: &Inventory, pools: &[usize], joined: usize, pod: usize) -> Option<Fact<Range>> {
     let (pool, pod) = (&inventory.resources[joined], &inventory.resources[pod]);
     if pod.flag(Key::OnEachNode) != Some(true) || !matches!(pod.count, Fact::Unknown(_)) {
@@ -76,23 +76,23 @@ fn positions(inventory: &Inventory, role: Role, wanted: impl Fn(&Resource) -> bo
     all.filter(|(_, it)| it.role == role && wanted(it)).map(|(at, _)| at).collect()
 }
 
-/// Of more kinds of pools that would do, only those that are nearest are looked at.
+/// If more pools fit, gpulint checks only the nearest ones.
 const MOST_CANDIDATES: usize = 1_000;
 
-/// A pool that a pod runs on, the text that proves it, and why both belong together.
+/// A pool that a pod runs on, the line that proves the match, and the reason why both belong together.
 struct Join {
     pool: usize,
     span: Span,
     why: Arc<str>,
 }
 
-/// Pools by a label that their nodes carry, so that each pod looks at few of them. Of pools in one place that are alike, the
-/// first. All are in the order of their folders.
+/// Pools indexed by a label of their nodes, so that each pod is compared with few pools. Of equal pools in one place,
+/// only the first is in the index. All lists are in the order of folders.
 struct PoolIndex {
     pools: BTreeMap<(String, Arc<str>), Vec<usize>>,
-    /// Those that keep pods away which do not tolerate a taint.
+    /// Pools with a taint that pods must tolerate.
     tainted: Vec<usize>,
-    /// The place of each in the order of folders.
+    /// The position of each pool in the order of folders.
     order: HashMap<usize, usize>,
     homes_by_folder: HomeIndex,
 }
@@ -123,7 +123,7 @@ impl PoolIndex {
         PoolIndex { pools: by_label, tainted, order, homes_by_folder: HomeIndex::new(&inventory.resources) }
     }
 
-    /// The pool that carries every label the pod asks for, and where it says so.
+    /// Returns the pool that has every label the pod selects, and the place of the selector.
     fn selected(&self, inventory: &Inventory, pod: usize) -> Option<Join> {
         let pod = &inventory.resources[pod];
         let (key, carriers) = pod.selector.labels.iter().find_map(|(key, asked)| {
@@ -148,7 +148,8 @@ impl PoolIndex {
         Some(Join { pool, span, why })
     }
 
-    /// The pools that carry a label with the value, or one of the values, that is asked for; with any, where all will do.
+    /// Returns the pools that have a label with the requested value, or with one of the possible values. If any value
+    /// fits, returns all pools with the label.
     fn carriers(&self, key: &str, asked: &Fact<Arc<str>>) -> Cow<'_, [usize]> {
         let with = |value: &Arc<str>| self.pools.get(&(key.to_owned(), value.clone()));
         let several = match asked {
@@ -156,21 +157,21 @@ impl PoolIndex {
             Fact::Unknown(unknown) if !unknown.candidates.is_empty() => {
                 unknown.candidates.iter().filter_map(with).collect::<Vec<_>>()
             }
-            // A label of the cloud's says nothing about whose nodes these are.
+            // A label that the cloud sets does not show whose nodes these are.
             Fact::Unknown(_) if !is_put_by_cloud(key) => {
                 let from = (key.to_owned(), Arc::from(""));
                 self.pools.range(from..).take_while(|((it, _), _)| it == key).map(|(_, pools)| pools).collect()
             }
             _ => return Cow::default(),
         };
-        // All are in the order of their folders, and so are parts of them.
+        // All lists are in the order of folders, and so are their parts.
         let mut all: Vec<usize> = several.into_iter().flatten().copied().collect();
         all.sort_by_key(|at| self.order.get(at));
         all.dedup();
         Cow::from(all)
     }
 
-    /// The only pool that has the devices of a pod which selects nothing, where it carries a taint that the pod tolerates.
+    /// Returns the only pool that has the devices of a pod without a selector, and a taint that the pod tolerates.
     fn tolerated(&self, inventory: &Inventory, pod: usize, vendor: Vendor<'_>) -> Option<Join> {
         let pod = &inventory.resources[pod];
         if pod.selector.labels.keys().any(|key| !is_put_by_cloud(key)) {
@@ -191,14 +192,14 @@ impl PoolIndex {
             Some(Join {
                 pool: at,
                 span,
-                why: format!("it tolerates the taint of the only pool that fits; {why}").into(),
+                why: format!("the pod tolerates the taint of the only pool that fits; {why}").into(),
             })
         });
         together.next().filter(|_| together.next().is_none())
     }
 }
 
-/// Of many pools in the order of their folders, those of the folders around a pod.
+/// Returns the pools in the folders around a pod, from pools in the order of folders.
 fn nearest<'p>(inventory: &Inventory, pools: &'p [usize], pod: &Resource) -> &'p [usize] {
     if pools.len() <= MOST_CANDIDATES {
         return pools;
@@ -221,7 +222,7 @@ fn nearest<'p>(inventory: &Inventory, pools: &'p [usize], pod: &Resource) -> &'p
     best
 }
 
-/// All of a pool that says which pods it hosts, and on what.
+/// Returns all properties of a pool that decide which pods it can host.
 fn offer(pool: &Resource) -> String {
     let labels: Vec<_> = pool.selector.labels.iter().map(|(key, fact)| (key, fact.value())).collect();
     let taints: Vec<&str> = pool.selector.taints.iter().map(|taint| taint.key.as_ref()).collect();
@@ -230,8 +231,9 @@ fn offer(pool: &Resource) -> String {
     format!("{:?} {labels:?} {taints:?} {texts:?} {sizes:?}", pool.home)
 }
 
-/// Could a node of this pool host the pod? Labels that the cloud itself puts on nodes are no obstacle, nor others that the
-/// pool does not carry where the pod proves in another way that it means this one: something else puts them there.
+/// Returns whether a node of this pool could host the pod. Labels that the cloud sets are ignored. Other labels that
+/// the pool lacks are ignored if the pod proves in another way that it means this pool, because something else sets
+/// them.
 fn hosts(pool: &Resource, pod: &Resource) -> bool {
     let proven = is_proven(pool, pod);
     let labels = pod.selector.labels.iter().all(|(key, asked)| match (pool.selector.labels.get(key), asked) {
@@ -247,7 +249,8 @@ fn hosts(pool: &Resource, pod: &Resource) -> bool {
     });
     let taints = pool.selector.taints.iter().all(|taint| is_put_by_cloud(&taint.key) || tolerates(pod, taint));
     let agree = agrees(pool, pod, Key::Machine) && agrees(pool, pod, Key::Accelerator);
-    // Who names no pool but a kind of accelerator does not mean one that is too small: it belongs to another example.
+    // A pod that names a kind of accelerator and no pool does not mean a pool that is too small. It belongs to another
+    // example.
     labels && !refused && taints && agree && (names_it(pool, pod) || is_large_enough(pool, pod))
 }
 
@@ -255,7 +258,7 @@ fn tolerates(pod: &Resource, taint: &Taint) -> bool {
     pod.selector.taints.iter().any(|it| it.key == taint.key || it.key.is_empty())
 }
 
-/// The pod writes the name of the pool; or a label of its owner's, and tolerates a taint of its owner's.
+/// Returns whether the pod names the pool, or has a label and a toleration that only the pool's owner defines.
 fn is_proven(pool: &Resource, pod: &Resource) -> bool {
     let shared = |wanted: &dyn Fn(&str) -> bool| {
         pod.selector.labels.iter().any(|(key, asked)| {
@@ -270,7 +273,7 @@ fn is_proven(pool: &Resource, pod: &Resource) -> bool {
     named || tolerated && shared(&|key| !is_put_by_cloud(key))
 }
 
-/// Both rent the same machine, as far as it is known: one, or one of the same.
+/// Returns whether both pools use the same machine type, or the same candidates, as far as known.
 fn rents_the_same(one: &Resource, other: &Resource) -> bool {
     match (one.fact(Key::Machine), other.fact(Key::Machine)) {
         (Fact::Unknown(one), Fact::Unknown(other)) => one.candidates == other.candidates,
@@ -278,7 +281,7 @@ fn rents_the_same(one: &Resource, other: &Resource) -> bool {
     }
 }
 
-/// The pod asks for a label of which the owner of the pool said the value.
+/// Returns whether the pod selects a label whose value the pool's owner set.
 fn names_it(pool: &Resource, pod: &Resource) -> bool {
     pod.selector
         .labels
@@ -304,7 +307,7 @@ fn agrees(pool: &Resource, pod: &Resource, key: Key) -> bool {
 
 fn attach(pod: &mut Resource, pool: &Resource, span: Span, why: Arc<str>) {
     for &key in INHERITED {
-        // What the pool may be, the pod may run on.
+        // The pod can run on any machine that the pool may use.
         let open = pool.fact(key).is_open() && matches!(key, Key::Machine | Key::Accelerator);
         if open && pod.fact(key).is_absent() {
             pod.set(key, pool.fact(key).clone());
@@ -379,7 +382,7 @@ mod tests {
         assert_eq!(on("team", 2.0).as_deref(), Some("a"));
     }
 
-    /// Each pod compared with each pool would be four billion comparisons.
+    /// Comparing each pod with each pool would be four billion comparisons.
     #[test]
     fn thousands_of_pools_that_are_alike_are_one_for_thousands_of_pods() {
         const MANY: usize = 20_000;

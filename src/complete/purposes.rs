@@ -1,4 +1,4 @@
-//! What a pool is for, where only what runs on it says so.
+//! Infers the purpose of a pool from the pods that run on it.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -7,8 +7,8 @@ use crate::inventory::{Fact, Inventory, Key, LinkKind, Origin, Purpose, Resource
 use super::homes::{HomeIndex, around};
 use super::pools::is_pool;
 
-/// A pool is for what runs on it: where it does not say itself what it is for, its pods do, if they agree. A pool that
-/// nobody selects by name takes the purpose that all pods have that it belongs together with.
+/// A pool without a purpose of its own gets the purpose of its pods, if they agree. A pool that no pod selects by name
+/// gets the purpose that all pods share that belong with it.
 pub(super) fn infer_purposes(inventory: &mut Inventory) {
     let homes_by_folder = HomeIndex::new(&inventory.resources);
     let mut of_pool: BTreeMap<&str, Agreement> = BTreeMap::new();
@@ -32,15 +32,15 @@ pub(super) fn infer_purposes(inventory: &mut Inventory) {
         .enumerate()
         .filter(|(_, it)| is_pool(it) && it.fact(Key::Purpose).is_absent())
         .filter_map(|(at, it)| match of_pool.get(it.address.as_str()) {
-            Some(agreement) => Some((at, agreement.purpose()?, "what runs on it says so")),
-            // What says which model it runs is no place for others.
+            Some(agreement) => Some((at, agreement.purpose()?, "the pods on it have this purpose")),
+            // A resource that sets the model it serves does not host other pods.
             None if !it.fact(Key::Model).is_absent() => None,
-            // One of which not even the kind of machine is known may be for processors.
+            // A pool whose machine type is completely unknown may have no accelerators.
             None if !it.fact(Key::Accelerator).is_narrowed() && !it.fact(Key::Machine).is_narrowed() => None,
-            // Where somebody tries something out, pools are for others too.
+            // If users experiment on a pool, it may also have other purposes.
             None => {
                 let purpose = beside(it).filter(|purpose| *purpose != Purpose::Interactive)?;
-                Some((at, purpose, "all pods with accelerators beside it say so"))
+                Some((at, purpose, "all GPU pods of its folder have this purpose"))
             }
         })
         .collect();
@@ -51,7 +51,7 @@ pub(super) fn infer_purposes(inventory: &mut Inventory) {
     }
 }
 
-/// One purpose, until somebody says another.
+/// One purpose, as long as all agree.
 #[derive(Default)]
 struct Agreement {
     said: Option<Purpose>,

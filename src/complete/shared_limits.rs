@@ -1,14 +1,14 @@
-//! What a cluster allows of one accelerator holds for all of its pools together: its own limit is no machines beside them.
+//! Applies a cluster's limit for an accelerator to all of its pools together. The limit itself adds no machines.
 
 use crate::inventory::{CountedIn, Inventory, Key, Range, Resource};
 
-/// Resources that say how many accelerators of one kind a cluster may have.
+/// Returns the resources that limit the number of accelerators of one kind in a cluster.
 pub(super) fn limits_of_clusters(inventory: &Inventory) -> Vec<usize> {
     let all = inventory.resources.iter().enumerate();
     all.filter(|(_, it)| it.counted_in == CountedIn::Accelerators).map(|(at, _)| at).collect()
 }
 
-/// Leaves to a limit what the pools of its cluster do not take of it, and no pool more than the limit.
+/// Reduces a limit by what the pools of its cluster use, and limits each pool to it.
 pub(super) fn share_limits(inventory: &mut Inventory, limits: &[usize]) {
     for &limit in limits {
         let Some(cluster) = inventory.resources.get(limit) else { continue };
@@ -30,13 +30,13 @@ pub(super) fn share_limits(inventory: &mut Inventory, limits: &[usize]) {
     }
 }
 
-/// Accelerators of all its machines.
+/// Returns the accelerators of all machines of the resource.
 fn accelerators(it: &Resource) -> Option<Range> {
     let each = it.number(Key::AcceleratorCount).filter(|each| *each > 0.0)?;
     Some(it.count.value()?.map(|count| count * each))
 }
 
-/// A pool of that cluster with accelerators of that kind.
+/// Returns whether the resource is a pool of that cluster with accelerators of that kind.
 fn is_pool_of(inventory: &Inventory, at: usize, cluster: &Resource) -> bool {
     inventory.resources.get(at).is_some_and(|it| {
         let names = it.links.iter().any(|link| *link.to == *cluster.declared.address);
@@ -47,7 +47,7 @@ fn is_pool_of(inventory: &Inventory, at: usize, cluster: &Resource) -> bool {
     })
 }
 
-/// At most so many accelerators.
+/// Limits the resource to this number of accelerators.
 fn bound(it: &mut Resource, most: f64) {
     let each = it.number(Key::AcceleratorCount).unwrap_or(1.0);
     let machines = (most / each).floor();

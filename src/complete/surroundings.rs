@@ -1,4 +1,5 @@
-//! What stands beside a resource in the tree: its twin pool, a queue, classes of priority; and what a tree has at all.
+//! Finds the components near a resource: its twin pool, a queue, priority classes. Also finds components of the whole
+//! tree.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -9,8 +10,8 @@ use crate::source::{Sources, Span, each, is_below, parent};
 
 use super::pools::is_pool;
 
-/// Searches all files but those that are known to be plain, sorted: notes what the tree has, and tells each resource
-/// what stands beside it.
+/// Searches all files except the sorted `plain` ones. Records what the tree has, and sets on each resource what is near
+/// it.
 pub(super) fn find_surroundings(inventory: &mut Inventory, sources: &Sources, paths: &[String], plain: &[String]) {
     if inventory.resources.is_empty() {
         return;
@@ -45,23 +46,24 @@ pub(super) fn find_surroundings(inventory: &mut Inventory, sources: &Sources, pa
     pair_twins(inventory, &directories);
 }
 
-/// What a controller is told in one folder holds for what it looks after there, below it and around it.
+/// A controller setting applies to the resources in its folder, in the folders below and in the folders above.
 fn apply_switches(resource: &mut Resource, directory: &str, switches: &[(Sign, &str, Span)], sources: &Sources) {
     let is_around = |folder: &str| folder == directory || is_below(folder, directory) || is_below(directory, folder);
     let told = |wanted: Sign| switches.iter().find(|(sign, folder, _)| *sign == wanted && is_around(folder));
     let because = |span: Span, what: &str| Origin::Inferred(format!("`{}` {what}", sources.path(span.file)).into());
     let is_notebook = resource.front_end == FrontEnd::Kubernetes && resource.kind == "Notebook";
     if let Some((.., span)) = told(Sign::Culling).filter(|_| is_notebook && resource.fact(Key::Schedule).is_absent()) {
-        let origin = because(*span, "tells the notebook controller to stop what is idle");
+        let origin = because(*span, "makes the notebook controller stop idle notebooks");
         resource.set(Key::Schedule, Fact::known(Value::text("its platform when it is idle"), *span, origin));
     }
     if let Some((.., span)) = told(Sign::NoScaleDown).filter(|_| is_scaled_by_cluster(resource)) {
-        let origin = because(*span, "tells the cluster autoscaler so");
+        let origin = because(*span, "turns off scale-down of the cluster autoscaler");
         resource.set(Key::ScaleDown, Fact::known(Value::Flag(false), *span, origin));
     }
 }
 
-/// A pool that an autoscaler of one's own makes larger. Those of Google and Azure are their own business.
+/// Returns whether the user's own autoscaler grows the pool. Google and Azure manage the autoscalers of their pools
+/// themselves.
 fn is_scaled_by_cluster(resource: &Resource) -> bool {
     let may_grow = resource.count.value().is_none_or(|range| range.ceiling > range.floor);
     let is_managed = matches!(resource.text(Key::Provider), Some("gcp" | "azure"));
@@ -71,7 +73,7 @@ fn is_scaled_by_cluster(resource: &Resource) -> bool {
         && !is_managed
 }
 
-/// Pools of one directory with one accelerator, where one is on spot alone and another is not.
+/// Pairs pools of one directory with the same accelerator, if one uses spot only and the other does not.
 fn pair_twins(inventory: &mut Inventory, directories: &[String]) {
     let mut pools: HashMap<(&str, String), [Option<usize>; 2]> = HashMap::new();
     for (place, (resource, directory)) in inventory.resources.iter().zip(directories).enumerate() {
@@ -96,12 +98,12 @@ fn pair_twins(inventory: &mut Inventory, directories: &[String]) {
     }
 }
 
-/// What a pool must have in common with another for a pod to run on either, and whether it is on spot. A machine of its
-/// own has no twin, and neither has a pool that no pod finds by labels.
+/// Returns what two pools must share so that a pod can run on either, and whether the pool is on spot. Single machines
+/// have no twin, and neither have pools that pods do not select by labels.
 fn pool(resource: &Resource) -> Option<(String, bool)> {
     let grows =
         resource.count.value().is_none_or(|range| range.ceiling > 1.0) || resource.flag(Key::Autoscaled) == Some(true);
-    // A pool that may take machines with one of several has a twin where another may take the same ones.
+    // A pool that allows several machine types has a twin if another pool allows the same ones.
     let accelerator = match resource.fact(Key::Accelerator) {
         Fact::Known(known) => known.value.to_string(),
         Fact::Unknown(unknown) if !unknown.candidates.is_empty() => {

@@ -1,16 +1,16 @@
-//! What the settings say of the traffic of servers, where the text itself says nothing.
+//! Adds the traffic of servers from the settings, unless the configuration sets it.
 
 use std::sync::Arc;
 
 use crate::catalog::covers;
 use crate::inventory::{Fact, Key, Origin, Resource, Value};
 
-/// Which resources a table of the settings is about.
+/// The resources that a table of the settings applies to.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ResourceFilter {
-    /// A form of addresses, `*` for any text; every resource where this is missing.
+    /// A pattern of addresses, in which `*` matches any text. Without it, the table applies to every resource.
     pub address: Option<String>,
-    /// A label that the resource must carry, with its value.
+    /// A label, with its value, that the resource must have.
     pub label: Option<(String, String)>,
 }
 
@@ -25,16 +25,16 @@ impl ResourceFilter {
     }
 }
 
-/// What some servers are asked for on a usual day.
+/// The usual daily load of some servers.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Traffic {
     pub about: ResourceFilter,
     pub said: Vec<(Key, f64)>,
 }
 
-/// What a label declares is nearer to the server; of several tables the last one decides.
+/// A label on the resource overrides the settings. If several tables match, the last one applies.
 pub(super) fn settle_traffic(resource: &mut Resource, traffic: &[Traffic]) {
-    let why: Arc<str> = "`traffic` of the settings says so".into();
+    let why: Arc<str> = "set by `traffic` in the settings".into();
     for table in traffic.iter().rev().filter(|table| table.about.covers(resource)).collect::<Vec<_>>() {
         for (key, number) in table.said.iter().filter(|(_, number)| *number > 0.0) {
             if resource.fact(*key).is_absent() {

@@ -1,4 +1,4 @@
-//! Which files are read: those that may ask for accelerators, and those that they may name.
+//! Selects the files to read: those that may request accelerators, and the files that these refer to.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,49 +15,49 @@ use super::text::file::File;
 use super::text::filter::{self, Matter, Names};
 use super::{Options, deploy, render};
 
-/// What was found among the files.
+/// The result of the file search.
 #[derive(Debug, Default)]
 pub(super) struct Gathered {
-    /// The files that matter, sorted by path; text inside Terraform comes last, in the order in which it was found.
+    /// The relevant files, sorted by path. Manifests inside Terraform come last, in the order in which they were found.
     pub(super) files: Vec<File>,
-    /// The files that say nothing about what stands beside accelerators, sorted.
+    /// The sorted files that contain no components related to accelerators.
     pub(super) plain: Vec<String>,
-    /// Charts that were not rendered and kustomizations that were not built, or not wholly, and why.
+    /// Charts that were not rendered and kustomizations that were not built, completely or in part, with the reason.
     pub(super) skipped: Vec<Skipped>,
-    /// The charts that were rendered and the kustomizations that were built, with the files that matter of each.
+    /// The rendered charts and built kustomizations, with the relevant files of each.
     pub(super) runs: Vec<Run>,
-    /// Which files kustomizations own.
+    /// The files that kustomizations own.
     pub(super) kustomized: render::Kustomized,
-    /// The files among them that are in a language which nobody reads.
+    /// The files in a language that gpulint does not support.
     pub(super) foreign: Vec<Foreign>,
 }
 
-/// A file that was read once and looked through.
+/// A file that was read and scanned once.
 struct Looked<'p> {
     path: &'p String,
     matter: Matter,
-    /// Its text, where it is wanted for sure.
+    /// The text of the file, if it is certainly needed.
     read: Option<Result<Arc<str>, ReadError>>,
     may_have_sign: bool,
     language: Option<&'static Language>,
 }
 
-/// What was found of files when they were looked through. Two states of one tree have most files in common: the first
-/// notes what it finds, the second takes it where it is told that a file is the same.
+/// The scan results of files. Two states of one tree have most files in common. The first state records its results,
+/// and the second one reuses them for equal files.
 #[derive(Debug, Clone, Default)]
 pub struct Looks {
-    /// Beside what is known from an earlier run.
+    /// The results that are not from an earlier run.
     found: Arc<Mutex<HashMap<String, Look>>>,
-    /// What other files are written in.
+    /// The languages of other files.
     languages: Arc<Mutex<HashMap<String, Vec<&'static Language>>>>,
-    /// The files of the second state that are the same; nothing for the first.
+    /// The files of the second state that are equal to those of the first. Empty for the first state.
     same: Option<SameFiles>,
     is_kept: bool,
-    /// What is known from an earlier run.
+    /// The results of an earlier run.
     remembered: Arc<HashMap<String, Look>>,
 }
 
-/// The files that two states have in common.
+/// The files that are equal in two states.
 #[derive(Debug, Clone)]
 enum SameFiles {
     These(Arc<HashSet<String>>),
@@ -73,7 +73,7 @@ impl SameFiles {
     }
 }
 
-/// What was found of a file.
+/// The scan result of a file.
 #[derive(Debug, Clone, Copy)]
 pub struct Look {
     matter: Matter,
@@ -82,35 +82,35 @@ pub struct Look {
 }
 
 impl Looks {
-    /// Notes what is found, for another state.
+    /// Creates a cache that records results for another state.
     pub fn kept() -> Self {
         Looks { is_kept: true, ..Looks::default() }
     }
 
-    /// Notes what is found, and takes these files for what they were found to be by an earlier run.
+    /// Creates a cache that records results, and reuses the results of an earlier run.
     pub fn remembered(known: HashMap<String, Look>) -> Self {
         Looks { is_kept: true, remembered: Arc::new(known), ..Looks::default() }
     }
 
-    /// What was found so far, and was not known before.
+    /// Returns the results of this run that were not known before.
     pub fn new_ones(&self) -> Vec<(String, Look)> {
         let found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
         found.iter().map(|(path, look)| (path.clone(), *look)).collect()
     }
 
-    /// The same for the other state, in which these files are the same.
+    /// Returns the cache for the other state, in which these files are equal.
     #[must_use]
     pub fn for_same(&self, same: Arc<HashSet<String>>) -> Self {
         Looks { same: Some(SameFiles::These(same)), is_kept: false, ..self.clone() }
     }
 
-    /// The same for another state, in which all files but these are the same.
+    /// Returns the cache for another state, in which all files except these are equal.
     #[must_use]
     pub fn for_all_but(&self, changed: Arc<HashSet<String>>) -> Self {
         Looks { same: Some(SameFiles::AllBut(changed)), is_kept: false, ..self.clone() }
     }
 
-    /// What a file that this reader does not look at is written in.
+    /// Returns the languages of a file that this reader does not read.
     pub fn languages(&self, path: &str, look: impl FnOnce() -> Vec<&'static Language>) -> Vec<&'static Language> {
         let languages = || self.languages.lock().unwrap_or_else(PoisonError::into_inner);
         if self.same.as_ref().is_some_and(|same| same.has(path))
@@ -130,7 +130,7 @@ impl Looks {
             return;
         }
         let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
-        // Of what could not be read nothing was found.
+        // A file that could not be read has no results.
         let read =
             looked.iter().filter(|it| !matches!(it.read, Some(Err(_))) && !self.remembered.contains_key(it.path));
         found.extend(read.map(|it| {
@@ -139,7 +139,7 @@ impl Looks {
         }));
     }
 
-    /// What is known of a file, if it is the same: from the first state or from an earlier run.
+    /// Returns the known result of an equal file, from the first state or from an earlier run.
     fn known(&self, path: &str) -> Option<Look> {
         if self.same.as_ref().is_some_and(|same| !same.has(path)) {
             return None;
@@ -153,12 +153,12 @@ impl Looks {
 }
 
 impl Look {
-    /// What of a file's name decides about what is found of its text.
+    /// Returns the parts of a file's name that affect its scan result.
     pub fn class(path: &str) -> [u8; 2] {
         class_of_data(path)
     }
 
-    /// As two bytes, for another run of this program.
+    /// Encodes the result as two bytes, for later runs of this program.
     pub fn code(self) -> [u8; 2] {
         let matter = Matter::ALL.iter().position(|it| *it == self.matter).unwrap_or_default();
         let matter = u8::try_from(matter).unwrap_or_default();
@@ -173,7 +173,7 @@ impl Look {
 }
 
 impl<'p> Looked<'p> {
-    /// As it is known, where that is so: its text is kept already where it matters.
+    /// Takes the result of an earlier scan. The text of a relevant file is already stored.
     fn known(path: &'p String, sources: &Sources, Look { matter, may_have_sign, language }: Look) -> Option<Self> {
         let needs_text = matches!(matter, Matter::Asks | Matter::Scales);
         let read = match needs_text {
@@ -207,7 +207,7 @@ impl<'p> Looked<'p> {
         Looked { path, matter, read, may_have_sign: may_have_sign(&bytes), language }
     }
 
-    /// Text that is not as it stands in the file is kept whatever it is good for: nobody else reads it as what it is.
+    /// Converted text is always stored, because no other reader converts it.
     fn converted(path: &'p String, read: Result<Arc<str>, ReadError>, wanted: &filter::Wanted<'_>) -> Self {
         let language = read.as_ref().ok().and_then(|text| claim(path, text.as_bytes()));
         let matter = read.as_ref().map_or(Matter::Asks, |text| match wanted.look(text.as_bytes()) {
@@ -221,12 +221,12 @@ impl<'p> Looked<'p> {
     }
 }
 
-/// A language that is no manifest, and of which rows of kinds say what it means.
+/// Returns whether a language is not a manifest, but has definitions in the tables of kinds.
 fn is_ours(language: Option<&Language>) -> bool {
     language.is_some_and(|it| it.reader == Reader::Kubernetes)
 }
 
-/// Finds the files that matter.
+/// Finds the relevant files.
 pub(super) fn gather(
     sources: &Sources,
     paths: &[String],
@@ -255,7 +255,7 @@ pub(super) fn gather(
         let real = sources.real_path(path).filter(|real| real != path);
         real.is_some_and(|real| paths.binary_search(&&real).is_ok())
     };
-    // A file is read at its own place, and not once more through a link.
+    // A file is read at its own path, and not a second time through a link.
     let links: HashSet<&String> = asking.iter().copied().filter(|path| is_link(path)).collect();
     hold(sources, &mut looked, Matter::Scales);
     let scaling = looked.iter().filter(|it| it.matter == Matter::Scales).map(|it| it.path.as_str());
@@ -296,7 +296,7 @@ pub(super) fn gather(
     gathered
 }
 
-/// What each file is good for, as far as that is known from an earlier look, else by its text.
+/// Classifies each file by an earlier result, if there is one, and otherwise by its text.
 fn look_at_all<'p>(
     sources: &Sources,
     paths: &[&'p String],
@@ -311,8 +311,8 @@ fn look_at_all<'p>(
     looked
 }
 
-/// The files that only say something about what others ask for: those that decide its number, and those from which texts
-/// take values.
+/// Returns the files that only affect the requests of other files: those that set their number, and those from which
+/// they take values.
 fn joined<'p>(sources: &Sources, texts: Vec<Arc<str>>, looked: &[Looked<'p>]) -> Vec<&'p String> {
     let scaling = looked.iter().filter(|it| it.matter == Matter::Scales);
     let joining = scaling.filter_map(|it| Some(sources.text(sources.open(it.path).ok()?)));
@@ -325,7 +325,7 @@ fn joined<'p>(sources: &Sources, texts: Vec<Arc<str>>, looked: &[Looked<'p>]) ->
     those(looked.iter().collect(), is_joined).into_iter().map(|it| it.path).collect()
 }
 
-/// Keeps what was read of the files that matter so, in the order of their paths: the numbers of files must not depend on
+/// Stores the text of the files with this relevance, in the order of their paths. File numbers must not depend on
 /// threads.
 fn hold(sources: &Sources, looked: &mut [Looked<'_>], matter: Matter) {
     for it in looked.iter_mut().filter(|it| it.matter == matter) {
@@ -335,10 +335,10 @@ fn hold(sources: &Sources, looked: &mut [Looked<'_>], matter: Matter) {
     }
 }
 
-/// Gives templates of charts the values of their charts.
+/// Passes the values of their charts to chart templates.
 fn with_values(sources: &Sources, files: &mut [File]) {
     let mut charts: BTreeMap<String, Option<Node>> = BTreeMap::new();
-    // What was rendered is no template any more.
+    // A rendered file is not a template any more.
     for file in files.iter_mut().filter(|it| it.rendered.is_none()) {
         let Some(directory) = chart::of_template(sources, &file.path) else { continue };
         file.of_chart = true;

@@ -1,7 +1,7 @@
-//! Manifests → inventory.
+//! Converts manifests to an inventory.
 //!
-//! Reads YAML and JSON streams with spans and turns documents into resources by the rows of `kinds.toml`. Knows no
-//! price and no rule, and no kind by name outside the table.
+//! Reads YAML and JSON streams with positions, and creates resources according to `kinds.toml`. This module uses no
+//! prices and no rules, and knows kinds only through the tables.
 
 mod deploy;
 mod gather;
@@ -41,40 +41,40 @@ pub use text::filter::is_manifest;
 pub use text::trail::Renderer;
 pub use write::{label, write};
 
-/// What the command line gives beside the files.
+/// The options of the command line.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
-    /// Which manifests are wanted as they are, for rules about any kind.
+    /// The manifests that rules for any kind need in full.
     pub objects: WantedObjects,
-    /// Their pods are wanted too.
+    /// Whether rules need the pods of these manifests, too.
     pub pods: bool,
-    /// What other programs made of charts and kustomizations; it is read instead of the files that it replaces.
+    /// The output of other programs for charts and kustomizations. It replaces the files that it was made from.
     pub rendered: Vec<Rendered>,
-    /// Files of values, by their names, with which charts are rendered; `*` stands for each of them once more.
+    /// Names of values files with which charts are rendered; `*` stands for one rendering with each values file.
     pub values: Vec<String>,
-    /// What the settings say of runs.
+    /// The deployments that the settings define.
     pub given_runs: Vec<GivenRun>,
-    /// What charts are told of the cluster.
+    /// The cluster properties that charts can query.
     pub cluster: Cluster,
-    /// Files that the command line names.
+    /// The files that the command line names.
     pub named_files: Vec<String>,
-    /// What was found of files when they were looked through, for another state of the same tree.
+    /// Scan results, for another state of the same tree.
     pub looks: Looks,
 }
 
-/// What was read.
+/// The result of reading the manifests.
 #[derive(Debug, Default)]
 pub struct KubernetesReading {
     pub inventory: Inventory,
-    /// For each resource the text inside Terraform that its own text is made of, where it is not that itself.
+    /// For each resource, the Terraform string that contains its manifest, if that is not the manifest itself.
     pub carriers: Vec<Option<FileId>>,
-    /// Comments that speak to gpulint.
+    /// The comments for gpulint.
     pub comments: Vec<Span>,
-    /// Files of which it is known that they have no word about what stands beside accelerators, sorted.
+    /// The sorted files that contain no components related to accelerators.
     pub plain: Vec<String>,
 }
 
-/// The documents of all charts among files, by their templates, and what has to be said of those that are not whole.
+/// Returns the documents of all charts among the files, by template, and the reasons for incomplete ones.
 pub fn rendered_charts(
     sources: &Sources,
     paths: &[String],
@@ -83,7 +83,8 @@ pub fn rendered_charts(
     render::all(sources, paths, &options.values, &options.cluster)
 }
 
-/// Reads manifests; `embedded` are manifests inside Terraform, with the address of the resource that carries them.
+/// Reads manifests. `embedded` contains the manifests inside Terraform, with the address of the resource that contains
+/// them.
 pub fn read(
     sources: &Sources,
     paths: &[String],
@@ -120,7 +121,7 @@ pub fn read(
     reading.inventory.objects = written_objects(&parsed, options, &runs, &reader);
     keep_the_rest(&mut parsed, &mut reading);
     reading.inventory.runs.extend(runs.finish());
-    // Taking millions of nodes apart takes long, and nobody waits for it.
+    // Freeing millions of nodes takes long, so another thread does it.
     rayon::spawn(|| drop(parsed));
     reading.carriers = found.iter().map(|(_, found)| found.carrier).collect();
     reading.inventory.resources = found.into_iter().map(|(_, found)| found.resource).collect();
@@ -128,7 +129,7 @@ pub fn read(
     reading
 }
 
-/// What objects say about those that other files hold.
+/// Applies the facts that objects set for objects in other files.
 fn relate(sources: &Sources, parsed: &[Parsed], found: &mut Vec<(Arc<str>, FoundResource)>) {
     relations::owned::leave_out(found);
     relations::scale::apply(&scalers(parsed), found);
@@ -138,7 +139,7 @@ fn relate(sources: &Sources, parsed: &[Parsed], found: &mut Vec<(Arc<str>, Found
     relations::versions::mark(found);
 }
 
-/// Objects as they are written, where rules ask for them.
+/// Returns objects as they are written, if rules request them.
 fn written_objects(
     parsed: &[Parsed],
     options: &Options,
@@ -163,7 +164,7 @@ fn written_objects(
     all
 }
 
-/// What files have beside resources: comments, and what was said while they were read.
+/// Collects everything in files that is not a resource: comments and diagnostics.
 fn keep_the_rest(parsed: &mut [Parsed], reading: &mut KubernetesReading) {
     let written: HashSet<FileId> = parsed.iter().filter(|it| !it.is_made()).map(|it| it.file.id).collect();
     for file in parsed {
@@ -174,13 +175,13 @@ fn keep_the_rest(parsed: &mut [Parsed], reading: &mut KubernetesReading) {
             continue;
         }
         reading.inventory.diagnostics.append(&mut file.stream.diagnostics);
-        // A template that could not be rendered is listed with the cause already.
+        // A template that could not be rendered is already listed with its cause.
         let is_listed = |it: &Skipped| {
             reading.inventory.skipped.iter().any(|other| (other.kind, &other.path) == (it.kind, &it.path))
         };
         let skipped = file.skipped.take().filter(|it| !is_listed(it));
         reading.inventory.skipped.extend(skipped);
-        // What was rendered repeats the comments of what people wrote, in another place.
+        // Rendered files repeat the comments of their sources, in another place.
         if file.file.rendered.is_none() {
             reading.comments.append(&mut file.stream.comments);
         }
@@ -188,25 +189,25 @@ fn keep_the_rest(parsed: &mut [Parsed], reading: &mut KubernetesReading) {
 }
 
 static_regex!(
-    /// What opens a part of a template that may be there or not.
+    /// The start of a conditional part of a template.
     static OPENING: Regex = r"\{\{-?\s*(?:if|with|range)\b"
 );
 static_regex!(static CLOSING: Regex = r"\{\{-?\s*end\b");
 
-/// A file with what its text was found to be.
+/// A file with the result of parsing it.
 struct Parsed {
     file: text::file::File,
     stream: Stream,
-    /// Its documents with other branches of a template taken.
+    /// The documents of other branches of a template.
     branches: Vec<Vec<YamlDocument>>,
     skipped: Option<Skipped>,
-    /// Why what it says is only a conclusion.
+    /// The reason why facts of this file are only inferred.
     inferred: Option<Arc<str>>,
-    /// So many of its documents are in the text; the others are made of them.
+    /// The number of documents in the file. The others were generated from them.
     written: usize,
-    /// Documents, by their number, in whose place others are read.
+    /// The numbers of the documents that are replaced by others.
     stood_for: BTreeSet<usize>,
-    /// The file of the object that made it what it is; nothing where it is what is written.
+    /// The file of the object that generated this file, if any.
     made_by: Option<Arc<str>>,
 }
 
@@ -239,8 +240,8 @@ impl Parsed {
         }
     }
 
-    /// Why an object of it may not be there: it stands inside a condition that is not known, or in a template that was not
-    /// rendered and has conditions before it.
+    /// Returns why an object of the file may not exist: its condition is unknown, or it is in an unrendered template
+    /// after a condition.
     fn perhaps(&self, sources: &Sources, span: Span) -> Option<Arc<Unknown<RawTree>>> {
         let unrendered = || {
             let text = sources.text(self.file.id);
@@ -249,13 +250,13 @@ impl Parsed {
             let opens = OPENING.find_iter(document).count();
             let is_template = self.file.rendered.is_none() && self.file.of_chart && self.inferred.is_some();
             (is_template && opens > CLOSING.find_iter(document).count())
-                .then(|| Arc::from("it stands in a template under a condition that was not evaluated"))
+                .then(|| Arc::from("it is in a template, under a condition that gpulint did not evaluate"))
         };
         let why = self.file.perhaps.clone().or_else(unrendered)?;
         Some(Arc::new(Unknown { span, why, candidates: Vec::new() }))
     }
 
-    /// The same file as an object makes it.
+    /// Marks the file as generated by an object.
     fn made(self, by: Arc<str>) -> Self {
         Parsed { skipped: None, made_by: Some(by), ..self }
     }
@@ -264,12 +265,12 @@ impl Parsed {
         self.made_by.is_some()
     }
 
-    /// Where it stands in the tree: with what made it, if something did.
+    /// Returns the place of the file in the tree. For a generated file, this is the place of its generator.
     fn place(&self) -> &Arc<str> {
         self.made_by.as_ref().unwrap_or(&self.file.path)
     }
 
-    /// The documents that are read.
+    /// Returns the documents that are not replaced.
     fn current(&self) -> impl Iterator<Item = &YamlDocument> {
         let all = self.stream.documents.iter().enumerate();
         all.filter(|(number, _)| !self.stood_for.contains(number)).map(|(_, document)| document)
@@ -280,8 +281,8 @@ impl Parsed {
     }
 }
 
-/// Comments of the files that facts lead to and that were not read for themselves: values of charts, templates and parts
-/// of kustomizations that were rendered.
+/// Returns the comments of files that facts refer to but that were not read as manifests: chart values, templates and
+/// parts of kustomizations.
 fn comments_elsewhere<'r>(
     sources: &Sources,
     parsed: &[Parsed],
@@ -338,13 +339,13 @@ fn read_documents<'d>(
 ) -> Vec<FoundResource> {
     let mut found = Vec::new();
     for document in documents {
-        // Of a file that others only take something from, what takes its own values from others.
+        // From a file that is read only for its values, keep only the documents that take values from others.
         if parsed.file.joined_only && !gives_values(&document.root) {
             continue;
         }
         let before = found.len();
         reader.read(&document.root, document.span, &mut found);
-        // What names no kind is mostly the values of a chart, whatever the file is called.
+        // A document without a kind mostly contains chart values, regardless of its file name.
         if found.len() == before && pods::workload::identify(&document.root).is_none() {
             reader.read_values(&document.root, document.span, &mut found);
         }
@@ -381,7 +382,7 @@ fn relations(parsed: &[Parsed]) -> Vec<Relation> {
     objects(parsed).filter_map(relation).collect()
 }
 
-/// Objects of kinds without a row in which no pods are found.
+/// Returns objects of unsupported kinds in which no pods were found.
 fn unlisted(parsed: &[Parsed], found: &[(Arc<str>, FoundResource)]) -> Vec<Unlisted> {
     let roots = parsed.iter().filter(|file| !file.is_made()).flat_map(Parsed::current);
     let of_unknown_kind = roots.filter_map(|document| match pods::workload::identify(&document.root) {
@@ -395,12 +396,12 @@ fn unlisted(parsed: &[Parsed], found: &[(Arc<str>, FoundResource)]) -> Vec<Unlis
     of_unknown_kind.filter(|it| !has_pods(it)).collect()
 }
 
-/// Kinds of Kubernetes itself ask for machines by what pods ask for, and in no other way.
+/// Built-in kinds of Kubernetes request machines only through pods.
 fn is_custom(group: &str) -> bool {
     group.contains('.') && !group.ends_with(".k8s.io")
 }
 
-/// Objects that have a row, and those that they carry.
+/// Returns the objects of supported kinds, and the objects that they contain.
 fn objects(parsed: &[Parsed]) -> impl Iterator<Item = (&Arc<str>, Object<'_>, &'static KindRow)> {
     let roots = parsed.iter().flat_map(|file| file.roots().map(move |root| (file.place(), root)));
     roots.flat_map(|(path, root)| {

@@ -1,4 +1,5 @@
-//! What manifests are applied together: a chart, a kustomization, what an object of Argo CD or Flux makes, else the files of one folder.
+//! Groups manifests that are applied together: a chart, a kustomization, the objects of Argo CD or Flux, or else the
+//! files of one folder.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -13,14 +14,15 @@ use super::pods::workload::FoundResource;
 use super::render::Kustomized;
 use super::text::trail::Renderer;
 
-/// The runs of files, and which run the objects at each place belong to.
+/// The deployments of files, and the deployment of the objects at each place.
 pub(super) struct Runs {
     all: BTreeMap<RunId, Run>,
     by_place: HashMap<Arc<str>, RunId>,
 }
 
 impl Runs {
-    /// `rendered` are those of charts and kustomizations. What stands inside Terraform belongs to the run that carries it.
+    /// `rendered` has the deployments of charts and kustomizations. Manifests inside Terraform belong to the deployment
+    /// of their Terraform root.
     pub(super) fn of(
         sources: &Sources,
         parsed: &[Parsed],
@@ -69,7 +71,7 @@ impl Runs {
         }
     }
 
-    /// The run of the objects at a place.
+    /// Returns the deployment of the objects at a place.
     pub(super) fn at(&self, place: &Arc<str>) -> Option<&RunId> {
         self.by_place.get(place)
     }
@@ -82,8 +84,8 @@ impl Runs {
     }
 }
 
-/// A file that the kustomization or the Application of its folder does not take: who applies the folder does not apply the file. Each
-/// such file is a run of its own, as each has to be named by itself.
+/// A file that the kustomization or Application of its folder does not include. Deploying the folder does not apply it,
+/// so each such file is a deployment of its own.
 fn unlisted(path: &str) -> Run {
     let label = format!("{}, not listed", file_name(path));
     Run { counted: Counted::Unlisted, ..Run::new(RunKind::Manifests, parent(path), Some(&label)) }

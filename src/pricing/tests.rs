@@ -574,8 +574,7 @@ fn a_family_may_be_any_of_its_machines_from_the_cheapest_up() {
 fn a_pod_larger_than_any_machine_says_so() {
     let (_, item) = one(pod(&[(Key::Provider, "aws"), (Key::AcceleratorCount, "16"), (Key::Accelerator, "H100")]));
     assert_eq!(item.status, {
-        let why =
-            "the pod asks for 16 accelerators, and no machine of aws with H100-80GB has more than 8: it never starts";
+        let why = "the pod requests 16 accelerators, but no machine of aws with H100-80GB has more than 8: the pod never starts";
         Status::Unpriced(why.into())
     });
 }

@@ -1,31 +1,32 @@
-//! Addresses of Terraform, taken apart: `module.a["x"].aws_instance.b[0]`.
+//! Parses Terraform addresses: `module.a["x"].aws_instance.b[0]`.
 
-/// What stands behind the name of a block whose name was taken already, with its number: no name in Terraform has a blank.
+/// The suffix, with a number, for a block whose name is already in use. Names in Terraform contain no blanks, so it is
+/// unique.
 const AGAIN: &str = " (declaration ";
 
-/// A name or an address of a block that is declared once more.
+/// Returns the name or address of a block that is declared again.
 pub(super) fn declared_again(name: &str, number: usize) -> String {
     format!("{name}{AGAIN}{number})")
 }
 
-/// What an address lies in that is declared once more, and the number of the declaration; the outermost.
+/// Returns the outermost repeated declaration around an address, and the number of the declaration.
 pub(super) fn declaration(address: &str) -> Option<(&str, usize)> {
     let (declared, rest) = address.split_once(AGAIN)?;
     Some((declared, rest.split_once(')')?.0.parse().ok()?))
 }
 
-/// The address itself and the blocks in which it lies, without keys of the last part; the outermost first.
+/// Iterates over the address itself and the blocks that contain it, outermost first, without the key of the last part.
 pub(super) fn around(address: &str) -> impl Iterator<Item = &str> {
     let ends = address.char_indices().filter(|(_, c)| matches!(c, '.' | '[')).map(|(at, _)| at);
     ends.chain([address.len()]).filter_map(|end| address.get(..end))
 }
 
-/// An address without the key of its last part.
+/// Returns an address without the key of its last part.
 pub(super) fn base(address: &str) -> &str {
     if !address.ends_with(']') {
         return address;
     }
-    // Keys may hold any text: the bracket that opens the last one follows the name of the block.
+    // Keys may contain any characters. The opening bracket of the last key follows the name of the block.
     let mut quoted = false;
     let mut open = None;
     for (at, c) in address.char_indices() {
@@ -39,7 +40,7 @@ pub(super) fn base(address: &str) -> &str {
     open.and_then(|at| address.get(..at)).unwrap_or(address)
 }
 
-/// The parts of a reference between dots, keys with the part before them.
+/// Splits a reference at its dots. A key stays with the part before it.
 pub(super) fn parts(reference: &str) -> Vec<&str> {
     let (mut parts, mut from, mut depth, mut quoted) = (Vec::new(), 0, 0usize, false);
     for (at, c) in reference.char_indices() {
@@ -62,12 +63,12 @@ pub(super) fn without_key(part: &str) -> &str {
     part.split_once('[').map_or(part, |(name, _)| name)
 }
 
-/// `module.a.module.b` of `module.a["x"].module.b[0]`.
+/// Returns `module.a.module.b` for `module.a["x"].module.b[0]`.
 pub(crate) fn without_keys(address: &str) -> String {
     parts(address).into_iter().map(without_key).collect::<Vec<_>>().join(".")
 }
 
-/// `module.a["x"]` and `b[0]` of `module.a["x"].module.b[0]`.
+/// Returns `module.a["x"]` and `b[0]` for `module.a["x"].module.b[0]`.
 pub(super) fn split_call(address: &str) -> Option<(&str, &str)> {
     let call = parts(address).pop().filter(|it| !it.is_empty())?;
     let parent = address.strip_suffix(call)?.strip_suffix("module.")?;

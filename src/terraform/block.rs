@@ -10,7 +10,7 @@ use crate::languages::hcl::value::{Cause, Value};
 
 use super::address::{base, parts, without_key};
 
-/// One instance of a block after evaluation: `count`, `for_each` and `dynamic` are expanded.
+/// One instance of a block after evaluation, with `count`, `for_each` and `dynamic` expanded.
 #[derive(Debug, Clone)]
 pub struct Block {
     /// `resource`, `data`, `module`, `output`, ... or the name of a nested block.
@@ -23,29 +23,30 @@ pub struct Block {
     pub body: Span,
     pub attributes: BTreeMap<String, Attribute>,
     pub blocks: Vec<Block>,
-    /// Nested blocks of this name may exist: their `dynamic` runs over something unknown. An empty name stands for any:
-    /// a part of the block does not parse.
+    /// Names of nested blocks that may exist, because their `dynamic` iterates over an unknown value. An empty name
+    /// means any block, because a part of this block cannot be parsed.
     pub open_blocks: Vec<(String, Arc<Cause>)>,
-    /// How many of it there are: 1 for an expanded instance; a range or unknown where `count` or `for_each` is not known.
+    /// The number of instances: 1 for an expanded instance, otherwise a range or unknown.
     pub instances: Fact<Range>,
     /// The provider configuration that a resource uses.
     pub provider: Option<Arc<Provider>>,
     /// For module calls: the source as written. Calls whose code is on disk are expanded and appear as resources too.
     pub source: Option<String>,
-    /// Resources and data sources that the arguments name, by address without index: `module.a.aws_launch_template.gpu`,
-    /// with the place of the reference. What comes through variables and locals shows in `Cause::computed_by`.
+    /// Resources and data sources that the arguments reference, by address without index
+    /// (`module.a.aws_launch_template.gpu`), with the place of the reference. References through variables and locals
+    /// are in `Cause::computed_by`.
     pub references: Vec<(String, Span)>,
 }
 
 #[derive(Debug, Clone)]
 pub struct Attribute {
     pub value: Value,
-    /// The name and the expression.
+    /// The position of the name and the expression.
     pub span: Span,
     pub expression: Span,
-    /// The expression is written here in full: no reference, no function.
+    /// The expression is a complete literal here: no reference, no function.
     pub literal: bool,
-    /// What the value begins with, where it is a text of which no more is known.
+    /// The known start of a string whose rest is unknown.
     pub beginning: Option<Arc<str>>,
 }
 
@@ -60,11 +61,11 @@ pub struct Provider {
 }
 
 impl Block {
-    /// Its `count` is 0: it is what the first of them would be.
+    /// Returns whether its `count` is 0. The block then shows what its first instance would be.
     pub(super) fn is_none(&self) -> bool {
         self.instances.value().is_some_and(|range| range.ceiling == 0.0)
     }
-    /// How other blocks of its module name it: `aws_instance.a`, `module.b`.
+    /// Returns the reference that other blocks of its module use: `aws_instance.a`, `module.b`.
     pub(super) fn reference(&self) -> Option<String> {
         Some(match (self.keyword.as_str(), self.labels.as_slice()) {
             ("module", [name, ..]) => format!("module.{name}"),
@@ -74,7 +75,7 @@ impl Block {
         })
     }
 
-    /// What it is called, and how blocks of its module and those of the root name it.
+    /// Returns its name, and the references that blocks of its module and of the root module use.
     pub(super) fn declaration(&self) -> Declaration {
         let call = match parts(&self.address)[..] {
             ["module", call, ..] => Some(format!("module.{}", without_key(call))),

@@ -1,7 +1,7 @@
-//! Terraform text and plans → inventory.
+//! Converts Terraform code and plans to an inventory.
 //!
-//! Reads roots, evaluates them as Terraform does and turns evaluated blocks into resources by the rows of
-//! `resources/`. Nothing is mocked: what cannot be known is a value that says why. Knows no price and no rule.
+//! Reads roots, evaluates them as Terraform does, and turns evaluated blocks into resources by the definitions of
+//! `resources/`. Nothing is mocked: an unknown value has its cause. This module uses no prices and no rules.
 
 mod address;
 mod block;
@@ -40,44 +40,44 @@ pub use plan::{PlanSide, is_plan};
 pub(crate) use rows::{providers, types, words};
 pub use write::Writer;
 
-/// What the command line gives beside the files.
+/// The options of the command line.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
     /// `--var name=value`, in order.
     pub variables: Vec<(String, String)>,
     /// `--var-file`, in order; paths in the tree.
     pub variable_files: Vec<String>,
-    /// Variable files of which each makes a configuration of its own, beside those that hold for all.
+    /// Variable files that each create a separate deployment, in addition to those that apply to all.
     pub environments: Vec<String>,
-    /// `TF_VAR_name` of the environment.
+    /// The environment variables `TF_VAR_name`.
     pub environment: Vec<(String, String)>,
     pub workspace: Option<String>,
-    /// What the settings say of runs.
+    /// The deployments that the settings define.
     pub given_runs: Vec<GivenRun>,
-    /// Directories named on the command line: read as roots even if other directories call them as modules.
+    /// Directories that the command line names. They are roots even if other directories call them as modules.
     pub named_roots: Vec<String>,
-    /// Where downloaded modules lie, beside `.terraform/modules` of each root.
+    /// The directory of downloaded modules, in addition to `.terraform/modules` of each root.
     pub modules_directory: Option<String>,
-    /// Every block is wanted as it is, for rules about any type.
+    /// Whether rules for any type need every block.
     pub raw: bool,
-    /// Plans named on the command line: read even if the configuration that they are of lies beside them.
+    /// Plans that the command line names. They are read even if their configuration is in the same directory.
     pub named_plans: Vec<String>,
-    /// Which of their two states plans stand for.
+    /// Which of the two states in a plan is read.
     pub plan_side: PlanSide,
-    /// What is to be taken for said instead of what the text says.
+    /// The what-if overrides of facts.
     pub adjust: Option<Arc<dyn Adjust>>,
-    /// What another state of the same tree has in common with this one.
+    /// The results that another state of the same tree shares with this one.
     pub shared: SharedTerraform,
 }
 
 impl Options {
-    /// What is to be taken for said in a run.
+    /// Returns the what-if overrides that apply to `run`.
     fn adjust_in<'o>(&'o self, run: &'o RunId) -> Option<(&'o dyn Adjust, &'o RunId)> {
         Some((self.adjust.as_deref()?, run))
     }
 }
 
-/// What was read.
+/// The result of reading the Terraform files.
 #[derive(Debug, Default)]
 pub struct TerraformReading {
     pub inventory: Inventory,
@@ -87,42 +87,42 @@ pub struct TerraformReading {
     pub blocks: Vec<Block>,
     /// The directories that were read as roots, sorted.
     pub roots: Vec<Root>,
-    /// The plans and states that were found, as paths, sorted.
+    /// The paths of the plans and states, sorted.
     pub plans: Vec<String>,
-    /// Comments that speak to gpulint.
+    /// The comments for gpulint.
     pub comments: Vec<Span>,
 }
 
-/// A directory that was read as a root, and what its variables were taken from.
+/// A directory that was read as a root, with the sources of its variables.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Root {
     pub directory: String,
-    /// What tells that it is a root.
+    /// The evidence that it is a root.
     pub why: Why,
-    /// In the order in which they count, the strongest last.
+    /// In order of precedence, the highest last.
     pub variable_files: Vec<String>,
     pub workspace: String,
-    /// What its evaluation cost, in steps of the budget that each root has.
+    /// The evaluation steps that it used. Each root has a budget of steps.
     pub steps: u64,
-    /// Which of all evaluated blocks are its own.
+    /// The range of its blocks among all evaluated blocks.
     pub blocks: std::ops::Range<usize>,
-    /// The number under which it is kept for another state of the tree.
+    /// The number under which another state of the tree finds it.
     pub(crate) number: Option<usize>,
 }
 
-/// Kubernetes text that a Terraform resource carries.
+/// A Kubernetes manifest in a Terraform resource.
 #[derive(Debug, Clone)]
 pub struct Embedded {
     /// Address of the Terraform resource.
     pub address: String,
     pub kind: String,
     pub span: Span,
-    /// The directory of its root, where it is not from a plan.
+    /// The directory of its root; `None` for a plan.
     pub root: Option<Arc<str>>,
     pub run: RunId,
-    /// Derived text whose spans lead back into the Terraform file.
+    /// The derived text, whose positions lead back into the Terraform file.
     pub file: FileId,
-    /// There is none of it, and where that is said.
+    /// The place that sets its number to zero, if any.
     pub none: Option<Span>,
 }
 
@@ -134,8 +134,8 @@ pub fn read(sources: &Sources, paths: &[String], options: &Options) -> Terraform
     reading
 }
 
-/// What blocks rent and request that another language made in the words of the rows, those that it switches off with a
-/// count of none behind them.
+/// Returns the resources of blocks that another language created with the types of these definitions. Resources that
+/// are switched off with a count of 0 come last.
 pub(crate) fn resources(
     blocks: (&[Block], &[Block]),
     front_end: FrontEnd,
@@ -144,12 +144,12 @@ pub(crate) fn resources(
     rows::resources(blocks, &[], front_end, adjust)
 }
 
-/// Of such blocks those of types without a row, where they may have to do with accelerators.
+/// Returns the resources of unsupported types among such blocks, if they may have accelerators.
 pub(crate) fn unlisted(blocks: &[Block]) -> Vec<Unlisted> {
     unlisted::of_run(blocks)
 }
 
-/// What Terraform would refuse in the text of one file, by itself.
+/// Returns the errors for which Terraform would refuse this single file.
 pub fn syntax_errors(file: FileId, text: &str) -> Vec<Diagnostic> {
     let errors = crate::languages::hcl::syntax::parse_body(file, text, Limits::DEEPEST).errors;
     errors.into_iter().map(|error| Diagnostic::unreadable(error.message, error.span)).collect()
@@ -158,7 +158,7 @@ pub fn syntax_errors(file: FileId, text: &str) -> Vec<Diagnostic> {
 fn read_with(library: &Library<'_>, sources: &Sources, paths: &[String], options: &Options) -> TerraformReading {
     let plans = plans::find(sources, paths);
     let others: Vec<String> = paths.iter().filter(|path| plans.binary_search(path).is_err()).cloned().collect();
-    // Downloaded modules are read when something calls them.
+    // Downloaded modules are read only if a module calls them.
     let downloaded = options.modules_directory.as_deref().map(|it| format!("{it}/"));
     let is_downloaded = |it: &str| downloaded.as_ref().is_some_and(|modules| it.starts_with(modules.as_str()));
     let units = terragrunt::read(sources, library, &others, options);
@@ -188,14 +188,15 @@ fn read_with(library: &Library<'_>, sources: &Sources, paths: &[String], options
     add_units(sources, units, options, &mut reading);
     plans::read(sources, plans, options, &mut reading);
     for path in left_out.into_iter().filter(|it| harmless::may_rent(library, it, embedded::carries_manifests)) {
-        let reason = "a module that nothing here calls: what it is given is not known";
+        let reason = "no file here calls this module: its inputs are unknown";
         reading.inventory.skipped.push(Skipped::new(SkipKind::UncalledModule, path, reason));
     }
     let others = rounds.other.get().map(Library::modules).unwrap_or_default();
     let is_of_library = |it: &ModuleCode| libraries.iter().any(|library| library.directory == it.directory);
     for module in library.modules().into_iter().chain(others) {
         if is_of_library(&module) && !reading.is_called(&module) {
-            // Terraform reads each file in the directories that link to it, and never two that declare the same.
+            // Terraform reads each file in the directories that link to it, and never two files with the same
+            // declarations.
             let repeats = module.errors_of_repeats();
             let own = module.diagnostics.iter().filter(|it| !repeats.contains(it));
             reading.inventory.diagnostics.extend(own.cloned());
@@ -210,10 +211,12 @@ fn read_with(library: &Library<'_>, sources: &Sources, paths: &[String], options
             reading.inventory.diagnostics.extend(module.errors_of_repeats());
         } else if module.is_of_alternatives {
             let reason = match module.is_picked {
-                true => "a script picks one of the files that declare the same: the dearest counts",
+                true => {
+                    "a script picks one of the files that declare the same addresses: the most expensive one counts"
+                }
                 false => {
-                    "files that repeat each other, with no backend, values or lock file: alternatives, of which the \
-                     dearest counts"
+                    "alternatives: these files declare the same addresses, with no backend, values or lock file; the most \
+                     expensive one counts"
                 }
             };
             let skipped = Skipped::new(SkipKind::Alternatives, &module.directory, reason);
@@ -227,7 +230,7 @@ fn read_with(library: &Library<'_>, sources: &Sources, paths: &[String], options
     reading
 }
 
-/// The units of Terragrunt, each as a root that lies where the unit does.
+/// Adds the Terragrunt units, each as a root in the directory of the unit.
 fn add_units(sources: &Sources, units: terragrunt::Units, options: &Options, reading: &mut TerraformReading) {
     let id = |directory: &str| RunId::of(RunKind::Unit, directory, None);
     let made = parallel::map(units.runs.len(), |index| {
@@ -312,20 +315,20 @@ impl TerraformReading {
         });
     }
 
-    /// Whether the run of another directory reads a module.
+    /// Returns whether the deployment of another directory reads a module.
     fn is_called(&self, module: &ModuleCode) -> bool {
         let others = self.inventory.runs.iter().filter(|run| *run.folder != *module.directory);
         others.flat_map(|run| run.inputs.iter()).any(|input| module.files.iter().any(|file| **file == **input))
     }
 
     fn tell_unused<'a>(&mut self, files: impl Iterator<Item = &'a String>) {
-        let reason = "a file of variables that no run uses: --var-file or `[[runs]]` says which root it is for";
+        let reason = "no deployment uses this variable file: name its root with --var-file or `[[runs]]`";
         let skipped = files.map(|path| Skipped::new(SkipKind::UnusedVariables, path, reason));
         self.inventory.skipped.extend(skipped);
     }
 }
 
-/// A module that several roots call is told of once.
+/// Removes repeated diagnostics, because several roots may call the same module.
 fn without_repetitions(diagnostics: &mut Vec<Diagnostic>) {
     let mut seen = HashSet::new();
     diagnostics.retain(|diagnostic| seen.insert((diagnostic.span, diagnostic.message.clone())));
@@ -363,7 +366,7 @@ mod tests {
         assert_eq!(library.times_parsed(), roots + modules);
     }
 
-    /// Ten roots that call one module each of three, with a file that each reads.
+    /// Creates ten roots that each call one of three modules, with a file that each root reads.
     fn tree(changed: &[(&str, &str)]) -> (MemoryTree, Vec<String>) {
         let mut files = std::collections::BTreeMap::new();
         for index in 0..3 {
@@ -380,7 +383,7 @@ mod tests {
         (files.iter().fold(MemoryTree::new(), |tree, (path, text)| tree.with(path, text.as_str())), paths)
     }
 
-    /// What is read of a tree, and how many directories were parsed for it.
+    /// Returns the reading of a tree, and the number of directories that it parsed.
     fn read_again(sources: &Sources, paths: &[String], options: &Options) -> (TerraformReading, usize) {
         let library = Library::new(sources, Tool::OpenTofu).sharing(&options.shared.modules);
         let reading = read_with(&library, sources, paths, options);

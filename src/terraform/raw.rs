@@ -1,4 +1,4 @@
-//! Evaluated blocks as they are, for rules about any type.
+//! Provides evaluated blocks in full, for rules about any type.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -11,10 +11,10 @@ use super::address::base;
 use super::block::{Attribute, Block};
 use super::evaluate::{Reached, Reaches};
 
-/// Blocks of a configuration that are something by themselves.
+/// The top-level blocks of a configuration that rules can use.
 const KEYWORDS: [&str; 7] = ["resource", "data", "module", "provider", "variable", "output", "terraform"];
 
-/// The blocks of a root and what else it is made of.
+/// Returns the blocks of a root and its other top-level blocks.
 pub(super) fn blocks<'a>(
     (blocks, others): (&'a [Block], &'a [Block]),
     reaches: &'a Reaches,
@@ -52,8 +52,8 @@ pub(super) fn blocks<'a>(
     })
 }
 
-/// The addresses of the blocks that it refers to: the instance of the key that is written out, or of the same key as its own,
-/// or else all of them.
+/// Returns the addresses of the blocks that a block references: the instance with the written key, or with its own key,
+/// or else all instances.
 fn references(block: &Block, reaches: &Reaches, by_base: &HashMap<&str, Vec<&str>>) -> Vec<Arc<str>> {
     let own = base(&block.address);
     let own_key = block.address.get(own.len()..).filter(|key| !key.is_empty());
@@ -69,7 +69,7 @@ fn references(block: &Block, reaches: &Reaches, by_base: &HashMap<&str, Vec<&str
     found
 }
 
-/// Why there may be none of it: nobody knows how many there are.
+/// Returns why the block may have no instances: their number is unknown.
 fn perhaps(block: &Block) -> Option<Arc<Unknown<RawTree>>> {
     let (why, span) = match &block.instances {
         Fact::Unknown(unknown)
@@ -78,25 +78,25 @@ fn perhaps(block: &Block) -> Option<Arc<Unknown<RawTree>>> {
             return None;
         }
         Fact::Unknown(unknown) => (unknown.why.clone(), unknown.span),
-        Fact::Known(known) if known.value.floor <= 0.0 => ("there may be none of it".into(), known.span),
+        Fact::Known(known) if known.value.floor <= 0.0 => ("its number may be 0".into(), known.span),
         Fact::Known(_) | Fact::Absent => return None,
     };
     Some(Arc::new(Unknown { span, why, candidates: Vec::new() }))
 }
 
 struct Builder {
-    /// Values that may still be made.
+    /// The number of values that may still be created.
     left: u32,
 }
 
 impl Builder {
-    /// False where no more may be made.
+    /// Counts one value; returns false if the limit is reached.
     fn take(&mut self) -> bool {
         self.left = self.left.saturating_sub(1);
         self.left > 0
     }
 
-    /// Attributes, and lists of nested blocks by their names, as a plan writes them. What is null is not set.
+    /// Returns attributes, and lists of nested blocks by name, in the form of a plan. Null attributes are not set.
     fn block(&mut self, block: &Block) -> RawTree {
         if !self.take() {
             return RawTree::too_large(block.span);
@@ -114,7 +114,7 @@ impl Builder {
             };
             entries.insert(name.as_str().into(), RawTree::new(data, *span));
         }
-        // of a block inside another: which kind of provisioner or backend it is
+        // The label of a nested block names the kind of provisioner or backend.
         if let (true, Some(label)) = (block.address.is_empty(), block.labels.first()) {
             let label = RawTree::new(RawData::Text(label.as_str().into()), block.span);
             entries.entry("label".into()).or_insert(label);
@@ -134,7 +134,7 @@ impl Builder {
             if name.is_empty() {
                 open = Some(unknown);
             } else {
-                // some of them may be known, but not how many there are
+                // Some of the blocks may be known, but their number is not.
                 entries.insert(name.as_str().into(), RawTree::new(RawData::Unknown(unknown), cause.span));
             }
         }
@@ -145,9 +145,9 @@ impl Builder {
         if !self.take() {
             return RawTree::too_large(value.span);
         }
-        // a secret must not reach a message, whatever a page says
+        // A secret must not appear in a message, whatever a rule file requests.
         if value.sensitive {
-            return RawTree::unknown("it is sensitive", value.span);
+            return RawTree::unknown("the value is sensitive", value.span);
         }
         let data = match &value.data {
             Data::Null => RawData::Null,

@@ -1,4 +1,4 @@
-//! Resources of types without a row, with what they say of machines and accelerators.
+//! Lists resources of unsupported types, with their machine types and accelerators.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap};
@@ -12,11 +12,11 @@ use super::block::Block;
 use super::code::modules::rents_nothing;
 use super::{Root, embedded, rows};
 
-/// Deeper than anybody nests what says which machine it is.
+/// The maximum depth of the search for machine types.
 const DEEPEST: usize = 6;
 
-/// Each block once, with all of its instances. What several runs make of it are alternatives: the most of one counts.
-/// `known` are those of roots, by the number of their first block.
+/// Returns each block once, with all of its instances. Several deployments of a block are alternatives, and the largest
+/// number counts. `known` has the results of earlier roots, by the number of their first block.
 pub(super) fn of(blocks: &[Block], roots: &[Root], mut known: HashMap<usize, Vec<Unlisted>>) -> Vec<Unlisted> {
     let mut all: BTreeMap<(Span, String), Unlisted> = BTreeMap::new();
     let of_plans = roots.last().map_or(0, |root| root.blocks.end)..blocks.len();
@@ -38,7 +38,7 @@ pub(super) fn of(blocks: &[Block], roots: &[Root], mut known: HashMap<usize, Vec
     all.into_values().collect()
 }
 
-/// What one run makes of its blocks.
+/// Returns the results for the blocks of one deployment.
 pub(super) fn of_run(blocks: &[Block]) -> Vec<Unlisted> {
     let mut found: BTreeMap<(Span, &str), Unlisted> = BTreeMap::new();
     let resources = blocks.iter().filter(|it| it.keyword == "resource" && !it.is_none());

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What helm makes of each line of cases.txt → expected.txt; and that it refuses each line of errors.txt.
+"""Writes helm's output for each line of cases.txt to expected.txt, and checks that helm refuses each line of errors.txt.
 
     python3 tests/charts/expect.py HELM
 """
@@ -26,7 +26,7 @@ def chart(directory, lines):
     for number, line in enumerate(lines):
         name = f"case.{number:03}"
         text = f'{{{{- define "{name}" -}}}}{line}{{{{- end -}}}}v: {{{{ include "{name}" . | b64enc | quote }}}}\n'
-        # What stands in the line may define templates, which must not stand in another.
+        # A line may define templates, which must not exist in another chart.
         if "{{- define" in line or "{{ block" in line:
             text = f"{{{{- $text := {quoted(line)} -}}}}v: {{{{ tpl $text . | b64enc | quote }}}}\n"
         (directory / f"templates/{number:03}.yaml").write_text(text)

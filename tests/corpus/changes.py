@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Random changes to checkouts: does a comparison say what two whole runs say, and a hook what the whole run says of its files?
+"""Changes checkouts at random, and compares `diff` with two complete runs, and a hook with the complete run on its files.
 
     changes.py GPULINT CHECKOUTS... [--count 200] [--seed 1]
 
-Each change edits one file of one repository: a number, a machine, a line that goes, a block that comes twice, a file that
-goes. `diff --base COMMIT` must have the sums of `cost` on both sides; `check -- FILE` must have the findings that `check`
+Each change edits one file of one repository: a number, a machine, a removed line, a repeated block, a removed
+file. `diff --base COMMIT` must have the totals of `cost` on both sides; `check -- FILE` must have the findings that `check`
 has at that file, and no other at it.
 """
 import argparse
@@ -38,7 +38,7 @@ def told(gpulint, verb, *rest, cwd):
 
 
 def edit(pick, text):
-    """A changed text, and what was done."""
+    """Returns a changed text, with a description of the change."""
     lines = text.splitlines(keepends=True)
     what = pick.choice(["number", "number", "machine", "drop", "twice", "gone"])
     if what == "gone":

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Charts of checkouts as gpulint renders them and as helm does: are the documents equal, as YAML values?
+"""Compares charts of checkouts, rendered by gpulint and by helm: the documents must be equal YAML values.
 
     python3 tests/corpus/charts.py "GPULINT template" HELM CHECKOUTS [--values] [--list FILE]
 
-The first argument is a program that prints the documents of a chart, with its arguments. Of charts that helm renders without a
-network each is counted as equal, as equal but for what chance, the clock or a cluster decide (these are holes), or as
-different; differences are told with the first place at which they differ.
+The first argument is a program that prints the documents of a chart, with its arguments. Each chart that
+helm renders without a network counts as equal, as equal except for values that depend on chance, time or a cluster, or as
+different. Each difference is printed with its first place.
 """
 
 import argparse
@@ -26,7 +26,7 @@ SECONDS = 60
 
 
 class Loader(LOADER):
-    """Reads dates as text, as Kubernetes does, and takes `=` for text."""
+    """Loads dates and `=` as strings, like Kubernetes."""
 
 
 Loader.add_constructor("tag:yaml.org,2002:timestamp", lambda loader, node: node.value)
@@ -34,7 +34,7 @@ Loader.add_constructor("tag:yaml.org,2002:value", lambda loader, node: node.valu
 
 
 def documents(text):
-    """The documents of a text that are not empty; those of tests are left out."""
+    """Returns the documents that are neither empty nor test hooks."""
     found = []
     for document in yaml.load_all(text, Loader=Loader):
         if not document:
@@ -55,7 +55,7 @@ def name(document):
 
 
 def difference(ours, theirs, path=""):
-    """Where two values differ first; None where they are equal. The second part of the answer: something was a hole."""
+    """Returns the first difference of two values, or None; and whether a value was unknown."""
     if ours == theirs and type(ours) is type(theirs):
         return None, False
     if isinstance(ours, str) and HOLE.search(ours):
@@ -96,7 +96,7 @@ def short(value):
 
 
 def compare(ours, theirs):
-    """(equal, holes, why not)"""
+    """Returns (equal, unknown values, reason for a difference)."""
     try:
         ours, theirs = documents(ours), documents(theirs)
     except (yaml.YAMLError, ValueError) as error:
@@ -136,7 +136,7 @@ def run(command):
 
 
 def charts(checkouts):
-    """Directories of charts that are part of no other."""
+    """Returns the directories of charts that are not subcharts."""
     found = {path.parent for path in pathlib.Path(checkouts).rglob("Chart.yaml") if path.is_file()}
     for chart in sorted(found):
         above = [it for it in chart.parents if it in found]
@@ -154,14 +154,14 @@ def is_library(chart):
 
 
 def release(chart):
-    """What gpulint calls a release that nobody names."""
+    """Returns gpulint's default name for a release."""
     about = yaml.load((chart / "Chart.yaml").read_bytes(), Loader=Loader)
     name = about.get("name") if isinstance(about, dict) else None
     return re.sub(r"[^A-Za-z0-9]", "-", str(name or "release"))[:53].strip("-").lower() or "release"
 
 
 def with_dependencies(helm, chart, scratch):
-    """Helm wants `file://` dependencies packed: a copy of the tree has them."""
+    """Packs `file://` dependencies in a copy of the tree, because Helm requires packed ones."""
     text = b"".join((chart / file).read_bytes() for file in ("Chart.yaml", "requirements.yaml") if (chart / file).is_file())
     if b"file://" not in text:
         return chart
@@ -181,7 +181,7 @@ def with_dependencies(helm, chart, scratch):
 
 
 def variants(chart):
-    """Files of values that stand beside a chart."""
+    """Returns the additional values files of a chart."""
     yield None
     for pattern in ("values-*.yaml", "values/*.yaml", "ci/*values*.yaml", "environments/*/values.yaml"):
         yield from sorted(chart.glob(pattern))
@@ -218,7 +218,7 @@ def main():
                     last = (said.strip().splitlines() or [""])[-1]
                     lines.append(f"{'BOTH' if code else 'HELM'}\t{title}\t{last[:300]}\t{complaints.strip()[:300]!r}")
                     continue
-                # What is told beside documents is no refusal, and a chart may make nothing.
+                # Messages with documents are not an error, and a chart may have no output.
                 if code not in (0, 3) and not ours.strip():
                     counts["refused by us"] += 1
                     lines.append(f"US\t{title}\t{complaints.strip()[:500]!r}")

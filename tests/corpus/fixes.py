@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Applies every fix to copies of checkouts and says what came of it, a line a repository.
+"""Applies every fix to copies of checkouts, and prints the result, one line per repository.
 
     fixes.py GPULINT CHECKOUTS [NAME…] [--diffs DIR] [--sample N] [--seed N]
 
-What is compared comes from outside where there is an outside: `terraform fmt` must have nothing new to say about a changed
-file, and PyYAML reads each changed manifest before and after, as the same number of documents that differ only at keys
-that the fix is about. Of every resource, fixed or not, only the facts may differ that the fixes of its own findings, or
-of what it is linked with, are about. The findings must be gone, and a second run must change nothing.
+Independent programs check the results where possible. `terraform fmt` must report nothing new about a changed file. PyYAML
+reads each manifest before and after, and the documents may differ only at the keys of the fix. In every resource, only facts
+may differ that fixes of its own findings or of linked resources change. The findings must disappear, and a second run must
+change nothing.
 
-Needs terraform, git and PyYAML. `--diffs` keeps the diffs, `--sample` prints so many of their parts, by chance.
+Needs terraform, git and PyYAML. `--diffs` stores the diffs, and `--sample` prints this many random parts of them.
 """
 
 import argparse
@@ -25,7 +25,7 @@ import yaml
 
 RULES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "rules")
 
-# What else becomes another way when a fact does.
+# Facts that change together with another fact.
 FOLLOWS = {
     "purchase": {"price"},
     "floor": {"count", "price"},
@@ -34,11 +34,11 @@ FOLLOWS = {
     "idle_minutes": {"price"},
     "precision": {"price"},
     "time_limit_seconds": {"price"},
-    # A cluster that no longer lingers is given a time to live in the next round.
+    # A cluster that no longer stays idle gets a time limit in the next round.
     "lingers": {"facts.ttl_seconds"},
 }
 
-# Keys of manifests that a fact may be written at.
+# Manifest keys at which a fact can be written.
 KEYS = {
     "purchase": r"nodeSelector|tolerations|capacity-type|requirements|spot",
     "floor": r"[mM]in|replicas",
@@ -57,7 +57,7 @@ KEYS = {
 
 
 class Loader(yaml.CSafeLoader):
-    """Tags of others are read as nothing."""
+    """Loads unknown tags as null."""
 
 
 Loader.add_multi_constructor("!", lambda loader, suffix, node: None)
@@ -66,7 +66,7 @@ Loader.add_constructor("tag:yaml.org,2002:value", lambda loader, node: node.valu
 
 
 def wished():
-    """The facts that the fix of each page is about."""
+    """Returns the facts that the fix of each rule changes."""
     parts = {}
     for name in os.listdir(RULES):
         front = yaml.safe_load(open(os.path.join(RULES, name)).read().split("---\n")[1])
@@ -108,7 +108,7 @@ class Repository:
         return json.loads(out)["findings"] if out else []
 
     def facts(self):
-        """What each resource says, field by field; several may have one address."""
+        """Returns the fields of each resource. Several resources may have the same address."""
         _, out, _ = run([self.gpulint, "inspect", ".", *self.COMMON, "--format", "json"], self.path)
         facts = {}
         for it in json.loads(out)["resources"] if out else []:
@@ -119,7 +119,7 @@ class Repository:
 
 
 def bare(fact):
-    """A fact without the places that move when lines do."""
+    """Returns a fact without line positions."""
     if isinstance(fact, dict):
         return {key: bare(value) for key, value in fact.items() if key not in ("line", "column", "origin", "reason")}
     return [bare(it) for it in fact] if isinstance(fact, list) else fact
@@ -200,7 +200,7 @@ def try_one(gpulint, checkout, keep):
 
 
 def gone(row, before, after):
-    """The findings that were fixed; one that is left though it could be fixed is wrong."""
+    """Returns the fixed findings. A remaining fixable finding is an error."""
     ready = [it for it in before if it["fix_safety"] in ("safe", "unsafe") and it["fix_declined"] is None]
     left = {identity(it) for it in after}
     still = [it for it in after if it["fix_safety"] in ("safe", "unsafe") and it["fix_declined"] is None]
@@ -256,7 +256,7 @@ def check_meaning(row, repository, before, fixed):
     direct = {address: set(fields) for address, fields in allowed.items()}
     for (_, address), resources in before.items():
         for link in (link for fields in resources for link in fields["links"]):
-            # a pod has the price and the purchase of the pool that it runs on, and an autoscaled one its floor
+            # A pod has the price and the way of buying of its pool, and an autoscaled one has the pool's minimum.
             allowed.setdefault(address, set()).update(direct.get(link["to"], set()))
             if link["to"] in {key[1] for key in before}:
                 allowed.setdefault(link["to"], set()).update(direct.get(address, set()))
@@ -283,7 +283,7 @@ def numbers(row):
 
 
 def sample(directory, number, seed):
-    """Some parts of the diffs, each with its file, by chance."""
+    """Returns a random sample of diff parts, each with its file."""
     parts = []
     for name in sorted(os.listdir(directory)):
         file = ""

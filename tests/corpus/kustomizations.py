@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Every kustomization below checkouts: what gpulint makes of it, beside what kustomize makes of it without a network.
+"""Compares gpulint and kustomize (without network) on every kustomization in checkouts.
 
 usage: kustomizations.py GPULINT KUSTOMIZE CHECKOUTS [--helm=HELM] [REPOSITORY…]
 
@@ -21,8 +21,8 @@ import yaml
 KUBERNETES = "1.34.0"
 NAMES = {"kustomization.yaml", "kustomization.yml", "Kustomization"}
 Loader = yaml.CSafeLoader
-# `=` is a value of its own in YAML 1.1, and a text for everybody who writes it.
-# A float needs no dot for anybody else.
+# `=` is a special value in YAML 1.1, and a string for all other parsers.
+# For all other parsers, a float needs no dot.
 Loader.add_implicit_resolver("tag:yaml.org,2002:float", re.compile(r"^[-+]?[0-9]+[eE][-+]?[0-9]+$"), list("-+0123456789"))
 Loader.add_constructor("tag:yaml.org,2002:value", lambda _, node: node.value)
 

@@ -60,11 +60,11 @@ EXCEPTIONS = {
 
 
 class Unreadable(Exception):
-    """The configuration says too little, or says it in a way that this script does not know."""
+    """The configuration is incomplete, or has an unsupported form."""
 
 
 def first(config, *keys, default=0):
-    """The value under the first of these keys that says something."""
+    """Returns the value of the first of these keys that is set."""
     return next((config[key] for key in keys if config.get(key) is not None), default)
 
 
@@ -84,7 +84,7 @@ def spread(pattern, layers):
 
 
 def kinds_of_layers(text, layers):
-    """What each layer keeps of the past."""
+    """Returns the state that each layer stores."""
     pattern = text.get("hybrid_override_pattern")
     if isinstance(pattern, str) and pattern:
         return [{"M": RECURRENT, "*": FULL}.get(sign, NONE) for sign in pattern]
@@ -132,7 +132,7 @@ def window_of(text):
 
 
 class Shapes:
-    """What one configuration says of a model."""
+    """The properties of a model from one configuration."""
 
     def __init__(self, config):
         self.config = config
@@ -164,7 +164,7 @@ class Shapes:
         self.tied = bool(first(text, "tie_word_embeddings", default=config.get("tie_word_embeddings")))
         self.plain = first(config, "model_type", default="") in PLAIN or first(text, "model_type", default="") in PLAIN
 
-    # What is kept of the past.
+    # Stored state: caches.
 
     def full_width(self):
         """Keys and values of one layer with full attention: heads and dimensions of each."""
@@ -232,7 +232,7 @@ class Shapes:
         )
 
     def parallel(self):
-        """Each layer has a state beside its attention."""
+        """Each layer has a state in addition to attention."""
         return self.config.get("model_type") == "falcon_h1"
 
     def state_mib(self):
@@ -307,7 +307,7 @@ class Shapes:
         return total + (self.layers * self.recurrent_params() if self.parallel() else 0)
 
     def middle(self):
-        """What lies beside attention: widths, and in how many layers of each kind."""
+        """Returns the widths of everything except attention, with the number of layers of each kind."""
         text = self.text
         experts = first(text, "n_routed_experts", "num_local_experts", "num_experts", "moe_num_experts")
         if isinstance(experts, list):
@@ -462,7 +462,7 @@ def encoder_params(config):
 
 
 def parameters(embedding, hidden, widths):
-    """All parameters, as the widths say."""
+    """Returns the number of all parameters, from the widths."""
     value = {key: float(widths[key] or 0) for key in WIDTH_COLUMNS[1:-2]}
     inner = value["expert_hidden"] or hidden
     of_mixture = value["matrices"] * (inner * value["experts"] * value["expert_width"] + hidden * value["shared_width"])

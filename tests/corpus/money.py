@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""What two builds say checkouts cost: the largest changes, and the share of the money by how it is known.
+"""Compares the cost of checkouts between two builds: the largest changes, and the share of cost by confidence.
 
     money.py BEFORE AFTER CHECKOUTS... [--top 50] [--today 2026-11-22]
 
-Each directory inside CHECKOUTS is one repository. A resource is one address in one file; of several roots or runs the
-dearest. Money is what is expected a month; what runs and ends has none.
+Each directory inside CHECKOUTS is one repository. A resource is one address in one file; of several roots or deployments, the
+most expensive one counts. Cost is the expected cost per month. A workload that ends has none.
 """
 import argparse
 import collections
@@ -25,7 +25,7 @@ def cost(binary, folder, today):
 
 
 def known(resource):
-    """The worst of how its price, machine, number and region are known."""
+    """Returns the lowest confidence of price, machine, number and region."""
     status = resource["price"]["status"]
     if status in ("unpriced", "estimated"):
         return status

@@ -3,7 +3,7 @@
 
     python3 tests/corpus/mutate.py target/debug/gpulint CHECKOUTS [--runs 2000] [--seed 1]
 
-A debug build finds more: it stops where numbers overflow. What fails is kept, with the command that repeats it.
+A debug build finds more, because it stops if numbers overflow. Each failure is stored with the command that repeats it.
 """
 
 import argparse
@@ -19,7 +19,7 @@ ENDINGS = {".tf", ".tfvars", ".yaml", ".yml", ".json", ".tpl", ".hcl", ".toml"}
 LARGEST = 200_000
 SECONDS = 30
 
-# What readers stumble over: brackets, quotes, markers of templates and documents, bytes that are no UTF-8, large numbers.
+# Text that is difficult for parsers: brackets, quotes, template and document markers, invalid UTF-8, large numbers.
 PIECES = [b"{", b"}", b"[", b"]", b"(", b'"', b"'", b"${", b"%{", b"{{", b"}}", b"<<EOT\n", b"\n---\n", b"\xff\xfe", b"\x00", b"\xef\xbb\xbf",
           b"\r\n", b"\t", b"&a ", b"*a", b"<<: ", b"!!binary ", b"99999999999999999999", b"-1", b"1e999", b"0x", b"..", b"/*", b"#",
           b"# gpulint: ignore[", b"${each.value}", b"count = 1e18\n", b"nvidia.com/gpu: 1e30", "\u202e".encode(), "\u0130".encode(), b"\\u{0}"]
@@ -31,7 +31,7 @@ def main():
     files = sorted(path for path in Path(arguments.checkouts).rglob("*")
                    if path.suffix in ENDINGS and ".git" not in path.parts and path.is_file() and not path.is_symlink()
                    and 0 < path.stat().st_size <= LARGEST)
-    # Files that ask for accelerators reach the code behind the byte search.
+    # Files that request accelerators reach the code after the byte search.
     rich = [path for path in files if b"gpu" in path.read_bytes().lower()]
     codes, wrong = Counter(), []
     for run in range(arguments.runs):

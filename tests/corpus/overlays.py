@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Random overlays: what gpulint makes of them, beside what kustomize makes of them.
+"""Compares gpulint and kustomize on random overlays.
 
 usage: overlays.py GPULINT KUSTOMIZE [--count 1000] [--seed 1] [--write DIRECTORY --cases 200]
 
-With --write, the first overlays that kustomize builds become case files, with what kustomize printed as expectation.
+With --write, the first overlays that kustomize builds become case files, with the output of kustomize as the expectation.
 """
 
 import argparse

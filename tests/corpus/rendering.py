@@ -7,9 +7,9 @@ CHECKOUTS holds one directory for each repository. Each kustomization is built w
 rendered with `helm template`; gpulint reads that text from its standard input, and the directory itself with `--render`.
 Both must tell the same resources with the same facts. A chart is rendered with its own values, and once more with each
 file of values that it offers. Charts beside a chart (`file://`) are packed by `helm dependency build` in a copy of the
-checkout; what a chart switches off is struck from its list there. Nothing may be fetched: the programs get a proxy that
-is not there and nothing else to run. For charts the second table says how much gpulint tells of the same resources when
-it reads templates without rendering them. The exit code is 1 if something differs.
+checkout; what a chart switches off is struck from its list there. Nothing may be downloaded: the programs get a proxy
+that does not exist, and no other programs. For charts, the second table shows how much gpulint reports about the same
+resources without rendering. The exit code is 1 if there is a difference.
 """
 import argparse, collections, json, os, re, shutil, subprocess, sys, tempfile
 
@@ -43,7 +43,7 @@ def resources(gpulint, where, path, render, text=None, values=None):
 
 
 def told(resource):
-    """What a resource is, without the places that say so."""
+    """Returns a resource without positions."""
     def plain(fact):
         return None if fact is None else json.dumps([fact.get('value'), fact.get('candidates'), fact.get('unknown')])
     count = {key: value for key, value in resource['count'].items() if key != 'origin'}
@@ -72,7 +72,7 @@ def release(where):
 
 
 def offered(where):
-    """Files of values beside the chart's own."""
+    """Returns the additional values files of a chart."""
     for below, files in directories(where):
         inside = os.path.relpath(below, where)
         if inside.split('/')[0] in ('charts', 'templates'):
@@ -84,7 +84,7 @@ def offered(where):
 
 
 def template(helm, checkouts, where, values, home):
-    """What Helm prints for a chart; charts beside it are packed in a copy of the checkout."""
+    """Returns Helm's output for a chart. Local dependencies are packed in a copy of the checkout."""
     def render(directory):
         command = [helm, 'template', release(where), '.', '--skip-tests'] + (['--values', values] if values else [])
         return run(command, directory, environment=offline(home))
@@ -96,7 +96,7 @@ def template(helm, checkouts, where, values, home):
         copy = os.path.join(place, checkout)
         shutil.copytree(os.path.join(checkouts, checkout), copy, symlinks=True, ignore=shutil.ignore_patterns('.git'))
         chart = os.path.join(copy, os.path.relpath(where, os.path.join(checkouts, checkout)))
-        # A run of Helm reads the values that decide, from the outermost chart.
+        # One Helm run reads the deciding values from the outermost chart.
         if not pack(helm, chart, [read(chart, name) for name in (values, 'values.yaml') if name], home, 0):
             return None, why
         return render(chart)
@@ -110,7 +110,7 @@ def read(where, name):
 
 
 def pack(helm, chart, values, home, depth):
-    """Packs what a chart depends on, the innermost first."""
+    """Packs the dependencies of a chart, the innermost first."""
     about = read(chart, 'Chart.yaml')
     wanted = []
     for dependency in about.get('dependencies') or []:
@@ -172,7 +172,7 @@ class Table:
             self.without(expected, resources(gpulint, where, '.', False)['resources'])
 
     def without(self, expected, read):
-        """How much of the same is told without rendering: names stay open, so kinds and numbers must do."""
+        """Returns how much of the result is known without rendering, by kinds and numbers, because names are unknown."""
         def what(it):
             facts = [plain(it, name) for name in ('accelerator', 'accelerator_count')]
             return json.dumps([it['kind'], it['count'].get('expected'), *facts])

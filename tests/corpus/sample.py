@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A random sample of findings to read, the same one each time.
+"""Prints a random sample of findings for review, the same one each time.
 
     sample.py BINARY CHECKOUTS [--number 100] [--seed 8] [--context 6]
 

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""How rules do on resources that somebody read and judged, and on repositories without accelerators.
+"""Measures rules on manually labeled resources, and on repositories without accelerators.
 
     score.py BINARY CHECKOUTS REPOSITORIES.tsv LABELS.jsonl [--front terraform|kubernetes] [--verbose] [--cases]
 
 CHECKOUTS holds one directory a repository, named owner+name. REPOSITORIES has the columns `repo` and `role`; where the role is
-`none`, every finding is a false alarm. A label names a resource (repo, path, line, address), the rules that must speak about it
-(`expect`) and those that must not (`traps`, each with why; `any` stands for all rules). Labels of low confidence are left out.
+`none`, every finding is a false alarm. A label names a resource (repo, path, line, address), the rules that must report it
+(`expect`) and those that must not (`traps`, each with a reason; `any` means all rules). Labels of low confidence are left out.
 
-Prints a line a rule: recall on `expect`, false alarms on `traps`. Ends with 1 where recall is below 90 % or more than 3 % of
-the traps went off.
+Prints one line per rule: recall on `expect`, false alarms on `traps`. The exit code is 1 if recall is below 90%, or if more
+than 3% of the traps are reported.
 """
 import collections
 import json
@@ -16,7 +16,7 @@ import os
 import subprocess
 import sys
 
-# What a label calls a rule, and the rules that are meant.
+# The names of rules in labels, with the rules that they mean.
 MEANT = {
     'missing-tags': ['missing-labels'],
     'oversized': ['oversized-gpu', 'cpu-would-do', 'fraction-would-do'],
@@ -39,7 +39,7 @@ def told(binary, verb, where):
 
 
 def resources_of(label, resources):
-    """What the tool found where the label stands; for a module, everything that its call makes."""
+    """Returns the results at the place of a label; for a module, all resources of its call."""
     at = lambda it: os.path.normpath(it['path'])
     near = [it for it in resources if at(it) == label['path'] and abs(it['line'] - label['line']) <= NEAR]
     near = near or [it for it in resources if at(it) == label['path'] and it['address'] == label['address']]
@@ -47,7 +47,7 @@ def resources_of(label, resources):
     if not near and label['kind'].startswith('module:'):
         call = '.'.join((label['address'] or '').split('.')[:2])
         near = [it for it in resources if it['address'] == call or it['address'].startswith((call + '.', call + '['))]
-    # Several roots may call one module by one address: the label's own root is meant, where it stands in one.
+    # Several roots may use the same module address. If the label is in a root, that root counts.
     root = os.path.dirname(label['path']) or '.'
     near = [it for it in near if it['root'] == root] or near
     return {(at(it), it['address'], it['root']) for it in near}

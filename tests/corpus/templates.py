@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Random templates: what gpulint makes of them, beside what helm makes of them.
+"""Compares gpulint and helm on random templates.
 
 usage: templates.py GPULINT HELM [--count 2000] [--seed 1]
 
@@ -70,7 +70,7 @@ CALLS = {
 
 
 class Case:
-    """Values, and a text that uses them."""
+    """Returns values, and a template that uses them."""
 
     def __init__(self, seed):
         self.random = random.Random(seed)
@@ -162,7 +162,7 @@ class Case:
         return name
 
     def within(self, head, depth, otherwise=0.3):
-        """A block in which the dot is something else."""
+        """Returns a block in which the dot has another value."""
         self.inside += 1
         text = self.action(head) + self.block(depth)
         self.inside -= 1

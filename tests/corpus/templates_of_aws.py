@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Templates of CloudFormation as our evaluator reads them against what moto makes of the same text.
+"""Compares gpulint's evaluation of CloudFormation templates with moto's.
 
 Usage: templates_of_aws.py DIRECTORY...
 
@@ -24,11 +24,11 @@ UNKNOWN = {"?"}
 
 
 class Marker(str):
-    """A resource, of which only AWS knows what it is called."""
+    """A resource whose name only AWS knows."""
 
 
 class Resources(parsing.ResourceMap):
-    """Names of resources stand for themselves: nothing is created."""
+    """Uses resource names as their values, because nothing is created."""
 
     def __getitem__(self, key):
         if key in self._resource_json_map:
@@ -54,7 +54,7 @@ def parsed(path):
 
 
 def is_beyond(node):
-    """Whether a value needs what only an account knows, or what moto does not do."""
+    """Returns whether a value needs account data, or a function that moto does not support."""
     if isinstance(node, dict):
         if len(node) == 1:
             (name, argument), = node.items()
@@ -116,13 +116,13 @@ def compare(path, resources, tally, shown):
         template = parsed(path)
         parameters = template.get("Parameters") or {}
         if any("Default" not in it for it in parameters.values()):
-            # moto demands a value of each; what has none is not known to us, and not compared.
+            # moto requires a value for each parameter. Parameters without one are unknown to gpulint, and not compared.
             for name, it in parameters.items():
                 it.setdefault("Default", "\0" + name)
         known = Resources("id", "stack", {}, {}, "us-east-1", "123456789012", template, {})
         known.load_mapping()
         known.load_parameters()
-        # CloudFormation compares texts; moto would find the number 1 and the text "1" to differ.
+        # CloudFormation compares strings. For moto, the number 1 and the string "1" differ.
         for name, value in known._parsed_resources.items():
             if type(value) in (int, float):
                 known._parsed_resources[name] = str(value)

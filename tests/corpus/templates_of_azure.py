@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Files of Bicep as our reader has them against the template that Bicep's own compiler made of the same file.
+"""Compares gpulint's reading of Bicep files with the output of the Bicep compiler.
 
 Usage: templates_of_azure.py DIRECTORY
 

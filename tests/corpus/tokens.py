@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Accounts for every accelerator name that a plain text scan sees in Kubernetes text.
+"""Explains every accelerator name that a plain text search finds in Kubernetes files.
 
 tokens.py GPULINT CHECKOUTS TOKENS.tsv [--list REASON]
 
@@ -12,7 +12,7 @@ import collections, json, os, re, subprocess, sys
 TEMPLATES = ('.tpl', '.tmpl', '.j2', '.jinja', '.jinja2', '.gotmpl', '.template')
 KUBERNETES = ('.yaml', '.yml', '.json', *TEMPLATES)
 
-# What a document or a line is that names an accelerator and asks for none. The first that holds is the reason.
+# Reasons why a document or a line names an accelerator and requests none. The first match applies.
 NO_WORKLOAD_KINDS = {
     'a schema of a custom resource': r'CustomResourceDefinition|CompositeResourceDefinition|ConstraintTemplate',
     'a quota, a profile or a queue': r'ResourceQuota|LimitRange|Profile|ClusterQueue|LocalQueue|Cohort|Queue|ElasticQuota\w*|ClusterResourceQuota|PriorityClass|Topology|AdmissionCheck|ProvisioningRequestConfig|HardwareProfile|AcceleratorProfile|WorkloadPriorityClass|Workload|MultiKueue\w*',

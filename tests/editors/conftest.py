@@ -6,7 +6,7 @@ import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 os.environ.setdefault("GIT_CONFIG_GLOBAL", "/dev/null")
-# Another cache than that of whoever runs the tests, and no prices from it.
+# A separate cache, without the prices of the user who runs the tests.
 os.environ.setdefault("GPULINT_CACHE_DIR", "/nonexistent")
 
 import editor  # noqa: E402

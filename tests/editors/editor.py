@@ -1,4 +1,4 @@
-"""An editor without a screen: pytest-lsp's client, which remembers what it was told, and when.
+"""A test editor without a screen: pytest-lsp's client, which stores all messages with their time.
 
 Everything that a server sends is held to the protocol's types by `lsprotocol`."""
 
@@ -22,14 +22,14 @@ PROGRAM = os.environ.get("GPULINT", str(HERE.parents[1] / "target/debug/gpulint"
 WORKSPACE = HERE / "workspace"
 CLIENTS = ["neovim@v0.7.0", "neovim@v0.11.0", "emacs@v29.1", "visual-studio-code@v1.65.2"]
 UTF8, UTF16, UTF32 = (types.PositionEncodingKind(it) for it in ("utf-8", "utf-16", "utf-32"))
-# Programs built without optimisation, on a machine that builds others beside it.
+# Timeouts for unoptimized builds on a busy machine.
 PATIENCE_SECONDS = float(os.environ.get("GPULINT_PATIENCE", "30"))
 
 
 def check(directory, *arguments):
-    """What the command line says of what lies on the disk."""
+    """Returns the output of the command line for the files on disk."""
     done = subprocess.run([PROGRAM, "check", "--format", "json", *arguments], cwd=directory, capture_output=True, text=True)
-    # 2 also where there is a report and nothing of the text could be read.
+    # The exit code is also 2 if there is a report but no file could be read.
     assert done.returncode in (0, 1, 3) or done.stdout, done.stderr
     return json.loads(done.stdout)
 
@@ -81,9 +81,9 @@ class Editor:
         self.client.text_document_did_save(types.DidSaveTextDocumentParams(text_document=identifier))
 
     def position(self, text, at):
-        """Where the character with this number stands, as the server counts."""
+        """Returns the server's position for a character index."""
         before = lines_of(text[:at])
-        # Between \r and \n lies no position; nobody asks for it here.
+        # There is no position between \r and \n, and no test uses one.
         return types.Position(line=len(before) - 1, character=units(before[-1], self.encoding))
 
     def offset(self, text, position):
@@ -97,7 +97,7 @@ class Editor:
         raise AssertionError(f"{position} is no place of {line!r} in {self.encoding}")
 
     def splice(self, name, start, end, new):
-        """Replaces what lies between two characters, as an editor tells it."""
+        """Returns an editor's change message for the text between two characters."""
         uri = self.uri(name)
         text = self.texts[uri]
         span = types.Range(start=self.position(text, start), end=self.position(text, end))
@@ -123,7 +123,7 @@ class Editor:
         self.client.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams(changes=[event]))
 
     def last(self, name):
-        """The diagnostics that an editor shows now, and of which version of the text they are."""
+        """Returns the present diagnostics of an editor, with their version."""
         for _, params in reversed(self.published):
             if params.uri == self.uri(name):
                 return params
@@ -147,12 +147,12 @@ class Editor:
         raise AssertionError(f"not within {PATIENCE_SECONDS} s: {what}; last was told {told}")
 
     async def current(self, name):
-        """Until what is shown of a file is of the text as it is now."""
+        """Waits until the diagnostics of a file are for its present text."""
         version = self.versions[self.uri(name)]
         await self.until(lambda: (it := self.last(name)) and it.version == version, f"{name} in version {version}")
 
     async def quiet(self, seconds=0.6):
-        """Until nothing more is told."""
+        """Waits until no more messages arrive."""
         count = -1
         while count != len(self.published):
             count = len(self.published)
@@ -170,7 +170,7 @@ class Editor:
         return await self.client.text_document_inlay_hint_async(params) or []
 
     async def labels(self, name):
-        """What stands at the ends of lines, by the number of the line."""
+        """Returns the inlay hints, by line number."""
         return {it.position.line: label(it) for it in await self.hints(name)}
 
     async def hover(self, name, line, character=0):
@@ -248,7 +248,7 @@ def features(editor):
 
 @contextlib.asynccontextmanager
 async def editing(*folders, like="neovim@v0.11.0", encodings=None, options=None, configuration=None, environment=None, change=None):
-    """An editor of one kind, with some folders open."""
+    """Starts an editor of one kind with some folders."""
     capabilities = client_capabilities(like)
     if encodings is not None:
         capabilities.general = capabilities.general or types.GeneralClientCapabilities()
@@ -277,7 +277,7 @@ async def editing(*folders, like="neovim@v0.11.0", encodings=None, options=None,
         await asyncio.wait_for(editor.client.shutdown_session(), PATIENCE_SECONDS)
         assert editor.client._server.returncode == 0, editor.client._server.returncode
     finally:
-        # A test that failed has not said farewell, and nobody waits for a server that waits for that.
+        # A failed test has not shut the server down, so the server is killed.
         if editor.client._server.returncode is None:
             editor.client._server.kill()
         await editor.client.stop()

@@ -1,4 +1,4 @@
-"""What a fix, all safe fixes and an acceptance write: the same as the command line, which is asked."""
+"""Checks that a fix, all safe fixes and a suppression write the same as the command line."""
 
 import pathlib
 import re
@@ -76,9 +76,9 @@ async def test_fix_all_writes_what_is_safe_and_nothing_else(workspace, tmp_path)
             assert [it.kind for it in actions] == ["source.fixAll.gpulint"], actions
             edit = (await editor.resolved(actions[0])).edit
             assert after(editor, edit) == wanted
-        # Of a file with nothing safe to do there is nothing to choose.
+        # A file without a safe fix has no such action.
         assert not await editor.actions(MAIN, editor.span(MAIN), only=["source.fixAll"])
-        # Other kinds are not offered to those who ask for one.
+        # If the editor requests one kind of action, no other kinds are returned.
         assert not await editor.actions(JOB, editor.span(JOB), only=["refactor"])
         assert not of(await editor.actions(JOB, editor.span(JOB), only=["quickfix"]), "source")
 
@@ -101,7 +101,7 @@ async def test_a_fix_is_of_the_text_as_it_is_now(workspace):
         fix = next(it for it in of(await editor.actions(JOB, diagnostic.range, [diagnostic]), "quickfix") if it.is_preferred)
         text = after(editor, (await editor.resolved(fix)).edit)[JOB]
         assert text.count("ttlSecondsAfterFinished: 86400") == 1 and "# é𝛼\n\n\n" in text
-        # What was offered for an older text is no edit of a newer one.
+        # An action for an older text must not edit a newer one.
         editor.replace(JOB, "# é𝛼\n\n\n", "")
         try:
             stale = await editor.resolved(fix)

@@ -1,4 +1,4 @@
-"""Neovim as people have it, without a screen: the newest of its wheel, and an old one where it is installed."""
+"""Tests Neovim without a screen: the newest one from its wheel, and an old one if it is installed."""
 
 import importlib.util
 import json
@@ -30,7 +30,7 @@ def oldest():
 
 @pytest.fixture
 def neovim(workspace, tmp_path):
-    # By the name that the files of `editors` start it with.
+    # Uses the program name in the files of `editors`.
     bin = tmp_path / "bin"
     bin.mkdir()
     (bin / "gpulint").symlink_to(PROGRAM)

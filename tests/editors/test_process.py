@@ -1,4 +1,4 @@
-"""How a server begins and ends, and what it does when an editor says what none should."""
+"""Tests the start and the end of a server, and its reaction to invalid messages."""
 
 import json
 import subprocess

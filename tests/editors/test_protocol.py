@@ -1,4 +1,4 @@
-"""What every editor gets, by the capabilities that it announces."""
+"""Tests the features that an editor gets, by its announced capabilities."""
 
 import pytest
 from lsprotocol import types
@@ -9,7 +9,7 @@ LEVELS = {"error": 1, "warning": 2, "note": 3, "info": 3}
 
 
 def told(editor, names):
-    """What is shown of these files, as the command line tells it."""
+    """Returns the expected diagnostics of these files, from the command line."""
     return {(name, it.code, it.range.start.line + 1, int(it.severity)) for name in names for it in editor.shown(name)}
 
 
@@ -32,7 +32,7 @@ async def test_what_is_told_is_what_check_says(workspace, like):
             assert any(finding["message"] in it.message and it.source == "gpulint" for it in shown), (finding, shown)
             if editor.capabilities.text_document.publish_diagnostics.code_description_support:
                 assert all(it.code_description.href.endswith(f"rules/{it.code}.html") for it in shown), shown
-        # Of files that are not open no version is known.
+        # Files that are not open have no version.
         assert editor.last("manifests/job.yaml").version is None
 
 
@@ -43,14 +43,14 @@ async def test_a_server_offers_what_others_do_not(workspace, like):
         assert offers.text_document_sync.change == types.TextDocumentSyncKind.Incremental
         assert offers.text_document_sync.open_close
         assert offers.hover_provider
-        # Whoever cannot ask for edits later gets them with the list.
+        # An editor that cannot resolve actions later gets the edits in the list.
         resolves = editor.capabilities.text_document.code_action.resolve_support
         assert bool(offers.code_action_provider.resolve_provider) == bool(resolves and "edit" in resolves.properties)
         assert {types.CodeActionKind.QuickFix, "source.fixAll.gpulint"} <= set(offers.code_action_provider.code_action_kinds)
         assert offers.inlay_hint_provider or not editor.capabilities.text_document.inlay_hint
-        # One price in one place: lenses only where there are no hints.
+        # Each price is shown once: code lenses only without inlay hints.
         assert not (offers.inlay_hint_provider and offers.code_lens_provider)
-        # Other servers do that, and editors ask the first that offers it.
+        # Other servers have this feature, and editors use the first server that offers it.
         for name in ["document_formatting_provider", "definition_provider", "references_provider", "rename_provider",
                      "semantic_tokens_provider", "workspace_symbol_provider", "diagnostic_provider", "document_symbol_provider"]:
             assert not getattr(offers, name), name
@@ -133,7 +133,7 @@ async def test_a_price_stands_at_the_end_of_the_line(workspace):
         assert "10,726" in label(here[0]), label(here[0])
         inside = await editor.labels("terraform/notebook/main.tf")
         assert any("5,363" in it for it in inside.values()), inside
-        # What is asked for is answered, and nothing else.
+        # Only the requested kind is returned.
         nothing = types.InlayHintParams(
             text_document=editor.identifier("terraform/main.tf"),
             range=types.Range(start=types.Position(line=0, character=0), end=types.Position(line=2, character=0)),
@@ -150,7 +150,7 @@ async def test_a_hover_says_how_a_price_came_to_be(workspace):
         hover = await editor.hover("terraform/main.tf", opened, 12)
         said = text_of(hover)
         assert "10,726" in said and "7.3467" in said, said
-        # Elsewhere other servers have something to say.
+        # In other places, other servers answer.
         cluster = next(at for at, line in enumerate(lines) if "cluster " in line)
         assert await editor.hover("terraform/main.tf", cluster, 6) is None
         assert await editor.hover("terraform/main.tf", 0, 2) is None
@@ -172,7 +172,7 @@ async def test_requests_that_make_no_sense_are_answered(workspace):
         assert not await editor.client.text_document_inlay_hint_async(types.InlayHintParams(
             text_document=editor.identifier("terraform/nobody.tf"),
             range=types.Range(start=types.Position(line=9, character=0), end=types.Position(line=2, character=0))))
-        # A column behind the end of the line is its end, says the protocol.
+        # By the protocol, a column after the end of the line means the end.
         editor.tell("terraform/main.tf", [types.TextDocumentContentChangePartial(
             range=types.Range(start=types.Position(line=0, character=5_000), end=types.Position(line=0, character=5_000)), text=" ")])
         await editor.current("terraform/main.tf")

@@ -1,4 +1,4 @@
-"""What a person sets in an editor."""
+"""Tests the settings in an editor."""
 
 import asyncio
 import os
@@ -103,7 +103,7 @@ async def test_another_file_may_hold_the_settings(workspace, tmp_path):
     async with editing(workspace, options={"config": str(other)}) as editor:
         await opened(editor)
         assert editor.rules(MAIN) and "on-demand-batch" not in editor.rules(MAIN)
-        # The list of the file that is not used selects nothing.
+        # The list in the unused file selects nothing.
         assert "missing-budget" not in editor.rules(MAIN)
 
 
@@ -120,7 +120,7 @@ async def test_an_environment_is_chosen(workspace):
 
 
 async def test_no_program_of_a_folder_is_started(workspace, tmp_path):
-    """Whoever opens a folder has not yet agreed to run what it names."""
+    """Opening a folder does not permit running the programs that it names."""
     bin = tmp_path / "bin"
     bin.mkdir()
     ran = tmp_path / "ran"

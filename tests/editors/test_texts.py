@@ -1,4 +1,4 @@
-"""What is not saved, what others change, and where folders lie."""
+"""Tests unsaved changes, changes by other programs, and folder paths."""
 
 import asyncio
 import os
@@ -44,7 +44,7 @@ async def test_a_file_that_was_never_saved_counts(workspace):
         editor.open("terraform/more.tf", NEW)
         await editor.current("terraform/more.tf")
         assert "missing-auto-shutdown" in editor.rules("terraform/more.tf")
-        # Closed without saving, it is gone.
+        # Closing without saving discards the changes.
         editor.close("terraform/more.tf")
         await editor.until(lambda: editor.shown("terraform/more.tf") == [], "nothing of a file that is not there")
 
@@ -64,7 +64,7 @@ async def test_what_others_write_counts(workspace):
         (workspace / "terraform/other.tf").unlink()
         editor.watch("terraform/other.tf", types.FileChangeType.Deleted)
         await editor.until(lambda: not editor.shown("terraform/other.tf"), "a deleted file")
-        # What is open is what the editor says, whatever others write.
+        # For an open file, the editor's text counts, even if another program writes the file.
         (workspace / MAIN).write_text("")
         editor.watch(MAIN, types.FileChangeType.Changed)
         await editor.quiet()
@@ -89,7 +89,7 @@ async def test_settings_count_as_they_are_edited(workspace):
         assert "on-demand-batch" in editor.rules(MAIN)
         editor.splice("gpulint.toml", len(editor.texts[editor.uri("gpulint.toml")]), len(editor.texts[editor.uri("gpulint.toml")]), 'ignore = ["on-demand-batch"]\n')
         await editor.until(lambda: "on-demand-batch" not in editor.rules(MAIN), "what is ignored")
-        # What cannot be used is told where it stands, and takes nothing away.
+        # An invalid setting is reported at its place, and other diagnostics stay.
         editor.replace("gpulint.toml", "ignore", "ignroe")
         await editor.until(lambda: editor.shown("gpulint.toml"), "a mistake in the settings")
         assert editor.shown("gpulint.toml")[0].range.start.line == 2

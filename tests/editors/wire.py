@@ -1,4 +1,4 @@
-"""A server and what is said over its pipes, byte by byte: for what no editor says."""
+"""Controls a server through its pipes, byte by byte, for messages that no editor sends."""
 
 import json
 import os

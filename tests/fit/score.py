@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measures the estimator on a table of workloads whose memory somebody measured.
+"""Measures the estimator on a table of workloads with measured memory.
 
     gpulint fit --cases cases.csv > answers.jsonl
     python3 tests/fit/score.py cases.csv answers.jsonl [--groups]
@@ -24,7 +24,7 @@ def number(text):
 
 
 def estimated(row, answer):
-    """What the answer says about the quantity that was measured."""
+    """Returns the estimate for the measured quantity."""
     devices = number(row["gpu_count"]) or 1.0
     scope = row["mem_scope"]
     value = {

@@ -14,16 +14,16 @@ KUSTOMIZATIONS = ["kustomization.yaml", "kustomization.yml", "Kustomization"]
 GPU = "nvidia.com/gpu"
 MANIFEST = re.compile(r".*\.(yaml|yml|json|jsonnet)")
 NAME = re.compile(r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?")
-# A cluster is settled long before.
+# Real trees need far fewer rounds.
 ROUNDS = 20
 
 
 class Refused(Exception):
-    """A program would not apply something."""
+    """A program refused to apply an object."""
 
 
 class Libraries:
-    """The helper in Go: questions and answers, a line each."""
+    """The helper in Go: one line per request and per answer."""
 
     def __init__(self, program):
         self.process = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
@@ -52,17 +52,17 @@ def command(*arguments):
 
 
 class Cluster:
-    """Objects by kind, namespace and name, each with who applied it."""
+    """Objects by kind, namespace and name, each with the object that applied it."""
 
     def __init__(self, place, libraries, kustomize, helm):
         self.place, self.libraries, self.kustomize, self.helm = pathlib.Path(place), libraries, kustomize, helm
         self.objects, self.times, self.refused = {}, {}, {}
-        # Folders that something applies, with all folders below or without them.
+        # Folders that an object applies, with or without all subfolders.
         self.folders = set()
         self.conflicts = set()
 
     def run(self):
-        """Applies the root, then what the applied objects ask for, until nothing is new."""
+        """Applies the root, then everything that applied objects name, until nothing is new."""
         for path in sorted((self.place / ROOT).rglob("*.yaml")):
             for made in self.libraries.parse(path.read_text()):
                 self.apply(made, ("root",), "default")
@@ -99,7 +99,7 @@ class Cluster:
         self.times[key] = self.times.get(key, 0) + 1
         before = self.objects.get(key)
         if before and before[0].get("spec") != made.get("spec"):
-            # A parent and its child render the same file: what the child fills in is what its writer means.
+            # If a parent and its child render the same file, the variables of the child apply.
             longer, shorter = sorted([before[1], chain], key=len, reverse=True)
             if longer[: len(shorter)] != shorter:
                 self.conflicts.add(key)
@@ -119,7 +119,7 @@ class Cluster:
             shutil.copytree(self.place, tree, symlinks=True)
             answer = self.libraries.ask(op="flux", root=str(tree), kustomization=made, data=data)
         objects = answer.get("objects") or []
-        # One object that the cluster refuses holds all of them up.
+        # One refused object blocks all of them.
         self.folders.add((made_path(made["spec"].get("path", "")), True))
         for it in objects:
             check(it)
@@ -219,7 +219,7 @@ class Cluster:
                 self.apply(it, chain, "argocd")
 
     def members(self, generator, is_go):
-        """What a generator finds, by what a template may name."""
+        """Returns the members of a generator, with the names that a template can use."""
         if "list" in generator:
             return [{f".{key}" if is_go else key: value for key, value in it.items()} for it in generator["list"]["elements"]]
         git = generator["git"]
@@ -231,7 +231,7 @@ class Cluster:
         words = (".path.path", ".path.basename") if is_go else ("path", "path.basename")
         return [dict(zip(words, (path, path.rsplit("/", 1)[-1]))) for path in sorted(wanted - unwanted)]
 
-    # What it comes to.
+    # The final result.
 
     def is_by_hand(self, path):
         """Whether a file is in a folder that nothing here applies: a person may."""
@@ -250,7 +250,7 @@ class Cluster:
             gpus = sum(int((it.get("resources", {}).get("limits") or {}).get(GPU, 0)) for it in containers)
             copies = made["spec"].get(WORKLOADS[key[1]])
             copies = 1 if copies is None else int(copies)
-            # No more pods of a Job run at once than have to end.
+            # A Job runs at most as many pods at once as its completions.
             copies = min(copies, int(made["spec"].get("completions") or copies))
             if gpus:
                 found[key[1:]] = (copies, gpus)
@@ -262,7 +262,7 @@ def made_path(path):
 
 
 def check(made):
-    """Refuses what a cluster refuses where a variable is not filled in."""
+    """Refuses objects with variables that are not filled in, like a cluster."""
     name = (made.get("metadata") or {}).get("name") or ""
     if not NAME.fullmatch(name):
         raise Refused(f"{made.get('kind')} has the name {name!r}")

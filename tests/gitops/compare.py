@@ -5,8 +5,8 @@
 
 Each tree is applied as a cluster applies it: `kustomize build`, `helm template`, and the libraries of Flux and Argo CD in a
 helper that `go build` makes. Each workload must be in the report once, with the same copies and the same GPUs. Prints each
-difference; those in trees of which the report names something that it does not judge are counted apart. A file in a folder
-that nothing applies may be applied by a person: gpulint counts it. Ends with 1 if the report names nothing of a difference.
+difference. Differences in trees with entries that are not evaluated are counted separately. gpulint counts a file in a folder
+that no object applies, because a user may apply it. The exit code is 1 if the report does not mention a difference.
 """
 
 import argparse
@@ -24,7 +24,7 @@ from cluster import Cluster, Libraries
 from trees import Tree, put
 
 HERE = pathlib.Path(__file__).resolve().parent
-# A tree that a program refuses in part shows nothing: the next attempt takes its place.
+# A partly refused tree proves nothing, so the next seed replaces it.
 ATTEMPTS = 20
 
 
@@ -34,7 +34,7 @@ def found(name):
 
 
 def helper(given):
-    """The helper with the libraries, built unless it is given."""
+    """Returns the helper with the libraries, and builds it if necessary."""
     if given:
         return given
     if not found("go"):

@@ -1,4 +1,4 @@
-"""Random trees of GitOps repositories: one seed, one tree, the same each time.
+"""Generates random GitOps trees. The same seed always gives the same tree.
 
 Everything in a tree is applied by something, except for files that a kustomization does not list and files that an
 Application excludes. An owner never applies a folder that another owner applies with other results.
@@ -90,7 +90,7 @@ spec:
 
 
 class Tree:
-    """Files by their path, and links with what they lead to."""
+    """Files by path, and links with their targets."""
 
     def __init__(self, seed):
         self.random = random.Random(f"gitops {seed}")
@@ -98,7 +98,7 @@ class Tree:
         self.names = self.random.sample(NAMES, len(NAMES))
         self.style = self.one("flux", "flux", "argo", "argo", "both")
         self.settings = {}
-        # Flux can only take files by a parent where these say their namespace.
+        # A parent can only deploy files with Flux if the files set their namespace.
         self.says_namespaces = self.chance(0.4)
         self.children = {"flux": [], "argo": []}
         count = self.random.randint(2, 5)
@@ -154,7 +154,7 @@ class Tree:
         template = {"metadata": {"labels": {"app": name}}, "spec": {"containers": containers}}
         return {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": metadata, "spec": {"selector": {"matchLabels": {"app": name}}, "template": template}}
 
-    # Applications: each makes a folder and what applies it.
+    # Applications: each creates a folder and the object that applies it.
 
     def app(self, tool):
         shapes = ["plain", "listed", "overlay", "chart", "twice", "common"]
@@ -268,7 +268,7 @@ class Tree:
                 self.application(f"{name}-{variant}", {"path": place})
 
     def twice(self, tool):
-        """One folder in two namespaces."""
+        """Creates one folder that is deployed into two namespaces."""
         self.mark("folder in two namespaces")
         name = self.name()
         folder = f"apps/{name}"
@@ -282,7 +282,7 @@ class Tree:
                 self.application(f"{name}-{place}", {"path": folder})
 
     def common(self, tool):
-        """A base that is applied by itself, and once more by an overlay."""
+        """Creates a base that is applied on its own, and again by an overlay."""
         self.mark("base that is applied, too")
         name = self.name()
         main = self.workload(name)
@@ -446,7 +446,7 @@ class Tree:
         name = self.name()
         folder, own = f"apps/{name}/{self.one('app', 'live')}", self.says_namespaces or self.chance(0.5)
         variables = {}
-        # A number is filled in, or only the text of a label.
+        # The variable is a number, or only the value of a label.
         replicas = self.one("${COPIES}", "${COPIES:=2}", None, 2)
         if replicas == "${COPIES}" or isinstance(replicas, str) and self.chance(0.5):
             variables["COPIES"] = str(self.one(2, 3, 4))
@@ -521,7 +521,7 @@ class Tree:
         spec = {**({"goTemplate": True} if is_go else {}), "generators": [generator], "template": template}
         self.children["argo"].append({"apiVersion": "argoproj.io/v1alpha1", "kind": "ApplicationSet", "metadata": {"name": name, "namespace": "argocd"}, "spec": spec})
 
-    # What applies a folder.
+    # The object that applies a folder.
 
     def kustomization(self, name, path, target=None, build=None):
         spec = {"interval": "10m", "prune": True, "path": f"./{path}", "sourceRef": {"kind": "GitRepository", "name": "flux-system", "namespace": "flux-system"}}
@@ -539,7 +539,7 @@ class Tree:
         self.children["argo"].append({"apiVersion": "argoproj.io/v1alpha1", "kind": "Application", "metadata": {"name": name, "namespace": "argocd"}, "spec": spec})
 
     def finish(self):
-        """Puts what applies the folders where the cluster finds it."""
+        """Puts the objects that apply the folders where the cluster finds them."""
         for tool, objects in self.children.items():
             if objects:
                 getattr(self, f"finish_{tool}")(objects)
@@ -559,7 +559,7 @@ class Tree:
     def finish_flux(self, objects):
         way = self.one("direct", "parent", "parent", "around", "around", "around")
         path_of = lambda it: it["spec"]["path"].removeprefix("./")
-        # Flux refuses to apply a component, an object twice or one without a namespace.
+        # Flux refuses a component, a repeated object, and an object without a namespace.
         if any("/overlays/" in path or "/components/" in path for path in self.files) or any("targetNamespace" in it["spec"] for it in objects):
             way = "parent" if way == "around" else way
         self.mark(f"Flux: {way}")
@@ -582,7 +582,7 @@ class Tree:
                 self.write("deployments/kustomization.yaml", {"resources": [f"{it['metadata']['name']}/ks.yaml" for it in objects]})
             parent["path"] = "./deployments"
         else:
-            # The parent takes all files below `apps`, those of the children too.
+            # The parent applies all files below `apps`, including those of the children.
             for it in objects:
                 top = "/".join(path_of(it).split("/")[:2])
                 if f"{top}/kustomization.yaml" in self.files:

@@ -1,7 +1,7 @@
-//! The Action, step by step, in a repository with a real base and a real change.
+//! Tests the Action step by step, in a repository with a real base and a real change.
 //!
-//! The steps come from `action.yml` itself and run in bash with the environment that GitHub documents. The comment goes to
-//! the stand-in of GitHub.
+//! The steps come from `action.yml` and run in bash with the environment that GitHub documents. The comment goes to a
+//! GitHub test server.
 #![cfg(unix)]
 
 mod expression;
@@ -101,7 +101,7 @@ impl Situation {
     }
 }
 
-/// A release as the workflow of releases makes it, of the built program.
+/// Creates a release of the built program as the release workflow does.
 fn release(sandbox: &Sandbox) {
     let program = env!("CARGO_BIN_EXE_gpulint");
     let script = format!("#!/bin/sh\nexec {program} \"$@\"\n");
@@ -187,7 +187,7 @@ fn the_comment_leads_to_the_page() {
     assert_eq!(run.outputs["page-url"], ARTIFACT);
     assert!(situation.github.bodies()[0].ends_with(&link), "{:?}", situation.github.bodies());
 
-    // Refused: the comment is there all the same.
+    // The upload was refused, and the comment exists anyway.
     situation.runner.artifact = None;
     let run = situation.run();
     assert_eq!((run.outputs["page-url"].as_str(), run.failed.as_deref()), ("", Some("Decide")), "{}", run.log);
@@ -221,7 +221,7 @@ fn a_fork_gets_its_report_in_the_summary() {
 }
 
 impl Situation {
-    /// The report stands in the summary once.
+    /// The summary has the report once.
     fn expected_mentions(&self, run: &Run) -> usize {
         fs::read_to_string(&run.outputs["report-markdown"]).unwrap().matches("on-demand-batch").count()
     }
@@ -265,7 +265,8 @@ fn a_change_cannot_relax_its_own_gate() {
     assert_eq!(trusting.run().failed, None);
 }
 
-/// A label is set by people who may triage, and GitHub tells it with the event. What the text says is no label.
+/// Users with triage permission set labels, and GitHub passes them with the event. Text in the pull request is not a
+/// label.
 #[test]
 fn a_label_on_the_pull_request_approves_what_it_brings() {
     let settings = "select = [\"needs-approval\"]\n[approvals]\nabove_monthly_usd = 1000\nlabel = \"gpu-approved\"\n";
@@ -309,7 +310,7 @@ fn links_lead_to_files_below_the_working_directory() {
 #[test]
 fn a_folder_that_is_called_like_the_base_is_not_the_base() {
     let situation = Situation::new(&[("a.tf", CLEAN)], &[("a.tf", &wasteful())], &[]);
-    // Whoever writes a change knows the commit that it will be compared with.
+    // The author of a change knows the commit that it will be compared with.
     let workspace = &situation.runner.workspace;
     sandbox::write(workspace, &[(&format!("{}/a.tf", situation.change.event_base), &wasteful())]);
     sandbox::write(workspace, &[("main/a.tf", &wasteful())]);
@@ -418,7 +419,7 @@ fn without_a_release_the_sources_are_built() {
     let situation = Situation::new(&[("a.tf", CLEAN)], &[("b.tf", CLEAN)], &[]);
     let release = situation.sandbox.path("release");
     fs::remove_file(release.join(archive())).unwrap();
-    // A cargo that installs what was built already.
+    // A fake cargo that installs the built program.
     let tools = situation.sandbox.path("tools");
     fs::create_dir_all(&tools).unwrap();
     let program = situation.sandbox.path("binaries").join(target()).join("gpulint");
@@ -440,7 +441,7 @@ fn without_a_release_the_sources_are_built() {
     let expected = "cargo install --quiet --locked --path . --root";
     assert!(said.contains(expected), "{said}");
     assert!(situation.runner.temp.join("gpulint/bin/gpulint").is_file());
-    // Sources of one version are not passed off as another.
+    // Sources of one version must not be installed as another version.
     assert_eq!(install("99.0.0").status.code(), Some(2));
 }
 

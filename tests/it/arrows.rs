@@ -1,4 +1,4 @@
-//! Rooms import each other only along the arrows of the table in `ARCHITECTURE.md`.
+//! Checks that modules import each other only as the table in `ARCHITECTURE.md` allows.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -33,7 +33,8 @@ fn rooms_import_each_other_only_along_the_arrows() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// What opens a socket is reached from the command line alone: no fact, no rule and no join can ask anybody.
+/// Only the command line can reach code that opens a socket, so no fact, rule or pod-to-pool match can contact a
+/// server.
 #[test]
 fn only_the_command_line_reaches_what_opens_a_socket() {
     let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
@@ -84,10 +85,10 @@ fn rooms_inside_of_rooms_import_only_those_before_them() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// The folder whose folders are rooms, as if they lay beside the others: `languages/yaml`.
+/// The folder whose folders count as top-level modules: `languages/yaml`.
 const LANGUAGES: &str = "languages";
 
-/// The room of a file, then the modules inside of it.
+/// Returns the top-level module of a file, then its inner modules.
 pub(crate) fn module(path: &Path) -> Vec<String> {
     let path = path.with_extension("");
     let mut module: Vec<String> = path.iter().map(|part| part.to_str().unwrap().to_owned()).collect();
@@ -101,7 +102,7 @@ pub(crate) fn module(path: &Path) -> Vec<String> {
     module
 }
 
-/// What everybody searches for by its name is found by it: a type that others see shares its name with one other at most.
+/// A search for the name of a public type finds at most one other type.
 #[test]
 fn no_name_stands_for_more_than_two_types_that_others_see() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -119,7 +120,7 @@ fn no_name_stands_for_more_than_two_types_that_others_see() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// A pattern of the code that does not compile is to fail a test, and not to find nothing: `static_regex!` makes both.
+/// A pattern in the code that does not compile must fail a test. `static_regex!` creates the pattern and the test.
 #[test]
 fn no_pattern_of_the_code_may_be_missing() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
@@ -128,7 +129,7 @@ fn no_pattern_of_the_code_may_be_missing() {
     assert!(wrong.is_empty(), "{wrong:?}");
 }
 
-/// `pub(super) struct Name<'a> {` → Name
+/// Returns the type name: Name for `pub(super) struct Name<'a> {`.
 fn type_that_others_see(line: &str) -> Option<String> {
     let after = line.trim_start().strip_prefix("pub")?;
     let after = match after.strip_prefix('(') {
@@ -141,7 +142,7 @@ fn type_that_others_see(line: &str) -> Option<String> {
     is_type.then(|| identifier(name)).filter(|name| !name.is_empty())
 }
 
-/// The rooms inside of a module's room that its text names.
+/// Returns the inner modules that a module's code uses.
 fn reached(text: &str, module: &[String]) -> BTreeSet<String> {
     let text = without_tests(text);
     let mut names = BTreeSet::new();
@@ -149,7 +150,7 @@ fn reached(text: &str, module: &[String]) -> BTreeSet<String> {
     for (at, _) in text.match_indices(&*crates) {
         names.extend(first_names(&text[at + crates.len()..]));
     }
-    // As many steps back as lead to the room itself.
+    // The number of steps back to the top-level module.
     let back = "super::".repeat(module.len() - 1);
     for (at, _) in text.match_indices(&*back) {
         let is_whole = !text[..at].ends_with("::") && !text[at + back.len()..].starts_with("super::");
@@ -167,7 +168,7 @@ fn first_names(after: &str) -> Vec<String> {
     }
 }
 
-/// Room → the rooms inside, in the order of the table.
+/// Returns the inner modules of each top-level module, in the order of the table.
 fn inside(text: &str) -> BTreeMap<String, Vec<String>> {
     let (_, after) = text.split_once("| room | inside, from the ground up |").expect("the table of inner rooms");
     let rows = after.lines().skip(2).map_while(|line| line.strip_prefix("| `")?.strip_suffix('|'));
@@ -175,7 +176,7 @@ fn inside(text: &str) -> BTreeMap<String, Vec<String>> {
     rows.filter_map(|row| row.split_once("` |").map(|(room, cell)| (room.to_owned(), named(cell)))).collect()
 }
 
-/// Room → the rooms that it may import; none for one that may import everything.
+/// Returns the allowed imports of each module; `None` if it may import everything.
 fn table(text: &str) -> Arrows {
     let rows = text.lines().filter_map(|line| line.strip_prefix("| `")?.strip_suffix('|'));
     rows.filter_map(|row| {
@@ -191,7 +192,7 @@ pub(crate) fn without_tests(text: &str) -> &str {
     text.split("#[cfg(test)]\nmod ").next().unwrap()
 }
 
-/// The room after each `crate::`, outside of tests.
+/// Returns the module after each `crate::`, outside tests.
 fn imports(text: &str) -> BTreeSet<String> {
     let text = without_tests(text);
     let mut names = BTreeSet::new();
@@ -205,7 +206,7 @@ fn imports(text: &str) -> BTreeSet<String> {
     names
 }
 
-/// `a, b::{c, d}, e}` → a, b, e
+/// Returns a, b, e for `a, b::{c, d}, e}`.
 fn listed(list: &str) -> Vec<String> {
     let mut names = Vec::new();
     let mut depth = 0;

@@ -1,5 +1,5 @@
-//! Changes that bring accelerators where no sum looks. None may pass in silence: what Terraform, kubectl, helm or a deployer
-//! would make of each is said beside it. `docs/security.md` names these tests.
+//! Tests changes that add accelerators outside all totals. None may pass without a message: each case lists what
+//! Terraform, kubectl, helm or a deployer would do. `docs/security.md` names these tests.
 
 use std::fs;
 use std::path::Path;
@@ -19,7 +19,7 @@ const POD: &str = "      containers: [{name: c, image: x, resources: {limits: {n
 const MACHINE: &str =
     "resource \"aws_instance\" \"b\" {\n  ami = \"x\"\n  instance_type = \"p5.48xlarge\"\n  count = COUNT\n}\n";
 
-/// `POD`, `DEPLOYMENT n` and `MACHINE n` stand for what they say.
+/// Expands the short forms `POD`, `DEPLOYMENT n` and `MACHINE n`.
 fn text(short: &str) -> String {
     let mut text = String::new();
     for line in short.split_inclusive('\n') {
@@ -56,7 +56,7 @@ fn commit(here: &Path, files: &[(&str, &str)]) -> String {
     git(here, &["rev-parse", "HEAD"])
 }
 
-/// What gpulint says there, by the same prices on the same day.
+/// Returns the output of gpulint with fixed prices on a fixed day.
 fn told(here: &Path, arguments: &[&str]) -> String {
     let done = Command::new(env!("CARGO_BIN_EXE_gpulint"))
         .args(arguments)
@@ -67,7 +67,7 @@ fn told(here: &Path, arguments: &[&str]) -> String {
     format!("{}{}", String::from_utf8_lossy(&done.stdout), String::from_utf8_lossy(&done.stderr))
 }
 
-/// What a comparison with the base says, and its last line but for the sums.
+/// Returns the output of a comparison with the base, and its last line except totals.
 fn compared(sandbox: &Sandbox, number: usize, change: &Change) -> String {
     let here = sandbox.path(&format!("{number}"));
     fs::create_dir_all(&here).unwrap();
@@ -356,7 +356,7 @@ fn nothing_that_grows_aside_passes() {
     assert!(silent.is_empty(), "{}", silent.join("\n"));
 }
 
-/// What a commit of another repository takes the place of may be there still.
+/// Files that a submodule replaces may still exist.
 #[test]
 fn a_directory_that_becomes_a_commit_of_another_repository_is_no_saving() {
     let sandbox = Sandbox::new("gitlink");
@@ -372,7 +372,7 @@ fn a_directory_that_becomes_a_commit_of_another_repository_is_no_saving() {
     assert!(!said.contains("verdict: pass") && said.contains("a commit of another repository"), "{said}");
 }
 
-/// An example that takes up a manifest leaves it where it is.
+/// An example that uses a manifest leaves it in place.
 #[test]
 fn an_example_takes_nothing_out_of_the_sums() {
     let sandbox = Sandbox::new("example");
@@ -385,7 +385,7 @@ fn an_example_takes_nothing_out_of_the_sums() {
     assert!(said.lines().any(|line| line.starts_with("Deployment/b ") && line.contains("  3  ")), "{said}");
 }
 
-/// Changes of which sums tell everything.
+/// Changes whose whole effect is in the totals.
 const SEEN: &[Change] = &[
     Change {
         what: "what asks for more of something cheaper says so itself",

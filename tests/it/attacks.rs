@@ -1,4 +1,4 @@
-//! What a hostile pull request can try. `docs/security.md` names these tests.
+//! Tests what a malicious pull request can try. `docs/security.md` names these tests.
 #![cfg(unix)]
 
 use std::fs;
@@ -12,7 +12,7 @@ const SECRET: &str = "hunter2";
 
 const WASTE: &str = "resource \"aws_instance\" \"a\" {\n  instance_type = \"p3.2xlarge\"\n}\n";
 
-/// A repository below a directory that holds what is none of its business.
+/// Creates a repository below a directory with files that gpulint must not read.
 fn repository(name: &str, files: &[(&str, &str)]) -> (Sandbox, PathBuf) {
     let sandbox = Sandbox::new(name);
     let here = sandbox.path("work");
@@ -96,7 +96,7 @@ fn settings_that_name_files_outside_are_refused() {
         assert!(said.all.contains("leads out of it"), "{key}: {}", said.all);
         assert!(!said.all.contains(SECRET), "{key}: {}", said.all);
     }
-    // The same by a link.
+    // The same through a link.
     let (_sandbox, here) =
         repository("outside-links", &[("main.tf", WASTE), ("gpulint.toml", "rules-dir = [\"rules\"]\n")]);
     symlink("../outside", here.join("rules")).unwrap();
@@ -105,7 +105,7 @@ fn settings_that_name_files_outside_are_refused() {
     assert!(!said.all.contains(SECRET), "{}", said.all);
 }
 
-/// A configuration of a model is text of the repository: what it says is used where it makes sense, and told where it does not.
+/// A model configuration is untrusted text of the repository. Valid values are used, and invalid ones are reported.
 #[test]
 fn a_configuration_of_a_model_is_read_or_refused_with_its_line() {
     const OWN: &str = r#"{"hidden_size": 4096, "num_hidden_layers": 36, "num_attention_heads": 32, "num_key_value_heads": 8,
@@ -159,7 +159,7 @@ fn a_report_is_not_written_where_a_link_leads_out() {
     assert_eq!(fs::read_to_string(&precious).unwrap(), SECRET);
     assert_eq!(fs::read_to_string(here.join(".git/config")).unwrap(), config);
     assert_eq!(fs::read_dir(sandbox.path("outside")).unwrap().count(), 3, "nothing was added there");
-    // Links that stay inside are links, and what somebody names outside is what they mean.
+    // Links inside the repository are followed, and a path outside is read if the user names it.
     symlink("inside/kept.json", here.join("d.json")).unwrap();
     let there = precious.to_str().unwrap();
     for output in ["d.json", "inside/new.json", "inside/../new.json", there] {
@@ -207,7 +207,7 @@ fn what_hides_behind_a_limit_is_a_finding() {
         let is_read = !said.all.contains("unreadable") || name == "evaluation-steps";
         assert!(is_read, "by default it is read, {setting}, {path}: {}", said.all);
     }
-    // Data of somebody else, however large, is none of our business.
+    // Large data files are not relevant.
     let data = format!("{{\"rows\": [\"{}\"]}}", "x".repeat(2 << 20));
     let (_sandbox, here) =
         repository("data", &[("a.json", &data), ("gpulint.toml", "[bounds]\nfile-mib = 1\n"), ("b.tf", "locals {}\n")]);
@@ -236,7 +236,7 @@ fn bounds_have_bounds() {
 
 #[test]
 fn a_run_without_end_is_ended() {
-    // It keeps nothing, so that it does not run out of memory first.
+    // It stores nothing, so it does not run out of memory first.
     let turns = "sum([for a in local.r : length([for b in local.r : length([for c in local.r : c if false])])])";
     let endless =
         format!("locals {{\n  r = range(1000)\n}}\nresource \"aws_instance\" \"b\" {{\n  count = {turns}\n}}\n");
@@ -249,7 +249,7 @@ fn a_run_without_end_is_ended() {
     assert!(!here.join("report.json").exists());
 }
 
-/// A program that leaves a trace where it ran.
+/// Creates a program that leaves a trace in its working directory.
 fn program(directory: &Path, name: &str, script: &str) {
     fs::create_dir_all(directory).unwrap();
     fs::write(directory.join(name), format!("#!/bin/sh\n{script}\n")).unwrap();
@@ -264,7 +264,7 @@ const CHART: [(&str, &str); 2] = [
     ),
 ];
 
-/// Templates that never end, grow without end or nest without end.
+/// Templates that never end, or that grow or nest without limit.
 const BOMBS: [&str; 8] = [
     "{{ define \"a\" }}{{ include \"a\" . }}{{ include \"a\" . }}{{ end }}{{ include \"a\" . }}",
     "{{ tpl \"{{ tpl .Values.t . }}\" . }}",
@@ -299,7 +299,7 @@ fn hostile_charts_end_and_hide_nothing() {
     assert!(said.all.contains("read without rendering it: rendering exceeds the step limit"), "{}", said.all);
 }
 
-/// All charts of a run together have one memory.
+/// All charts of a run share one memory limit.
 #[cfg(target_os = "linux")]
 #[test]
 fn what_charts_make_fits_the_memory_of_one_run() {
@@ -330,7 +330,7 @@ fn what_charts_make_fits_the_memory_of_one_run() {
     }
 }
 
-/// Schemas of values whose patterns, references or branches multiply.
+/// Values schemas whose patterns, references or branches multiply.
 #[test]
 fn hostile_schemas_of_values_end_and_hide_nothing() {
     let (_sandbox, here) = repository("schemas", &CHART);
@@ -391,7 +391,7 @@ fn a_renderer_that_does_not_end_is_ended_and_told() {
 #[test]
 fn a_renderer_that_takes_all_memory_is_ended_and_told() {
     let (sandbox, here) = repository("renderer-memory", &CHART);
-    // It looks for the end of the only line.
+    // It searches the end of an endless line.
     program(&sandbox.path("bin"), "helm", "exec /usr/bin/tail /dev/zero");
     let path = format!("{}:/usr/bin:/bin", sandbox.path("bin").display());
     let said = with(&here, &["check", "--render"], &[("PATH", &path)]);
@@ -399,7 +399,7 @@ fn a_renderer_that_takes_all_memory_is_ended_and_told() {
     assert!(matches!(said.code, Some(0 | 1)), "{}", said.all);
 }
 
-/// A later run takes away the directory of a renderer whose run was killed, and no link that is called like one.
+/// A later run removes the directory of a renderer whose run was killed, but no link with such a name.
 #[test]
 fn the_directory_of_a_killed_run_goes_with_the_next_one() {
     let (sandbox, here) = repository("killed", &CHART);
@@ -433,7 +433,7 @@ fn a_change_cannot_relax_the_gate_that_it_has_to_pass() {
     );
     git(&here, &["add", "--all"]);
     git(&here, &["commit", "--quiet", "--message", "strict"]);
-    // The change brings waste, and everything that would make it pass.
+    // The change adds waste, and everything that could make it pass.
     write(
         &here,
         &[
@@ -473,7 +473,7 @@ fn nothing_is_fetched_and_what_is_not_there_is_told() {
                   module \"c\" {\n  source  = \"acme/pool/aws\"\n  version = \"1.0.0\"\n}\n";
     let kustomization = "resources: [\"https://127.0.0.1:9/a.yaml\", \"github.com/acme/a?ref=main\"]\n";
     let (_sandbox, here) = repository("remote", &[("main.tf", remote), ("k/kustomization.yaml", kustomization)]);
-    // A proxy that is not there would be told by whoever uses it.
+    // A program that used the proxy would fail, because the proxy does not exist.
     let nowhere = [("HTTPS_PROXY", "http://127.0.0.1:9"), ("HTTP_PROXY", "http://127.0.0.1:9")];
     let said = with(&here, &["check"], &nowhere);
     assert_eq!(said.code, Some(0), "{}", said.all);
@@ -497,7 +497,7 @@ fn prices_are_no_business_of_the_repository_unless_settings_say_so() {
     assert_eq!(refused.code, Some(2), "no setting names the cache: {}", refused.all);
 }
 
-/// Names reach gpulint by its arguments too: hooks pass the names of changed files.
+/// Names also reach gpulint through arguments: hooks pass the names of changed files.
 #[test]
 fn what_is_quoted_from_arguments_and_blocks_is_harmless() {
     const HOSTILE: &str = "a\u{1b}[31m\u{202e}\u{ad}\u{e0041}";
@@ -527,7 +527,7 @@ fn what_is_quoted_from_arguments_and_blocks_is_harmless() {
     }
 }
 
-/// Folders and names that are commands where a pipeline reads its own log.
+/// Folders and names that are commands for a pipeline that reads its own log.
 #[test]
 fn no_line_of_a_report_is_a_command_of_a_pipeline() {
     let pod = "apiVersion: v1\nkind: \"::warning::kind\"\nmetadata: {name: \"::warning::a\", namespace: \"##[group]n\"}\n\
@@ -572,7 +572,7 @@ fn no_line_of_a_report_is_a_command_of_a_pipeline() {
     assert!(table.contains("'=x/main.tf") && table.contains("'\u{ff1d}x/main.tf"), "{table}");
 }
 
-/// A repository beside this one, with a hook that its owner runs.
+/// A repository in a neighboring directory, with a hook of its owner.
 #[test]
 fn a_link_is_judged_by_the_repository_that_holds_it() {
     let (sandbox, here) = repository("links-to-others", &[("main.tf", WASTE), ("inside/kept.json", "old")]);
@@ -604,12 +604,12 @@ fn a_link_is_judged_by_the_repository_that_holds_it() {
     assert_eq!(fs::read_to_string(other.join(".git/hooks/pre-commit")).unwrap(), "#!/bin/sh\n");
     assert_eq!(fs::read_to_string(other.join("main.tf")).unwrap(), before);
     assert!(!other.join("new.json").exists() && !nested.join(".git/hooks/pre-commit").exists());
-    // Somebody's own link above the repository is their business.
+    // A link above the repository belongs to the user, and is allowed.
     symlink(&here, sandbox.path("short")).unwrap();
     let there = sandbox.path("short").join("report.json");
     let said = gpulint(&here, &["check", "--format", "json", "--output", there.to_str().unwrap()]);
     assert_eq!(said.code, Some(1), "{}", said.all);
-    // A baseline and fixes are written by the same function, and what they would change is not read through such a link.
+    // One function writes baselines and fixes, and nothing is read through such a link for them.
     symlink("../other/baseline.json", here.join(".gpulint-baseline.json")).unwrap();
     let said = gpulint(&here, &["baseline", "update"]);
     assert_eq!(said.code, Some(2), "{}", said.all);
@@ -627,7 +627,7 @@ fn a_policy_lies_where_no_path_of_the_change_leads() {
     let said = gpulint(&here, there);
     assert_eq!(said.code, Some(1), "{}", said.all);
     assert!(said.all.contains(&format!("{short}/main.tf:2:3")), "{}", said.all);
-    // Nor by text that spells what no file can be called.
+    // A text with an impossible file name has no effect either.
     let spelt = format!(
         "module \"a\" {{\n  source = \"./\\u0000{short}/m\"\n}}\nlocals {{\n  a = file(\"\\u0000{short}/main.tf\")\n}}\n"
     );
@@ -636,7 +636,7 @@ fn a_policy_lies_where_no_path_of_the_change_leads() {
     assert_eq!(said.code, Some(1), "{}", said.all);
 }
 
-/// What pre-commit makes of a hook: its entry, its arguments, then the names of changed files.
+/// pre-commit runs a hook as its entry, its arguments, then the names of changed files.
 #[test]
 fn a_file_that_is_called_like_an_option_is_a_file() {
     let hooks = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(".pre-commit-hooks.yaml")).unwrap();
@@ -655,7 +655,7 @@ fn a_file_that_is_called_like_an_option_is_a_file() {
         let all: Vec<&str> = entry.chain(arguments).chain(names).chain([through.as_str()]).collect();
         let said = gpulint(&here, &all);
         assert_eq!(said.code, Some(1), "{}: {}", hook["id"], said.all);
-        // All of them say the same: the first is shown, the others are counted, some with their names.
+        // All messages are the same: the first is shown, and the others are counted, some with their names.
         let named = names.iter().filter(|name| said.all.contains(&format!("{name}:1"))).count();
         assert!(said.all.contains("and 5 more, at ") && named >= 4, "{}: {}", hook["id"], said.all);
         assert!(!astray.exists() && !here.join("y.tf").exists(), "{}: a report was written", hook["id"]);
@@ -690,7 +690,7 @@ fn git_is_not_a_program_of_the_repository() {
     assert!(said.all.contains("git cannot be started"), "{}", said.all);
 }
 
-/// A pipe, made where something else is expected.
+/// Creates a pipe in place of another file.
 fn pipe(path: &Path) {
     drop(fs::remove_file(path));
     fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -725,7 +725,7 @@ fn a_pipe_or_a_device_in_the_place_of_a_file_of_git_holds_nobody() {
     assert_eq!(gpulint(&here, &["diff", "--base", "main"]).code, Some(2));
 }
 
-/// git keeps links, and one may lead to what never ends.
+/// Git follows links, and a link may lead to an endless file.
 #[test]
 fn rules_of_what_git_ignores_that_never_end_hide_nothing() {
     for directory in ["", "x"] {

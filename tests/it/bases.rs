@@ -1,4 +1,4 @@
-//! What `gpulint diff --base REF` reads in repositories of every kind, with git itself: never a false increase.
+//! Tests what `gpulint diff --base REF` reads in all kinds of repositories, with real git: never a false increase.
 #![cfg(unix)]
 
 use std::fs;
@@ -57,7 +57,7 @@ fn run(directory: &Path, arguments: &[&str]) -> (Option<i32>, String, String) {
     (output.status.code(), text(&output.stdout), text(&output.stderr))
 }
 
-/// Kinds of changes, and the notes.
+/// Returns the kinds of changes, and the notes.
 fn changes(directory: &Path, base: &str) -> (Vec<String>, Vec<String>) {
     let (code, report, said) = run(directory, &["diff", "--base", base, "--format", "json"]);
     assert!(matches!(code, Some(0 | 1)), "{said}");
@@ -82,7 +82,7 @@ fn neither_the_work_tree_nor_the_index_is_touched() {
         let head = fs::read(here.join(".git/HEAD")).unwrap();
         (index, head, fs::read(here.join("infra/main.tf")).unwrap(), git(here, &["status", "--porcelain"]))
     };
-    // Asking for the status may refresh the index; gpulint may not.
+    // `git status` may refresh the index, but gpulint must not.
     state();
     let before = state();
     assert_eq!(changes(here, "main").0, ["moved"]);
@@ -122,7 +122,7 @@ fn a_shallow_clone_without_the_base_says_so() {
     let (code, _, said) = run(&copy, &["diff", "--base", "main~1"]);
     assert_eq!(code, Some(2));
     assert!(said.contains("not in this shallow clone") && said.contains("git fetch --depth=1 origin"), "{said}");
-    // The base is fetched, but not what lies between: its tip is compared, and a note says so.
+    // The base was downloaded without the commits in between, so its tip is compared, with a note.
     let first = git(&repository.directory, &["rev-parse", "main~1"]);
     git(&copy, &["-c", "protocol.file.allow=always", "fetch", "--quiet", "--depth=1", "origin", &first]);
     let (kinds, notes) = changes(&copy, &first);
@@ -180,7 +180,7 @@ fn a_hook_with_variables_of_git_compares_its_own_repository() {
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// What `diff --staged` says of each resource that changed.
+/// Returns what `diff --staged` reports for each changed resource.
 fn staged(directory: &Path, environment: &[(&str, &str)]) -> Vec<String> {
     let mut command = Command::new(env!("CARGO_BIN_EXE_gpulint"));
     command.current_dir(directory).envs(GIT_ENVIRONMENT).envs(environment.iter().copied());
@@ -204,7 +204,7 @@ fn what_is_staged_is_compared_and_nothing_else() {
     write(here, &[("draft.tf", &pool("later"))]);
     assert_eq!(staged(here, &[]), ["added aws_eks_node_group.draft"], "the index, not the file as it lies there");
 
-    // As `git commit FILE` does it: an index for this commit alone.
+    // `git commit FILE` uses a separate index for this commit.
     fs::copy(here.join(".git/index"), here.join(".git/next-index")).unwrap();
     git(here, &["rm", "--quiet", "--cached", "--force", "draft.tf"]);
     assert_eq!(staged(here, &[]), NOTHING);
@@ -244,7 +244,7 @@ fn a_commit_may_be_the_first_word() {
     assert!(said.contains("`trunk` is neither a path nor a commit of this clone"), "{said}");
 }
 
-/// What `check` says is not read, and what both sides of a comparison say of it.
+/// Returns the unread files of `check`, and of both sides of a comparison.
 fn unread(directory: &Path, arguments: &[&str]) -> Vec<(String, String)> {
     let (code, report, said) = run(directory, &[arguments, &["--format", "json"]].concat());
     assert!(matches!(code, Some(0..=3)), "{said}");
@@ -298,7 +298,7 @@ fn a_pointer_of_lfs_is_not_read_and_told() {
         unread(here, &["check", "--allow-empty", "data/tokens.json"]),
         [("data/tokens.json".to_owned(), reason)]
     );
-    // Data among other files is nobody's business; whoever asks about it alone must not be told that all is well.
+    // A data file among others is not relevant. If it is the only argument, the result must not be a pass.
     let (code, _, said) = run(here, &["check", "--allow-empty", "data/tokens.json"]);
     assert_eq!(code, Some(2), "{said}");
     let (code, _, said) = run(here, &["check", "--allow-empty", "--no-config", "data/tokens.json", "infra/main.tf"]);
@@ -317,12 +317,12 @@ fn what_git_tracks_is_read_whatever_a_list_of_ignored_files_says() {
         assert_eq!(changes(here, "main").0, ["added"], "{folder}");
         git(here, &["rm", "-r", "--quiet", "--force", folder]);
     }
-    // What nobody tracks is nobody's change.
+    // An untracked file is not part of a change.
     write(here, &[("untracked/more.tf", &pool("more"))]);
     assert_eq!(changes(here, "main").0, NOTHING);
 }
 
-/// What the base and the work tree have in common is read from the work tree, where nothing makes another text of it.
+/// Files that are equal in base and work tree are read from the work tree, unless attributes change their text.
 #[test]
 fn attributes_that_make_another_text_of_a_file_hide_nothing() {
     let repository = Repository::new();
@@ -338,7 +338,7 @@ fn attributes_that_make_another_text_of_a_file_hide_nothing() {
     assert!(said.contains("no longer evaluated: infra/main.tf"), "{said}");
 }
 
-/// What was changed in the work tree is not the base, committed or not.
+/// Changes in the work tree are not part of the base, committed or not.
 #[test]
 fn a_base_is_as_it_was_committed_whatever_lies_in_the_work_tree() {
     let repository = Repository::new();

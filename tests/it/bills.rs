@@ -1,4 +1,5 @@
-//! Golden bills, made by hand from vendors' prices and rules: what `gpulint cost` prints equals them to the cent.
+//! Compares bills that were calculated by hand from vendors' prices and rules: `gpulint cost` must be equal to the
+//! cent.
 
 use std::fs;
 use std::path::Path;
@@ -7,7 +8,7 @@ use std::process::Command;
 use serde_json::Value;
 use toml::Table;
 
-/// One bill of a file of `tests/bills`.
+/// One bill of a file in `tests/bills`.
 struct Bill {
     name: String,
     files: Vec<(String, String)>,
@@ -42,11 +43,11 @@ fn parsed(text: &str) -> Vec<Bill> {
     bills
 }
 
-/// Bills that are not equal yet, and why. One that is equal does not belong here.
+/// Bills that differ, with the reason. A bill that is equal must not be in this list.
 const OPEN: &[(&str, &str)] =
     &[("A commitment for a year", "the catalog has no price of accelerators for a year: it is listed and not added")];
 
-/// What is held of a bill, and what is printed instead, where they differ.
+/// Returns the differences between a bill and the output.
 fn differences(bill: &Bill) -> Vec<String> {
     let name = bill.name.replace(|c: char| !c.is_ascii_alphanumeric(), "-");
     let folder = std::env::temp_dir().join(format!("gpulint-bills-{}", std::process::id())).join(name);
@@ -55,7 +56,7 @@ fn differences(bill: &Bill) -> Vec<String> {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();
     }
-    // On a day on which none of these prices is old: bills are what rows say.
+    // On this day, none of the prices is outdated, so the bills match the price tables.
     let run = Command::new(env!("CARGO_BIN_EXE_gpulint"))
         .args(["cost", "--format", "json", "--prices", "embedded", "--today", "2026-06-01", "."])
         .current_dir(&folder)
@@ -73,7 +74,7 @@ fn differences(bill: &Bill) -> Vec<String> {
     let mine: Vec<&Value> =
         printed["resources"].as_array().unwrap().iter().filter(|it| it["role"] == role.as_str()).collect();
     let mut wrong = Vec::new();
-    // Of what nobody knows how long it runs, all hours of a month are the bound.
+    // If the run time is unknown, all hours of a month are the upper bound.
     let bounds_only = bill.expected.contains_key("at_most") && !bill.expected.contains_key("expected");
     let hours = |it: &Value| if it["price"]["per"] == "hour" && per == "month" { 730.0 } else { 1.0 };
     let sum =

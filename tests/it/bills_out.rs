@@ -1,4 +1,4 @@
-//! Bills for other tools: rows of FOCUS and lines of JSON are what their readers take, and add up to the bill.
+//! Tests bills for other tools: FOCUS rows and JSON lines are valid for their readers, and their sum equals the bill.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -14,7 +14,7 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// What a verb prints about all examples.
+/// Returns the output of `cost` for all examples.
 fn cost(format: &str) -> String {
     cost_of("2026-11-26", format)
 }
@@ -26,7 +26,7 @@ fn cost_of(today: &str, format: &str) -> String {
     String::from_utf8(run.stdout).unwrap()
 }
 
-/// The columns of FOCUS 1.2, each with whether it may hold nothing.
+/// The columns of FOCUS 1.2, each with whether it may be empty.
 const FOCUS: [(&str, bool); 57] = [
     ("AvailabilityZone", true),
     ("BilledCost", false),
@@ -87,7 +87,7 @@ const FOCUS: [(&str, bool); 57] = [
     ("Tags", true),
 ];
 
-/// Cells of a line, as spreadsheets read them.
+/// Returns the cells of a line as a spreadsheet reads them.
 fn cells(line: &str) -> Vec<String> {
     let (mut cells, mut cell, mut quoted) = (Vec::new(), String::new(), false);
     let mut signs = line.chars().peekable();
@@ -153,7 +153,7 @@ fn rows_of_focus_hold_estimates_and_nothing_that_was_billed() {
     assert_eq!(ids.len(), rows.len(), "two rows are about one thing");
 }
 
-/// The rows of a month have the hours of that month, and each dollar follows them.
+/// The rows of a month have the hours of that month, and the amounts are proportional.
 #[test]
 fn rows_of_focus_have_the_hours_of_their_month() {
     let of = |today: &str, column: &str| -> Vec<f64> {
@@ -165,7 +165,7 @@ fn rows_of_focus_have_the_hours_of_their_month() {
     for (today, hours) in months {
         assert!(of(today, "x_HoursPerMonth").iter().all(|it| *it == hours), "{today}");
         for column in ["PricingQuantity", "ListCost", "x_EstimatedCost"] {
-            // Old prices are a wider range, and their middle stays.
+            // Outdated prices have a wider range with the same middle.
             for (one, other) in of(today, column).into_iter().zip(november(column)) {
                 assert!((one / hours - other / 720.0).abs() < 1e-6 * other.max(1.0), "{today} {column}: {one} {other}");
             }
@@ -173,8 +173,8 @@ fn rows_of_focus_have_the_hours_of_their_month() {
     }
 }
 
-/// The FinOps Foundation's validator (`pip install focus-validator "multimethod<2"`, 1.0.0 of November 2024) knows FOCUS up
-/// to 1.0. Five of its rules ask for names of drafts before that: it is handed these as well.
+/// The FinOps Foundation's validator (`pip install focus-validator "multimethod<2"`, 1.0.0 of November 2024) supports
+/// FOCUS up to 1.0. Five of its rules require names from earlier drafts, so the test adds these names.
 #[test]
 fn rows_of_focus_pass_the_public_validator() {
     let Some(tool) = std::env::var_os("GPULINT_FOCUS_VALIDATOR") else {
@@ -201,7 +201,7 @@ fn rows_of_focus_pass_the_public_validator() {
     }
     let place = Place::new();
     place.write("focus.csv", &handed);
-    // It looks its list of currencies up from the directory that it is installed in.
+    // The validator searches its list of currencies relative to the current directory.
     let installed = Path::new(&tool).parent().and_then(Path::parent).unwrap().join("lib");
     let python = fs::read_dir(&installed).unwrap().map(|entry| entry.unwrap().path()).next().unwrap();
     let mut command = Command::new(&tool);
@@ -236,7 +236,7 @@ fn each_line_is_as_the_contract_says_and_all_add_up() {
     assert!(lines.iter().any(|line| line["labels"]["team"].is_string()));
 }
 
-/// DuckDB (`pip install duckdb`) reads the lines with the types that the schema states, and adds them up to the same.
+/// DuckDB (`pip install duckdb`) reads the lines with the types of the schema, and gets the same total.
 #[test]
 fn duckdb_reads_each_line_with_the_schema() {
     let Some(python) = std::env::var_os("GPULINT_DUCKDB_PYTHON") else {

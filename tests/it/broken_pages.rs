@@ -1,5 +1,5 @@
-//! Pages that are wrong, and what is said about them. A case of `tests/pages/broken.md` gives the lines of front matter in
-//! which its page differs from a good one, or a whole page; then what must be said.
+//! Tests invalid rule files and their messages. A case of `tests/pages/broken.md` has the front matter lines that
+//! differ from a valid file, or a whole file, and then the expected message.
 
 use std::fmt::Write as _;
 use std::path::Path;

@@ -1,6 +1,6 @@
-//! Changes as people make them, and the comment that each of them gets.
+//! Tests typical changes, with the comment for each of them.
 //!
-//! A case of `tests/changes/` holds the files `before/…` and `after/…` and the comment. Where each side has prices of its own,
+//! A case of `tests/changes/` has the files `before/…` and `after/…` and the comment. If each side has its own prices,
 //! two saved reports are compared.
 
 use std::fs;

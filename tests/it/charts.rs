@@ -1,5 +1,5 @@
-//! Charts by our own engine: `tests/charts/expected.txt` holds what helm makes of each line of `cases.txt`, and `errors.txt`
-//! the lines that it refuses. `tests/charts/expect.py HELM` asks helm again.
+//! Tests charts with the built-in engine: `tests/charts/expected.txt` has helm's output for each line of `cases.txt`,
+//! and `errors.txt` the lines that helm refuses. `tests/charts/expect.py HELM` creates them with helm.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -8,7 +8,7 @@ use std::process::Command;
 
 use crate::cli::Place;
 
-/// A chart of which each line is a template. Its output goes through base64, so that it is YAML whatever it is.
+/// Creates a chart in which each line is a template. The output is encoded as base64, so that it is always valid YAML.
 fn chart(place: &Place, lines: &[&str]) {
     let given = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/charts");
     for name in ["Chart.yaml", "values.yaml"] {
@@ -76,6 +76,6 @@ fn what_helm_refuses_is_told_and_not_rendered() {
             command.current_dir(place.directory()).args(["template", "--no-config", "cases"]).output().unwrap();
         let told = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(1), "{line}: {told}");
-        assert!(told.contains("rendering it") || told.contains("it requires"), "{line}: {told}");
+        assert!(told.contains("without rendering") || told.contains("a required value"), "{line}: {told}");
     }
 }

@@ -1,4 +1,4 @@
-//! Lines of `check --format ndjson`: as their schema says, the same as the JSON of a check, and they add up.
+//! Tests the lines of `check --format ndjson`: they match their schema and the JSON of a check, and their sums agree.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! What `docs/ci` tells people to write: it parses, and names only inputs, outputs, hooks and options that exist.
+//! Tests the configuration in `docs/ci`: it can be parsed, and uses only existing inputs, outputs, hooks and options.
 
 use std::fs;
 use std::path::Path;
@@ -22,7 +22,7 @@ fn pages() -> Vec<(String, String)> {
     pages
 }
 
-/// All YAML of all pages. A part of a list of steps is indented, and is one document as well.
+/// Returns all YAML of all pages. A part of a list of steps is indented, and counts as one document, too.
 fn documents() -> Vec<(String, Value)> {
     let mut found = Vec::new();
     for (name, text) in pages() {
@@ -39,7 +39,7 @@ fn yaml(file: &str) -> Value {
     serde_saphyr::from_str(&fs::read_to_string(Path::new(ROOT).join(file)).unwrap()).unwrap()
 }
 
-/// All objects inside a value that have this key.
+/// Returns all objects in a value that have this key.
 fn with_key<'a>(value: &'a Value, key: &str, found: &mut Vec<&'a Value>) {
     match value {
         Value::Object(object) => {
@@ -70,7 +70,7 @@ fn workflows_use_inputs_that_the_action_has() {
     assert!(count >= 3);
 }
 
-/// The tables of inputs and outputs are what `action.yml` says of them.
+/// The tables of inputs and outputs match `action.yml`.
 #[test]
 fn the_page_on_github_lists_every_input_and_output() {
     let action = yaml("action.yml");
@@ -108,12 +108,12 @@ fn the_page_on_github_lists_every_input_and_output() {
     assert!(page == should, "docs/ci/github-inputs.md is out of date: GPULINT_BLESS=1 cargo test writes it");
 }
 
-/// A default as code, and nothing where there is none.
+/// Returns a default as code, or an empty string.
 fn code(default: &str) -> String {
     if default.is_empty() { String::new() } else { format!("`{default}`") }
 }
 
-/// Whoever copies a recipe gets the version that it was written for.
+/// A recipe names the version that it was written for.
 #[test]
 fn recipes_name_this_version() {
     let mut count = 0;
@@ -135,17 +135,17 @@ fn recipes_name_this_version() {
     assert!(count > 12, "only {count} versions");
 }
 
-/// What stands in the place of a commit until a release has one; `packaging/pin.sh` writes both.
+/// The placeholder for the commit of a release. `packaging/pin.sh` writes both.
 const PLACEHOLDER: &str = "<commit of the release>";
 
-/// The text that readers see.
+/// Returns the text that readers see.
 fn shown(text: &str) -> String {
     let mut parts = text.split("<!--");
     let first = parts.next().unwrap().to_owned();
     parts.fold(first, |shown, part| shown + part.split_once("-->").expect("a comment ends").1)
 }
 
-/// Whoever copies a recipe runs bytes that cannot change: actions and hooks are named by a commit, with the version behind it.
+/// A copied recipe runs bytes that cannot change: it names actions and hooks by commit, with the version after it.
 #[test]
 fn recipes_name_actions_and_hooks_by_commits() {
     let mut own = Vec::new();
@@ -179,7 +179,8 @@ fn recipes_name_actions_and_hooks_by_commits() {
     }
 }
 
-/// A program cannot know the commit of its own release: what `gpulint init` writes differs from the recipe of the page in this only.
+/// A program cannot contain the commit of its own release. Only in this, `gpulint init` differs from the recipe of the
+/// page.
 #[test]
 fn init_writes_the_recipe_of_the_page_with_the_tag() {
     let page = fs::read_to_string(Path::new(ROOT).join("docs/ci/github.md")).unwrap();
@@ -225,7 +226,7 @@ fn commands_have_options_that_exist() {
     assert!(count > 10, "only {count} commands were found");
 }
 
-/// The arguments of gpulint in a line of shell, with `--help` at their end, where everything before it has been read.
+/// Returns the arguments of gpulint in a shell line, with `--help` at the end. Everything before is parsed first.
 fn command(line: &str) -> Option<Vec<String>> {
     let (before, rest) = line.split_once("gpulint ")?;
     if !(before.trim_start_matches([' ', '-']).is_empty() || before.ends_with([' ', ';'])) || line.contains("install") {
@@ -238,7 +239,7 @@ fn command(line: &str) -> Option<Vec<String>> {
         return None;
     }
     words.retain(|word| word != "--");
-    // What a variable of the shell holds is looked at before any help is given.
+    // The value of a shell variable is checked before the help is printed.
     for (option, value) in [("--month", "2026-10"), ("--url", "https://acme.example/page.html")] {
         if let Some(at) = words.iter().position(|word| word == option) {
             words[at + 1] = value.to_owned();

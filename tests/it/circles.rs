@@ -1,5 +1,5 @@
-//! Files of a room that need each other, directly or by way of others, stand in a list in `ARCHITECTURE.md`: a change of one
-//! of them can only be understood with all the others.
+//! Checks that files of a module which need each other are listed in `ARCHITECTURE.md`, because a change of one needs
+//! knowledge of all.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -7,7 +7,7 @@ use std::path::Path;
 
 use super::arrows::{files, module, without_tests};
 
-/// A file of `src/`, or something in it, as modules are named: `cli`, `session`, `Session`.
+/// The path of a file in `src/`, or of an item in it: `cli`, `session`, `Session`.
 type ModulePath = Vec<String>;
 
 #[test]
@@ -34,7 +34,7 @@ fn files_that_need_each_other_are_listed() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Room → so many files need each other in each of its circles.
+/// Returns the sizes of the listed cycles for each module.
 fn listed(text: &str) -> BTreeMap<String, Vec<usize>> {
     let (_, after) = text.split_once("| room | circle | files at most |").expect("the table of circles");
     let mut listed: BTreeMap<String, Vec<usize>> = BTreeMap::new();
@@ -48,7 +48,7 @@ fn listed(text: &str) -> BTreeMap<String, Vec<usize>> {
 
 struct Files {
     texts: BTreeMap<ModulePath, String>,
-    /// What a file has imported: its name there, and where it comes from.
+    /// The imports of a file: local name and source.
     imports: BTreeMap<ModulePath, Vec<Import>>,
 }
 
@@ -82,11 +82,11 @@ impl Files {
         imports
     }
 
-    /// From the root of the crate; none for what lies in other crates.
+    /// Returns the path from the root of the crate; `None` for other crates.
     fn absolute(&self, module: &[String], path: &[String]) -> Option<ModulePath> {
         let (first, rest) = path.split_first()?;
         match first.as_str() {
-            // A language is a room by the name of its folder and its own.
+            // A language is a module with two names: its folder, and its own name.
             "crate" => Some(match rest {
                 [folder, language, rest @ ..] if folder == "languages" => {
                     [&[format!("{folder}/{language}")], rest].concat()
@@ -105,7 +105,7 @@ impl Files {
         }
     }
 
-    /// The file that something stands in, behind all names under which others hand it on.
+    /// Returns the file that defines an item, through all re-exports.
     fn file_of(&self, path: &[String], steps: usize) -> Option<ModulePath> {
         let length = (1..=path.len()).rev().find(|length| self.texts.contains_key(&path[..*length]))?;
         let (file, inside) = path.split_at(length);
@@ -118,7 +118,7 @@ impl Files {
         Some(file.to_vec())
     }
 
-    /// The files of the same room that a file needs. What it only hands on to others it does not need itself.
+    /// Returns the files of the same module that a file needs. Re-exports alone do not count.
     fn needs(&self, module: &ModulePath) -> BTreeSet<ModulePath> {
         let imports = &self.imports[module];
         let mut paths: Vec<ModulePath> = imports.iter().filter(|it| !it.is_public).map(|it| it.path.clone()).collect();
@@ -133,7 +133,7 @@ impl Files {
         files.filter(|file| file != module && file[0] == module[0]).collect()
     }
 
-    /// Files of which each is reached from each other one.
+    /// Returns groups of files that can all reach each other.
     fn circles(&self) -> Vec<BTreeSet<ModulePath>> {
         let needs: BTreeMap<_, _> = self.texts.keys().map(|module| (module, self.needs(module))).collect();
         let reached = |from: &ModulePath| {
@@ -152,7 +152,7 @@ impl Files {
     }
 }
 
-/// Each `use …;` with where it starts, and whether it hands on what it names.
+/// Returns each `use …;` with its start, and whether it is a re-export.
 fn use_statements(text: &str) -> Vec<(usize, &str, bool)> {
     let mut found = Vec::new();
     let mut at = 0;
@@ -180,7 +180,7 @@ fn without_uses(text: &str) -> String {
     kept + &text[at..]
 }
 
-/// `a::{b, c::d as e, f::{self}}` → a::b as b, a::c::d as e, a::f as f
+/// Returns a::b as b, a::c::d as e, a::f as f for `a::{b, c::d as e, f::{self}}`.
 fn flattened(tree: &str) -> Vec<(ModulePath, String)> {
     let tree = tree.trim();
     if let Some((before, inside)) = tree.split_once('{') {
@@ -208,7 +208,7 @@ fn names(path: &str) -> ModulePath {
     path.split("::").map(|it| it.trim().to_owned()).filter(|it| !it.is_empty()).collect()
 }
 
-/// `a::b::c` wherever it stands in code, save where it says who may see something.
+/// Returns each `a::b::c` in code, except in visibility modifiers.
 fn written_paths(text: &str) -> BTreeSet<ModulePath> {
     let mut found = BTreeSet::new();
     let part = |c: char| c.is_alphanumeric() || c == '_' || c == ':';

@@ -1,9 +1,8 @@
-//! Runs the commands of `tests/cli/*.md` with the built program, each case in a directory of its own; `book` does so with the
-//! pages of `docs`.
+//! Runs the commands of `tests/cli/*.md` with the built program, each case in a separate directory. The module `book`
+//! does the same for the pages of `docs`.
 //!
-//! A case holds files (`file=main.tf`; `mode=…` is not needed: everything is plain text) and `console` blocks. A line
-//! `$ gpulint …` is run, with the next one where it ends with a backslash; what follows is its output, standard error marked
-//! with `! `, and the exit code if it is not 0.
+//! A case has files (`file=main.tf`) and `console` blocks. A line `$ gpulint …` is run, with the next line if it ends
+//! with a backslash. The output follows: standard error marked with `! `, and the exit code if it is not 0.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -22,7 +21,7 @@ fn every_case_prints_what_it_says() {
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
-/// Runs what a file says in this place, and compares or, when blessing, writes what comes out.
+/// Runs the commands of a file in this place, and compares the output or, when blessing, writes it.
 pub(crate) fn check(path: &Path, place: &Place) -> Result<(), String> {
     let case = fs::read_to_string(path).unwrap();
     let all = fences::read(&case);
@@ -38,7 +37,7 @@ pub(crate) fn check(path: &Path, place: &Place) -> Result<(), String> {
     let mut said = String::new();
     let mut blessed = case.clone();
     let ran: Vec<String> = consoles.iter().map(|fence| place.run_all(&fence.text)).collect();
-    // From the end on, so that what is written moves nothing that is still to be written.
+    // Starts at the end, so that edits do not move later edits.
     for (fence, actual) in consoles.iter().zip(ran).rev() {
         if actual != fence.text {
             said = format!("{}\n--- expected\n{}--- actual\n{actual}\n{said}", path.display(), fence.text);
@@ -52,10 +51,10 @@ pub(crate) fn check(path: &Path, place: &Place) -> Result<(), String> {
     if said.is_empty() { Ok(()) } else { Err(said) }
 }
 
-/// A directory for one case, gone when the case is over.
+/// A directory for one case, which is deleted when the case ends.
 pub(crate) struct Place {
     directory: PathBuf,
-    /// The day that commands are told which judge by one, as if it were today.
+    /// The date for commands that depend on the current day.
     today: Option<&'static str>,
 }
 
@@ -78,7 +77,7 @@ impl Place {
         &self.directory
     }
 
-    /// A name that ends with `/` is a directory.
+    /// Writes a file. A name that ends with `/` is a directory.
     pub(crate) fn write(&self, file: &str, text: &str) {
         let path = self.directory.join(file);
         if file.ends_with('/') {
@@ -93,7 +92,7 @@ impl Place {
         fs::read_to_string(self.directory.join(file)).unwrap()
     }
 
-    /// What the program prints in this directory; it must have been able to do its work.
+    /// Returns the program's output in this directory, and checks that it succeeded.
     pub(crate) fn stdout(&self, arguments: &[&str]) -> String {
         let mut command = Command::new(env!("CARGO_BIN_EXE_gpulint"));
         let output = command.current_dir(&self.directory).env("NO_COLOR", "1").args(arguments).output().unwrap();
@@ -106,7 +105,7 @@ impl Place {
         &self.directory
     }
 
-    /// The same with another search path, and something on standard input.
+    /// Does the same with another search path and standard input.
     pub(crate) fn run_with(&self, arguments: &[&str], path: &str, input: Option<&str>) -> String {
         let mut command = Command::new(env!("CARGO_BIN_EXE_gpulint"));
         command.current_dir(&self.directory).env("PATH", path).args(arguments);
@@ -126,7 +125,7 @@ impl Place {
         text
     }
 
-    /// `NAME=value gpulint check 'a b' < file`, `git commit -m x`, `cat file` or `rm file`
+    /// Runs `NAME=value gpulint check 'a b' < file`, `git commit -m x`, `cat file` or `rm file`.
     fn run(&self, line: &str) -> String {
         let mut words = split(line).into_iter().peekable();
         let mut command = Command::new(env!("CARGO_BIN_EXE_gpulint"));
@@ -188,7 +187,7 @@ impl Place {
 }
 
 impl Place {
-    /// Runs git as somebody without settings; only a failure says something.
+    /// Runs git without user settings, and prints only failures.
     fn git(&self, arguments: Vec<String>, given: &[(String, String)]) -> String {
         let mut command = Command::new("git");
         command.current_dir(&self.directory).args(arguments).stdin(Stdio::null());
@@ -208,7 +207,7 @@ impl Drop for Place {
     }
 }
 
-/// The commands of a block; one that ends with a backslash goes on in the next line.
+/// Returns the commands of a block. A command that ends with a backslash continues in the next line.
 pub(crate) fn commands(console: &str) -> Vec<String> {
     let mut commands: Vec<String> = Vec::new();
     for line in console.lines() {
@@ -220,7 +219,7 @@ pub(crate) fn commands(console: &str) -> Vec<String> {
     commands
 }
 
-/// Whether a verb, and what it does, takes a day; what is no verb is a path for `check`, which does.
+/// Returns whether a subcommand depends on the current day. An unknown subcommand is a path for `check`, which does.
 fn judges_by_a_day(verb: &[String]) -> bool {
     static ASKED: Mutex<BTreeMap<Vec<String>, bool>> = Mutex::new(BTreeMap::new());
     let ask = || {
@@ -230,7 +229,7 @@ fn judges_by_a_day(verb: &[String]) -> bool {
     *ASKED.lock().unwrap().entry(verb.to_owned()).or_insert_with(ask)
 }
 
-/// Words between blanks; quotes keep blanks together.
+/// Splits a line at blanks, except inside quotes.
 fn split(line: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut quote = None;

@@ -1,4 +1,4 @@
-//! `docs/rules` is written from the pages of `rules/`.
+//! Tests that `docs/rules` is generated from the files of `rules/`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -48,7 +48,7 @@ fn every_rule_has_a_place_where_it_is_explained() {
     assert_eq!(rules::link("nobody-wrote-this"), None);
 }
 
-/// Every test of the project by its name, and every case file by its path.
+/// Collects every test of the project by name, and every case file by path.
 fn tests_below(directory: &Path, names: &mut BTreeSet<String>) {
     for entry in fs::read_dir(directory).unwrap() {
         let path = entry.unwrap().path();

@@ -1,6 +1,6 @@
-//! What `editors` holds for editors, and the tests of `tests/editors`, which drive real ones.
+//! Tests the files in `editors`, and runs `tests/editors`, which controls real editors.
 //!
-//! `GPULINT_EDITORS_PYTHON` names a Python with what `tests/editors/requirements.txt` lists.
+//! `GPULINT_EDITORS_PYTHON` names a Python with the packages in `tests/editors/requirements.txt`.
 #![cfg(unix)]
 
 use std::fs;
@@ -17,7 +17,7 @@ fn read(name: &str) -> String {
     fs::read_to_string(Path::new(ROOT).join(name)).unwrap()
 }
 
-/// A file without the comments that it begins with.
+/// Returns a file without its initial comments.
 fn body(name: &str) -> String {
     let text = read(name);
     let is_head = |line: &&str| line.is_empty() || line.starts_with("--") || line.starts_with('#');
@@ -33,7 +33,7 @@ fn the_page_shows_the_files_as_they_are() {
     }
 }
 
-/// A setting that one editor misses is one that its people look for in vain.
+/// All editors must have the same settings, because users search for them.
 #[test]
 fn the_extension_has_the_settings_of_the_page() {
     let manifest: Value = serde_json::from_str(&read("editors/vscode/package.json")).unwrap();
@@ -45,7 +45,7 @@ fn the_extension_has_the_settings_of_the_page() {
         for value in setting["enum"].as_array().into_iter().flatten() {
             assert!(page.contains(&format!("`{}`", value.as_str().unwrap())), "{name}: {value}");
         }
-        // What starts a program, or takes the place of what a team agreed on, is not for a stranger's folder to say.
+        // A setting that starts a program, or that replaces team policy, must not come from an untrusted folder.
         let restricted = &manifest["capabilities"]["untrustedWorkspaces"]["restrictedConfigurations"];
         let is_guarded =
             setting["scope"] == "machine" || restricted.as_array().unwrap().iter().any(|it| it == name.as_str());
@@ -59,7 +59,7 @@ fn the_extension_has_the_settings_of_the_page() {
     }
 }
 
-/// The last line of pytest, as `3 failed, 90 passed, 2 skipped in 9.1s`, of which this is one number.
+/// Returns one number of the last line of pytest: `3 failed, 90 passed, 2 skipped in 9.1s`.
 fn number(of: &str, told: &str) -> usize {
     let words: Vec<&str> = told.split([' ', ',', '=']).filter(|it| !it.is_empty()).collect();
     words.windows(2).find(|pair| pair[1] == of).and_then(|pair| pair[0].parse().ok()).unwrap_or(0)

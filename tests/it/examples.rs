@@ -1,4 +1,4 @@
-//! What the program prints about each of the examples: the whole text, found by iteration.
+//! Tests the complete output for each of the examples.
 
 use std::fs;
 use std::path::{Path, PathBuf};

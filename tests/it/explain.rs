@@ -1,10 +1,10 @@
-//! `gpulint explain` shows every factor: each result is computed again here, from nothing but the printed line before it.
+//! Computes each result of `gpulint explain` again, using only the printed lines before it.
 
 use std::process::Command;
 
 use crate::cli::Place;
 
-/// Resources of different kinds, each priced in another way.
+/// Resources of different kinds, with different kinds of prices.
 const TERRAFORM: &str = r#"
 provider "aws" {
   region = "us-east-1"
@@ -198,7 +198,7 @@ address = "aws_instance.*"
 hours_per_month = 200
 "#;
 
-/// What a line says and the result at its end.
+/// The text of a line and the result at its end.
 struct Line<'t> {
     text: &'t str,
     result: Option<f64>,
@@ -220,7 +220,7 @@ fn line_end(line: &str) -> Option<(&str, f64)> {
     Some((text, end.parse().ok()?))
 }
 
-/// The number that stands right behind a mark.
+/// Returns the number directly after a mark.
 fn after(text: &str, mark: &str) -> Option<f64> {
     let (_, rest) = text.split_once(mark)?;
     number(rest)
@@ -232,11 +232,11 @@ fn number(text: &str) -> Option<f64> {
     text[..end].trim_end_matches('.').parse().ok()
 }
 
-/// What the words and numbers of a line come to; `None` where it states a row of the tables, which is no sum.
+/// Computes the result of a line; `None` if the line shows a table entry.
 fn computed(line: &str, before: &[(String, f64)]) -> Option<f64> {
     let last = || before.last().map(|(_, usd)| *usd);
     if line.contains("the sum of these") {
-        // The parts are the lines right before it.
+        // The parts are in the lines directly before.
         let parts = before.iter().rev().take_while(|(text, _)| text.contains(" at $") && number(text).is_some());
         return Some(parts.map(|(_, usd)| usd).sum());
     }
@@ -286,21 +286,21 @@ fn computed(line: &str, before: &[(String, f64)]) -> Option<f64> {
     if let (Some(quantity), Some(each)) = (number(line), after(line, " at ")) {
         return Some(quantity * each);
     }
-    // The price is taken as it is: bought in this way.
+    // The price for this way of buying is used unchanged.
     let is_bought = ["on demand", "spot", "reserved for a year"].contains(&line)
         || line.starts_with("on demand, ")
         || line == "reserved capacity costs the on-demand price even if unused";
     if is_bought { last() } else { None }
 }
 
-/// Computes every line again and returns how many there were.
+/// Computes every line again, and returns the number of lines.
 fn redo(address: &str, explained: &str) -> usize {
     let mut before: Vec<(String, f64)> = Vec::new();
     let mut redone = 0;
     for line in lines(explained) {
         let Some(result) = line.result else { continue };
         if let Some(expected) = computed(line.text, &before) {
-            // Each printed number is rounded to a millionth, and a month multiplies what was rounded.
+            // Each printed number is rounded to a millionth, and a month multiplies the rounded value.
             let allowed = 1e-6 * expected.abs() + 1e-5;
             assert!((expected - result).abs() <= allowed, "{address}: {} is {expected}, not {result}", line.text);
             redone += 1;

@@ -1,6 +1,6 @@
-//! What goes wrong around a run: the reader leaves, the disk is full, git is not there, somebody kills the program.
+//! Tests failures around a run: the reader exits, the disk is full, git is missing, the program is killed.
 //!
-//! Nothing half-written stays, no message is lost, and the exit code is one of the four.
+//! No partly written file remains, no message is lost, and the exit code is one of the four.
 #![cfg(unix)]
 
 use std::fs;
@@ -48,7 +48,7 @@ fn told(output: &Output) -> (Option<i32>, String) {
     (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
 }
 
-/// Names in a directory, hidden ones too.
+/// Returns the names in a directory, including hidden ones.
 fn names(directory: &Path) -> Vec<String> {
     let mut names: Vec<String> =
         fs::read_dir(directory).unwrap().map(|it| it.unwrap().file_name().into_string().unwrap()).collect();
@@ -90,7 +90,7 @@ fn a_full_disk_is_told_and_leaves_nothing_half_written() {
     assert!(said.contains("`/dev/full` cannot be written"), "{said}");
     assert!(Path::new("/dev/full").exists(), "a device is not replaced by a file");
 
-    // A limit on the size of files is what a full disk looks like to a file that exists already.
+    // A limit on file size has the same effect as a full disk on an existing file.
     write(&directory, &[("report.json", "the earlier report\n")]);
     let program = env!("CARGO_BIN_EXE_gpulint");
     let limited = format!("ulimit -f 1; trap '' XFSZ; exec {program} --format json --output report.json");
@@ -143,7 +143,7 @@ fn no_git_is_told_where_git_is_needed() {
         assert_eq!(code, Some(2), "{said}");
         assert!(said.contains("git cannot be started") && said.contains("help: install git"), "{said}");
     }
-    // A git that says nothing useful, and one that never stops talking nonsense.
+    // A git that fails without a useful message, and one that prints without end.
     for script in ["#!/bin/sh\nexit 1\n", "#!/bin/sh\necho nonsense\n", "#!/bin/sh\nkill -9 $$\n"] {
         let broken = sandbox.path("broken");
         fs::create_dir_all(&broken).unwrap();
@@ -186,7 +186,7 @@ fn whoever_is_killed_leaves_the_earlier_report() {
     let (_sandbox, directory) = place("killed");
     let many: String = (0..3_000).map(|n| WASTE.replace("train", &format!("train{n}"))).collect();
     write(&directory, &[("main.tf", &many), ("report.json", "the earlier report\n")]);
-    // Wherever the run is when it ends: the report is the earlier one or a whole new one.
+    // If a run is killed at any point, the report is the earlier one or a complete new one.
     for round in 0..6 {
         let mut child = gpulint(&directory)
             .args(["--format", "json", "--output", "report.json"])
@@ -257,7 +257,7 @@ fn a_name_that_is_no_text_hides_nothing_beside_others() {
     git(&["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "-m", "a"]);
     fs::remove_file(name(b"n\xe9.tf")).unwrap();
     fs::remove_file(name(b"p\xff.yaml")).unwrap();
-    // What the base has in such files is what the change took away.
+    // The files of the base that the change removed.
     let gone: serde_json::Value =
         serde_json::from_str(&seen(&["diff", "--base", "main", "--format", "json", "."])).unwrap();
     let text = gone.to_string();
@@ -291,7 +291,7 @@ fn what_a_killed_run_left_is_taken_away_by_a_later_one() {
     }
     let run = gpulint(&directory).args(["--format", "json", "--output", "report.json"]).output().unwrap();
     assert_eq!(told(&run).0, Some(1));
-    // Another run may be writing the young one, and the others are not ours.
+    // Another run may be writing the recent file, and the other files are not from gpulint.
     assert_eq!(names(&directory), [left[3], left[1], left[2], "main.tf", "report.json"]);
 }
 
@@ -299,11 +299,11 @@ fn what_a_killed_run_left_is_taken_away_by_a_later_one() {
 fn ctrl_c_ends_a_run_and_leaves_nothing_half_written() {
     use std::os::unix::process::ExitStatusExt;
     let (_sandbox, directory) = place("interrupt");
-    // It takes far longer than a signal needs.
+    // It takes much longer than a signal needs.
     let turns = "sum([for a in range(1000) : length([for b in range(1000) : length([for c in range(1000) : c])])])";
     let endless = format!("resource \"aws_instance\" \"b\" {{\n  count = {turns}\n}}\n");
     write(&directory, &[("main.tf", &endless), ("gpulint.toml", "[bounds]\nevaluation-steps = 1000000000\n")]);
-    // A shell lets what it starts in the background ignore the signal, and who starts these tests may be one of those.
+    // A shell may start background processes with ignored signals, and this test may be one of them.
     let usual = gpulint(&directory);
     let mut listening = Command::new("env");
     listening.args(["--default-signal=INT".as_ref(), usual.get_program()]).current_dir(&directory);
@@ -327,11 +327,11 @@ fn files_that_may_not_be_read_are_told() {
         fs::set_permissions(directory.join(name), fs::Permissions::from_mode(0o000)).unwrap();
     }
     let mut command = gpulint(&directory);
-    // A home that may not even be entered, as it is where a container runs as somebody else.
+    // A home directory without access, as in a container that runs as another user.
     let home = directory.join("d");
     command.env("HOME", &home).env_remove("XDG_CACHE_HOME").env_remove("XDG_CONFIG_HOME");
     if fs::read(directory.join("locked.tf")).is_ok() {
-        // This user may read everything, and nobody may not.
+        // This user may read everything, and `nobody` may not.
         command.uid(65_534).gid(65_534);
     }
     let Ok(run) = command.args(["--format", "json"]).output() else {
@@ -347,7 +347,7 @@ fn files_that_may_not_be_read_are_told() {
     assert!(all.contains(&skipped("d")) && all.contains(&skipped("locked.yaml")), "{all:?}");
 }
 
-/// A machine that starts no more threads gets a message, and one of the four exit codes.
+/// If the machine cannot start more threads, gpulint prints a message and exits with one of the four codes.
 #[test]
 fn a_machine_without_threads_is_told() {
     let (_sandbox, directory) = place("threads");
@@ -357,7 +357,7 @@ fn a_machine_without_threads_is_told() {
     let program = env!("CARGO_BIN_EXE_gpulint");
     let mut command = Command::new("bash");
     command.args(["-c", &format!("ulimit -u 1; exec {program}")]).current_dir(&directory).envs(GIT_ENVIRONMENT);
-    // Nobody limits root.
+    // Limits do not apply to root.
     command.uid(65_533).gid(65_533);
     let Ok(run) = command.stdin(Stdio::null()).output() else {
         return skip("nobody else cannot be asked");
@@ -367,7 +367,7 @@ fn a_machine_without_threads_is_told() {
     assert_eq!(code == Some(2), said.contains("the system cannot start another thread"), "{said}");
 }
 
-/// A tree that lists files and no longer has them.
+/// A tree that lists files which no longer exist.
 struct Vanishing(Vec<&'static str>);
 
 impl Tree for Vanishing {

@@ -1,17 +1,17 @@
-//! Case files: finds them, reads their fenced blocks, and writes changed ones back.
+//! Finds case files, reads their code blocks, and writes changed ones back.
 
 use std::fmt::Write as _;
 use std::fs;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-/// A fenced block: ```` ```hcl file=main.tf ````.
+/// A code block: ```` ```hcl file=main.tf ````.
 pub(crate) struct Fence {
     pub(crate) language: String,
-    /// `file=main.tf`, without the `file=`.
+    /// The name after `file=`.
     pub(crate) file: Option<String>,
     pub(crate) text: String,
-    /// The text's bytes in the case file.
+    /// The bytes of the block's text in the case file.
     pub(crate) range: Range<usize>,
 }
 
@@ -43,7 +43,7 @@ pub(crate) fn read(case: &str) -> Vec<Fence> {
     fences
 }
 
-/// The case with the text of one fence replaced.
+/// Returns the case with another text in one code block.
 pub(crate) fn replaced(case: &str, fence: &Fence, text: &str) -> String {
     format!("{}{text}{}", &case[..fence.range.start], &case[fence.range.end..])
 }
@@ -52,7 +52,7 @@ pub(crate) fn blessing() -> bool {
     std::env::var_os("GPULINT_BLESS").is_some()
 }
 
-/// The case files of a directory of the project, in their order.
+/// Returns the sorted case files of a directory of the project.
 pub(crate) fn cases(directory: &str) -> Vec<PathBuf> {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join(directory);
     let mut files: Vec<PathBuf> = fs::read_dir(&directory).unwrap().map(|entry| entry.unwrap().path()).collect();
@@ -62,7 +62,7 @@ pub(crate) fn cases(directory: &str) -> Vec<PathBuf> {
     files
 }
 
-/// Holds every case file of a directory to what `check` makes of its text, or writes that.
+/// Compares every case file of a directory with the result of `check`, or writes the result.
 pub(crate) fn hold(directory: &str, mut check: impl FnMut(&str) -> String) {
     let mut wrong = String::new();
     for file in cases(directory) {

@@ -1,4 +1,4 @@
-//! Whether a model fits its accelerators: worked examples, and what is said about a resource.
+//! Tests whether a model fits its accelerators: worked examples, and messages about a resource.
 
 use std::sync::Arc;
 
@@ -36,7 +36,7 @@ fn serving<'m>(model: &'m Model, precision: Precision, context: f64, devices: f6
     }
 }
 
-/// Worked examples: model, precision, context, devices, and weights, cache, need and budget in GiB on each.
+/// Worked examples: model, precision, context, devices; weights, cache, need and budget in GiB on each device.
 #[test]
 fn worked_examples_of_serving() {
     let examples = [
@@ -86,7 +86,7 @@ impl Pod {
         self.set(key, Value::Number(n))
     }
 
-    /// On its accelerators.
+    /// Returns the model placed on its accelerators.
     fn placed(self) -> PlacedModel {
         self.assess().value().unwrap().placed.value().unwrap().clone()
     }
@@ -160,7 +160,7 @@ fn a_server_that_cannot_hold_its_model_refuses_to_start() {
     let ollama =
         Pod::new().with(Key::Program, "ollama").with(Key::Accelerator, "L4").number(Key::AcceleratorCount, 1.0);
     assert!(!ollama.with(Key::Model, "llama3.1:70b").placed().refuses);
-    // NIM picks a profile that suits the card; vLLM asks for the model's whole window.
+    // NIM selects a profile for the card. vLLM reserves the model's whole window.
     let l4 = || Pod::new().with(Key::Accelerator, "L4").number(Key::AcceleratorCount, 1.0);
     let small = |pod: Pod| pod.with(Key::Model, "meta-llama/Llama-3.1-8B-Instruct").placed().refuses;
     assert!(!small(l4().with(Key::Program, "nim")) && small(l4()));
@@ -180,7 +180,7 @@ fn declared_sizes_stand_in_for_unknown_models() {
     assert!(matches!(fact.origin(), Some(Origin::Inferred(_))));
 }
 
-/// Worked examples of training: need in GiB on each device, and what is said.
+/// Worked examples of training: need in GiB on each device, and the message.
 #[test]
 fn worked_examples_of_training() {
     let zero = |sharding| Training { sharding, ..Training::default() };
@@ -256,7 +256,7 @@ fn more_parallelism_than_accelerators_is_unknown() {
     assert_eq!(fact.value().unwrap().placed.why(), Some("it is set to run on 2 accelerators, but has 1"));
 }
 
-/// The findings about a Deployment of vLLM on so many H100: rule, message, help, and what is saved in a month.
+/// Returns the findings for a Deployment of vLLM on this many H100: rule, message, help, and monthly saving.
 fn said(arguments: &str, gpus: u32) -> Vec<(String, String, String, f64)> {
     let manifest = format!(
         r#"
@@ -301,7 +301,7 @@ fn a_declared_context_decides_what_is_proposed() {
     assert!(message.starts_with("7 of 8 "), "{message}");
 }
 
-/// A word is said where all plausible readings agree; declared, the same workload is judged by what is declared.
+/// A finding needs agreement of all plausible readings. If the workload is declared, the declared values decide.
 #[test]
 fn what_is_not_said_widens_the_answer() {
     let models = Models::default();
@@ -333,7 +333,7 @@ fn what_is_not_said_widens_the_answer() {
     assert_eq!((verdict(&long, t4), verdict(&bare, t4)), (Some(FitVerdict::DoesNotFit), Some(FitVerdict::Borderline)));
 }
 
-/// Training without a sequence or a batch is judged only where no reading of it fits.
+/// Training without a sequence length or a batch size is reported only if no reading fits.
 #[test]
 fn training_that_no_reading_holds_does_not_fit() {
     let pod = |model: &str, method: &str| {
@@ -352,7 +352,7 @@ fn training_that_no_reading_holds_does_not_fit() {
     assert_eq!(told.placed().verdict, FitVerdict::Fits);
 }
 
-/// Sequences of a script have no cache in common: as many as are declared must find room.
+/// Sequences of a script share no cache, so the declared number must fit.
 #[test]
 fn a_declared_batch_of_a_script_counts() {
     let need = |batch: f64| {

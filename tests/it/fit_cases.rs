@@ -1,7 +1,8 @@
-//! Measures the estimator on a table of cases: `GPULINT_FIT_CASES=cases.csv cargo test --test it fit_cases -- --nocapture`.
+//! Measures the estimator on a table of cases: `GPULINT_FIT_CASES=cases.csv cargo test --test it fit_cases --
+//! --nocapture`.
 //!
-//! `GPULINT_FIT_OUTPUT=lines.jsonl` keeps what was answered for each row. Rows of evidence `formula` and rows whose note
-//! excludes them are left out; fits means that the need is within the budget.
+//! `GPULINT_FIT_OUTPUT=lines.jsonl` stores the answer for each row. Rows with evidence `formula` and rows that their
+//! note excludes are left out. A workload fits if its need is within the budget.
 
 #![allow(clippy::print_stdout, reason = "a measurement is there to be read")]
 
@@ -56,7 +57,7 @@ fn rows(text: &str) -> Vec<HashMap<String, String>> {
     records.map(|record| header.iter().cloned().zip(record).collect()).collect()
 }
 
-/// The groups that a row is counted in: its task, and with each what it says of what decides.
+/// Returns the groups in which a row is counted: its task, combined with each deciding input that it sets.
 fn groups(row: &HashMap<String, String>) -> Vec<String> {
     let task = &row["task"];
     let parts: &[&str] = match task.as_str() {
@@ -76,7 +77,7 @@ fn groups(row: &HashMap<String, String>) -> Vec<String> {
     groups
 }
 
-/// What the answer says about the quantity that was measured.
+/// Returns the answer for the measured quantity.
 fn estimated(row: &HashMap<String, String>, answer: &Value) -> Option<f64> {
     let number = |name: &str| answer[name].as_f64();
     let devices: f64 = row["gpu_count"].parse().unwrap_or(1.0);
@@ -115,7 +116,7 @@ fn cases_of_the_environment() {
         (Score::default(), Score::default(), Score::default(), Score::default(), Score::default());
     let mut errors: Vec<(String, f64)> = Vec::new();
     let mut borderline = 0;
-    // right, wrong, borderline and without a word, by what is known of a row
+    // Counts right, wrong, borderline and unanswered rows, by the known inputs.
     let mut split: BTreeMap<String, [usize; 4]> = BTreeMap::new();
     for row in rows(&text) {
         let answer = &answers[&row["id"]];

@@ -1,4 +1,4 @@
-//! Fixes of random text: nothing but what was wished changes, in bytes and in meaning.
+//! Tests fixes of random text: only the requested value changes, in bytes and in meaning.
 
 use std::fmt::Write as _;
 
@@ -6,7 +6,7 @@ use gpulint::inventory::{Key, Part, Resource, Value, Wish};
 use gpulint::source::{Edit, MemoryTree, Sources, Span};
 use gpulint::{fix, terraform};
 
-/// A small generator whose numbers are the same everywhere.
+/// A small random generator with the same numbers on every machine.
 pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
@@ -24,7 +24,7 @@ impl Random {
     }
 }
 
-/// A pool with as much or as little written as people write, and comments, blanks and lines wherever they are allowed.
+/// Writes a pool with random amounts of content, and with comments, blanks and line breaks in all allowed places.
 fn pool(random: &mut Random, name: &str, text: &mut String) {
     let gap = |random: &mut Random| random.of(&["", "\n", "  # why\n", "  /* so */\n", "\n  // é\n"]).to_owned();
     let equals = |random: &mut Random| random.of(&[" = ", "=", "   = ", " =  "]).to_owned();
@@ -94,7 +94,7 @@ fn is_granted(resource: &Resource, wish: &Wish) -> bool {
     }
 }
 
-/// Everything that a resource says, save what is wished.
+/// Returns everything that a resource sets, except the requested edit.
 fn others(resource: &Resource, wish: &Wish) -> String {
     let facts = resource.facts().filter(|(key, _)| wish.part != Part::Fact(*key));
     let mut text: String = facts.map(|(key, fact)| format!("{}={:?} ", key.name(), fact.value())).collect();
@@ -107,7 +107,7 @@ fn others(resource: &Resource, wish: &Wish) -> String {
     text
 }
 
-/// What lies between the edits, before and after them.
+/// Returns the text between the edits, before and after them.
 fn outside(text: &str, edits: &[Edit]) -> Vec<String> {
     let mut parts = Vec::new();
     let mut at = 0;

@@ -1,4 +1,4 @@
-//! Comments on pull requests, against servers on the loopback address.
+//! Tests comments on pull requests, against servers on the loopback address.
 
 mod description;
 mod github;

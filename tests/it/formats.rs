@@ -1,4 +1,4 @@
-//! Every format: what it writes, whether it is what others read, and that nothing hostile escapes from it.
+//! Tests every output format: its content, its validity for readers, and its escaping of malicious names.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ fn directory() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/formats")
 }
 
-/// The repository that `case.md` describes.
+/// Returns the repository that `case.md` describes.
 fn place() -> Place {
     let case = fs::read_to_string(directory().join("case.md")).unwrap();
     let place = Place::new();
@@ -24,7 +24,7 @@ fn place() -> Place {
     place
 }
 
-/// Those that tell findings; others tell bills.
+/// Returns the formats that contain findings. The others contain bills.
 fn formats() -> impl Iterator<Item = &'static Format> {
     Format::ALL.iter().filter(|format| !matches!(format, Format::Focus))
 }
@@ -72,7 +72,7 @@ fn sarif_passes_the_schema_of_its_standard() {
     }
 }
 
-/// Names that want to leave the report: into a terminal, a comment, a workflow, a document, a spreadsheet.
+/// Names that try to inject into the report: into a terminal, a comment, a workflow, a document, a spreadsheet.
 const HOSTILE: [&str; 9] = [
     "@everyone",
     "</details><script>alert(1)</script>",
@@ -85,7 +85,8 @@ const HOSTILE: [&str; 9] = [
     "%0A::error::x",
 ];
 
-/// A change that brings thousands of findings with long hostile names: the comment stays below what hosts take.
+/// A change that adds thousands of findings with long malicious names. The comment stays below the limits of code
+/// hosts.
 #[test]
 fn a_comment_about_thousands_of_findings_is_cut_in_the_stated_order() {
     let place = Place::new();
@@ -99,7 +100,7 @@ fn a_comment_about_thousands_of_findings_is_cut_in_the_stated_order() {
             n + 1
         )
     };
-    // Each asks for another number: what several say alike would be told once.
+    // Each requests another number, because equal messages would be merged.
     let write = |side: &str, numbers: std::ops::Range<usize>| {
         for n in numbers.step_by(2) {
             place.write(&format!("{side}/{n}.yaml"), &format!("{}{}", job(n), job(n + 1)));
@@ -115,7 +116,8 @@ fn a_comment_about_thousands_of_findings_is_cut_in_the_stated_order() {
     let length = comment.chars().count();
     assert!(length < 60_000, "{length} characters");
     assert!(length > 50_000, "{length} characters: more was cut than had to be");
-    // First what was fixed goes, then the details, then new findings from the last one on. Headline, table and gate stay.
+    // Fixed findings are removed first, then details, then new findings from the last one on. Headline, table and gate
+    // stay.
     assert!(comment.starts_with("### GPU cost"));
     assert!(comment.contains("fixed; the full report lists them."), "{comment}");
     assert!(!comment.contains("<details>"), "details are cut before findings");
@@ -125,7 +127,7 @@ fn a_comment_about_thousands_of_findings_is_cut_in_the_stated_order() {
     assert!(!plain.contains("<script") && !plain.contains("](javascript") && !plain.contains("@everyone"), "{plain}");
 }
 
-/// One value of a megabyte: no format repeats it.
+/// A value of one megabyte is repeated in no format.
 #[test]
 fn a_name_of_a_megabyte_does_not_drown_a_report() {
     let place = Place::new();
@@ -140,13 +142,13 @@ fn a_name_of_a_megabyte_does_not_drown_a_report() {
     );
     for format in formats() {
         let text = written(&place, *format);
-        // JSON is data and keeps what is there.
+        // JSON is data and contains the full value.
         let limit = if matches!(format, Format::Json | Format::Ndjson) { usize::MAX } else { 1 << 20 };
         assert!(text.len() < limit, "{format} has {} bytes", text.len());
     }
 }
 
-/// A validator that others publish (npm: `@microsoft/sarif-multitool-linux`): zero errors and zero warnings but one.
+/// A public validator (npm: `@microsoft/sarif-multitool-linux`) reports no errors, and only one warning.
 #[test]
 fn sarif_passes_a_public_validator() {
     let Some(tool) = std::env::var_os("GPULINT_SARIF_MULTITOOL") else {
@@ -161,7 +163,7 @@ fn sarif_passes_a_public_validator() {
         let run = command.output().unwrap();
         let said = String::from_utf8_lossy(&run.stdout);
         assert!(said.contains("Analysis completed successfully."), "{said}");
-        // That the program has a page to read more on is known once it is published.
+        // The validator cannot know the program's documentation page before publication.
         let wrong: Vec<&str> =
             said.lines().filter(|line| line.contains(": error ") || line.contains(": warning ")).collect();
         let wrong: Vec<&&str> = wrong.iter().filter(|line| !line.contains("SARIF2005")).collect();
@@ -226,7 +228,8 @@ fn prices_of_a_repository_move_no_cursor() {
     }
 }
 
-/// Markdown without its code spans, in which nothing means anything. A span ends at as many ticks as it began with.
+/// Returns Markdown without its code spans, in which markup has no effect. A span ends with as many backticks as it
+/// starts with.
 fn without_code(text: &str) -> String {
     let mut plain = String::new();
     let mut rest = text;

@@ -1,6 +1,6 @@
-//! A terminal as people have it: narrow, without Unicode, a typewriter; and places where not everything is allowed.
+//! Tests real terminals: narrow, without Unicode or without cursor control; and directories with limited permissions.
 //!
-//! What needs no terminal stands in `tests/cli`: `nothing-there`, `no-accelerators`, `misspelt`, `backslashes`.
+//! Cases that need no terminal are in `tests/cli`: `nothing-there`, `no-accelerators`, `misspelt`, `backslashes`.
 #![cfg(unix)]
 
 use std::fs;
@@ -14,7 +14,8 @@ use crate::skipped::skip;
 const MACHINE: &str =
     "resource \"aws_instance\" \"demo\" {\n  ami           = \"ami-1\"\n  instance_type = \"g5.12xlarge\"\n}\n";
 
-/// Runs a program at a terminal with so many columns, and prints what the terminal got; ends as the program does.
+/// Runs a program in a terminal with this many columns, prints the terminal's content, and exits with the program's
+/// code.
 const TERMINAL: &str = r#"
 import fcntl, os, pty, struct, sys, termios
 child, terminal = pty.fork()
@@ -40,7 +41,7 @@ sys.stdout.buffer.write(text.replace(b"\r\n", b"\n"))
 sys.exit(status)
 "#;
 
-/// What somebody sees at a terminal; nothing where there is no Python to be one.
+/// Returns the content of a terminal; `None` without Python.
 fn seen(place: &Place, columns: u16, environment: &[(&str, &str)], arguments: &[&str]) -> Option<String> {
     if !Command::new("python3").args(["-c", "import pty"]).output().is_ok_and(|it| it.status.success()) {
         skip("no python3 to be the terminal");
@@ -96,7 +97,7 @@ fn nothing_is_wider_than_a_narrow_terminal() {
             assert!(wide.is_empty() && text.len() > 20, "{arguments:?} in {columns}: {wide:#?}");
         }
     }
-    // Nothing gets lost where a table breaks.
+    // No text is lost if a table wraps.
     let narrow = seen(&place, 60, &[("NO_COLOR", "1")], &fixed(&["cost"])).unwrap();
     let wide = seen(&place, 200, &[("NO_COLOR", "1")], &fixed(&["cost"])).unwrap();
     let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
@@ -121,7 +122,7 @@ fn a_terminal_without_unicode_gets_none() {
     }
     let usual = seen(&place, 100, &[], &fixed(&["check"])).unwrap();
     assert!(usual.contains('│') && usual.contains('⚠'), "{usual}");
-    // Whoever reads a pipe gets the same as ever.
+    // A pipe gets the same output as before.
     let piped = gpulint(&place, &fixed(&["check"])).env("LC_ALL", "C").output().unwrap();
     assert!(said(&piped).contains('│'), "{}", said(&piped));
 }
@@ -137,7 +138,7 @@ fn a_typewriter_gets_no_drawing_no_colors_and_no_progress() {
     assert!(able.contains("\u{1b}[1mGPU cost"), "{able}");
 }
 
-/// A tree that takes the built program of the tests several seconds, on this machine; how many files it has.
+/// Creates a tree that takes the test build several seconds on this machine, and returns its number of files.
 fn long(place: &Place, arguments: &[&str]) -> usize {
     let body: String = (0..60).map(|number| MACHINE.replace("demo", &format!("m{number}"))).collect();
     let (mut files, mut took) = (0, Duration::ZERO);
@@ -174,7 +175,7 @@ fn long_work_says_what_it_does_on_a_terminal_and_nowhere_else() {
     assert!(!typewriter.contains('\r') && !typewriter.contains('\u{1b}'), "{typewriter:?}");
 }
 
-/// `gpulint | head -1`
+/// Tests `gpulint | head -1`.
 #[test]
 fn whoever_stops_reading_is_told_nothing() {
     let place = Place::new();
@@ -238,7 +239,7 @@ fn a_directory_that_may_only_be_read_is_read() {
     }
 }
 
-/// Windows ends lines with two characters, and files keep them when they are written.
+/// Windows uses two characters at the end of lines, and edited files keep them.
 #[test]
 fn lines_that_end_as_on_windows_stay_so() {
     let place = Place::new();

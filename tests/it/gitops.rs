@@ -1,4 +1,4 @@
-//! Links in trees that Flux, Argo CD and kustomize read: each file counts once, at its own place.
+//! Tests links in trees for Flux, Argo CD and kustomize: each file counts once, at its own path.
 
 #![cfg(unix)]
 
@@ -15,7 +15,7 @@ fn pod(name: &str) -> String {
     )
 }
 
-/// The addresses that sums count, sorted.
+/// Returns the sorted addresses that totals count.
 fn counted(place: &Place) -> Vec<String> {
     let printed = place.stdout(&["cost", ".", "--format", "json", "--prices", "embedded"]);
     let report: Value = serde_json::from_str(&printed).unwrap();

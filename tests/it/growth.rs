@@ -1,5 +1,5 @@
-//! Time grows with the text and not with its square: each of these took minutes when one thing of many was searched for
-//! among all of them.
+//! Checks that time grows linearly with the text and not quadratically. Each case took minutes when one item was
+//! searched among all of them.
 
 use std::fs;
 use std::process::{Command, Stdio};
@@ -12,7 +12,7 @@ fn many(one: impl Fn(usize) -> String) -> String {
     (0..MANY).map(one).collect()
 }
 
-/// What `check` says as JSON about one file.
+/// Returns the JSON of `check` for one file.
 fn checked(name: &str, file: &str, text: &str) -> serde_json::Value {
     let sandbox = Sandbox::new(name);
     fs::write(sandbox.path(file), text).unwrap();
@@ -72,8 +72,8 @@ fn pods_find_their_class_of_priority_by_name() {
     assert_eq!(own.count(), MANY);
 }
 
-/// How many times as much processor time four times as much takes: 4 where each thing is looked at once, 16 where each is
-/// compared with each. The waiting of a busy machine is not counted.
+/// Returns the factor of processor time for four times as much input: 4 if each item is visited once, 16 if all are
+/// compared with all. Waiting on a busy machine does not count.
 #[cfg(unix)]
 fn growth(take: impl Fn(usize) -> Command) -> f64 {
     let seconds = |things: usize| -> f64 {
@@ -88,7 +88,7 @@ fn growth(take: impl Fn(usize) -> Command) -> f64 {
     seconds(4 * MANY) / seconds(MANY).max(0.01)
 }
 
-/// Between 4 and 16: four times as much, with as much again for what a machine with other work does to it.
+/// Between 4 and 16: four times as much, plus a margin for other work on the machine.
 const MOST_GROWTH: f64 = 9.0;
 
 fn run_in(sandbox: &Sandbox, arguments: &[&str]) -> Command {
@@ -184,7 +184,7 @@ fn a_repository_is_walked_through_once_for_all_files_that_are_named() {
     assert!(grown < MOST_GROWTH, "four times the files take {grown:.1} times as long");
 }
 
-/// Each change reads its document, and here that is all of the file.
+/// Each edit reads its document, which is the whole file here.
 #[test]
 fn a_list_in_one_line_with_something_to_change_in_each_item_ends() {
     let sandbox = Sandbox::new("growth-list");
@@ -201,7 +201,7 @@ fn a_list_in_one_line_with_something_to_change_in_each_item_ends() {
     let output = command.stdin(Stdio::null()).output().unwrap();
     assert_eq!(output.status.code(), Some(1), "{}", String::from_utf8_lossy(&output.stderr));
     let said = String::from_utf8_lossy(&output.stdout);
-    assert!(said.contains("so much to change that the rest is left for the next run"), "{said:.2000}");
+    assert!(said.contains("too many changes: run the fix again for the rest"), "{said:.2000}");
 }
 
 #[test]

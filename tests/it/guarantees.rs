@@ -1,5 +1,5 @@
-//! What a pack guarantees holds against everything that the repository below it can say: one case for each cell of the table
-//! in docs/own-rules/guarantees.md.
+//! Tests that a pack's guarantees hold against all settings of a repository: one case for each cell of the table in
+//! docs/own-rules/guarantees.md.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -7,7 +7,7 @@ use std::path::Path;
 
 use crate::cli::Place;
 
-/// The rule that is guaranteed.
+/// The guaranteed rule.
 const PAGE: &str = "---\nname: too-many\nparams: { most: 4 }\nwhen: accelerator_count > params.most\n\
                     message: \"{gpus} in one place\"\nuntested: true\n---\n# too-many\n\nToo many.\n";
 
@@ -16,7 +16,7 @@ const MACHINE: &str = "resource \"aws_instance\" \"a\" {\n  instance_type = \"p4
 const POD: &str = "apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\n  annotations: { gpulint.dev/ignore.too-many: \"because\" }\nspec:\n  \
                    containers:\n    - { name: c, resources: { limits: { nvidia.com/gpu: 8 } } }\n";
 
-/// What the repository does, as the table calls it: settings, other files, and arguments of the run.
+/// The repository's attempt, by its name in the table: settings, other files, and arguments of the run.
 struct Means {
     name: &'static str,
     settings: &'static str,
@@ -111,7 +111,7 @@ const MEANS: &[Means] = &[
     },
 ];
 
-/// The exit code, and what was printed.
+/// Returns the exit code and the output.
 fn run(place: &Path, arguments: &[&str]) -> (Option<i32>, String) {
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_gpulint"));
     command.args(arguments).args(["--prices", "embedded", "--today", "2026-11-21"]).current_dir(place);
@@ -121,7 +121,7 @@ fn run(place: &Path, arguments: &[&str]) -> (Option<i32>, String) {
 }
 
 fn repository(place: &Place, pack: &str, means: &Means) {
-    // settings before any table, and the pack behind them
+    // Settings outside tables come first, and the pack comes last.
     let (plain, tables) =
         means.settings.split_at(means.settings.find('[').filter(|at| *at == 0).map_or(means.settings.len(), |_| 0));
     place.write("gpulint.toml", &format!("{plain}\n[[packs]]\npath = \"platform\"\n{tables}"));
@@ -144,7 +144,7 @@ fn nothing_in_the_repository_silences_what_a_pack_forbids() {
                 run(place.directory(), arguments);
             }
             let (code, said) = run(place.directory(), &[&["check"], means.arguments].concat());
-            // Told, or refused as a mistake of the settings: whoever asks is stopped.
+            // The guarantee holds if the finding is reported or the settings are refused, because both stop the change.
             let is_held = match code {
                 Some(1) => said.contains("too-many: 8 ") && said.contains(" in one place"),
                 Some(2) => !said.contains("panicked"),
@@ -166,7 +166,7 @@ fn the_table_of_guarantees_names_every_means() {
     assert!(missing.is_empty(), "no row for {missing:?} in {rows:?}");
 }
 
-/// What a repository could set so that a rule about money says less.
+/// Settings of a repository that could weaken a rule about money.
 const KEPT: &[(&str, &str)] = &[
     ("exclude", "exclude = [\"**\"]\n"),
     ("prices.discount", "[prices.discount]\naws = 0.99\n"),
@@ -251,7 +251,7 @@ fn suppressions_that_do_not_say_what_is_demanded_suppress_nothing() {
     assert_eq!(with("longest-suppression-days = 90", near).0, Some(0));
 }
 
-/// A rule that reads a label as a day, and a value that is none.
+/// A rule that reads a label as a date, and a label that is not a date.
 const DATED: &str = "---\nname: expired\nmatch: { role: [rented] }\nwhen: has(labels.until) && timestamp(labels.until) < today\n\
                      message: its day was {labels.until}\nuntested: true\n---\n# expired\n\nToo late.\n";
 
@@ -275,7 +275,7 @@ fn a_value_with_which_a_rule_comes_to_nothing_stops_and_silences_no_other() {
     assert!(said.contains("main.tf:1") && said.contains("the rule cannot be evaluated"), "{said}");
     assert!(said.contains("its day was 2026-01-01") && said.contains("its day was 2026-02-01"), "{said}");
 
-    // Before, the first one was judged.
+    // Before the change, the first one was evaluated.
     place.write("before/main.tf", &dated(&["2026-01-01T00:00:00Z", "2026-01-01T00:00:00Z"]));
     place.write("after/main.tf", &dated(&["soon", "2026-01-01T00:00:00Z"]));
     let compare = ["diff", "--base-dir", "before", "after", "--select", "expired", "--format", "json"];
@@ -302,19 +302,19 @@ fn a_rule_that_is_renamed_or_removed_breaks_no_repository() {
     );
     place.write("platform/gpulint.toml", "removed-rules = [\"gone\"]\n");
     place.write("gpulint.toml", said);
-    // The baseline knows it by its former name.
+    // The baseline has the finding under its former name.
     let (code, told) = run(place.directory(), &select);
     assert!(code == Some(0) && told.contains("1 accepted"), "{told}");
     fs::remove_file(place.directory().join(".gpulint-baseline.json")).unwrap();
     let (code, told) = run(place.directory(), &select);
     assert!(code == Some(1) && told.contains("too-large"), "{told}");
-    // So does a comment, and what is set for it.
+    // A comment and a setting also use the former name.
     place.write("main.tf", &format!("# gpulint: ignore[too-many, gone] -- because\n{MACHINE}"));
     assert_eq!(run(place.directory(), &select).0, Some(0));
     place.write("main.tf", MACHINE);
     place.write("gpulint.toml", &said.replace("most = 4", "most = 99"));
     assert_eq!(run(place.directory(), &select).0, Some(0));
-    // Without the word of the pack, nobody knows the names.
+    // Without the pack, the names are unknown.
     place.write("platform/gpulint.toml", "");
     assert_eq!(run(place.directory(), &select).0, Some(2));
 }

@@ -1,4 +1,4 @@
-//! The guide to own rules: its pages pass their own tests, what it shows is what the program prints, and its policy in Rego
+//! Tests the guide to custom rules: its rule files pass their own tests, its outputs are correct, and its Rego policy
 //! runs in OPA.
 
 use std::path::{Path, PathBuf};

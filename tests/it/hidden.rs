@@ -1,5 +1,5 @@
-//! Ways to write a manifest so that a search for words passes it by. What kubectl makes of each was asked of kubectl itself
-//! (`kubectl annotate --local -o json`). `docs/security.md` names these tests.
+//! Tests forms of manifests that a word search could miss. The expected results come from kubectl (`kubectl annotate
+//! --local -o json`). `docs/security.md` names these tests.
 
 use std::fs;
 use std::path::Path;
@@ -7,7 +7,7 @@ use std::process::Command;
 
 use crate::action::sandbox::Sandbox;
 
-/// A pod with eight accelerators, whose key is put in.
+/// A pod with eight accelerators and a placeholder for the key.
 const POD: &str = "apiVersion: v1
 kind: Pod
 metadata: {name: hidden}
@@ -17,7 +17,7 @@ spec:
     image: x
     resources: {limits: {KEY: 8}}
 ";
-/// A pool of machines with accelerators, whose kind is put in.
+/// A pool of machines with accelerators and a placeholder for the kind.
 const POOL: &str = "apiVersion: karpenter.sh/v1
 KIND
 metadata: {name: hidden}
@@ -29,13 +29,13 @@ spec:
   limits: {cpu: 1000}
 ";
 
-/// What is found at a place.
+/// Returns the resources that gpulint finds in a folder.
 fn inspect(here: &Path) -> String {
     let output = Command::new(env!("CARGO_BIN_EXE_gpulint")).args(["inspect", "."]).current_dir(here).output().unwrap();
     format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
 }
 
-/// Holds that each text, in a folder of its own, shows what it must.
+/// Checks that each text, in a separate folder, gives the expected result.
 fn all_show(name: &str, texts: &[(String, &str)]) {
     let sandbox = Sandbox::new(name);
     for (number, (text, shown)) in texts.iter().enumerate() {
@@ -91,7 +91,7 @@ fn what_stands_twice_counts_as_kubectl_counts_it() {
     let limits = [
         "{nvidia.com/gpu: 1, nvidia.com/gpu: 8}",
         "{nvidia.com/gpu: 1, \"nvidia.com\\x2fgpu\": 8}",
-        // kubectl lets a merge key take over what stands before it
+        // In kubectl, a merge key replaces the keys before it.
         "{nvidia.com/gpu: 1, <<: {nvidia.com/gpu: 8}}",
         "{<<: {nvidia.com/gpu: 1}, nvidia.com/gpu: 8}",
         "{<<: [{nvidia.com/gpu: 8}, {nvidia.com/gpu: 1}]}",
@@ -101,7 +101,8 @@ fn what_stands_twice_counts_as_kubectl_counts_it() {
     all_show("twice", &limits.map(|limits| (POD.replace("{KEY: 8}", limits), eight)));
 }
 
-/// A line of an editor may be two of Go's YAML library. Each text has eight accelerators, which kustomize prints as well.
+/// One line in an editor may be two lines in Go's YAML library. Each text has eight accelerators, and kustomize prints
+/// eight, too.
 #[test]
 fn lines_that_no_editor_shows_are_lines() {
     let eight = "\"accelerator_count\": {\n        \"value\": 8";
@@ -115,7 +116,7 @@ fn lines_that_no_editor_shows_are_lines() {
         let block = shown.replace("image: x\n", "image: |\n      x\u{85}    env: []\u{85}");
         let all = [shown.replace('\n', "\u{85}"), hidden, quoted, apart, kind, block];
         texts.extend(all.map(|text| (text.replace('\u{85}', line_break), eight)));
-        // Behind a marker that is none to kubectl nothing is read, and what stands before it is.
+        // Text after a marker that kubectl does not accept is not read, and the text before it is.
         texts.push((format!("{shown}# x{line_break}---{line_break}a: 1\n"), eight));
     }
     all_show("odd-lines", &texts);
@@ -143,7 +144,7 @@ fn manifests_in_utf_16_are_read_and_those_in_utf_32_are_told() {
     }
 }
 
-/// Who names a directory means it, whatever git leaves out of the repository.
+/// A directory that the command line names is read, even if git ignores it.
 #[test]
 fn a_directory_that_is_named_is_read_though_git_ignores_it() {
     let sandbox = Sandbox::new("named-and-ignored");

@@ -1,4 +1,5 @@
-//! `gpulint history` and `gpulint blame` over repositories of every kind: what a point says is what a checkout would cost.
+//! Tests `gpulint history` and `gpulint blame` in all kinds of repositories: the cost of a point equals the cost of a
+//! checkout.
 #![cfg(unix)]
 
 use std::fs;
@@ -9,7 +10,7 @@ use serde_json::Value;
 
 use crate::action::sandbox::{GIT_ENVIRONMENT, Sandbox, git, write};
 
-/// Of `p5.48xlarge` a month costs more, whatever it costs.
+/// `p5.48xlarge` is the more expensive machine at any price.
 fn pool(name: &str, machine: &str, count: usize) -> String {
     format!(
         "resource \"aws_eks_node_group\" \"{name}\" {{\n  cluster_name   = \"main\"\n  instance_types = [\"{machine}\"]\n  \
@@ -36,7 +37,7 @@ impl Repository {
         Repository { sandbox, directory, clock: std::cell::Cell::new(20_454 * DAY) }
     }
 
-    /// A day after the one before.
+    /// Commits one day after the previous commit.
     fn commit(&self, files: &[(&str, &str)], message: &str) -> String {
         write(&self.directory, files);
         git(&self.directory, &["add", "--all"]);
@@ -96,7 +97,7 @@ impl Repository {
         self.json(&self.directory, &[&["history"], options].concat())
     }
 
-    /// What a checkout of each point costs is what the point says; how many were compared.
+    /// Checks that the cost of each point equals the cost of its checkout, and returns the number of comparisons.
     fn equals_checkouts(&self, history: &Value) -> usize {
         let place = self.sandbox.path("checkout");
         git(&self.directory, &["worktree", "add", "--quiet", "--force", "--detach", place.to_str().unwrap()]);
@@ -107,7 +108,7 @@ impl Repository {
             }
             git(&place, &["checkout", "--quiet", "--detach", point["commit"].as_str().unwrap()]);
             let mut cost = self.json(&place, &["cost", "--allow-empty", "--no-config"]);
-            // A point does not list the parts that are unknown.
+            // A point does not list the unknown parts.
             for sum in cost["bill"].as_object_mut().unwrap().values_mut().filter_map(Value::as_object_mut) {
                 sum.remove("open");
             }
@@ -127,7 +128,7 @@ fn rented(point: &Value) -> f64 {
     point["bill"]["rented"]["expected"].as_f64().unwrap()
 }
 
-/// `(kind, address)` of all changes of a step.
+/// Returns `(kind, address)` of all changes of a step.
 fn changes(step: &Value) -> Vec<(String, String)> {
     let all = step["changes"].as_array().unwrap().iter();
     let address = |it: &Value| {
@@ -148,7 +149,7 @@ fn one(kind: &str, address: &str) -> Vec<(String, String)> {
 const TRAIN: &str = "aws_eks_node_group.train";
 const SERVE: &str = "aws_eks_node_group.serve";
 
-/// Of all that happens to a branch, a little.
+/// Creates a branch with a few events of each kind.
 fn eventful() -> (Repository, Vec<String>) {
     let repository = Repository::new();
     let train = pool("train", "p4d.24xlarge", 1);
@@ -247,7 +248,7 @@ fn other_settings_and_another_day_are_other_points() {
             is["subject"]
         );
     }
-    // Settings that are not committed are those of nobody.
+    // Uncommitted settings have no effect.
     fs::write(repository.directory.join("gpulint.toml"), "[prices.discount]\naws = 0.9\n").unwrap();
     assert_eq!(repository.history(&[]), after);
     let own = repository.history(&["--no-config"]);
@@ -317,7 +318,7 @@ fn days_and_ages_choose_the_points() {
         history["points"].as_array().unwrap().iter().map(|it| it["subject"].as_str().unwrap().to_owned()).collect()
     };
     assert_eq!(subjects(&["--since", "2026-01-19"]), ["grow to 17", "grow to 18", "grow to 19", "grow to 20"]);
-    // 2026-01-05 was a Monday: the first one, then the Sundays, then the newest.
+    // 2026-01-05 was a Monday: the first point, then the Sundays, then the newest.
     let weeks = ["grow to 1", "grow to 3", "grow to 10", "grow to 17", "grow to 20"];
     assert_eq!(subjects(&["--every", "week"]), weeks);
     assert_eq!(subjects(&["--every", "day"]).len(), 20);
@@ -380,7 +381,7 @@ fn a_partial_clone_has_gaps_and_says_what_to_do() {
     assert!(points.iter().all(|it| it["gap"].is_string() != it["bill"].is_object()));
     let note = history["notes"][0].as_str().unwrap();
     assert!(note.contains("git backfill") && note.contains("--refetch"), "{note}");
-    // Nothing was fetched, and nothing of it is kept.
+    // Nothing was fetched, so nothing is cached.
     let again = repository.json(&copy, &["history"]);
     assert_eq!(again, history);
     git(&copy, &["-c", "protocol.file.allow=always", "fetch", "--quiet", "--refetch", "--no-filter", "origin"]);
@@ -429,7 +430,7 @@ fn each_dollar_is_blamed_on_the_commit_that_brought_it() {
             (it["address"].as_str().unwrap(), id("since"), id("added"))
         })
         .collect();
-    // It was doubled and halved again, and then only moved.
+    // The number was doubled and halved again, and then the resource was only moved.
     assert_eq!(told, [(TRAIN, &*ids[4], &*ids[1]), (SERVE, &*ids[5], &*ids[5])]);
     let one = repository.json(&repository.directory, &["blame", SERVE]);
     assert_eq!(one["resources"].as_array().unwrap().len(), 1);
@@ -442,7 +443,7 @@ fn each_dollar_is_blamed_on_the_commit_that_brought_it() {
     assert!(said.contains("run `gpulint cost` to list"), "{said}");
 }
 
-/// Of a machine that a variable names, and the variable with a default or without one.
+/// Returns a machine whose type is a variable, with or without a default.
 fn machine(default: &str) -> String {
     let default = if default.is_empty() { String::new() } else { format!("  default = \"{default}\"\n") };
     format!("variable \"machine\" {{\n  type = string\n{default}}}\n")
@@ -533,7 +534,7 @@ fn a_merge_is_its_pull_request_and_the_commit_that_changed_each_resource() {
     repository.commit(&[("README.md", "hello\n"), ("serve/main.tf", &pool("serve", "g5.xlarge", 1))], "begin");
     repository.switch(&["-b", "pools"]);
     repository.commit_as("Mia", &[("notes.txt", "plan\n")], "Plan");
-    // A file that cannot be read holds the pool already.
+    // An unreadable file already contains the pool.
     let broken = pool("train", "p4d.24xlarge", 2).replace("scaling_config {", "scaling_config {{");
     let train = repository.commit_as("Ida", &[("train/main.tf", &broken)], "Two pools of eight");
     repository.commit_as("Tom", &[("train/main.tf", &pool("train", "p4d.24xlarge", 2))], "Correct a brace");
@@ -574,7 +575,7 @@ fn a_merge_is_its_pull_request_and_the_commit_that_changed_each_resource() {
     let verbose = repository.told(&repository.directory, &["history", "-v"]);
     assert!(verbose.contains(&format!("changed {SERVE}, by {} (Uwe)", &serve[..10])), "{verbose}");
     assert_eq!(repository.history(&[]), history, "what is kept changes nothing");
-    // The branch is not in a shallow clone: nothing is said of it.
+    // The branch is not in a shallow clone, so it is not reported.
     let copy = repository.clone(&["--depth=1"]);
     let shallow = repository.json(&copy, &["history"]);
     assert_eq!((shallow["points"].as_array().unwrap().len(), &shallow["steps"]), (1, &serde_json::json!([])));
@@ -587,7 +588,7 @@ fn a_merge_without_a_pull_request_is_itself_and_what_nobody_of_the_branch_change
     repository.switch(&["-b", "docs"]);
     repository.commit_as("Mia", &[("n.tf", "# m\n")], "Docs");
     repository.switch(&["main"]);
-    // The merge itself has another number than both.
+    // The merge commit has another number than both parents.
     repository.git(&["merge", "--quiet", "--no-ff", "--no-commit", "docs"]);
     repository.commit_as("Kim", &[("main.tf", &pool("a", "g5.xlarge", 3))], "Merge branch 'docs'");
     repository.switch(&["-b", "more"]);
@@ -674,7 +675,7 @@ fn neither_the_work_tree_nor_the_index_is_touched() {
     assert_eq!(state(), before);
 }
 
-/// A branch of so many commits, each with another number of machines.
+/// Creates a branch with this many commits, each with another number of machines.
 fn many(repository: &Repository, count: usize) {
     use std::fmt::Write;
     let mut stream = String::new();
@@ -716,7 +717,7 @@ fn when_the_time_is_over_what_is_left_is_told_as_between() {
         assert!(notes.contains(&format!("{passed} commits were not looked at")), "{notes}");
         assert!(history["steps"].as_array().unwrap().iter().any(|it| it["between"].as_u64() > Some(0)));
     }
-    // What is known is kept: each run comes further.
+    // Results are cached, so that each run continues from the previous one.
     let again = repository.history(&[]);
     assert!(again["points"].as_array().unwrap().len() >= points.len());
 }

@@ -1,5 +1,5 @@
-//! What holds for any text whatever, however hostile. Property tests and fuzz targets ask it of theirs; this file is part
-//! of both, so that there is one answer to the question what must never happen.
+//! Properties that hold for any text, however malicious. Property tests and fuzz targets both include this file, so
+//! that they share one definition.
 
 #[path = "holds/agree.rs"]
 mod agree;
@@ -17,7 +17,7 @@ use gpulint::source::{Date, Edit, MemoryTree, Sources, Span};
 use gpulint::{Analysis, Settings};
 use serde_json::Value;
 
-/// Every rule, with whatever makes it speak.
+/// Every rule, with settings under which it reports.
 pub(crate) static SETTINGS: LazyLock<Settings> = LazyLock::new(|| settings(Catalog::embedded()));
 
 pub(crate) fn settings(catalog: Catalog) -> Settings {
@@ -52,14 +52,14 @@ pub(crate) fn today() -> Date {
     "2026-11-21".parse().unwrap_or_default()
 }
 
-/// One state of a tree, read to the end.
+/// One state of a tree, fully evaluated.
 pub(crate) struct Run {
     pub(crate) sources: Sources,
     pub(crate) analysis: Analysis,
     pub(crate) findings: Vec<Decided>,
 }
 
-/// Text, inventory, bill, fits, findings and what was decided about them.
+/// Evaluates text, inventory, bill, fits, findings and verdict.
 pub(crate) fn run(tree: MemoryTree, settings: &Settings) -> Run {
     let paths: Vec<String> = tree.paths().map(str::to_owned).collect();
     let sources = Sources::new(tree);
@@ -87,7 +87,7 @@ pub(crate) fn run(tree: MemoryTree, settings: &Settings) -> Run {
     Run { findings: decision.findings, sources, analysis }
 }
 
-/// Reads a tree to the end and writes every report of it.
+/// Evaluates a tree and writes every report of it.
 pub(crate) fn everything(tree: MemoryTree) {
     let run = run(tree.clone(), &SETTINGS);
     run.spans_lie_inside();
@@ -120,7 +120,7 @@ impl Run {
         }
     }
 
-    /// Every place that anything speaks of exists, and so does the place that an author would change.
+    /// Every referenced position exists, and so does the position that an author would edit.
     pub(crate) fn spans_lie_inside(&self) {
         let inside = |span: Span, what: &str| assert_inside(&self.sources, span, what);
         let inventory = &self.analysis.inventory;
@@ -154,9 +154,9 @@ impl Run {
         self.analysis.blocks.iter().for_each(|block| inside(block.span, "a block"));
     }
 
-    /// What a finding would write fits its place, and what could be read before can be read after it.
+    /// The edits of a finding fit their places, and the result can still be read.
     pub(crate) fn edits_apply(&self, tree: &MemoryTree) {
-        // Each of them is another run.
+        // Each of them needs another run.
         for it in self.findings.iter().filter(|it| !it.finding.edits.is_empty()).take(3) {
             let mut edits: Vec<&Edit> = it.finding.edits.iter().collect();
             edits.sort_by_key(|edit| edit.span);
@@ -181,7 +181,8 @@ impl Run {
         self.findings.iter().filter(|it| it.finding.rule == "unreadable").count()
     }
 
-    /// Every format is what its readers take, nothing in it can be obeyed, and what is saved can be read again.
+    /// Every format is valid for its readers, contains nothing that a reader could execute, and can be read again if it
+    /// was saved.
     pub(crate) fn reports_are_whole(&self, rules: &Rules) {
         let paths = Paths::default();
         let report = self.report(&paths, rules);
@@ -213,7 +214,7 @@ impl Run {
     }
 }
 
-/// Two states and what lies between them, in every format; and the saved comparison as a comment.
+/// Compares two states in every format, and writes the saved comparison as a comment.
 pub(crate) fn change(before: MemoryTree, after: MemoryTree) {
     let (before, mut after) = (run(before, &SETTINGS), run(after, &SETTINGS));
     let delta = delta(side(&before), side(&after));
@@ -254,7 +255,7 @@ pub(crate) fn change(before: MemoryTree, after: MemoryTree) {
     }
 }
 
-/// Whether anything is said of what the later state has more: resources, money, mistakes, or text that was not read.
+/// Returns whether the report shows the addition in the later state: resources, money, errors, or unread text.
 #[allow(dead_code, reason = "a fuzz target asks it; tests ask the program")]
 pub(crate) fn sees_more(before: MemoryTree, after: MemoryTree) -> bool {
     let (before, after) = (run(before, &SETTINGS), run(after, &SETTINGS));
@@ -264,7 +265,7 @@ pub(crate) fn sees_more(before: MemoryTree, after: MemoryTree) -> bool {
     delta.changes.iter().any(is_more) || after.unreadable() > before.unreadable() || unread(&after) > unread(&before)
 }
 
-/// Writes a comparison in every format; its JSON.
+/// Writes a comparison in every format, and returns its JSON.
 pub(crate) fn assert_difference(it: &Difference<'_>) -> Option<String> {
     agree::difference(it);
     for format in Format::ALL {
@@ -280,7 +281,7 @@ fn side(run: &Run) -> Side<'_> {
     Side { sources: &run.sources, inventory: &run.analysis.inventory, bill: &run.analysis.bill }
 }
 
-/// Each resource of either side stands in exactly one change.
+/// Each resource of either side is in exactly one change.
 fn assert_each_once(delta: &Delta, before: usize, after: usize) {
     for (count, pick) in [(before, (|it| it.before) as fn(&gpulint::pricing::Change) -> _), (after, |it| it.after)] {
         let mut ids: Vec<ResourceId> = delta.changes.iter().filter_map(pick).collect();
@@ -291,7 +292,7 @@ fn assert_each_once(delta: &Delta, before: usize, after: usize) {
     }
 }
 
-/// Inside the text of its file, and not in the middle of a letter.
+/// The position is inside the text of its file, and not inside a character.
 pub(crate) fn assert_inside(sources: &Sources, span: Span, what: &str) {
     for span in [span, sources.origin(span)] {
         let text = sources.text(span.file);
@@ -305,9 +306,9 @@ pub(crate) fn assert_inside(sources: &Sources, span: Span, what: &str) {
     );
 }
 
-/// What every reader of a format relies on.
+/// Checks the properties that every reader of a format needs.
 pub(crate) fn assert_written(format: Format, text: &str) {
-    // A mark that nobody sees keeps a name from being called, and an address from becoming a link; nothing else has it.
+    // An invisible mark prevents mentions and links in Markdown. No other format has it.
     let text = &if format == Format::Markdown {
         ["@", "#", "&#58;", "&#46;"]
             .iter()
@@ -341,7 +342,7 @@ pub(crate) fn assert_written(format: Format, text: &str) {
     }
 }
 
-/// Nothing that a terminal obeys, turns round or hides.
+/// The text contains nothing that a terminal executes, reverses or hides.
 pub(crate) fn assert_harmless(what: &str, text: &str) {
     let found = text.chars().find(|c| {
         (c.is_control() && !matches!(c, '\n' | '\t' | '\r'))
@@ -350,21 +351,22 @@ pub(crate) fn assert_harmless(what: &str, text: &str) {
     assert_eq!(found, None, "{what} holds it: {text:?}");
 }
 
-/// What a saved report must still tell after it was read: everything but what only the text of the repository says.
+/// Returns the content that a saved report must keep after reading: everything except text that only the repository
+/// has.
 fn told_by(json: &str) -> Value {
     let mut report: Value = serde_json::from_str(json).unwrap_or_default();
     let kept = ["version", "findings", "undetermined", "unknown_machines", "skipped", "bill", "catalog"];
     if let Some(report) = report.as_object_mut() {
         report.retain(|key, _| kept.contains(&key.as_str()));
     }
-    // of edits it keeps what they make of whole lines (`fix`)
+    // For edits, it keeps the resulting lines (`fix`).
     for finding in report.get_mut("findings").and_then(Value::as_array_mut).into_iter().flatten() {
         finding.as_object_mut().and_then(|finding| finding.remove("edits"));
     }
     report
 }
 
-/// Names the first place in which they differ.
+/// Reports the first difference.
 fn assert_same(place: &str, one: &Value, other: &Value) {
     match (one, other) {
         (Value::Object(one), Value::Object(other)) => {

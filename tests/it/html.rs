@@ -1,4 +1,4 @@
-//! The page: everything that JSON tells stands in it, nothing that was read becomes markup, and it asks for nothing.
+//! Tests the HTML page: it contains everything in the JSON, no input becomes markup, and it makes no requests.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use crate::skipped::skip;
 
 const TODAY: [&str; 2] = ["--today", "2026-11-21"];
 
-/// Every element that a page may hold.
+/// All elements that a page may contain.
 const ELEMENTS: [&str; 43] = [
     "html", "head", "meta", "title", "style", "body", "svg", "defs", "pattern", "rect", "path", "line", "circle",
     "text", "header", "h1", "h2", "h3", "p", "nav", "ul", "ol", "li", "a", "main", "div", "section", "figure", "table",
@@ -19,7 +19,7 @@ const ELEMENTS: [&str; 43] = [
     "strong",
 ];
 
-/// And those that hold choices.
+/// The elements for choices.
 const CONTROLS: [&str; 6] = ["fieldset", "legend", "label", "input", "script", "footer"];
 
 fn page(place: &Place, arguments: &[&str]) -> String {
@@ -31,7 +31,7 @@ fn json(place: &Place, arguments: &[&str]) -> Value {
     serde_json::from_str(&text).unwrap()
 }
 
-/// What stands between tags, as a browser would show it.
+/// Returns the text between tags, as a browser would show it.
 fn shown(page: &str) -> String {
     let body = page.split_once("<body>").unwrap().1;
     let body = body.rsplit_once("<script>").map_or(body, |(body, _)| body);
@@ -49,7 +49,7 @@ fn shown(page: &str) -> String {
         .fold(text, |text, (entity, letter)| text.replace(entity, letter))
 }
 
-/// The names of all elements, read as a browser reads a page whose text holds no `<`.
+/// Returns the names of all elements, read like a browser reads a page whose text contains no `<`.
 fn elements(page: &str) -> BTreeSet<String> {
     let without = |page: &str, name: &str| {
         let (start, end) = (page.find(&format!("<{name}>")).unwrap(), page.rfind(&format!("</{name}>")).unwrap());
@@ -60,7 +60,7 @@ fn elements(page: &str) -> BTreeSet<String> {
     names.map(|it| it.chars().take_while(|c| c.is_ascii_alphanumeric()).collect()).collect()
 }
 
-/// The numbers of one table, row by row, by which it is sorted.
+/// Returns the sort keys of one table, row by row.
 fn numbers(page: &str, table: &str) -> Vec<Vec<f64>> {
     let table = page.split_once(&format!("id=\"{table}\"")).unwrap().1.split_once("</table>").unwrap().0;
     let rows = table.split_once("<tbody>").unwrap().1.split("<tr>").skip(1);
@@ -133,7 +133,7 @@ fn each_cut_adds_up_to_the_bill() {
     }
 }
 
-/// Names that want to become markup, styles, scripts and requests.
+/// Names that try to become markup, styles, scripts and requests.
 const HOSTILE: [&str; 6] = [
     "</script><script>alert(1)</script>",
     "\"><img src=x onerror=alert(1)>",
@@ -166,7 +166,7 @@ fn nothing_that_was_read_becomes_markup() {
         assert!(page.matches("<script>").count() == 1 && page.matches("<style>").count() == 1, "{verb}");
         assert!(!page.contains(" onmouseover='") && !page.contains('\u{202e}'), "{verb}");
         assert!(shown(&page).contains("</script><script>alert(1)</script>"), "names are told as they are");
-        // One address at most: the page of a rule.
+        // The only address is the page of a rule.
         let rules = gpulint::rules::in_the_book("rules/").replace(".html", "");
         for link in page.split("href=\"").skip(1) {
             assert!(link.starts_with('#') || link.starts_with(&rules), "{}", &link[..40]);
@@ -237,7 +237,7 @@ fn a_change_is_a_page_too() {
     }
 }
 
-/// A browser, where one is installed.
+/// Returns a browser, if one is installed.
 fn browser() -> Option<PathBuf> {
     let places = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
     let path = std::env::var_os("PATH")?;
@@ -245,7 +245,7 @@ fn browser() -> Option<PathBuf> {
     places.into_iter().find_map(found)
 }
 
-/// A browser parses the page into the elements that are in it, runs its script, and does so under the policy of the page.
+/// A browser parses the page into the expected elements and runs its script, under the policy of the page.
 #[test]
 fn a_browser_reads_it_as_it_was_meant() {
     let Some(browser) = browser() else { return skip("no browser is installed") };
@@ -263,7 +263,7 @@ fn a_browser_reads_it_as_it_was_meant() {
     assert!(theirs.contains("button"), "the script of the page makes tables sortable:\n{dom}");
 }
 
-/// A file that was read and holds nothing of it is something that was checked; an empty directory is not.
+/// A file without resources was checked. An empty directory was not.
 #[test]
 fn nothing_to_check_is_told_from_nothing_found() {
     let place = Place::new();
@@ -280,7 +280,7 @@ fn nothing_to_check_is_told_from_nothing_found() {
     }
 }
 
-/// What runs and ends stands in no month: the page never says that it costs nothing.
+/// A workload that ends has no monthly cost, and the page never shows it as free.
 #[test]
 fn what_has_no_month_is_not_nothing() {
     let place = Place::new();

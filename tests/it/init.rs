@@ -1,4 +1,4 @@
-//! `gpulint init` in repositories: what is written, what is kept, and where nothing may be written.
+//! Tests `gpulint init` in repositories: what is written, what is kept, and which paths are refused.
 
 use std::fs;
 use std::path::Path;
@@ -69,7 +69,7 @@ fn what_is_there_is_kept_and_what_is_to_be_added_is_shown() {
     for shown in ["- id: gpulint", "gpulint comment gitlab", "add this to `repos`"] {
         assert!(said.contains(shown), "{shown}: {said}");
     }
-    // A new root makes the list untrue.
+    // With a new root, the list is outdated.
     fs::create_dir_all(here.join("more")).unwrap();
     fs::write(here.join("more/main.tf"), MACHINE).unwrap();
     let (code, said) = gpulint(&here, &["init", "--check"]);

@@ -1,7 +1,7 @@
-//! Manifests → facts, one Markdown file a topic in `tests/kubernetes`.
+//! Tests the facts of manifests, with one Markdown file per topic in `tests/kubernetes`.
 //!
-//! Fences of input up to a fence `text` are one tree; that fence holds what is expected of it. `␉` and `␍` stand for
-//! characters that cannot be seen. `GPULINT_BLESS=1` rewrites the expectations.
+//! Input blocks up to a `text` block are one tree, and the `text` block has the expected result. `␉` and `␍` stand for
+//! invisible characters. `GPULINT_BLESS=1` rewrites the expectations.
 
 use std::fmt::Write as _;
 
@@ -15,7 +15,7 @@ fn manifests_become_the_facts_that_the_cases_expect() {
     fences::hold("tests/kubernetes", check);
 }
 
-/// The text of a case file with what was found in place of what was expected.
+/// Returns the text of a case file with the actual results.
 fn check(text: &str) -> String {
     let mut found: Vec<(fences::Fence, String)> = Vec::new();
     let mut tree = MemoryTree::new();
@@ -30,7 +30,7 @@ fn check(text: &str) -> String {
             tree = tree.with(path, fence.text.replace('␉', "\t").replace('␍', "\r"));
         }
     }
-    // From the last to the first, so that ranges stay true.
+    // Starts at the last one, so that ranges stay valid.
     found.iter().rev().fold(text.to_owned(), |text, (fence, shown)| fences::replaced(&text, fence, shown))
 }
 
@@ -63,7 +63,11 @@ fn render_resource(sources: &Sources, resource: &Resource, out: &mut String) {
         writeln!(out, "  version of {}", at(sources, span)).unwrap();
     }
     for link in &resource.links {
-        let why = link.why.strip_prefix("it is named there").unwrap_or(&link.why).trim_start_matches([';', ',', ' ']);
+        let why = ["it is named there", "that object names it"]
+            .iter()
+            .find_map(|it| link.why.strip_prefix(it))
+            .unwrap_or(&link.why)
+            .trim_start_matches([';', ',', ' ']);
         let place = at(sources, link.span);
         writeln!(out, "  {} → {} {place}{}{why}", link.kind.name(), link.to, if why.is_empty() { "" } else { " " })
             .unwrap();

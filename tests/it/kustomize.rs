@@ -1,5 +1,5 @@
-//! Overlays in `tests/overlays`: a fence `kustomize` names the directory and holds what kustomize itself makes of it, one
-//! object a line (`tests/corpus/overlays.py` writes it); `origins` holds what `gpulint render --origins` says.
+//! Tests overlays in `tests/overlays`. A `kustomize` block names the directory and has kustomize's own output, one
+//! object per line (written by `tests/corpus/overlays.py`). `origins` has the output of `gpulint render --origins`.
 
 use std::process::Command;
 

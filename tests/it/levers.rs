@@ -1,7 +1,7 @@
-//! Levers of waste: of each a smallest text that wastes, what is to be said of it, and a twin of which nothing is.
+//! Tests each kind of waste with a minimal example, the expected finding, and a twin without a finding.
 //!
-//! `tests/levers/open.txt` names those that do not work yet. One that begins to work must leave it (`GPULINT_BLESS=1` takes it
-//! out), and none comes in by itself.
+//! `tests/levers/open.txt` lists the examples that do not work yet. `GPULINT_BLESS=1` removes an example that works,
+//! and never adds one.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -14,7 +14,7 @@ use crate::cli::Place;
 use crate::fences::{self, Fence};
 
 const OPEN: &str = "tests/levers/open.txt";
-/// What is told and no finding, by the word before the colon.
+/// Messages that are not findings, by the word before the colon.
 const TOLD: [&str; 3] = ["told", "unpriced", "not judged"];
 
 struct Lever {
@@ -42,7 +42,7 @@ impl Lever {
         }
     }
 
-    /// What is not as the case says.
+    /// Returns the differences from the case.
     fn wrong(&self) -> Vec<String> {
         let (waste, twin) = (Said::of(&self.waste), Said::of(&self.twin));
         let mut wrong: Vec<String> = self
@@ -68,13 +68,13 @@ impl Lever {
     }
 }
 
-/// The words of something that is told.
+/// Returns the text of a message that is not a finding.
 fn told(line: &str) -> Option<String> {
     let (kind, words) = line.split_once(':')?;
     TOLD.contains(&kind).then(|| words.trim().to_lowercase())
 }
 
-/// What is said of a text.
+/// The messages about an example.
 struct Said {
     /// `rule at path:line`
     findings: BTreeSet<String>,

@@ -1,4 +1,4 @@
-//! What holds at the boundaries of the program. Cases are data: Markdown files with inputs and what must come out.
+//! Tests the program as a whole. Cases are data: Markdown files with inputs and expected outputs.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot read its own files is a failed test")]
 

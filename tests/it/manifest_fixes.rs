@@ -1,6 +1,6 @@
-//! Random manifests with random fixes, until 1,000 are written: what is wished is read again, no other resource says anything else, and text
-//! beside the edits stays byte for byte. `GPULINT_FIXES` says how many; `GPULINT_FIXES_TO` keeps each pair of files, for
-//! another parser to read.
+//! Fixes random manifests until 1,000 are written: the requested value is read back, no other resource changes, and all
+//! other text stays the same. `GPULINT_FIXES` sets the number. `GPULINT_FIXES_TO` stores each pair of files for another
+//! parser.
 
 use std::fmt::Write as _;
 
@@ -10,7 +10,7 @@ use gpulint::source::{Edit, MemoryTree, Sources, Span};
 
 use crate::fixes::Random;
 
-/// How a file is written.
+/// The style of a file.
 struct Style {
     step: usize,
     dash: usize,
@@ -22,7 +22,7 @@ fn comment(random: &mut Random) -> &'static str {
     random.of(&["", "", "", " # why: é", " # [a, {b: c}]", "  "])
 }
 
-/// A line of its own between others.
+/// Returns a separate line between others.
 fn between(random: &mut Random, indent: usize) -> String {
     match random.below(6) {
         0 => format!("{}# - not: a key\n", " ".repeat(indent)),
@@ -276,7 +276,7 @@ fn is_granted(resource: &Resource, wish: &Wish) -> bool {
     }
 }
 
-/// Everything that a resource says, save what is wished.
+/// Returns everything that a resource sets, except the requested edits.
 fn others(resource: &Resource, wishes: &[Wish]) -> String {
     let is_wished = |part: &Part| wishes.iter().any(|wish| wish.part == *part);
     let facts = resource.facts().filter(|(key, _)| !is_wished(&Part::Fact(*key)));
@@ -331,7 +331,8 @@ fn a_random_fix_of_a_manifest_changes_what_is_wished_and_not_a_byte_beside_it() 
     assert_eq!(done, cases, "so few were written");
 }
 
-/// What lies between the edits is there after them, in order and without a gap; line ends stay of one kind.
+/// Checks that the text between the edits is unchanged, in order and without a gap, and that the line ends are of one
+/// kind.
 fn beside(text: &str, after: &str, edits: &[Edit], failed: &dyn Fn(&str) -> String) {
     let mut rest = after;
     let mut at = 0;

@@ -1,5 +1,5 @@
-//! `gpulint mcp`: what assistants are told is what the command line prints, in parts that they have room for; and whoever asks
-//! can neither read outside of the folder nor end the server.
+//! Tests `gpulint mcp`: its answers equal the output of the command line, in parts of limited size. A client can
+//! neither read outside the folder nor stop the server.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -17,7 +17,7 @@ use crate::skipped::skip;
 
 const TODAY: &str = "2026-11-26";
 const TOOLS: [&str; 6] = ["check", "price", "fit", "explain", "what_if", "rules"];
-/// Of an answer as a whole: some thousand words.
+/// The maximum size of an answer: a few thousand words.
 const LARGEST_ANSWER_BYTES: usize = 40_000;
 
 fn root() -> &'static Path {
@@ -28,7 +28,7 @@ fn example(name: &str) -> PathBuf {
     root().join("examples").join(name)
 }
 
-/// A server, to which a client speaks lines.
+/// A server that reads lines from a client.
 struct Served {
     child: Child,
     input: Option<ChildStdin>,
@@ -55,14 +55,14 @@ impl Served {
         input.flush().unwrap();
     }
 
-    /// The next message; there is one.
+    /// Returns the next message, which must exist.
     fn hear(&mut self) -> Value {
         let mut line = String::new();
         self.output.read_line(&mut line).unwrap();
         serde_json::from_str(&line).unwrap_or_else(|error| panic!("{line:?}: {error}"))
     }
 
-    /// What comes for a line.
+    /// Returns the answer to a line.
     fn hear_for(&mut self, line: &str) -> Value {
         self.say(line);
         self.hear()
@@ -84,14 +84,14 @@ impl Served {
         answer["result"].clone()
     }
 
-    /// What a tool is told that works.
+    /// Returns the report of a successful tool call.
     fn report(&mut self, tool: &str, arguments: Value) -> Value {
         let result = self.call(tool, arguments.clone());
         assert_eq!(result["isError"], json!(false), "{tool} {arguments}: {result}");
         result["structuredContent"].clone()
     }
 
-    /// Why a tool does not work.
+    /// Returns the error of a failed tool call.
     fn refusal(&mut self, tool: &str, arguments: Value) -> String {
         let result = self.call(tool, arguments.clone());
         assert_eq!(result["isError"], json!(true), "{tool} {arguments}: {result}");
@@ -103,7 +103,7 @@ impl Served {
         assert_eq!(self.request("ping", json!({}))["result"], json!({}), "after {after}");
     }
 
-    /// Nobody asks any more: what was asked is answered, and the server ends by itself.
+    /// Closes the input: all requests are answered, and the server exits.
     fn end(mut self) -> Vec<Value> {
         drop(self.input.take());
         let rest = (&mut self.output).lines().map(|line| serde_json::from_str(&line.unwrap()).unwrap()).collect();
@@ -129,7 +129,7 @@ fn copy(from: &Path, to: &str, place: &Place) {
     }
 }
 
-/// What the command line prints for the same question.
+/// Returns the output of the command line for the same question.
 fn printed(folder: &Path, arguments: &[&str]) -> Value {
     let mut command = Command::new(env!("CARGO_BIN_EXE_gpulint"));
     let run = command.args(arguments).args(["--format", "json"]).current_dir(folder).output().unwrap();
@@ -153,7 +153,7 @@ fn versions_are_agreed_on() {
     }
 }
 
-/// A request says its version itself: it is answered in that one, or told which there are.
+/// A request that contains its version is answered in this version, or gets a list of versions.
 #[test]
 fn a_request_that_says_its_version_needs_no_handshake() {
     let mut served = Served::start(&example("mixed"));
@@ -175,7 +175,7 @@ fn a_request_that_says_its_version_needs_no_handshake() {
 fn every_tool_only_reads_and_says_what_its_arguments_mean() {
     let mut served = Served::start(&example("mixed"));
     let said = served.request("tools/list", json!({}));
-    // Each client pays for this in every conversation.
+    // Each client pays for this text in every conversation.
     let size = said.to_string().len();
     assert!(size < 18_000, "{size} bytes");
     let tools = said["result"]["tools"].as_array().unwrap().clone();
@@ -185,16 +185,16 @@ fn every_tool_only_reads_and_says_what_its_arguments_mean() {
         jsonschema::validator_for(&tool["inputSchema"]).unwrap();
         for (name, argument) in tool["inputSchema"]["properties"].as_object().unwrap() {
             let meaning = argument["description"].as_str().unwrap_or_default();
-            // An option of the command line that is called otherwise would have none.
+            // A command-line option with another name would have no description.
             assert!(!meaning.is_empty() || name == "region", "{}: {name}", tool["name"]);
         }
     }
 }
 
-/// What a report holds is what the command line prints, and of a form that tools and schemas say.
+/// The content of a report equals the output of the command line, in a form that tools and schemas describe.
 #[test]
 fn answers_are_the_reports_of_the_command_line() {
-    // In a repository, the command line looks around the folder and names its runs by the way to them.
+    // In a repository, the command line also looks above the folder and names its runs by the path to them.
     let place = Place::new();
     copy(&example("mixed"), "", &place);
     let folder = place.directory();
@@ -251,7 +251,7 @@ fn answers_are_the_reports_of_the_command_line() {
     assert!(shown.len() > 50, "{}", shown.len());
 }
 
-/// The same in the order, and as far, as it is told.
+/// Returns the same, in the order and to the extent of the answer.
 fn as_told(mut whole: Value, said: &Value) -> Value {
     let key = |it: &Value| (it["fingerprint"].to_string(), it["address"].to_string(), it["path"].to_string());
     for list in ["findings", "resources"] {
@@ -353,7 +353,7 @@ fn what_is_no_message_is_answered_and_the_server_lives() {
         assert_eq!(said["error"]["code"], json!(code), "{shown}");
         served.demand_alive(&shown);
     }
-    // Answers and notifications have no answer.
+    // Answers and notifications get no answer.
     for line in
         ["{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":{}}", "{\"jsonrpc\":\"2.0\",\"method\":\"tools/call\"}", "", "  "]
     {
@@ -402,7 +402,7 @@ fn bad_arguments_are_told_with_what_to_do() {
     served.demand_alive("bad arguments");
 }
 
-/// Everything below a directory: its files with their text, its links with where they lead.
+/// Returns everything below a directory: files with their text, links with their targets.
 fn contents(directory: &Path, found: &mut BTreeMap<PathBuf, Vec<u8>>) {
     for entry in fs::read_dir(directory).unwrap().map(Result::unwrap) {
         let (path, kind) = (entry.path(), entry.file_type().unwrap());
@@ -420,8 +420,8 @@ fn contents(directory: &Path, found: &mut BTreeMap<PathBuf, Vec<u8>>) {
 
 const SECRET: &str = "resource \"aws_instance\" \"sentinel\" {\n  instance_type = \"p5.48xlarge\"\n}\n";
 
-/// A repository, of which one folder is served: links lead out of it, settings and lists of ignored files stand above it, and
-/// whatever is started leaves a trace.
+/// Creates a repository of which one folder is served. Links lead out of it, settings and ignore files are above it,
+/// and every started program leaves a trace.
 #[cfg(unix)]
 fn hostile() -> Place {
     use std::os::unix::fs::{PermissionsExt, symlink};
@@ -460,7 +460,7 @@ fn nothing_outside_is_read_nothing_is_written_and_nothing_is_started() {
     contents(place.directory(), &mut before);
     let mut command = Command::new(env!("CARGO_BIN_EXE_gpulint"));
     command.arg("mcp").arg(place.directory().join("served")).env("PATH", place.directory().join("bin"));
-    // Prices that somebody fetched lie in the home of the user, and would be read by the command line.
+    // The user's home contains downloaded prices, which the command line would read.
     command.env("HOME", place.directory().join("secret")).env_remove("XDG_CACHE_HOME");
     let mut served = Served::with(&mut command);
     let mut said = vec![served.report("check", json!({}))];
@@ -502,7 +502,7 @@ fn nothing_outside_is_read_nothing_is_written_and_nothing_is_started() {
         let why = served.refusal("check", json!({ "var_file": [file] }));
         assert!(why.contains("outside the served folder"), "{file}: {why}");
     }
-    // Standard input is where the questions come from.
+    // Standard input contains the requests.
     let why = served.refusal("check", json!({ "path": "-" }));
     assert!(why.contains("does not exist"), "{why}");
     for answer in said {
@@ -514,7 +514,7 @@ fn nothing_outside_is_read_nothing_is_written_and_nothing_is_started() {
     assert_eq!(before, after);
 }
 
-/// Settings of a folder may name files; where they lead out, they are not read.
+/// Settings of a folder may name files. Files outside the folder are not read.
 #[cfg(unix)]
 #[test]
 fn settings_of_the_folder_lead_nowhere_else() {
@@ -537,7 +537,7 @@ fn settings_of_the_folder_lead_nowhere_else() {
     }
 }
 
-/// On the command line a run that takes too long ends; a server ends one answer.
+/// On the command line, a run that takes too long ends. In a server, only the answer ends.
 #[test]
 fn no_deadline_ends_the_server() {
     let place = Place::new();
@@ -556,7 +556,7 @@ fn no_deadline_ends_the_server() {
     served.demand_alive("three calls that took too long");
 }
 
-/// Calls are answered each by its number, those that are no longer wanted are not, and no crowd of them is kept.
+/// Each call is answered by its number, canceled calls are not answered, and the queue is limited.
 #[test]
 fn many_calls_at_once() {
     let mut served = Served::start(&example("mixed"));
@@ -587,7 +587,7 @@ fn a_folder_that_is_none_is_refused() {
     }
 }
 
-/// Each message against the schemas that the protocol publishes (github.com/modelcontextprotocol/modelcontextprotocol).
+/// Each message matches the schemas that the protocol publishes (github.com/modelcontextprotocol/modelcontextprotocol).
 #[test]
 fn messages_are_what_the_protocol_publishes() {
     let Some(directory) = std::env::var_os("GPULINT_MCP_SCHEMA") else {
@@ -653,14 +653,14 @@ fn messages_are_what_the_protocol_publishes() {
         }
         ask("tools/call", json!({ "name": "nothing" }), failure);
         ask("resources/list", json!({}), failure);
-        // In the oldest version there is no answer to what has no number.
+        // In the oldest version, a message without a number gets no answer.
         for line in ["nonsense", "[]"].iter().filter(|_| version != "2025-06-18") {
             demand(failure, &served.hear_for(line));
         }
     }
 }
 
-/// The calls of the page about assistants.
+/// Returns the calls of the page about assistants.
 fn prompts() -> Vec<(String, Value)> {
     let text = fs::read_to_string(root().join("docs/assistants.md")).unwrap();
     let fences = fences::read(&text).into_iter().filter(|it| it.language == "json" && it.text.starts_with("[["));
@@ -670,7 +670,7 @@ fn prompts() -> Vec<(String, Value)> {
     calls
 }
 
-/// What stands behind the prompts of the page has answers, that say something.
+/// The calls behind the page's prompts get useful answers.
 #[test]
 fn the_calls_behind_prompts_are_answered() {
     let mut served = Served::start(&example("mixed"));
@@ -689,8 +689,8 @@ fn the_calls_behind_prompts_are_answered() {
     }
 }
 
-/// The client of the protocol's own makers (`pip install mcp`) lists the tools and calls each, in both kinds of versions; it judges
-/// structured answers by the schema of their tool.
+/// The protocol's official client (`pip install mcp`) lists the tools and calls each one, in both kinds of versions. It
+/// validates structured answers with the schema of their tool.
 #[test]
 fn the_client_of_the_protocol_calls_every_tool() {
     let Some(python) = std::env::var_os("GPULINT_MCP_PYTHON") else {

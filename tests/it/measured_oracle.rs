@@ -1,8 +1,10 @@
-//! Rules about measured use, judged by a cluster that was made up: 300 workloads whose work is known minute by minute for four weeks.
+//! Tests rules about measured use with a simulated cluster: 300 workloads whose activity is known for each minute of
+//! four weeks.
 //!
-//! Meters see the first fortnight, with noise, gaps and churn. What should be said is decided on the second one, without any of these:
-//! whether it would have been right to act. So a rule that only repeats its own thresholds is caught where the next weeks differ. What is near
-//! a threshold in the second fortnight may be said and need not be: a finding is wrong beyond that band, and missed beyond its other side.
+//! The metrics show the first two weeks, with noise, gaps and changes. The expected findings come from the next two
+//! weeks, without any of these: whether acting on a finding would have been right. So a rule that only repeats its own
+//! thresholds fails if the next weeks differ. Near a threshold in the second period, a finding is optional. It is false
+//! beyond one side of this band, and missed beyond the other.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -14,7 +16,7 @@ use gpulint::rules::{self, Rules};
 use gpulint::source::{MemoryTree, Sources};
 use gpulint::{Analysis, Settings, analyze};
 
-/// Numbers that are the same on every run.
+/// Random numbers that are the same in every run.
 struct Dice(u64);
 
 impl Dice {
@@ -31,20 +33,20 @@ impl Dice {
         self.share() < share
     }
 
-    /// About normal, with a mean of 0 and a deviation of 1.
+    /// Returns an approximately normal number, with mean 0 and deviation 1.
     fn noise(&mut self) -> f64 {
         (0..12).map(|_| self.share()).sum::<f64>() - 6.0
     }
 }
 
-/// Five-minute points of a fortnight.
+/// The five-minute points of two weeks.
 const POINTS: usize = 14 * 24 * 12;
-/// Requests that fill the cache of one copy.
+/// The number of requests that fill the cache of one replica.
 const HOLDS: f64 = 24.0;
-/// How much slower the next smaller accelerator is than an H100, and what it leaves to a program: an L40S.
+/// The speed of an H100 relative to the next smaller accelerator, an L40S.
 const SLOWER: f64 = 3350.0 / 864.0;
 const SMALLER_GIB: f64 = 44.4;
-/// Share of the cache of an H100 beside Mistral 7B that an L40S has beside it.
+/// The cache of an L40S relative to that of an H100, both with Mistral 7B loaded.
 const SMALLER_CACHE: f64 = 0.43;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -56,17 +58,17 @@ enum Kind {
     Cron,
 }
 
-/// How something works, which neither the text nor the meter says.
+/// The real behavior, which is in neither the configuration nor the metrics.
 #[derive(Clone)]
 struct Latent {
     kind: Kind,
     name: String,
-    /// Share of the points at which it works by day, and how hard.
+    /// The share of the points at which it works by day, and the intensity.
     works: f64,
     hard: f64,
     units: f64,
     memory_gib: f64,
-    /// Requests at once at noon, and seconds of each.
+    /// The concurrent requests at noon, and the seconds of each.
     load: f64,
     seconds: f64,
     copies: f64,
@@ -75,11 +77,11 @@ struct Latent {
     is_kept: bool,
     is_stopped: bool,
     is_seen: bool,
-    /// It works at night as by day.
+    /// It works the same at night as by day.
     is_steady: bool,
 }
 
-/// What happened in a fortnight.
+/// The activity in two weeks.
 #[derive(Debug, Default, Clone)]
 struct Fortnight {
     hours: f64,
@@ -94,7 +96,7 @@ struct Fortnight {
     held: f64,
 }
 
-/// `noise` of the meter, and the share of points that it misses.
+/// `noise` is that of the metrics, with the share of points that they miss.
 fn fortnight(it: &Latent, dice: &mut Dice, noise: f64, gaps: f64) -> Fortnight {
     let mut all = Fortnight::default();
     let (mut seen, mut requests) = (0.0f64, 0.0);
@@ -164,14 +166,15 @@ fn made_up(at: usize, dice: &mut Dice) -> Latent {
         is_seen: dice.is(0.6),
         is_steady: kind == Kind::Worker && dice.is(0.4),
     };
-    // Training fills its accelerator, one way or another.
+    // Training fills its accelerator in every case.
     if made.is_steady && !is_lazy {
         (made.works, made.hard) = (1.0, dice.between(0.6, 1.0));
     }
     made
 }
 
-/// What may be said (`slack` above 1), or must be (below 1), by what happens in the fortnight after.
+/// Returns the findings that are allowed (`slack` above 1) or required (below 1), by the activity in the following two
+/// weeks.
 fn right(it: &Latent, next: &Fortnight, slack: f64) -> BTreeSet<&'static str> {
     let is_server = it.kind == Kind::Server;
     let room = if slack > 1.0 { 1.2 } else { 1.65 };
@@ -198,12 +201,12 @@ fn right(it: &Latent, next: &Fortnight, slack: f64) -> BTreeSet<&'static str> {
         ),
         ("busy-but-ineffective", next.busy > 0.8 / slack && next.busy.min(it.units) < 0.5 * slack),
     ];
-    // What did not run has no work that could be told.
+    // A workload that did not run has no measured activity.
     let ran = it.kind != Kind::Cron || it.is_seen;
     said.into_iter().filter(|(rule, is)| *is && (ran || *rule == "never-ran")).map(|(rule, _)| rule).collect()
 }
 
-/// The manifest; `accelerator` is another one where somebody changed it since.
+/// Returns the manifest. `accelerator` differs if the user changed it afterwards.
 fn text(it: &Latent, machine: &str) -> String {
     let name = &it.name;
     let container = "resources: { limits: { nvidia.com/gpu: 1 } }";
@@ -294,7 +297,7 @@ const RULES: [&str; 9] = [
     "busy-but-ineffective",
 ];
 
-/// What is said of each, by its name; what another rule says first stands among its notes.
+/// Returns the findings for each workload, by name. A superseded finding is among the notes of the other one.
 fn said(analysis: &Analysis) -> BTreeMap<String, BTreeSet<&'static str>> {
     let mut all: BTreeMap<String, BTreeSet<&'static str>> = BTreeMap::new();
     for finding in &analysis.findings {
@@ -307,18 +310,19 @@ fn said(analysis: &Analysis) -> BTreeMap<String, BTreeSet<&'static str>> {
     all
 }
 
-/// Said rightly, said wrongly, missed, and missed because the measurement could not be used.
+/// Correct findings, false findings, missed findings, and findings that were missed because the measurement was not
+/// usable.
 #[derive(Default, Clone, Copy)]
 struct Score {
     right: usize,
     wrong: usize,
     missed: usize,
     unusable: usize,
-    /// Of those said wrongly: what did not exist in the days that were measured.
+    /// Of the false findings: those about workloads that did not exist in the measured days.
     new: usize,
 }
 
-/// A cluster: what is said of it goes into the scores, and what is wrong or missed into the slips.
+/// Evaluates a cluster: adds to the scores, and lists false and missed findings.
 fn judge(seed: u64, scores: &mut BTreeMap<&'static str, Score>, slips: &mut String) {
     let mut dice = Dice(seed);
     let (mut tree, mut paths, mut rows) = (MemoryTree::new(), Vec::new(), vec![observer()]);
@@ -404,7 +408,7 @@ fn what_is_said_of_measured_use_is_right() {
     }
     let mut is_good = true;
     for (rule, it) in &scores {
-        // What was added since then looks as if it had never run: `never-ran` says so, with little confidence.
+        // A workload that was added later looks as if it never ran. `never-ran` reports it with low confidence.
         let wrong = it.wrong - if *rule == "never-ran" { it.new } else { 0 };
         let precision = it.right as f64 / (it.right + wrong).max(1) as f64;
         let recall = it.right as f64 / (it.right + it.missed).max(1) as f64;

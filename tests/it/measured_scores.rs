@@ -1,4 +1,4 @@
-//! What the scorecard says of measured use, beside what practitioners aim at.
+//! Tests the scorecard's claims about measured use against targets of practitioners.
 
 use serde_json::Value;
 
@@ -49,8 +49,8 @@ fn targets_stand_beside_what_was_measured() {
     }
 }
 
-/// What a page says of its first example, worked out by hand: dollars an hour of one machine, its measured accelerator hours as a share of
-/// 336 hours (a fortnight) of all its accelerators, and the share of the cost that is saved.
+/// The first example of each rule page, calculated by hand: dollars per hour of one machine, its measured accelerator
+/// hours as a share of 336 hours (two weeks) of all its accelerators, and the saved share of the cost.
 pub(crate) const WORKED_OUT: [(&str, f64, f64, f64); 7] = [
     ("idle-by-measure", 1.0, 333.0 / 336.0, 0.94),
     ("held-not-used", 1.0, 290.0 / 336.0, 0.97),

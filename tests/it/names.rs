@@ -1,9 +1,9 @@
-//! Names that people write: spellings that lead to a model, near names that lead to none, machines of today.
+//! Tests names as people write them: spellings that lead to a model, similar names that lead to none, current machines.
 
 use gpulint::catalog::{Catalog, Identification, Recognized};
 
-/// Releases that the table does not know, beside ones that it does. `true` where nothing at all is known of it, so that
-/// the nearest names are offered; otherwise its name tells a size, and no more than that is taken.
+/// Releases that the table does not contain, similar to those that it does. `true` means that nothing is known, so
+/// similar names are suggested. Otherwise, only the size in the name is used.
 const NEAR: &[(&str, bool)] = &[
     ("zai-org/GLM-4.8", true),
     ("zai-org/GLM-4.7V", true),
@@ -57,7 +57,7 @@ const SPELLED: &[(&str, &str)] = &[
     ("NousResearch/Hermes-4-405B-FP8", "meta-llama/Llama-3.1-405B"),
 ];
 
-/// Machines of 2025 and 2026 with what they carry, priced or not.
+/// Machines of 2025 and 2026 with their accelerators, with or without a price.
 const MACHINES: &[(&str, &str, &str, f64)] = &[
     ("aws", "p6e-gb300r.36xlarge", "GB300", 4.0),
     ("aws", "u-p6e-gb300x72", "GB300", 72.0),

@@ -1,5 +1,5 @@
-//! What pages may ask beyond one resource: where things belong, what refers to what, pods, changes, groups. Each page of
-//! `tests/own` is one question, and its examples are the answers.
+//! Tests rules that use more than one resource: places, references, pods, changes, groups. Each file of `tests/own` is
+//! one question, and its examples are the answers.
 
 use std::path::Path;
 use std::process::Command;

@@ -1,4 +1,4 @@
-//! Every page of `rules/` loads, and its examples come out as they say.
+//! Checks that every file of `rules/` loads, and that its examples have the stated results.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -30,7 +30,7 @@ fn every_built_in_page_loads() {
     assert_eq!(rules.pages().len(), BUILT_IN.len());
 }
 
-/// A built-in page is proven as a page of a team's own is: the same demands hold for both.
+/// Built-in rule files and custom ones are tested in the same way.
 #[test]
 fn every_example_comes_out_as_its_page_says() {
     let (rules, _) = Rules::load(&[], rules::Settings { profile: Profile::All, ..rules::Settings::default() });
@@ -45,7 +45,7 @@ fn every_example_comes_out_as_its_page_says() {
     assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
 }
 
-/// Writes what the rule tells, and what its fixes make of the files, into the fences that show it.
+/// Writes the messages of the rule, and the files after its fixes, into the code blocks that show them.
 fn run(rule: &str, rules: &Arc<Rules>, example: &Example) {
     let configured = configured(example);
     let (sources, analysis) = analyzed(configured.as_ref().unwrap_or(rules), example);
@@ -65,7 +65,7 @@ fn run(rule: &str, rules: &Arc<Rules>, example: &Example) {
     }
 }
 
-/// The rules as the configuration of an example sets them.
+/// Returns the rules with the configuration of an example.
 fn configured(example: &Example) -> Option<Arc<Rules>> {
     example.config.as_deref().map(|text| {
         let settings = rules::Settings { profile: Profile::All, ..rules::Settings::default() };
@@ -73,7 +73,7 @@ fn configured(example: &Example) -> Option<Arc<Rules>> {
     })
 }
 
-/// Writes what came out into the fence behind the example.
+/// Writes the result into the code block after the example.
 fn bless(rule: &str, example: &Example, fence: &Fixed, text: &str) {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("rules/{rule}.md"));
     let old = std::fs::read_to_string(&page).unwrap();
@@ -83,8 +83,8 @@ fn bless(rule: &str, example: &Example, fence: &Fixed, text: &str) {
     std::fs::write(page, format!("{before}{}", rest.replacen(&fenced(&fence.text), &fenced(text), 1))).unwrap();
 }
 
-/// Every page shows what it says in Terraform, what it does not say, and what it cannot know; and it speaks of more than
-/// one cloud. Where it can be said in Kubernetes too, it is.
+/// Every rule file shows a finding, a case without a finding and an unknown case in Terraform, for more than one cloud.
+/// It also has examples for Kubernetes if the rule applies there.
 #[test]
 fn every_page_is_shown_in_each_language() {
     let (rules, _) = Rules::load(&[], rules::Settings { profile: Profile::All, ..rules::Settings::default() });
@@ -124,7 +124,7 @@ fn every_page_is_shown_in_each_language() {
     assert!(report.is_empty(), "\n{report}");
 }
 
-/// What pages cannot show, and why.
+/// Examples that a rule file cannot show, with the reason.
 const ELSEWHERE: &[(&str, &str, &str)] = &[
     ("exceeded-budget", "two clouds", "it is about a sum, of whatever cloud"),
     ("exceeded-limit", "two clouds", "it is about numbers, of whatever cloud"),
@@ -140,7 +140,7 @@ const ELSEWHERE: &[(&str, &str, &str)] = &[
     ("spot-without-checkpoint", "two clouds", "the other pool is one of Karpenter, which is of several clouds"),
 ];
 
-/// A page with a fix shows it in each front end whose examples it can change.
+/// A rule file with a fix shows it in each front end whose examples the fix can change.
 #[test]
 fn every_fix_is_shown() {
     let (rules, _) = Rules::load(&[], rules::Settings { profile: Profile::All, ..rules::Settings::default() });
@@ -171,8 +171,7 @@ fn every_fix_is_shown() {
     assert!(report.is_empty(), "\n{report}");
 }
 
-/// Of every page, the fix is made in the examples of all pages: nothing is found afterwards that was not found before, but for
-/// further money that can be saved now.
+/// Applies the fix of every rule to the examples of all rules. No new finding may appear, except for further savings.
 #[test]
 fn no_fix_makes_anything_worse() {
     let found = |analysis: &Analysis| -> BTreeSet<(String, String)> {
@@ -240,7 +239,7 @@ fn analyzed(rules: &Arc<Rules>, example: &Example) -> (Sources, Analysis) {
     (sources, analysis)
 }
 
-/// What the configuration of an example says about rules.
+/// Returns the rule settings in the configuration of an example.
 fn with_config(settings: rules::Settings, text: &str) -> rules::Settings {
     let rules::Settings { profile, rules, .. } = settings;
     rules::Settings { profile, rules, ..gpulint::cli::rule_settings(&loaded(text)) }
@@ -253,7 +252,7 @@ fn loaded(text: &str) -> Config {
     config
 }
 
-/// What the rule tells, in the order of the lines that it speaks about.
+/// Returns the messages of the rule, in the order of their lines.
 fn words(rule: &str, sources: &Sources, analysis: &Analysis) -> String {
     let mut findings: Vec<_> = analysis.findings.iter().filter(|it| it.rule == rule).collect();
     findings.sort_by_key(|it| sources.locate(it.span));
@@ -270,7 +269,7 @@ fn said(rule: &str, sources: &Sources, analysis: &Analysis) -> Vec<Expected> {
     findings.chain(unknown).collect()
 }
 
-/// A condition that is turned round, or a parameter that is something else, must be noticed by an example.
+/// If a condition is negated or a parameter is changed, at least one example must fail.
 #[test]
 fn every_page_fails_when_it_says_something_else() {
     let mut unnoticed = String::new();
@@ -279,12 +278,12 @@ fn every_page_fails_when_it_says_something_else() {
         if std::env::var("PAGE").is_ok_and(|only| only != name) {
             continue;
         }
-        // a page about a change says that its examples are elsewhere
+        // The file of a rule about changes states that its examples are elsewhere.
         if text.contains("\nuntested: true") {
             continue;
         }
         let all = examples(text);
-        // what gpulint itself says while it reads has no condition
+        // Messages that gpulint gives while reading have no condition.
         let Some(start) = text.find("\nwhen:") else { continue };
         let (before, rest) = text.split_at(start + 1);
         let end = rest.match_indices('\n').map(|(at, _)| at + 1).find(|at| !rest[*at..].starts_with(' ')).unwrap();
@@ -311,8 +310,8 @@ fn every_page_fails_when_it_says_something_else() {
     assert!(unnoticed.is_empty(), "\n{unnoticed}");
 }
 
-/// What a parameter is not: a number far above and far below, nothing of a list, something else, and all but one, a pattern that nothing
-/// matches and one that everything does, the opposite.
+/// Returns wrong values for a parameter: much higher and much lower numbers, an empty list, another list, a list
+/// without one member, a pattern that matches nothing or everything, the negation.
 fn moved(declared: &Declared) -> Vec<Parameter> {
     if let Some(default) = declared.number() {
         let number = |moved: f64| match declared.is_whole() {
@@ -336,7 +335,7 @@ fn moved(declared: &Declared) -> Vec<Parameter> {
     }
 }
 
-/// Whether an example comes out differently with this text of its page, and settings.
+/// Returns whether the result of an example changes with this rule text and these settings.
 fn notices(name: &str, text: &str, settings: rules::Settings, all: &[Example]) -> bool {
     let (_, as_it_is) = BUILT_IN.iter().find(|(path, _)| path.ends_with(&format!("/{name}.md"))).unwrap();
     let told = |text: &str, settings: &rules::Settings, example: &Example| {
@@ -352,7 +351,8 @@ fn notices(name: &str, text: &str, settings: rules::Settings, all: &[Example]) -
     all.iter().any(|example| told(text, &settings, example) != told(as_it_is, &rules::Settings::default(), example))
 }
 
-/// A rule that yields to another one becomes a note of it where both speak of a resource, and speaks where the other does not.
+/// If a superseded rule and the other rule both match a resource, the first is a note of the other. Otherwise, the
+/// first reports its own finding.
 #[test]
 fn a_rule_that_yields_is_a_note_of_the_other() {
     let page = |name: &str, when: &str, more: &str| {

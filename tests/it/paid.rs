@@ -1,4 +1,5 @@
-//! Bills in the columns of FOCUS as rows of `gpulint-paid.csv`: each cent is written or told, and nothing wrong is taken.
+//! Tests the conversion of FOCUS bills to `gpulint-paid.csv`: each cent is written or reported, and no invalid row is
+//! accepted.
 
 use std::io::Write;
 
@@ -8,7 +9,7 @@ use gpulint::catalog::Catalog;
 use gpulint::measured::paid::{BilledAmount, Charge, KeyKind, PaidRow, row};
 use gpulint::usage::{BillImport, BillReport};
 
-/// The columns of FOCUS 1.2 that are looked at, with what a row of an ordinary machine has.
+/// The columns of FOCUS 1.2 that are read, with the values of an ordinary machine.
 const ORDINARY: [(&str, &str); 25] = [
     ("BilledCost", "98.32"),
     ("EffectiveCost", "98.32"),
@@ -37,7 +38,7 @@ const ORDINARY: [(&str, &str); 25] = [
     ("InvoiceId", "1"),
 ];
 
-/// A row of a bill: an ordinary one, with other cells.
+/// Returns a row of a bill: an ordinary row with some other cells.
 pub(crate) fn line(others: &[(&str, &str)]) -> String {
     let cell = |(name, ordinary): &(&str, &str)| {
         let said = others.iter().find(|(other, _)| other == name).map_or(*ordinary, |(_, said)| *said);
@@ -69,7 +70,7 @@ pub(crate) fn imported(files: &[(&str, &[u8])]) -> Result<BillReport, String> {
 fn taken(lines: &[String]) -> BillReport {
     let done = imported(&[("bill.csv", bill(lines).as_bytes())]).unwrap();
     assert!(done.wrong.is_empty(), "{:?}", done.wrong);
-    // What is written is what the sums say is written.
+    // The written rows have the reported total.
     let written: BilledAmount = done.rows.iter().map(|it| it.paid).sum();
     let told: BilledAmount = done.sums.iter().filter(|it| it.is_written).map(|it| it.amount).sum();
     assert_eq!(written, told);
@@ -234,11 +235,11 @@ fn months_that_have_not_ended_are_open() {
         let done = taken(&[at(start, end)]);
         (only(&done).open, only(&done).billed_days)
     };
-    // The bill ends in the middle of the month: it was exported then.
+    // The bill ends in the middle of the month, because it was exported then.
     assert_eq!(days("2026-10-14T00:00:00Z", "2026-10-15T00:00:00Z"), (true, Some(amount("14"))));
     assert_eq!(days("2026-11-08T05:00:00Z", "2026-11-08T06:00:00Z"), (true, Some(amount("7.25"))));
     assert_eq!(days("2026-10-31T23:00:00Z", "2026-11-01T00:00:00Z"), (false, None));
-    // What is charged for a whole month that goes on does not say how far the bill goes.
+    // A charge for a whole month in progress does not show how far the bill goes.
     assert_eq!(days("2026-11-01T00:00:00Z", "2026-12-01T00:00:00Z"), (true, None));
 }
 
@@ -280,7 +281,7 @@ fn accounts_and_ids_are_never_written() {
     assert!(done.notes.iter().any(|it| it.starts_with("4 rows") || it.starts_with("3 rows")), "{:?}", done.notes);
 }
 
-/// A good row stands on both sides of each wrong one: both are taken, and the wrong one is told with its line and its cause.
+/// Valid rows before and after each invalid one are accepted, and the invalid one is reported with its line and cause.
 #[test]
 fn wrong_rows_are_told_and_hide_nothing_else() {
     let cells: [(&[(&str, &str)], &str); 17] = [
@@ -369,7 +370,7 @@ fn what_is_no_bill_is_refused_with_what_it_lacks() {
     assert!(refused(bill(&many).as_bytes()).contains("more than 50000 names, machines and months"));
 }
 
-/// The first of what the public sample looks like: NULL as a word, moments without their zone, and a column more.
+/// The public sample has NULL as a word, times without a zone, and one additional column.
 #[test]
 fn the_public_sample_is_read_for_what_it_is() {
     let text = bill(&[line(&[

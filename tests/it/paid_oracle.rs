@@ -1,5 +1,5 @@
-//! A year of bills for the examples of this repository, made up with all that bills have, and what must come out of it: the sums
-//! are made here, in whole trillionths, and not by gpulint.
+//! Tests a year of generated bills for the examples of this repository. The test calculates the expected totals itself,
+//! in whole trillionths.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::paid::{heading, line};
 
-/// One thing of the examples, and how it was paid for.
+/// One resource of the examples, and how it was paid for.
 struct Thing {
     address: &'static str,
     provider: &'static str,
@@ -19,17 +19,18 @@ struct Thing {
     tags: &'static str,
     id: &'static str,
     name: &'static str,
-    /// Cents of an hour at list prices; of Google, of an accelerator.
+    /// The list price in cents per hour; for Google, of one accelerator.
     list: i128,
-    /// Accelerators of a machine, where the bill counts hours of accelerators.
+    /// The accelerators of a machine, if the bill counts accelerator hours.
     chips: i128,
-    /// Machines that ran all the time, each with the percent of the list price that was paid: on demand, spot, committed.
+    /// Machines that ran all the time, each with the percentage of the list price that was paid: on demand, spot,
+    /// committed.
     ran: [(i128, i128); 3],
-    /// Machine hours of the month, in percent of all its hours.
+    /// Machine hours of the month, as a percentage of all its hours.
     hours: i128,
-    /// Machines that the text lets expect all the time.
+    /// The number of machines that the configuration expects all the time.
     expected: f64,
-    /// What one of the causes begins with.
+    /// Each is the start of an expected cause.
     causes: &'static [&'static str],
 }
 
@@ -99,7 +100,7 @@ const THINGS: [Thing; 5] = [
         expected: 1.0,
         causes: &["stopped: 0.3 of 1 ran on average"],
     },
-    // Stands nowhere.
+    // This machine is in no file.
     Thing {
         address: "",
         provider: "AWS",
@@ -144,17 +145,17 @@ fn trillionths(text: &str) -> i128 {
     sign * (whole.parse::<i128>().unwrap() * TRILLION + format!("{fraction:0<12}").parse::<i128>().unwrap())
 }
 
-/// What must come out of one month, in trillionths.
+/// The expected results of one month, in trillionths.
 #[derive(Default)]
 struct Oracle {
     paid: BTreeMap<&'static str, i128>,
     hours: BTreeMap<&'static str, i128>,
-    /// By currency.
+    /// The total for each currency.
     all: BTreeMap<&'static str, i128>,
     accelerators: i128,
 }
 
-/// The rows of one month, one for each day and way of buying.
+/// Returns the rows of one month, one for each day and way of buying.
 fn month(year: i32, month: u32, days: i128, oracle: &mut Oracle) -> Vec<String> {
     let mut lines = Vec::new();
     for day in 1..=days {
@@ -177,7 +178,7 @@ fn month(year: i32, month: u32, days: i128, oracle: &mut Oracle) -> Vec<String> 
                 oracle.accelerators += cost;
             }
         }
-        // What has no accelerators, and what is billed in another currency.
+        // Rows without accelerators, and rows in another currency.
         lines.push(line(&[
             at[0],
             at[1],
@@ -232,7 +233,7 @@ fn month(year: i32, month: u32, days: i128, oracle: &mut Oracle) -> Vec<String> 
     lines
 }
 
-/// One row of a machine; of Google, those of its accelerators, its processors and its memory.
+/// Returns one row of a machine; for Google, the rows of its accelerators, processors and memory.
 fn rows(thing: &Thing, way: usize, hours: i128, list: i128, cost: i128, at: [(&str, &str); 2]) -> Vec<String> {
     let details = format!(r#"{{"InstanceType":"{}"}}"#, thing.machine);
     let category = ["Standard", "Dynamic", "Committed"][way];
@@ -294,7 +295,7 @@ fn directory(name: &str) -> PathBuf {
     directory
 }
 
-/// A year of rows, as a file, with what must come out of each month.
+/// Returns a year of rows as a file, with the expected results of each month.
 pub(crate) fn year() -> (String, BTreeMap<String, MonthOracle>) {
     let mut text = format!("{}\n", heading());
     let mut oracles = BTreeMap::new();
@@ -363,7 +364,7 @@ fn a_year_of_bills_adds_up_and_both_factors_are_exact() {
     orphans(&place);
 }
 
-/// What the bill said is what the three lists hold, to the last digit.
+/// The three lists together contain the exact billed amount.
 fn sums(month: &Value, oracle: &Oracle) {
     let usd = month["sums"].as_array().unwrap().iter().find(|it| it["currency"] == "USD").unwrap();
     let of = |name: &str| trillionths(usd[name].as_str().unwrap());
@@ -380,13 +381,13 @@ fn sums(month: &Value, oracle: &Oracle) {
         .map(|it| trillionths(it["paid"].as_str().unwrap()))
         .sum();
     assert_eq!(shown, of("unmatched"));
-    // 97 % of what was paid for accelerators found its resource.
+    // 97% of the accelerator cost matched a resource.
     assert!(here as f64 / oracle.accelerators as f64 > 0.97);
     let euros = month["sums"].as_array().unwrap().iter().find(|it| it["currency"] == "EUR").unwrap();
     assert_eq!(trillionths(euros["unmatched"].as_str().unwrap()), oracle.all["EUR"]);
 }
 
-/// Neither accounts nor ids stand in the file.
+/// The file contains neither accounts nor ids.
 fn refused_words(place: &Path) {
     let text = fs::read_to_string(place.join("gpulint-paid.csv")).unwrap();
     for word in ["210987654321", "123456789012", "i-0aaaa", "ml-7"] {
@@ -439,7 +440,7 @@ fn what_may_be_two_things_is_nobodys_and_both_are_told() {
     assert!(String::from_utf8_lossy(&facts.stdout).contains(why));
 }
 
-/// The query for DuckDB makes the rows that the importer makes, of a year of all that the oracle knows.
+/// The DuckDB query creates the same rows as the importer, for a year of everything in the test data.
 #[test]
 fn duckdb_makes_the_same_rows() {
     const COMPARE: &str = r#"

@@ -1,7 +1,7 @@
-//! The plan of purchases against brute force: fleets of random text, and years that are played hour by hour.
+//! Tests purchase plans against brute force: random fleets, and years that are simulated hour by hour.
 //!
-//! What a fleet is and what its machines do in a year is written down here once as text and once as numbers of machines; the
-//! program sees the text alone. Prices are made up for each fleet, so that sums depend on no table.
+//! Each fleet and its activity exist twice here: as configuration and as numbers of machines. The program gets only the
+//! configuration. Prices are generated for each fleet, so that totals do not depend on price tables.
 
 use std::fmt::Write as _;
 
@@ -12,10 +12,10 @@ use crate::fixes::Random;
 
 const HOURS: usize = 8760;
 const FLEETS: u64 = 200;
-/// Machines without blocks of days, which would be one more term.
+/// Machines that are not sold in capacity blocks, which would add another term.
 const MACHINES: [&str; 4] = ["g5.xlarge", "g5.12xlarge", "g6.xlarge", "g4dn.xlarge"];
 
-/// An hour of one machine.
+/// Prices per hour of one machine.
 struct Prices {
     on_demand: f64,
     one_year: f64,
@@ -26,29 +26,29 @@ struct Prices {
 struct Pool {
     machine: &'static str,
     prices: Prices,
-    /// In each hour, machines that a commitment may pay for.
+    /// For each hour, the machines that a commitment can cover.
     base: Vec<f64>,
-    /// In each hour, all others that are paid by the hour.
+    /// For each hour, all other machines that are billed by the hour.
     others: Vec<f64>,
-    /// Places that are reserved, and that the text lets nobody use.
+    /// Reserved capacity that no machine in the configuration uses.
     spare: f64,
-    /// Machines that always run in production; what comes and goes above them is not counted.
+    /// Machines that always run in production. Variable machines above them do not count.
     floor: f64,
 }
 
-/// A fleet as text, with what it does.
+/// A fleet as configuration, with its activity.
 struct Fleet {
     text: String,
     usage: String,
     pools: Vec<Pool>,
 }
 
-/// How machines above the floor come and go.
+/// How the number of machines above the minimum changes.
 #[derive(Clone, Copy, PartialEq)]
 enum Swing {
-    /// For some hours of a day, fewer than any commitment is worth.
+    /// For a few hours per day, too short for any commitment.
     Peaks,
-    /// Any way they like.
+    /// In any way.
     Free,
 }
 
@@ -121,7 +121,7 @@ impl Maker {
         pool.others.iter_mut().for_each(|now| *now += count);
     }
 
-    /// Gone after some weeks.
+    /// Machines that are removed after some weeks.
     fn leased(&mut self, name: &str, pool: &mut Pool, text: &mut String) {
         let tags = self.random.of(&["ttl = \"72h\"", "expires = \"2027-03-01\""]);
         let count = self.instance(name, pool.machine, &format!("environment = \"production\", {tags}"), text);
@@ -129,7 +129,7 @@ impl Maker {
         pool.others[..end].iter_mut().for_each(|now| *now += count);
     }
 
-    /// By day, on five days of a week.
+    /// Machines that run by day, on five days of a week.
     fn scheduled(&mut self, name: &str, pool: &mut Pool, text: &mut String) {
         let tags = "environment = \"production\", Schedule = \"office-hours\"";
         let count = self.instance(name, pool.machine, tags, text);
@@ -152,7 +152,7 @@ impl Maker {
         );
     }
 
-    /// Runs that fill it and leave it.
+    /// Training runs that fill the pool and leave it.
     fn training(&mut self, name: &str, pool: &mut Pool, text: &mut String) {
         let most = 1 + self.random.below(6);
         Self::node_group(name, pool.machine, "training", 0, most, text);
@@ -164,7 +164,7 @@ impl Maker {
         }
     }
 
-    /// Servers between a least and a most.
+    /// Servers between a minimum and a maximum.
     fn scaled(&mut self, name: &str, pool: &mut Pool, text: &mut String, usage: &mut String) {
         let least = self.random.below(5);
         let most = least + 1 + self.random.below(5);
@@ -175,7 +175,7 @@ impl Maker {
         };
         let mean = least as f64 + above.iter().sum::<f64>() / HOURS as f64;
         if self.is_measured {
-            // Rounded down, so that the meter claims nothing.
+            // Rounded down, so that the metrics do not overstate.
             let mean = (mean * 1e4).floor() / 1e4;
             let accelerator = match pool.machine {
                 "g5.xlarge" | "g5.12xlarge" => "A10G",
@@ -195,7 +195,7 @@ impl Maker {
         }
     }
 
-    /// Once a day, for a smaller share of the day than the cheapest commitment costs of the price by the hour.
+    /// Once a day, for a smaller share of the day than the break-even of the cheapest commitment.
     fn peaks(&mut self, room: usize, pool: &Pool) -> Vec<f64> {
         let Prices { on_demand, one_year, three_years } = pool.prices;
         let least = one_year.min(three_years) / on_demand;
@@ -209,7 +209,7 @@ impl Maker {
         above
     }
 
-    /// A walk that stays where it likes to be.
+    /// A random walk with some inertia.
     fn free(&mut self, room: usize) -> Vec<f64> {
         let home = self.random.below(room + 1);
         let stays = 1 + self.random.below(30);
@@ -229,7 +229,7 @@ impl Maker {
         walk
     }
 
-    /// A reservation that only named users may take, and none is named.
+    /// A reservation for named users only, without any user.
     fn reserved(&mut self, name: &str, pool: &mut Pool, text: &mut String) {
         let count = 1 + self.random.below(3);
         let _ = writeln!(
@@ -251,13 +251,14 @@ impl Pool {
         }
     }
 
-    /// A year of what a commitment may pay for, with so many committed to at that price. What is reserved is paid anyway.
+    /// Returns the cost of a year with this number of committed machines at this price. Reserved capacity is paid in
+    /// any case.
     fn year(&self, committed: f64, per_hour: f64, of: impl Fn(f64) -> f64) -> f64 {
         let by_the_hour: f64 = self.base.iter().map(|now| (of(*now) - self.spare - committed).max(0.0)).sum();
         by_the_hour * self.prices.on_demand + committed * per_hour * HOURS as f64
     }
 
-    /// The cheapest of all levels and terms.
+    /// Returns the lowest cost of all commitment levels and terms.
     fn best(&self, years: u8) -> f64 {
         let most = self.base.iter().copied().fold(0.0, f64::max) as usize;
         let terms: &[&str] = if years == 1 { &["1y"] } else { &["1y", "3y"] };
@@ -289,7 +290,7 @@ fn line<'v>(plan: &'v Value, machine: &str) -> Option<&'v Value> {
     groups.flat_map(|it| it["machines"].as_array().unwrap()).find(|it| it["machine"] == machine)
 }
 
-/// What it cost more than the best single level, as a share of that; and than no commitment.
+/// The additional cost relative to the best single level, and relative to no commitment.
 struct Regret {
     of_best: f64,
     of_none: f64,
@@ -337,8 +338,8 @@ fn no_single_level_of_commitment_is_better_by_more_than_a_hundredth() {
     assert!(committed * 2 > pools, "only {committed} of {pools} pools are committed to");
 }
 
-/// Machines in an hour when this share of the base is left: the next whole number for a part of the hours, the one below for
-/// the rest, so that the mean is exact.
+/// Returns the machines in an hour if this share of the base is left. Some hours have the next higher whole number and
+/// the others the next lower one, so that the mean is exact.
 fn shrunk(base: f64, left: f64, at: usize) -> f64 {
     let of = base * left;
     of.floor() + if ((at % 4) as f64) < (of.fract() * 4.0).round() { 1.0 } else { 0.0 }
@@ -356,7 +357,7 @@ fn the_stated_loss_is_right_to_the_dollar() {
                 let machines = commit["machines"].as_f64().unwrap();
                 let price = pool.price(commit["term"].as_str().unwrap());
                 for (left, key) in [(1.0, ""), (0.75, "if_a_quarter_goes"), (0.5, "if_half_goes")] {
-                    // The base alone, as the plan promises nothing of what comes and goes.
+                    // Uses only the base, because the plan makes no promise for variable machines.
                     let bill = |committed: f64| {
                         let hours = (0..HOURS).map(|at| {
                             let now = (shrunk(pool.floor, left, at) - pool.spare).max(0.0);
@@ -385,8 +386,8 @@ fn the_stated_loss_is_right_to_the_dollar() {
     assert!(told > 500 && losses > 100, "{told} {losses}");
 }
 
-/// What nobody can know from text: above the floor, machines come and go as they like. Then a commitment never costs more than
-/// none, and a meter brings the plan nearer to what was best.
+/// The configuration does not determine how machines above the minimum change. In this case, a commitment never costs
+/// more than none, and usage metrics bring the plan closer to the optimum.
 #[test]
 fn what_cannot_be_known_is_never_bought_at_a_loss() {
     let mut means = Vec::new();

@@ -1,4 +1,4 @@
-//! `--policy-ref`: settings come from another commit, whatever the files at hand say.
+//! Tests `--policy-ref`: the settings come from another commit, whatever the present files contain.
 #![cfg(unix)]
 
 use std::path::Path;
@@ -59,7 +59,7 @@ fn a_policy_that_is_not_there_ends_the_run() {
     }
 }
 
-/// Forms of paths are about the tree at hand, whichever commit the settings are of.
+/// Path patterns refer to the present tree, even if the settings are from another commit.
 #[test]
 fn paths_in_the_settings_of_a_commit_are_those_of_the_tree() {
     let sandbox = Sandbox::new("policy-paths");

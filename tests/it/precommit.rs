@@ -1,7 +1,7 @@
-//! The hooks of `.pre-commit-hooks.yaml`, run by pre-commit itself in repositories of their own.
+//! Tests the hooks of `.pre-commit-hooks.yaml` with pre-commit itself, in separate repositories.
 //!
-//! `GPULINT_PRE_COMMIT=system` runs the hook that takes the built program, in seconds; `GPULINT_PRE_COMMIT=all` also lets
-//! pre-commit build the hooks that it installs, in minutes. pre-commit has to be on the path.
+//! `GPULINT_PRE_COMMIT=system` runs the hook for the built program, in seconds. `GPULINT_PRE_COMMIT=all` also lets
+//! pre-commit build the hooks that it installs, in minutes. pre-commit must be on the path.
 #![cfg(unix)]
 
 use std::fs;
@@ -61,7 +61,7 @@ fn wanted(levels: &[&str]) -> bool {
     wanted
 }
 
-/// A repository in which somebody works.
+/// A repository with work in progress.
 struct Work {
     sandbox: Sandbox,
     directory: PathBuf,
@@ -222,7 +222,7 @@ fn installed_hooks_work_without_a_network() {
     }
     let snapshot = Sandbox::new("snapshot");
     let commit = copy_of_this_repository(&snapshot);
-    // Fast to build, slow to run: only whether it runs is of interest.
+    // A build that is fast to compile and slow to run is sufficient, because the test only runs it once.
     let target = format!("{ROOT}/target/pre-commit");
     let quickly = [
         ("CARGO_TARGET_DIR", target.as_str()),
@@ -252,7 +252,7 @@ fn installed_hooks_work_without_a_network() {
     }
 }
 
-/// The files that git knows, as they are now.
+/// Returns a copy of the files that git tracks, in their present state.
 fn copy_of_this_repository(sandbox: &Sandbox) -> String {
     let copy = sandbox.path("repository");
     for file in git(Path::new(ROOT), &["ls-files", "-z"]).split('\0').filter(|file| !file.is_empty()) {
@@ -275,7 +275,7 @@ fn hooks_take_the_files_that_the_program_looks_for() {
     let source = fs::read_to_string(format!("{ROOT}/src/languages/table/mod.rs")).unwrap();
     let (_, table) = source.split_once("static LANGUAGES").unwrap();
     let (table, _) = table.split_once("\nimpl Language").unwrap();
-    // Programs in Python are looked into where the tree is read, and are no reason to.
+    // Python programs are searched only if other files are relevant.
     let is_ending = |it: &&str| it.starts_with('.') && !it.contains(['\\', ' ', '*', '(', '[']) && *it != ".py";
     let endings: Vec<&str> = table.split('"').skip(1).step_by(2).filter(is_ending).collect();
     for known in [".tf", ".bicep", ".sbatch", ".j2"] {

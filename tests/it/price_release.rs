@@ -1,5 +1,4 @@
-//! The weekly update of prices, by hand: vendors that are replayed, the table for reviewers, the signed file, and what takes
-//! it in.
+//! Tests the weekly price update without network: recorded vendors, the review table, the signed file, and its readers.
 #![cfg(unix)]
 
 use std::fs;
@@ -24,7 +23,7 @@ fn done(output: &Output) {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// Programs that the workflow finds on its machine.
+/// Returns whether the programs that the workflow needs are installed.
 fn are_there(programs: &[&str]) -> bool {
     let there = programs.iter().all(|it| Command::new(it).arg("--help").output().is_ok());
     if !there {
@@ -33,7 +32,7 @@ fn are_there(programs: &[&str]) -> bool {
     there
 }
 
-/// The tables of the project as they were before: what every vendor's machines cost, as `KNOWN` has it.
+/// Creates the price tables before the update, with the prices of `KNOWN` for all vendors.
 fn tables(sandbox: &Sandbox) -> PathBuf {
     let pricing = sandbox.path("pricing");
     fs::create_dir_all(&pricing).unwrap();
@@ -75,7 +74,7 @@ fn what_the_vendors_say_becomes_rows_and_a_table_for_reviewers() {
             said += &format!("  refused {} {}: {} `@everyone`\n", it.machine, it.region, it.why);
         }
     }
-    // As it stood in the tables before.
+    // The content of the tables before.
     let lambda = pricing.join("lambda.csv");
     fs::write(&lambda, fs::read_to_string(&lambda).unwrap().replace(",4.29,", ",4,")).unwrap();
     fs::write(sandbox.path("said"), said).unwrap();
@@ -89,13 +88,13 @@ fn what_the_vendors_say_becomes_rows_and_a_table_for_reviewers() {
     assert!(moved.contains("| p5.48xlarge, us-east-1 | one year |  | $34.6752 | new |"), "{moved}");
     assert!(moved.contains("Not believed, the earlier rows stay:") && moved.contains("- secure/H100-80GB"), "{moved}");
     assert!(moved.contains("\n- gcp: nothing can be asked without a key") && !moved.contains(" @everyone"), "{moved}");
-    // What was written is what the cache says, and a table that gpulint reads.
+    // The written rows match the cache, and gpulint can read the table.
     let rows = fs::read_to_string(&lambda).unwrap();
     assert!(rows.contains("gpu_1x_h100_sxm5,*,H100-80GB,1,26,225,4.29,"), "{rows}");
     let refused = fs::read_to_string(pricing.join("runpod.csv")).unwrap();
     assert!(refused.contains("secure/H100-80GB,*,H100-80GB,1,20,125,3.99,,,,2026-01-01"), "{refused}");
 
-    // A second time nothing moves.
+    // A second update changes nothing.
     done(&script("prices.py", &[&["merge"], &paths[..]].concat(), &[]));
     assert!(fs::read_to_string(&table).unwrap().starts_with("0 prices moved, "));
 }
@@ -117,7 +116,8 @@ fn a_long_list_of_moves_is_read_in_a_minute() {
     let before = table(&|machine, region| {
         Some(format!("m{machine:02},r{region:02},A{machine:02},{},,,,,2026-01-01", price(machine)))
     });
-    // All of m00 halves, everything else moves by a share of its own; m19 is not listed any more, and r29 has a new machine.
+    // All prices of m00 halve, and each other price moves by a separate share. m19 is not listed any more, and r29 has
+    // a new machine.
     let after = table(&|machine, region| match machine {
         0 => Some(format!("m00,r{region:02},A00,5,,,,,2026-02-01")),
         19 if region == 29 => Some("new,r29,A19,7,,,,,2026-02-01".to_owned()),
@@ -186,7 +186,7 @@ Not believed, the earlier rows stay:
     assert_eq!(fs::read_to_string(sandbox.path("moved.md")).unwrap(), doubted.to_owned() + expected);
 }
 
-/// A key pair as `sign.sh` describes it: the secret as text, the public one as a file.
+/// Creates a key pair as `sign.sh` describes it: the secret key as text, the public key as a file.
 fn key(sandbox: &Sandbox, name: &str) -> (String, PathBuf) {
     let (secret, public) = (sandbox.path(&format!("{name}.pem")), sandbox.path(&format!("{name}.key")));
     let (secret_path, public_path) = (secret.display(), public.display());
@@ -198,7 +198,7 @@ fn key(sandbox: &Sandbox, name: &str) -> (String, PathBuf) {
     (fs::read_to_string(secret).unwrap(), public)
 }
 
-/// The project's own tables as one file, with H100 machines of Lambda at another price and date, signed.
+/// Creates the project's tables as one signed file, with another price and date for H100 machines of Lambda.
 fn release(sandbox: &Sandbox, secret: &str, price: &str, date: &str) -> PathBuf {
     let pricing = sandbox.path("newer");
     let _ = fs::remove_dir_all(&pricing);
@@ -218,7 +218,7 @@ fn release(sandbox: &Sandbox, secret: &str, price: &str, date: &str) -> PathBuf 
     out
 }
 
-/// The day so many days before this one.
+/// Returns the date this many days before today.
 fn day(before: i64) -> String {
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
     Date::from_unix_days(since.as_secs() as i64 / 86_400 - before).unwrap().to_string()
@@ -247,7 +247,7 @@ fn a_signed_file_of_prices_is_taken_in() {
     assert!(out.contains("lambda: 1 rows arrived") && out.contains(" 2 days old: "), "{out}");
     assert_eq!(format!("{:.2}", price(&place)), newer);
 
-    // The same from a server, where the signature lies beside it. It is no news by now.
+    // The same from a server, with the signature at the same address. It is not new any more.
     let (bytes, signature) = (fs::read(&file).unwrap(), fs::read(sandbox.path("prices.csv.sig")).unwrap());
     let server = Server::start(move |asked| match asked.path.as_str() {
         "/data/prices.csv" => Answer::new(200, bytes.clone()),
@@ -257,7 +257,7 @@ fn a_signed_file_of_prices_is_taken_in() {
     let (out, error, code) = take(&format!("{}/data/prices.csv", server.url()));
     assert_eq!((code, out.contains("arrived")), (0, false), "{out}{error}");
 
-    // A leap is not believed, whoever signed it.
+    // A large jump is refused, even if it is signed.
     release(&sandbox, &secret, "25", &day(1));
     let (out, _, code) = take(file.to_str().unwrap());
     assert!(code == 0 && out.contains("refused gpu_1x_h100_sxm5 *: the on demand price changed from"), "{out}");
@@ -284,7 +284,7 @@ fn an_earlier_signed_file_brings_nothing_back() {
     assert_eq!(take(&public).1, 0);
     release(&sandbox, &secret, &second, &day(1));
     assert_eq!((take(&public).1, take(&public).2), (0, second.clone()));
-    // The first file again, as somebody may have kept it.
+    // The first file again, from an old copy.
     release(&sandbox, &secret, &first, &day(3));
     let older = format!(
         "error: the prices are of {}, and the cache already has prices of {}: nothing was updated\n",
@@ -292,12 +292,12 @@ fn an_earlier_signed_file_brings_nothing_back() {
         day(1)
     );
     assert_eq!(take(&public), (older, 2, second.clone()));
-    // Another holder's day is another matter; what each row says decides.
+    // The date of another key's file does not count. The date of each row decides.
     release(&sandbox, &other, &first, &day(3));
     let (said, code, now) = take(&other_public);
     assert_eq!((code, now), (0, second.clone()), "{said}");
 
-    // Neither a file of tomorrow's morrow, nor rows that are newer than their file, nor one that hides its day.
+    // A file from the future, rows that are newer than their file, and a file without a date are refused.
     release(&sandbox, &secret, &first, "2099-01-01");
     let still = "error: the prices are of 2099-01-01, which is in the future: no prices were updated\n".to_owned();
     assert_eq!(take(&public), (still, 2, second.clone()));

@@ -1,4 +1,4 @@
-//! What must be true of the tables in `pricing/`, whoever changed them last.
+//! Checks the tables in `pricing/` after any change.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -6,10 +6,10 @@ use std::path::Path;
 
 use gpulint::catalog::{Catalog, Money, Offer};
 
-/// The day on which the last of these was read.
+/// The date on which the last of these prices was read.
 const PUBLISHED_ON: &str = "2026-11-25";
 
-/// The prices that vendors publish, in US dollars an hour on demand.
+/// Published on-demand prices in US dollars per hour.
 const PUBLISHED: &[(&str, &str, &str, f64)] = &[
     ("azure", "Standard_ND96isr_H100_v5", "eastus", 98.32),
     ("azure", "Standard_ND96amsr_A100_v4", "eastus", 32.77),
@@ -46,14 +46,14 @@ const PUBLISHED: &[(&str, &str, &str, f64)] = &[
     ("gcp", "a2-highgpu-1g", "us-central1", 3.673385),
     ("gcp", "a2-highgpu-8g", "us-central1", 29.38708),
     ("gcp", "a3-highgpu-8g", "us-central1", 88.49),
-    // SageMaker publishes its own: 1.4 times the machine for the smallest, 1.25 above, 1.15 for the largest.
+    // SageMaker has separate prices: 1.4 times the machine for the smallest, 1.25 above, 1.15 for the largest.
     ("aws", "ml.g5.xlarge", "us-east-1", 1.4084),
     ("aws", "ml.g5.2xlarge", "us-east-1", 1.515),
     ("aws", "ml.p3.2xlarge", "us-east-1", 3.825),
     ("aws", "ml.p3.16xlarge", "us-east-1", 28.152),
 ];
 
-/// The prices of disks that vendors publish, in US dollars a month for so many GiB.
+/// Published disk prices in US dollars per month, for this number of GiB.
 const PUBLISHED_DISKS: &[(&str, &str, &str, f64, f64)] = &[
     ("aws", "gp3", "us-east-1", 100.0, 8.0),
     ("aws", "gp3", "eu-central-1", 100.0, 9.52),
@@ -75,7 +75,7 @@ const PUBLISHED_DISKS: &[(&str, &str, &str, f64, f64)] = &[
     ("gcp", "local-ssd", "us-central1", 375.0, 30.0),
 ];
 
-/// Sizes of one family that cost the same for each accelerator, with how many each has.
+/// Sizes of one family with the same price per accelerator, with the number of accelerators.
 const LINEAR: &[(&str, &[(&str, f64)])] = &[
     ("aws", &[("p3.2xlarge", 1.0), ("p3.8xlarge", 4.0), ("p3.16xlarge", 8.0)]),
     ("gcp", &[("a2-highgpu-1g", 1.0), ("a2-highgpu-2g", 2.0), ("a2-highgpu-4g", 4.0), ("a2-highgpu-8g", 8.0)]),
@@ -91,7 +91,7 @@ fn offers(catalog: &Catalog) -> Vec<Offer<'_>> {
     catalog.offers().collect()
 }
 
-/// Each row of each table, by column name.
+/// Returns each row of each table, by column name.
 fn rows() -> Vec<(String, usize, BTreeMap<String, String>)> {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("pricing");
     let mut all = Vec::new();
@@ -132,7 +132,7 @@ fn published_prices_are_exact() {
     for (provider, machine, region, usd) in PUBLISHED {
         let found = catalog.machine(provider, machine).unwrap_or_else(|| panic!("{machine} is missing"));
         let quote = catalog.quote(&found, region).unwrap();
-        // A row that a renewal wrote since says what is published now: of it only that it is the same thing.
+        // If an update changed a row afterwards, its price is the present one, so only the identity is compared.
         let share = quote.on_demand.unwrap().usd() / usd;
         let is_held =
             if quote.as_of <= PUBLISHED_ON { (share - 1.0).abs() < 1e-9 } else { (0.3..3.0).contains(&share) };
@@ -161,7 +161,7 @@ fn published_prices_of_disks_are_exact() {
 
 #[test]
 fn disks_are_sold_for_a_gib_or_in_the_same_sizes_everywhere() {
-    // A size that is missing in one region would cost what the next larger one does.
+    // A size that is missing in one region would get the price of the next larger one.
     let mut sizes: BTreeMap<String, BTreeMap<String, Vec<(f64, f64)>>> = BTreeMap::new();
     for (file, line, row) in rows().into_iter().filter(|(file, ..)| file == "disks.csv") {
         let number = |column: &str| row[column].parse::<f64>().ok();
@@ -221,7 +221,7 @@ fn prices_hold_together() {
     for Offer { machine, region, quote } in &all {
         let place = format!("{} {} {region}", machine.provider, machine.name);
         assert!(catalog.accelerator(&machine.accelerator).is_some_and(|it| it.name == machine.accelerator), "{place}");
-        // An UltraServer is sold as one machine of 72.
+        // An UltraServer is sold as one machine with 72 accelerators.
         assert!(machine.count > 0.0 && machine.count <= 72.0, "{place}: {} accelerators", machine.count);
         for price in [quote.on_demand, quote.spot, quote.reserved_1y, quote.reserved_3y].into_iter().flatten() {
             assert!(price > Money::ZERO, "{place}: {price:?}");
@@ -266,7 +266,8 @@ fn linear_families_are_linear() {
                 if quote.basis.is_estimate() {
                     continue;
                 }
-                // Azure publishes three decimals and others six: a size may be off by half of the last for each GPU.
+                // Azure publishes three decimals and others six, so a size may differ by half of the last digit per
+                // GPU.
                 let rounding = if *provider == "azure" { 500.0 } else { 0.5 };
                 let off = (quote.on_demand.unwrap().micros() - one.times(*count).micros()).abs();
                 assert!(off as f64 <= rounding * (count + 1.0), "{name} in {region}: {off} millionths off");
@@ -294,7 +295,7 @@ fn every_alias_and_slice_belongs_to_an_accelerator() {
             let slice = catalog.mig(&row["accelerator"], &row["profile"]).unwrap();
             let whole = catalog.accelerator(&row["accelerator"]).unwrap();
             assert!(slice.max_instances <= whole.mig_instances, "{file}:{line}");
-            // Names of profiles round the memory.
+            // The names of profiles round the memory.
             assert!(slice.memory_gib * f64::from(slice.max_instances) <= whole.memory_gib * 1.05, "{file}:{line}");
         }
     }
@@ -315,10 +316,10 @@ fn one_machine_costs_the_same_in_all_regions_of_the_united_states_that_have_the_
     }
 }
 
-/// The cells of a row by column, with the line that it begins in.
+/// The cells of a row by column, with its first line.
 type Row = (usize, BTreeMap<String, String>);
 
-/// The columns of a table, and its rows as text.
+/// Returns the columns of a table, and its rows as strings.
 fn rows_of(path: &Path) -> (Vec<String>, Vec<Row>) {
     let text = fs::read_to_string(path).unwrap();
     let mut lines = gpulint::catalog::records(&text);
@@ -340,8 +341,8 @@ fn tables() -> Vec<(String, std::path::PathBuf)> {
 
 #[test]
 fn every_row_has_a_source_that_was_read_and_a_date() {
-    // Factors of whole regions, services and disks are added up as they stand: no such row may be unverified.
-    // What accelerators can do at most makes a range of speed, and no sum.
+    // Factors of whole regions, services and disks enter totals, so none of them may be unverified. Peak throughput
+    // only limits speed, and enters no total.
     let told = ["accelerators", "families", "mig", "retired", "throughput_peaks"];
     let mut wrong = Vec::new();
     for (stem, path) in tables() {

@@ -1,4 +1,4 @@
-//! What holds for any text: for every case of the tests, and for what is made of them by chance.
+//! Tests properties of any text: for every test case, and for random changes of them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use gpulint::source::MemoryTree;
 
 pub(crate) type Files = Vec<(String, String)>;
 
-/// The inputs of the case files below these directories, a tree for each section.
+/// Returns the inputs of the case files below these directories, with one tree per section.
 pub(crate) fn trees(directories: &[&str]) -> Vec<Files> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut files = Vec::new();
@@ -60,7 +60,7 @@ pub(crate) fn in_memory(tree: &[(String, String)]) -> MemoryTree {
 
 const CASES: [&str; 5] = ["tests/terraform", "tests/kubernetes", "tests/cli", "tests/formats", "rules"];
 
-/// A fifth of the cases, another fifth in each test, so that all of them together take no longer than other tests.
+/// Uses a different fifth of the cases in each test, so that no test takes much longer than others.
 fn a_fifth_holds(which: usize) {
     let trees = trees(&CASES);
     assert!(trees.len() > 300, "{}", trees.len());
@@ -107,7 +107,7 @@ fn every_change_holds() {
     }
 }
 
-/// A case of which pieces are cut out, doubled, moved, or replaced by what readers stumble over.
+/// Returns a case with random pieces removed, doubled, moved, or replaced by text that is difficult for readers.
 fn damaged(tree: &Files, damages: &[(usize, usize, usize, usize)]) -> Files {
     const PIECES: [&str; 24] = [
         "{",
@@ -159,7 +159,7 @@ fn damaged_cases_hold() {
     let trees = trees(&CASES);
     let damages = proptest::collection::vec(proptest::prelude::any::<(usize, usize, usize, usize)>(), 1..6);
     let config = Config { cases: 64, failure_persistence: None, ..Config::default() };
-    // The same numbers each time: a test that fails must fail again.
+    // The numbers are the same each time, so that a failure can be reproduced.
     let mut runner = TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha));
     let all = (proptest::sample::select(trees), damages);
     runner
@@ -170,7 +170,7 @@ fn damaged_cases_hold() {
         .unwrap();
 }
 
-/// Somebody else may have written a saved report: each of its texts is refused, or told without what it hides.
+/// A saved report may be malicious: each of its strings is refused, or shown without hidden characters.
 #[test]
 fn a_saved_report_can_give_no_orders() {
     let tree = trees(&CASES).into_iter().find(|tree| tree.iter().any(|(_, text)| text.contains("vllm"))).unwrap();
@@ -194,7 +194,7 @@ fn a_saved_report_can_give_no_orders() {
     assert!(read > 20, "{read}");
 }
 
-/// Where texts stand in a document.
+/// Returns the paths of all strings in a document.
 fn texts(value: &serde_json::Value, place: String) -> Vec<String> {
     match value {
         serde_json::Value::String(_) => vec![place],
@@ -208,7 +208,7 @@ fn texts(value: &serde_json::Value, place: String) -> Vec<String> {
     }
 }
 
-/// Mistakes of a condition stand at whole letters of it.
+/// The position of an error in a condition is at a character boundary.
 #[test]
 fn broken_escapes_are_shown_where_they_stand() {
     for text in [
@@ -222,11 +222,11 @@ fn broken_escapes_are_shown_where_they_stand() {
     }
 }
 
-/// What random text once broke, in a readable size.
+/// Errors that random text once found, in a readable size.
 #[test]
 fn what_was_found_once_holds() {
     let found: [(&str, &str); 2] = [
-        // An error of JSON pointed into the middle of a letter, or behind the end.
+        // The position of a JSON error was inside a character, or after the end.
         ("plan.json", "{\"format_version\":\"1.2\",\"resource_changes\":[{\"address\":\"a\"\u{fffd}}]}"),
         ("main.tf.json", "{\"resource\": {\"aws_instance\": "),
     ];

@@ -1,4 +1,4 @@
-//! The first picture of the README shows what the program prints.
+//! Checks that the first picture of the README matches the program's output.
 
 use std::fs;
 use std::io::Write as _;
@@ -30,7 +30,7 @@ fn the_picture_of_the_readme_tells_the_truth() {
     assert!(readme.contains("](docs/pictures/terminal.svg)") && readme.contains(&format!("cargo run -- {EXAMPLE}")));
 }
 
-/// What the README's first command prints.
+/// Returns the output of the README's first command.
 fn printed(color: &str) -> String {
     let mut command = Command::new(env!("CARGO_BIN_EXE_gpulint"));
     command.current_dir(env!("CARGO_MANIFEST_DIR")).args(EXAMPLE.split(' '));
@@ -39,7 +39,7 @@ fn printed(color: &str) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// The lines of a picture as people read them, below its title.
+/// Returns the lines of a picture as readers see them, below its title.
 fn shown(picture: &str) -> Vec<String> {
     let lines = picture.lines().filter(|line| line.starts_with("<text y="));
     let text = |line: &str| -> String {

@@ -1,4 +1,4 @@
-//! What `--base` and `--policy-ref` take for a commit: nothing that a change can put in its place.
+//! Tests the commits that `--base` and `--policy-ref` accept: a change cannot substitute another commit.
 #![cfg(unix)]
 
 use std::fs;
@@ -12,7 +12,7 @@ use crate::fences;
 
 const WASTE: &str = "resource \"aws_instance\" \"a\" {\n  instance_type = \"p3.2xlarge\"\n}\n";
 
-/// A branch with nothing in it, and a work tree that brings waste.
+/// Creates an empty branch, and a work tree that adds waste.
 fn change(name: &str) -> (Sandbox, PathBuf) {
     let sandbox = Sandbox::new(name);
     let here = sandbox.path("work");
@@ -103,19 +103,19 @@ fn a_name_that_means_several_things_is_refused() {
         let (code, said) = diff(&here, &["--base", name]);
         assert_eq!(code, Some(1), "{name}: {said}");
     }
-    // The branch is only known as that of somebody else, and the tag would be all that the name means.
+    // The branch exists only as a remote branch, and the name would otherwise mean the tag.
     git(&here, &["tag", "--delete", "origin/main"]);
     git(&here, &["branch", "--quiet", "-D", "main"]);
     let (code, said) = diff(&here, &["--base", "main"]);
     assert_eq!(code, Some(2), "{said}");
     assert!(said.contains("refs/tags/main, refs/remotes/origin/main"), "{said}");
-    // A tag that is called like a branch in full.
+    // A tag whose name is the full name of a branch.
     git(&here, &["update-ref", "refs/tags/refs/heads/main", "change"]);
     let (code, said) = diff(&here, &["--base", "refs/heads/main"]);
     assert_eq!(code, Some(2), "{said}");
 }
 
-/// The scripts of `docs/ci` that compare, by the page and what they call the target branch.
+/// Returns the scripts of `docs/ci` that compare, by page and by the name of the target branch.
 fn recipes() -> Vec<(String, String)> {
     let mut found = Vec::new();
     for page in ["gitlab.md", "bitbucket.md", "azure.md", "gitea.md", "shell.md"] {
@@ -176,7 +176,7 @@ fn recipes_hold_against_settings_folders_and_tags_of_the_change() {
         let tools = sandbox.path("tools");
         let gpulint =
             format!("#!/bin/sh\n[ \"$1\" = comment ] && exit 0\nexec {} \"$@\"\n", env!("CARGO_BIN_EXE_gpulint"));
-        // What installs it has nothing to do: it is there.
+        // The install commands do nothing, because the program is already installed.
         let installs = ["cargo", "curl", "pip", "pipx", "uv"];
         let scripts = installs.map(|tool| (tool, "#!/bin/sh\n"));
         write(&tools, &[&scripts[..], &[("gpulint", gpulint.as_str())]].concat());

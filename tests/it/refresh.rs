@@ -1,4 +1,4 @@
-//! `catalog update` against a server on the loopback address: what vendors answer, and everything that goes wrong.
+//! Tests `catalog update` against a server on the loopback address: the answers of vendors, and all failures.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -15,7 +15,7 @@ use crate::forge::server::{Answer, Received, Server};
 
 pub(crate) const KEY: &str = "a-key-that-nobody-may-see";
 
-/// What the catalog knows before: few machines, so that an answer of few machines is a whole one.
+/// The previous catalog. It has few machines, so that an answer with few machines is complete.
 pub(crate) const KNOWN: &str = "\
 provider,machine,region,accelerator,accelerator_count,vcpus,memory_gib,on_demand_usd_per_hour,as_of,source,confidence
 aws,g5.xlarge,us-east-1,A10G,1,4,16,1.006,2026-01-01,test,high
@@ -66,7 +66,7 @@ pub(crate) fn catalog() -> Catalog {
     catalog_of(KNOWN)
 }
 
-/// A catalog that knows these prices.
+/// Returns a catalog with these prices.
 pub(crate) fn catalog_of(prices: &str) -> Catalog {
     let table =
         |name: &str| fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("pricing").join(name)).unwrap();
@@ -83,7 +83,7 @@ pub(crate) fn catalog_of(prices: &str) -> Catalog {
     .unwrap()
 }
 
-/// What each interface answers when all is well.
+/// Returns the normal answer of each API.
 pub(crate) fn good(asked: &Received) -> Answer {
     let page = |first: &str, second: &str, token: &str| {
         if asked.query(token).is_some() { answer(second) } else { answer(first) }
@@ -96,7 +96,7 @@ pub(crate) fn good(asked: &Received) -> Answer {
         path if path.starts_with("/savingsPlan/") => answer("aws/plans.json"),
         "/spot-advisor-data.json" => answer("aws/spot-advisor-data.json"),
         "/spot.js" => answer("aws/spot.js"),
-        // EC2 has one path for everything; what is asked stands in a form.
+        // EC2 has one path for everything, and the form contains the query.
         "/" => match String::from_utf8_lossy(&asked.body) {
             form if form.contains("&NextToken=eyJ2IjoiMiIsImMiOiJh%2F%2BJz%3D%26x") => answer("aws/spot-prices2.xml"),
             form if form.contains("NextToken") => panic!("no page has such a mark: {form}"),
@@ -176,15 +176,15 @@ fn aws_is_read_past_its_decoys() {
     let p4d = row(&update, "p4d.24xlarge");
     assert_eq!((usd(p4d.on_demand), usd(p4d.reserved_1y)), (21.957642, 13.921));
     assert_eq!(p4d.as_of, "2026-07-28");
-    // The plan for the family, and not the one for all compute.
+    // The savings plan for the family, not the one for all compute.
     let p5 = row(&update, "p5.48xlarge");
     assert_eq!((usd(p5.on_demand), usd(p5.reserved_1y)), (55.04, 34.6752));
-    // The advisor saves 69 %.
+    // The advisor saves 69%.
     assert_eq!(
         (usd(p5.spot), p5.spot_basis.as_str(), p5.spot_interruption.as_str()),
         (17.0624, "advisor-saving", "5-10%")
     );
-    // The feed, which is JSON inside a call, comes before the advisor.
+    // The feed, which is JSON inside a call, has precedence over the advisor.
     let g5 = row(&update, "g5.xlarge");
     assert_eq!((usd(g5.spot), g5.spot_basis.as_str()), (0.4125, "list"));
 }
@@ -197,7 +197,8 @@ fn spot_prices_of_zones_are_asked_for_with_a_signature() {
     let access = access_to(&server, Vendor::Aws, HttpSettings::default(), &clock);
     let update = update(Vendor::Aws, &catalog(), "", &Access { aws: Some(keys), ..access }).unwrap();
     assert_eq!(update.notes, [""; 0]);
-    // Of each zone the latest price, of all zones the lowest; not that of Windows. No zone sells p4d: its saving stays away.
+    // Uses the latest price of each zone, and the lowest of all zones, not that of Windows. No zone sells p4d, so its
+    // saving is not used.
     let spot = |name: &str| (usd(row(&update, name).spot), row(&update, name).spot_basis.clone());
     assert_eq!(spot("g5.xlarge"), (0.4987, "lowest-zone".to_owned()));
     assert_eq!(spot("p5.48xlarge"), (24.1656, "lowest-zone".to_owned()));
@@ -254,10 +255,10 @@ fn azure_is_read_over_all_pages() {
     assert_eq!((usd(a100.on_demand), usd(a100.spot)), (3.673, 0.67877));
     let h100 = row(&update, "Standard_ND96isr_H100_v5");
     assert_eq!(usd(h100.on_demand), 98.32);
-    // A reservation is listed for its whole term: 551,221 / 8,760 and 1,134,310 / 26,280 hours.
+    // A reservation has a price for its whole term: 551,221 / 8,760 and 1,134,310 / 26,280 per hour.
     assert_eq!((usd(h100.reserved_1y), usd(h100.reserved_3y)), (62.924772, 43.162481));
     assert_eq!(h100.reserved_basis, "whole-term");
-    // A savings plan is listed for an hour, beside the price on demand.
+    // A savings plan has a price per hour, next to the on-demand price.
     let pro = row(&update, "Standard_NC128ds_xl_RTXPRO6000BSE_v6");
     assert_eq!((usd(pro.reserved_1y), usd(pro.reserved_3y)), (5.3592, 3.9556));
     assert_eq!(pro.reserved_basis, "savings-plan");
@@ -285,7 +286,7 @@ fn gpu_clouds_are_read() {
     let secure = row(&runpod, "secure/H100-80GB");
     assert_eq!((usd(secure.on_demand), usd(secure.spot)), (3.99, 1.75));
     assert_eq!(usd(row(&runpod, "community/H100-80GB").on_demand), 2.69);
-    // Sold by the card: as many times the price, in machines as large as the cloud has them, with the shape that is listed.
+    // Sold by the card: the price times the number of cards, up to the cloud's largest machine, with the listed shape.
     let rows: Vec<_> = runpod.rows.iter().map(|it| (it.machine.as_str(), usd(it.on_demand), it.vcpus)).collect();
     let expected = [
         ("community/2xH100-80GB", 5.38, Some(40.0)),
@@ -298,12 +299,12 @@ fn gpu_clouds_are_read() {
     ];
     assert_eq!(rows, expected, "what is priced at nothing is left out");
     assert_eq!(usd(row(&runpod, "secure/8xH100-80GB").spot), 14.0);
-    // A part of a card that has its name.
+    // A part of a card that has the name of the card.
     let why: Vec<_> = runpod.rejected.iter().map(|it| (it.machine.as_str(), it.why.as_str())).collect();
     assert_eq!(why, [("H100-80GB", "it is listed with 10 GB, and H100-80GB has 80")]);
     let vast = answered(Vendor::Vast, good).unwrap();
     let h100 = row(&vast, "H100-80GB");
-    // Not those that are rented, unreliable or of two GPUs; the cheapest bid of another host.
+    // Excludes offers that are rented, unreliable or have two GPUs. The lowest bid is from another host.
     assert_eq!((usd(h100.on_demand), usd(h100.spot)), (1.89, 0.8));
 }
 
@@ -361,7 +362,7 @@ fn a_list_that_breaks_off_is_asked_for_again_and_never_half_believed() {
 #[test]
 fn pages_that_lead_back_end_the_reading() {
     for vendor in [Vendor::Azure, Vendor::Gcp] {
-        // The second page is the first again.
+        // The second page repeats the first one.
         let again = |asked: &Received| {
             let first = Received { query: Vec::new(), ..asked.clone() };
             good(&first)
@@ -401,7 +402,7 @@ fn too_much_is_not_read() {
 fn keys_stand_in_no_message() {
     for vendor in [Vendor::Gcp, Vendor::Lambda, Vendor::Runpod, Vendor::Vast] {
         let server = Server::start(|asked: &Received| {
-            // A server may repeat what it was sent.
+            // A server may repeat the request in its answer.
             let sent: Vec<String> = asked.headers.iter().map(|(_, value)| value.clone()).collect();
             Answer::new(403, format!("{{\"message\": \"refused {} {KEY}\"}}", sent.join(" ")))
         });
@@ -434,7 +435,7 @@ fn without_a_key_nothing_is_asked() {
     assert!(server.received().is_empty());
 }
 
-/// Lambda's answer with another price for its one machine, in cents.
+/// Returns Lambda's answer with another price for its one machine, in cents.
 fn priced(cents: i64) -> impl FnMut(&Received) -> Answer + Send + 'static {
     move |_| {
         let text = String::from_utf8(read("lambda/instance-types.json")).unwrap();
@@ -503,7 +504,7 @@ fn what_was_known_of_spot_holds_on_with_its_day_where_a_source_fails() {
     assert_eq!(spot(&without_advisor, "p5.48xlarge"), (Some(21.5), "2026-02-03".to_owned()));
     assert_eq!(spot(&without_advisor, "g5.xlarge"), (Some(0.4125), "2026-11-21".to_owned()), "the feed says it anew");
     assert_eq!(spot(&without_advisor, "p4d.24xlarge"), (None, String::new()));
-    // Sources that answer and do not name it: it is not sold on spot.
+    // Sources that answer without this machine mean that it is not sold on spot.
     let unnamed = renewed(|asked| match asked.path.as_str() {
         "/spot-advisor-data.json" => Answer::new(200, r#"{"spot_advisor": {}}"#),
         _ => good(asked),
@@ -511,7 +512,7 @@ fn what_was_known_of_spot_holds_on_with_its_day_where_a_source_fails() {
     assert_eq!(spot(&unnamed, "p5.48xlarge"), (None, String::new()));
 }
 
-/// Runs the program with a cache of its own, in a directory of its own.
+/// Runs the program with a separate cache in a separate directory.
 pub(crate) fn program(place: &Path, arguments: &[&str]) -> (String, String, i32) {
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_gpulint"));
     command.args(arguments).current_dir(place).env("GPULINT_CACHE_DIR", place.join("cache"));
@@ -539,7 +540,7 @@ fn the_verb_fills_the_cache_and_what_fails_leaves_it_alone() {
         let rows: serde_json::Value = serde_json::from_str(&out).unwrap();
         rows[0]["on_demand_usd_per_hour"].as_f64().unwrap()
     };
-    // The other machines of the embedded list are missing: the answer must have half of them.
+    // The answer must have at least half of the machines in the embedded list.
     let machines = |cents: i64| {
         move |_: &Received| {
             let machine = |name: &str| {

@@ -1,4 +1,4 @@
-//! What goes wrong between a price vendor and here, for every vendor; and that nothing of it is believed or left behind.
+//! Tests all failures between a price vendor and gpulint: no wrong data is accepted or left behind.
 
 use std::cell::RefCell;
 use std::fs;
@@ -19,7 +19,7 @@ use crate::refresh::{
 };
 use crate::skipped::skip;
 
-/// Bytes in the form of gzip, not made smaller.
+/// Returns bytes in gzip form, without compression.
 fn gzip(bytes: &[u8]) -> Vec<u8> {
     let mut zipped = vec![0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255];
     let mut blocks = bytes.chunks(0xffff).peekable();
@@ -70,7 +70,7 @@ fn a_hung_connection_is_given_up() {
     std::thread::scope(|scope| {
         for vendor in Vendor::ALL {
             scope.spawn(move || {
-                // Nothing is answered until the client has gone.
+                // The server does not answer until the client has disconnected.
                 let gone = Arc::new((Mutex::new(false), Condvar::new()));
                 let waits = gone.clone();
                 let hung = move |_: &Received| {
@@ -89,7 +89,7 @@ fn a_hung_connection_is_given_up() {
     });
 }
 
-/// The known prices times a factor.
+/// Returns the known prices times a factor.
 fn known_times(factor: f64) -> String {
     let mut table = String::new();
     for (at, line) in KNOWN.lines().enumerate() {
@@ -138,7 +138,7 @@ fn a_list_that_lost_half_of_its_machines_is_refused_as_a_whole() {
     }
 }
 
-/// Answers as always, with one text of one answer replaced.
+/// Returns the normal answers with one replacement in one answer.
 pub(crate) fn with(
     path: &'static str,
     before: &'static str,
@@ -180,7 +180,7 @@ fn spot_above_on_demand_is_not_believed() {
         assert!(told.starts_with(why), "{}: {told}", vendor.name());
         assert!(update.rows.iter().all(|row| row.machine != machine), "{}", vendor.name());
     }
-    // A bid above the price of the same offer says nothing: the other bids hold.
+    // A bid above the price of the same offer is ignored. The other bids are valid.
     let vast = answered(Vendor::Vast, with("bundles", r#""min_bid": 1.1"#, r#""min_bid": 11"#)).unwrap();
     assert_eq!((usd(row(&vast, "H100-80GB").on_demand), usd(row(&vast, "H100-80GB").spot)), (1.89, 0.8));
 }
@@ -195,7 +195,7 @@ fn another_currency_or_unit_is_not_believed() {
         (Vendor::Gcp, "skus", r#""usageUnit": "h""#, r#""usageUnit": "mo""#, "priced in USD for mo"),
     ] {
         match answered(vendor, with(path, before, after)) {
-            // All rows are of that kind: the list as a whole is refused.
+            // All rows are invalid, so the whole list is refused.
             Err(error) => assert_eq!(error.kind, HttpErrorKind::Malformed, "{}: {}", vendor.name(), error.message),
             Ok(update) => {
                 assert!(update.rejected.iter().any(|it| it.why.contains(told)), "{told}: {:#?}", update.rejected);
@@ -207,7 +207,7 @@ fn another_currency_or_unit_is_not_believed() {
 
 #[test]
 fn decoys_stand_in_the_answers_and_change_nothing() {
-    // Each fixture holds meters of the same machines that are something else. Their prices must not matter at all.
+    // Each fixture contains meters of other products for the same machines. Their prices must have no effect.
     for (vendor, path, decoys) in [
         (Vendor::Azure, "prices", &["Windows", "Low Priority", "DevTestConsumption"][..]),
         (Vendor::Gcp, "skus", &["Commitment", "Reserved", "DWS"][..]),
@@ -247,7 +247,7 @@ fn keys_stand_in_nothing_that_the_verb_writes() {
 #[test]
 fn an_update_that_is_killed_leaves_whole_files_only() {
     let place = empty_directory("killed");
-    // What an update that was killed while it wrote has left: it is no file of the cache.
+    // A file that a killed update left is not a file of the cache.
     fs::create_dir_all(place.join("cache/prices")).unwrap();
     fs::write(place.join("cache/prices/.vast.csv.1"), "machine,region,accel").unwrap();
     let asked_second = Arc::new((AtomicBool::new(false), Mutex::new(()), Condvar::new()));
@@ -289,7 +289,7 @@ fn an_update_that_is_killed_leaves_whole_files_only() {
     fs::remove_dir_all(place).unwrap();
 }
 
-/// Every machine of the embedded list, at the price that it has there.
+/// Returns every machine of the embedded list, at its embedded price.
 fn lambda_list() -> Answer {
     let catalog = gpulint::catalog::Catalog::embedded();
     let machines = catalog.machines().filter(|it| it.provider == "lambda");
@@ -340,7 +340,7 @@ fn linting_is_the_same_without_a_network() {
     assert!(bytes > 10_000, "the examples say only {bytes} bytes");
 }
 
-/// One attempt and a deadline; everything else as the program has it.
+/// Makes one attempt with a deadline, and otherwise uses the program's settings.
 fn hurried(vendor: Vendor, server: &Server) -> Result<Update, gpulint::http::Error> {
     let clock = Impatient(RefCell::default());
     let settings = HttpSettings { timeout: Duration::from_millis(400), attempts: 1, ..HttpSettings::default() };
@@ -367,7 +367,7 @@ fn few_bytes_do_not_become_many_values() {
     }
 }
 
-/// The most memory that a program took, as Linux tells it while the program runs.
+/// Returns the peak memory of a program, as Linux reports it at run time.
 #[cfg(target_os = "linux")]
 pub(crate) fn most_memory_mib(mut child: std::process::Child) -> (u64, String) {
     let mut most = 0;
@@ -403,7 +403,7 @@ fn a_bomb_is_not_unpacked() {
 
 #[test]
 fn a_list_of_endless_pages_ends() {
-    // Each leads to one that was never named before.
+    // Each page leads to a new one.
     let padding = "x".repeat(4 << 20);
     let mut page = 0;
     let server = Server::start(move |asked| {

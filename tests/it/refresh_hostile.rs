@@ -1,4 +1,4 @@
-//! Answers that somebody made to do harm: to fill memory, to never end, to steer a terminal, to be taken for a price.
+//! Tests malicious answers: they try to fill memory, to never end, to control a terminal, or to set a false price.
 
 use std::fs;
 use std::process::{Command, Stdio};
@@ -35,10 +35,10 @@ fn a_nest_of_a_hundred_thousand_brackets_is_no_answer() {
     }
 }
 
-/// A text of one answer, and what stands there instead.
+/// A text of one answer, with its replacement.
 type Case = (Vendor, &'static str, &'static str, &'static str, &'static str);
 
-/// The machine that each case is about, and what is said of it. An empty sentence: the answer as a whole is refused.
+/// The machine of each case, with the message. With an empty message, the whole answer is refused.
 const NO_PRICES: &[(Case, &str)] = &[
     ((Vendor::Aws, "index.csv", "\"21.9576420000\"", "\"NaN\"", "p4d.24xlarge"), "`NaN` is no price"),
     ((Vendor::Aws, "index.csv", "\"21.9576420000\"", "\"inf\"", "p4d.24xlarge"), "`inf` is no price"),
@@ -132,9 +132,9 @@ fn what_is_no_price_is_never_taken_for_one() {
                 let is_told = update.rejected.iter().any(|it| it.machine == *machine && it.why == *why);
                 assert!(is_told, "{after}: {:#?}", update.rejected);
                 assert!(is_sound(&update), "{after}: {:#?}", update.rows);
-                // What is absurd is no measure of its neighbours: whatever does not carry it is believed as before.
+                // An absurd value does not affect other rows: rows without the value are accepted as before.
                 let carries = |row: &PriceRow| update.rejected.iter().any(|it| it.machine == row.machine);
-                // Of Google a part is refused, and with it the machines that are made of it.
+                // For Google, a part is refused, and so are the machines that contain it.
                 let has_part =
                     |row: &PriceRow| *vendor == Vendor::Gcp && row.machine.starts_with(&machine_of_part(machine));
                 let kept = sound.rows.iter().filter(|row| !carries(row) && !has_part(row));
@@ -144,7 +144,7 @@ fn what_is_no_price_is_never_taken_for_one() {
             }
         }
     }
-    // A marketplace is what many write: an offer that is none is passed by, and the others hold.
+    // A marketplace has many sellers. An invalid offer is skipped, and the others are valid.
     for price in ["-1.89", "0", "1e308"] {
         let update = answered(Vendor::Vast, with("bundles", "\"dph_total\": 1.89", &format!("\"dph_total\": {price}")));
         let update = update.unwrap();
@@ -172,7 +172,7 @@ fn names_steer_nothing() {
             kind["price_cents_per_hour"] = (430 + at).into();
             reply["data"][name] = json!({ "instance_type": kind });
         }
-        // As many as are known, under names of no machine that is.
+        // As many machines as the catalog has, under unknown names.
         for at in 0..20 {
             let mut kind = kind.clone();
             kind["price_cents_per_hour"] = (300 + at).into();
@@ -220,7 +220,8 @@ fn a_list_of_a_day_that_is_none_is_refused() {
     }
 }
 
-/// A gigabyte that AWS sends as its list, which is read while it arrives: one line, and nothing but lines.
+/// AWS sends a list of one gigabyte, which is parsed while it arrives. The list is one line, or consists of empty
+/// lines.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_list_of_a_gigabyte_fills_no_memory() {

@@ -1,7 +1,7 @@
-//! What a comparison of the index remembers changes nothing but its time: random edits of a repository, each told with what
-//! was remembered, with nothing, where nothing can be kept, and in another order.
+//! Tests that the memory of index comparisons changes only the run time: random edits of a repository are evaluated
+//! with the memory, without it, without a writable cache, and in another order.
 //!
-//! `GPULINT_EDITS=200` makes that many edits; `GPULINT_SEED` others.
+//! `GPULINT_EDITS=200` sets the number of edits, and `GPULINT_SEED` the seed.
 #![cfg(unix)]
 
 use std::fs;
@@ -77,7 +77,7 @@ fn text(kind: &str, chance: &mut Chance) -> String {
     }
 }
 
-/// A path and the text that may stand there.
+/// Returns a path with a possible text.
 fn any_file(chance: &mut Chance) -> (String, String) {
     let (a, b) = (chance.below(4), chance.below(3));
     let (path, kind) = match chance.below(20) {
@@ -135,7 +135,7 @@ fn edit(directory: &Path, chance: &mut Chance, with_links: bool) {
     git(directory, &["add", "--all", "--force"]);
 }
 
-/// What is told, with the exit code.
+/// Returns the output with the exit code.
 fn told(directory: &Path, arguments: &[&str], cache: &Path) -> String {
     let mut command = Command::new(env!("CARGO_BIN_EXE_gpulint"));
     command.current_dir(directory).envs(GIT_ENVIRONMENT).env("NO_COLOR", "1").env("GPULINT_CACHE_DIR", cache);
@@ -144,7 +144,7 @@ fn told(directory: &Path, arguments: &[&str], cache: &Path) -> String {
     format!("{:?}\n{}{}", output.status.code(), text(&output.stdout), text(&output.stderr))
 }
 
-/// Shows where two texts part.
+/// Shows the first difference of two texts.
 fn assert_same(a: &str, b: &str, what: &str) {
     let mut lines = a.lines().zip(b.lines()).enumerate();
     let parted = lines.find(|(_, (a, b))| a != b);
@@ -181,7 +181,7 @@ impl Work {
         told(&self.directory, &["--staged"], &self.sandbox.path(cache))
     }
 
-    /// The files of a cache.
+    /// Returns the files of a cache.
     fn kept(&self, cache: &str) -> Vec<PathBuf> {
         let entries = fs::read_dir(self.sandbox.path(cache).join("texts")).unwrap();
         entries.map(|it| it.unwrap().path()).collect()
@@ -194,12 +194,12 @@ fn random_edits_are_told_the_same_with_and_without_what_is_remembered() {
     let mut chance = Chance(seed);
     let work = Work::new(&mut chance);
     let here = &work.directory;
-    // A file stands where a directory would be.
+    // There is a file in place of a directory.
     fs::write(work.sandbox.path("nowhere"), "").unwrap();
     let (mut states, mut walked) = (Vec::new(), 0);
     for round in 0..edits {
         for _ in 0..=chance.below(3) {
-            // Where there are links, less is shared between the two states.
+            // With links, the two states share less.
             edit(here, &mut chance, round * 3 > edits * 2);
         }
         let warm = work.staged("warm");
@@ -230,12 +230,12 @@ fn random_edits_are_told_the_same_with_and_without_what_is_remembered() {
     let codes =
         [passed, failed].map(|code| states.iter().filter(|it| it.2.starts_with(&format!("{code:?}\n"))).count());
     assert!(codes.iter().all(|count| *count > 0), "all of them say the same: {codes:?}");
-    // In another order, from the index alone: what lies there is another state.
+    // In another order, using only the index, because the work tree has another state.
     for place in 0..states.len() / 2 {
         let (head, tree, expected) = &states[(place * 7) % states.len()];
         git(here, &["update-ref", "HEAD", head]);
         git(here, &["read-tree", tree]);
-        // Settings are those that lie there.
+        // The settings are those of the work tree.
         for path in ["gpulint.toml", "gpulint-baseline.json"] {
             drop(fs::remove_file(here.join(path)));
             git(here, &["checkout-index", "--quiet", "--all", "--force"]);
@@ -271,7 +271,7 @@ fn what_is_torn_or_forged_is_as_if_it_were_not_there() {
         put(forged);
         assert_eq!(work.staged("cache"), expected);
     }
-    // A link is no file of the cache, wherever it leads.
+    // A link is not a file of the cache, whatever its target is.
     let elsewhere = work.sandbox.path("elsewhere");
     fs::write(&elsewhere, "mine").unwrap();
     fs::remove_file(&file).unwrap();
@@ -292,7 +292,7 @@ fn what_is_remembered_is_the_text_that_git_has() {
     git(&work.directory, &["add", "--all", "--force"]);
     let staged = work.staged("first");
     assert!(staged.contains("aws_instance.own"), "{staged}");
-    // Others lie there, of the same size; nothing of them may be kept for the text that is staged.
+    // The work tree has other files of the same size. Their results must not be stored for the staged text.
     write(&work.directory, &[(path, "resource \"aws_instance\" \"two\" {\n  instance_type = \"p4d.24xlarge\"\n}\n")]);
     assert_eq!(work.staged("second"), staged);
     assert_eq!(work.staged("second"), staged);
@@ -300,7 +300,7 @@ fn what_is_remembered_is_the_text_that_git_has() {
     assert!(work.staged("second").contains("aws_instance.two"));
 }
 
-/// A seal that needs no key, as whoever may write the cache can make it.
+/// Returns a seal without a key, as anyone with write access to the cache could create it.
 fn plain_seal(text: &[u8]) -> Vec<u8> {
     let digest =
         Command::new("sha256sum").stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped()).spawn();
@@ -346,7 +346,7 @@ fn a_seal_that_somebody_else_made_is_no_seal() {
         fs::write(&file, bytes).unwrap();
         assert_eq!(staged(), expected);
     }
-    // Another user's key, or one that others may read, seals nothing; without any, the answer is the same.
+    // A key of another user, or one that others may read, is not used. Without a key, the answer is the same.
     let key = state.join("gpulint/key");
     assert_eq!(
         fs::metadata(&key).map(|it| std::os::unix::fs::PermissionsExt::mode(&it.permissions()) & 0o777).unwrap(),
@@ -355,7 +355,7 @@ fn a_seal_that_somebody_else_made_is_no_seal() {
     fs::write(&file, &whole).unwrap();
     fs::set_permissions(&key, std::os::unix::fs::PermissionsExt::from_mode(0o644)).unwrap();
     assert_eq!(staged(), expected);
-    // What other programs keep there stays.
+    // Files of other programs in this directory stay.
     let others = ["notes.texts", "a.json", "0123456789abcdef.bak"];
     for name in others {
         fs::write(texts.join(name), "mine").unwrap();

@@ -1,5 +1,5 @@
-//! Charts and kustomizations with `--render`, in `tests/rendering`: a fence `helm` or `kustomize` names the directory that
-//! is rendered and holds what gpulint tells of it. The same facts must follow from what the program itself prints.
+//! Tests charts and kustomizations with `--render`, in `tests/rendering`. A `helm` or `kustomize` block names the
+//! rendered directory and has gpulint's output. The output of the program itself must give the same facts.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -54,7 +54,7 @@ fn is_rendering(fence: &fences::Fence) -> bool {
     matches!(fence.language.as_str(), "helm" | "kustomize")
 }
 
-/// On the search path, or where Go installs programs.
+/// Returns the program on the search path, or where Go installs programs.
 fn installed(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let home = std::env::var_os("HOME").map(|home| Path::new(&home).join("go/bin"));
@@ -73,7 +73,7 @@ impl Place {
         }
         let mut command = Command::new(program);
         match name {
-            // Releases are called like their charts.
+            // Releases have the names of their charts.
             "helm" => {
                 command.args(["template", &release(&self.directory().join(directory)), directory, "--skip-tests"])
             }
@@ -84,7 +84,7 @@ impl Place {
         String::from_utf8(output.stdout).unwrap()
     }
 
-    /// Puts charts beside a chart where Helm looks for them, the innermost first.
+    /// Packs charts into a chart where Helm looks for them, the innermost first.
     fn pack(&self, helm: &Path, chart: &Path) {
         let about = fs::read_to_string(self.directory().join(chart).join("Chart.yaml")).unwrap();
         let beside: Vec<&str> =
@@ -103,7 +103,7 @@ fn release(chart: &Path) -> String {
     about.lines().find_map(|line| line.strip_prefix("name: ")).unwrap().to_owned()
 }
 
-/// What is told, without the places that say it; values and what they are called.
+/// Returns the reported facts without places: values and their names.
 fn facts(document: &Value) -> Vec<String> {
     let mut all: Vec<String> = document["resources"].as_array().unwrap().iter().map(told).collect();
     all.sort();
@@ -125,7 +125,7 @@ fn named(resource: &Value) -> impl Iterator<Item = (String, &Value)> {
     own.chain(others).filter(|(_, fact)| !fact.is_null())
 }
 
-/// Where each fact is shown.
+/// Returns the place of each fact.
 fn places(document: &Value) -> String {
     let mut text = String::new();
     let at = |it: &Value| format!("{}:{}", it["path"].as_str().unwrap(), it["line"]);
@@ -147,7 +147,7 @@ fn places(document: &Value) -> String {
     text
 }
 
-/// Charts that others are packed into say what Helm makes of them, whichever way they were packed.
+/// Charts with packed subcharts give the result of Helm, however the subcharts were packed.
 #[test]
 fn charts_in_archives_are_rendered_as_helm_renders_them() {
     let Some(helm) = installed("helm") else { return skip("helm is not installed") };

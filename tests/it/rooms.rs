@@ -1,5 +1,5 @@
-//! Reports for rooms in which people talk, and the month in review: the shapes are those that Slack and Teams document, whatever
-//! names stand in them.
+//! Tests reports for chat and the monthly review: the messages have the documented form of Slack and Teams, for any
+//! names.
 
 use std::process::{Command, Output};
 
@@ -9,7 +9,7 @@ use crate::cli::Place;
 
 const TODAY: &str = "2026-11-21";
 
-/// Names that want to be markup, call everybody, link elsewhere, or be too long.
+/// Returns names that try to be markup, notify everyone, link to other places, or exceed the length limit.
 fn hostile() -> Vec<String> {
     let mut names: Vec<String> = [
         "<!channel>",
@@ -25,7 +25,7 @@ fn hostile() -> Vec<String> {
     names
 }
 
-/// A tree in which these names stand, each at something that costs money and could cost less.
+/// Creates a tree with these names, each on a resource with a possible saving.
 fn named(place: &Place, names: &[String]) {
     let quoted = |text: &str| serde_json::to_string(text).unwrap();
     let pods: Vec<String> = names
@@ -60,21 +60,21 @@ fn keys(value: &Value) -> Vec<&str> {
     keys
 }
 
-/// Plain text of one to so many characters, in which nothing turns a line around or moves a cursor.
+/// Checks that a string has one to `most` characters, and none that reverses a line or moves a cursor.
 fn assert_plain(value: &Value, most: usize) {
     assert_eq!(keys(value), ["emoji", "text", "type"]);
     assert_eq!((&value["type"], &value["emoji"]), (&Value::from("plain_text"), &Value::from(false)));
     let text = value["text"].as_str().unwrap();
-    // Slack is written in a language that counts in halves of letters beyond the basic plane.
+    // Slack counts UTF-16 units, so characters outside the basic plane count twice.
     let length = text.encode_utf16().count();
     assert!((1..=most).contains(&length), "{length} of {most}: {text}");
     assert!(!text.chars().any(|c| (c.is_control() && c != '\n') || c == '\u{202e}'), "{text:?}");
 }
 
-/// As `docs.slack.dev/reference/block-kit/blocks` describes it.
+/// Checks a message against `docs.slack.dev/reference/block-kit/blocks`.
 fn assert_slack(message: &Value) {
     assert_eq!(keys(message), ["blocks", "text"]);
-    // The text of a notification is the only one that is read as markup.
+    // Only the notification text is read as markup.
     let text = message["text"].as_str().unwrap();
     assert!(!text.is_empty() && text.chars().count() <= 4_000 && !text.contains(['<', '>']), "{text}");
     let blocks = message["blocks"].as_array().unwrap();
@@ -106,7 +106,7 @@ fn assert_link(url: &Value) {
     assert!(url.starts_with("https://") && url.len() <= 3_000, "{url}");
 }
 
-/// A message with one adaptive card, as `learn.microsoft.com` describes it for webhooks of Teams; at most 28 kB.
+/// Checks a message with one adaptive card against `learn.microsoft.com` for Teams webhooks; at most 28 kB.
 fn assert_teams(message: &Value) {
     let bytes = serde_json::to_string_pretty(message).unwrap().len();
     assert!(bytes < 28_000, "{bytes} bytes");
@@ -118,7 +118,7 @@ fn assert_teams(message: &Value) {
     let body = card["body"].as_array().unwrap();
     assert!(!body.is_empty());
     for element in body {
-        // A block of text would read Markdown; runs do not.
+        // A text block would read Markdown. Runs do not.
         assert_eq!(element["type"], "RichTextBlock", "{element}");
         for run in element["inlines"].as_array().unwrap() {
             assert_eq!(run["type"], "TextRun");
@@ -161,7 +161,7 @@ fn no_name_is_markup_or_too_long() {
             assert_teams(&teams);
         }
     }
-    // That the names are there at all.
+    // The names are in the message at all.
     named(&place, &names[..1]);
     assert!(said(&place, "slack", &["check"]).to_string().contains("<!channel>"));
 }
@@ -183,7 +183,7 @@ fn commit(place: &Place, day: &str, author: &str, subject: &str) {
     git(place, day, author, &["commit", "--quiet", "--message", subject]);
 }
 
-/// One machine, three from October on, two from November on.
+/// Creates a repository with one machine, three from October on, two from November on.
 fn repository() -> Place {
     let place = Place::new();
     git(&place, "2026-08-03", "Ada", &["init", "--quiet", "--initial-branch=main"]);
@@ -213,7 +213,7 @@ fn a_month_is_told_in_every_format() {
         place.stdout(&[&["report", "--today", TODAY, "--url", PAGE, "--format", format], more].concat())
     };
     let text = told("text", &[]);
-    // Without a month it is the last one that has ended.
+    // Without a month, the last complete one is used.
     assert!(text.contains("In 2026-10: ") && text.contains(", 1 commit\n"), "{text}");
     assert!(text.contains("of 2026-10-12 by Lin: Train the large model"), "{text}");
     assert!(!text.contains("Give one back"), "another month: {text}");

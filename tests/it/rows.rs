@@ -1,4 +1,4 @@
-//! The page about rows teaches every word that rows use, and no other.
+//! Checks that the page about resource definitions documents every key in use, and no others.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -7,7 +7,7 @@ use std::path::Path;
 use gpulint::inventory::Key;
 use toml::Value;
 
-/// Words below which names stand that are nobody's words: of providers, labels, links, facts, and places to write at.
+/// Keys whose members are names and not keys: providers, labels, links, facts, and places to write.
 const NAMES_BELOW: [&str; 10] =
     ["map", "write", "gives", "when", "links", "facts", "node_labels", "implied_labels", "devices", "keys"];
 
@@ -19,7 +19,7 @@ fn words(value: &Value, below: &str, found: &mut BTreeSet<String>) {
                 if !is_name {
                     found.insert(word.clone());
                 }
-                // Under a name of a link or of a fact stand words again.
+                // Below the name of a link or of a fact, there are keys again.
                 let goes_on = !is_name || below == "links" || below == "facts" || below.is_empty();
                 if goes_on {
                     words(value, if is_name { "fact" } else { word }, found);

@@ -1,4 +1,4 @@
-//! What findings say could be saved, worked out again from what `gpulint explain` prints and from published facts.
+//! Calculates the savings of findings again, from the output of `gpulint explain` and from published facts.
 
 use std::collections::BTreeMap;
 
@@ -7,23 +7,23 @@ use serde_json::Value;
 use crate::cli::Place;
 use crate::measured_scores;
 
-/// One finding, and the sum that a reader would do.
+/// One finding, with the calculation that a reader would do.
 struct Case {
     rule: &'static str,
     address: &'static str,
     text: String,
     sum: fn(&Told) -> f64,
-    /// The machine to which the finding sends it, where the sum needs it and the help does not name it.
+    /// The recommended machine, if the calculation needs it and the help does not name it.
     instead: Option<&'static str>,
 }
 
-/// What `explain` tells of the resource, and of others that the sum needs.
+/// The output of `explain` for the resource, and for others that the calculation needs.
 struct Told {
-    /// Dollars of the expected month.
+    /// The expected cost per month in dollars.
     month: f64,
-    /// The same month, bought in another way.
+    /// The same month with other ways of buying.
     bought: BTreeMap<String, f64>,
-    /// The month of the resource `aws_instance.other`.
+    /// The monthly cost of the resource `aws_instance.other`.
     other: Option<f64>,
     facts: BTreeMap<String, String>,
 }
@@ -128,7 +128,7 @@ fn cases() -> Vec<Case> {
             instance("a", "g5.xlarge", "").replace("us-east-1a", "eu-central-1a") + &instance("other", "g5.xlarge", ""),
             |it| it.month - it.other.unwrap(),
         ),
-        // gp3 costs 8 cents a GiB and month in us-east-1.
+        // gp3 costs 8 cents per GiB and month in us-east-1.
         case(
             "oversized-disk",
             "aws_instance.a",
@@ -181,14 +181,14 @@ fn cases() -> Vec<Case> {
             "g6.xlarge",
             server("p5.4xlarge", "--model=meta-llama/Llama-3.1-8B-Instruct"),
         ),
-        // An H100 can be cut into seven slices of 1g.10gb.
+        // An H100 can be divided into seven slices of 1g.10gb.
         case(
             "fraction-would-do",
             "Deployment/serving/chat",
             server("p5.4xlarge", "--model=Qwen/Qwen2.5-1.5B-Instruct, --max-model-len=4096"),
             |it| it.month * 6.0 / 7.0,
         ),
-        // Four of the other write as much as all eight, by the low end of the gap: its help says so.
+        // By the low end of the range, four of the other type generate as much as all eight, as the help states.
         Case {
             instead: Some("g6e.xlarge"),
             ..case(
@@ -199,7 +199,8 @@ fn cases() -> Vec<Case> {
                 |it| it.month - 4.0 * it.other.unwrap(),
             )
         },
-        // The host asks 0.152 for a million prompt tokens, of which there are four times as many, and 0.287 for a million written ones.
+        // The host charges 0.152 per million prompt tokens, which are four times as many, and 0.287 per million
+        // generated ones.
         case(
             "hosted-would-do",
             "Deployment/serving/chat",
@@ -267,7 +268,7 @@ fn more_than_twenty_savings_are_what_a_reader_works_out() {
     }
 }
 
-/// What the catalog asks for a machine where it is cheapest, of AWS in its base region, for a month of 730 hours.
+/// Returns the lowest catalog price of a machine for a month of 730 hours; for AWS, in its base region.
 fn month_of(place: &Place, machine: &str) -> f64 {
     let mut asked = vec!["price", machine, "--format", "json"];
     if machine.contains('.') {
@@ -278,7 +279,7 @@ fn month_of(place: &Place, machine: &str) -> f64 {
     hours.fold(f64::INFINITY, f64::min) * 730.0
 }
 
-/// Every rule that says what could be saved is worked out at least once.
+/// Every rule with a saving is calculated at least once.
 #[test]
 fn every_saving_is_worked_out() {
     let cases = cases();
@@ -286,7 +287,7 @@ fn every_saving_is_worked_out() {
     let saving = rules.pages().iter().filter(|page| page.text.contains("\nsaves:"));
     let left: Vec<&str> =
         saving.map(|page| page.name.as_str()).filter(|name| !cases.iter().any(|it| it.rule == *name)).collect();
-    // What measured hours save is worked out where these are.
+    // Savings from measured hours are calculated in the tests of measured use.
     let measured = |name: &str| measured_scores::WORKED_OUT.iter().any(|(rule, ..)| *rule == name);
     let left: Vec<&str> = left.into_iter().filter(|name| !measured(name)).collect();
     assert!(left.is_empty(), "{left:?}");

@@ -1,4 +1,4 @@
-//! The JSON of every verb is what `schema/` says.
+//! Checks the JSON of every subcommand against `schema/`.
 
 use std::fs;
 use std::path::Path;
@@ -120,7 +120,7 @@ fn published_prices_come_out_of_the_catalog() {
         ("gcp", "a2-highgpu-1g", "us-central1"),
         ("azure", "Standard_NC24ads_A100_v4", "eastus"),
     ] {
-        // As the table of the provider has it; whether that is what is published is for the tests of the tables.
+        // This compares with the provider's table. Other tests compare the tables with published prices.
         let table = fs::read_to_string(tables.join(format!("{provider}.csv"))).unwrap();
         let line = table.lines().find(|line| line.starts_with(&format!("{machine},{region},"))).unwrap();
         let usd: f64 = line.split(',').nth(6).unwrap().parse().unwrap();

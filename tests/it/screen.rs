@@ -1,11 +1,12 @@
-//! What a terminal shows: a screen of it, in any width, with and without colours and drawing, and nothing twice.
+//! Tests the terminal output: at most one screen, in any width, with and without colors and line drawing, and without
+//! repetitions.
 
 use std::collections::HashMap;
 use std::process::Command;
 
 use crate::cli::Place;
 
-/// Many machines of several kinds, a block that makes many, and files that repeat each other.
+/// Creates many machines of several kinds, a block that creates many, and files that repeat each other.
 fn many(place: &Place) {
     let machine = |name: &str, kind: &str, more: &str| {
         format!(
@@ -30,7 +31,7 @@ fn shown(place: &Place, columns: &str, arguments: &[&str]) -> String {
     String::from_utf8_lossy(&done.stdout).into_owned()
 }
 
-/// Lines of files, and what is drawn around them, may be alike.
+/// Returns repeated lines, except lines of files and drawn lines.
 fn repeated(text: &str) -> Vec<String> {
     let mut times: HashMap<&str, usize> = HashMap::new();
     for line in text.lines().map(str::trim) {
@@ -47,13 +48,13 @@ fn repeated(text: &str) -> Vec<String> {
 fn a_screen_is_enough_and_says_what_it_does_not_show() {
     let place = Place::new();
     many(&place);
-    // Without a word about columns, lines are not broken.
+    // Without a number of columns, lines are not wrapped.
     for columns in ["60", "110", "200", ""] {
         let text = shown(&place, columns, &["check", "."]);
         assert!(text.lines().count() <= 50, "{columns}: {}\n{text}", text.lines().count());
         assert!(text.lines().next().is_some_and(|line| line.starts_with("GPU cost ")), "{text}");
         assert!(text.contains("--all shows everything"), "{text}");
-        // Words that are broken into lines may begin alike.
+        // Wrapped lines may start alike.
         let is_whole = !["60", "110"].contains(&columns);
         assert!(!is_whole || repeated(&text).is_empty(), "{:?}\n{text}", repeated(&text));
         // One entry for sixty-four machines of one text.
@@ -69,7 +70,7 @@ fn the_first_lines_hold_the_largest_savings() {
     let place = Place::new();
     many(&place);
     let top = shown(&place, "110", &["check", "--top", "1", "--plain", "."]);
-    // Sixty-four of sixteen thousand dollars are more than seventeen of forty.
+    // The saving of sixty-four machines at $16,000 is larger than that of seventeen at $40,000.
     assert!(top.contains("  at block/main.tf:1: ") && top.contains("all 64 save ~$720,545/month"), "{top}");
     let by_path = shown(&place, "110", &["check", "--all", "--sort", "path", "--plain", "."]);
     let places: Vec<&str> = by_path.lines().filter_map(|line| line.strip_prefix("  at ")).collect();
@@ -92,7 +93,7 @@ fn plain_text_has_no_drawing_and_quiet_text_only_sums() {
     assert!(quiet.lines().count() <= 4 && quiet.contains("warnings"), "{quiet}");
 }
 
-/// What fails is shown, or the line that counts what is not shown counts it.
+/// Each failing finding is shown, or counted in the line about findings that are not shown.
 #[test]
 fn no_finding_that_fails_is_hidden_without_a_word() {
     let place = Place::new();

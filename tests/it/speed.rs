@@ -1,4 +1,4 @@
-//! How fast servers are said to be: a table of cases with what is said of each, and text that means harm.
+//! Tests estimates of server speed: a table of cases with the answers, and malicious input.
 
 use std::fmt::Write;
 use std::fs;
@@ -53,7 +53,7 @@ fn ranges_are_ranges() {
     }
 }
 
-/// A table that nobody trusts: an answer or a refusal with its line for each, and each answer on one line.
+/// Malicious tables get an answer, or an error with its line, for each row. Each answer is one line.
 #[test]
 fn hostile_tables_are_answered() {
     let header = "engine,model,accelerator,accelerators,tensor_parallel,input_tokens,output_tokens,concurrency_or_batch,\
@@ -136,7 +136,7 @@ fn numbers_have_a_day_and_a_source() {
     }
 }
 
-/// What no tool may say of the speed of servers, as far as the data go: each line is looked for where it would be said.
+/// Statements about server speed that the data do not support. The test searches for each in the output.
 #[test]
 fn what_may_not_be_said_is_not_said() {
     let row = |engine: &str, model: &str, accelerator: &str, count: u32, load: &str| {
@@ -148,7 +148,7 @@ fn what_may_not_be_said_is_not_said() {
     };
     let is_null = |answer: &Value| answer["tokens_per_s"].is_null() && answer["basis"].is_null();
     let (dense, mixture) = ("meta-llama/Llama-3.1-8B", "mistralai/Mixtral-8x7B-v0.1");
-    // Mixtures, other vendors: no number closer than a factor of four, so none at all.
+    // For mixtures and other vendors, no estimate is within a factor of four, so none is given.
     for load in ["1,single-stream", "16,fixed-concurrency", ",offline-max"] {
         assert!(is_null(&row("vLLM", mixture, "H100-80GB", 2, load)));
         assert!(is_null(&row("TensorRT-LLM", mixture, "H200", 1, load)));
@@ -162,14 +162,14 @@ fn what_may_not_be_said_is_not_said() {
     assert!(is_null(&row("vLLM", dense, "H100-80GB", 1, "128,fixed-concurrency")));
     assert!(is_null(&row("vLLM", dense, "H100-80GB", 16, ",offline-max")));
     assert!(is_null(&row("vLLM", dense, "H100-80GB", 1, ",server-with-latency-limit")));
-    // Never a point, and a tuned engine's numbers never for a default one.
+    // An estimate is never a single value, and numbers of a tuned engine are never used for a default one.
     let (default, tuned) =
         (row("vLLM", dense, "H100-80GB", 1, ",offline-max"), row("NIM", dense, "H100-80GB", 1, ",offline-max"));
     assert!(default["tokens_per_s"]["floor"].as_f64() < default["tokens_per_s"]["ceiling"].as_f64());
     assert!(default["tokens_per_s"]["expected"].as_f64() < tuned["tokens_per_s"]["expected"].as_f64());
-    // Nothing of the time to the first token.
+    // There is no estimate of the time to the first token.
     assert!(!default.to_string().contains("first token"));
-    // A direction only where the gap is large enough.
+    // A direction is only given if the gap is large enough.
     let said = [1.0, 1.24, 1.25, 1.49, 1.5, 9.0].map(|gap| Standing::of(gap).name());
     assert_eq!(said, ["about the same", "about the same", "probably dearer", "probably dearer", "dearer", "dearer"]);
 }

@@ -1,6 +1,7 @@
-//! Templates of clouds → resources, Markdown files in `tests/templates`, as those of Terraform in `tests/terraform/resources`.
+//! Tests the conversion of cloud templates to resources, with Markdown files in `tests/templates` like those for
+//! Terraform in `tests/terraform/resources`.
 //!
-//! A fence's word after its language is the path, `template.yaml` where there is none.
+//! The word after a code block's language is the path, by default `template.yaml`.
 
 use gpulint::inventory::{Reader, claim};
 use gpulint::source::{MemoryTree, Sources};

@@ -1,7 +1,8 @@
-//! Terraform → resources, one Markdown file a type or a family in `tests/terraform/resources`.
+//! Tests the conversion of Terraform to resources, with one Markdown file per type or family in
+//! `tests/terraform/resources`.
 //!
-//! Each `## case` holds fences with input (the word after the language is the path, `main.tf` where there is none) and a
-//! last fence `text` with what is expected. `GPULINT_BLESS=1` rewrites the expectations.
+//! Each `## case` has code blocks with input (the word after the language is the path, by default `main.tf`) and a last
+//! `text` block with the expected result. `GPULINT_BLESS=1` rewrites the expectations.
 
 use std::fmt::Write as _;
 
@@ -16,7 +17,7 @@ fn blocks_become_the_resources_that_the_cases_expect() {
     fences::hold("tests/terraform/resources", |text| cases(text, "main.tf", found));
 }
 
-/// The text of a case file with what was found in place of what was expected.
+/// Returns the text of a case file with the actual results.
 pub(crate) fn cases(text: &str, unnamed: &str, found: fn(MemoryTree) -> String) -> String {
     let mut out = String::new();
     let mut tree = MemoryTree::new();

@@ -1,4 +1,4 @@
-//! Cases in `tests/terragrunt/*.md`: files in fences with their path, then each unit with its outputs.
+//! Tests the cases in `tests/terragrunt/*.md`: code blocks with file paths, then each unit with its outputs.
 
 use std::fmt::Write;
 
@@ -36,7 +36,7 @@ fn units_are_read_as_terragrunt_reads_them() {
     assert!(failures.is_empty(), "{failures}");
 }
 
-/// Whatever the files say, it ends, and something is said.
+/// For any content of the files, evaluation ends with a message.
 #[test]
 fn hostile_units_end_with_a_message() {
     let cycle = [
@@ -48,7 +48,7 @@ fn hostile_units_end_with_a_message() {
     let files: Vec<(String, String)> = cycle.iter().map(|(path, text)| ((*path).into(), (*text).into())).collect();
     let text = shown(&files);
     assert!(text.contains("reads itself"), "{text}");
-    // Each reads the next twice: without a memory that were 2^60 files.
+    // Each file reads the next one twice: 2^60 files without a cache.
     let mut chain: Vec<(String, String)> = (0..60)
         .map(|index| {
             let next = index + 1;
@@ -78,7 +78,7 @@ fn a_thousand_units_of_one_module_are_read() {
     assert!(reading.inventory.skipped.is_empty(), "{:?}", reading.inventory.skipped.first());
 }
 
-/// The text before the first `##` heading, then each heading with what follows it.
+/// Returns the text before the first `##` heading, then each heading with its section.
 fn sections(text: &str) -> Vec<&str> {
     let mut starts: Vec<usize> = text.match_indices("\n## ").map(|(at, _)| at + 1).collect();
     starts.insert(0, 0);

@@ -1,6 +1,6 @@
-//! Names of a repository never become markup. Each tree has a twin that differs from it only in harmless names, and both make
-//! the same elements in every report. Parsers that others maintain read the reports: comrak as GitHub reads Markdown, html5gum
-//! as browsers read HTML. `docs/security.md` names these tests.
+//! Tests that names in a repository never become markup. Each tree has a twin with harmless names, and both create the
+//! same elements in every report. Independent parsers read the reports: comrak as GitHub reads Markdown, html5gum as
+//! browsers read HTML. `docs/security.md` names these tests.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::cli::Place;
 
 const TODAY: &str = "2026-11-21";
 
-/// What somebody who may choose names would try.
+/// Names that an attacker might choose.
 const HOSTILE: [&str; 33] = [
     "[Approve](http:/evil.example/x)",
     "[Approve][1]",
@@ -50,10 +50,10 @@ const HOSTILE: [&str; 33] = [
     "=cmd|' /C calc'!A1",
 ];
 
-/// What fills something in is read otherwise than other names: it has a twin that does so too.
+/// A name with placeholders is read differently, so it has a twin with placeholders.
 const FILLED_IN: (&str, &str) = ("{{7*7}} ${7*7} <b>[a](b)", "{{7*7}} ${7*7} b a b");
 
-/// A tree in which a name stands wherever a repository may name something.
+/// Returns a tree with a name in every place that a repository can name.
 fn tree(name: &str) -> Place {
     let place = Place::new();
     let quoted = serde_json::to_string(name).unwrap();
@@ -103,10 +103,10 @@ fn tree(name: &str) -> Place {
     place
 }
 
-/// The elements of a text, in their order.
+/// The elements of a text, in order.
 type Elements = Vec<String>;
 
-/// As GitHub reads Markdown. What it looks for in the text that is left is an element too.
+/// Parses Markdown like GitHub. Mentions and links in the remaining text are elements, too.
 fn of_markdown(text: &str) -> Elements {
     let mut options = Options::default();
     let extension = &mut options.extension;
@@ -122,7 +122,7 @@ fn of_markdown(text: &str) -> Elements {
     let root = parse_document(&arena, text, &options);
     let mut found: Elements = Vec::new();
     for node in root.descendants() {
-        // A wide address stands on several lines.
+        // A long address is on several lines.
         if let [.., code, line] = found.as_slice()
             && code == "code"
             && line == "<br>"
@@ -155,7 +155,7 @@ fn of_markdown(text: &str) -> Elements {
     found
 }
 
-/// Whether a host would call somebody, or link an issue.
+/// Returns whether a host would notify a user, or link an issue.
 fn mentions(text: &str) -> bool {
     let after = |mark: char, is_next: fn(char) -> bool| {
         text.match_indices(mark).any(|(at, _)| text[at + 1..].chars().next().is_some_and(is_next))
@@ -163,7 +163,7 @@ fn mentions(text: &str) -> bool {
     after('@', |c| c.is_ascii_alphanumeric()) || after('#', |c| c.is_ascii_digit())
 }
 
-/// As browsers read HTML: each tag with the names of its attributes, and where its address leads.
+/// Parses HTML like a browser: each tag with the names of its attributes, and the target of its address.
 fn of_html(text: &str) -> Elements {
     let mut found = Vec::new();
     for token in Tokenizer::new(text) {
@@ -190,7 +190,7 @@ fn of_html(text: &str) -> Elements {
     found
 }
 
-/// Shapes of JSON, with where addresses lead and, of what is Markdown, its elements.
+/// Returns the structure of JSON, with the targets of addresses, and the elements of Markdown strings.
 fn of_json(value: &Value, key: &str, found: &mut Elements) {
     match value {
         Value::Object(entries) => entries.iter().for_each(|(key, value)| {
@@ -206,7 +206,7 @@ fn of_json(value: &Value, key: &str, found: &mut Elements) {
 const COMMON: [&str; 4] = ["--today", TODAY, "--prices", "embedded"];
 const FORMATS: [&str; 7] = ["markdown", "html", "slack", "teams", "sarif", "junit", "json"];
 
-/// Every report that has markup, with what reads it.
+/// Returns every report with markup, with its elements.
 fn reports(place: &Place) -> BTreeMap<String, (String, Elements)> {
     let mut reports = BTreeMap::new();
     let verbs: [&[&str]; 2] = [&["check", "after"], &["diff", "--base-dir", "before", "after"]];
@@ -241,7 +241,7 @@ fn reports(place: &Place) -> BTreeMap<String, (String, Elements)> {
 
 #[test]
 fn no_name_makes_an_element_in_any_report() {
-    // Both begin alike, so that lists have one order.
+    // Both names start alike, so that lists have the same order.
     let twin = reports(&tree("name harmless"));
     assert!(
         twin["diff as markdown"].0.contains("name harmless") && twin["comment on gitlab"].0.contains("name harmless")
@@ -252,7 +252,7 @@ fn no_name_makes_an_element_in_any_report() {
         let found = reports(&tree(&format!("name {hostile}")));
         for (what, (text, elements)) in &found {
             let expected = &twin[what].1;
-            // What stands between ticks is code, also in a name.
+            // Text between backticks is code, even in a name.
             let without_code = |all: &Elements| all.iter().filter(|it| *it != "code").cloned().collect::<Elements>();
             let is_same = match hostile.contains('`') {
                 true => without_code(elements) == without_code(expected),

@@ -1,4 +1,4 @@
-//! What a change touches and nobody explains is told and fails; what is beside it passes.
+//! Tests changes whose cost effect is unknown: they are reported and fail, and similar harmless changes pass.
 
 use std::process::{Command, Stdio};
 
@@ -16,7 +16,7 @@ struct Case {
     name: &'static str,
     before: Vec<(&'static str, String)>,
     after: Vec<(&'static str, String)>,
-    /// A part of the reason; nothing where the change passes.
+    /// A part of the reason; `None` if the change passes.
     told: Option<&'static str>,
 }
 
@@ -30,7 +30,7 @@ fn case(
     Case { name, before: files(before), after: files(after), told }
 }
 
-/// In both states: something with accelerators.
+/// Both states also contain accelerators.
 fn beside(path: &'static str, was: &str, is: &str, told: Option<&'static str>) -> Case {
     let common = [("infra/main.tf", POOL), ("k8s/llm.yaml", PODS)];
     case(path, &[&common[..], &[(path, was)]].concat(), &[&common[..], &[(path, is)]].concat(), told)

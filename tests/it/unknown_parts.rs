@@ -1,5 +1,5 @@
-//! Random trees of which parts become unknown one by one: no sum falls by it, and a part that becomes known again changes the
-//! sum by itself alone.
+//! Tests random trees whose parts become unknown one by one: no total decreases, and a part that becomes known again
+//! changes the total only by itself.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::cli::Place;
 
-/// `GPULINT_TREES` sets another number of trees.
+/// `GPULINT_TREES` sets the number of trees.
 const TREES: u64 = 40;
 
 struct Chance(u64);
@@ -23,7 +23,7 @@ impl Chance {
     }
 }
 
-/// Something that costs money, written so that one of its values can become unknown.
+/// A resource with a cost, in which one value can become unknown.
 enum Part {
     Instance { machine: String, count: usize, is_counted: bool },
     Google { machine: String, zone: String },
@@ -66,7 +66,7 @@ impl Part {
                 of(machine)
             ),
             Part::Pods { machine, replicas } => {
-                // A value of a template that nobody gives.
+                // A template value that no one sets.
                 let machine = if is_known { machine.clone() } else { format!("${{PART{at}}}") };
                 let text = format!(
                     "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{ name: part{at} }}\nspec:\n  replicas: {replicas}\n  selector: {{ matchLabels: {{ app: part{at} }} }}\n  template:\n    metadata: {{ labels: {{ app: part{at} }} }}\n    spec:\n      nodeSelector: {{ node.kubernetes.io/instance-type: \"{machine}\" }}\n      containers:\n        - name: a\n          image: acme/server\n          resources: {{ limits: {{ nvidia.com/gpu: 1 }} }}\n"
@@ -87,7 +87,7 @@ fn state(place: &Place, side: &str, parts: &[Part], unknown: &BTreeSet<usize>) {
     }
 }
 
-/// The sum before and after, what both states know of the difference, and what only one knows.
+/// The totals before and after, the known difference, and the amounts that only one state knows.
 struct Change {
     before: f64,
     after: f64,
@@ -136,7 +136,7 @@ fn what_becomes_unknown_is_no_saving_and_what_becomes_known_no_growth() {
             let part = lost.before - lost.after;
             assert!(!lost.is_whole || lost.not_judged > 0, "{what}: the sum is whole");
             if part < 0.0 {
-                // An accelerator that nothing names is priced from the cheapest on, and another is cheaper.
+                // An unnamed accelerator gets the lowest possible price, and another accelerator is cheaper.
                 assert!(lost.difference > -0.01, "{what}: {part} {}", lost.difference);
             } else {
                 assert!(lost.difference.abs() < 0.01, "{what}: {part} {}", lost.difference);

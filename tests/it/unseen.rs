@@ -1,7 +1,7 @@
-//! Ways in which text can be missed: whatever reads it, nothing passes in silence.
+//! Tests ways in which text can be missed: each of them is reported in some form.
 //!
-//! Each way of `tests/unseen/ways.toml` is a change of a repository. What it adds is found (`seen`), or it is said in the same
-//! breath that it was not read or not understood (`told`).
+//! Each way in `tests/unseen/ways.toml` is a change of a repository. Its addition is found (`seen`), or reported as not
+//! read or not understood (`told`).
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -13,7 +13,7 @@ use toml::{Table, Value};
 
 use crate::action::sandbox::{Sandbox, git, write};
 
-/// Ways that an output passes over in silence still, and why. One that is told does not belong here.
+/// Ways that an output still ignores, with the reason. A reported one must not be in this list.
 const OPEN: &[(&str, &[&str], &str)] = &[
     (
         "a file that a generator of an ApplicationSet reads and chooses from",
@@ -47,7 +47,7 @@ fn encoded(text: &str, encoding: &str) -> Vec<u8> {
     }
 }
 
-/// Writes what the way adds, and says which files a hook would be given.
+/// Writes the addition, and returns the files that a hook would get.
 fn change(here: &Path, way: &Table) -> Vec<String> {
     let files = texts(way, "files");
     write(here, &files);
@@ -72,14 +72,14 @@ fn run(here: &Path, arguments: &[&str]) -> String {
     String::from_utf8_lossy(&run.stdout).into_owned() + &String::from_utf8_lossy(&run.stderr)
 }
 
-/// What is wrong with an output of a way.
+/// Returns the error in an output for a way.
 fn wrong(way: &Table, output: &str, said: &str) -> Option<String> {
     let words = |key: &str| way.get(key).and_then(Value::as_str);
     let (seen, told) = (words("seen"), words("told"));
     let is_diff = ["diff", "comment"].contains(&output);
     let passes = is_diff && ["verdict: pass", "**pass**", "nothing changed"].iter().any(|it| said.contains(it));
     let is_said = [seen, told].into_iter().flatten().any(|it| said.contains(it));
-    // Findings and changes name no machine: what is counted, or pointed at, was read.
+    // Findings and changes name no machine, so a count or a position is the evidence that the text was read.
     let counts = [
         "\nadded ",
         "\nchanged ",
@@ -106,12 +106,12 @@ fn wrong(way: &Table, output: &str, said: &str) -> Option<String> {
     }
 }
 
-/// A result of the format points at the file.
+/// Returns whether a SARIF result points at the file.
 fn names(sarif: &str, path: &str) -> bool {
     sarif.contains(&format!("\"uri\": \"{path}\"")) || sarif.contains(&format!("\"uri\":\"{path}\""))
 }
 
-/// The outputs that pass it over, and how.
+/// Returns the outputs that ignore the way, with the details.
 fn faults_of(way: &Table) -> Vec<(&str, &'static str, String)> {
     let name = way["name"].as_str().unwrap();
     let sandbox = Sandbox::new("unseen");

@@ -1,4 +1,5 @@
-//! Saved answers of meters, clouds and other tools as rows of `gpulint-usage.csv`; and what must not be believed of them.
+//! Tests the conversion of saved metrics, cloud answers and other tools' files to `gpulint-usage.csv`, including
+//! invalid data.
 
 use gpulint::catalog::Catalog;
 use gpulint::measured::row::{UsageRow, write};
@@ -17,7 +18,7 @@ pub(crate) fn sample(statistic: &str, metric: &str, labels: &Value, value: &str,
     json!({ "metric": labels, "value": [AT - 86_400.0 * back as f64, value] })
 }
 
-/// All statistics of a device that was there for so many five-minute points.
+/// Returns all statistics of a device that existed for this many five-minute points.
 pub(crate) fn device(metric: &str, labels: &Value, busy: f64, points: f64, back: i64) -> Vec<Value> {
     let factor = if metric == "DCGM_FI_DEV_GPU_UTIL" { 100.0 } else { 1.0 };
     let of = |statistic: &str, value: f64| sample(statistic, metric, labels, &value.to_string(), back);
@@ -54,7 +55,7 @@ fn file(name: &str, back: i64, samples: Vec<Value>) -> (String, Vec<u8>) {
     (format!("{name}.{}.json", day(back)), answer(samples))
 }
 
-/// A device that `pod` of `team` holds, at place `at` of node n.
+/// Returns the labels of a device that `pod` of `team` uses, at index `at` of node n.
 fn labels(at: usize, pod: &str) -> Value {
     let mut labels = json!({ "UUID": format!("GPU-{at}"), "gpu": at.to_string(), "Hostname": "node-secret",
                              "modelName": "NVIDIA H100 80GB HBM3" });
@@ -97,7 +98,7 @@ fn row<'i>(done: &'i Import, name: &str) -> &'i UsageRow {
     found.unwrap_or_else(|| panic!("no row of {name}: {}", write(&done.report.rows)))
 }
 
-/// Four GPUs that are busy all day, and a fifth that nobody holds.
+/// Returns four GPUs that are busy all day, and a fifth without a pod.
 fn busy(metric: &str, rename: impl Fn(&mut Value)) -> Vec<(String, Vec<u8>)> {
     let mut samples = Vec::new();
     for at in 0..5 {
@@ -205,7 +206,7 @@ fn a_device_that_several_share_is_said_to_be_shared_and_its_hours_are_divided() 
         assert_eq!((row(&done, name).shared, row(&done, name).gpu_hours), (Some(1.0), Some(12.0)), "{name}");
     }
     assert_eq!(done.report.hours, [24.0, 24.0, 0.0]);
-    // One after the other is no sharing.
+    // Consecutive use is not sharing.
     let half = |pod: &str| device(ENGINE, &labels(0, pod), 0.9, 144.0, 0);
     let mut samples = [half("pod-secret-0"), half("pod-secret-1")].concat();
     samples.retain(|it| it["metric"]["gpulint"] != format!("device:{ENGINE}"));
@@ -262,11 +263,11 @@ fn what_is_missing_is_empty_and_said() {
     assert_eq!((run.days, run.gpu_hours, run.memory_peak_gib), (Some(2.0), Some(48.0), None));
     assert!((run.coverage.unwrap() - 2.0 / 3.0).abs() < 1e-9);
     assert_eq!(done.report.incomplete, ["dcgm: 1 of 3 days have no samples (2026-11-20)"]);
-    // Nobody asked for any on that day, and somebody looked.
+    // No pod requested GPUs on that day, and the metrics were available.
     let quiet = sample("points", "kube_node_info", &json!({}), "288", 1);
     let files = [file("dcgm", 0, of(0)), file("dcgm", 1, Vec::new()), kube(0), file("kube", 1, vec![quiet]), owners()];
     assert!(taken(&files, None).unwrap().report.incomplete.is_empty());
-    // A file that was not saved is a day that is missing.
+    // A file that was not saved is a missing day.
     let files = [file("dcgm", 0, of(0)), file("dcgm", 2, of(2)), owners()];
     assert_eq!(taken(&files, None).unwrap().report.incomplete.len(), 1);
 }

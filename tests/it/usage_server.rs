@@ -1,4 +1,5 @@
-//! `usage fetch` against a server on the loopback address that lies, and against a real Prometheus where there is one.
+//! Tests `usage fetch` against a server on the loopback address with false answers, and against a real Prometheus if
+//! one is installed.
 
 use std::fs;
 use std::io::{Read as _, Write as _};
@@ -18,7 +19,7 @@ const TOKEN: &str = "a-token-that-nobody-may-see";
 const TENANT: &str = "a-tenant-of-some-length";
 const ENGINE: &str = "DCGM_FI_PROF_GR_ENGINE_ACTIVE";
 
-/// What a server says that is as it should be: a device, and no kube-state-metrics.
+/// Returns the normal answer of a server: a device, and no kube-state-metrics.
 fn good(asked: &Received) -> Answer {
     let body = String::from_utf8_lossy(&asked.body).into_owned();
     if asked.path.ends_with("/label/__name__/values") {
@@ -59,7 +60,7 @@ fn fetched(name: &str, server: &Server, more: &[&str]) -> Ended {
     for text in [Some(&told), file.as_ref()].into_iter().flatten() {
         assert!(secrets.iter().all(|it| !text.contains(it)), "{text}");
     }
-    // Nothing half written lies about.
+    // No partly written file is left.
     let left: Vec<_> = fs::read_dir(&place).unwrap().map(|it| it.unwrap().file_name()).collect();
     assert!(left.iter().all(|it| it == "gpulint-usage.csv" || it == "cache"), "{left:?}");
     fs::remove_dir_all(&place).unwrap();
@@ -84,7 +85,7 @@ fn a_server_is_asked_by_post_with_the_token_and_the_tenant() {
     }
 }
 
-/// Answers as `good` does, except to queries.
+/// Answers like `good`, except for queries.
 fn queries(mut wrong: impl FnMut(&Received) -> Answer + Send + 'static) -> Server {
     Server::start(move |asked| if asked.path.ends_with("/query") { wrong(asked) } else { good(asked) })
 }
@@ -205,7 +206,7 @@ fn a_password_in_an_address_and_a_secret_in_a_flag_are_refused() {
     fs::remove_dir_all(place).unwrap();
 }
 
-/// Ends the server when the test does.
+/// Stops the server when the test ends.
 struct Prometheus {
     child: Child,
     address: String,
@@ -224,7 +225,7 @@ fn program(name: &str) -> Option<PathBuf> {
     told.into_iter().chain(std::env::split_paths(&path)).map(|it| it.join(name)).find(|it| it.is_file())
 }
 
-/// A real Prometheus over a made-up cluster; nothing where there is none.
+/// Starts a real Prometheus for a simulated cluster; `None` if it is not installed.
 fn prometheus(place: &Path, options: &[&str]) -> Option<Prometheus> {
     let (Some(server), Some(tool)) = (program("prometheus"), program("promtool")) else {
         skip("there is no prometheus and promtool");
@@ -260,7 +261,7 @@ fn prometheus(place: &Path, options: &[&str]) -> Option<Prometheus> {
     Some(running)
 }
 
-/// What curl would do: whether it was answered well, and the answer.
+/// Returns whether the request succeeded, and the answer, like curl.
 fn asked(address: &str, method: &str, path: &str, body: &str) -> (bool, Vec<u8>) {
     let Ok(mut stream) = TcpStream::connect(address) else { return (false, Vec::new()) };
     let head = format!(
@@ -298,7 +299,7 @@ fn a_real_prometheus_says_what_the_cluster_did() {
     let Some(server) = prometheus(&place, &[]) else { return };
     let text = fetched_from(&place, &server, "fetched.csv");
     for said in [
-        // Four busy GPUs read 1.
+        // Four busy GPUs have the value 1.
         ",train,StatefulSet,busy,trainer,H100-80GB,dcgm:GR_ENGINE_ACTIVE,,2026-11-20,2026-11-22,4,2,192,1,1,1,0,,,68.4,,,,,,,1,,\n",
         ",train,CronJob,nightly,trainer,H100-80GB,dcgm:GR_ENGINE_ACTIVE,,2026-11-20,2026-11-22,8,2,64,1,0.62,0.62,0,",
         ",,NodePool,train,,H100-80GB,dcgm:GR_ENGINE_ACTIVE,,2026-11-20,2026-11-22,8,2,384,1,0.5,1,0.5,,,68.4,,,,,,,1,0.5,\n",
@@ -309,7 +310,7 @@ fn a_real_prometheus_says_what_the_cluster_did() {
     }
     assert_eq!(fetched_from(&place, &server, "again.csv"), text);
 
-    // The same by hand: what `queries` prints, carried out by something else, and read from files.
+    // The same manually: another program runs the output of `queries`, and the answers are read from files.
     fs::create_dir(place.join("answers")).unwrap();
     for line in gpulint(&place, &[&["usage", "queries"][..], &WINDOW].concat()).lines() {
         let parts: Vec<&str> = line.split('\t').collect();

@@ -1,4 +1,4 @@
-//! Packs by git: `rules vendor` copies them from real repositories, and `check` uses nothing but the copies.
+//! Tests packs from git: `rules vendor` copies them from real repositories, and `check` uses only the copies.
 #![cfg(unix)]
 
 use std::fs;
@@ -24,7 +24,7 @@ const FLOOR: &str = "[rules.many-gpus]\nlevel = \"error\"\nforbid = true\n";
 const PRICES: &str = "provider,machine,region,on_demand_usd_per_hour\naws,p4d.24xlarge,us-east-1,1.00\n";
 const MACHINE: &str = "provider \"aws\" {\n  region = \"us-east-1\"\n}\n\nresource \"aws_instance\" \"large\" {\n  instance_type = \"p4d.24xlarge\"\n}\n";
 
-/// A repository with a pack, and one that wants it.
+/// A repository with a pack, and one that uses it.
 struct Both {
     sandbox: Sandbox,
     commit: String,
@@ -41,7 +41,7 @@ impl Both {
             &[("many-gpus.md", PAGE), ("gpulint.toml", FLOOR), ("prices.csv", PRICES), ("docs/why.txt", "why\n")],
         );
         let commit = committed(&pack);
-        // what is asked for is not what a branch ends with
+        // The requested commit is not the tip of a branch.
         write(&pack, &[("many-gpus.md", "not this one")]);
         committed(&pack);
         let user = sandbox.path("user");
@@ -59,7 +59,7 @@ impl Both {
         self.sandbox.path("user")
     }
 
-    /// The settings of the one that wants it.
+    /// Writes the settings of the repository that uses the pack.
     fn settings(&self, commit: &str, more: &str) {
         let text = format!("[[packs]]\ngit = \"file://{}\"\ncommit = \"{commit}\"\n{more}", self.pack().display());
         write(&self.user(), &[("gpulint.toml", &text)]);
@@ -69,7 +69,7 @@ impl Both {
         run(&mut gpulint(&self.user(), arguments))
     }
 
-    /// The sum that `rules vendor` tells.
+    /// Returns the checksum that `rules vendor` prints.
     fn sum(&self) -> String {
         let (code, said) = self.run(&["rules", "vendor"]);
         assert_eq!(code, Some(2), "{said}");
@@ -77,7 +77,7 @@ impl Both {
         rest.split_once('"').unwrap().0.to_owned()
     }
 
-    /// Wants the pack, and has it.
+    /// Creates a repository with the vendored pack.
     fn vendored(name: &str) -> Both {
         let both = Both::new(name);
         both.settings(&both.commit, "");
@@ -170,7 +170,7 @@ fn without_a_copy_nothing_is_checked() {
         "{said}"
     );
     assert_eq!(both.run(&["rules", "vendor", "--check"]).0, Some(1));
-    // and a sum that is wrong brings none
+    // With a wrong checksum, no pack is copied.
     let (code, said) = both.run(&["rules", "vendor"]);
     assert_eq!(code, Some(2), "{said}");
     assert!(said.contains("but gpulint.toml sets 0000"), "{said}");
@@ -220,7 +220,7 @@ fn another_commit_in_the_settings_wants_another_copy() {
     assert!(said.contains("missing-labels") && !said.contains("many-gpus"), "{said}");
 }
 
-/// What a pack may not hold.
+/// The contents that a pack may not have.
 #[test]
 fn only_plain_files_are_taken() {
     let both = Both::new("plain");
@@ -271,7 +271,7 @@ fn a_directory_of_a_larger_repository_is_a_pack() {
     assert_eq!(check(&both).0, Some(1));
 }
 
-/// What settings may ask for.
+/// The requests that settings may not make.
 #[test]
 fn settings_that_reach_too_far_are_refused() {
     let both = Both::new("reach");
@@ -314,7 +314,7 @@ fn a_hostile_lock_changes_nothing() {
     let lock = fs::read_to_string(&path).unwrap();
     let weaker = PAGE.replace("most_gpus: 4", "most_gpus: 400");
     let page = both.user().join(".gpulint/pack/many-gpus.md");
-    // a lock that agrees with a copy that was changed
+    // The lock matches the changed copy.
     fs::write(&page, &weaker).unwrap();
     let agreeing: String = lock
         .lines()
@@ -338,7 +338,7 @@ fn a_hostile_lock_changes_nothing() {
     }
 }
 
-/// A name that holds a line of the sum makes two files look like one.
+/// A name that contains a line of the checksum list makes two files look like one.
 #[test]
 fn names_cannot_imitate_a_sum() {
     let both = Both::vendored("imitate");
@@ -346,7 +346,7 @@ fn names_cannot_imitate_a_sum() {
     let lock = fs::read_to_string(both.user().join("gpulint.lock")).unwrap();
     let line = lock.lines().find(|line| line.starts_with("\"many-gpus.md\"")).unwrap();
     let sum = line.rsplit('"').nth(1).unwrap().to_owned();
-    // gpulint.toml comes before many-gpus.md in the sum
+    // gpulint.toml sorts before many-gpus.md in the checksum list.
     fs::create_dir_all(copy.join(format!("gpulint.toml\n{sum}  many-gpus.md")).parent().unwrap()).unwrap();
     fs::rename(copy.join("gpulint.toml"), copy.join(format!("gpulint.toml\n{sum}  many-gpus.md"))).unwrap();
     fs::remove_file(copy.join("many-gpus.md")).unwrap();
@@ -370,7 +370,7 @@ fn a_lock_is_not_written_through_a_link() {
     assert_eq!(fs::read_to_string(&elsewhere).unwrap(), "precious");
 }
 
-/// Ten trees in each other, ten times each: 10^10 files in a pack of a kilobyte.
+/// Ten nested trees, ten times each: 10^10 files in a pack of one kilobyte.
 #[test]
 fn a_tree_larger_than_any_disk_is_refused() {
     let both = Both::new("bomb");
@@ -400,7 +400,7 @@ fn a_tree_larger_than_any_disk_is_refused() {
     assert!(said.contains("more than 256 MiB") || said.contains("too many files"), "{said}");
 }
 
-/// Settings of git that start programs, and what a hook tells its programs.
+/// Git settings that start programs, and variables that a hook passes to its programs.
 #[test]
 fn nothing_but_the_fetch_is_run() {
     let both = Both::new("run");

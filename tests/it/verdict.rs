@@ -1,5 +1,5 @@
-//! No verdict from ignorance: what was not read or is not known is told in every format, and what a change hides fails.
-//! `docs/security.md` names these tests.
+//! Tests that missing knowledge never leads to a pass: unread files and unknown values are reported in every format,
+//! and a change that hides something fails. `docs/security.md` names these tests.
 
 use std::process::{Command, Stdio};
 
@@ -23,7 +23,7 @@ fn gpulint(place: &Place, arguments: &[&str]) -> Said {
     Said { code: output.status.code(), all: format!("{out}{}", String::from_utf8_lossy(&output.stderr)), out }
 }
 
-/// The change from some files to others.
+/// Creates a change from some files to others.
 fn change(before: &[(&str, &str)], after: &[(&str, &str)]) -> Place {
     let place = Place::new();
     for (side, files) in [("before", before), ("after", after)] {
@@ -63,7 +63,7 @@ fn what_the_base_knew_and_the_change_hides_fails() {
             assert!(said.out.to_lowercase().contains("not evaluated"), "{text}: {}", said.out);
         }
     }
-    // What nobody knew before is not lost, and what is really gone is a saving.
+    // A value that was unknown before is not lost, and a removed resource is a saving.
     let place = change(&[("main.tf", &hidden[3])], &[("main.tf", &hidden[3]), ("b.tf", "# nothing\n")]);
     assert_eq!((diff(&place, "text").code, &document(&place)["verdict"]), (Some(0), &Value::from("pass")));
     let place = change(&[("main.tf", WASTE), ("b.tf", "")], &[("b.tf", "# gone\n")]);
@@ -82,7 +82,7 @@ fn what_moves_out_of_sight_into_a_module_is_no_saving() {
     assert_eq!(said["not_judged"][0]["standing"], "lost", "{}", said["not_judged"]);
     assert_eq!(said["cost"]["rented"]["difference"]["expected"], 0.0);
     assert_eq!(diff(&place, "text").code, Some(1));
-    // A module that has nothing to do with accelerators is nobody's business.
+    // A module without accelerators is not relevant.
     let network = "module \"net\" {\n  source = \"example.org/acme/vpc/aws\"\n  cidr   = \"10.0.0.0/16\"\n}\n";
     let place = change(&[("main.tf", network)], &[("main.tf", &network.replace("/16", "/8"))]);
     assert_eq!(document(&place)["verdict"], "pass", "{}", document(&place)["not_judged"]);
@@ -92,7 +92,7 @@ fn what_moves_out_of_sight_into_a_module_is_no_saving() {
 fn a_variable_file_that_nobody_reads_is_not_judged() {
     let root = "variable \"gpus\" {\n  default = 0\n}\nresource \"google_container_node_pool\" \"l4\" {\n  node_count = var.gpus\n  \
                 node_config {\n    machine_type = \"g2-standard-4\"\n  }\n}\n";
-    // It assigns nothing that this root declares, so that no run is found for it.
+    // The file assigns no variable of this root, so no deployment uses it.
     let before = [("main.tf", root), ("projects/a.tfvars", "cards = 4\n")];
     let after = [("main.tf", root), ("projects/a.tfvars", "cards = 8\n")];
     let place = change(&before, &after);
@@ -109,7 +109,7 @@ fn a_variable_file_that_nobody_reads_is_not_judged() {
     let lenient = ["diff", "--base-dir", "before", "after"];
     assert_eq!(gpulint(&place, &lenient).code, Some(0), "it is only told");
     assert_eq!(gpulint(&place, &[&lenient[..], &["--fail-on-unread"]].concat()).code, Some(1));
-    // The same text is as before, and no news.
+    // The text is unchanged, so nothing is reported.
     let place = change(&before, &[before[0], before[1], ("README.md", "x")]);
     assert_eq!(document(&place)["verdict"], "pass");
 }
@@ -152,7 +152,7 @@ fn an_old_suppression_covers_no_other_machine() {
     let said = document(&suppressed(&old, &noted("large now, FIN-7", "p5.48xlarge")));
     assert_eq!(said["blocked"], false, "{said}");
     assert!(!said["accepted"].as_array().unwrap().is_empty(), "{said}");
-    // Nothing else changed: nothing to say.
+    // Nothing else changed, so nothing is reported.
     assert_eq!(diff(&suppressed(&old, &format!("\n{old}")), "text").code, Some(0));
     let removed = diff(&suppressed(&old, WASTE), "text");
     assert!(removed.out.contains("the change removes a suppression"), "{}", removed.out);
@@ -187,7 +187,7 @@ fn a_root_that_a_call_makes_none_of_is_not_judged() {
     assert_eq!(said["not_judged"][0]["standing"], "lost", "{}", said["not_judged"]);
     assert_eq!(diff(&place, "text").code, Some(1), "{}", diff(&place, "text").all);
     assert_eq!(said["cost"]["rented"]["difference"]["expected"], 0.0, "it is no saving");
-    // One that has nothing to do with accelerators any more is a module like others.
+    // Without accelerators, it is a module like any other.
     let plain = root.replace("p3.2xlarge", "m5.large");
     let place = change(&[("prod/main.tf", &root)], &[("prod/main.tf", &plain), ("other/main.tf", call)]);
     assert_eq!(document(&place)["verdict"], "pass", "{}", document(&place)["not_judged"]);
@@ -219,11 +219,11 @@ fn what_may_have_gone_into_text_that_is_not_read_is_no_saving() {
         assert!(!said.out.contains("verdict=pass"), "{file}: {}", said.out);
         assert_eq!(said.code, Some(1), "{file}: {}", said.all);
     }
-    // Whatever the call says of its machines, the module may make others.
+    // Whatever machines the call names, the module may create others.
     let cheaper = far.replace("p3.2xlarge", "t3.small");
     let place = change(&[("main.tf", WASTE)], &[("other.tf", &cheaper)]);
     assert!(diff(&place, "outputs").out.contains("monthly-delta=0.00"));
-    // A module that was called before explains nothing that is new.
+    // A module that was called before does not explain a new resource.
     let place = change(&[("main.tf", WASTE), ("other.tf", &cheaper)], &[("other.tf", &cheaper)]);
     assert!(!diff(&place, "outputs").out.contains("monthly-delta=0.00"), "it is gone");
 }
@@ -311,13 +311,14 @@ fn of_two_tools_that_read_other_files_sums_count_the_dearer() {
         assert_eq!(sum(&said), sum(&alone), "{said}");
         assert_eq!(said["verdict"], "fail");
     }
-    // What is in no other reading of it is counted once too.
+    // A resource that is in no other reading also counts once.
     let other = WASTE.replace("\"a\"", "\"z\"");
     let said = document(&change(&[("x.tf", "locals {}\n")], &[("main.tf", &dear), ("main.tofu", &other)]));
     assert_eq!(sum(&said), sum(&alone), "{said}");
 }
 
-/// What a team's budget has to pay is not known where nobody can say whose something is: it is not kept, and nothing is left.
+/// If the owner of a resource is unknown, the total of a team's budget is unknown, too. The budget is not shown as met,
+/// and no remaining amount is shown.
 #[test]
 fn a_total_of_which_a_part_is_unknown_is_not_cured() {
     let machine = "variable \"who\" {}\nprovider \"aws\" {\n  region = \"us-east-1\"\n}\nresource \"aws_instance\" \"a\" {\n  \
@@ -336,7 +337,7 @@ fn a_total_of_which_a_part_is_unknown_is_not_cured() {
     );
     let text = gpulint(&place, &["diff", "--base-dir", "before", "after"]).out;
     assert!(!text.contains("fixed") && !text.contains("budget of team vision"), "{text}");
-    // The other way it is found.
+    // In the other direction, it is found.
     let place = change(&[("main.tf", &unknown)], &[("main.tf", &known), ("gpulint.toml", settings)]);
     let said = gpulint(&place, &["diff", "--base-dir", "before", "after"]);
     assert!(said.code == Some(1) && said.out.contains("exceeded-budget"), "{}", said.all);

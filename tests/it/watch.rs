@@ -1,4 +1,4 @@
-//! `check --watch` reports again when a file changes, comes or goes, and when settings do.
+//! Tests that `check --watch` reports again if a file changes, appears or disappears, and if settings change.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -25,7 +25,7 @@ impl Watch {
         Watch { process, lines }
     }
 
-    /// The next line about money.
+    /// Returns the next line about cost.
     fn headline(&self) -> String {
         loop {
             let line = self.lines.recv_timeout(Duration::from_secs(60)).expect("another report");
@@ -56,7 +56,7 @@ fn a_report_follows_each_change_of_a_file() {
     assert!(watch.headline().contains("$28,843/month"));
     fs::remove_file(place.path().join("main.tf")).unwrap();
     assert!(watch.headline().contains("$621/month"));
-    // Settings that cannot be used end nothing.
+    // Invalid settings do not end the watch.
     place.write("gpulint.toml", "no settings");
     std::thread::sleep(Duration::from_secs(1));
     place.write("gpulint.toml", "[prices]\ncurrency = \"EUR\"\nunits_per_usd = 2\n");

@@ -1,4 +1,4 @@
-//! A scenario comes to what editing the text and reading it again comes to: money, fit and findings.
+//! Tests that a what-if scenario gives the same result as editing the configuration: cost, fit and findings.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -16,7 +16,7 @@ use crate::fixes::Random;
 use crate::holds::{self, Run, SETTINGS};
 use crate::properties::{Files, in_memory, trees};
 
-/// What is edited, and what is asked instead.
+/// The edited configuration, and the equivalent scenario.
 struct Edited {
     about: BTreeSet<String>,
     key: &'static str,
@@ -27,7 +27,8 @@ struct Edited {
 const KINDS: [&str; 9] =
     ["machine", "region", "purchase", "count", "model", "precision", "context", "tensor-parallel", "accelerators"];
 
-/// Texts that the other cases have few of: precisions, declared labels, variables, pods of a pool that other text describes.
+/// Configurations for cases that are rare elsewhere: precisions, declared labels, variables, pods of a pool in another
+/// file.
 const OWN: [(&str, &str); 4] = [
     (
         "server.yaml",
@@ -63,7 +64,7 @@ const OWN: [(&str, &str); 4] = [
     ),
 ];
 
-/// The examples of the repository, each as a tree.
+/// Returns the examples of the repository, each as a tree.
 fn examples() -> Vec<Files> {
     fn below(directory: &Path, root: &Path, files: &mut Files) {
         for entry in fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()) {
@@ -88,7 +89,7 @@ fn examples() -> Vec<Files> {
     trees
 }
 
-/// Where a fact stands, and the text there, if that is text of a file.
+/// Returns the place of a fact with its text, if the text is in a file.
 fn written(run: &Run, tree: &Files, span: Option<Span>) -> Option<(usize, Span, String)> {
     let span = span.filter(|span| run.sources.origin(*span) == *span)?;
     let path = run.sources.path(span.file);
@@ -97,7 +98,7 @@ fn written(run: &Run, tree: &Files, span: Option<Span>) -> Option<(usize, Span, 
     Some((at, span, text))
 }
 
-/// The only place of a word in a text, as a word of its own.
+/// Returns the only occurrence of a whole word in a text.
 fn only(text: &str, word: &str) -> Option<usize> {
     let is_part = |c: Option<char>| c.is_some_and(|c| c.is_ascii_alphanumeric() || "._-".contains(c));
     let mut found = text.match_indices(word).filter(|(at, _)| {
@@ -107,7 +108,7 @@ fn only(text: &str, word: &str) -> Option<usize> {
     found.next().is_none().then_some(at)
 }
 
-/// The tree with another word at a place, and the resources of which that place says this fact.
+/// Returns the tree with another word at a place, and the resources whose fact is at that place.
 fn replaced(
     run: &Run,
     tree: &Files,
@@ -129,7 +130,7 @@ fn replaced(
     Some((edited, about))
 }
 
-/// What a pool says is said of its pods too, and by it.
+/// Returns the addresses without pods, because a fact of a pool also applies to its pods.
 fn without_pods(run: &Run, about: BTreeSet<String>) -> BTreeSet<String> {
     let of_pool = |address: &String| {
         let all = run.analysis.inventory.resources.iter().filter(|it| it.address == *address);
@@ -142,7 +143,7 @@ fn places(fact: &Fact<gpulint::inventory::Value>) -> Vec<Option<Span>> {
     vec![fact.defined().or(fact.span())]
 }
 
-/// Another value for a fact that stands in the text as it is read.
+/// Replaces the value of a fact that is written in the form in which it is read.
 fn of_fact(run: &Run, tree: &Files, it: &Resource, key: Key, new: &str) -> Option<(Files, BTreeSet<String>)> {
     let fact = it.fact(key);
     let old = fact.value()?.to_string();
@@ -153,7 +154,7 @@ fn of_fact(run: &Run, tree: &Files, it: &Resource, key: Key, new: &str) -> Optio
     replaced(run, tree, (file, span, &text), (&old, new), |it| places(it.fact(key)))
 }
 
-/// The text says nothing of the machine but its name.
+/// Returns whether the configuration names the machine type and sets nothing else about it.
 fn only_names_it(it: &Resource) -> bool {
     let machine = it.fact(Key::Machine).span();
     let described = [Key::Accelerator, Key::AcceleratorCount, Key::Cpus, Key::Memory, Key::Vendor, Key::Topology];
@@ -164,7 +165,7 @@ fn text_of(tree: &Files, file: usize) -> &str {
     &tree[file].1
 }
 
-/// Words for how something is bought, and what they mean.
+/// Words for ways of buying, with their meanings.
 const BOUGHT: [(&str, &str, Purchase); 8] = [
     ("ON_DEMAND", "SPOT", Purchase::Spot),
     ("SPOT", "ON_DEMAND", Purchase::OnDemand),
@@ -192,19 +193,19 @@ fn of_purchase(run: &Run, tree: &Files, it: &Resource) -> Option<Edited> {
     })?;
     let (tree, about) = replaced(run, tree, (file, span, &text), (old, new), |it| places(it.fact(Key::Purchase)))?;
     let about = without_pods(run, about);
-    // the same word means more in some languages: `spot` with a way out to on demand
+    // The same word means more in some languages: `spot` with on-demand capacity as a fallback.
     let after = holds::run(in_memory(&tree), &SETTINGS);
     let edited = after.analysis.inventory.resources.iter().find(|other| other.address == it.address)?;
-    // and is none in others
+    // In other languages, the word has no meaning.
     let meant = Purchase::said_by(edited.fact(Key::Purchase))?;
     Some(Edited { about, key: "purchase", value: meant.name().to_owned(), tree })
 }
 
-/// How many pods, machines of a pool, or instances of a block.
+/// Changes the number of pods, machines of a pool, or instances of a block.
 fn of_count(run: &Run, tree: &Files, it: &Resource, random: &mut Random) -> Option<Edited> {
     let count = *it.count.value()?;
-    // A text that shows what a cluster made of it says the count again, and would have to be edited twice.
-    if it.links.iter().any(|link| link.kind == LinkKind::Settings && link.why.contains("counted with it")) {
+    // A file with the objects that a cluster created repeats the number, and would need two edits.
+    if it.links.iter().any(|link| link.kind == LinkKind::Settings && link.why.contains("part of its cost")) {
         return None;
     }
     let is_kubernetes = it.front_end == FrontEnd::Kubernetes;
@@ -275,9 +276,9 @@ fn edit(run: &Run, tree: &Files, random: &mut Random) -> Option<Edited> {
                 Fact::Unknown(unknown) => unknown.candidates.contains(old),
                 _ => false,
             };
-            // a text that says it twice would have to be edited twice
+            // A text that contains the number twice would need two edits.
             let says_it_twice = body.matches(&old.to_string()).count() > 1;
-            // what says it of other variants, as one of several, says it there too
+            // A text with several variants contains the number for each of them.
             if says_it_twice || text_of(tree, file).contains("accelerator") || resources.iter().any(is_one_of) {
                 return None;
             }
@@ -303,19 +304,19 @@ fn edit(run: &Run, tree: &Files, random: &mut Random) -> Option<Edited> {
         "context" => fact(Key::Context, random.of(&["4096", "16384", "32768"]).into()),
         "tensor-parallel" => fact(Key::TensorParallel, random.of(&["1", "2", "4", "8"]).into()),
         _ => fact(Key::AcceleratorCount, random.of(&["1", "2", "4", "8"]).into()).filter(|_| {
-            // a machine that brings its own has no count of them in the text
+            // A machine with built-in accelerators has no number of accelerators in the configuration.
             it.role == Role::Requested || it.fact(Key::AcceleratorCount).span() != it.fact(Key::Machine).span()
         }),
     }
 }
 
-/// What the command refuses: a pod has the machines of its pool.
+/// Returns whether the command refuses the scenario, because a pod uses the machines of its pool.
 fn is_refused(run: &Run, edited: &Edited) -> bool {
-    // what one workspace says tells what others may be
+    // The settings of one workspace show which other workspaces exist.
     if edited.tree.iter().any(|(_, text)| text.contains("terraform.workspace")) {
         return true;
     }
-    // of two texts of one object, only one was edited
+    // Only one of two versions of an object was edited.
     let all = run.analysis.inventory.resources.iter();
     let mut addresses: Vec<&str> = all.map(|it| it.address.as_str()).filter(|it| edited.about.contains(*it)).collect();
     addresses.sort_unstable();
@@ -333,7 +334,7 @@ fn is_refused(run: &Run, edited: &Edited) -> bool {
     moves && all.into_iter().any(|it| it.role == Role::Requested && pool(it))
 }
 
-/// Everything that a scenario tells, without places: those of edited text move.
+/// Returns everything that a scenario reports, without positions, because an edit moves them.
 fn told(run: &Run) -> Vec<String> {
     let analysis = &run.analysis;
     let mut lines = Vec::new();
@@ -418,7 +419,7 @@ fn a_scenario_is_what_editing_the_text_comes_to() {
     assert!(wrong.is_empty(), "{} of {wanted}, {done:?}:\n{}", wrong.len(), wrong.join("\n==========\n"));
 }
 
-/// What a command says, and what it complains about.
+/// Returns the output and the errors of a command.
 fn run(place: &Place, arguments: &[&str]) -> (String, String, Option<i32>) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_gpulint"));
     command.args(arguments).args(["--today", "2026-11-26", "--prices", "embedded"]).current_dir(place.directory());
@@ -464,7 +465,7 @@ fn deployment(name: &str, selector: &str) -> String {
     )
 }
 
-/// A pool and its pods: these follow it, but for one whose own text asks for the machine of today.
+/// Pods follow their pool, except a pod whose own manifest requests the present machine.
 #[test]
 fn pods_follow_their_pool_and_are_refused_another_machine_than_its() {
     let place = Place::new();
@@ -490,7 +491,7 @@ fn pods_follow_their_pool_and_are_refused_another_machine_than_its() {
     assert!(complaint.contains("Deployment/follows runs on aws_eks_node_group.gpu"), "{complaint}");
 }
 
-/// A machine that carries what is named apart from it, and one that has it built in.
+/// One machine has accelerators that are named separately, and the other has built-in ones.
 #[test]
 fn accelerators_that_are_named_beside_a_machine_go_with_it() {
     let text = |body: &str| {
@@ -514,7 +515,8 @@ fn accelerators_that_are_named_beside_a_machine_go_with_it() {
     assert_eq!(line(&what_if["cases"][0]), line(&edited["today"]));
 }
 
-/// 10,000 / 48 a month and 0.6 kW x $0.2 an hour for one machine with four: it runs for all hours, more than the half that is set.
+/// 10,000 / 48 per month and 0.6 kW x $0.2 per hour for one machine with four accelerators. The machine runs all hours,
+/// more than the half that is set.
 #[test]
 fn hardware_of_ones_own_is_a_provider_like_others() {
     let place = Place::new();
@@ -546,7 +548,7 @@ fn hours_are_what_settings_say_of_usage() {
     assert!(month(&what_if["today"]) != month(&what_if["cases"][0]));
 }
 
-/// Each says what is wrong, and what was probably meant.
+/// Each error names the mistake and a probable correction.
 #[test]
 fn what_cannot_be_is_refused_with_what_was_meant() {
     let place = Place::new();
@@ -588,7 +590,7 @@ fn what_cannot_be_is_refused_with_what_was_meant() {
     );
 }
 
-/// Scenarios beside each other, with what is set in all of them; and no file is touched.
+/// Several scenarios in one table, with common settings. No file is changed.
 #[test]
 fn several_cases_stand_in_a_table_and_nothing_is_written() {
     let place = Place::new();
@@ -601,7 +603,7 @@ fn several_cases_stand_in_a_table_and_nothing_is_written() {
     let lines: Vec<Vec<&str>> = said.lines().map(|line| line.split_whitespace().collect()).collect();
     let line = |name: &str| lines.iter().find(|line| line.first() == Some(&name) && line.len() > 8).unwrap();
     assert!(line("today").contains(&"1–2") && line("today").contains(&"g5.xlarge"), "{said}");
-    // what a case says holds instead of what is set in all
+    // The settings of a scenario override the common settings.
     assert!(line("a").contains(&"g6.xlarge") && line("a").contains(&"2"), "{said}");
     assert!(line("b").contains(&"p5.48xlarge") && line("b").contains(&"1"), "{said}");
     assert_eq!(fs::read_to_string(place.directory().join("main.tf")).unwrap(), POOL);

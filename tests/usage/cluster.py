@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes what Prometheus would have scraped in a made-up cluster, as OpenMetrics for `promtool tsdb create-blocks-from`.
+"""Writes the metrics of a simulated cluster as OpenMetrics, for `promtool tsdb create-blocks-from`.
 
     cluster.py DIRECTORY [--nodes 4] [--days 14] [--to 2026-11-22] [--step 300] [--exporter 4.5|4.8|4.9] [--exported] [--twice]
 

@@ -1,16 +1,16 @@
-//! What the objects of Flux and Argo CD name, before anything is rendered.
+//! Finds what Flux and Argo CD objects deploy, before anything is rendered.
 
 use super::row;
 use crate::kubernetes::render::Deployers;
 use crate::languages::yaml::{self, Node};
 use crate::source::{Sources, join, normalize};
 
-/// Words of which one is in the text of each object that may release a chart.
+/// Strings of which one is in every object that may release a chart.
 const RELEASING: [&str; 2] = ["HelmRelease", "argoproj.io"];
-/// One of these is in the text of each object that deploys a directory.
+/// Strings of which one is in every object that deploys a directory.
 const DEPLOYING: [&str; 2] = ["toolkit.fluxcd.io", "argoproj.io"];
 
-/// What the objects in some files deploy.
+/// Returns what the objects in these files deploy.
 pub(in crate::kubernetes) fn deployers<'p>(sources: &Sources, paths: impl Iterator<Item = &'p str>) -> Deployers {
     let mut all = Deployers::default();
     for path in paths {

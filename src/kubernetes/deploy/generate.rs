@@ -1,4 +1,4 @@
-//! Objects made of a template, one for each member that a generator finds.
+//! Generates objects from a template, one for each member that a generator finds.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::source::{Sources, Span, static_regex};
 
 const DEEPEST: usize = 64;
 
-/// Puts the objects that generators make beside those that are written; returns the directories that generators exclude.
+/// Adds the generated objects to the written ones, and returns the directories that generators exclude.
 pub(super) fn apply(sources: &Sources, paths: &[String], parsed: &mut [Parsed]) -> BTreeSet<String> {
     let mut finder = Finder::new(sources, paths);
     for file in parsed.iter_mut() {
@@ -31,7 +31,7 @@ pub(super) fn apply(sources: &Sources, paths: &[String], parsed: &mut [Parsed]) 
     finder.excluded
 }
 
-/// `None` where something else than the text of this tree says how many there are.
+/// Returns the objects; `None` if something outside this tree determines their number.
 fn objects(finder: &mut Finder<'_>, root: &Node, generates: &Generates) -> Option<Vec<Node>> {
     let template = generates.template.first(root).filter(|_| generates.unless.first(root).is_none())?;
     let is_go = generates.go.first(root).and_then(Node::flag) == Some(true);
@@ -46,7 +46,7 @@ fn objects(finder: &mut Finder<'_>, root: &Node, generates: &Generates) -> Optio
     Some(members.iter().map(|member| framed(root, &filled(template, member, 0), generates)).collect())
 }
 
-/// The object that a template with a member filled in is.
+/// Returns the object for a template with the values of a member filled in.
 fn framed(root: &Node, template: &Node, generates: &Generates) -> Node {
     let head = root.entries().first();
     let span = head.map_or(root.span, |entry| entry.key_span);
@@ -62,7 +62,7 @@ pub(super) fn filled(node: &Node, member: &Node, depth: usize) -> Node {
     }
     match &node.data {
         NodeData::Scalar { text, plain } => match fill(text, member) {
-            // What a member says and nothing else stands where the member says it.
+            // A value that comes only from the member has the member's position.
             Some((text, at)) => Node::scalar(at.unwrap_or(node.span), text, *plain),
             None => node.clone(),
         },
@@ -74,8 +74,8 @@ pub(super) fn filled(node: &Node, member: &Node, depth: usize) -> Node {
     }
 }
 
-/// `{{name}}`, `{{values.name}}`, `{{ .name | default 1 }}`; what the member does not say stays as it is written. With the
-/// place of the only thing that was filled in, where nothing stands beside it.
+/// Fills in `{{name}}`, `{{values.name}}`, `{{ .name | default 1 }}`. Unknown names stay unchanged. If one name is the
+/// whole string, returns the position of its value, too.
 fn fill(text: &str, member: &Node) -> Option<(Arc<str>, Option<Span>)> {
     if !text.contains("{{") {
         return None;
@@ -96,7 +96,7 @@ fn fill(text: &str, member: &Node) -> Option<(Arc<str>, Option<Span>)> {
 }
 
 fn meaning(inside: &str, member: &Node, scope: &TemplateScope) -> HoleMeaning {
-    // `{{path.basename}}` is a key of its own.
+    // `{{path.basename}}` is a separate key.
     if let Some(own) = member.get(inside).filter(|own| own.text().is_some()) {
         return HoleMeaning::Node(own.clone());
     }

@@ -1,5 +1,5 @@
-//! What a generator of objects finds: the members of lists in its text, directories and files of the same tree, and what
-//! is made of several such.
+//! Finds the members of an ApplicationSet generator: list items, directories and files of this tree, and combinations
+//! of generators.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,20 +11,20 @@ use crate::kubernetes::rows::table::Generates;
 use crate::languages::yaml::{self, Node, NodeEntry};
 use crate::source::{Sources, Span};
 
-/// More members than these are a list that nobody wrote.
+/// The limit on members. Lists that people write are shorter.
 pub(super) const MOST: usize = 200;
-/// Patterns that one tree is looked through for, file by file.
+/// The limit on files that all patterns of one tree are matched with.
 const MOST_LOOKED: usize = 4_000_000;
-/// Products of products.
+/// The maximum depth of nested generators.
 const DEEPEST: usize = 4;
 
-/// The tree that generators look through.
+/// The tree that generators search.
 pub(super) struct Finder<'a> {
     sources: &'a Sources,
     paths: &'a [String],
-    /// All directories above these files, once a generator asks for them.
+    /// All directories above these files, computed when a generator requests them.
     directories: Option<BTreeSet<&'a str>>,
-    /// Those that a generator finds and excludes.
+    /// Directories that a generator finds and excludes.
     pub(super) excluded: BTreeSet<String>,
     looked: usize,
 }
@@ -34,7 +34,7 @@ impl<'a> Finder<'a> {
         Finder { sources, paths, directories: None, excluded: BTreeSet::new(), looked: 0 }
     }
 
-    /// The members of one generator; nothing where something else than this tree says which there are.
+    /// Returns the members of one generator; `None` if something outside this tree determines them.
     pub(super) fn members(&mut self, generator: &Node, generates: &Generates, is_go: bool) -> Option<Vec<Node>> {
         self.members_of(generator, generates, is_go, 0)
     }
@@ -42,7 +42,7 @@ impl<'a> Finder<'a> {
     fn members_of(&mut self, generator: &Node, generates: &Generates, is_go: bool, depth: usize) -> Option<Vec<Node>> {
         let [only] = generator.entries() else { return None };
         let frame = Node::map(generator.span, [only.clone()]);
-        // Nothing but what is read may say anything.
+        // The generator may only use fields that gpulint reads.
         let known = |paths: &[&ManifestPath]| {
             let keys: Vec<&str> = paths.iter().filter_map(|path| path.last_key()).collect();
             let is_known =
@@ -84,7 +84,7 @@ impl<'a> Finder<'a> {
         Some(all)
     }
 
-    /// Those of the first generator, with what the others say of the same.
+    /// Returns the members of the first generator, merged with the matching members of the others.
     fn merged(
         &mut self,
         all: &Node,
@@ -113,7 +113,8 @@ impl<'a> Finder<'a> {
         Some(members)
     }
 
-    /// The directories that patterns name; nothing where there is none, as then they speak of another tree.
+    /// Returns the directories that match the patterns; `None` if none match, because the patterns then refer to
+    /// another repository.
     fn directories_of(&mut self, patterns: &Node) -> Option<BTreeSet<String>> {
         let paths = self.paths;
         let all = self.directories.get_or_insert_with(|| {
@@ -156,12 +157,12 @@ impl<'a> Finder<'a> {
     }
 }
 
-/// The directories above a path.
+/// Returns the directories above a path.
 fn above(path: &str) -> impl Iterator<Item = &str> {
     path.match_indices('/').filter_map(|(at, _)| path.get(..at))
 }
 
-/// What fits a pattern and none that takes something out, and what such a pattern takes out.
+/// Returns the paths that match a pattern and no excluding pattern, and the excluded paths.
 fn chosen<'p>(
     patterns: &Node,
     all: impl Iterator<Item = &'p str>,
@@ -170,7 +171,7 @@ fn chosen<'p>(
     let (mut wanted, mut unwanted) = (Vec::new(), Vec::new());
     for pattern in patterns.items() {
         let text = pattern.text_at("path")?.trim_start_matches("./").trim_matches('/');
-        // A star goes on past a stroke where files are looked for.
+        // In patterns for files, a star also matches a slash.
         let glob = if strict { GlobBuilder::new(text).literal_separator(true).build() } else { Glob::new(text) };
         let is_out = pattern.get("exclude").and_then(Node::flag) == Some(true);
         if is_out { &mut unwanted } else { &mut wanted }.push(glob.ok()?.compile_matcher());
@@ -181,7 +182,7 @@ fn chosen<'p>(
     (!found.is_empty()).then_some((found, excluded))
 }
 
-/// What a generator says of a directory, or of a file with what that says itself.
+/// Returns the member for a directory, or for a file with its content.
 fn member(at: Span, path: &str, said: Option<&Node>, is_go: bool) -> Node {
     let text = |text: &str| Node::scalar(at, text, false);
     let entry = |key: &str, value: Node| NodeEntry { key: key.into(), key_span: at, value };
@@ -214,7 +215,7 @@ fn member(at: Span, path: &str, said: Option<&Node>, is_go: bool) -> Node {
     Node::map(at, entries)
 }
 
-/// As the name of an object may be written.
+/// Converts a string to a valid object name.
 fn normalized(name: &str) -> String {
     const LONGEST: usize = 253;
     let name: String = name.to_lowercase();
@@ -223,7 +224,7 @@ fn normalized(name: &str) -> String {
     name.trim_matches(['-', '.']).to_owned()
 }
 
-/// Members with what is added to each of them.
+/// Adds the generator's `values` to each member.
 fn added(members: Vec<Node>, values: Option<&Node>) -> Vec<Node> {
     let Some(values) = values else { return members };
     let entry =
@@ -231,7 +232,7 @@ fn added(members: Vec<Node>, values: Option<&Node>) -> Vec<Node> {
     members.into_iter().map(|it| Node::map(it.span, it.entries().iter().cloned().chain([entry(&it)]))).collect()
 }
 
-/// A member with what another one says over it.
+/// Merges one member over another.
 fn over(below: &Node, above: &Node) -> Node {
     let kept =
         below.entries().iter().filter(|it| above.get(&it.key).is_none_or(|other| other.is_map() && it.value.is_map()));

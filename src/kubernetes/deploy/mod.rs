@@ -1,5 +1,5 @@
-//! What deployment tools make of the files of a tree before a cluster sees them: objects made of lists, variables filled
-//! in, charts with the values of a release. Each takes the place of the text that it is made of.
+//! Applies deployment tools to the files of a tree: generates objects from lists, fills in variables, and renders
+//! charts with the values of each release. Each result replaces its source.
 
 mod deployers;
 mod generate;
@@ -24,14 +24,15 @@ use super::pods::workload::identify;
 use super::relations::chart::Used;
 use super::rows::table::KindRow;
 
-/// Files beyond these are read as they stand: a tree of many releases of large charts must not take all memory.
+/// The limit on generated files, to bound memory for trees with many releases of large charts. Files beyond it are read
+/// as written.
 const MOST: usize = 4_000;
 
 pub(super) use deployers::deployers;
 pub(super) use not_applied::NotApplied;
 
-/// Puts what deployment tools make beside the files that were read; returns the files of values that releases use, the files
-/// that no Application takes, and what has to be said.
+/// Adds the results of deployment tools to the parsed files. Returns the values files of releases, the files that no
+/// Application includes, and the diagnostics.
 pub(super) fn apply(
     sources: &Sources,
     paths: &[String],
@@ -51,15 +52,15 @@ pub(super) fn apply(
     (used, not_applied, skipped)
 }
 
-/// What is made of documents of files.
+/// The files that were generated from documents.
 #[derive(Default)]
 struct Made {
     files: Vec<Parsed>,
-    /// The documents that it stands for: a file and the number of a document in it.
+    /// The documents that are replaced: a file, and the number of the document.
     instead: Vec<(usize, usize)>,
-    /// What has to be said of it.
+    /// The skipped entries.
     skipped: Vec<Skipped>,
-    /// Files of which not all was made.
+    /// Files whose results are incomplete because of the limit.
     too_much: BTreeSet<usize>,
 }
 
@@ -72,19 +73,19 @@ fn add(parsed: &mut Vec<Parsed>, made: Made) {
     for place in made.too_much {
         if let Some(file) = parsed.get_mut(place) {
             let path = file.file.path.to_string();
-            let reason = "it makes more than is read: the rest counts as it is written";
+            let reason = "this object generates more objects than gpulint reads: the others count as written";
             file.skipped.get_or_insert(Skipped::new(SkipKind::Limit, path, reason));
         }
     }
     parsed.extend(made.files);
 }
 
-/// All objects that are read, by name.
+/// Returns all objects, indexed by name.
 fn index(parsed: &[Parsed]) -> ObjectIndex<'_> {
     ObjectIndex::new(parsed.iter().map(|it| (it.file.id, it.place().clone(), it.roots().collect())))
 }
 
-/// The row of an object that says what it is, or of one that looks like it.
+/// Returns an object with its definition, by its kind or by its shape.
 fn row(root: &Node) -> Option<(Object<'_>, &'static KindRow)> {
     let (object, row) = identify(root)?;
     Some((object, row?))

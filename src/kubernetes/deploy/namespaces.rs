@@ -1,4 +1,4 @@
-//! Folders that several objects of Flux or Argo CD deploy into different namespaces: each namespace has objects of its own.
+//! Handles folders that Flux or Argo CD objects deploy into several namespaces. Each namespace has its own objects.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -15,9 +15,9 @@ use crate::source::{Sources, is_below, normalize, parent};
 struct Deployment {
     place: Arc<str>,
     namespace: Option<Node>,
-    /// Flux moves all objects into the namespace; Argo CD those that name none.
+    /// Flux moves all objects into the namespace. Argo CD moves only objects without a namespace.
     moves_all: bool,
-    /// The files of all folders below belong to it.
+    /// The files of all subfolders belong to it.
     is_deep: bool,
     chosen: Option<Chosen>,
 }
@@ -54,7 +54,7 @@ pub(super) fn made(sources: &Sources, parsed: &[Parsed]) -> Made {
     made
 }
 
-/// The folders that objects deploy into more than one namespace.
+/// Returns the folders that are deployed into more than one namespace.
 fn folders(sources: &Sources, parsed: &[Parsed]) -> BTreeMap<String, Vec<Deployment>> {
     let mut folders: BTreeMap<String, Vec<Deployment>> = BTreeMap::new();
     for file in parsed {
@@ -119,7 +119,7 @@ fn deploys(root: &Node) -> bool {
     row(root).is_some_and(|(_, row)| row.substitutes.is_some() || row.values.iter().any(|it| it.include.is_some()))
 }
 
-/// An object in each namespace that something deploys it into, with the place of the first one that does.
+/// Returns a copy of an object for each target namespace, with the place of the first object that deploys it.
 fn copies(root: &Node, all: &[&Deployment]) -> Vec<(Node, Arc<str>)> {
     let own = root.at("metadata.namespace");
     let mut copies: BTreeMap<Option<Arc<str>>, (Node, Arc<str>)> = BTreeMap::new();
@@ -131,7 +131,7 @@ fn copies(root: &Node, all: &[&Deployment]) -> Vec<(Node, Arc<str>)> {
     copies.into_values().collect()
 }
 
-/// An object in a namespace.
+/// Returns an object in another namespace.
 pub(super) fn in_namespace(root: &Node, namespace: &Node) -> Node {
     const METADATA: &str = "metadata";
     let is_there = root.get(METADATA).is_some_and(Node::is_map);

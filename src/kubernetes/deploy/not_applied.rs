@@ -1,4 +1,4 @@
-//! Files of folders that Argo CD deploys which no Application takes: an Application names other files of its folder, or an
+//! Finds files in folders of Argo CD that no Application includes: the Application names other files, or an
 //! ApplicationSet excludes the folder.
 
 use std::collections::{BTreeSet, HashMap};
@@ -12,21 +12,21 @@ use crate::kubernetes::rows::table::Layers;
 use crate::languages::yaml::Node;
 use crate::source::{Sources, is_below, normalize, parent};
 
-/// What the Applications of a tree leave out.
+/// The files that the Applications of a tree leave out.
 #[derive(Default)]
 pub(in crate::kubernetes) struct NotApplied {
-    /// Folders whose files an Application takes as they are.
+    /// Folders whose files an Application deploys as they are.
     folders: HashMap<String, Vec<TakenFolder>>,
     /// Directories that an ApplicationSet excludes.
     excluded: BTreeSet<String>,
     /// Directories that an object deploys.
     deployed: BTreeSet<String>,
-    /// Directories that Flux takes with all files below.
+    /// Directories that Flux deploys with all subdirectories.
     taken: BTreeSet<String>,
 }
 
 struct TakenFolder {
-    /// Nothing if it takes all files.
+    /// `None` if all files are included.
     chosen: Option<Chosen>,
     recurses: bool,
 }
@@ -55,7 +55,7 @@ impl NotApplied {
         self.deployed.insert(directory);
     }
 
-    /// Whether a file is left out: who deploys its folder does not deploy the file.
+    /// Returns whether a file is left out when its folder is deployed.
     pub(in crate::kubernetes) fn has(&self, path: &str) -> bool {
         if self.folders.is_empty() && self.excluded.is_empty() || above(path).any(|it| self.taken.contains(it)) {
             return false;
@@ -76,7 +76,7 @@ impl NotApplied {
         is_beside || self.excludes(parent(path))
     }
 
-    /// Whether a directory is in one that an ApplicationSet excludes, and no object deploys it.
+    /// Returns whether an ApplicationSet excludes the directory or a parent, and no object deploys it.
     pub(in crate::kubernetes) fn excludes(&self, directory: &str) -> bool {
         let around = |it: &str| directory == it || is_below(directory, it);
         let Some(excluded) = self.excluded.iter().find(|it| around(it)) else { return false };
@@ -85,7 +85,7 @@ impl NotApplied {
     }
 }
 
-/// The directories above a path, the root too.
+/// Returns the directories above a path, including the root.
 fn above(path: &str) -> impl Iterator<Item = &str> {
     [""].into_iter().chain(path.match_indices('/').filter_map(|(at, _)| path.get(..at)))
 }

@@ -1,4 +1,4 @@
-//! Charts of the tree with the values of each release that an object makes of them.
+//! Renders charts of the tree with the values of each release that an object defines.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -51,21 +51,21 @@ struct Releases<'a, 't> {
     index: &'a ObjectIndex<'t>,
     /// Directories of charts, with their templates.
     charts: BTreeMap<String, Vec<&'a String>>,
-    /// Those that something releases which is no example.
+    /// Charts with a release that is not an example.
     deployed: BTreeSet<String>,
-    /// Those of them before releases that only try a chart out.
+    /// The released charts, before releases that only try out a chart are added.
     before: BTreeSet<String>,
-    /// The charts themselves, or why they cannot be loaded.
+    /// The loaded charts, or the reasons why they cannot be loaded.
     loaded: BTreeMap<String, Result<Chart, String>>,
-    /// The values that they have themselves.
+    /// The default values of the charts.
     own: BTreeMap<String, Option<Node>>,
-    /// Entries of values that may still be laid over each other.
+    /// The number of values that may still be merged.
     left: u64,
     made: Made,
     used: &'a mut Used,
 }
 
-/// Entries of values that all releases together may lay over each other.
+/// The limit on values that all releases together may merge.
 const MOST_ENTRIES: u64 = 20_000_000;
 
 impl<'a, 't> Releases<'a, 't> {
@@ -80,7 +80,7 @@ impl<'a, 't> Releases<'a, 't> {
         Releases { sources, paths, cluster, index, charts, deployed, before, loaded, own, left, made, used }
     }
 
-    /// Whether it was still read.
+    /// Adds the releases of an object; returns whether the limit was not reached.
     fn find_in(&mut self, file: &Parsed, object: &Object<'_>, row: &KindRow, tries: bool) -> bool {
         for layers in row.values.iter().filter(|layers| layers.chart.is_some() && layers.tries == tries) {
             let rests = row.suspended.as_ref().and_then(|path| path.first(object.root)?.flag()) == Some(true);
@@ -102,7 +102,7 @@ impl<'a, 't> Releases<'a, 't> {
         true
     }
 
-    /// Its chart is for this release, which is off: it does not run by its own values either.
+    /// Marks the chart of a disabled release, so that it is not deployed with its default values either.
     fn keep_off(&mut self, file: &Parsed, layers: &Layers, at: &Node) {
         let directory = layers::directory(layers, at, self.sources).filter(|it| chart::is_at(self.sources, it));
         let Some(directory) = directory.filter(|it| !layers.tries && !shows(file.place(), it)) else { return };
@@ -169,7 +169,7 @@ impl<'a, 't> Releases<'a, 't> {
         self.uses(files, &readers);
     }
 
-    /// What a file makes belongs where that file belongs.
+    /// Adds a generated file, which belongs to the deployment of its source.
     fn add(&mut self, own: File, by: &Parsed) {
         let embedded = by.file.embedded;
         let own = File { embedded, carrier: embedded.then_some(by.file.id), ..own };
@@ -188,7 +188,7 @@ impl<'a, 't> Releases<'a, 't> {
     }
 }
 
-/// What the release of an object is called.
+/// Returns the name of an object's release.
 fn release_name(object: &Object<'_>, layers: &Layers, at: &Node) -> Option<Arc<str>> {
     let said = layers.name.0.iter().find_map(|path| path.first(at)?.text().cloned());
     said.or_else(|| {
@@ -198,14 +198,15 @@ fn release_name(object: &Object<'_>, layers: &Layers, at: &Node) -> Option<Arc<s
     })
 }
 
-/// Values that a release takes and that nobody here has.
+/// Returns the skipped entry for a values file that is not in this repository.
 fn without(sources: &Sources, object: &Object<'_>, (name, at): &(Arc<str>, Span)) -> Skipped {
-    let reason = format!("{} is rendered without `{name}`, a file of values that is not at hand", object.address());
+    let reason =
+        format!("{} is rendered without its values file `{name}`, which is not in this repository", object.address());
     let path = sources.path(sources.origin(*at).file);
     Skipped::new(SkipKind::MissingValues, path, render::in_one_line(&reason))
 }
 
-/// A release below a folder of examples that its chart does not stand in shows the chart, and says nothing of others.
+/// A release in an examples folder demonstrates a chart from another place, and does not affect other releases.
 fn shows(release: &str, chart: &str) -> bool {
     let folders = parent(release).split('/').zip(chart.split('/').map(Some).chain(std::iter::repeat(None)));
     let own = folders.skip_while(|(folder, of_chart)| Some(*folder) == *of_chart);
@@ -220,7 +221,7 @@ fn templates<'p>(paths: &'p [String], directory: &str) -> Vec<&'p String> {
     all
 }
 
-/// A chart that is released has the values of its releases, and not only its own.
+/// Returns the documents that releases replace. A released chart uses the values of its releases, not only its own.
 fn replaced(sources: &Sources, parsed: &[Parsed], charts: &BTreeMap<String, Vec<&String>>) -> Vec<(usize, usize)> {
     let is_released = |file: &File| match &file.rendered {
         Some(trail) => trail.by == Renderer::Helm && charts.contains_key(parent(&sources.path(trail.head.file))),

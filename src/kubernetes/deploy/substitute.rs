@@ -1,4 +1,4 @@
-//! Variables that an object fills into the files of a directory: `${name}`, `${name:=default}`.
+//! Fills variables into the files of a directory, as Flux objects request: `${name}`, `${name:=default}`.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -16,24 +16,24 @@ use crate::kubernetes::render;
 use crate::kubernetes::rows::table::Substitutes;
 
 const DEEPEST: usize = 64;
-/// Files of all kustomizations that are looked through for what they take in.
+/// The limit on files of all kustomizations that are searched for included files.
 const MOST_FILES: usize = 1_000_000;
-/// The annotation and label by which a document wants to be left alone.
+/// The annotation and label that exclude a document from substitution.
 const ALONE: [&str; 2] = ["labels", "annotations"];
 
 type Variables = BTreeMap<Arc<str>, Node>;
-/// A variable and what it is.
+/// A variable with its value.
 type LabelMeaning = (Arc<str>, Option<Arc<str>>);
 
-/// One object that fills variables in.
+/// One object that fills in variables.
 struct Filler {
     path: Arc<str>,
     variables: Variables,
-    /// The namespace in which all objects are.
+    /// The namespace of all objects.
     namespace: Option<Node>,
-    /// All that it takes variables from is in this tree.
+    /// All sources of its variables are in this tree.
     is_whole: bool,
-    /// The directory whose files it fills them into.
+    /// The directory whose files it fills in.
     directory: String,
 }
 
@@ -49,7 +49,8 @@ pub(super) fn made(sources: &Sources, parsed: &[Parsed]) -> Made {
     }
     let mut owners = Owners::new(sources, &fillers);
     for (at, file) in parsed.iter().enumerate().filter(|(_, file)| open(file)) {
-        // What two of them fill in alike is one thing that is deployed twice, as are all files without variables.
+        // Two fillers with equal variables deploy the same objects twice, and so do two fillers of files without
+        // variables.
         let mut seen: BTreeSet<(Option<&Arc<str>>, Vec<LabelMeaning>)> = BTreeSet::new();
         let directories = owners.of(&file.file.path);
         for filler in fillers.iter().filter(|filler| directories.contains(filler.directory.as_str())) {
@@ -91,7 +92,7 @@ fn fillers(parsed: &[Parsed]) -> Vec<Filler> {
     found.into_iter().filter_map(filler).collect()
 }
 
-/// What it fills in; `None` where it fills in nothing at all.
+/// Returns the variables of the object; `None` if it has none.
 fn variables(root: &Node, words: &Substitutes, index: &ObjectIndex<'_>) -> Option<(Variables, bool)> {
     let own = words.values.first(root);
     let from = words.from.first(root);
@@ -113,15 +114,16 @@ fn variables(root: &Node, words: &Substitutes, index: &ObjectIndex<'_>) -> Optio
     Some((variables, is_whole))
 }
 
-/// Which directories that fillers build take in a file.
+/// The directories that include a file, among those that fillers build.
 struct Owners<'f, 's> {
     sources: &'s Sources,
     directories: BTreeSet<&'f str>,
-    /// The directories of kustomizations, with their files; nothing for other directories.
+    /// The directories of kustomizations, with their files; `None` for other directories.
     kustomizations: HashMap<String, Option<BTreeSet<String>>>,
-    /// The directories that take in a file of some kustomization elsewhere.
+    /// The directories that include a file of a kustomization in another place.
     by_file: HashMap<String, BTreeSet<&'f str>>,
-    /// For each directory those around it whose filler also deploys its filler: parents leave the files to their children.
+    /// For each directory, the parent directories whose filler also deploys this directory's filler. Parents leave
+    /// these files to the child.
     parents: HashMap<&'f str, BTreeSet<&'f str>>,
     left: usize,
 }
@@ -147,19 +149,19 @@ impl<'f, 's> Owners<'f, 's> {
         owners
     }
 
-    /// The directories whose fillers own a file.
+    /// Returns the directories whose fillers own a file.
     fn of(&mut self, path: &str) -> BTreeSet<&'f str> {
         let all = self.taking(path);
         let parents: BTreeSet<&str> = all.iter().filter_map(|it| self.parents.get(it)).flatten().copied().collect();
         all.difference(&parents).copied().collect()
     }
 
-    /// The directories that take in a file.
+    /// Returns the directories that include a file.
     fn taking(&mut self, path: &str) -> BTreeSet<&'f str> {
         let mut found = self.by_file.get(path).cloned().unwrap_or_default();
         let ends = path.match_indices('/').map(|(end, _)| end);
         let above: Vec<&str> = [""].into_iter().chain(ends.filter_map(|end| path.get(..end))).collect();
-        // From the file up: the outermost kustomization below a directory without one decides for it.
+        // Searches upwards from the file: the outermost kustomization below a directory without one decides.
         let mut is_taken = true;
         for folder in above.into_iter().rev() {
             if let Some(files) = self.kustomization(folder) {
@@ -171,7 +173,7 @@ impl<'f, 's> Owners<'f, 's> {
         found
     }
 
-    /// The files of the kustomization of a directory, if it has one.
+    /// Returns the files of a directory's kustomization, if it has one.
     fn kustomization(&mut self, directory: &str) -> Option<&BTreeSet<String>> {
         if !self.kustomizations.contains_key(directory) {
             let files = if self.left > 0 { render::files_of(self.sources, directory) } else { None };
@@ -190,7 +192,7 @@ impl Filler {
         match &node.data {
             NodeData::Scalar { text, plain } if text.contains("${") => {
                 let (text, span) = self.text(text, node.span);
-                // A quoted variable stays text; numbers are read of text, too.
+                // A quoted variable stays a string. Numbers are parsed from strings, too.
                 Node::scalar(span, text, *plain)
             }
             NodeData::Scalar { .. } => node.clone(),
@@ -202,7 +204,8 @@ impl Filler {
         }
     }
 
-    /// The text with what is known filled in, and the place to look at: that of the value, where it is all of the text.
+    /// Returns the string with known variables filled in. If one variable is the whole string, returns the position of
+    /// its value.
     fn text(&self, text: &str, span: Span) -> (Arc<str>, Span) {
         let mut place = span;
         let filled = VARIABLE.replace_all(text, |found: &regex::Captures<'_>| {
@@ -216,7 +219,7 @@ impl Filler {
                     value.to_string()
                 }
                 (None, Some(default)) if self.is_whole => default.as_str().to_owned(),
-                // Something that is not in this tree may set it: then its default says nothing.
+                // A source outside this tree may set the variable, so its default does not apply.
                 (None, Some(_)) => {
                     found.get(1).map_or_else(|| whole.to_owned(), |name| format!("${{{}}}", name.as_str()))
                 }

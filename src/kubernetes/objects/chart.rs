@@ -1,18 +1,18 @@
-//! Charts: which files are values, and which template belongs to which of them.
+//! Finds the values files of charts, and the chart of each template.
 
 use std::collections::BTreeSet;
 
 use crate::languages::yaml::{self, Node};
 use crate::source::{Sources, join, parent};
 
-/// What values are called that no template is known for.
+/// The kind that reports use for values without a known template.
 pub(in crate::kubernetes) const VALUES: &str = "Values";
-pub(in crate::kubernetes) const VALUES_ALONE: &str = "values of a chart, read without their templates";
+pub(in crate::kubernetes) const VALUES_ALONE: &str = "chart values, read without their templates";
 
-/// Directories between a chart and its templates are few.
+/// The maximum number of directories between a chart and its templates.
 const FARTHEST: usize = 8;
 
-/// The directory of the chart whose template a file is.
+/// Returns the directory of the chart that contains a template.
 pub(in crate::kubernetes) fn of_template<'p>(sources: &Sources, path: &'p str) -> Option<&'p str> {
     if !path.contains("templates/") {
         return None;
@@ -20,7 +20,7 @@ pub(in crate::kubernetes) fn of_template<'p>(sources: &Sources, path: &'p str) -
     nearest(sources, path)
 }
 
-/// The nearest directory above a file that is a chart.
+/// Returns the nearest directory above a file that is a chart.
 pub(in crate::kubernetes) fn nearest<'p>(sources: &Sources, path: &'p str) -> Option<&'p str> {
     let mut directory = parent(path);
     for _ in 0..FARTHEST {
@@ -36,7 +36,7 @@ pub(in crate::kubernetes) fn nearest<'p>(sources: &Sources, path: &'p str) -> Op
     None
 }
 
-/// A file of values rather than of objects: by its name.
+/// Returns whether the name of a file is that of a values file.
 pub(in crate::kubernetes) fn is_values(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path).to_ascii_lowercase();
     let Some(stem) = [".yaml", ".yml", ".yaml.gotmpl", ".yaml.tpl", ".yaml.tmpl", ".yaml.tftpl"]
@@ -48,14 +48,14 @@ pub(in crate::kubernetes) fn is_values(path: &str) -> bool {
     stem.split(['-', '_', '.']).any(|word| word == "values" || word == "value")
 }
 
-/// The values that a chart has by default.
+/// Returns the default values of a chart.
 pub(in crate::kubernetes) fn values(sources: &Sources, directory: &str) -> Option<Node> {
     let file = sources.open(&join(directory, "values.yaml")?).ok()?;
     let stream = yaml::read(file, &sources.text(file));
     stream.documents.into_iter().next().map(|document| document.root)
 }
 
-/// The templates of the charts whose values may ask for accelerators.
+/// Returns the templates of the charts whose values may request accelerators.
 pub(in crate::kubernetes) fn templates<'p>(asking: &[&'p String], paths: &[&'p String]) -> BTreeSet<&'p String> {
     let charts: BTreeSet<&str> = asking.iter().filter(|path| is_values(path)).map(|path| parent(path)).collect();
     let of_such =
@@ -63,7 +63,7 @@ pub(in crate::kubernetes) fn templates<'p>(asking: &[&'p String], paths: &[&'p S
     paths.iter().copied().filter(|path| of_such(path)).collect()
 }
 
-/// A directory holds a chart.
+/// Returns whether a directory is a chart.
 pub(in crate::kubernetes) fn is_at(sources: &Sources, directory: &str) -> bool {
     join(directory, "Chart.yaml").is_some_and(|path| sources.tree().read(&path).is_ok())
 }

@@ -1,5 +1,5 @@
-//! Objects that other objects name: templates, claims, configuration maps. Of several with one name, the nearest in the
-//! tree is meant.
+//! Finds objects that other objects name: templates, claims, ConfigMaps. If several have the same name, the nearest in
+//! the tree is used.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -10,7 +10,7 @@ use crate::source::{FileId, Sources, Span, file_name, normalize, parent};
 use super::object::Object;
 use crate::kubernetes::rows::table::{KINDS, KindRow};
 
-/// Kinds of which others take something, beside those that rows borrow from.
+/// Kinds that other objects take values from, in addition to those with `borrows` definitions.
 const JOINED: [&str; 10] = [
     "resource.k8s.io/ResourceClaim",
     "resource.k8s.io/ResourceClaimTemplate",
@@ -24,10 +24,10 @@ const JOINED: [&str; 10] = [
     "storage.k8s.io/StorageClass",
 ];
 
-/// Names with holes that are remembered.
+/// The limit on names with placeholders that are indexed.
 const MOST_OPEN: usize = 1_000;
 
-/// Where a name is used.
+/// The place in which a name is used.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::kubernetes) struct NamePlace {
     file: FileId,
@@ -43,14 +43,14 @@ impl NamePlace {
 pub(in crate::kubernetes) struct ObjectIndex<'t> {
     paths: HashMap<FileId, Arc<str>>,
     objects: HashMap<(String, Arc<str>), Vec<Object<'t>>>,
-    /// Those of whose name a part is filled in elsewhere.
+    /// Objects whose name contains a placeholder.
     open: Vec<(String, Arc<str>, Object<'t>)>,
-    /// Files of values, which many may name.
+    /// Values files, which several objects may name.
     values: Mutex<HashMap<FileId, Option<Node>>>,
     tree: Option<TreeFiles<'t>>,
 }
 
-/// All files of the tree, by their names once somebody asks for one.
+/// All files of the tree by name, indexed on the first request.
 struct TreeFiles<'t> {
     sources: &'t Sources,
     paths: &'t [String],
@@ -58,7 +58,7 @@ struct TreeFiles<'t> {
 }
 
 impl<'t> ObjectIndex<'t> {
-    /// Objects of several files; the order of files decides between equals.
+    /// Indexes objects of several files. The order of files decides between equal matches.
     pub(in crate::kubernetes) fn new(files: impl IntoIterator<Item = (FileId, Arc<str>, Vec<&'t Node>)>) -> Self {
         let mut index = ObjectIndex::default();
         for (file, path, roots) in files {
@@ -70,7 +70,7 @@ impl<'t> ObjectIndex<'t> {
         index
     }
 
-    /// The same with the files of the tree, which commands may name.
+    /// Adds the files of the tree, which commands may name.
     #[must_use]
     pub(in crate::kubernetes) fn with_tree(mut self, sources: &'t Sources, paths: &'t [String]) -> Self {
         self.tree = Some(TreeFiles { sources, paths, by_name: OnceLock::new() });
@@ -81,14 +81,14 @@ impl<'t> ObjectIndex<'t> {
         self.tree.as_ref().map(|tree| tree.sources)
     }
 
-    /// The one file of the tree whose path ends like this one of a container.
+    /// Returns the only file in the tree whose path ends like this path of a container.
     pub(in crate::kubernetes) fn file(&self, path: &str) -> Option<FileId> {
         let tree = self.tree.as_ref()?;
         tree.sources.open(tree.ending_like(path)?).ok()
     }
 
-    /// The files of this name in the folders of the one folder that is called as a path of a container ends; none where there
-    /// are several such folders, or more files than this.
+    /// Returns the files with this name in the only folder whose path ends like this path of a container; empty if
+    /// there are several such folders or too many files.
     pub(in crate::kubernetes) fn files_below(&self, path: &str, name: &str, most: usize) -> Vec<FileId> {
         let Some(tree) = &self.tree else { return Vec::new() };
         let called = file_name(path.trim_end_matches('/'));
@@ -118,7 +118,7 @@ impl<'t> ObjectIndex<'t> {
         }
     }
 
-    /// The object of a kind (`group/Kind`) and name that is nearest to a place.
+    /// Returns the object with a kind (`group/Kind`) and a name that is nearest to a place.
     pub(in crate::kubernetes) fn find(&self, kind: &str, name: &Arc<str>, place: NamePlace) -> Option<&Object<'t>> {
         let all = self.objects.get(&(kind.to_owned(), name.clone()))?;
         let from = self.paths.get(&place.file).map_or("", |path| path);
@@ -126,7 +126,7 @@ impl<'t> ObjectIndex<'t> {
         all.iter().min_by_key(far)
     }
 
-    /// The objects of a kind and name that are nearest to a place: several where they are as near.
+    /// Returns the objects with a kind and a name that are nearest to a place; several if they are equally near.
     pub(in crate::kubernetes) fn nearest(&self, kind: &str, name: &Arc<str>, place: NamePlace) -> Vec<&Object<'t>> {
         let all = self.objects.get(&(kind.to_owned(), name.clone())).map(Vec::as_slice).unwrap_or_default();
         let from = self.paths.get(&place.file).map_or("", |path| path);
@@ -135,7 +135,8 @@ impl<'t> ObjectIndex<'t> {
         all.iter().filter(|object| Some(far(object)) == least).collect()
     }
 
-    /// The nearest object of a kind whose name may become this one: `${APP}-gpu`. Of two that are as near, neither.
+    /// Returns the nearest object of a kind whose name may become this one: `${APP}-gpu`. Returns none if two are
+    /// equally near.
     pub(in crate::kubernetes) fn filled_in(&self, kind: &str, name: &str, place: NamePlace) -> Option<&Object<'t>> {
         let from = self.paths.get(&place.file).map_or("", |path| path);
         let fitting = self.open.iter().filter(|(of, open, _)| of == kind && becomes(open, name));
@@ -149,7 +150,7 @@ impl<'t> ObjectIndex<'t> {
         }
     }
 
-    /// A file of values, read once.
+    /// Returns a values file, read once.
     pub(in crate::kubernetes) fn values(&self, file: FileId, read: impl FnOnce() -> Option<Node>) -> Option<Node> {
         let mut known = self.values.lock().unwrap_or_else(PoisonError::into_inner);
         known.entry(file).or_insert_with(read).clone()
@@ -171,7 +172,8 @@ impl<'t> TreeFiles<'t> {
         })
     }
 
-    /// Of a whole path of a container the beginning may be that of its image; its folder and name must agree.
+    /// Returns the file whose folder and name match the end of a container path. The start of the path may come from
+    /// the image.
     fn ending_like(&self, path: &str) -> Option<&'t str> {
         let is_whole = path.starts_with('/');
         let path = normalize(path)?;
@@ -194,8 +196,8 @@ fn is_joined(kind: &str) -> bool {
     JOINED.contains(&kind) || borrowed.into_iter().any(|name| name == kind)
 }
 
-/// A name with one hole becomes another where something, and not more than a word, fills it. One that is nothing but a hole
-/// becomes anything.
+/// Returns whether a name with one placeholder can become another name if one word replaces the placeholder. A name
+/// that is only a placeholder can become any name.
 fn becomes(open: &str, name: &str) -> bool {
     let Some((before, rest)) = open.split_once("${") else { return false };
     let Some((_, after)) = rest.split_once('}') else { return false };
@@ -204,7 +206,7 @@ fn becomes(open: &str, name: &str) -> bool {
     has_text && filled.is_some_and(|filled| !filled.is_empty())
 }
 
-/// Steps up and down the tree from one file to another.
+/// Returns the number of steps in the tree from one file to another.
 pub(in crate::kubernetes) fn distance(from: &str, to: &str) -> usize {
     if from == to {
         return 0;

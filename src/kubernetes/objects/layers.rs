@@ -1,4 +1,4 @@
-//! The values that an object gives to a chart: layer over layer, as its controller lays them.
+//! Merges the values that an object passes to a chart, in the order of its controller.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -10,26 +10,26 @@ use super::index::{NamePlace, ObjectIndex};
 use crate::kubernetes::rows::table::Layers;
 use crate::kubernetes::text::nested;
 
-/// Nobody nests values deeper.
+/// The maximum depth of values.
 const DEEPEST: usize = 32;
-/// Nor sets more of them one by one.
+/// The limit on single values of `set`.
 const MOST_SET: usize = 500;
-/// Nor names more files of them.
+/// The limit on values files.
 const MOST_FILES: usize = 50;
 
-/// All values that an object gives, and the files that it takes some of them from.
+/// All values that an object passes, with the files that they come from.
 #[derive(Default)]
 pub(in crate::kubernetes) struct Given {
     pub values: Option<Node>,
     pub files: Vec<FileId>,
-    /// Files that it names and that are not at hand.
+    /// Values files that it names and that are not in this repository.
     pub missing: Vec<(Arc<str>, Span)>,
 }
 
 impl Given {
     fn lay_file(&mut self, named: &Node, place: &str, sources: &Sources, index: &ObjectIndex<'_>) {
         let Some(name) = named.text() else { return };
-        // A template of values is none before something fills it in.
+        // A template of a values file has no values before it is rendered.
         match values_file(name, place, sources, index).filter(|_| !name.ends_with(".gotmpl")) {
             Some((file, root)) => {
                 self.files.push(file);
@@ -47,18 +47,18 @@ impl Given {
     }
 }
 
-/// The directory of the tree that the chart of an object is in.
+/// Returns the directory of the tree that contains an object's chart.
 pub(in crate::kubernetes) fn directory(layers: &Layers, at: &Node, sources: &Sources) -> Option<String> {
     let path = layers.chart.as_ref()?.first(at)?.text()?;
     if layers.beside { join(&directory_of(at, sources), path) } else { normalize(path) }
 }
 
-/// The directory of the file in which something stands.
+/// Returns the directory of the file that contains a node.
 fn directory_of(at: &Node, sources: &Sources) -> String {
     parent(&sources.path(sources.origin(at.span).file)).to_owned()
 }
 
-/// How many times values are laid over others.
+/// Returns how many merges of values are necessary.
 pub(in crate::kubernetes) fn laid(layers: &Layers, at: &Node) -> u64 {
     let lists = [&layers.files, &layers.from, &layers.layers, &layers.set]
         .into_iter()
@@ -68,7 +68,7 @@ pub(in crate::kubernetes) fn laid(layers: &Layers, at: &Node) -> u64 {
     all.min(MOST_SET) as u64 + 1
 }
 
-/// Over `below`: the values that the chart itself has.
+/// Merges all values over `below`, the chart's own values.
 pub(in crate::kubernetes) fn given(
     layers: &Layers,
     at: &Node,
@@ -77,7 +77,7 @@ pub(in crate::kubernetes) fn given(
     index: &ObjectIndex<'_>,
 ) -> Given {
     let files = layers.files.as_ref().and_then(|path| path.first(at)).map(Node::items).unwrap_or_default();
-    // Without a chart in this tree these are files of a chart that stands elsewhere.
+    // If the chart is not in this tree, the files are those of a chart in another place.
     let files_replace = layers.files_replace && !files.is_empty() && below.is_some();
     let mut given = Given { values: below.filter(|_| !files_replace), ..Given::default() };
     let place = match directory(layers, at, sources) {
@@ -110,7 +110,7 @@ pub(in crate::kubernetes) fn given(
         let mapped = set.entries().iter().map(|entry| (&entry.key, &entry.value));
         for (name, value) in listed.chain(mapped).take(MOST_SET) {
             let Some(steps) = steps(name) else { continue };
-            // Text that a list gives is read as YAML reads it.
+            // A string from a list is parsed as YAML.
             let value = value.text().map_or_else(|| value.clone(), |text| Node::scalar(value.span, text.clone(), true));
             given.values = Some(put(given.values.as_ref(), &steps, &value));
         }
@@ -118,8 +118,8 @@ pub(in crate::kubernetes) fn given(
     given
 }
 
-/// A file of values that stands in this tree: beside the chart, or in another source that is this repository. It may be
-/// empty.
+/// Returns a values file in this tree: in the chart's directory, or in another source that is this repository. It may
+/// be empty.
 fn values_file(name: &str, chart: &str, sources: &Sources, index: &ObjectIndex<'_>) -> Option<(FileId, Option<Node>)> {
     let path = match name.strip_prefix('$') {
         Some(name) => normalize(name.split_once('/')?.1)?,
@@ -131,7 +131,7 @@ fn values_file(name: &str, chart: &str, sources: &Sources, index: &ObjectIndex<'
     Some((file, index.values(file, read)))
 }
 
-/// Values in a configuration map of the same tree.
+/// Returns the values in a ConfigMap of the same tree.
 fn referred(reference: &Node, sources: &Sources, index: &ObjectIndex<'_>) -> Option<Node> {
     if reference.text_at("kind").is_none_or(|kind| &**kind != "ConfigMap") {
         return None;
@@ -144,7 +144,7 @@ fn referred(reference: &Node, sources: &Sources, index: &ObjectIndex<'_>) -> Opt
     }
 }
 
-/// One mapping over another: what both have is joined where it is mappings, and null takes away.
+/// Merges one mapping over another. Mappings under the same key are merged, and null removes a key.
 pub(in crate::kubernetes) fn over(below: &Node, above: &Node, depth: usize) -> Node {
     if !below.is_map() || !above.is_map() || depth > DEEPEST {
         return above.clone();
@@ -169,7 +169,8 @@ enum Step {
     Item(usize),
 }
 
-/// The words of `helm --set`: dots part keys, a backslash keeps one, brackets hold the number of a list's item.
+/// Parses the path syntax of `helm --set`: dots separate keys, a backslash escapes a dot, and brackets contain a list
+/// index.
 fn steps(name: &str) -> Option<Vec<Step>> {
     let mut steps = Vec::new();
     let mut key = String::new();
@@ -195,7 +196,7 @@ fn steps(name: &str) -> Option<Vec<Step>> {
     (1..=DEEPEST).contains(&steps.len()).then_some(steps)
 }
 
-/// A value in its place, with all that stands around it.
+/// Puts a value at its path, and keeps everything around it.
 fn put(around: Option<&Node>, steps: &[Step], value: &Node) -> Node {
     let Some((step, rest)) = steps.split_first() else { return value.clone() };
     match step {
@@ -214,7 +215,7 @@ fn put(around: Option<&Node>, steps: &[Step], value: &Node) -> Node {
             let mut items: Vec<Node> = around.map(Node::items).unwrap_or_default().to_vec();
             match items.get_mut(*place) {
                 Some(item) => *item = put(Some(item), rest, value),
-                // Helm fills a gap with nothing; only the next item is worth the trouble.
+                // Helm fills gaps in a list with nulls. Only the next item is supported here.
                 None => items.push(put(None, rest, value)),
             }
             Node::list(around.map_or(value.span, |node| node.span), items)

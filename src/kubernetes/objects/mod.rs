@@ -1,4 +1,4 @@
-//! Objects, and what they are to each other before anybody looks at their pods: names, owners, charts, versions.
+//! Represents objects and their relations before their pods are read: names, owners, charts, versions.
 
 pub(super) mod chart;
 pub(super) mod index;

@@ -1,4 +1,4 @@
-//! One Kubernetes object: what it is, what it is called, and its place.
+//! One Kubernetes object, with its kind, its name and its place.
 
 use std::sync::Arc;
 
@@ -8,32 +8,32 @@ use crate::source::Span;
 use crate::kubernetes::rows::amount::placeholder;
 use crate::languages::yaml::Node;
 
-/// Annotations longer than this carry data, not attribution.
+/// Longer annotations contain data and are not labels for cost attribution.
 const LONGEST_ANNOTATION: usize = 256;
 
 #[derive(Debug, Clone)]
 pub(in crate::kubernetes) struct Object<'t> {
     pub root: &'t Node,
-    /// API group without version; empty for the core group.
+    /// The API group without version; empty for the core group.
     pub group: &'t str,
     pub kind: &'t str,
     pub name: Option<Arc<str>>,
     /// The cluster completes the name.
     pub generated: bool,
     pub namespace: Option<Arc<str>>,
-    /// The first key.
+    /// The position of the first key.
     pub head: Span,
 }
 
 impl<'t> Object<'t> {
-    /// An object says what it is.
+    /// Creates an object that declares its kind.
     pub(in crate::kubernetes) fn new(root: &'t Node) -> Option<Self> {
         let kind = root.text_at("kind")?;
         let version = root.text_at("apiVersion").map_or("", |version| version);
         Some(Self::of(root, version.split_once('/').map_or("", |(group, _)| group), kind))
     }
 
-    /// An object whose kind its place tells.
+    /// Creates an object whose kind follows from its place.
     pub(in crate::kubernetes) fn of(root: &'t Node, group: &'t str, kind: &'t str) -> Self {
         let name = ["metadata.name", "metadata.generateName"].iter().find_map(|path| root.text_at(path));
         Object {
@@ -47,7 +47,7 @@ impl<'t> Object<'t> {
         }
     }
 
-    /// `Kind/name`, `Kind/namespace/name`; a missing name is `-`.
+    /// Returns `Kind/name` or `Kind/namespace/name`. A missing name is `-`.
     pub(in crate::kubernetes) fn address(&self) -> String {
         let name = self.name.as_deref().unwrap_or("-");
         match &self.namespace {
@@ -56,7 +56,7 @@ impl<'t> Object<'t> {
         }
     }
 
-    /// What it is called; the part is one of its groups of pods or machines.
+    /// Returns the declaration of an object. `part` is one of its groups of pods or machines.
     pub(in crate::kubernetes) fn declaration(&self, part: &str) -> Declaration {
         let name = self.name.as_deref().unwrap_or("-");
         let address: Arc<str> = self.address().into();
@@ -71,7 +71,8 @@ impl<'t> Object<'t> {
 }
 
 impl Object<'_> {
-    /// What meters may call it: by itself, or by what its controller makes of it.
+    /// Returns the names that usage metrics may have for it: its own, or those of the objects that its controller
+    /// creates.
     pub(in crate::kubernetes) fn metered(&self, owns: &[String]) -> Vec<MeterName> {
         let Some(name) = self.name.as_deref() else { return Vec::new() };
         let namespace: Option<Arc<str>> = self.namespace.as_deref().map(Into::into);
@@ -88,7 +89,7 @@ impl Object<'_> {
     }
 }
 
-/// Labels and annotations, those of the inner frame last; the outer ones win.
+/// Returns labels and annotations. The outer frames override the inner ones, which come last.
 pub(in crate::kubernetes) fn labels<'t>(frames: impl IntoIterator<Item = &'t Node>) -> Labels {
     let mut labels = Labels::default();
     for frame in frames {

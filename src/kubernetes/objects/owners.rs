@@ -1,16 +1,16 @@
-//! Who made an object, as it says itself.
+//! Finds the owners that an object declares.
 
 use std::sync::Arc;
 
 use crate::languages::yaml::Node;
 
-/// The label by which a Deployment tells the ReplicaSets that it made, and their pods.
+/// The label by which a Deployment identifies its ReplicaSets and their pods.
 const HASH: &str = "pod-template-hash";
 
-/// Kind and name of an owner.
+/// The kind and the name of an owner.
 pub(in crate::kubernetes) type Owner = (Arc<str>, Arc<str>);
 
-/// The owners of an object; a ReplicaSet speaks for its Deployment.
+/// Returns the owners of an object. The Deployment counts as the owner instead of its ReplicaSet.
 pub(in crate::kubernetes) fn owners(root: &Node) -> Vec<Owner> {
     let references = root.at("metadata.ownerReferences").map(Node::items).unwrap_or_default();
     let named = references.iter().filter_map(|it| Some((it.text_at("kind")?.clone(), it.text_at("name")?.clone())));

@@ -1,4 +1,4 @@
-//! Manifests as they are written, for rules about any kind.
+//! Provides manifests as they are written, for rules about any kind.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use crate::source::Span;
 use super::object::Object;
 use crate::kubernetes::rows::amount::{is_hole, placeholder};
 
-/// The objects of a document: itself, or the items of a list.
+/// Adds the objects of a document: the document itself, or the items of a list.
 pub(in crate::kubernetes) fn add(
     root: &Node,
     body: Span,
@@ -28,7 +28,7 @@ pub(in crate::kubernetes) fn add(
     into.push(Raw { pods: pods(root), ..raw(&object, body, inferred) });
 }
 
-/// A part of an object as it is written.
+/// Converts a part of an object as it is written.
 pub(in crate::kubernetes) fn tree(node: &Node) -> RawTree {
     Builder { left: MOST_VALUES }.tree(node)
 }
@@ -53,7 +53,7 @@ fn raw(object: &Object<'_>, body: Span, inferred: Option<&Arc<str>>) -> Raw {
 }
 
 struct Builder {
-    /// Values that may still be made: aliases share what they stand for, and trees do not.
+    /// The number of values that may still be created. Aliases share their content, and trees do not.
     left: u32,
 }
 
@@ -64,7 +64,7 @@ impl Builder {
             return RawTree::too_large(node.span);
         }
         if is_hole(node) {
-            return RawTree::unknown("a template directive stands here", node.span);
+            return RawTree::unknown("a template directive sets this value", node.span);
         }
         let data = match &node.data {
             NodeData::Scalar { text, plain } => scalar(text, *plain).unwrap_or_else(|why| {
@@ -80,7 +80,7 @@ impl Builder {
                 let mut known: BTreeMap<Arc<str>, RawTree> = BTreeMap::new();
                 for entry in entries.iter() {
                     if placeholder(&entry.key).is_some() {
-                        let RawTree { data, .. } = RawTree::unknown("a key is filled in elsewhere", entry.key_span);
+                        let RawTree { data, .. } = RawTree::unknown("another program fills in a key", entry.key_span);
                         open = if let RawData::Unknown(unknown) = data { Some(unknown) } else { open };
                         continue;
                     }
@@ -94,13 +94,13 @@ impl Builder {
     }
 }
 
-/// What stands before the first part that is filled in elsewhere.
+/// Returns the part of a string before its first placeholder.
 fn beginning(text: &str) -> Option<&str> {
     let first = ["${", "{{", "{%", "PLACEHOLDER"].iter().filter_map(|mark| text.find(mark)).min()?;
     text.get(..first).filter(|beginning| !beginning.is_empty())
 }
 
-/// What a scalar means, as Kubernetes reads it; an error where it is filled in elsewhere.
+/// Interprets a scalar like Kubernetes; returns an error for a placeholder.
 fn scalar(text: &Arc<str>, plain: bool) -> Result<RawData, String> {
     if plain && scalar::is_null(text) {
         return Ok(RawData::Null);

@@ -1,4 +1,4 @@
-//! Dynamic resource allocation: a pod names claims, a claim names device classes, a class names a driver.
+//! Reads dynamic resource allocation: a pod names claims, a claim names device classes, a class names a driver.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::kubernetes::objects::object::Object;
 use crate::kubernetes::rows::amount;
 use crate::kubernetes::rows::devices::{DEVICES, Device, LabelMeaning};
 
-/// What the claims of a pod ask for; `None` where no accelerator is among them.
+/// Returns the request of a pod's claims; `None` if it contains no accelerator.
 pub(in crate::kubernetes) fn request(pod: &Pod, index: &ObjectIndex<'_>) -> Option<PodRequest> {
     let mut all: Option<PodRequest> = None;
     let more = pod.row.iter().flat_map(|row| &row.claims).filter_map(|path| path.first(&pod.spec));
@@ -35,7 +35,7 @@ pub(in crate::kubernetes) fn request(pod: &Pod, index: &ObjectIndex<'_>) -> Opti
     all
 }
 
-/// A claim that several pods name is one claim: each of them gets its part.
+/// Divides a claim that several pods name, so that each pod gets its share.
 pub(in crate::kubernetes) fn share(found: &mut [(Arc<str>, FoundResource)]) {
     let mut users: HashMap<String, f64> = HashMap::new();
     for (_, found) in found.iter() {
@@ -83,20 +83,21 @@ fn claimed(claim: &Node, index: &ObjectIndex<'_>) -> Option<PodRequest> {
     Some(request)
 }
 
-/// A claim that nobody described, whose name says that it is about accelerators. Of how many, and of whose, is not known.
+/// Returns the request for a claim that is not defined in this tree and whose name suggests accelerators. Their number
+/// and vendor are unknown.
 fn elsewhere(name: &str, claim: &Node) -> Option<PodRequest> {
     let mut names = [Some(name), claim.text_at("name").map(|name| &**name)].into_iter().flatten();
     let device = Device { key: String::new(), vendor: String::new(), ..Device::default() };
-    let why = format!("the claim `{}` is not in the text", amount::shorten(name));
+    let why = format!("the claim `{}` is not in any file", amount::shorten(name));
     names.any(accelerators::are_in_name).then(|| PodRequest::new(&device, Fact::unknown(why, claim.span), claim.span))
 }
 
-/// A claim and the place of its name.
+/// Returns a claim with the place of its name.
 fn named_by(object: &Object<'_>) -> (String, Span) {
     (object.address(), object.root.at("metadata.name").map_or(object.head, |name| name.span))
 }
 
-/// The devices that a claim asks for, through all versions of its API.
+/// Returns the devices that a claim requests, in all versions of the API.
 fn devices(spec: &Node, span: Span, index: &ObjectIndex<'_>) -> Option<PodRequest> {
     let requests = spec.at("devices.requests").map(Node::items).unwrap_or_default();
     let old = spec.get("resourceClassName").map(|_| spec);
@@ -110,7 +111,7 @@ fn sum<'n>(requests: impl Iterator<Item = &'n Node>, span: Span, index: &ObjectI
         let exact = request.get("exactly").or(choice).unwrap_or(request);
         let Some(mut one) = device(exact, span, index) else { continue };
         if request.get("firstAvailable").is_some_and(|choices| choices.items().len() > 1) {
-            one.weaken("the first of several choices, which the scheduler may pass over");
+            one.weaken("the first of several alternatives; the scheduler may choose another");
         }
         all = Some(match all {
             None => one,
@@ -138,7 +139,7 @@ fn device(exact: &Node, span: Span, index: &ObjectIndex<'_>) -> Option<PodReques
         }
     };
     let count = match exact.text_at("allocationMode") {
-        Some(mode) if &**mode == "All" => Fact::unknown("all devices of a node are asked for", class.span),
+        Some(mode) if &**mode == "All" => Fact::unknown("the claim requests all devices of a node", class.span),
         _ => exact.get("count").map_or(Fact::written(1.0, class.span), amount::number),
     };
     let mut request = PodRequest::new(device, count, span);
@@ -146,7 +147,7 @@ fn device(exact: &Node, span: Span, index: &ObjectIndex<'_>) -> Option<PodReques
         select(&mut request, selector);
     }
     if device.slice && request.slice.is_none() {
-        request.count = Fact::unknown("a slice of a device is asked for, and its size is not written", class.span);
+        request.count = Fact::unknown("the claim requests a slice of a device and sets no size", class.span);
     }
     Some(request)
 }
@@ -155,12 +156,12 @@ fn expressions(selectors: Option<&Node>) -> Vec<&Node> {
     selectors.map(Node::items).unwrap_or_default().iter().filter_map(|item| item.at("cel.expression")).collect()
 }
 
-/// The device whose driver a class asks for.
+/// Returns the device of the driver that a class requests.
 fn driver(expression: &str) -> Option<&'static Device> {
     quoted(expression).find_map(|text| DEVICES.class(text))
 }
 
-/// What a selector says of the device: its product, its profile.
+/// Reads the product and the profile from a selector.
 fn select(request: &mut PodRequest, selector: &Node) {
     let Some(expression) = selector.text() else { return };
     for part in expression.split("&&") {
@@ -172,14 +173,14 @@ fn select(request: &mut PodRequest, selector: &Node) {
         } else if part.contains("productName") {
             let chips = DEVICES.names.iter().filter(|name| name.fact == LabelMeaning::Accelerator);
             if let Some(chip) = chips.into_iter().find_map(|name| name.find(value)) {
-                let origin = Origin::Inferred("an expression over product names".into());
+                let origin = Origin::Inferred("found in an expression over product names".into());
                 request.chip = Fact::known(chip.into(), selector.span, origin);
             }
         }
     }
 }
 
-/// The string literals of an expression.
+/// Returns the string literals of an expression.
 fn quoted(expression: &str) -> impl Iterator<Item = &str> {
     expression.split(['"', '\'']).skip(1).step_by(2)
 }

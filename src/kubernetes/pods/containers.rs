@@ -1,4 +1,4 @@
-//! Containers as the reader of programs takes them: image, command, arguments and environment, each with its place.
+//! Converts containers for the program reader: image, command, arguments and environment, each with its place.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use super::request;
 use crate::kubernetes::objects::index::{NamePlace, ObjectIndex};
 use crate::kubernetes::rows::amount::placeholder;
 
-/// Variables of one map that a container gets: thousands of pods may name the same map.
+/// The limit on variables from one ConfigMap, because thousands of pods may use the same one.
 const MOST_FROM_A_MAP: usize = 500;
 
 pub(in crate::kubernetes) fn container(part: &PodContainer, pod: &Pod, index: &ObjectIndex<'_>) -> Container {
@@ -46,7 +46,7 @@ pub(in crate::kubernetes) fn container(part: &PodContainer, pod: &Pod, index: &O
     container
 }
 
-/// The script or file at a path of a container, where a configuration map of the text is mounted there.
+/// Returns the script or file at a path of a container, if a ConfigMap of this tree is mounted there.
 pub(super) fn script<'t>(path: &str, part: &PodContainer, pod: &Pod, index: &ObjectIndex<'t>) -> Option<&'t Node> {
     let path = path.trim();
     if !path.starts_with('/') || path.contains(char::is_whitespace) {
@@ -71,13 +71,13 @@ pub(super) fn script<'t>(path: &str, part: &PodContainer, pod: &Pod, index: &Obj
     })
 }
 
-/// The command that runs a script.
+/// Returns the command that runs a script.
 fn shell(script: &Node) -> Vec<Word> {
     let shell = |word: &str| Fact::written(Arc::from(word), script.span);
     vec![shell("sh"), shell("-c"), word(script)]
 }
 
-/// A script as a container that runs it.
+/// Returns a container that runs a script.
 pub(in crate::kubernetes) fn of_script(script: &Node, image_at: Option<&Node>, env: Option<&Node>) -> Container {
     let variables = env.map(Node::entries).unwrap_or_default();
     Container {
@@ -89,13 +89,13 @@ pub(in crate::kubernetes) fn of_script(script: &Node, image_at: Option<&Node>, e
     }
 }
 
-/// Every entry of a configuration map is a variable; variables that are listed one by one come first.
+/// Adds every entry of a ConfigMap as a variable. Variables that are listed separately have precedence.
 fn all_from(from: &Node, container: &mut Container, index: &ObjectIndex<'_>) {
     let prefix = from.text_at("prefix").map_or("", |prefix| prefix);
     let map = from.text_at("configMapRef.name");
     let Some(data) = map.and_then(|name| config(name, from, index)) else {
         let name = map.or(from.text_at("secretRef.name")).map_or("?", |name| name);
-        container.open_env = Some(format!("more variables come from `{name}`, which is not in the text").into());
+        container.open_env = Some(format!("more variables come from `{name}`, which no file here defines").into());
         return;
     };
     for (number, entry) in data.entries().iter().enumerate() {
@@ -112,7 +112,7 @@ fn config<'t>(name: &Arc<str>, used: &Node, index: &ObjectIndex<'t>) -> Option<&
     index.find("/ConfigMap", name, NamePlace::of(used.span))?.root.get("data")
 }
 
-/// Custom resources often take an image apart.
+/// Reads an image. Custom resources often split it into several fields.
 fn image(node: &Node) -> Word {
     let Some(repository) = node.text_at("repository") else { return word(node) };
     let whole = match node.text_at("tag") {
@@ -125,7 +125,7 @@ fn image(node: &Node) -> Word {
     }
 }
 
-/// The same as text, in its place.
+/// Returns the whole image as a string, with its place.
 pub(super) fn whole_image(node: &Node) -> RawTree {
     match image(node) {
         Fact::Known(known) => RawTree::new(RawData::Text(known.value), node.span),
@@ -134,8 +134,8 @@ pub(super) fn whole_image(node: &Node) -> RawTree {
     }
 }
 
-/// A scalar as a word; text of which a part is filled in elsewhere stays as it is written: who reads it knows shells and
-/// templates.
+/// Returns a scalar as a word. A string with placeholders stays unchanged, because the program reader handles shells
+/// and templates.
 pub(in crate::kubernetes) fn word(node: &Node) -> Word {
     match node.text() {
         Some(text) if text.contains("${") || text.contains("{{") => Fact::written(text.clone(), node.span),
@@ -147,7 +147,7 @@ pub(in crate::kubernetes) fn word(node: &Node) -> Word {
     }
 }
 
-/// `command` and `args` are lists; one text is what people write by mistake and some custom resources allow.
+/// Returns the words of `command` or `args`, which are lists. Some custom resources also allow a single string.
 fn words(node: &Node, key: &str) -> Vec<Word> {
     match node.get(key) {
         Some(list) if list.text().is_none() => list.items().iter().map(word).collect(),
@@ -167,9 +167,9 @@ fn value_from(from: &Node, index: &ObjectIndex<'_>) -> Word {
         };
     }
     let why: Arc<str> = if let Some((name, key)) = reference("configMapKeyRef") {
-        format!("`{key}` of the ConfigMap `{name}` is not in the text").into()
+        format!("no file here defines `{key}` of the ConfigMap `{name}`").into()
     } else if let Some((name, key)) = reference("secretKeyRef") {
-        format!("`{key}` stands in the Secret `{name}`").into()
+        format!("`{key}` comes from the Secret `{name}`").into()
     } else {
         "the cluster sets it".into()
     };

@@ -1,5 +1,5 @@
-//! Kinds without a row: pod specifications are found by their shape under any path, and multiplied by the numbers above
-//! them that look like replicas. What is found so is marked as inferred.
+//! Finds pods in unsupported kinds by their shape, under any path. Multiplies them by numbers above them that look like
+//! replicas. The results are marked as inferred.
 
 use std::sync::Arc;
 
@@ -20,36 +20,36 @@ use crate::kubernetes::rows::settings;
 use crate::kubernetes::rows::table::{KINDS, KindRow};
 use crate::languages::yaml::{Node, NodeData};
 
-/// Keys that say how many there are of what lies below their mapping.
+/// Keys for the number of everything below their mapping.
 const MULTIPLIERS: [&str; 8] =
     ["replicaCount", "replicas", "parallelism", "size", "numWorkers", "workerReplicas", "numNodes", "instances"];
 const MIN: [&str; 3] = ["minReplicas", "minAvailable", "min"];
 const MAX: [&str; 2] = ["maxReplicas", "max"];
 const DEEPEST: usize = 40;
-/// What kinds end with that often do nothing by themselves.
+/// Kinds with these endings often run nothing themselves.
 const MADE_FOR_OTHERS: [&str; 5] = ["Template", "Class", "Profile", "Runtime", "Blueprint"];
 
 pub(in crate::kubernetes) fn collect(object: &Object<'_>, above: &Above, out: &mut Vec<PodGroup>) {
-    let why = format!("{} is no known kind; its pods are found by their shape", object.kind);
+    let why = format!("the kind {} is unknown: gpulint recognizes its pods by their fields", object.kind);
     let why: Arc<str> = why.into();
     let mut above = above.clone();
     if object.kind.ends_with("Job") {
-        let inferred = |value| Fact::known(value, object.head, Origin::Inferred("its kind is a job".into()));
+        let inferred = |value| Fact::known(value, object.head, Origin::Inferred("its kind ends with Job".into()));
         fill(&mut above.facts, Key::EndsByItself, inferred(Value::Flag(true)));
         fill(&mut above.facts, Key::Purpose, inferred(Purpose::Batch.into()));
     }
     if MADE_FOR_OTHERS.iter().any(|ending| object.kind.ends_with(ending)) {
-        above.count = Fact::unknown(format!("a {} may only be what others are made of", object.kind), object.head);
+        above.count = Fact::unknown(format!("a {} may only be a template for other objects", object.kind), object.head);
     }
     walk(object.root, &Shape { why, of_values: false }, &above, &[], 0, out);
 }
 
-/// The same in the values of a chart.
+/// Finds the same in the values of a chart.
 pub(in crate::kubernetes) fn collect_values(values: &Node, above: &Above, out: &mut Vec<PodGroup>) {
     walk(values, &Shape::of_values(), above, &[], 0, out);
 }
 
-/// What stands under the keys of a document of which its row says nothing, where the row leaves that open.
+/// Searches keys that a definition does not cover, if the definition allows it.
 pub(in crate::kubernetes) fn others(values: &Node, row: &KindRow, above: &Above, out: &mut Vec<PodGroup>) {
     for entry in values.entries().iter().filter(|entry| row.others && !row.speaks_of(&entry.key)) {
         let mut above = above.clone();
@@ -58,7 +58,7 @@ pub(in crate::kubernetes) fn others(values: &Node, row: &KindRow, above: &Above,
     }
 }
 
-/// Why pods are looked for by their shape.
+/// Why pods are searched by their shape.
 struct Shape {
     why: Arc<str>,
     of_values: bool,
@@ -84,7 +84,7 @@ fn walk(node: &Node, shape: &Shape, above: &Above, claims: &[Node], depth: usize
             }
         }
         NodeData::Map(entries) => {
-            // Values of a chart stand below its name in those of a chart that holds it.
+            // In the values of a parent chart, the values of a chart are below its name.
             let row = shape.of_values.then(|| KINDS.shaped(node).filter(|row| row.is_of_values())).flatten();
             if let Some(row) = row.filter(|row| !row.pods.is_empty()) {
                 workload::pods_of_values(node, row, above, out);
@@ -95,7 +95,7 @@ fn walk(node: &Node, shape: &Shape, above: &Above, claims: &[Node], depth: usize
             if let Some(off) = node.get("enabled").filter(|enabled| enabled.flag() == Some(false)) {
                 above.count = Fact::written(Range::exactly(0.0), off.span);
             }
-            // Named beside the pod, or nearest above it.
+            // The machine is named next to the pod, or nearest above it.
             if let Some((machine, span)) = machine(node) {
                 above.facts.insert(Key::Machine, Fact::known(machine, span, Origin::Inferred(shape.why.clone())));
             }
@@ -135,7 +135,7 @@ fn walk(node: &Node, shape: &Shape, above: &Above, claims: &[Node], depth: usize
     }
 }
 
-/// Even a number that is written is only taken for the number of these pods.
+/// Marks a number as inferred, because it may not be the number of these pods.
 fn by_shape(count: Fact<Range>, why: &Arc<str>) -> Fact<Range> {
     match count {
         Fact::Known(mut known) if known.origin <= Origin::Default => {
@@ -146,7 +146,7 @@ fn by_shape(count: Fact<Range>, why: &Arc<str>) -> Fact<Range> {
     }
 }
 
-/// Keys of the frame are not names of anything.
+/// Keys of the frame are not names.
 fn is_named(key: &str) -> bool {
     !matches!(key, "spec" | "template" | "metadata" | "podTemplate" | "status" | "podSpec")
 }
@@ -156,14 +156,14 @@ fn is_pod(node: &Node) -> bool {
     containers.iter().any(|container| container.get("resources").is_some() || container.get("image").is_some())
 }
 
-/// Where charts keep the claims of the pods below a mapping.
+/// Returns the claims that charts list for the pods below a mapping.
 fn claims_of(node: &Node) -> &[Node] {
     const PLACES: [&str; 3] = ["resourceClaims", "pod.resourceClaims", "defaultPodOptions.resourceClaims"];
     let found = PLACES.iter().find_map(|place| node.at(place)).filter(|it| !it.items().is_empty());
     found.map(Node::items).unwrap_or_default()
 }
 
-/// The claims of these that a container names.
+/// Returns the claims in the list that a container names.
 fn claimed(container: &Node, claims: &[Node]) -> Vec<Node> {
     let names = container.at("resources.claims").map(Node::items).unwrap_or_default();
     let is_named = |claim: &&Node| {
@@ -173,7 +173,7 @@ fn claimed(container: &Node, claims: &[Node]) -> Vec<Node> {
     claims.iter().filter(is_named).cloned().collect()
 }
 
-/// A mapping that asks for accelerators itself: custom resources often leave the frame of a pod away.
+/// Returns whether a mapping requests accelerators itself. Custom resources often omit the frame of a pod.
 fn is_container(node: &Node) -> bool {
     let sides = ["limits", "requests"].into_iter().filter_map(|side| node.get("resources")?.get(side));
     let claims = node.at("resources.claims").map(Node::items).unwrap_or_default();
@@ -181,7 +181,7 @@ fn is_container(node: &Node) -> bool {
         || claims.iter().any(|it| it.text_at("name").is_some())
 }
 
-/// Charts name machines by keys of their own.
+/// Returns the machine type. Charts use various keys for it.
 fn machine(node: &Node) -> Option<(Value, Span)> {
     const KEYS: [&str; 5] = ["instanceType", "instance_type", "nodeType", "node_type", "machineType"];
     let found = [Some(node), node.get("resources")].into_iter().flatten();
@@ -194,7 +194,7 @@ fn number_in(node: &Node) -> Fact<Range> {
         let found = keys.iter().find_map(|key| node.get(key));
         found.map_or(Fact::Absent, amount::number)
     };
-    // Charts keep the bounds of an autoscaler apart, and turned off.
+    // Charts have the limits of an autoscaler in a separate mapping, which may be disabled.
     let scaled = ["autoscaling", "hpa", "autoscaler"].iter().find_map(|key| node.get(key));
     let scaled = scaled.filter(|it| it.get("enabled").is_some_and(|enabled| enabled.flag() == Some(true)));
     let bound = |keys: &[&str]| {

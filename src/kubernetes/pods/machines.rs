@@ -1,4 +1,4 @@
-//! Machines that manifests rent: node pools of autoscalers, workspaces, cluster definitions.
+//! Reads machines that manifests provision: node pools of autoscalers, workspaces, cluster definitions.
 
 use crate::inventory::{
     Evidence, Fact, FrontEnd, Key, Known, Limit, Limited, Origin, Range, Resource, Role, Says, Selector, Unknown,
@@ -23,7 +23,7 @@ use crate::kubernetes::rows::path::{ManifestPath, Match};
 use crate::kubernetes::rows::sources;
 use crate::kubernetes::rows::table::Machines;
 
-/// The resources of one entry of a row.
+/// Returns the resources for one entry of a definition.
 pub(in crate::kubernetes) fn resources(
     object: &Object<'_>,
     machines: &Machines,
@@ -73,14 +73,14 @@ pub(in crate::kubernetes) fn resources(
     }
 }
 
-/// A pool that may hold any machine is no news; one that names its machines or accelerators is.
+/// Returns whether a pool names its machines or accelerators. A pool that may contain any machine is not relevant.
 fn rents_accelerators(facts: &Facts) -> bool {
     let names = |key: Key| facts.get(&key).is_some_and(Fact::is_narrowed);
     let any_of = [Key::AcceleratorCount, Key::Vendor].iter().any(|key| facts.contains_key(key));
     names(Key::Machine) || names(Key::Accelerator) || any_of || is_category(facts)
 }
 
-/// Any machine of a category whose machines all have accelerators.
+/// Returns whether the pool uses any machine of a category whose machines all have accelerators.
 fn is_category(facts: &Facts) -> bool {
     matches!(facts.get(&Key::Machine), Some(Fact::Unknown(unknown)) if unknown.candidates.is_empty())
 }
@@ -103,7 +103,7 @@ impl<'t> One<'_, 't> {
         named.map(|name| name.to_string()).or(self.at.names.last().map(|name| (*name).to_owned()))
     }
 
-    /// The first key of the group, or of the whole object.
+    /// Returns the first key of the group, or of the whole object.
     fn head(&self) -> Span {
         if self.machines.each.is_none() {
             return self.object.head;
@@ -131,13 +131,13 @@ impl<'t> One<'_, 't> {
             }
         }
         if facts.contains_key(&Key::Machine) {
-            // The number of accelerators follows from the machine; a label on its nodes only describes them.
+            // The machine determines the number of accelerators. A label on its nodes only describes them.
             facts.remove(&Key::AcceleratorMemory);
         }
         facts
     }
 
-    /// What its programs say, and what they and its name say that it is for.
+    /// Adds the facts from its programs, and the purpose from programs and name.
     fn programs(&self, facts: &mut Facts) {
         let Some(runs) = &self.machines.runs else { return };
         let first = |path: &Option<ManifestPath>| path.as_ref().and_then(|path| self.nodes(path).first().copied());
@@ -160,7 +160,7 @@ impl<'t> One<'_, 't> {
             files.map(move |program| Evidence { says: Says::Image(program), span })
         });
         tell_purpose(&name.into_iter().chain(programs).collect::<Vec<_>>(), facts);
-        // Commands end; a server that is one of them does not.
+        // Commands end, but a server does not.
         if serves(facts)
             && matches!(facts.get(&Key::EndsByItself), Some(Fact::Known(Known { origin: Origin::Inferred(_), .. })))
         {
@@ -203,13 +203,13 @@ impl<'t> One<'_, 't> {
             self.machines.taints.iter().flat_map(|path| self.nodes(path)).find(|node| {
                 amount::is_hole(node) || node.items().iter().any(amount::is_hole) || node.text().is_some()
             });
-        let why = || "what is filled in elsewhere stands among its taints".into();
+        let why = || "another program fills in some of its taints".into();
         selector.open = hole.map(|node| Unknown { span: node.span, why: why(), candidates: Vec::new() });
         selector
     }
 }
 
-/// What all machines together may have.
+/// Returns the limits for all machines together.
 fn limited(limits: &Node) -> Vec<Limit> {
     let limit = |entry: &NodeEntry| {
         let (of, most) = match &*entry.key {

@@ -1,4 +1,4 @@
-//! Pods: who makes them and how many, what they ask for, the nodes that they want, the resource that they become.
+//! Reads pods: their owners and number, their requests, their nodes, and the resulting resource.
 
 pub(super) mod claims;
 pub(super) mod containers;

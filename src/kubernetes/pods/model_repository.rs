@@ -1,4 +1,4 @@
-//! A repository of models that a command of Triton names: whether the server batches what comes for them.
+//! Reads the model repository that a Triton command names, to find out whether the server batches requests.
 
 use std::sync::Arc;
 
@@ -8,23 +8,25 @@ use crate::source::{FileId, Span, lines_with_offsets};
 
 use crate::kubernetes::objects::index::ObjectIndex;
 
-/// The file of a model that says how it is served, in text of protocol buffers.
+/// The file with the serving configuration of a model, in protocol buffer text.
 pub(super) const CONFIGURATION: &str = "config.pbtxt";
 
-/// Backends whose models are batched by the server or not at all (documentation of Triton, 2026-11); others have batches of their own.
+/// Backends whose models only the server can batch (documentation of Triton, 2026-11). Other backends have their own
+/// batching.
 const BATCHED: [&str; 5] = ["onnxruntime", "tensorrt_plan", "pytorch", "tensorflow", "openvino"];
 
-/// What the models say together: a request at a time where that holds for each of them that could be batched.
+/// Returns that requests are not batched, if this is true for every model that could be batched.
 pub(super) fn settings(files: &[FileId], index: &ObjectIndex<'_>) -> Option<Vec<Setting>> {
     let sources = index.sources()?;
     let models: Vec<(Span, bool)> = files.iter().filter_map(|file| unbatched(*file, &sources.text(*file))).collect();
     let (span, _) = models.first().filter(|_| models.iter().all(|(_, alone)| *alone))?;
-    let why = Origin::Inferred("a folder of the tree is called as its repository of models".into());
+    let why = Origin::Inferred("a folder here has the name of its model repository".into());
     let value = Fact::known(Arc::from("1"), *span, why);
     Some(vec![Setting { path: "max_batch_size".to_owned(), value }])
 }
 
-/// Where it says that a model is not batched, or where it begins, and whether that is so; nothing where the backend batches by itself.
+/// Returns the place that disables batching, or the start of the model, and whether batching is disabled; `None` if the
+/// backend batches itself.
 fn unbatched(file: FileId, text: &str) -> Option<(Span, bool)> {
     let (mut size, mut backend, mut batches, mut head) = (None, "", false, None);
     let mut depth = 0usize;
@@ -55,7 +57,7 @@ fn unbatched(file: FileId, text: &str) -> Option<(Span, bool)> {
     }
     match size {
         Some(("0", span)) => Some((span, true)),
-        // Without a size the server may work one out, and batch then.
+        // Without a size, the server may choose one and batch.
         None => Some((head?, false)),
         Some(_) => Some((head?, !batches)),
     }

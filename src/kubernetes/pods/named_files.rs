@@ -1,4 +1,4 @@
-//! Files that a command names: settings of its program, in a configuration map that is mounted there, or in the tree.
+//! Reads files that a command names: settings of its program, in a mounted ConfigMap or in the tree.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -14,11 +14,11 @@ use crate::kubernetes::objects::object::Object;
 use crate::kubernetes::rows::settings;
 use crate::kubernetes::text::nested;
 
-/// Files of one container that are looked for, and bytes of one that are read.
+/// The limit on files per container, and on the bytes of one file.
 const MOST: usize = 8;
 const MOST_BYTES: usize = 256 << 10;
 
-/// `mounted` finds the text at a path of the container.
+/// `mounted` returns the file at a path of the container.
 pub(super) fn of<'t>(
     container: &Container,
     mounted: impl Fn(&str) -> Option<&'t Node>,
@@ -38,7 +38,7 @@ pub(super) fn of<'t>(
             Some(text) => nested::read(index.sources()?, text)?,
             None => of_tree(index.file(path)?, index)?,
         };
-        // An object of the cluster is no file of settings.
+        // A Kubernetes object is not a settings file.
         Object::new(&root).is_none().then(|| settings::leaves(&root).into_iter().map(filled_in).collect())
     };
     let files = paths.into_iter().filter_map(|path| Some((path.to_owned(), read(path)?)));
@@ -52,14 +52,14 @@ pub(super) fn of<'t>(
     Arc::new(files.chain(models).collect())
 }
 
-/// Words that may be paths or name one, wherever they stand in an argument or a script.
+/// Returns words that may contain a path, anywhere in an argument or a script.
 fn words_in(text: &str) -> impl Iterator<Item = &str> {
     const LONGEST: usize = 512;
     let words = text.split(|c: char| c.is_whitespace() || "\"'=;&|()".contains(c));
     words.filter(|word| !word.is_empty() && word.len() <= LONGEST && !word.contains(['$', '{']))
 }
 
-/// A file of settings by its name.
+/// Returns whether the name of a file is that of a settings file.
 pub(super) fn is_settings(path: &str) -> bool {
     [".yaml", ".yml", ".json"].iter().any(|ending| path.len() > ending.len() && path.ends_with(ending))
 }
@@ -73,10 +73,12 @@ fn is_small(file: FileId, index: &ObjectIndex<'_>) -> bool {
     index.sources().is_some_and(|sources| sources.text(file).len() <= MOST_BYTES)
 }
 
-/// What a part of stands for something else is not known.
+/// Marks values with placeholders as unknown.
 fn filled_in(setting: Setting) -> Setting {
     let value = match setting.value {
-        Fact::Known(known) if known.value.contains("${") => Fact::unknown("it is filled in elsewhere", known.span),
+        Fact::Known(known) if known.value.contains("${") => {
+            Fact::unknown("another program fills in this value", known.span)
+        }
         value => value,
     };
     Setting { value, ..setting }

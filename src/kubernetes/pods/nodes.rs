@@ -1,4 +1,4 @@
-//! What a pod or a pool says of the nodes it wants: labels → accelerator, machine, region, purchase, provider.
+//! Derives facts from the node labels that a pod or a pool requires: accelerator, machine, region, purchase, provider.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -11,32 +11,32 @@ use crate::kubernetes::rows::devices::{DEVICES, Label, LabelMeaning};
 use crate::kubernetes::rows::facts::{Facts, fill, region_of};
 use crate::languages::yaml::Node;
 
-/// A node label and the values that it may have.
+/// A node label with its possible values.
 #[derive(Debug, Clone)]
 pub(in crate::kubernetes) struct Condition {
     pub key: Arc<str>,
     pub values: Vec<(Arc<str>, Span)>,
-    /// The key and its values.
+    /// The position of the key and its values.
     pub span: Span,
     pub preferred: bool,
-    /// Any number above this one will do.
+    /// Any number above this one is accepted.
     pub above: Option<u8>,
-    /// The nodes that it does not want: those with these values, or with the label at all.
+    /// The excluded nodes: those with these values, or those with the label.
     pub refused: Option<Refused>,
 }
 
 impl Condition {
-    /// It says which nodes are not wanted, and of no label that a node must have it.
+    /// Returns whether the condition only excludes nodes and requires no label.
     pub(in crate::kubernetes) fn only_refuses(&self) -> bool {
         matches!(self.refused, Some(Refused::Values(_) | Refused::Any))
     }
 }
 
-/// The labels of a mapping such as `nodeSelector`.
+/// Returns the labels of a mapping such as `nodeSelector`.
 pub(in crate::kubernetes) fn labels(map: &Node) -> Vec<Condition> {
     let conditions = map.entries().iter().filter_map(|entry| {
         let text = entry.value.text()?;
-        // A boolean without quotes is refused by kubectl, but templates are full of them.
+        // Kubectl refuses a boolean without quotes, but templates often contain one.
         let text = entry.value.flag().map_or_else(|| text.clone(), |flag| flag.to_string().into());
         let span = entry.span();
         Some(Condition {
@@ -51,7 +51,7 @@ pub(in crate::kubernetes) fn labels(map: &Node) -> Vec<Condition> {
     conditions.collect()
 }
 
-/// The expressions `{key, operator, values}` of a list.
+/// Returns the expressions `{key, operator, values}` of a list.
 pub(in crate::kubernetes) fn expressions(list: &Node, preferred: bool) -> Vec<Condition> {
     list.items().iter().filter_map(|item| expression(item, preferred)).collect()
 }
@@ -77,7 +77,7 @@ fn expression(item: &Node, preferred: bool) -> Option<Condition> {
             item.get("values")?;
             condition.values = listed().collect();
         }
-        // Something of it is wanted, whatever its value.
+        // The label is required, with any value.
         "Gt" | "Gte" => {
             let number = number().and_then(|it| u8::try_from(it as i64).ok());
             condition.above = number.and_then(|it| if operator == "Gte" { it.checked_sub(1) } else { Some(it) });
@@ -89,14 +89,14 @@ fn expression(item: &Node, preferred: bool) -> Option<Condition> {
     Some(condition)
 }
 
-/// The conditions of a node affinity. Terms that are alternatives of each other are joined by key.
+/// Returns the conditions of a node affinity. Alternative terms are merged by key.
 pub(in crate::kubernetes) fn affinity(node_affinity: &Node) -> Vec<Condition> {
     let mut all: Vec<Condition> = Vec::new();
     let required = node_affinity.at("requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms");
     let terms = required.map(Node::items).unwrap_or_default();
     for term in terms {
         for condition in term.get("matchExpressions").map(|list| expressions(list, false)).unwrap_or_default() {
-            // What one alternative refuses, another may want.
+            // One alternative may require what another one excludes.
             if terms.len() > 1 && condition.only_refuses() {
                 continue;
             }
@@ -114,10 +114,10 @@ pub(in crate::kubernetes) fn affinity(node_affinity: &Node) -> Vec<Condition> {
     all
 }
 
-/// More families and sizes than that are as good as any.
+/// The limit on families and sizes. Larger lists add no information.
 const MOST: usize = 50;
 
-/// The facts that conditions amount to. Later conditions do not overrule earlier ones; names only fill gaps.
+/// Returns the facts from conditions. Later conditions do not override earlier ones, and names only fill gaps.
 pub(in crate::kubernetes) fn facts(conditions: &[Condition]) -> Facts {
     let mut facts = Facts::new();
     for preferred in [false, true] {
@@ -143,7 +143,7 @@ fn said(facts: &mut Facts, condition: &Condition, label: &Label, all: &[Conditio
     if let Some(part) = &label.owned
         && let Some((value, span)) = condition.values.iter().find(|(value, _)| value.contains(part.as_str()))
     {
-        let origin = Origin::Inferred(format!("`{value}` is no hardware that is rented out").into());
+        let origin = Origin::Inferred(format!("`{value}` hardware cannot be rented").into());
         fill(facts, Key::Purchase, Fact::known(Purchase::OnPrem.into(), *span, origin));
     }
     let Some(fact) = label.fact else { return };
@@ -164,12 +164,12 @@ fn said(facts: &mut Facts, condition: &Condition, label: &Label, all: &[Conditio
     };
     if condition.values.is_empty() {
         let any = matches!(fact, LabelMeaning::AcceleratorCount | LabelMeaning::Vendor);
-        let why = format!("any value of {} will do", condition.key);
+        let why = format!("any value of {} fits", condition.key);
         fill(facts, key, if any { Fact::unknown(why, condition.span) } else { Fact::Absent });
         return;
     }
     let mut values: Vec<(Fact<Value>, Span)> = Vec::new();
-    // A list may name every machine of a cloud, or of a generator.
+    // A list may name every machine type of a cloud.
     let mut seen = HashSet::new();
     for (text, span) in split(condition, label) {
         let fact = one(label, fact, &text, span);
@@ -211,19 +211,19 @@ fn one(label: &Label, fact: LabelMeaning, text: &Arc<str>, span: Span) -> Fact<V
         | LabelMeaning::SharedBy
         | LabelMeaning::TimeLimitSeconds => match text.parse::<f64>() {
             Ok(number) => Value::Number(number * label.scale.unwrap_or(1.0)),
-            Err(_) => return Fact::unknown(format!("`{text}` is no number"), span),
+            Err(_) => return Fact::unknown(format!("`{text}` is not a number"), span),
         },
         _ if label.any.is_some() => Value::text(label.any.clone().unwrap_or_default()),
         _ if label.map.is_empty() => Value::Text(text.clone()),
         _ => match label.map.get(&**text) {
             Some(value) => Value::text(value.as_str()),
-            None => return Fact::unknown(format!("`{text}` is no known value of {}", label.key), span),
+            None => return Fact::unknown(format!("`{text}` is not a known value of {}", label.key), span),
         },
     };
     Fact::written(value, span)
 }
 
-/// One value is known, several are candidates.
+/// One value is known; several values become candidates.
 fn several(condition: &Condition, mut values: Vec<(Fact<Value>, Span)>) -> Fact<Value> {
     if values.len() <= 1 {
         let Some((fact, _)) = values.pop() else { return Fact::Absent };
@@ -236,11 +236,11 @@ fn several(condition: &Condition, mut values: Vec<(Fact<Value>, Span)>) -> Fact<
         };
     }
     let candidates: Vec<Value> = values.iter().filter_map(|(fact, _)| fact.value().cloned()).collect();
-    let why = format!("it may be any of {} values of {}", values.len(), condition.key);
+    let why = format!("{} values of {} are possible", values.len(), condition.key);
     Fact::Unknown(Unknown { span: condition.span, why: why.into(), candidates })
 }
 
-/// Spot or on demand, whichever is there, is a purchase of its own.
+/// Spot or on demand, whichever is available, is a separate way of buying.
 fn purchase(condition: &Condition, values: Vec<(Fact<Value>, Span)>) -> Fact<Value> {
     let has = |purchase| values.iter().any(|(fact, _)| Purchase::said_by(fact) == Some(purchase));
     let either = has(Purchase::Spot) && (has(Purchase::OnDemand) || condition.preferred);
@@ -250,14 +250,14 @@ fn purchase(condition: &Condition, values: Vec<(Fact<Value>, Span)>) -> Fact<Val
     several(condition, values)
 }
 
-/// The machines of families, in the sizes that another condition leaves of them.
+/// Returns the machine types of families, limited to the sizes in another condition.
 fn families(condition: &Condition, all: &[Condition]) -> Fact<Value> {
     if is_narrowed(all, &[LabelMeaning::Machine]) {
         return Fact::Absent;
     }
     let sizes = other_condition(condition, all, LabelMeaning::Size).map_or_else(|| vec!["*".to_owned()], texts);
     let names: Vec<&str> = condition.values.iter().map(|(text, _)| &**text).collect();
-    let why = format!("any machine with {} {}", condition.key, names.join(" or "));
+    let why = format!("any machine type with {} {}", condition.key, names.join(" or "));
     let families = names.iter().filter(|name| name.len() > 1).take(MOST);
     let machines = families.flat_map(|name| sizes.iter().map(move |size| Value::text(format!("{name}.{size}"))));
     let candidates: Vec<Value> = machines.collect();
@@ -270,13 +270,13 @@ fn families(condition: &Condition, all: &[Condition]) -> Fact<Value> {
     }
 }
 
-/// Another condition that must hold too says more exactly which machines are meant.
+/// Returns whether another condition determines the machine types more exactly.
 fn is_narrowed(all: &[Condition], by: &[LabelMeaning]) -> bool {
     let says = |it: &Condition| DEVICES.label(&it.key).and_then(|label| label.fact).is_some_and(|it| by.contains(&it));
     all.iter().any(|it| !it.preferred && !it.values.is_empty() && says(it))
 }
 
-/// What another condition says beside this one.
+/// Returns the other condition with this meaning.
 fn other_condition<'c>(condition: &Condition, all: &'c [Condition], said: LabelMeaning) -> Option<&'c Condition> {
     let says = |it: &&Condition| DEVICES.label(&it.key).is_some_and(|label| label.fact == Some(said));
     all.iter()
@@ -288,11 +288,11 @@ fn texts(condition: &Condition) -> Vec<String> {
     condition.values.iter().map(|(text, _)| text.to_string()).take(MOST).collect()
 }
 
-/// Generations are one digit yet.
+/// Generations have one digit so far.
 const LAST_GENERATION: u8 = 9;
 
-/// Categories are of interest if all of them have accelerators; which machine it will be stays open, within the generations
-/// and sizes that other conditions leave.
+/// Returns the machine types of categories, if all of their machines have accelerators. The machine type stays unknown,
+/// within the generations and sizes of other conditions.
 fn category(condition: &Condition, label: &Label, all: &[Condition]) -> Fact<Value> {
     if !condition.values.iter().all(|(text, _)| label.map.contains_key(&**text))
         || is_narrowed(all, &[LabelMeaning::Family, LabelMeaning::Machine])
@@ -300,7 +300,7 @@ fn category(condition: &Condition, label: &Label, all: &[Condition]) -> Fact<Val
         return Fact::Absent;
     }
     let names: Vec<&str> = condition.values.iter().map(|(text, _)| &**text).collect();
-    let why = format!("any machine of the category {}", names.join(" or "));
+    let why = format!("any machine type of the category {}", names.join(" or "));
     let generations = match other_condition(condition, all, LabelMeaning::Generation) {
         Some(Condition { above: Some(above), .. }) => {
             (above.saturating_add(1)..=LAST_GENERATION).map(|it| it.to_string()).collect()
@@ -334,10 +334,10 @@ fn names(facts: &mut Facts, condition: &Condition) {
             continue;
         }
         let fact = match pattern.fact {
-            // The name of a family leaves open which of its machines it is.
+            // The name of a family does not determine the machine type.
             LabelMeaning::Family => Fact::Unknown(Unknown {
                 span: *span,
-                why: format!("any machine of the family in {why}").into(),
+                why: format!("any machine type of the family in {why}").into(),
                 candidates: vec![Value::text(found)],
             }),
             _ => Fact::known(Value::text(found), *span, origin.clone()),

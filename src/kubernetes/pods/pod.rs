@@ -1,4 +1,4 @@
-//! One pod: its containers, what it asks for beside accelerators, and the nodes that it wants.
+//! Reads one pod: its containers, its other requests, and the nodes that it selects.
 
 use std::sync::Arc;
 
@@ -16,17 +16,17 @@ use crate::kubernetes::rows::facts::{Facts, fill};
 use crate::kubernetes::rows::table::Pods;
 use crate::kubernetes::text::nested;
 
-/// A pod specification with the containers that its row finds in it.
+/// A pod specification with the containers that its definition finds.
 #[derive(Debug, Clone)]
 pub(in crate::kubernetes) struct Pod {
     pub spec: Node,
-    /// The frame around the specification: labels and annotations.
+    /// The frame of the specification: labels and annotations.
     pub frame: Option<Node>,
     pub containers: Vec<PodContainer>,
-    /// Containers that start one after the other before the others, in this order.
+    /// Init containers, which start one after the other, in this order.
     pub init: Vec<Init>,
     pub row: Option<&'static Pods>,
-    /// Claims that stand apart from the specification.
+    /// Claims outside the specification.
     pub claims: Vec<Node>,
 }
 
@@ -34,7 +34,7 @@ pub(in crate::kubernetes) struct Pod {
 #[derive(Debug, Clone)]
 pub(in crate::kubernetes) struct Init {
     pub part: PodContainer,
-    /// It goes on running beside all that start after it.
+    /// It keeps running next to all containers that start later.
     pub stays: bool,
 }
 
@@ -45,13 +45,13 @@ impl Init {
     }
 }
 
-/// A container, or what stands for one.
+/// A container, or a mapping that is used like one.
 #[derive(Debug, Clone)]
 pub(in crate::kubernetes) struct PodContainer {
     pub node: Node,
-    /// Limits and requests.
+    /// The limits and requests.
     pub resources: Option<Node>,
-    /// What it asks for stands apart from it.
+    /// Its requests are outside the container.
     pub apart: bool,
 }
 
@@ -61,7 +61,7 @@ impl PodContainer {
     }
 }
 
-/// Where shared memory is mounted; the second is where the first leads on some systems.
+/// The mount paths of shared memory. On some systems, the first path leads to the second.
 const SHARED: [&str; 2] = ["/dev/shm", "/run/shm"];
 
 impl Pod {
@@ -88,19 +88,19 @@ impl Pod {
         if let Some(patch) = row.and_then(|row| row.patch.as_ref()?.first(spec)).and_then(nested::parsed) {
             patch_containers(&mut containers, &patch);
         }
-        // Init containers that go on running count like containers.
+        // Init containers that keep running count like containers.
         let init: Vec<Init> =
             spec.get("initContainers").map(Node::items).unwrap_or_default().iter().map(Init::of).collect();
         containers.extend(init.iter().filter(|init| init.stays).map(|init| init.part.clone()));
         Pod { spec: spec.clone(), frame: frame.cloned(), containers, init, row, claims: Vec::new() }
     }
 
-    /// A resource key as the cluster knows it, where the object has short names for some.
+    /// Returns the full resource key, if the object uses a short name.
     pub(in crate::kubernetes) fn long_key<'k>(&self, key: &'k str) -> &'k str {
         self.row.and_then(|row| row.keys.get(key)).map_or(key, String::as_str)
     }
 
-    /// Only what differs from another object: an overlay names no image.
+    /// Returns whether the pod is only a patch of another object, because a patch names no image.
     pub(in crate::kubernetes) fn is_overlay(&self) -> bool {
         !self.containers.is_empty()
             && self.row.is_none_or(|row| {
@@ -114,13 +114,13 @@ impl Pod {
         let more = self.row.iter().flat_map(|row| &row.selectors).flat_map(|path| path.all(&self.spec));
         all.extend(more.flat_map(|found| nodes::labels(found.node)));
         all.extend(self.spec.at("affinity.nodeAffinity").map(nodes::affinity).unwrap_or_default());
-        // Some schedulers read the wanted type from annotations.
+        // Some schedulers read the requested type from annotations.
         let annotations = self.frame.as_ref().and_then(|frame| frame.at("metadata.annotations")).map(nodes::labels);
         all.extend(annotations.unwrap_or_default().into_iter().filter(|it| DEVICES.label(&it.key).is_some()));
         all
     }
 
-    /// Labels that it asks for of a node, and taints that it tolerates.
+    /// Returns the labels that it selects nodes by, and the taints that it tolerates.
     pub(in crate::kubernetes) fn selector(&self, conditions: &[Condition]) -> Selector {
         let mut selector = Selector::default();
         for condition in conditions.iter().filter(|condition| !condition.preferred) {
@@ -135,7 +135,7 @@ impl Pod {
                 },
                 several => Fact::Unknown(Unknown {
                     span: condition.span,
-                    why: "it may have several values".into(),
+                    why: "several values are possible".into(),
                     candidates: several.iter().map(|(text, _)| text.clone()).collect(),
                 }),
             };
@@ -185,7 +185,7 @@ impl Pod {
         }
     }
 
-    /// A taint of devices whose value names the card: `nvidia.com/gpu=NVIDIA-A10G-SHARED`.
+    /// Returns the card in the value of a device taint: `nvidia.com/gpu=NVIDIA-A10G-SHARED`.
     fn tolerated_card(&self) -> Fact<Value> {
         let named = self.tolerations().into_iter().find_map(|taint| {
             DEVICES.device(&taint.key)?;
@@ -193,11 +193,11 @@ impl Pod {
             Some((cards.find_map(|name| name.find(taint.value.as_ref()?))?, taint.span))
         });
         named.map_or(Fact::Absent, |(card, span)| {
-            Fact::known(Value::text(card), span, Origin::Inferred("the taint that it tolerates names it".into()))
+            Fact::known(Value::text(card), span, Origin::Inferred("named in a taint that it tolerates".into()))
         })
     }
 
-    /// The sum over containers of the first of these sides that says something.
+    /// Returns the sum over containers, from the first of these sides with a value.
     fn total(&self, sides: &[&str], key: &str, read: fn(&Node) -> Fact<f64>) -> Fact<Value> {
         let mut sum: Option<(f64, Span)> = None;
         for part in &self.containers {
@@ -215,8 +215,8 @@ impl Pod {
         sum.map_or(Fact::Absent, |(total, span)| Fact::written(Value::Number(total), span))
     }
 
-    /// Whether processes of the pod have more to share than the 64 MiB of a container by default: a volume in memory, or
-    /// the memory of the host.
+    /// Returns whether the processes of the pod have more shared memory than the default of 64 MiB: a volume in memory,
+    /// or the memory of the host.
     fn shared_memory(&self) -> Fact<Value> {
         if let Some(host) = self.spec.get("hostIPC").filter(|host| host.flag() == Some(true)) {
             return Fact::written(Value::Flag(true), host.span);
@@ -228,7 +228,7 @@ impl Pod {
         if let Some(memory) = volumes.iter().find_map(medium) {
             return Fact::written(Value::Flag(true), memory.span);
         }
-        // Whatever is mounted there takes the place of the default: the memory of the host, a claim.
+        // Any mount at this path replaces the default: the memory of the host, or a claim.
         let mounts = self.containers.iter().filter_map(|part| part.node.get("volumeMounts"));
         let there = |mount: &&Node| mount.text_at("mountPath").is_some_and(|path| SHARED.contains(&&**path));
         if let Some(mount) = mounts.clone().flat_map(Node::items).find(there) {
@@ -236,7 +236,7 @@ impl Pod {
         }
         let mut lists = self.spec.get("volumes").into_iter().chain(mounts);
         if let Some(hole) = lists.find(|list| amount::is_hole(list) || list.items().iter().any(amount::is_hole)) {
-            return Fact::unknown("a template directive stands among its volumes", hole.span);
+            return Fact::unknown("a template directive sets some of its volumes", hole.span);
         }
         Fact::known(Value::Flag(false), self.spec.span, crate::inventory::Origin::Default)
     }
@@ -246,10 +246,10 @@ impl Pod {
     }
 }
 
-/// The container of a row that is called by no name of its own.
+/// The role of a definition's container without a name.
 const MAIN: &str = "main";
 
-/// Lays the resources of a patch over those of the containers that it names.
+/// Applies the resources of a patch to the containers that it names.
 fn patch_containers(containers: &mut [PodContainer], patch: &Node) {
     for change in patch.get("containers").map(Node::items).unwrap_or_default() {
         let Some(resources) = change.get("resources") else { continue };
@@ -264,7 +264,7 @@ fn patch_containers(containers: &mut [PodContainer], patch: &Node) {
     }
 }
 
-/// A scalar as a fact; text that is filled in elsewhere is unknown.
+/// Returns a scalar as a fact. A string with placeholders is unknown.
 pub(in crate::kubernetes) fn text(node: Option<&Node>) -> Fact<Value> {
     let Some((node, text)) = node.and_then(|node| Some((node, node.text()?))) else { return Fact::Absent };
     match amount::placeholder(text) {

@@ -1,5 +1,5 @@
-//! Queues of Kueue: a workload names one of its namespace, that names one of the cluster, and that names flavours, whose
-//! labels the pods get as their node selector.
+//! Follows Kueue queues: a workload names a local queue, which names a cluster queue, which names flavors. Pods get the
+//! labels of their flavor as their node selector.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -15,10 +15,10 @@ use crate::kubernetes::objects::object::Object;
 use crate::kubernetes::rows::devices::DEVICES;
 use crate::kubernetes::rows::facts::Facts;
 
-/// How a workload names its queue.
+/// The label with which a workload names its queue.
 const NAMED: &str = "kueue.x-k8s.io/queue-name";
 
-/// What the flavours of its queue ask of the nodes of a pod that says these things of them itself.
+/// Returns the node conditions that the flavors of a queue add to those of the pod.
 pub(super) fn conditions(
     object: &Object<'_>,
     labels: &Labels,
@@ -33,7 +33,7 @@ pub(super) fn conditions(
     shared(&fitting).into_iter().filter(|it| own.iter().all(|known| known.key != it.key)).collect()
 }
 
-/// What these conditions say, known by way of the queue.
+/// Returns the facts from these conditions, which are resolved through the queue.
 pub(super) fn facts(conditions: &[Condition]) -> Facts {
     let mut facts = nodes::facts(conditions);
     for fact in facts.values_mut() {
@@ -44,7 +44,7 @@ pub(super) fn facts(conditions: &[Condition]) -> Facts {
     facts
 }
 
-/// The queue of the cluster behind one of a namespace. Where several are as near, they must lead to the same one.
+/// Returns the cluster queue of a local queue. Several equally near local queues must lead to the same cluster queue.
 fn cluster_queue<'i, 't>(
     object: &Object<'_>,
     name: &Arc<str>,
@@ -63,7 +63,7 @@ fn cluster_queue<'i, 't>(
     only(index.nearest("kueue.x-k8s.io/ClusterQueue", name, NamePlace::of(first.span))).filter(|_| agree)
 }
 
-/// The labels of the nodes of each flavour by which a queue gives out what is asked for.
+/// Returns the node labels of each flavor from which a queue provides the requested resources.
 fn flavours(cluster: &Object<'_>, request: &PodRequest, index: &ObjectIndex<'_>) -> Vec<Vec<Condition>> {
     let gives = |flavour: &&Node| {
         let resources = flavour.get("resources").map(Node::items).unwrap_or_default();
@@ -77,11 +77,11 @@ fn flavours(cluster: &Object<'_>, request: &PodRequest, index: &ObjectIndex<'_>)
         let object = only(index.nearest("kueue.x-k8s.io/ResourceFlavor", name, NamePlace::of(flavour.span)))?;
         Some(object.root.at("spec.nodeLabels").map(nodes::labels).unwrap_or_default())
     });
-    // A flavour that is not at hand may lead anywhere.
+    // A missing flavor may lead to any nodes.
     labels.collect::<Option<Vec<_>>>().unwrap_or_default()
 }
 
-/// A flavour whose nodes are not those that the pod asks for is passed over.
+/// Kueue skips a flavor whose nodes do not match the pod's own conditions.
 fn fits(flavour: &[Condition], own: &[Condition]) -> bool {
     let value = |condition: &Condition| condition.values.first().map(|(text, _)| text.clone());
     flavour.iter().all(|label| {
@@ -90,7 +90,7 @@ fn fits(flavour: &[Condition], own: &[Condition]) -> bool {
     })
 }
 
-/// What all flavours say, with the values of each.
+/// Returns the conditions that all flavors have, with the values of each flavor.
 fn shared(flavours: &[Vec<Condition>]) -> Vec<Condition> {
     let Some((first, others)) = flavours.split_first() else { return Vec::new() };
     let everywhere = first.iter().filter_map(|condition| {

@@ -1,4 +1,4 @@
-//! The pods of an object as rules see them: whatever holds them, and whether or not they ask for accelerators.
+//! Provides the pods of any object for rules, even if they request no accelerators.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::kubernetes::objects::raw::tree;
 use crate::kubernetes::rows::amount::{is_hole, placeholder};
 
 impl WorkloadReader<'_, '_> {
-    /// The pods of an object and of those that it carries.
+    /// Returns the pods of an object and of the objects that it contains.
     pub(in crate::kubernetes) fn raw_pods(&self, root: &Node) -> Vec<RawPod> {
         let groups = self.groups(root);
         let asking: Vec<usize> = (0..groups.len())
@@ -51,7 +51,7 @@ fn raw(group: &PodGroup, part: Option<&String>) -> RawPod {
     }
 }
 
-/// A container with what its kind says of it elsewhere: a patch of its resources, an image that is taken apart.
+/// Returns a container with everything that its kind sets in other fields: a patch of its resources, a split image.
 fn with_resources(container: &PodContainer, pod: &Pod) -> RawTree {
     let mut own = tree(&container.node);
     let RawData::Map(entries, _) = &mut own.data else { return own };
@@ -68,8 +68,8 @@ fn with_resources(container: &PodContainer, pod: &Pod) -> RawTree {
     own
 }
 
-/// The labels that a node must have: by its selector, and by the affinity that is required. Each with the values that will
-/// do; none where any will.
+/// Returns the labels that a node must have, by selector and required affinity. Each label has its accepted values; an
+/// empty list accepts any value.
 fn node_labels(pod: &Pod) -> RawTree {
     let span = pod.spec.span;
     let mut found: Vec<(Arc<str>, RawTree)> = Vec::new();
@@ -82,7 +82,7 @@ fn node_labels(pod: &Pod) -> RawTree {
             None => RawTree::new(RawData::Text(text.clone()), *span),
         });
         let values = RawTree::new(RawData::List(values.collect()), condition.span);
-        // Both a selector and an affinity must hold: what the first says is enough to know that the label is wanted.
+        // Selector and affinity must both match, so one of them is enough to require a label.
         if let Err(place) = found.binary_search_by(|(known, _)| known.cmp(&condition.key)) {
             found.insert(place, (condition.key.clone(), values));
         }
@@ -91,21 +91,21 @@ fn node_labels(pod: &Pod) -> RawTree {
     RawTree::new(RawData::Map(found, open), span)
 }
 
-/// Why a pod may ask for labels that cannot be read.
+/// Returns why a pod may require labels that cannot be read.
 fn open_place(pod: &Pod) -> Option<(Arc<str>, Span)> {
     let places = ["nodeSelector", "affinity"].into_iter().filter_map(|key| pod.spec.get(key));
     std::iter::once(&pod.spec).filter(|spec| is_hole(spec)).chain(places).find_map(open)
 }
 
-/// A part that stands for any number of labels: one that is left out, and a key that is filled in later. A value that is
-/// filled in later is known to be wanted.
+/// Returns a part that may contain any number of labels: an unread part, or a key with a placeholder. A label whose
+/// value is a placeholder is certainly required.
 fn open(node: &Node) -> Option<(Arc<str>, Span)> {
     let filled = |node: &Node| node.text().and_then(|text| placeholder(text)).map(|why| (why.into(), node.span));
     if is_hole(node) {
-        return Some(("a template directive stands here".into(), node.span));
+        return Some(("a template directive sets this value".into(), node.span));
     }
     let inside = |entry: &NodeEntry| match entry.value.text() {
-        _ if placeholder(&entry.key).is_some() => Some(("a key is filled in elsewhere".into(), entry.key_span)),
+        _ if placeholder(&entry.key).is_some() => Some(("another program fills in a key".into(), entry.key_span)),
         Some(_) if &*entry.key == "key" => filled(&entry.value),
         Some(_) => None,
         None => open(&entry.value),

@@ -1,4 +1,5 @@
-//! Accelerators that one pod asks for: sums over containers, maxima over init containers, parts of shared devices.
+//! Computes the accelerators that one pod requests: sums over containers, maxima over init containers, shares of
+//! devices.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,29 +15,29 @@ use crate::kubernetes::rows::amount;
 use crate::kubernetes::rows::devices::{DEVICES, Device};
 use crate::kubernetes::rows::table::Amount;
 
-/// Why the part of a device that slices of several sizes are together is not told.
-pub(in crate::kubernetes) const SIZES: &str = "slices of several sizes are asked for together";
+/// Why the share of a device is unknown for slices of several sizes.
+pub(in crate::kubernetes) const SIZES: &str = "the pod requests slices of several sizes";
 
-/// The key that is meant where only a number of GPUs is written.
+/// The resource key for fields that contain only a number of GPUs.
 const USUAL: &str = "nvidia.com/gpu";
 
-/// Accelerators that a pod asks for.
+/// The accelerators that a pod requests.
 #[derive(Debug, Clone)]
 pub(in crate::kubernetes) struct PodRequest {
     pub count: Fact<f64>,
     pub slice: Option<(Arc<str>, Span)>,
     pub vendor: String,
-    /// The accelerator, where the request itself tells it.
+    /// The accelerator, if the request determines it.
     pub chip: Fact<Arc<str>>,
     pub provider: Option<String>,
     pub span: Span,
-    /// Claims that other pods may use too.
+    /// Claims that other pods may use, too.
     pub shared: Vec<String>,
     /// All claims, with the places of their names.
     pub claims: Vec<(String, Span)>,
 }
 
-/// What a pod asks for; `None` where that is no accelerator.
+/// Returns the request of a pod; `None` if it contains no accelerator.
 pub(in crate::kubernetes) fn accelerators(pod: &Pod, index: &ObjectIndex<'_>) -> Option<PodRequest> {
     let mut sum = Tally::default();
     for part in &pod.containers {
@@ -56,7 +57,7 @@ pub(in crate::kubernetes) fn accelerators(pod: &Pod, index: &ObjectIndex<'_>) ->
     most.request().or_else(|| annotated(pod)).or_else(|| claims::request(pod, index))
 }
 
-/// Does this container ask for accelerators?
+/// Returns whether this container requests accelerators.
 pub(in crate::kubernetes) fn asks(part: &PodContainer) -> bool {
     let sides = ["limits", "requests"].into_iter().filter_map(|side| part.resources.as_ref()?.get(side));
     sides.flat_map(Node::entries).any(|entry| DEVICES.is_asked_by(&entry.key))
@@ -64,14 +65,14 @@ pub(in crate::kubernetes) fn asks(part: &PodContainer) -> bool {
         || part.apart
 }
 
-/// A share of a device that a scheduler reads from an annotation.
+/// Returns the share of a device that a scheduler reads from an annotation.
 fn annotated(pod: &Pod) -> Option<PodRequest> {
     let annotations = pod.frame.as_ref()?.at("metadata.annotations")?;
     let (entry, device) =
         annotations.entries().iter().find_map(|entry| Some((entry, DEVICES.annotation(&entry.key)?)))?;
     let span = entry.span();
     let count = if device.shared {
-        Fact::unknown("the part of a device depends on its memory", span)
+        Fact::unknown("the share of a device depends on its memory", span)
     } else {
         amount::amount(&entry.value)
     };
@@ -92,7 +93,7 @@ impl PodRequest {
         }
     }
 
-    /// Devices of another claim beside these.
+    /// Adds the devices of another claim.
     pub(in crate::kubernetes) fn add(&mut self, other: &PodRequest) {
         let size = |request: &PodRequest| request.slice.as_ref().map(|(size, _)| size.clone());
         self.count = match size(self) == size(other) {
@@ -101,7 +102,7 @@ impl PodRequest {
         };
     }
 
-    /// What it says is only a conclusion.
+    /// Marks the request as inferred.
     pub(in crate::kubernetes) fn weaken(&mut self, why: &str) {
         let origin = Origin::Inferred(why.into());
         if let Fact::Known(known) = &mut self.count {
@@ -146,7 +147,7 @@ impl Tally {
         }
     }
 
-    /// Requests that stand in no container: a key and an amount side by side, single devices.
+    /// Adds requests outside containers: a key and an amount in separate fields, or single devices.
     fn apart(&mut self, pod: &Pod) {
         let Some(row) = pod.row else { return };
         if let Some(amount) = &row.amount
@@ -180,7 +181,7 @@ impl Tally {
         }
     }
 
-    /// What is asked for while others run, of each key that it asks for itself.
+    /// Returns the amounts while others run, for each key that it requests itself.
     fn while_others_run(mut self, others: &Tally) -> Tally {
         for (key, (count, _)) in &mut self.amounts {
             if let Some((more, _)) = others.amounts.get(key) {
@@ -201,7 +202,8 @@ impl Tally {
         }
     }
 
-    /// The key with the largest amount decides what it is; slices of several sizes are counted together.
+    /// Returns the request. The key with the largest amount determines the device, and slices of several sizes are
+    /// added up.
     fn request(self) -> Option<PodRequest> {
         let asked = |count: &Fact<f64>| count.value() != Some(&0.0) && !count.is_absent();
         let mut wanted: Vec<_> = self.amounts.into_iter().filter(|(_, (count, _))| asked(count)).collect();
@@ -229,16 +231,16 @@ impl Tally {
     }
 }
 
-/// An amount; in a container with an image, a key without one asks for something that nobody knows. Elsewhere it takes away
-/// what others ask for.
+/// Returns an amount. In a container with an image, a key without an amount makes the request unknown. Elsewhere, it
+/// removes the amount of other layers.
 fn asked(amount: &Node, part: &PodContainer, span: Span) -> Fact<f64> {
     match amount::amount(amount) {
-        Fact::Absent if part.node.text_at("image").is_some() => Fact::unknown("no amount is written", span),
+        Fact::Absent if part.node.text_at("image").is_some() => Fact::unknown("no amount is set", span),
         other => other,
     }
 }
 
-/// An amount that stands in no container, as it is written, or as it is where nobody writes it.
+/// Returns an amount outside containers, or its default.
 fn amount_of(amount: &Amount, spec: &Node) -> Option<(Fact<f64>, Span)> {
     if let Some(node) = amount.count.first(spec) {
         return Some((written(node, amount.pattern.as_deref())?, node.span));
@@ -248,7 +250,7 @@ fn amount_of(amount: &Amount, spec: &Node) -> Option<(Fact<f64>, Span)> {
     Some((Fact::known(default.is, span, Origin::Default), span))
 }
 
-/// An amount, or the part of a text that is one: `nvidia-gpu-l4:2`.
+/// Returns an amount, or the part of a string that is one: `nvidia-gpu-l4:2`.
 fn written(node: &Node, part: Option<&str>) -> Option<Fact<f64>> {
     let Some(part) = part else { return Some(amount::amount(node)) };
     let number = AdaptiveRegex::new(part).first_group(node.text()?)?.parse().ok()?;
@@ -266,7 +268,7 @@ pub(in crate::kubernetes) fn plus(a: Fact<f64>, b: Fact<f64>) -> Fact<f64> {
     }
 }
 
-/// The part of a device that a container asks for: `Ok` of a fraction, `Err` where it depends on the device.
+/// Returns the share of a device that a container requests: `Ok` with a fraction, `Err` if it depends on the device.
 fn share(own: &BTreeMap<&str, (Fact<f64>, Span)>) -> Option<Result<f64, Span>> {
     let mut open = None;
     let mut known: Option<f64> = None;
@@ -288,10 +290,8 @@ fn scaled(count: Fact<f64>, device: Option<&Device>, part: Option<&Result<f64, S
     match part {
         _ if count.value() == Some(&0.0) => count,
         Some(Ok(part)) => count.map(|count| count * part),
-        Some(Err(span)) => Fact::unknown("the part of a device depends on its memory", *span),
-        None if device.shared => {
-            Fact::unknown("the device is shared; how much of it one share is stands elsewhere", span)
-        }
+        Some(Err(span)) => Fact::unknown("the share of a device depends on its memory", *span),
+        None if device.shared => Fact::unknown("the device is shared, and the size of a share is not set here", span),
         None => count.map(|count| count / device.per.unwrap_or(1.0)),
     }
 }

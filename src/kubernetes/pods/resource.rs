@@ -1,4 +1,4 @@
-//! Groups of pods become resources of the inventory.
+//! Converts groups of pods to resources of the inventory.
 
 use crate::inventory::{
     Evidence, Fact, FrontEnd, Key, Labels, Link, LinkKind, Origin, Purpose, Resource, Role, Says, Value, production,
@@ -23,7 +23,7 @@ use crate::kubernetes::rows::amount;
 use crate::kubernetes::rows::facts::{Facts, fill};
 use crate::kubernetes::rows::table::{KINDS, VALUES};
 
-/// Groups that ask for accelerators become resources; where there are several, each is called by its role.
+/// Converts groups that request accelerators to resources. Several groups are named by their roles.
 pub(in crate::kubernetes) fn finish(
     object: &Object<'_>,
     body: Span,
@@ -60,7 +60,7 @@ pub(in crate::kubernetes) fn finish(
     }
 }
 
-/// What tells those of the groups of an object apart that ask for accelerators.
+/// Returns the names that distinguish the groups of an object that request accelerators.
 pub(super) fn parts(asking: &[&PodGroup]) -> Vec<String> {
     let several = asking.len() > 1;
     let mut roles: Vec<String> = Vec::new();
@@ -74,7 +74,7 @@ pub(super) fn parts(asking: &[&PodGroup]) -> Vec<String> {
     asking.iter().map(&mut part).collect()
 }
 
-/// What a controller makes of an object of its kind.
+/// Returns the objects that a controller creates for an object of its kind.
 fn owned(object: &Object<'_>) -> &'static [String] {
     KINDS.find(object.group, object.kind).map_or(&[], |row| &row.owns)
 }
@@ -87,7 +87,7 @@ fn resource(
     request: &PodRequest,
     index: &ObjectIndex<'_>,
 ) -> Resource {
-    // Values are long: they are shown where they ask for accelerators.
+    // Values files are long, so reports point to the accelerator request.
     let head = if object.group == VALUES { request.span } else { object.head };
     let mut resource =
         Resource::new(FrontEnd::Kubernetes, Role::Requested, object.kind, object.address() + part, head, body);
@@ -102,7 +102,7 @@ fn resource(
     let mut facts = programs::declared(resource.labels.entries.iter().map(|(key, word)| (key.as_str(), word)));
     let asked = group.pod.facts(request, &conditions);
     let asked = asked.into_iter().chain(queues::facts(&queued));
-    // A command that only sleeps: whatever its image is for, nothing of that runs.
+    // If a command only sleeps, the program of its image does not run.
     let (asleep, awake): (Vec<&PodContainer>, Vec<&PodContainer>) =
         group.pod.containers.iter().partition(|part| waits::only_sleeps(part, &group.pod, index));
     for (key, fact) in group.facts.into_iter().chain(programs_of(&awake, &group.pod, index)).chain(asked) {
@@ -121,12 +121,12 @@ fn resource(
         let ends = ends(&group.pod, &facts);
         fill(&mut facts, Key::EndsByItself, ends);
     }
-    // A name that speaks of serving is none of what sleeps.
+    // A name that suggests serving does not apply to a sleeping container.
     let is_asleep = asleep.into_iter().any(request::asks);
     if is_asleep && serves(&facts) {
         facts.remove(&Key::Purpose);
     }
-    // What is read without a row is a conclusion from its shape.
+    // Facts of unsupported kinds are inferred from their shape.
     if let (Some(why), Some(Fact::Known(known))) = (&group.by_shape, facts.get_mut(&Key::AcceleratorCount)) {
         known.origin = known.origin.clone().weakest(Origin::Inferred(why.clone()));
     }
@@ -138,7 +138,7 @@ fn resource(
     resource
 }
 
-/// Interfaces of the network of AWS that its containers ask for together.
+/// Returns the EFA network interfaces that its containers request together.
 fn efa(pod: &Pod) -> Fact<Value> {
     let asked = pod.containers.iter().filter_map(|part| {
         let sides = ["limits", "requests"].into_iter().filter_map(|side| part.resources.as_ref()?.get(side));
@@ -153,7 +153,8 @@ fn efa(pod: &Pod) -> Fact<Value> {
     .map(Value::Number)
 }
 
-/// A pod that nothing starts again once its commands are done, and that answers nobody; or one that tests a device once.
+/// Returns whether the pod ends: nothing restarts it after its commands and it answers no requests, or it tests a
+/// device once.
 fn ends(pod: &Pod, facts: &Facts) -> Fact<Value> {
     let inferred = |why: &str, span| Fact::known(Value::Flag(true), span, Origin::Inferred(why.into()));
     let sample = pod.containers.iter().filter(|part| request::asks(part)).find_map(tests_once);
@@ -165,22 +166,24 @@ fn ends(pod: &Pod, facts: &Facts) -> Fact<Value> {
         .get("restartPolicy")
         .filter(|policy| policy.text().is_some_and(|policy| matches!(&**policy, "Never" | "OnFailure")));
     match policy.filter(|_| !serves(facts) && !listens(pod)) {
-        Some(policy) => inferred("nothing starts it again when its commands are done", policy.span),
+        Some(policy) => inferred("nothing restarts it when its commands end", policy.span),
         None => Fact::Absent,
     }
 }
 
-/// All that asks for accelerators only shows them or tries them for a moment.
+/// Returns whether all containers with accelerators only list or test them.
 fn looks(pod: &Pod) -> Fact<Value> {
     let mut asking = pod.containers.iter().filter(|part| request::asks(part)).peekable();
     let Some(first) = asking.peek().map(|part| part.node.span) else { return Fact::Absent };
     match asking.all(|part| only_looks(part) || tests_once(part).is_some()) {
-        true => Fact::known(Value::Flag(true), first, Origin::Inferred("its program shows or tries a device".into())),
+        true => {
+            Fact::known(Value::Flag(true), first, Origin::Inferred("its program only lists or tests a device".into()))
+        }
         false => Fact::Absent,
     }
 }
 
-/// Images of samples that add two vectors or move some bodies, as guides use them to see whether a device is there.
+/// Returns the place of a sample image, such as vector addition or n-body, which guides use to test a device.
 fn tests_once(part: &PodContainer) -> Option<Span> {
     const SAMPLES: [&str; 4] = ["vectoradd", "vector-add", "cuda-sample", "nbody"];
     let image = part.node.get("image")?;
@@ -188,8 +191,8 @@ fn tests_once(part: &PodContainer) -> Option<Span> {
     SAMPLES.iter().any(|sample| name.contains(sample)).then_some(image.span)
 }
 
-/// A container that asks for accelerators answers on a port, and not on one for notebooks, desktops or shells, or for
-/// numbers about itself.
+/// Returns whether a container with accelerators listens on a port, except ports for notebooks, desktops, shells and
+/// metrics.
 fn listens(pod: &Pod) -> bool {
     const FOR_PEOPLE: [f64; 9] = [22.0, 3389.0, 5900.0, 5901.0, 6006.0, 6080.0, 8787.0, 8888.0, 32400.0];
     const NAMES: [&str; 6] = ["metrics", "ssh", "vnc", "rdp", "notebook", "jupyter"];
@@ -201,7 +204,7 @@ fn listens(pod: &Pod) -> bool {
     })
 }
 
-/// What runs in the containers; those that ask for accelerators speak first.
+/// Returns the facts from the programs in the containers. Containers that request accelerators have precedence.
 fn programs_of(awake: &[&PodContainer], pod: &Pod, index: &ObjectIndex<'_>) -> Facts {
     let mut parts = awake.to_vec();
     parts.sort_by_key(|part| !request::asks(part));
@@ -226,9 +229,9 @@ fn queue(labels: &Labels) -> Fact<Value> {
     found.map_or(Fact::Absent, |name| name.clone().map(Value::Text))
 }
 
-/// Seconds after which a queue ends what it has started, or the capacity that it was given is taken away.
+/// Returns the seconds after which a queue ends a workload, or after which its capacity is removed.
 fn limit_of_queue(labels: &Labels) -> Fact<Value> {
-    // Kueue's documentation, 2026-11: the first is its own limit, the second that of a request for capacity.
+    // Kueue's documentation, 2026-11: the first is its own limit, the second is that of a provisioning request.
     const KEYS: [&str; 2] = ["kueue.x-k8s.io/max-exec-time-seconds", "provreq.kueue.x-k8s.io/maxRunDurationSeconds"];
     let said = KEYS.iter().find_map(|key| labels.entries.get(*key)).cloned().unwrap_or_default();
     if said.value().is_some_and(|text| text.parse::<f64>().is_err()) {
@@ -237,7 +240,7 @@ fn limit_of_queue(labels: &Labels) -> Fact<Value> {
     said.map(|text| Value::Number(text.parse().unwrap_or_default()))
 }
 
-/// What an object is for; of its kind that is concluded only where it is mostly for something.
+/// Infers the purpose of an object. The kind counts only if it is mostly used for one purpose.
 pub(in crate::kubernetes) fn tell_purpose(evidence: &[Evidence<'_>], facts: &mut Facts) {
     fill(facts, Key::Production, production(evidence));
     let of_kind = facts.remove(&Key::Purpose).unwrap_or_default();
@@ -249,12 +252,12 @@ pub(in crate::kubernetes) fn tell_purpose(evidence: &[Evidence<'_>], facts: &mut
     fill(facts, Key::Purpose, settle_purpose(by_kind, by_task, evidence, || mostly));
 }
 
-/// It answers requests.
+/// Returns whether the workload answers requests.
 pub(in crate::kubernetes) fn serves(facts: &Facts) -> bool {
     facts.get(&Key::Purpose).and_then(Purpose::said_by) == Some(Purpose::Inference)
 }
 
-/// A container whose command only shows the devices tests them.
+/// Returns whether the container's command only lists the devices.
 fn only_looks(part: &PodContainer) -> bool {
     const SHOWS: [&str; 3] = ["nvidia-smi", "vectorAdd", "rocm-smi"];
     let words = ["command", "args"].iter().filter_map(|key| part.node.get(key));
@@ -262,7 +265,7 @@ fn only_looks(part: &PodContainer) -> bool {
     texts.any(|text| SHOWS.iter().any(|program| text.trim_start().starts_with(program)))
 }
 
-/// A container of the image that does nothing keeps room on a machine, for pods that may push it away.
+/// Returns whether the container reserves space on a machine with the pause image, for pods that may preempt it.
 fn keeps_room(part: &PodContainer) -> bool {
     let image = part.node.get("image").and_then(Node::text);
     let name = image.and_then(|image| image.rsplit('/').next());
@@ -296,7 +299,7 @@ fn evidence<'a>(
     }
     for part in pod.containers.iter().filter(|part| only_looks(part)) {
         evidence.push(Evidence {
-            says: Says::Does(Purpose::Test, "its command only shows the devices"),
+            says: Says::Does(Purpose::Test, "its command only lists the devices"),
             span: part.node.span,
         });
     }

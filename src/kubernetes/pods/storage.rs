@@ -1,4 +1,4 @@
-//! The claims of a pod, and the file systems in the network that it mounts.
+//! Reads the claims of a pod, and the network file systems that it mounts.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::kubernetes::objects::index::{NamePlace, ObjectIndex};
 use crate::kubernetes::rows::facts::{Facts, fill};
 
 /// Drivers and provisioners of file systems that are slow at small random reads, by a part of their name. Parallel file
-/// systems (Lustre, Weka, GPFS) and caches in front of buckets are none of them.
+/// systems (Lustre, Weka, GPFS) and caches for buckets are not among them.
 const SLOW: [(&str, &str); 6] = [
     ("efs.csi.aws.com", "efs"),
     ("filestore.csi.storage.gke.io", "filestore"),
@@ -28,7 +28,7 @@ pub(in crate::kubernetes) fn facts(pod: &Pod, index: &ObjectIndex<'_>, facts: &m
     fill(facts, Key::Volumes, claims(pod, index));
 }
 
-/// The claims of this tree that it mounts, with their sizes.
+/// Returns the claims of this tree that it mounts, with their sizes.
 fn claims(pod: &Pod, index: &ObjectIndex<'_>) -> Fact<Value> {
     let volumes = pod.spec.get("volumes").map(Node::items).unwrap_or_default();
     let names = volumes.iter().filter_map(|volume| volume.at("persistentVolumeClaim.claimName"));
@@ -68,7 +68,7 @@ fn of_class(class: &Node, index: &ObjectIndex<'_>) -> Option<Fact<Value>> {
     Some(resolved(of_driver(provisioner.text()?, class.span)))
 }
 
-/// A claim that names its volume.
+/// Returns the slow file system behind a claim that names its volume.
 fn of_bound(claim: &Node, index: &ObjectIndex<'_>) -> Fact<Value> {
     let Some((name, text)) = claim.at("spec.volumeName").and_then(|it| Some((it, it.text()?))) else {
         return Fact::Absent;

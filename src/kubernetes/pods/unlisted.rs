@@ -1,16 +1,16 @@
-//! Objects of kinds without a row in which no pod is found, with what they say of machines and accelerators.
+//! Lists objects of unsupported kinds without pods, with their machine types and accelerators.
 
 use crate::inventory::{Unlisted, is_open_map};
 use crate::kubernetes::objects::object::Object;
 use crate::languages::yaml::{Node, NodeData};
 use crate::source::Span;
 
-/// Deeper than anybody nests what says which machine it is.
+/// The maximum depth of the search for machine types.
 const DEEPEST: usize = 12;
 
 pub(in crate::kubernetes) fn of(object: &Object<'_>, body: Span) -> Option<Unlisted> {
     let mut unlisted = Unlisted::new(&object.address(), object.kind, object.head, body);
-    // What others are told of an object says nothing about it.
+    // Metadata for other tools says nothing about machines.
     let entries = object.root.entries().iter();
     let own = entries.filter(|it| !matches!(&*it.key, "apiVersion" | "kind" | "status"));
     own.for_each(|entry| add(&mut unlisted, &entry.key, &entry.value, 0));

@@ -1,4 +1,4 @@
-//! Pods that hold accelerators while nothing runs: what their commands wait for.
+//! Finds pods that hold accelerators while nothing runs, by their commands.
 
 use std::sync::LazyLock;
 
@@ -12,7 +12,7 @@ use super::request;
 use crate::kubernetes::objects::index::ObjectIndex;
 use crate::kubernetes::objects::object::Object;
 
-/// A container that asks for accelerators and only waits, or lets people in: by its command.
+/// Returns why a container with accelerators only waits, or gives users access, according to its command.
 pub(super) fn kept(pod: &Pod, object: &Object<'_>, index: &ObjectIndex<'_>) -> Fact<Value> {
     let mut asking = pod.containers.iter().filter(|part| request::asks(part));
     let waiting = |part| waiting(part, pod, index).filter(|(why, _)| *why != NAPS || is_started_again(pod, object));
@@ -20,7 +20,7 @@ pub(super) fn kept(pod: &Pod, object: &Object<'_>, index: &ObjectIndex<'_>) -> F
     waits.map_or(Fact::Absent, |(why, span)| Fact::written(Value::text(why), span))
 }
 
-/// What a command waits for that never ends, and where it stands.
+/// Returns what an endless command waits for, with its place.
 fn waiting(part: &PodContainer, pod: &Pod, index: &ObjectIndex<'_>) -> Option<(&'static str, Span)> {
     let lists: Vec<&Node> = ["command", "args"].iter().filter_map(|key| part.node.get(key)).collect();
     let words = lists.iter().flat_map(|list| list.items().iter().chain([*list])).filter_map(Node::text);
@@ -28,7 +28,7 @@ fn waiting(part: &PodContainer, pod: &Pod, index: &ObjectIndex<'_>) -> Option<(&
     for word in words {
         command.push(' ');
         match containers::script(word, part, pod, index).and_then(Node::text) {
-            // What a script leaves running behind its back is work.
+            // A background process of a script is work.
             Some(script) if leaves_running(script) => return None,
             Some(script) => command.push_str(script),
             None => command.push_str(word),
@@ -42,25 +42,26 @@ fn waiting(part: &PodContainer, pod: &Pod, index: &ObjectIndex<'_>) -> Option<(&
     }
 }
 
-/// A line that ends with `&` and no pause.
+/// Returns whether a script has a line that ends with `&` and is not a pause.
 fn leaves_running(script: &str) -> bool {
     let lines = script.lines().map(str::trim).filter(|line| !line.starts_with('#'));
     let mut behind = lines.filter(|line| line.ends_with('&') && !line.ends_with("&&"));
     behind.any(|line| !line.starts_with("sleep"))
 }
 
-/// Where its command ends, it is started once more.
+/// Returns whether Kubernetes restarts it when its command ends.
 fn is_started_again(pod: &Pod, object: &Object<'_>) -> bool {
     const KINDS: [&str; 5] = ["Pod", "Deployment", "StatefulSet", "DaemonSet", "ReplicaSet"];
     KINDS.contains(&object.kind) && pod.spec.text_at("restartPolicy").is_none_or(|policy| &**policy == "Always")
 }
 
-/// It does nothing but sleep for a quarter of an hour or more.
+/// Returns whether it only sleeps, for a quarter of an hour or more.
 fn naps(command: &str) -> bool {
     command.contains("sleep") && NAP.is_match(command)
 }
 
-/// A port of notebooks lets people in: by its name, or by its number where the object is called after notebooks.
+/// Returns the port that gives users access to a notebook: by its name, or by its number if the object is named after
+/// notebooks.
 fn let_in(part: &PodContainer, object: &Object<'_>) -> Option<(&'static str, Span)> {
     const NUMBERS: [f64; 2] = [8888.0, 8787.0];
     const NAMES: [&str; 3] = ["jupyter", "notebook", "rstudio"];
@@ -74,19 +75,19 @@ fn let_in(part: &PodContainer, object: &Object<'_>) -> Option<(&'static str, Spa
     ports.iter().find(of_notebooks).map(|port| (PEOPLE, port.span))
 }
 
-/// Its command never does anything.
+/// Returns whether its command never does anything.
 pub(super) fn only_sleeps(part: &PodContainer, pod: &Pod, index: &ObjectIndex<'_>) -> bool {
     waiting(part, pod, index).is_some_and(|(why, _)| matches!(why, SLEEPS | NAPS | LOOKS))
 }
 
-const NAPS: &str = "its command only sleeps, and is started again";
-const LOOKS: &str = "its command only shows the devices, for ever";
-const SLEEPS: &str = "its command sleeps for ever";
+const NAPS: &str = "its command only sleeps, and Kubernetes restarts it";
+const LOOKS: &str = "its command lists the devices forever";
+const SLEEPS: &str = "its command sleeps forever";
 const PEOPLE: &str = "people work in it";
 
-/// A command that never ends and asks nothing of an accelerator.
+/// A command that never ends and does not use an accelerator.
 struct Wait {
-    /// One of them stands in every such command: patterns take longer to look for.
+    /// Every such command contains one of these words. Searching for them is faster than the pattern.
     words: &'static [&'static str],
     pattern: AdaptiveRegex,
     why: &'static str,
@@ -100,7 +101,7 @@ static NAP: LazyLock<AdaptiveRegex> = LazyLock::new(|| {
 });
 
 static WAITS: LazyLock<[Wait; 4]> = LazyLock::new(|| {
-    // A loop counts where all that stands in it says something or sleeps: what runs between two pauses is work.
+    // A loop counts only if all of its commands print or sleep. Any other command between two pauses is work.
     let loops = r"while\s+(?:true|:|1|\[+\s*1\s*\]+)\s*;?\s*do\s+(?:(?:echo|printf|date|uptime|hostname|nvidia-smi|rocm-smi)\b[^;&|\n]*[;\n]\s*)*sleep\s+[^\s;&|]+(?:\s*&\s*wait\b[^;\n]*)?[\s;]*done\b";
     let stays = r"sleep\s+(?:infinity|inf|\d{6,}|\d+d)\b|tail\s+-f\s+/dev/null";
     let forever = format!(r"(?:^|[\s;&|(])(?:{stays}|{loops})");

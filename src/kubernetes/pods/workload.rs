@@ -1,4 +1,4 @@
-//! Rows applied to objects: an object becomes groups of pods and groups of machines, each with its facts.
+//! Applies definitions to objects: an object becomes groups of pods and groups of machines, each with its facts.
 
 use crate::inventory::{Fact, Key, Origin, Range, Resource, Value};
 use crate::languages::yaml::Node;
@@ -20,26 +20,26 @@ use crate::kubernetes::rows::settings;
 use crate::kubernetes::rows::sources;
 use crate::kubernetes::rows::table::{Borrows, Holds, KINDS, KindRow, Pods, VALUES};
 
-/// Objects inside objects: a CronJob holds a Job, a List a Katib experiment that holds a Job.
+/// The maximum depth of objects: a CronJob contains a Job, a List an experiment with a Job.
 const DEEPEST: usize = 6;
 
-/// Pods of one description in one object.
+/// Pods with the same description in one object.
 pub(in crate::kubernetes) struct PodGroup {
     pub role: Vec<String>,
     pub pod: Pod,
     pub count: Fact<Range>,
     pub facts: Facts,
-    /// Found by its shape, not by a row, and why.
+    /// Why the pods were found by their shape and not by a definition.
     pub by_shape: Option<std::sync::Arc<str>>,
-    /// Of the values of a chart, read without its templates.
+    /// The pods are from the values of a chart, read without its templates.
     pub of_values: bool,
-    /// It only changes another object.
+    /// The object is a patch of another one.
     pub is_overlay: bool,
-    /// That object has the number of pods, too.
+    /// The patched object sets the number of pods, too.
     pub is_patch: bool,
 }
 
-/// What surrounds an object: the product of numbers above it, what it is called there, and what is said above.
+/// Properties from the objects around an object: the product of their numbers, its names, and their facts.
 #[derive(Clone)]
 pub(in crate::kubernetes) struct Above {
     pub count: Fact<Range>,
@@ -55,38 +55,38 @@ impl Above {
     }
 }
 
-/// A resource with what other objects know it by.
+/// A resource with the properties by which other objects find it.
 pub(in crate::kubernetes) struct FoundResource {
     pub resource: Resource,
     pub kind: String,
     pub name: Option<std::sync::Arc<str>>,
     pub namespace: Option<std::sync::Arc<str>>,
-    /// The cluster makes the name up.
+    /// The cluster generates the name.
     pub generated: bool,
-    /// It only changes another object.
+    /// The object is a patch of another one.
     pub is_overlay: bool,
-    /// Nothing else changes what it changes, as far as its kustomization says.
+    /// Its kustomization has no other patch of the same object.
     pub is_only_patch: bool,
-    /// Values of a chart say it, and no template was at hand.
+    /// The resource is from the values of a chart whose templates were not read.
     pub from_values: bool,
-    /// Claims that other pods may use too.
+    /// Claims that other pods may use, too.
     pub shared: Vec<String>,
-    /// The container that asks for accelerators answers on a port, and none that only people look at.
+    /// A container with accelerators listens on a port that is not only for users.
     pub listens: bool,
-    /// The text inside Terraform that its own text is made of.
+    /// The string inside Terraform that its manifest was made from.
     pub carrier: Option<FileId>,
-    /// What made it.
+    /// The objects that created it.
     pub owners: Vec<Owner>,
 }
 
-/// Turns objects into resources, with the other objects of the tree at hand.
+/// Converts objects to resources, with access to the other objects of the tree.
 pub(in crate::kubernetes) struct WorkloadReader<'i, 't> {
     pub sources: &'i Sources,
     pub index: &'i ObjectIndex<'t>,
 }
 
 impl WorkloadReader<'_, '_> {
-    /// The resources of an object and of all objects inside it that stand for themselves.
+    /// Adds the resources of an object and of all independent objects in it.
     pub(in crate::kubernetes) fn read(&self, root: &Node, body: Span, out: &mut Vec<FoundResource>) {
         self.read_carried(root, body, 0, false, out);
     }
@@ -112,7 +112,7 @@ impl WorkloadReader<'_, '_> {
         }
     }
 
-    /// All groups of pods of an object and of those that it carries.
+    /// Returns all groups of pods of an object and of the objects that it contains.
     pub(in crate::kubernetes) fn groups(&self, root: &Node) -> Vec<PodGroup> {
         let mut groups = Vec::new();
         self.carried_groups(root, 0, &mut groups);
@@ -129,7 +129,7 @@ impl WorkloadReader<'_, '_> {
         self.collect(&object, row, &Above::new(1.0, object.head), out);
     }
 
-    /// All groups of pods of an object.
+    /// Adds all groups of pods of an object.
     fn collect(&self, object: &Object<'_>, row: Option<&'static KindRow>, above: &Above, out: &mut Vec<PodGroup>) {
         let Some(row) = row else {
             generic::collect(object, above, out);
@@ -155,7 +155,7 @@ impl WorkloadReader<'_, '_> {
         }
     }
 
-    /// Values that an object carries: by the row of their chart, or by their shape.
+    /// Adds the pods of values in an object: by the definition of their chart, or by their shape.
     fn collect_values(&self, object: &Object<'_>, values: &Node, above: &Above, out: &mut Vec<PodGroup>) {
         match KINDS.shaped(values).filter(|_| above.depth < DEEPEST) {
             Some(row) => {
@@ -168,7 +168,7 @@ impl WorkloadReader<'_, '_> {
         }
     }
 
-    /// What a file of values says, each place that asks for accelerators by itself.
+    /// Adds the pods of a values file. Each place that requests accelerators is separate.
     pub(in crate::kubernetes) fn read_values(&self, root: &Node, body: Span, out: &mut Vec<FoundResource>) {
         let object = Object::of(root, "", chart::VALUES);
         let mut groups = Vec::new();
@@ -181,7 +181,7 @@ impl WorkloadReader<'_, '_> {
         }
     }
 
-    /// Objects inside this one that are part of it.
+    /// Adds the objects inside this one that are part of it.
     fn held(&self, object: &Object<'_>, holds: &Holds, above: &Above, out: &mut Vec<PodGroup>) {
         let Some(path) = holds.at.as_ref().or(holds.spec.as_ref()) else { return };
         if above.depth >= DEEPEST {
@@ -195,7 +195,7 @@ impl WorkloadReader<'_, '_> {
                 inside.count = off;
             }
             inside.role.extend(called(holds.name.as_ref(), object.root, path, &at));
-            // Rows speak of whole objects.
+            // Definitions describe whole objects.
             let whole = if holds.at.is_some() { at.node.clone() } else { Node::framed("spec", at.node) };
             let found = match &holds.kind {
                 Some(kind) => {
@@ -211,7 +211,7 @@ impl WorkloadReader<'_, '_> {
         }
     }
 
-    /// The pods or machines of a template that an object names.
+    /// Adds the pods or machines of a template that an object names.
     fn borrow(
         &self,
         object: &Object<'_>,
@@ -252,7 +252,7 @@ impl WorkloadReader<'_, '_> {
     }
 }
 
-/// What values of a chart ask for that stand below others.
+/// Adds the pods of chart values that are below other values.
 pub(in crate::kubernetes) fn pods_of_values(
     values: &Node,
     row: &'static KindRow,
@@ -266,7 +266,7 @@ pub(in crate::kubernetes) fn pods_of_values(
     }
 }
 
-/// What an object is: as it says itself, or by the shape of a row.
+/// Returns the kind of an object as declared, or by the shape of a definition.
 pub(in crate::kubernetes) fn identify(root: &Node) -> Option<(Object<'_>, Option<&'static KindRow>)> {
     match Object::new(root) {
         Some(object) => {
@@ -283,7 +283,7 @@ pub(in crate::kubernetes) fn identify(root: &Node) -> Option<(Object<'_>, Option
     }
 }
 
-/// What holds for everything in an object.
+/// Returns the properties of an object that apply to everything in it.
 fn around(object: &Object<'_>, row: &KindRow, above: &Above) -> Above {
     let mut above = above.clone();
     let root = Match::root(object.root);
@@ -305,7 +305,7 @@ fn around(object: &Object<'_>, row: &KindRow, above: &Above) -> Above {
     above
 }
 
-/// Suspended work does not run, unless a queue is in charge of starting it.
+/// A suspended workload does not run, unless a queue will start it.
 fn suspend(object: &Object<'_>, suspended: &Node, count: Fact<Range>) -> Fact<Range> {
     if suspended.flag() != Some(true) {
         return count;
@@ -350,13 +350,13 @@ fn pods_of(object: &Object<'_>, pods: &'static Pods, above: &Above, out: &mut Ve
         let is_overlay = pod.is_overlay();
         let is_patch = open && is_overlay;
         if is_patch {
-            count = Fact::unknown("it only changes another object, whose number stands there", object.head);
+            count = Fact::unknown("it is a patch: the patched object sets the number", object.head);
         }
         out.push(PodGroup { role, pod, count, facts, by_shape: None, of_values: false, is_overlay, is_patch });
     }
 }
 
-/// What members of an object are called: by the keys above them, and by a name inside.
+/// Returns the names of an object's members: the keys above them, and a name inside.
 fn called(name: Option<&ManifestPath>, root: &Node, path: &ManifestPath, at: &Match<'_>) -> Vec<String> {
     let mut all: Vec<String> = at.names.iter().map(|name| (*name).to_owned()).collect();
     let inside = name.and_then(|name| name.relative_to(root, path, at).first()?.text().cloned());

@@ -1,4 +1,4 @@
-//! What the readings of a template that is not rendered ask for. gpulint does not know which branches are taken.
+//! Merges the readings of a template that is not rendered, because gpulint does not know which branches are taken.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -6,8 +6,8 @@ use std::sync::Arc;
 use crate::inventory::{Fact, Key, Range, Resource, Unknown};
 use crate::kubernetes::pods::workload::FoundResource;
 
-/// Adds what only other readings say. Each object stays one: what is not the same in all readings is one of several values,
-/// and an object that is not in all of them may not be there.
+/// Adds the content of other readings, with one resource per object. A fact that differs between readings has several
+/// possible values. An object that is missing in some readings may not exist.
 pub(in crate::kubernetes) fn merge(found: &mut Vec<FoundResource>, others: Vec<Vec<FoundResource>>) {
     if others.is_empty() {
         return;
@@ -35,9 +35,9 @@ pub(in crate::kubernetes) fn merge(found: &mut Vec<FoundResource>, others: Vec<V
     }));
 }
 
-/// Makes unknown what the readings of one object do not agree on.
+/// Marks facts as unknown if the readings of an object differ.
 fn unite(one: &mut Resource, others: &[Resource], may_be_missing: bool) {
-    let why: Arc<str> = "it stands in a template under a condition that was not evaluated".into();
+    let why: Arc<str> = "it is in a template, under a condition that gpulint did not evaluate".into();
     let keys: BTreeSet<Key> = [&*one].into_iter().chain(others).flat_map(|it| it.facts().map(|(key, _)| key)).collect();
     for key in keys {
         let facts = || others.iter().map(|it| it.fact(key));
@@ -64,7 +64,7 @@ fn unite(one: &mut Resource, others: &[Resource], may_be_missing: bool) {
     }
 }
 
-/// Whether nothing is known of a value for a reason of its own, which says more than that it is in a template.
+/// Returns whether a fact is unknown for its own reason, which is more precise than the template.
 fn keeps_its_own_reason<T>(fact: &Fact<T>, candidates: &[T]) -> bool {
     candidates.is_empty() && matches!(fact, Fact::Unknown(_))
 }
@@ -78,7 +78,7 @@ fn says_the_same<T: PartialEq>(one: &Fact<T>, other: &Fact<T>) -> bool {
     }
 }
 
-/// The values of facts, each once; none where one of the facts may have any value.
+/// Returns the distinct values of facts; empty if one of the facts may have any value.
 fn candidates<'f, T: Clone + PartialEq + 'f>(facts: impl Iterator<Item = &'f Fact<T>>) -> Vec<T> {
     let mut all: Vec<T> = Vec::new();
     for fact in facts {

@@ -1,4 +1,4 @@
-//! What stands in a chart: where it is shown, how sure it is, and that values and templates tell it once.
+//! Handles resources in charts: their places, their confidence, and duplicates between values and templates.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
@@ -10,11 +10,11 @@ use crate::kubernetes::rows::table::{self, KINDS};
 use crate::kubernetes::text::trail::{Renderer, Trail};
 use crate::source::{FileId, Sources, Span};
 
-/// Files of values, each with the files that are read with them.
+/// Values files, each with the files that are read with them.
 pub(in crate::kubernetes) type Used = BTreeMap<FileId, BTreeSet<FileId>>;
 
-/// What is read of a template without rendering it, or of values without their chart, is a conclusion; it is shown where
-/// the values ask for the accelerators.
+/// Marks facts as inferred for a template without rendering, or for values without their chart. Reports point to the
+/// accelerator request in the values.
 pub(in crate::kubernetes) fn infer(resource: &mut Resource, why: &Arc<str>, of_chart: bool) {
     if of_chart {
         resource.front_end = FrontEnd::Chart;
@@ -31,16 +31,16 @@ pub(in crate::kubernetes) fn infer(resource: &mut Resource, why: &Arc<str>, of_c
     for (key, fact) in facts {
         resource.set(key, weakened(fact, why));
     }
-    // Volumes stand in the templates, which are not at hand.
+    // The templates set the volumes, and they were not read.
     if let (VALUES, Fact::Known(Known { span, origin: Origin::Inferred(_), .. })) =
         (resource.kind.as_str(), resource.fact(Key::SharedMemory).clone())
     {
-        resource.set(Key::SharedMemory, Fact::unknown("the template of the chart decides about volumes", span));
+        resource.set(Key::SharedMemory, Fact::unknown("the chart's template sets the volumes", span));
     }
     resource.count = weakened(std::mem::take(&mut resource.count), why);
 }
 
-/// What was rendered is shown where the accelerators are asked for: in values, or in the patch of an overlay. It remembers the
+/// Points a rendered resource to its accelerator request in the values or in the patch of an overlay, and records the
 /// command that rendered it.
 pub(in crate::kubernetes) fn rendered(sources: &Sources, resource: &mut Resource, trail: &Trail) {
     if trail.by == Renderer::Helm {
@@ -66,7 +66,7 @@ fn weakened<T>(fact: Fact<T>, why: &Arc<str>) -> Fact<T> {
     }
 }
 
-/// The place where a scalar is written, without quotes: what is rendered need not have those of the values.
+/// Returns the position of a scalar without quotes, because the rendered text may have other quotes.
 fn bare(sources: &Sources, span: Span) -> Span {
     let span = sources.origin(span);
     let text = sources.text(span.file);
@@ -77,14 +77,14 @@ fn bare(sources: &Sources, span: Span) -> Span {
     Span::new(span.file, start, (range.start + after.len()).max(start))
 }
 
-/// Values that a template of their chart uses are not told a second time, nor those that another object takes.
+/// Removes values that a template of their chart or another object already uses.
 pub(in crate::kubernetes) fn tell_once(sources: &Sources, found: &mut Vec<(Arc<str>, FoundResource)>, used: &Used) {
     if !found.iter().any(|(_, it)| is_values(it) || it.from_values) {
         return;
     }
-    // Of a claim the number stands where it is described, and many may name the same.
+    // The number in a claim is in its definition, which several pods may use.
     let claims = |found: &FoundResource| found.resource.links.iter().any(|link| link.kind == LinkKind::Claim);
-    // Where it is written: what was rendered has other places.
+    // Compares source positions, because rendered text has other positions.
     let asked = |found: &FoundResource| {
         let span = found.resource.fact(Key::AcceleratorCount).span().filter(|_| !claims(found));
         span.map(|span| bare(sources, span))
@@ -104,7 +104,7 @@ pub(in crate::kubernetes) fn tell_once(sources: &Sources, found: &mut Vec<(Arc<s
     found.retain(|(_, it)| !((is_values(it) || it.from_values) && is_told(it)));
 }
 
-/// Values that stand by themselves, whether a row knows their chart or not.
+/// Returns whether the resource comes from values alone.
 fn is_values(found: &FoundResource) -> bool {
     found.kind == VALUES || KINDS.find(table::VALUES, &found.kind).is_some()
 }

@@ -1,4 +1,5 @@
-//! What objects hand to containers that ask for nothing: nobody knows which these are, so it is told and not counted.
+//! Lists objects that give accelerators to containers without requests. These containers are unknown, so nothing is
+//! counted.
 
 use crate::diagnostic::SkipKind;
 use crate::inventory::Unjudged;
@@ -9,7 +10,7 @@ use crate::kubernetes::rows::amount;
 use crate::kubernetes::rows::devices::DEVICES;
 use crate::kubernetes::rows::table::KindRow;
 
-/// What is told of an object that hands out accelerators.
+/// Returns the entry for an object that gives accelerators to other containers.
 pub(in crate::kubernetes) fn unjudged(sources: &Sources, object: &Object<'_>, row: &KindRow) -> Option<Unjudged> {
     let granted = row.grants.iter().flat_map(|path| path.all(object.root));
     let mut entries = granted.flat_map(|found| found.node.entries());
@@ -17,8 +18,8 @@ pub(in crate::kubernetes) fn unjudged(sources: &Sources, object: &Object<'_>, ro
         DEVICES.device(&it.key).is_some() && amount::amount(&it.value).value().is_none_or(|amount| *amount > 0.0)
     })?;
     let address = object.address();
-    let reason = format!("{address} gives {} to each container that asks for nothing itself", entry.key);
+    let reason = format!("{address} gives {} to each container that requests no resources itself", entry.key);
     let path = sources.path(sources.origin(entry.span()).file);
     let told = Unjudged::new(SkipKind::Grant, path, reason).about(&address).at(object.root.span);
-    Some(told.with_cure("write the accelerators where a container needs them"))
+    Some(told.with_cure("set the accelerators in the containers that need them"))
 }

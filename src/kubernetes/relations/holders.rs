@@ -1,5 +1,5 @@
-//! Objects that hold for others: budgets of disruption, queues, quotas, classes of priority, namespaces. A workload gets a
-//! link to each, with the place that proves it.
+//! Links workloads to the objects that apply to them: disruption budgets, queues, quotas, priority classes, namespaces.
+//! Each link has the place that proves it.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
@@ -16,28 +16,28 @@ use crate::languages::yaml::Node;
 
 use super::nearby;
 
-/// Of more objects with one name than these, the first by path are looked at.
+/// The limit on objects with the same name. The first by path are used.
 const MOST_NAMESAKES: usize = 64;
 
-/// An object that holds for others.
+/// An object that applies to others.
 pub(in crate::kubernetes) struct Relation {
     relates: &'static Relates,
     path: Arc<str>,
     address: String,
     namespace: Option<Arc<str>>,
-    /// By which a workload finds it.
+    /// How workloads find it.
     by: By,
-    /// What proves the link.
+    /// The place that proves the link.
     span: Span,
-    /// Labels that hold for everything in it.
+    /// Labels that apply to everything in it.
     labels: Vec<(Arc<str>, Arc<str>, Span)>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum By {
-    /// One label of its selector; the others are compared.
+    /// One label of its selector. The others are compared afterwards.
     Label(Arc<str>, Arc<str>),
-    /// A fact that names it.
+    /// A fact that contains its name.
     Fact(Key, Arc<str>),
     Namespace(Arc<str>),
 }
@@ -75,7 +75,7 @@ impl Relation {
         })
     }
 
-    /// Whether it holds for a workload that it was found for by name or by one label.
+    /// Returns whether it applies to a workload that was found by name or by one label.
     fn holds(&self, found: &FoundResource) -> bool {
         let same_space = match (&self.namespace, &found.namespace) {
             (Some(own), Some(other)) => own == other,
@@ -88,7 +88,7 @@ impl Relation {
     }
 }
 
-/// `requests.nvidia.com/gpu` is how quotas write it.
+/// Returns whether a key is an accelerator. Quotas write `requests.nvidia.com/gpu`.
 fn is_accelerator(key: &str) -> bool {
     let plain = key.strip_prefix("requests.").or(key.strip_prefix("limits.")).unwrap_or(key);
     DEVICES.device(plain).is_some()
@@ -99,7 +99,7 @@ fn texts(map: &Node) -> Vec<(Arc<str>, Arc<str>, Span)> {
     entries.filter_map(|entry| Some((entry.key.clone(), entry.value.text()?.clone(), entry.span()))).collect()
 }
 
-/// Links workloads with what holds for them; of several objects of one name the nearest is meant.
+/// Links workloads to the objects that apply to them. Of several objects with the same name, the nearest applies.
 pub(in crate::kubernetes) fn apply(relations: &[Relation], found: &mut [(Arc<str>, FoundResource)]) {
     let mut index: HashMap<&By, Vec<&Relation>> = HashMap::new();
     for relation in relations {
@@ -148,7 +148,7 @@ pub(in crate::kubernetes) fn apply(relations: &[Relation], found: &mut [(Arc<str
     }
 }
 
-/// Names by which objects or workloads of several folders are found.
+/// Returns names that occur in several folders.
 fn scattered<'r>(relations: &'r [Relation], found: &[(Arc<str>, FoundResource)]) -> HashSet<(&'r By, LinkKind)> {
     let mut places: HashMap<(&By, LinkKind), Vec<&str>> = HashMap::new();
     for relation in relations {
@@ -173,7 +173,7 @@ fn scattered<'r>(relations: &'r [Relation], found: &[(Arc<str>, FoundResource)])
     names.map(|(name, _)| name).collect()
 }
 
-/// Who listens on a port and gets requests there serves, whatever program that is; unless something tells another purpose.
+/// A workload that listens on a port and receives requests there is a server, unless another fact sets its purpose.
 fn serve(found: &mut FoundResource, relation: &Relation) {
     if found.listens && found.resource.fact(Key::Purpose).is_absent() {
         let why = format!("{} sends requests to its port", relation.address);
@@ -197,7 +197,7 @@ fn attach(found: &mut FoundResource, relation: &Relation, why: Arc<str>) {
     if kind != LinkKind::Namespace {
         return;
     }
-    // What the cluster itself writes says nothing about whose it is.
+    // Labels that the cluster sets do not identify an owner.
     const OWN: [&str; 2] = ["kubernetes.io/metadata.name", "name"];
     let plain = |key: &str| !OWN.contains(&key) && !key.starts_with("pod-security.kubernetes.io/");
     for (key, value, span) in relation.labels.iter().filter(|(key, ..)| plain(key)) {

@@ -1,5 +1,5 @@
-//! What other objects decide about a workload: autoscalers, budgets, queues, quotas, defaults, patches, shares, and who loads
-//! its text.
+//! Applies other objects to workloads: autoscalers, budgets, queues, quotas, defaults, patches, shares, and Terraform
+//! code that loads manifests.
 
 pub(super) mod branches;
 pub(super) mod chart;

@@ -1,5 +1,5 @@
-//! What a cluster made of other objects, as `kubectl get -o yaml` shows it: the pods of a ReplicaSet, the ReplicaSets of
-//! a Deployment. Their owner stands for them where it is there.
+//! Handles objects that a cluster created from other objects, in the output of `kubectl get -o yaml`: pods of a
+//! ReplicaSet, ReplicaSets of a Deployment. Only the owner counts if it is in the tree.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
@@ -9,8 +9,8 @@ use crate::kubernetes::pods::workload::FoundResource;
 
 type Name = (Option<Arc<str>>, Arc<str>, Arc<str>);
 
-/// Leaves out what others own that are here themselves and ask for as much: a controller makes what its owner says and no
-/// more. What is owned beyond that, by what has no replicas, or in a ring, stands for itself.
+/// Removes objects whose owner is in the tree and requests as much, because a controller creates no more than its owner
+/// sets. Objects beyond that, of owners without replicas, or in a cycle, count separately.
 pub(in crate::kubernetes) fn leave_out(found: &mut Vec<(Arc<str>, FoundResource)>) {
     if found.iter().all(|(_, it)| it.owners.is_empty()) {
         return;
@@ -57,14 +57,14 @@ pub(in crate::kubernetes) fn leave_out(found: &mut Vec<(Arc<str>, FoundResource)
     });
 }
 
-/// Whether what stands for the first is the second in the end, or that cannot be told in few steps.
+/// Returns whether the owner chain of the first leads to the second, or is too long to decide.
 fn leads_to(from: &Name, to: &Name, stands_for: &HashMap<Name, Name>) -> bool {
     const DEEPEST: usize = 16;
     let mut steps = std::iter::successors(Some(from), |name| stands_for.get(*name));
     steps.by_ref().take(DEEPEST).any(|name| name == to) || steps.next().is_some()
 }
 
-/// The names of what is owned by nothing, and of what it owns: whatever is left are rings.
+/// Returns the names of objects without an owner, and of everything that they own. All others are in cycles.
 fn grounded(
     found: &[(Arc<str>, FoundResource)],
     owners: &impl Fn(&FoundResource) -> Vec<Name>,
@@ -92,7 +92,7 @@ fn grounded(
     grounded
 }
 
-/// All accelerators that it may come to; nothing where that is not known.
+/// Returns the maximum of its accelerators; `None` if it is unknown.
 fn accelerators(it: &FoundResource) -> Option<f64> {
     let each = match it.resource.fact(Key::AcceleratorCount) {
         Fact::Absent => 1.0,
@@ -101,7 +101,7 @@ fn accelerators(it: &FoundResource) -> Option<f64> {
     Some(it.resource.count.value()?.ceiling * each)
 }
 
-/// What is left out is shown by what stands for it.
+/// Adds links from owners to the removed objects.
 fn tell(found: &mut [(Arc<str>, FoundResource)], out: &HashMap<usize, usize>) {
     let mut by_owner: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for (place, owner) in out {
@@ -115,8 +115,8 @@ fn tell(found: &mut [(Arc<str>, FoundResource)], out: &HashMap<usize, usize>) {
         places.sort_unstable();
         let Some((_, first)) = places.first().and_then(|&place| found.get(place)) else { continue };
         let why = match places.len() {
-            1 => "it made this, which is counted with it".to_owned(),
-            more => format!("it made this and {} more, which are counted with it", more - 1),
+            1 => "it created this object, which is part of its cost".to_owned(),
+            more => format!("it created this object and {} more, which are part of its cost", more - 1),
         };
         let (to, span) = (first.resource.address.clone(), first.resource.span);
         if let Some((_, stands)) = found.get_mut(owner) {

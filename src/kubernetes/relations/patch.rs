@@ -1,4 +1,4 @@
-//! Patches: text that only changes an object of another file.
+//! Handles patches: manifests that only change an object of another file.
 
 use crate::inventory::{Fact, Key, Origin, Resource};
 use crate::source::{Sources, join, parent};
@@ -6,10 +6,10 @@ use crate::source::{Sources, join, parent};
 use crate::kubernetes::pods::workload::FoundResource;
 use crate::kubernetes::render::{KUSTOMIZATIONS, document};
 
-/// Directories between a patch and the kustomization that applies it are few.
+/// The maximum number of directories between a patch and its kustomization.
 const FARTHEST: usize = 4;
 
-/// What rules blame an object for not having, and what the object that is changed may have.
+/// Facts whose absence rules report, although the patched object may have them.
 const OPEN: [Key; 11] = [
     Key::TimeLimit,
     Key::Ttl,
@@ -24,7 +24,7 @@ const OPEN: [Key; 11] = [
     Key::CpuLimit,
 ];
 
-/// Marks what a kustomization applies to something else: what it does not say stands there.
+/// Marks patches of a kustomization. Facts that a patch does not set are in the patched object.
 pub(in crate::kubernetes) fn mark(sources: &Sources, path: &str, found: &mut [FoundResource]) {
     let mut patches = found.iter_mut().filter(|it| it.is_overlay).peekable();
     if patches.peek().is_none() {
@@ -47,13 +47,13 @@ fn open(resource: &mut Resource) {
             Fact::Absent => false,
         };
         if !is_said {
-            let why = "it only changes another object, and the rest stands there";
+            let why = "it is a patch: the patched object sets the rest";
             resource.set(key, Fact::unknown(why, resource.span));
         }
     }
 }
 
-/// The kustomization beside the file or above it that names it.
+/// Returns the kustomization in the same directory or above that names the file.
 fn naming(sources: &Sources, path: &str) -> Option<String> {
     let name = path.rsplit('/').next().unwrap_or(path);
     let mut directory = parent(path);
@@ -74,7 +74,7 @@ fn naming(sources: &Sources, path: &str) -> Option<String> {
     None
 }
 
-/// How many patches, or others that change objects, a kustomization has.
+/// Returns how many patches and other changes a kustomization has.
 fn changes(sources: &Sources, kustomization: &str) -> usize {
     const FIELDS: [&str; 6] =
         ["patches", "patchesStrategicMerge", "patchesJson6902", "components", "transformers", "replacements"];

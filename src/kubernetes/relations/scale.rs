@@ -1,4 +1,4 @@
-//! Autoscalers: which objects decide the number of others, and to what.
+//! Applies autoscalers, which control the number of other objects.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::kubernetes::rows::table::Scales;
 
 use super::nearby;
 
-/// An object that decides the number of another one.
+/// An object that controls the number of another one.
 #[derive(Debug)]
 pub(in crate::kubernetes) struct Scaler {
     address: String,
@@ -27,7 +27,7 @@ pub(in crate::kubernetes) struct Scaler {
     looks_at: Fact<Value>,
     cooldown: Fact<Value>,
     shifts: Vec<Shift>,
-    /// The name of its target.
+    /// The position of its target's name.
     span: Span,
 }
 
@@ -40,7 +40,7 @@ impl Scaler {
             let node = path.as_ref().and_then(|path| path.first(object.root));
             node.map_or(Fact::Absent, amount::number)
         };
-        // What is held at a number has neither bounds nor hours.
+        // A paused autoscaler has neither limits nor schedules.
         let held = read(&scales.held);
         let (min, max) = match &held {
             Fact::Absent => (read(&scales.min), read(&scales.max)),
@@ -78,7 +78,7 @@ impl Scaler {
     }
 }
 
-/// What its triggers by the clock want.
+/// Returns the schedule of its time-based triggers.
 fn windows(object: &Object<'_>, scales: &Scales) -> Vec<Shift> {
     let Some(windows) = &scales.windows else { return Vec::new() };
     let triggers = windows.each.all(object.root);
@@ -99,7 +99,7 @@ fn windows(object: &Object<'_>, scales: &Scales) -> Vec<Shift> {
     shifts.collect()
 }
 
-/// The names of all metrics that it looks at.
+/// Returns the names of all metrics that it uses.
 fn looks_at(object: &Object<'_>, scales: &Scales) -> Fact<Value> {
     let found: Vec<_> = scales.metrics.iter().flat_map(|path| path.all(object.root)).collect();
     let mut names: Vec<Arc<str>> = Vec::new();
@@ -117,8 +117,8 @@ fn looks_at(object: &Object<'_>, scales: &Scales) -> Fact<Value> {
     }
 }
 
-/// Lets each autoscaler decide the number of the nearest workload of the name that it gives. Of two autoscalers of one
-/// workload the nearer one counts; equals are alternatives of each other, and the first by path counts.
+/// Applies each autoscaler to the nearest workload with the target name. Of two autoscalers for one workload, the
+/// nearer one counts. If they are equally near, they are alternatives, and the first by path counts.
 pub(in crate::kubernetes) fn apply(scalers: &[(Arc<str>, Scaler)], found: &mut [(Arc<str>, FoundResource)]) {
     let mut by_target: std::collections::HashMap<(&str, &str), Vec<usize>> = std::collections::HashMap::new();
     let names: Vec<(String, Option<Arc<str>>)> =
@@ -157,14 +157,18 @@ pub(in crate::kubernetes) fn apply(scalers: &[(Arc<str>, Scaler)], found: &mut [
 
 fn attach(found: &mut FoundResource, scaler: &Scaler, decides: bool, why: Arc<str>) {
     let resource = &mut found.resource;
-    // A cluster takes no autoscaler whose maximum is none: what the workload says itself stays true.
+    // A cluster refuses an autoscaler with a maximum of 0, so the number of the workload applies.
     let allows_none = scaler.count.value().is_some_and(|range| range.ceiling < 1.0);
-    let why = if allows_none { format!("{why}; a maximum of 0 is refused and changes nothing").into() } else { why };
+    let why = if allows_none {
+        format!("{why}; Kubernetes refuses a maximum of 0, so it changes nothing").into()
+    } else {
+        why
+    };
     resource.links.push(Link { kind: LinkKind::Autoscaler, to: scaler.address.clone(), span: scaler.span, why });
     if allows_none {
         return;
     }
-    // Of a workload that says none there are none, but where its autoscaler starts from none.
+    // A workload with 0 replicas does not run, unless its autoscaler starts from 0.
     let says_none = resource.count.value().is_some_and(|range| range.ceiling == 0.0);
     if !decides || says_none && !scaler.wakes {
         return;
@@ -176,7 +180,7 @@ fn attach(found: &mut FoundResource, scaler: &Scaler, decides: bool, why: Arc<st
         Fact::Known(Known { value, origin: Origin::Written | Origin::Resolved, .. }) => Some(value.expected),
         _ => None,
     };
-    // What the clock wants does not begin with what the workload says itself.
+    // A schedule does not start from the workload's own number.
     let stated = stated.filter(|_| scaler.shifts.is_empty());
     resource.count = scaler.count.clone().map(|range| Range::between(range.floor, stated, range.ceiling));
     resource.shifts = scaler.shifts.clone();

@@ -1,4 +1,4 @@
-//! What a device plugin is told to share: it offers each accelerator of a node to several pods.
+//! Reads the settings of a device plugin that offers each accelerator of a node to several pods.
 
 use std::sync::Arc;
 
@@ -10,13 +10,13 @@ use super::nearby;
 use crate::kubernetes::pods::workload::FoundResource;
 use crate::kubernetes::text::nested;
 
-/// What is offered several times, as the plugin's settings name it.
+/// The resource that is shared, as the plugin's settings name it.
 const KEY: &str = "nvidia.com/gpu";
-/// Where the settings of the plugin say so, and how the pods then share (NVIDIA's k8s-device-plugin, 2026-11).
+/// The settings keys of the plugin, with the way of sharing (NVIDIA's k8s-device-plugin, 2026-11).
 const WAYS: [(&str, &str); 2] = [("sharing.timeSlicing.resources", "time-slicing"), ("sharing.mps.resources", "mps")];
 const DEEPEST: usize = 24;
 
-/// The settings of a device plugin that make one accelerator several.
+/// Settings of a device plugin that offer one accelerator several times.
 pub(in crate::kubernetes) struct Sharing {
     path: Arc<str>,
     replicas: f64,
@@ -25,7 +25,7 @@ pub(in crate::kubernetes) struct Sharing {
 }
 
 impl Sharing {
-    /// All settings in a document: beside each other they are for different nodes, and nobody can know which.
+    /// Finds all settings in a document. Several settings in one document are for different nodes, which are unknown.
     pub(in crate::kubernetes) fn find(path: &Arc<str>, root: &Node, out: &mut Vec<Sharing>) {
         walk(path, root, 0, out);
     }
@@ -57,7 +57,7 @@ fn walk(path: &Arc<str>, node: &Node, depth: usize, out: &mut Vec<Sharing>) {
         NodeData::List(items) => items.iter().for_each(|item| walk(path, item, depth + 1, out)),
         NodeData::Map(entries) => {
             Sharing::collect(path, node, out);
-            // Of several settings, those that share nothing are for other nodes.
+            // Of several settings, those without sharing are for other nodes.
             let is_text = |text: &Node| text.text().is_some_and(|text| text.contains('\n'));
             if entries.iter().filter(|entry| is_text(&entry.value)).count() <= 1 {
                 entries.iter().for_each(|entry| walk(path, &entry.value, depth + 1, out));
@@ -66,7 +66,7 @@ fn walk(path: &Arc<str>, node: &Node, depth: usize, out: &mut Vec<Sharing>) {
     }
 }
 
-/// Pods near the only settings get the part of an accelerator that one of so many offers is.
+/// Sets the share of an accelerator on pods near the only settings.
 pub(in crate::kubernetes) fn apply(all: &[Sharing], found: &mut [(Arc<str>, FoundResource)]) {
     if all.is_empty() {
         return;
@@ -86,7 +86,7 @@ pub(in crate::kubernetes) fn apply(all: &[Sharing], found: &mut [(Arc<str>, Foun
         if near.any(|other| other.replicas != first.replicas || other.way != first.way) {
             continue;
         }
-        let why: Arc<str> = format!("`{}` tells the device plugin to share each", first.path).into();
+        let why: Arc<str> = format!("`{}` makes the device plugin share each accelerator", first.path).into();
         let known = |value| Fact::known(value, first.span, Origin::Inferred(why.clone()));
         resource.set(Key::SharedBy, known(Value::Number(first.replicas)));
         resource.set(Key::Sharing, known(Value::text(first.way)));

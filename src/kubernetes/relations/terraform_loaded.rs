@@ -1,5 +1,5 @@
-//! Manifests and values in files that Terraform loads. The file says what is wanted; Terraform says in which root, how
-//! often, and what fills it in. So what Terraform loads is not told a second time as a file of its own.
+//! Handles manifests and values in files that Terraform loads. Terraform determines the root, the number and the
+//! variables, so the file does not count a second time.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
@@ -10,7 +10,7 @@ use crate::source::{FileId, Sources, Span};
 
 use crate::kubernetes::pods::workload::FoundResource;
 
-/// Leaves out what stands in a part of a file that one of the `embedded` texts came from.
+/// Removes resources from the parts of files that one of the `embedded` texts came from.
 pub(in crate::kubernetes) fn leave_out(
     sources: &Sources,
     embedded: &[(FileId, String)],
@@ -37,10 +37,10 @@ pub(in crate::kubernetes) fn leave_out(
     found.retain(|(_, it)| of_terraform(it) || !is_loaded(&it.resource));
 }
 
-/// What was decoded before it became a manifest again has no part of a file, but each of its values has a place: that of
-/// what it asks for tells it from its neighbours, which may stand in the same line.
+/// A decoded and re-encoded manifest has no single part of a file, but each of its values has a place. The place of its
+/// accelerator request distinguishes it from neighbors, possibly in the same line.
 struct Decoded {
-    /// By file and beginning of the place: its end, and who asks there.
+    /// By file and start of the place: its end, and the addresses of the resources there.
     by_place: BTreeMap<(FileId, u32), (u32, HashSet<String>)>,
 }
 
@@ -56,7 +56,7 @@ impl Decoded {
         Decoded { by_place }
     }
 
-    /// The place at which a resource asks, if it was decoded from there.
+    /// Returns the place of a resource's request, if it was decoded from there.
     fn place(&self, resource: &Resource) -> Option<(&(FileId, u32), &HashSet<String>)> {
         let asked = asks(resource)?;
         let before = self.by_place.range(..(asked.file, asked.end.max(asked.start + 1)));
@@ -64,7 +64,7 @@ impl Decoded {
         (place.0 == asked.file && *end > asked.start).then_some((place, askers))
     }
 
-    /// Places that stand for several resources: they share them by an alias.
+    /// Returns the places that several resources share through an alias.
     fn asked_of_several<'f>(&self, written: impl Iterator<Item = &'f FoundResource>) -> HashSet<(FileId, u32)> {
         let (mut once, mut several) = (HashSet::new(), HashSet::new());
         for (place, _) in written.filter_map(|it| self.place(&it.resource)) {
@@ -75,19 +75,19 @@ impl Decoded {
         several
     }
 
-    /// Of several that share a place, only who has the name of what was loaded is it.
+    /// If several resources share a place, only the one with the name of the loaded manifest is the same.
     fn holds(&self, resource: &Resource, twins: &HashSet<(FileId, u32)>) -> bool {
         let Some((place, askers)) = self.place(resource) else { return false };
         !twins.contains(place) || askers.contains(&resource.address)
     }
 }
 
-/// Where a resource asks for accelerators or for a machine.
+/// Returns the place at which a resource requests accelerators or names a machine.
 fn asks(resource: &Resource) -> Option<Span> {
     [Key::AcceleratorCount, Key::Machine].iter().find_map(|key| resource.fact(*key).span())
 }
 
-/// The part of a file that a text came from, where it all came from one.
+/// Returns the part of a file that a text came from, if it came from one part.
 fn part(sources: &Sources, text: FileId) -> Option<(FileId, Range<u32>)> {
     let length = sources.text(text).trim_end().len();
     let first = sources.origin(Span::new(text, 0, length.min(1)));

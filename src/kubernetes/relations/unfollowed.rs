@@ -1,4 +1,5 @@
-//! What a deployer changes about what it deploys, or how often it deploys it, where nobody here follows it: told.
+//! Lists fields of deploying objects that change the deployed objects or their number and that gpulint does not
+//! evaluate.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -19,32 +20,33 @@ use crate::kubernetes::rows::table::{KindRow, Layers};
 use crate::kubernetes::text::filter::{self, Matter};
 use crate::languages::yaml::Node;
 
-/// What changes of numbers speak of.
+/// Strings in changes that affect numbers.
 const NUMBERS: [&str; 5] = ["replicas", "instance", "parallelism", "count", "limits"];
 
-/// Generators that read files of the repository, or hold others that do.
+/// Generators that read files of the repository, or contain others that do.
 const READING: [&str; 3] = ["files", "matrix", "merge"];
-/// More files and directories than these are not looked through for what a generator reads.
+/// The limit on files and directories that are searched for a generator.
 const MOST_LISTED: usize = 20_000;
-/// All that generators of a tree read. Beyond it their text is not compared.
+/// The limit on bytes that all generators of a tree read. Text beyond it is not compared.
 const MOST_LOOKED: usize = 4 << 20;
 const MOST_PATTERNS: usize = 20;
 const DEEPEST: usize = 16;
 
-/// Deployers so far, by the directory that they deploy and the namespace that they deploy it into.
+/// The deploying objects so far, by directory and target namespace.
 #[derive(Default)]
 pub(in crate::kubernetes) struct Deployed {
     first: HashMap<(String, String), String>,
-    /// The same by file, of those that deploy some files of a directory, by the directory.
+    /// The objects that deploy some files of a directory, by directory and file.
     parts: HashMap<(String, String), BTreeMap<String, String>>,
-    /// The files of the tree, once a generator reads some.
+    /// The files of the tree, listed when a generator reads some.
     files: Option<Vec<String>>,
-    /// What was looked at for generators: one for each file that a pattern may fit, and for each byte.
+    /// The search effort for generators: one for each matched file, and one for each byte.
     looked: usize,
 }
 
 impl Deployed {
-    /// What is told of an object, as a whole: where nothing of the tree has accelerators, only what names some.
+    /// Returns the entries for an object. If nothing in the tree has accelerators, only the fields that name some are
+    /// listed.
     pub(in crate::kubernetes) fn tell(
         &mut self,
         sources: &Sources,
@@ -60,7 +62,7 @@ impl Deployed {
                 NUMBERS.iter().any(|word| text.contains(word)) || accelerators::are_mentioned(&text)
             };
             let is_open = || match what {
-                // One value of a Secret: its name tells what it may decide.
+                // For one value of a Secret, its name shows what it may affect.
                 "targetPath" => render::may_decide(&text),
                 "postRenderers" => speaks() && may_ask(sources, object, row),
                 "components" | "patches" | "replicas" => speaks(),
@@ -75,7 +77,7 @@ impl Deployed {
                 |node: &&Node| !(node.items().is_empty() && node.entries().is_empty() && node.text().is_none());
             let mut there = nodes(path.all(object.root)).into_iter().filter(is_there);
             let node = there.find(|node| matters(node.span, what))?;
-            let reason = format!("{address} changes what it deploys by `{what}`, which is not followed here");
+            let reason = format!("{address} changes the deployed objects with `{what}`, which gpulint ignores");
             let known = if READING.contains(&what) { self.read_by(sources, node) } else { String::new() };
             Some(Unjudged {
                 known,
@@ -105,11 +107,11 @@ impl Deployed {
             if directory.is_empty() || directory.contains(['{', '$']) || chart::is_at(sources, &directory) {
                 continue;
             }
-            // Each namespace has objects of its own, which count.
+            // Each namespace has its own objects, which count.
             let namespace = namespace.and_then(Node::text).map_or("", |it| it);
             let first = self.deploy(sources, (&directory, namespace), chosen.as_ref(), &address);
             if let Some(first) = first.filter(|first| *first != address) {
-                let reason = format!("{address} deploys `{directory}` once more than {first}: it is counted once");
+                let reason = format!("{address} deploys `{directory}`, which {first} deploys too: it is counted once");
                 told.push(
                     Unjudged::new(SkipKind::Unfollowed, path_of(node.span), reason).about(&address).at(node.span),
                 );
@@ -120,7 +122,8 @@ impl Deployed {
     }
 }
 
-/// Whether what an object deploys by charts may ask for accelerators: the object speaks of some, or a chart of this tree does.
+/// Returns whether the charts that an object deploys may request accelerators: the object mentions some, or a chart of
+/// this tree does.
 fn may_ask(sources: &Sources, object: &Object<'_>, row: &KindRow) -> bool {
     let places =
         row.values.iter().flat_map(|layers| layers.places(object.root).into_iter().map(move |at| (layers, at)));
@@ -129,7 +132,8 @@ fn may_ask(sources: &Sources, object: &Object<'_>, row: &KindRow) -> bool {
 }
 
 impl Deployed {
-    /// Notes that an object deploys a directory, or the chosen files of it; returns who deploys some of that already.
+    /// Records that an object deploys a directory, or chosen files of it. Returns the object that already deploys a
+    /// part of it.
     fn deploy(
         &mut self,
         sources: &Sources,
@@ -159,7 +163,7 @@ impl Deployed {
         }
     }
 
-    /// The files that generators read, with their text: a change of one changes what is deployed.
+    /// Returns the text of the files that generators read, because a change in them changes the deployment.
     fn read_by(&mut self, sources: &Sources, generators: &Node) -> String {
         let files = self.files.get_or_insert_with(|| listed(sources));
         let patterns = Patterns::of(generators);
@@ -199,7 +203,7 @@ impl Chosen {
     }
 }
 
-/// Nothing where it deploys all files, or where a pattern cannot be read.
+/// Returns the chosen files; `None` if all files are deployed, or if a pattern cannot be read.
 pub(in crate::kubernetes) fn chosen(layers: &Layers, place: &Node) -> Option<Chosen> {
     let text = |path: &Option<ManifestPath>| path.as_ref()?.first(place)?.text().cloned();
     let (include, exclude) = (text(&layers.include), text(&layers.exclude));
@@ -218,7 +222,7 @@ fn nodes<'t>(found: Vec<crate::kubernetes::rows::path::Match<'t>>) -> Vec<&'t No
     found.into_iter().map(|it| it.node).collect()
 }
 
-/// What generators look for: the text of files, and which directories there are.
+/// The patterns of generators, for the text of files and for the names of directories.
 #[derive(Default)]
 struct Patterns {
     files: GlobSet,
@@ -234,9 +238,9 @@ impl Patterns {
             let inner = |key: &str| of_directories || key == "directories";
             open.extend(node.entries().iter().map(|entry| (&entry.value, inner(&entry.key))));
             let Some(path) = node.text_at("path") else { continue };
-            // What another generator fills in may be anything. A star goes on past a stroke, as in Argo CD.
+            // A value from another generator may be any text. A star also matches a slash, as in Argo CD.
             let path = FILLED_IN.replace_all(path, "*");
-            // Where there are too many, each file is one that is read.
+            // If there are too many files, all of them count as read.
             let path = if left == 0 { "**" } else { path.trim_start_matches("./").trim_start_matches('/') };
             if let Ok(pattern) = Glob::new(path) {
                 if of_directories && left > 0 {
@@ -259,12 +263,12 @@ impl Patterns {
     }
 }
 
-/// All files of a tree, sorted.
+/// Returns all files of a tree, sorted.
 fn listed(sources: &Sources) -> Vec<String> {
     let (mut found, mut left) = (Vec::new(), MOST_LISTED);
     let mut open = vec![(String::new(), 0)];
     while let Some((directory, depth)) = open.pop() {
-        // What git keeps is in no tree of a commit.
+        // The `.git` directory is not part of a commit.
         let entries = sources.tree().list(&directory).into_iter().filter(|entry| entry.name != ".git");
         for entry in entries.take(left) {
             left -= 1;

@@ -1,5 +1,5 @@
-//! Several texts of one object: a base and what an overlay changes about it, alternatives side by side. A cluster holds
-//! only one of them, so that sums count one.
+//! Handles several versions of one object: a base with its overlay, or alternatives in one directory. A cluster has
+//! only one of them, so totals count one.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -12,11 +12,11 @@ use crate::kubernetes::objects::index::distance;
 use crate::kubernetes::pods::workload::FoundResource;
 use crate::kubernetes::rows::amount::placeholder;
 
-/// Marks all versions of an object but the one that counts.
+/// Marks all versions of an object except the one that counts.
 pub(in crate::kubernetes) fn mark(found: &mut [(Arc<str>, FoundResource)]) {
     let mut by_name: BTreeMap<((String, String), bool), Vec<usize>> = BTreeMap::new();
     for (place, (_, found)) in found.iter().enumerate() {
-        // A name that is made up for each run, or filled in elsewhere, is no identity.
+        // A name that is generated, or that contains a placeholder, does not identify an object.
         let fixed = found.name.as_ref().is_some_and(|name| placeholder(name).is_none()) && !found.generated;
         if fixed {
             let identity = (found.resource.address.clone(), releases(&found.resource));
@@ -45,13 +45,13 @@ pub(in crate::kubernetes) fn mark(found: &mut [(Arc<str>, FoundResource)]) {
     }
 }
 
-/// The objects that make it: two releases of one chart make two objects of one name.
+/// Returns the objects that release it, because two releases of one chart create two objects with the same name.
 fn releases(resource: &Resource) -> String {
     let by = resource.links.iter().filter(|link| link.kind == LinkKind::Settings && !link.to.contains(' '));
     by.map(|link| link.to.as_str()).collect::<Vec<_>>().join(" ")
 }
 
-/// What an overlay does not say about its nodes and its number stands in what it is laid over.
+/// Adds facts about nodes and number that an overlay does not set from its base.
 fn complete(overlay: &mut Resource, base: &Resource) {
     const PLACED: [Key; 11] = [
         Key::Provider,
@@ -66,7 +66,7 @@ fn complete(overlay: &mut Resource, base: &Resource) {
         Key::Cpus,
         Key::Memory,
     ];
-    // Who chooses another accelerator means another machine.
+    // An overlay that changes the accelerator also means another machine.
     let moved = [Key::Machine, Key::Accelerator].iter().any(|key| !overlay.fact(*key).is_absent());
     let open = PLACED.into_iter().filter(|key| overlay.fact(*key).is_absent());
     let open: Vec<Key> = open.filter(|key| !moved || matches!(key, Key::Cpus | Key::Memory)).collect();
@@ -96,8 +96,8 @@ fn nearest(found: &[(Arc<str>, FoundResource)], place: usize, among: &[usize]) -
     among.iter().copied().min_by_key(|&at| found.get(at).map(|(other, _)| distance(path, other)))
 }
 
-/// Objects of one name in one directory: the one that asks for most counts, the others are alternatives of it. Which of
-/// them is applied last nobody can tell from the text.
+/// Compares objects with the same name in one directory. The one that requests most counts, and the others are its
+/// alternatives. It is unknown which one is applied last.
 fn neighbours(found: &[(Arc<str>, FoundResource)], places: &[usize]) -> Vec<(usize, usize)> {
     let mut by_directory: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for &place in places {
@@ -116,7 +116,7 @@ fn neighbours(found: &[(Arc<str>, FoundResource)], places: &[usize]) -> Vec<(usi
     };
     let mut marks = Vec::new();
     for places in by_directory.into_values().filter(|places| places.len() > 1) {
-        // Of those that ask for as much, the first.
+        // If several request as much, the first one counts.
         let most = places
             .iter()
             .copied()

@@ -1,12 +1,12 @@
-//! Which line of a template became which line of rendered text.
+//! Maps lines of rendered text to lines of the template.
 
-/// Larger tables are not worth their memory; such text leads back to its template as a whole.
+/// The limit on the table size. Larger texts have the position of the whole template.
 const MOST_CELLS: usize = 1_000_000;
 
 /// One line of a template.
 pub(super) struct TemplateLine<'t> {
     pub text: &'t str,
-    /// What stands around its directives; none of them on a line without any.
+    /// The text around its directives. Empty for a line without directives.
     literals: Vec<&'t str>,
     pub has_directive: bool,
 }
@@ -24,7 +24,7 @@ impl<'t> TemplateLine<'t> {
         TemplateLine { text, has_directive: literals.len() > 1, literals }
     }
 
-    /// How much speaks for it having become `rendered`; 0 where it cannot have.
+    /// Returns a score for the match with a rendered line; 0 if no match is possible.
     fn weight(&self, rendered: &str) -> u32 {
         let solid = |text: &str| text.bytes().filter(u8::is_ascii_alphanumeric).count() as u32;
         if !self.has_directive {
@@ -46,8 +46,8 @@ impl<'t> TemplateLine<'t> {
     }
 }
 
-/// For each rendered line the template line that it came from: the pairs in order that agree best (and how much they do),
-/// then, for what a loop repeats, the line that agrees best by itself.
+/// Returns for each rendered line the template line that it came from: the ordered pairs with the best total score, and
+/// for lines that a loop repeats, the best single match.
 pub(super) fn align(template: &[TemplateLine<'_>], rendered: &[&str]) -> (u32, Vec<Option<usize>>) {
     let mut found = vec![None; rendered.len()];
     let width = template.len() + 1;
@@ -91,7 +91,7 @@ pub(super) fn align(template: &[TemplateLine<'_>], rendered: &[&str]) -> (u32, V
         }
     }
     for (line, found) in found.iter_mut().enumerate().filter(|(_, found)| found.is_none()) {
-        // Only lines that say much: `limits:` stands in many places.
+        // Only lines with much text count, because `limits:` is in many places.
         const TELLING: u32 = 8;
         let most = (0..template.len()).map(|place| (weight(line, place), std::cmp::Reverse(place))).max();
         *found = most.filter(|(weight, _)| *weight >= TELLING).map(|(_, place)| place.0);

@@ -1,4 +1,4 @@
-//! What is wanted of the charts and kustomizations of a tree, and what became of them.
+//! The input and the result of rendering charts and kustomizations.
 
 use std::collections::BTreeSet;
 
@@ -11,45 +11,45 @@ use crate::kubernetes::text::filter::Wanted;
 use crate::kubernetes::text::trail::Renderer;
 use crate::source::parent;
 
-/// What may be rendered, and what is wanted of it.
+/// The files that may be rendered, and the options.
 pub(in crate::kubernetes) struct Asked<'a> {
     /// Sorted.
     pub paths: &'a [&'a String],
-    /// The directories of the kustomizations among all files.
+    /// The directories of all kustomizations.
     pub kustomizations: BTreeSet<&'a str>,
-    /// Those that ask for accelerators.
+    /// The files that request accelerators.
     pub asking: &'a BTreeSet<&'a String>,
-    /// What objects of Flux and Argo CD deploy.
+    /// The directories and charts that Flux and Argo CD objects deploy.
     pub deployers: &'a Deployers,
     pub wanted: &'a Wanted<'a>,
-    /// Names of files of values.
+    /// The names of values files.
     pub values: &'a [String],
-    /// What the settings say of runs.
+    /// The deployments that the settings define.
     pub given_runs: &'a [GivenRun],
-    /// What charts are told of the cluster.
+    /// The cluster properties that charts can query.
     pub cluster: &'a Cluster,
-    /// What another program rendered already.
+    /// The files that another program already rendered.
     pub rendered: &'a [Rendered],
 }
 
 impl Asked<'_> {
-    /// Another program rendered what stands in this directory.
+    /// Returns whether another program rendered this directory.
     pub(super) fn is_rendered(&self, by: Renderer, directory: &str) -> bool {
         let plans = self.rendered.iter().map(|it| &it.plan).filter(|plan| plan.by == by);
         plans.into_iter().any(|plan| plan.directory == directory || plan.parts.iter().any(|part| part == directory))
     }
 
-    /// The file is one of those that are looked at by themselves.
+    /// Returns whether the file is one of those that are searched.
     pub(super) fn is_looked_at(&self, path: &str) -> bool {
         self.paths.binary_search_by(|it| it.as_str().cmp(path)).is_ok()
     }
 
-    /// Whether a template of some chart asks for something: then releases of charts matter.
+    /// Returns whether a chart template requests accelerators, so that releases of charts are relevant.
     pub(super) fn charts_ask(&self) -> bool {
         self.asking.iter().any(|path| path.starts_with("templates/") || path.contains("/templates/"))
     }
 
-    /// Whether a file below a directory asks for something.
+    /// Returns whether a file below a directory requests accelerators.
     pub(super) fn asks_below(&self, directory: &str) -> bool {
         if directory.is_empty() {
             return !self.asking.is_empty();
@@ -59,7 +59,7 @@ impl Asked<'_> {
     }
 }
 
-/// What objects of Flux and Argo CD deploy of a tree, as their files say it.
+/// The parts of a tree that Flux and Argo CD objects deploy.
 #[derive(Debug, Default)]
 pub(in crate::kubernetes) struct Deployers {
     /// The directories that they name.
@@ -70,23 +70,23 @@ pub(in crate::kubernetes) struct Deployers {
     pub releases: BTreeSet<String>,
 }
 
-/// What became of them.
+/// The result of rendering.
 #[derive(Default)]
 pub(in crate::kubernetes) struct AskedDocuments {
-    /// The documents that may matter.
+    /// The documents that may be relevant.
     pub files: Vec<File>,
-    /// What these stand for: nobody needs to read these files any more.
+    /// The files that the documents replace. They are not read any more.
     pub replaced: BTreeSet<String>,
     pub runs: Vec<Run>,
-    /// The directories of charts that are deployed as they are rendered here, and in no other way.
+    /// The directories of charts that are deployed only as they are rendered here.
     pub charts: BTreeSet<String>,
     pub skipped: Vec<Skipped>,
-    /// What kustomizations are built without.
+    /// The missing parts of kustomizations.
     pub missing: BTreeSet<MissingPart>,
     pub kustomized: Kustomized,
 }
 
-/// Which files the kustomizations of the tree own.
+/// The files that kustomizations own.
 #[derive(Debug, Default)]
 pub(in crate::kubernetes) struct Kustomized {
     /// The directories of the kustomizations.
@@ -96,7 +96,7 @@ pub(in crate::kubernetes) struct Kustomized {
 }
 
 impl Kustomized {
-    /// Whether a file stands beside a kustomization and no kustomization lists the file.
+    /// Returns whether a file is in the directory of a kustomization and no kustomization lists it.
     pub(in crate::kubernetes) fn leaves_out(&self, path: &str) -> bool {
         self.directories.contains(parent(path)) && !self.listed.contains(path)
     }

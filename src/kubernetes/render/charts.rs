@@ -1,4 +1,4 @@
-//! Charts rendered by our own engine: with which values, what their documents become, and what is told of those that it
+//! Renders charts with the built-in engine: chooses their values, collects their documents, and reports charts that it
 //! cannot render.
 
 use std::collections::BTreeSet;
@@ -21,16 +21,16 @@ use crate::kubernetes::text::file::{File, ReleaseNames};
 use crate::kubernetes::text::filter::{self, Matter};
 use crate::kubernetes::text::trail::{Renderer, Trail};
 
-/// Where nobody says another.
+/// The namespace if none is set.
 const NAMESPACE: &str = "default";
-/// What rendering all charts of a tree may take, in steps; the largest public charts take 30,000 each.
+/// The limit on steps for all charts of a tree. The largest public charts take 30,000 each.
 const MOST_STEPS: u64 = 40_000_000;
-/// Bytes that the documents that matter may take, of all charts of a tree, once they are taken apart.
+/// The limit on bytes of relevant documents of all charts of a tree, after parsing.
 const MOST_BYTES: usize = 320 << 20;
-/// So many are rendered before it is looked what that took: the memory has to hold what these make.
+/// The number of charts that are rendered before the limits are checked. Memory must be sufficient for their results.
 const AT_ONCE: usize = 16;
 
-/// One chart with one stack of files of values.
+/// One chart with one list of values files.
 struct Job {
     chart: Arc<Chart>,
     variant: ValuesVariant,
@@ -38,15 +38,15 @@ struct Job {
     name: String,
 }
 
-/// What became of it.
+/// The rendering of a job.
 struct Done {
     job: Job,
     rendering: Rendering,
-    /// What its documents are good for.
+    /// The relevance of its documents.
     matters: Vec<Matter>,
 }
 
-/// Renders the charts among files that may ask for accelerators, but for those that are deployed in another way.
+/// Renders the charts that may request accelerators, except those that are deployed in another way.
 pub(super) fn make(sources: &Sources, asked: &Asked<'_>, deployed: &BTreeSet<String>) -> AskedDocuments {
     let mut made = AskedDocuments::default();
     let mut jobs = Vec::new();
@@ -57,7 +57,7 @@ pub(super) fn make(sources: &Sources, asked: &Asked<'_>, deployed: &BTreeSet<Str
         }
     }
     let (done, refused) = render_all(sources, jobs, asked.cluster, |text| asked.wanted.look(text));
-    // What is part of another chart is told with it, if that one shows it.
+    // A subchart is reported with its parent chart, if the parent shows it.
     let is_shown = |directory: &str| done.iter().any(|other| other.shows(sources, directory));
     for (directory, why) in refused.iter().filter(|(directory, _)| !is_shown(directory)) {
         made.skipped.push(not_rendered(directory, why));
@@ -73,7 +73,7 @@ pub(super) fn make(sources: &Sources, asked: &Asked<'_>, deployed: &BTreeSet<Str
     made
 }
 
-/// The documents of all charts among files, by their templates, and what has to be said of those that are not whole.
+/// Returns the documents of all charts among the files, by template, and the reasons for incomplete ones.
 pub(in crate::kubernetes) fn all(
     sources: &Sources,
     paths: &[String],
@@ -115,7 +115,7 @@ fn load(sources: &Sources, directory: &str, asked: &Asked<'_>, jobs: &mut Vec<Jo
     }
 }
 
-/// The stacks of values that were asked for. Files outside of charts are for the only chart.
+/// Returns the requested lists of values files. Files outside charts are for the only chart.
 fn chosen<'p>(chart: &Chart, values: &[String], paths: impl Iterator<Item = &'p str> + Clone) -> Vec<ValuesVariant> {
     let mut files = chart.inputs.clone();
     if matters::charts(paths.clone()).len() == 1 {
@@ -139,8 +139,7 @@ fn jobs_of(sources: &Sources, chart: Chart, variants: Vec<ValuesVariant>, skippe
     variants.into_iter().map(job).collect()
 }
 
-/// Renders what is to be rendered as long as that takes no more than any tree of honest charts; the rest is refused. Of the
-/// documents only those are kept that matter.
+/// Renders the jobs up to the limits and refuses the rest. Only relevant documents are stored.
 fn render_all(
     sources: &Sources,
     jobs: Vec<Job>,
@@ -154,8 +153,8 @@ fn render_all(
         let now: Vec<Job> = jobs.by_ref().take(AT_ONCE).collect();
         if left == 0 || bytes == 0 {
             let why = match left {
-                0 => "the charts of this tree together take more steps than those of any other",
-                _ => "the charts of this tree together make more than those of any other",
+                0 => "the repository's charts exceed the total step limit",
+                _ => "the repository's charts exceed the total size limit",
             };
             refused.extend(now.into_iter().map(|job| (job.chart.directory.clone(), why.to_owned())));
             continue;
@@ -178,7 +177,7 @@ fn render_all(
                         rendering.documents.iter().filter(|it| !it.text.is_empty()).map(ChartDocument::weight).sum();
                     let Some(rest) = bytes.checked_sub(made) else {
                         bytes = 0;
-                        let why = "the charts of this tree together make more than those of any other";
+                        let why = "the repository's charts exceed the total size limit";
                         refused.push((job.chart.directory.clone(), why.to_owned()));
                         continue;
                     };
@@ -196,7 +195,7 @@ fn render_all(
     (done, refused)
 }
 
-/// What a release of a chart becomes.
+/// Renders one release of a chart.
 fn render(
     sources: &Sources,
     chart: &Chart,
@@ -210,7 +209,7 @@ fn render(
 }
 
 impl Done {
-    /// The files that its documents stand for. Where a part is missing, values may be for that one.
+    /// Returns the files that its documents replace. If a dependency is missing, its values are not replaced.
     fn replaced(&self) -> impl Iterator<Item = &String> {
         let is_whole = self.rendering.failed.is_empty() && self.rendering.missing.is_empty();
         let failed: BTreeSet<&String> = self.rendering.failed.iter().map(|(path, _)| path).collect();
@@ -218,7 +217,7 @@ impl Done {
         self.job.chart.template_files().into_iter().filter(move |path| !failed.contains(path)).chain(values)
     }
 
-    /// Its values speak of accelerators.
+    /// Returns whether its values mention accelerators.
     fn is_given(&self, sources: &Sources) -> bool {
         let own = self.job.chart.inputs.iter().filter(|path| is_values(path));
         own.chain(&self.job.variant.files).any(|path| names::in_file(sources, path))
@@ -228,7 +227,7 @@ impl Done {
         Given { speaks, values: self.job.chart.values.iter().chain(&self.job.layers).collect() }
     }
 
-    /// Some document of it came from a chart in another directory.
+    /// Returns whether one of its documents came from a chart in another directory.
     fn shows(&self, sources: &Sources, directory: &str) -> bool {
         let own = &self.job.chart.directory;
         let is_around = own
@@ -276,16 +275,16 @@ fn file(sources: &Sources, document: &ChartDocument, matter: Matter, trail: &Tra
         return None;
     }
     let id = sources.derive("", document.text.clone(), document.segments.clone());
-    let doubt = document.doubts.first().map(|why| format!("some of it depends on what is not known: {why}").into());
+    let doubt = document.doubts.first().map(|why| format!("a part of it depends on an unknown value: {why}").into());
     let path = sources.path(document.file).into();
     let is_holed = document.holes > 0;
     let perhaps =
-        document.perhaps.as_ref().map(|why| format!("whether it is there depends on what is not known: {why}").into());
+        document.perhaps.as_ref().map(|why| format!("whether it exists depends on an unknown value: {why}").into());
     Some(File { doubt, is_holed, perhaps, ..File::rendered(id, path, matter != Matter::Asks, trail.clone()) })
 }
 
-/// What has to be said of a rendering that is not whole. Where neither the chart nor its values speak of accelerators, that is
-/// nothing; neither is what a template lacks that runs nothing.
+/// Reports an incomplete rendering. Nothing is reported if neither chart nor values mention accelerators, or if the
+/// incomplete template runs nothing.
 fn tell(sources: &Sources, chart: &Chart, rendering: &Rendering, given: &Given<'_>, skipped: &mut Vec<Skipped>) {
     let directory = &chart.directory;
     let may_ask = given.speaks
@@ -294,7 +293,7 @@ fn tell(sources: &Sources, chart: &Chart, rendering: &Rendering, given: &Given<'
     let mut say =
         |path: String, reason: String| skipped.push(Skipped::new(SkipKind::Rendering, path, in_one_line(&reason)));
     for missing in rendering.missing.iter().filter(|it| given.matters_to(it, rendering)) {
-        say(place(directory), format!("rendered without a part: {}", missing.why));
+        say(place(directory), format!("rendered without a dependency: {}", missing.why));
     }
     if !may_ask {
         return;
@@ -305,33 +304,36 @@ fn tell(sources: &Sources, chart: &Chart, rendering: &Rendering, given: &Given<'
     }
     if !rendering.refused.is_empty() {
         let why = rendering.refused.join("; ");
-        say(place(directory), format!("helm would refuse its values, which break values.schema.json: {why}"));
+        say(place(directory), format!("helm would refuse its values, because they violate values.schema.json: {why}"));
     }
     for (_, wanted) in rendering.wanted.iter().filter(|(path, _)| matters(path)) {
-        say(place(directory), format!("rendered without a value that it requires: {wanted}"));
+        say(place(directory), format!("rendered without a required value: {wanted}"));
     }
     for (_, undecided) in rendering.undecided.iter().filter(|(path, _)| matters(path)) {
         let place = sources.locate(undecided.at);
-        say(place.path.to_string(), format!("line {} is rendered one way of two: {}", place.line, undecided.why));
+        say(
+            place.path.to_string(),
+            format!("gpulint rendered one of two branches at line {}: {}", place.line, undecided.why),
+        );
     }
     for (file, why) in rendering.documents.iter().flat_map(|it| it.gaps.iter().map(|why| (it.file, why))) {
-        // Once for all that a missing part leaves open.
+        // Everything that a missing dependency affects is reported once.
         if !rendering.missing.iter().any(|it| it.why == *why) {
-            say(sources.path(file), format!("rendered without what a pod has in one place: {why}"));
+            say(sources.path(file), format!("rendered without a part of a pod: {why}"));
         }
     }
 }
 
 /// The values that a chart is rendered with.
 struct Given<'v> {
-    /// They speak of accelerators.
+    /// The values mention accelerators.
     speaks: bool,
     values: Vec<&'v Node>,
 }
 
 impl Given<'_> {
-    /// Whether a missing part may ask for accelerators: it is called so, it has values that do, or templates take from it
-    /// what their objects are made of.
+    /// Returns whether a missing dependency may request accelerators: its name or its values suggest it, or templates
+    /// use it to create their objects.
     fn matters_to(&self, part: &MissingChart, rendering: &Rendering) -> bool {
         names::may_ask(&part.why)
             || self.speaks && rendering.includes_missing
@@ -343,13 +345,13 @@ pub(super) fn place(directory: &str) -> String {
     if directory.is_empty() { ".".to_owned() } else { directory.to_owned() }
 }
 
-/// What is said of a chart, or of one of its templates, that is read as it stands.
+/// Returns the entry for a chart or a template that is read without rendering.
 pub(in crate::kubernetes) fn not_rendered(path: &str, why: &str) -> Skipped {
     Skipped::new(SkipKind::Rendering, place(path), in_one_line(&unrendered(why)))
 }
 
 fn unrendered(why: &str) -> String {
-    format!("read without rendering it: {why}")
+    format!("read without rendering: {why}")
 }
 
 pub(in crate::kubernetes) fn in_one_line(text: &str) -> String {
@@ -357,8 +359,8 @@ pub(in crate::kubernetes) fn in_one_line(text: &str) -> String {
     text.chars().take(LONGEST).map(|letter| if letter.is_control() { ' ' } else { letter }).collect()
 }
 
-/// What a release of a chart becomes, as files, or why it cannot be rendered. `values` are all that it gets, those of the
-/// chart itself included.
+/// Renders a release of a chart to files, or returns why it cannot be rendered. `values` contains all values, including
+/// those of the chart.
 pub(in crate::kubernetes) fn release(
     sources: &Sources,
     chart: &Chart,
@@ -374,7 +376,7 @@ pub(in crate::kubernetes) fn release(
     let given =
         Given { speaks: chart.values.as_ref().is_some_and(names::in_values), values: chart.values.iter().collect() };
     let rendering = render(sources, chart, &[], (&name, namespace), cluster)?;
-    // Where a template fails, what it says is still to be had by reading it.
+    // If a template fails, it can still be read without rendering.
     if let Some((path, why)) = rendering.failed.iter().find(|(path, _)| !names::runs_nothing(sources, path)) {
         return Err(format!("`{path}`: {why}"));
     }

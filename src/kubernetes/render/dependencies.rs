@@ -1,5 +1,5 @@
-//! Charts that a chart depends on. What stands beside it in the tree (`file://…`) is laid out where Helm looks for it, and
-//! what its values switch off needs not be there at all; nothing is fetched.
+//! Collects the charts that a chart depends on. Local dependencies (`file://…`) are added where Helm looks for them,
+//! and disabled ones may be missing. Nothing is downloaded.
 
 use std::collections::BTreeMap;
 
@@ -8,37 +8,37 @@ use crate::source::{Sources, join};
 
 use super::plan::{Content, Input, MOST_FILES, at, below, document};
 
-/// Real charts hold each other three deep.
+/// The maximum depth of charts. Real charts nest three levels deep.
 const DEEPEST: usize = 8;
-/// Charts that depend on many others which depend on many others soon are more than anybody waits for.
+/// The limit on charts, because nested dependencies can multiply.
 const MOST_CHARTS: usize = 500;
 const BESIDE: &str = "file://";
 
-/// What belongs to a chart beside its own files.
+/// The files of a chart's dependencies.
 #[derive(Default)]
 pub(super) struct Dependencies {
-    /// Files of other charts, where this one needs them.
+    /// Files of other charts that this one needs.
     pub inputs: Vec<Input>,
-    /// Where charts inside stand, by the path under which Helm speaks of them; only where these differ.
+    /// The real directories of subcharts, by the path that Helm uses, if both differ.
     pub places: BTreeMap<String, String>,
-    /// The charts that were laid out, by where Helm finds them.
+    /// The charts that were added, by the path that Helm uses.
     laid_out: BTreeMap<String, String>,
     visited: usize,
 }
 
-/// A chart on the way down from the one that is rendered.
+/// A subchart on the way down from the rendered chart.
 struct Inside<'v> {
-    /// Where it stands in the tree.
+    /// Its directory in the tree.
     real: &'v str,
-    /// Where Helm finds it.
+    /// The path at which Helm finds it.
     seen: &'v str,
-    /// Under which path Helm speaks of it: by aliases.
+    /// The path that Helm uses for it, with aliases.
     called: &'v str,
-    /// What values say for it, the strongest first.
+    /// Its values, the highest precedence first.
     values: Vec<Node>,
 }
 
-/// `values` are those of the chart, the strongest first; `files` are its own files.
+/// `values` contains the values of the chart, the highest precedence first. `files` contains its own files.
 pub(super) fn gather(
     sources: &Sources,
     directory: &str,
@@ -86,10 +86,10 @@ impl Dependencies {
         }
     }
 
-    /// Lays out a chart from elsewhere, with what it depends on itself.
+    /// Adds a chart from another directory, with its own dependencies.
     fn graft(&mut self, sources: &Sources, chart: &Inside<'_>, depth: usize) -> Result<(), String> {
         if depth >= DEEPEST {
-            return Err(format!("the charts that it depends on nest deeper than {DEEPEST}"));
+            return Err(format!("its chart dependencies nest deeper than {DEEPEST} levels"));
         }
         self.visited += 1;
         let mut files = Vec::new();
@@ -101,19 +101,19 @@ impl Dependencies {
                     self.inputs.push(Input { path: at(chart.seen, inside), content: Content::File(file.clone()) });
                 }
             }
-            // The same chart under another name.
+            // The same chart has another name.
             Some(known) if known == chart.real => {}
-            Some(known) => return Err(format!("it depends on two charts of one name, `{known}` and `{}`", chart.real)),
+            Some(known) => {
+                return Err(format!("it depends on two charts with the same name, `{known}` and `{}`", chart.real));
+            }
         }
         if self.inputs.len() > MOST_FILES || self.visited > MOST_CHARTS {
-            return Err(format!(
-                "with the charts that it depends on it has more than {MOST_FILES} files or {MOST_CHARTS} charts"
-            ));
+            return Err(format!("with its dependencies, it has more than {MOST_FILES} files or {MOST_CHARTS} charts"));
         }
         self.chart(sources, chart, &files, depth + 1)
     }
 
-    /// Helm wants to see even what is switched off.
+    /// Helm requires even disabled dependencies to exist.
     fn blank(&mut self, seen: &str, name: &str) {
         let quoted: String =
             name.chars().filter(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.')).collect();
@@ -122,27 +122,27 @@ impl Dependencies {
     }
 }
 
-/// The directory in the tree that a dependency names.
+/// Returns the directory in the tree that a dependency names.
 fn local_directory(sources: &Sources, directory: &str, wanted: &Node) -> Result<String, String> {
     let missing = || "which is not in its directory".to_owned();
     let path = wanted.text_at("repository").and_then(|it| it.strip_prefix(BESIDE)).ok_or_else(missing)?;
-    // An absolute path is one of the machine, not of the tree.
+    // An absolute path refers to the machine, not to the tree.
     let real = Some(path).filter(|path| !path.starts_with('/')).and_then(|path| join(directory, path));
-    let real = real.ok_or_else(|| format!("and `{path}` leads out of the tree"))?;
+    let real = real.ok_or_else(|| format!("whose path `{path}` is outside the repository"))?;
     if sources.tree().read(&at(&real, "Chart.yaml")).is_err() {
-        return Err(format!("and `{path}` holds no chart"));
+        return Err(format!("but `{path}` has no chart"));
     }
     Ok(real)
 }
 
-/// The first condition about which values say something decides, as in Helm.
+/// The first condition that values set decides, as in Helm.
 fn switched_off(wanted: &Node, values: &[Node]) -> bool {
     let conditions = wanted.text_at("condition").map_or("", |condition| condition);
     let flags = conditions.split(',').map(|path| values.iter().find_map(|root| root.at(path.trim())?.flag()));
     flags.flatten().next() == Some(false)
 }
 
-/// What values say for a chart inside: under its name in those of the chart around it, then its own.
+/// Returns the values of a subchart: those under its name in the parent's values, then its own.
 fn inner(sources: &Sources, values: &[Node], alias: &str, real: &str) -> Vec<Node> {
     let named = values.iter().filter_map(|root| root.get(alias).cloned());
     let global = values.iter().filter_map(|root| root.get("global").map(|global| Node::framed("global", global)));
@@ -200,12 +200,12 @@ mod tests {
     #[test]
     fn dependencies_stay_in_the_tree() {
         for (repository, why) in [
-            ("file://../../../etc", "leads out of the tree"),
-            ("file:///b", "leads out of the tree"),
-            ("file://../..", "holds no chart"),
+            ("file://../../../etc", "is outside the repository"),
+            ("file:///b", "is outside the repository"),
+            ("file://../..", "has no chart"),
             ("file://../../round", "nest deeper"),
             ("https://example.com", "not in its directory"),
-            ("file://../../many", "charts"),
+            ("file://../../many", "nest deeper"),
             ("oci://example.com/b", "not in its directory"),
         ] {
             let refused = gathered(&format!("dependencies: [{{name: b, repository: '{repository}'}}]"), "");

@@ -1,5 +1,5 @@
-//! A kustomization with all files that it is made of. What it would take from elsewhere, or would run, is refused before
-//! any program sees it.
+//! Collects all files of a kustomization. A kustomization that downloads files or runs programs is refused before it is
+//! built.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +12,7 @@ use crate::kubernetes::text::trail::Renderer;
 
 pub(in crate::kubernetes) use crate::languages::kustomize::NAMES;
 
-/// Fields that hold no paths.
+/// Fields that contain no paths.
 const NO_PATHS: [&str; 17] = [
     "apiVersion",
     "kind",
@@ -32,18 +32,18 @@ const NO_PATHS: [&str; 17] = [
     "buildMetadata",
     "sortOptions",
 ];
-/// Members of generators and patches that hold none either.
+/// Members of generators and patches that contain no paths.
 const NO_PATHS_INSIDE: [&str; 8] = ["literals", "target", "options", "name", "namespace", "type", "behavior", "op"];
-/// Fields of which every entry must be there.
+/// Fields whose entries must all exist.
 const NEEDED: [&str; 8] =
     ["resources", "bases", "components", "patchesStrategicMerge", "crds", "generators", "transformers", "validators"];
-/// Fields whose files may name further files, or programs.
+/// Fields whose files may name more files, or programs.
 const POWERFUL: [&str; 3] = ["generators", "transformers", "validators"];
 /// Fields whose files are objects.
 const OBJECTS: [&str; 4] = ["resources", "bases", "components", "crds"];
 const DEEPEST: usize = 32;
 
-/// `None` where the file is no kustomization, or is one that only others may use.
+/// Returns the plan; `None` if the file is not a kustomization, or is a component.
 pub(super) fn plan(sources: &Sources, directory: &str) -> Option<Result<Plan, RefusedRendering>> {
     let root = NAMES.iter().find_map(|name| document(sources, &at(directory, name)))?;
     if is_component(&root) || is_foreign(&root) {
@@ -70,7 +70,7 @@ pub(super) fn plan(sources: &Sources, directory: &str) -> Option<Result<Plan, Re
     })
 }
 
-/// The files of this tree that a kustomization is made of, whatever else it takes; `None` where there is none.
+/// Returns the files of this tree that a kustomization uses; `None` if there is no kustomization.
 pub(in crate::kubernetes) fn files_of(sources: &Sources, directory: &str) -> Option<BTreeSet<String>> {
     NAMES.iter().find_map(|name| document(sources, &at(directory, name)))?;
     let mut closure = Closure::new(sources, true, DEEPEST);
@@ -78,27 +78,28 @@ pub(in crate::kubernetes) fn files_of(sources: &Sources, directory: &str) -> Opt
     Some(closure.files)
 }
 
-/// What one kustomization names itself.
+/// The paths that one kustomization names itself.
 #[derive(Debug, Default)]
 pub(super) struct Outline {
-    /// The file that makes the directory a kustomization.
+    /// The file that defines the kustomization.
     pub path: String,
-    /// Without those that only become data.
+    /// The files, without those that only become data.
     pub files: BTreeSet<String>,
-    /// Those of them that may change objects: patches and what is written like them.
+    /// The files that may change objects: patches and similar files.
     pub changing: BTreeSet<String>,
     /// The directories of other kustomizations.
     pub uses: BTreeSet<String>,
-    /// What it takes from other places than this tree.
+    /// The sources outside this tree.
     pub elsewhere: BTreeSet<String>,
-    /// Generators and their like that would run a program: their files, or its own where they stand in it.
+    /// The files of generators and similar plugins that would run a program; the kustomization itself if they are
+    /// inline.
     pub programs: BTreeSet<String>,
     /// The directories of the charts that it renders.
     pub charts: BTreeSet<String>,
     pub is_component: bool,
 }
 
-/// Nothing where the directory holds no kustomization.
+/// Returns the outline; `None` if the directory has no kustomization.
 pub(super) fn outline(sources: &Sources, directory: &str) -> Option<Outline> {
     let root = NAMES.iter().find_map(|name| document(sources, &at(directory, name)))?;
     if is_foreign(&root) {
@@ -113,7 +114,7 @@ pub(super) fn outline(sources: &Sources, directory: &str) -> Option<Outline> {
     Some(Outline { path, files, changing, uses: directories, elsewhere, programs, charts, is_component })
 }
 
-/// Flux calls objects of its own Kustomization, and people keep them in files of that name.
+/// Flux has its own objects of kind Kustomization, and some users store them in files with this name.
 fn is_foreign(root: &Node) -> bool {
     root.text_at("apiVersion").is_some_and(|version| !version.starts_with("kustomize.config.k8s.io/"))
 }
@@ -124,9 +125,9 @@ fn is_component(root: &Node) -> bool {
 
 struct Closure<'s> {
     sources: &'s Sources,
-    /// What is not here or not allowed is passed over.
+    /// Missing and refused files are skipped.
     is_lenient: bool,
-    /// Kustomizations below this one are only noted.
+    /// Kustomizations below this depth are only recorded.
     deepest: usize,
     files: BTreeSet<String>,
     data: BTreeSet<String>,
@@ -135,7 +136,7 @@ struct Closure<'s> {
     elsewhere: BTreeSet<String>,
     programs: BTreeSet<String>,
     charts: BTreeSet<String>,
-    /// The file of the first kustomization, and whether that is a component.
+    /// The file of the first kustomization, and whether it is a component.
     first: Option<(String, bool)>,
 }
 
@@ -154,7 +155,7 @@ impl<'s> Closure<'s> {
             let path = at(directory, name);
             document(self.sources, &path).map(|root| (path, root))
         });
-        let (path, root) = found.ok_or_else(|| format!("`{directory}` holds no kustomization"))?;
+        let (path, root) = found.ok_or_else(|| format!("`{directory}` has no kustomization"))?;
         self.first.get_or_insert_with(|| (path.clone(), is_component(&root)));
         self.files.insert(path);
         self.charts.extend(charts_of(directory, &root));
@@ -193,7 +194,7 @@ impl<'s> Closure<'s> {
             }
             return said;
         }
-        // Generators write `key=path`.
+        // Generators use the form `key=path`.
         let named =
             if field.ends_with("Generator") { text.split_once('=').map_or(text, |(_, path)| path) } else { text };
         if is_remote(named) {
@@ -202,7 +203,7 @@ impl<'s> Closure<'s> {
         }
         let needed = NEEDED.contains(&field);
         let Some(path) = join(directory, named) else {
-            return if needed { Err(format!("`{named}` leads out of the tree")) } else { Ok(()) };
+            return if needed { Err(format!("`{named}` is outside the repository")) } else { Ok(()) };
         };
         if NAMES.iter().any(|name| self.sources.tree().read(&at(&path, name)).is_ok()) {
             let real = self.sources.real_path(&path).unwrap_or(path);
@@ -222,7 +223,7 @@ impl<'s> Closure<'s> {
                 } else if !OBJECTS.contains(&field) {
                     self.changing.insert(path.clone());
                 }
-                // Who lists a link lists the file that the link leads to.
+                // Listing a link also lists its target.
                 self.files.extend(self.sources.real_path(&path));
                 self.files.insert(path);
                 Ok(())
@@ -233,7 +234,7 @@ impl<'s> Closure<'s> {
     }
 }
 
-/// The configuration of a plugin may name programs and addresses.
+/// Checks the configuration of a plugin, which may name programs and addresses.
 fn harmless(text: &str) -> Result<(), String> {
     const TELLING: [(&str, &str); 4] = [
         ("://", "would fetch something"),

@@ -1,5 +1,5 @@
-//! Kustomizations built by our own engine: each that no other one uses is a run of its own, bases are read only through
-//! what uses them, and what cannot be built is told and read as it stands.
+//! Builds kustomizations with the built-in engine. Each one that no other uses is a separate deployment, and bases are
+//! read only through their users. A kustomization that cannot be built is reported and read as it is written.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -17,24 +17,24 @@ use crate::languages::helm;
 use crate::languages::kustomize::{self, Built, Trouble};
 use crate::source::{Segment, Sources, each, is_example, parent};
 
-/// What building one kustomization may take here, in steps; the largest public ones take half of it.
+/// The limit on steps for one kustomization. The largest public ones take half of it.
 const MOST_EACH: u64 = 6_000_000;
-/// The same for all of a tree together, about two seconds.
+/// The limit on steps for all kustomizations of a tree, about two seconds.
 const MOST_STEPS: u64 = 60_000_000;
-/// Text that matters beyond this would fill the memory once it is taken apart.
+/// The limit on relevant text, because more would fill the memory after parsing.
 const MOST_BYTES: usize = 32 << 20;
-/// So many are built before it is looked what that took.
+/// The number of kustomizations that are built before the limits are checked.
 const AT_ONCE: usize = 8;
-/// Kustomizations that fail have their bases built by themselves, and these theirs; nobody nests them deeper.
+/// The limit on rounds. If a kustomization fails, its bases are built separately, and so on.
 const MOST_ROUNDS: usize = 32;
 
-/// The directories of the kustomizations among files.
+/// Returns the directories of the kustomizations among files.
 pub(in crate::kubernetes) fn among(paths: &[String]) -> BTreeSet<&str> {
     let is_one = |path: &&String| path.rsplit('/').next().is_some_and(|name| NAMES.contains(&name));
     paths.iter().filter(is_one).map(|path| parent(path)).collect()
 }
 
-/// Builds the kustomizations among files of which some part may ask for accelerators.
+/// Builds the kustomizations that may request accelerators in some part.
 pub(super) fn make(sources: &Sources, asked: &Asked<'_>) -> AskedDocuments {
     let mut made = AskedDocuments::default();
     let graph = Graph::read(sources, asked);
@@ -47,9 +47,9 @@ pub(super) fn make(sources: &Sources, asked: &Asked<'_>) -> AskedDocuments {
         }
         let used: HashSet<&str> = waiting.iter().flat_map(|it| graph.uses(it)).collect();
         let tops: BTreeSet<&str> = waiting.difference(&used.into_iter().collect()).copied().collect();
-        // Those that use each other, which kustomize refuses.
+        // Only kustomizations in a cycle are left, which kustomize refuses.
         let mut now = if tops.is_empty() || round >= MOST_ROUNDS { waiting.clone() } else { tops };
-        // What an object deploys by itself is deployed, whatever else uses it.
+        // A kustomization that an object deploys is deployed, even if others use it.
         let is_deployed = |it: &str| asked.deployers.directories.contains(it);
         now.extend(waiting.iter().copied().filter(|it| is_deployed(it)));
         waiting.retain(|it| !now.contains(it));
@@ -73,10 +73,10 @@ pub(super) fn make(sources: &Sources, asked: &Asked<'_>) -> AskedDocuments {
     made
 }
 
-/// Which kustomizations there are, and what each names.
+/// All kustomizations, and the files that each names.
 struct Graph {
     all: BTreeMap<String, Outline>,
-    /// Those of which some part may ask for accelerators.
+    /// Kustomizations that may request accelerators in some part.
     mattering: HashSet<String>,
 }
 
@@ -98,10 +98,10 @@ impl Graph {
         graph
     }
 
-    /// The directories of the kustomizations, and the files that these list.
+    /// Returns the directories of the kustomizations, and the files that they list.
     fn owned(self, components: &BTreeSet<String>) -> Kustomized {
         let mut owned = Kustomized::default();
-        // Nothing applies a component that no kustomization uses.
+        // A component that no kustomization uses is not applied.
         let mut open: Vec<&str> = self.all.keys().map(String::as_str).collect();
         open.retain(|it| components.contains(*it) || self.all.get(*it).is_some_and(|it| !it.is_component));
         let mut used: HashSet<String> = open.iter().map(|it| (*it).to_owned()).collect();
@@ -118,7 +118,7 @@ impl Graph {
         owned
     }
 
-    /// What some part asks for, the whole asks for.
+    /// If a part may request accelerators, the whole kustomization may.
     fn find_mattering(&mut self, sources: &Sources, asked: &Asked<'_>) {
         let mut used_by: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
         for (directory, outline) in &self.all {
@@ -139,7 +139,7 @@ impl Graph {
         self.mattering = mattering;
     }
 
-    /// Those that are built unless others use them.
+    /// Returns the kustomizations that are built unless others use them.
     fn wanted<'g>(&'g self, asked: &'g Asked<'_>) -> impl Iterator<Item = &'g str> {
         let all = self.all.iter().filter(|(directory, outline)| {
             asked.kustomizations.contains(directory.as_str())
@@ -150,7 +150,7 @@ impl Graph {
         all.map(|(directory, _)| directory.as_str())
     }
 
-    /// Opens everything that they are made of in one order: the numbers of files must not depend on threads.
+    /// Opens all their files in a fixed order, because file numbers must not depend on threads.
     fn open<'g>(&'g self, sources: &Sources, wanted: impl Iterator<Item = &'g str>) {
         let mut open: Vec<&str> = wanted.collect();
         let mut seen: HashSet<&str> = HashSet::new();
@@ -163,14 +163,14 @@ impl Graph {
         }
     }
 
-    /// The directories that another one names, itself left out.
+    /// Returns the directories that another kustomization names, except itself.
     fn uses<'g>(&'g self, directory: &'g str) -> impl Iterator<Item = &'g str> {
         let uses = self.all.get(directory).into_iter().flat_map(|outline| &outline.uses);
         uses.map(String::as_str).filter(move |it| *it != directory)
     }
 }
 
-/// Whether something that a kustomization names itself may ask for accelerators.
+/// Returns whether a path that a kustomization names itself may request accelerators.
 fn may_ask(sources: &Sources, asked: &Asked<'_>, outline: &Outline) -> bool {
     outline.elsewhere.iter().any(|name| names::may_ask(name))
         || programs_may_ask(sources, asked, outline)
@@ -185,33 +185,34 @@ fn may_ask(sources: &Sources, asked: &Asked<'_>, outline: &Outline) -> bool {
         })
 }
 
-/// What a generator is told, or what it may render: charts stand below the kustomization.
+/// Returns whether the settings of a generator may request accelerators, or a chart below the kustomization that it may
+/// render.
 fn programs_may_ask(sources: &Sources, asked: &Asked<'_>, outline: &Outline) -> bool {
     !outline.programs.is_empty()
         && (outline.programs.iter().any(|path| names::in_file(sources, path))
             || asked.asks_below(parent(&outline.path)))
 }
 
-/// The files of a chart as they stand, if there is one.
+/// Returns the files of a chart as they are written, if there is one.
 fn chart_files(sources: &Sources, chart: &str) -> Vec<String> {
     let files = helm::files(sources, chart);
     files.into_iter().filter(|path| !path.ends_with(".tgz")).collect()
 }
 
-/// JSON patches write `nvidia.com~1gpu`.
+/// Returns whether a JSON patch names accelerators. JSON patches write `nvidia.com~1gpu`.
 fn points_at_asking(text: &[u8]) -> bool {
     const STROKE: &str = "~1";
     memchr::memmem::find(text, STROKE.as_bytes()).is_some()
         && filter::look(String::from_utf8_lossy(text).replace(STROKE, "/").as_bytes()) == Matter::Asks
 }
 
-/// What may still be taken.
+/// The remaining budget.
 struct BuildBudget {
     steps: u64,
     bytes: usize,
 }
 
-/// A kustomization as it was built, with what its documents are good for.
+/// A built kustomization, with the relevance of its documents.
 struct Done {
     built: Built,
     kept: Vec<(Matter, String, Vec<Segment>)>,
@@ -227,7 +228,7 @@ fn build_all<'d>(
     let directories: Vec<&str> = directories.iter().copied().collect();
     for now in directories.chunks(AT_ONCE) {
         if left.steps == 0 || left.bytes == 0 {
-            let why = "the kustomizations of this tree together take more than those of any other";
+            let why = "the repository's kustomizations exceed the total limit";
             all.extend(now.iter().map(|it| (*it, Err(Trouble::beyond(why)))));
             continue;
         }
@@ -247,7 +248,7 @@ fn build_all<'d>(
 }
 
 impl Done {
-    /// Of the documents only those are kept that matter.
+    /// Stores only the relevant documents.
     fn new(sources: &Sources, asked: &Asked<'_>, mut built: Built) -> Done {
         let documents = std::mem::take(&mut built.documents);
         let kept = documents.iter().filter_map(|document| match asked.wanted.look(document.text().as_bytes()) {
@@ -285,7 +286,7 @@ impl AskedDocuments {
             self.files.push(File::rendered(id, path.into(), matter != Matter::Asks, trail.clone()));
         }
         let mut run = Run::new(RunKind::Kustomization, directory, None).reading(inputs);
-        // What only shows something takes the place of nothing that is deployed.
+        // An example replaces nothing that is deployed.
         let shows = |path: &str| path.split('/').any(is_example);
         run.uses = built.parts.iter().map(|part| RunId::of(RunKind::Kustomization, part, None)).collect();
         self.runs.push(run);
@@ -299,7 +300,7 @@ impl AskedDocuments {
 }
 
 fn not_built(sources: &Sources, path: &str, trouble: &Trouble) -> Skipped {
-    let why = format!("read without building it: {}{}", trouble.message, elsewhere(sources, path, trouble));
+    let why = format!("read without building: {}{}", trouble.message, elsewhere(sources, path, trouble));
     Skipped::new(SkipKind::Overlay, path, in_one_line(&why))
 }
 

@@ -1,5 +1,5 @@
-//! Which charts of a tree are rendered: those of which some file may ask for accelerators, in whatever words its templates
-//! put that together.
+//! Selects the charts to render: those with a file that may request accelerators, even if its templates assemble the
+//! words.
 
 use std::collections::BTreeSet;
 
@@ -12,23 +12,23 @@ use crate::kubernetes::text::filter::{self, Matter};
 use crate::languages::helm::{self, Chart};
 use crate::source::{Sources, parent, static_regex};
 
-/// How a chart speaks of one that stands elsewhere in the tree.
+/// The start of a reference from a chart to a local one.
 const BESIDE: &[u8] = b"file://";
-/// How templates speak of the other files of their chart.
+/// The name by which templates refer to the other files of their chart.
 const FILES: &[u8] = b"Files";
-/// Functions that make words of what does not look like them.
+/// Functions that decode strings to words.
 const DECODERS: [&str; 2] = ["b64dec", "b32dec"];
-/// Shorter parts of names stand in every text.
+/// Shorter parts of names are in every text.
 const SHORTEST: usize = 3;
 
-/// The directories of the charts that are no part of another one.
+/// Returns the directories of the charts that are not part of another one.
 pub(super) fn charts<'p>(paths: impl Iterator<Item = &'p str>) -> Vec<&'p str> {
     let is_chart = |path: &&str| path.rsplit('/').next() == Some("Chart.yaml");
     let all: BTreeSet<&str> = paths.filter(is_chart).map(parent).collect();
     all.iter().copied().filter(|directory| !is_part(directory, &all)).collect()
 }
 
-/// A quick look, before anything of it is loaded.
+/// Returns the result of a quick check, before the chart is loaded.
 pub(super) fn may_matter(sources: &Sources, directory: &str, asked: &Asked<'_>) -> bool {
     asked.asks_below(directory)
         || depends_on_others(sources, directory)
@@ -36,12 +36,12 @@ pub(super) fn may_matter(sources: &Sources, directory: &str, asked: &Asked<'_>) 
         || hints(sources, &helm::files(sources, directory))
 }
 
-/// Whether a chart that stands in the tree speaks of accelerators anywhere.
+/// Returns whether any part of a chart in the tree mentions accelerators.
 pub(in crate::kubernetes) fn chart_may_ask(sources: &Sources, directory: &str) -> bool {
     depends_on_others(sources, directory) || hints(sources, &helm::files(sources, directory))
 }
 
-/// One of the files that it is made of may ask for something.
+/// Returns whether one of the chart's files may request accelerators.
 pub(super) fn matters(sources: &Sources, chart: &Chart, asked: &Asked<'_>) -> bool {
     !depends_on_others(sources, &chart.directory)
         || asked.asks_below(&chart.directory)
@@ -54,15 +54,15 @@ fn depends_on_others(sources: &Sources, directory: &str) -> bool {
     lists.iter().any(|path| sources.tree().read(path).is_ok_and(|text| memchr::memmem::find(&text, BESIDE).is_some()))
 }
 
-/// Words in templates, in values, or in what templates may take from other files.
+/// Returns whether templates, values, or other files that templates may read contain a relevant word.
 fn hints(sources: &Sources, files: &[String]) -> bool {
-    // What is packed may ask for anything.
+    // A packed chart may request anything.
     if files.iter().any(|path| path.ends_with(".tgz")) {
         return true;
     }
     let is_read = |path: &&String| path.contains("templates/") || path.ends_with("values.yaml");
     let (read, others): (Vec<&String>, Vec<&String>) = files.iter().partition(is_read);
-    // Keys may be written with escapes.
+    // Keys may contain escapes.
     let asks = |text: &[u8]| WORDS.is_match(text) || filter::look(text) == Matter::Asks;
     let mut takes_files = false;
     for path in read {
@@ -76,7 +76,7 @@ fn hints(sources: &Sources, files: &[String]) -> bool {
 }
 
 static_regex!(
-/// What stands in the names of accelerators before and behind the stroke.
+/// The parts of accelerator keys before and after the slash.
 static WORDS: Regex = {
     let mut words: BTreeSet<String> = DECODERS.iter().map(|it| (*it).to_owned()).collect();
     for (domain, name) in DEVICES.words().map(|word| word.split_once('/').unwrap_or(("", word))) {

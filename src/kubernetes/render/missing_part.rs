@@ -1,4 +1,4 @@
-//! What kustomizations are built without, as entries: one for each cause.
+//! Lists the missing parts of kustomizations: one entry for each cause.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,15 +7,15 @@ use crate::inventory::Skipped;
 use crate::languages::kustomize::{Trouble, TroubleCause};
 use crate::source::{Sources, join, parent};
 
-/// So many missing parts of a kustomization are named.
+/// The number of missing parts that an entry names.
 const MOST_NAMED: usize = 3;
 
-/// What a kustomization is built without.
+/// A missing part of a kustomization.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::kubernetes) struct MissingPart {
     /// The kustomization that names it.
     path: String,
-    /// The outermost folder on the way to it that is not there.
+    /// The outermost missing folder on the way to it.
     folder: Option<String>,
     why: String,
 }
@@ -31,7 +31,8 @@ impl MissingPart {
         MissingPart { path, folder, why: trouble.message.clone() }
     }
 
-    /// One entry for each folder that several kustomizations need, and one for each kustomization that lacks something else.
+    /// Returns one entry for each folder that several kustomizations need, and one for each kustomization with another
+    /// missing part.
     pub(super) fn skipped(all: &BTreeSet<MissingPart>) -> Vec<Skipped> {
         let mut users: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
         for (folder, part) in all.iter().filter_map(|part| Some((part.folder.as_deref()?, part))) {
@@ -51,9 +52,9 @@ impl MissingPart {
         let of_parts = |((path, folder), parts): ((&str, Option<&str>), Vec<&str>)| {
             let named = parts.iter().take(MOST_NAMED).copied().collect::<Vec<_>>().join("; ");
             let reason = match (parts.len(), parts.len().saturating_sub(MOST_NAMED)) {
-                (1, _) => format!("built without a part: {named}"),
-                (count, 0) => format!("built without {count} parts: {named}"),
-                (count, more) => format!("built without {count} parts: {named}; and {more} more"),
+                (1, _) => format!("built without a missing part: {named}"),
+                (count, 0) => format!("built without {count} missing parts: {named}"),
+                (count, more) => format!("built without {count} missing parts: {named}; and {more} more"),
             };
             let skipped = Skipped::new(SkipKind::OverlayPart, path, one_line(&reason));
             Skipped { absent: folder.map(ToOwned::to_owned), ..skipped }
@@ -62,14 +63,14 @@ impl MissingPart {
     }
 }
 
-/// The outermost folder on the way to a path in which nothing lies.
+/// Returns the outermost folder on the way to a path that contains no files.
 fn absent_folder(sources: &Sources, path: &str) -> Option<String> {
     let ends = path.match_indices('/').map(|(end, _)| end);
     let mut folders = ends.filter_map(|end| path.get(..end));
     folders.find(|folder| sources.tree().list(folder).is_empty()).map(ToOwned::to_owned)
 }
 
-/// The names of parts are text of the repository.
+/// Removes line breaks, because the names come from the repository.
 fn one_line(text: &str) -> String {
     const LONGEST: usize = 320;
     text.chars().take(LONGEST).map(|letter| if letter.is_control() { ' ' } else { letter }).collect()

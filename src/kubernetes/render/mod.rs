@@ -1,5 +1,5 @@
-//! Charts and kustomizations: what there is to render and what may not be, both as our own engines render them, and, for
-//! text that another program rendered, which lines of which files it came from. Runs nothing itself.
+//! Plans and renders charts and kustomizations with the built-in engines. Also maps text that another program rendered
+//! to the lines of its sources. This module runs no programs.
 
 mod align;
 mod asked;
@@ -32,25 +32,25 @@ pub(super) use plan::document;
 pub use plan::{Content, Input, Plan, RefusedRendering, plan};
 pub(super) use trace::derive;
 
-/// Renders the charts and builds the kustomizations among files that may ask for accelerators.
+/// Renders the charts and builds the kustomizations that may request accelerators.
 pub(super) fn make(sources: &Sources, asked: &Asked<'_>) -> AskedDocuments {
     let mut made = kustomizations::make(sources, asked);
     made.add(charts::make(sources, asked, &made.charts));
     made
 }
 
-/// What a program made of a chart or of a kustomization.
+/// The output of a program for a chart or a kustomization.
 #[derive(Debug, Clone)]
 pub struct Rendered {
     pub plan: Plan,
     pub text: String,
 }
 
-/// The comment by which Helm tells the template of a document.
+/// The comment in which Helm names the template of a document.
 const SOURCE: &str = "# Source: ";
 
 impl Rendered {
-    /// Charts that the one rendered depends on count as rendered with it as far as they show up in the text.
+    /// Creates the result. A dependency counts as rendered only if it appears in the text.
     pub fn new(mut plan: Plan, text: String) -> Self {
         if plan.by == Renderer::Helm {
             let templates: BTreeSet<&str> = text.lines().filter_map(|line| line.strip_prefix(SOURCE)).collect();

@@ -1,4 +1,4 @@
-//! What is not at hand, by its name and by what it is given: whether it may ask for accelerators.
+//! Decides whether a missing part may request accelerators, by its name and its values.
 
 use crate::inventory::accelerators;
 use crate::inventory::snake_case::snake_case;
@@ -6,18 +6,18 @@ use crate::languages::helm::{self, Chart};
 use crate::languages::yaml::{Node, NodeData};
 use crate::source::Sources;
 
-/// Programs that ask for accelerators.
+/// Programs that request accelerators.
 const ASKING: [&str; 3] = ["vllm", "triton", "ollama"];
-/// Words in the names of what serves those that ask, and asks for none itself.
+/// Words in the names of components that support accelerators and request none.
 const SERVING: [&str; 6] = ["plugin", "operator", "dcgm", "discovery", "exporter", "driver"];
 
-/// Whether what is called so may ask for accelerators.
+/// Returns whether a component with this name may request accelerators.
 pub(super) fn may_ask(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     speaks(&name) && !has(&name, &SERVING)
 }
 
-/// Whether a file speaks of them outside of comments; one that cannot be read may.
+/// Returns whether a file mentions accelerators outside comments. An unreadable file may mention them.
 pub(super) fn in_file(sources: &Sources, path: &str) -> bool {
     let of_them = |text: &[u8]| {
         let text = String::from_utf8_lossy(text).to_ascii_lowercase();
@@ -26,7 +26,7 @@ pub(super) fn in_file(sources: &Sources, path: &str) -> bool {
     sources.glance(path, of_them).unwrap_or(true)
 }
 
-/// The same of values.
+/// Returns whether values mention accelerators.
 pub(in crate::kubernetes) fn in_values(node: &Node) -> bool {
     let speaks = |text: &str| speaks(&text.to_ascii_lowercase());
     match &node.data {
@@ -36,7 +36,7 @@ pub(in crate::kubernetes) fn in_values(node: &Node) -> bool {
     }
 }
 
-/// The same of the values below a key, wherever that key is.
+/// Returns whether the values below a key mention accelerators, for any place of the key.
 pub(super) fn in_values_of(values: &Node, keys: &[&str]) -> bool {
     match &values.data {
         NodeData::Scalar { .. } => false,
@@ -50,14 +50,16 @@ pub(super) fn in_values_of(values: &Node, keys: &[&str]) -> bool {
     }
 }
 
-/// Whether a file of a chart speaks of them: its templates, its values, those of charts inside it; what is packed may.
+/// Returns whether a file of a chart mentions accelerators: its templates, its values, or those of its subcharts. A
+/// packed subchart may.
 pub(super) fn in_chart(sources: &Sources, chart: &Chart) -> bool {
     let is_read =
         |path: &&String| path.contains("templates/") || path.ends_with("values.yaml") || path.ends_with(".tgz");
     chart.inputs.iter().filter(is_read).any(|path| path.ends_with(".tgz") || in_file(sources, path))
 }
 
-/// Whether no object of a template runs anything, whatever its values are. A ConfigMap may hold a pod for another program.
+/// Returns whether no object of a template runs anything, for any values. A ConfigMap may contain a pod for another
+/// program.
 pub(super) fn runs_nothing(sources: &Sources, path: &str) -> bool {
     let kinds: Vec<&str> = helm::IDLE_KINDS.iter().copied().chain(["ConfigMap"]).collect();
     let is_idle = |text: &[u8]| {
@@ -68,7 +70,7 @@ pub(super) fn runs_nothing(sources: &Sources, path: &str) -> bool {
     sources.glance(path, is_idle).unwrap_or(false)
 }
 
-/// Words of the names of values that decide how many containers run, or on which machines.
+/// Words in the names of values that determine the number of containers or their machines.
 const DECIDING: [&str; 36] = [
     "affinity",
     "autoscaling",
@@ -108,14 +110,14 @@ const DECIDING: [&str; 36] = [
     "workers",
 ];
 
-/// Whether a value of this name may decide the number of accelerators, the number of containers, or the machine.
+/// Returns whether a value with this name may determine the number of accelerators or containers, or the machine.
 pub(in crate::kubernetes) fn may_decide(name: &str) -> bool {
     let words = snake_case(name);
     let is_deciding = |word: &str| DECIDING.contains(&word);
     speaks(&words) || words.split(|letter: char| !letter.is_ascii_alphanumeric()).any(is_deciding)
 }
 
-/// A text of small letters.
+/// Returns whether a lower-case string mentions accelerators.
 fn speaks(text: &str) -> bool {
     has(text, &ASKING) || accelerators::are_mentioned(text)
 }

@@ -1,5 +1,4 @@
-//! Documents that a kustomization is made of, and which of them a line of the rendered text came from: what an overlay
-//! says is stronger than what its base says.
+//! Finds the source document of each line of a built kustomization. An overlay overrides its base.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -14,7 +13,7 @@ use super::plan::{Input, Plan};
 
 const DEEPEST: usize = 64;
 
-/// Scalars by the keys above them; places in lists do not count, names of their members do.
+/// Scalars by the keys above them. List positions are left out, and names of list members are included.
 type Scalars = HashMap<String, Vec<(Arc<str>, Span)>>;
 
 struct Part {
@@ -23,15 +22,15 @@ struct Part {
     name: Arc<str>,
     head: Span,
     weight: u32,
-    /// The shortest way from the kustomization: overlays are nearer than bases.
+    /// The shortest distance from the kustomization. Overlays are nearer than bases.
     far: usize,
     scalars: Scalars,
 }
 
-/// Everything that one kustomization puts together.
+/// All documents that one kustomization combines.
 pub(super) struct Parts {
     parts: Vec<Part>,
-    /// What the kustomizations themselves say: tags of images, numbers of replicas, patches in place.
+    /// Scalars from the kustomizations themselves: image tags, replica counts, inline patches.
     said: Scalars,
 }
 
@@ -73,11 +72,11 @@ impl Parts {
         });
     }
 
-    /// Where each line of a rendered document came from; `head` where nothing is known.
+    /// Returns the origin of each line of a rendered document; `head` if it is unknown.
     pub(super) fn segments(&self, text: &str, head: Span) -> Vec<Segment> {
         let segment =
             |start: usize, origin| Segment { start: u32::try_from(start).unwrap_or(u32::MAX), origin, linear: false };
-        // Only the places within the text are of use, so that any file will do.
+        // Only positions inside the text are used, so any file is suitable.
         let stream = yaml::read(head.file, text);
         let Some(root) = stream.documents.first().map(|document| &document.root) else { return vec![segment(0, head)] };
         let parts = Object::new(root).map(|object| self.parts_of(&object)).unwrap_or_default();
@@ -85,7 +84,7 @@ impl Parts {
         let mut rendered = Scalars::new();
         gather(root, &mut Vec::new(), &mut rendered);
         let mut origins: BTreeMap<u32, Span> = BTreeMap::new();
-        // What an object is and what it is called, each patch repeats.
+        // Each patch repeats the kind and the name of its object.
         const IDENTITY: [&str; 3] = ["apiVersion", "kind", "metadata\nname"];
         for (path, scalars) in rendered.iter().filter(|(path, _)| !IDENTITY.contains(&path.as_str())) {
             for (value, span) in scalars {
@@ -99,7 +98,7 @@ impl Parts {
         segments
     }
 
-    /// The documents that are about a rendered object: of its kind, with its name or a part of it.
+    /// Returns the documents for a rendered object: with its kind, and its name or a part of the name.
     fn parts_of(&self, object: &Object<'_>) -> Vec<&Part> {
         let Some(name) = &object.name else { return Vec::new() };
         let same = |part: &&Part| part.kind == object.kind && part.group == object.group;
@@ -117,7 +116,7 @@ impl Parts {
         };
         let key = path.rsplit('\n').next().unwrap_or(path);
         let said = || {
-            // `replicas: [{name, count}]`, `images: [{newTag}]`, and patches that stand in the kustomization.
+            // `replicas: [{name, count}]`, `images: [{newTag}]`, and inline patches.
             let line = format!("{key}: {value}");
             let all = self.said.iter().flat_map(|(path, all)| all.iter().map(move |(text, span)| (path, text, *span)));
             let tells = |path: &str, text: &str| match key {

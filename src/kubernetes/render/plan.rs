@@ -1,4 +1,4 @@
-//! What there is to render in a tree, and what each rendering needs.
+//! Plans the renderings of a tree, with the inputs of each.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,42 +10,42 @@ use crate::source::{Sources, join, parent};
 use super::{dependencies, kustomization};
 use crate::kubernetes::text::trail::Renderer;
 
-/// A chart with more files than this is no chart that a person wrote.
+/// The limit on files of a chart. Charts that people write have fewer.
 pub(super) const MOST_FILES: usize = 5_000;
-/// Directories nest this deep at most.
+/// The maximum depth of directories.
 const DEEPEST: usize = 16;
 
-/// One rendering: of a chart with some of its files of values, or of a kustomization.
+/// One rendering: of a chart with some of its values files, or of a kustomization.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plan {
     pub by: Renderer,
-    /// The directory of the chart or of the kustomization.
+    /// The directory of the chart or the kustomization.
     pub directory: String,
-    /// What the release is called.
+    /// The name of the release.
     pub release: String,
-    /// Files of values beside the chart's own, the strongest last.
+    /// Additional values files, the highest precedence last.
     pub values: Vec<String>,
-    /// Everything that the program must see.
+    /// All files that the program needs.
     pub inputs: Vec<Input>,
-    /// What the rendered text stands for: nobody needs to read these files any more.
+    /// The files that the rendered text replaces. They are not read any more.
     pub replaces: Vec<String>,
     /// Directories of charts or kustomizations that are part of this one.
     pub parts: Vec<String>,
-    /// Where charts inside stand, by the path under which Helm speaks of them; only where these differ.
+    /// The real directories of subcharts, by the path that Helm uses, if both differ.
     pub places: BTreeMap<String, String>,
 }
 
-/// A file that a program sees.
+/// An input file of a program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Input {
-    /// Where it sees it.
+    /// The path that the program uses.
     pub path: String,
     pub content: Content,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Content {
-    /// That of a file of the tree.
+    /// The content of a file of the tree.
     File(String),
     Text(String),
 }
@@ -63,7 +63,7 @@ impl Input {
     }
 }
 
-/// A chart or kustomization that is not rendered, and why.
+/// A chart or kustomization that is not rendered, with the reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RefusedRendering {
     pub by: Renderer,
@@ -72,7 +72,7 @@ pub struct RefusedRendering {
 }
 
 impl Plan {
-    /// As a person would type it.
+    /// Returns the command as a user would type it.
     pub fn command(&self) -> String {
         let directory = if self.directory.is_empty() { "." } else { &self.directory };
         match self.by {
@@ -90,12 +90,12 @@ pub(super) struct NamedTemplate {
     pub path: String,
     /// The directory of its chart.
     pub chart: String,
-    /// The same as Helm speaks of it.
+    /// The same directory in the form that Helm uses.
     pub called: String,
 }
 
 impl Plan {
-    /// The template that Helm calls `name/charts/inside/templates/x.yaml`.
+    /// Returns the template for Helm's name `name/charts/inside/templates/x.yaml`.
     pub(super) fn template(&self, source: &str) -> Option<NamedTemplate> {
         let (_, inside) = source.trim().split_once('/')?;
         let path = at(&self.directory, inside);
@@ -105,7 +105,7 @@ impl Plan {
         Some(NamedTemplate { path: at(&chart, rest), chart, called })
     }
 
-    /// Where the chart stands that Helm speaks of by this path.
+    /// Returns the real directory of the chart for a path that Helm uses.
     fn real(&self, called: &str) -> String {
         let mut above = called;
         while !above.is_empty() {
@@ -118,8 +118,8 @@ impl Plan {
     }
 }
 
-/// Charts and kustomizations among the files at `paths`. `values` are names of files of values: each chart is rendered
-/// with those that it has; `*` renders it once more with each of its files.
+/// Returns the renderings of charts and kustomizations among the files at `paths`. `values` contains names of values
+/// files: each chart is rendered with those that it has, and `*` renders it again with each of its files.
 pub fn plan(sources: &Sources, paths: &[String], values: &[String]) -> (Vec<Plan>, Vec<RefusedRendering>) {
     let mut plans = Vec::new();
     let mut refused = Vec::new();
@@ -154,7 +154,8 @@ pub fn plan(sources: &Sources, paths: &[String], values: &[String]) -> (Vec<Plan
     (plans, refused)
 }
 
-/// Charts below `charts/` of another chart are rendered with it; so are those below `templates/`, which are none.
+/// Returns whether a chart is below `charts/` of another one, which renders it, or below `templates/`, where it is not
+/// a chart.
 pub(super) fn is_part(directory: &str, charts: &BTreeSet<&str>) -> bool {
     let within = |marker: &str| {
         let ends = directory.match_indices(marker).map(|(at, _)| at);
@@ -191,13 +192,13 @@ fn of_chart(sources: &Sources, directory: &str, values: &[String]) -> Result<Vec
     Ok(sets.into_iter().map(plan).collect())
 }
 
-/// The files of values of each rendering of a chart, the strongest last.
+/// Returns the values files of each rendering of a chart, the highest precedence last.
 pub(super) fn sets(directory: &str, files: &[String], values: &[String]) -> Vec<Vec<String>> {
     let own = at(directory, "values.yaml");
     let mut offered: Vec<&String> = files.iter().filter(|file| offers(directory, file) && **file != own).collect();
     offered.sort();
     let wanted = values.iter().filter(|name| *name != "*");
-    // What is named is a file of values, whatever it is called.
+    // A named file is a values file, whatever its name is.
     let chosen = wanted.flat_map(|name| offered.iter().filter(move |file| is_called(file, name)));
     let mut sets: Vec<Vec<String>> = vec![chosen.map(|file| (*file).clone()).collect()];
     if values.iter().any(|name| name == "*") {
@@ -207,13 +208,13 @@ pub(super) fn sets(directory: &str, files: &[String], values: &[String]) -> Vec<
     sets
 }
 
-/// What the rendered text of a chart stands for.
+/// Returns whether the rendered text of a chart replaces a file.
 pub(super) fn is_rendered(directory: &str, file: &str) -> bool {
     let parts = [at(directory, "templates/"), at(directory, "charts/")];
     parts.iter().any(|part| file.starts_with(&format!("{part}/"))) || *file == at(directory, "values.yaml")
 }
 
-/// A file of values that the chart offers: by its name, and not part of a chart inside.
+/// Returns whether a file is a values file of the chart, by its name, and not of a subchart.
 fn offers(directory: &str, file: &str) -> bool {
     let inside = file.strip_prefix(directory).unwrap_or(file).trim_start_matches('/');
     let plain = file.ends_with(".yaml") || file.ends_with(".yml");
@@ -225,7 +226,7 @@ pub(super) fn is_called(file: &str, name: &str) -> bool {
     file.strip_suffix(name).is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))
 }
 
-/// All files below a directory.
+/// Adds all files below a directory.
 pub(super) fn below(sources: &Sources, directory: &str, depth: usize, out: &mut Vec<String>) -> Result<(), String> {
     for entry in sources.tree().list(directory) {
         let path = at(directory, &entry.name);
@@ -245,7 +246,7 @@ pub(super) fn at(directory: &str, name: &str) -> String {
     join(directory, name).unwrap_or_else(|| name.to_owned())
 }
 
-/// The first document of a file.
+/// Returns the first document of a file.
 pub(in crate::kubernetes) fn document(sources: &Sources, path: &str) -> Option<Node> {
     let file = sources.open(path).ok()?;
     yaml::read(file, &sources.text(file)).documents.into_iter().next().map(|document| document.root)

@@ -1,4 +1,4 @@
-//! Rendered text cut into documents, each a file of its own whose lines lead back to what people wrote.
+//! Splits rendered text into documents. Each becomes a file whose lines lead back to the source.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use super::values::{Values, uses};
 use super::{Rendered, SOURCE, kustomization};
 use crate::kubernetes::text::trail::{Renderer, Trail};
 
-/// The documents of a rendered text that may matter, as files.
+/// Returns the relevant documents of a rendered text as files.
 pub(in crate::kubernetes) fn derive(sources: &Sources, rendered: &Rendered) -> Vec<File> {
     let plan = &rendered.plan;
     let names: &[&str] = match plan.by {
@@ -83,7 +83,7 @@ fn lines_of_template(template: &str, file: FileId, text: &str, values: &Values) 
     let mut before = start;
     for (number, (at, line)) in rendered.iter().enumerate() {
         let own = aligned.get(number).copied().flatten();
-        // What came from no line by itself came from the directive after the last one that did.
+        // A line without an origin came from the directive after the last line with an origin.
         let gap = || {
             let inserting = next_inserting.get(before + 1).copied().flatten()?;
             let end = next_known.get(number).copied().flatten().filter(|end| *end > before);
@@ -102,7 +102,7 @@ fn lines_of_template(template: &str, file: FileId, text: &str, values: &Values) 
     segments
 }
 
-/// The same with the one document of a template that agrees best, of several.
+/// Aligns with the best matching document of a template that has several.
 fn align_document(template: &[TemplateLine<'_>], rendered: &[&str]) -> Vec<Option<usize>> {
     let mut best = (0, vec![None; rendered.len()]);
     let mut start = 0;
@@ -116,7 +116,7 @@ fn align_document(template: &[TemplateLine<'_>], rendered: &[&str]) -> Vec<Optio
     best.1
 }
 
-/// For each place the first known one from there on.
+/// Returns for each position the first known value from there on.
 fn next(known: &[Option<usize>]) -> Vec<Option<usize>> {
     let mut last = None;
     let mut all: Vec<Option<usize>> = known
@@ -131,19 +131,19 @@ fn next(known: &[Option<usize>]) -> Vec<Option<usize>> {
     all
 }
 
-/// For each place the first from there on of which something is true.
+/// Returns for each position the first one from there on for which the condition is true.
 fn next_that<T>(all: &[T], holds: impl Fn(&T) -> bool) -> Vec<Option<usize>> {
     next(&all.iter().enumerate().map(|(place, it)| holds(it).then_some(place)).collect::<Vec<_>>())
 }
 
-/// A directive that puts text of its own on lines of its own.
+/// Returns whether a directive inserts text on separate lines.
 fn inserts(line: &TemplateLine<'_>) -> bool {
     const NONE: [&str; 8] = ["if", "else", "end", "with", "range", "define", "block", "/*"];
     let inner = line.text.trim_start_matches(['{', '-', ' ']);
     line.has_directive && line.text.starts_with("{{") && !NONE.iter().any(|word| inner.starts_with(word))
 }
 
-/// `key: value`, `- value`: the scalar that a line holds.
+/// Returns the scalar of a line such as `key: value` or `- value`.
 pub(super) fn scalar(line: &str) -> Option<(&str, &str)> {
     let line = line.trim();
     let line = line.strip_prefix("- ").unwrap_or(line).trim_start();

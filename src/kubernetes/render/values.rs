@@ -1,4 +1,4 @@
-//! Values of a chart: which of them a template line uses, and where the one stands that became a rendered scalar.
+//! Finds the chart values that a template line uses, and the value that became a rendered scalar.
 
 use std::sync::Arc;
 
@@ -9,11 +9,11 @@ use crate::source::{Sources, Span};
 use super::align::TemplateLine;
 use super::plan::{NamedTemplate, Plan, at, document};
 
-/// Scalars that are looked at for one rendered line.
+/// The limit on scalars that are compared with one rendered line.
 const MOST_SCALARS: usize = 2_000;
 const DEEPEST: usize = 32;
 
-/// The values that one template sees, the strongest first.
+/// The values that a template can use, the highest precedence first.
 #[derive(Default)]
 pub(super) struct Values {
     layers: Vec<Node>,
@@ -25,7 +25,7 @@ impl Values {
         let files = plan.values.iter().rev().chain([&own]);
         let mut layers: Vec<Node> = files.filter_map(|file| document(sources, file)).collect();
         let inside = template.called.strip_prefix(plan.directory.as_str()).unwrap_or_default();
-        // `/charts/a/charts/b`: what the outer charts say for it stands below its name.
+        // For `/charts/a/charts/b`, the values of the parent charts are below the subchart's name.
         for name in inside.split("charts/").map(|part| part.trim_matches('/')).filter(|part| !part.is_empty()) {
             let global = |root: &Node| root.entry("global").map(|entry| vec![entry.clone()]);
             layers = layers
@@ -40,7 +40,7 @@ impl Values {
         Values { layers }
     }
 
-    /// Where the scalar stands that became the value `text` of `key`, if it is among the values at `paths`.
+    /// Returns the place of the scalar that became the value `text` of `key`, if it is among the values at `paths`.
     pub(super) fn find(&self, paths: &[Vec<Arc<str>>], key: &str, text: &str) -> Option<Span> {
         let mut under: Option<(Span, usize)> = None;
         for root in &self.layers {
@@ -63,15 +63,15 @@ impl Values {
                 }
             }
         }
-        // Without the key, only a text that stands there once is sure to be meant.
+        // Without the key, only a unique string is certain.
         under.filter(|(_, times)| *times == 1).map(|(span, _)| span)
     }
 }
 
 impl Values {
-    /// Where the first scalar at one of these paths stands that is part of a rendered line.
+    /// Returns the place of the first scalar at one of these paths that is part of a rendered line.
     pub(super) fn find_inside(&self, paths: &[Vec<Arc<str>>], line: &str) -> Option<Span> {
-        // Shorter texts are part of many lines by chance.
+        // Shorter strings are part of many lines by chance.
         const TELLING: usize = 3;
         let all = self.layers.iter().flat_map(|root| paths.iter().filter_map(|path| walk(root, path)));
         let told = |node: &Node| node.text().is_some_and(|text| text.len() >= TELLING && line.contains(&**text));
@@ -101,7 +101,7 @@ fn scalars(node: &Node, key: Arc<str>, span: Span, depth: usize, out: &mut Vec<(
     }
 }
 
-/// The paths into the values that each line of a template uses: those on it, and those of the `with` and `range` around it.
+/// Returns the value paths that each line of a template uses, including those of the surrounding `with` and `range`.
 pub(super) fn uses(template: &[TemplateLine<'_>]) -> Vec<Vec<Vec<Arc<str>>>> {
     let mut around: Vec<Vec<Vec<Arc<str>>>> = Vec::new();
     let mut all = Vec::new();
@@ -128,7 +128,7 @@ pub(super) fn uses(template: &[TemplateLine<'_>]) -> Vec<Vec<Vec<Arc<str>>>> {
     all
 }
 
-/// `.Values.a.b` → `a`, `b`.
+/// Returns the paths in a text: `a`, `b` for `.Values.a.b`.
 fn paths(text: &str) -> Vec<Vec<Arc<str>>> {
     let is_name = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
     let ends = text.match_indices(".Values.").map(|(at, word)| text.get(at + word.len()..).unwrap_or_default());

@@ -1,5 +1,5 @@
-//! The stacks of values that a chart of the tree is applied with: what the settings say, else each file of values beside
-//! it, as variable files of a Terraform root are.
+//! Finds the values with which a chart of the tree is deployed: those in the settings, or else each values file of the
+//! chart, like the variable files of a Terraform root.
 
 use std::sync::Arc;
 
@@ -14,23 +14,23 @@ use crate::languages::helm::Chart;
 use crate::languages::yaml::Node;
 use crate::source::{Sources, is_example, matches};
 
-/// No chart has more environments.
+/// The limit on values files. Real charts have fewer environments.
 const MOST: usize = 100;
-/// Folders below a chart whose files are values, each of one environment.
+/// Folders in a chart with one values file for each environment.
 const FOLDERS: [&str; 6] = ["values", "env", "envs", "environment", "environments", "ci"];
-/// Words in the names of files that show something.
+/// Words in the names of example files.
 const SHOWN: [&str; 4] = ["template", "ci", "demo", "dummy"];
 
-/// One stack of values.
+/// One list of values files.
 pub(super) struct ValuesVariant {
-    /// What tells it from the others of its chart; nothing for the chart's own values.
+    /// The name that distinguishes it from the others; `None` for the chart's default values.
     pub label: Option<Arc<str>>,
     pub name: Option<Arc<str>>,
     pub files: Vec<String>,
     pub counted: Counted,
 }
 
-/// How a chart is applied. The chart's own values count where nothing stands in their place.
+/// Returns the deployments of a chart. Its default values count only if no other values replace them.
 pub(super) fn of_chart(
     sources: &Sources,
     chart: &Chart,
@@ -44,7 +44,7 @@ pub(super) fn of_chart(
     let mut files = offered(chart, asked);
     files.retain(|file| is_for(sources, chart, file, skipped));
     if files.len() > MOST {
-        let reason = format!("it has {} files of values, of which {MOST} are read", files.len());
+        let reason = format!("it has {} values files; gpulint reads {MOST} of them", files.len());
         skipped.push(Skipped::new(SkipKind::Limit, super::charts::place(&chart.directory), reason));
         files.truncate(MOST);
     }
@@ -58,7 +58,7 @@ pub(super) fn of_chart(
 }
 
 impl ValuesVariant {
-    /// As what it makes remembers it.
+    /// Returns the origin for the documents of this variant.
     pub(super) fn trail(&self, chart: &Chart) -> Option<Stack> {
         let label = self.label.clone()?;
         let folder = at(&chart.directory, &label.replace("..", "_")).into();
@@ -74,7 +74,7 @@ impl ValuesVariant {
     }
 }
 
-/// What the settings say of it.
+/// Returns the variants that the settings define.
 fn given(chart: &Chart, asked: &Asked<'_>) -> Vec<ValuesVariant> {
     let is_meant = |pattern: &String| {
         let pattern = pattern.trim_end_matches("/**").trim_end_matches('/');
@@ -93,7 +93,7 @@ fn given(chart: &Chart, asked: &Asked<'_>) -> Vec<ValuesVariant> {
     runs.map(variant).collect()
 }
 
-/// Files beside the chart's own values that are called as values are, or lie where values of environments do.
+/// Returns additional files that have the name of a values file, or that are in a folder for environments.
 fn offered<'a>(chart: &Chart, asked: &Asked<'a>) -> Vec<&'a String> {
     let own = at(&chart.directory, "values.yaml");
     let below = if chart.directory.is_empty() { String::new() } else { format!("{}/", chart.directory) };
@@ -111,9 +111,9 @@ fn offered<'a>(chart: &Chart, asked: &Asked<'a>) -> Vec<&'a String> {
     all.filter(is_offered).collect()
 }
 
-/// 1. The chart is the nearest one above it;
-/// 2. it is one mapping without an object's keys, and not encrypted;
-/// 3. one of its keys is one of the chart's own values, of a chart inside it, or is asked for by a template.
+/// 1. The chart is the nearest one above the file.
+/// 2. The file is one unencrypted mapping without the keys of an object.
+/// 3. One of its keys is a default value of the chart or a subchart of it, or a template uses the key.
 fn is_for(sources: &Sources, chart: &Chart, file: &str, skipped: &mut Vec<Skipped>) -> bool {
     if nearest(sources, file) != Some(chart.directory.as_str()) {
         return false;
@@ -128,31 +128,31 @@ fn is_for(sources: &Sources, chart: &Chart, file: &str, skipped: &mut Vec<Skippe
         return false;
     }
     if keys.contains(&"sops") {
-        // The keys of an encrypted file are readable: those of passwords decide nothing.
+        // The keys of an encrypted file are readable, and keys of passwords are not relevant.
         if !root.entries().iter().any(|it| &*it.key != "sops" && decides(&it.key, &it.value)) {
             return false;
         }
-        let reason = "values of a chart that are encrypted: what they say is not known";
+        let reason = "an encrypted values file: its values are unknown";
         skipped.push(Skipped::new(SkipKind::MissingValues, file, reason));
         return false;
     }
     true
 }
 
-/// Whether a value of this key, or one below it, may decide something about accelerators.
+/// Returns whether a value with this key, or below it, may affect accelerators.
 fn decides(key: &str, value: &Node) -> bool {
     names::may_decide(key)
         || value.entries().iter().any(|it| decides(&it.key, &it.value))
         || value.items().iter().any(|it| decides("", it))
 }
 
-/// A path as it is written in the directory of the chart.
+/// Returns a path relative to the directory of the chart.
 fn inside(chart: &Chart, file: &str) -> String {
     let below = file.strip_prefix(&chart.directory).map(|rest| rest.trim_start_matches('/'));
     below.unwrap_or(file).to_owned()
 }
 
-/// The layers of values of a variant; what is not there is told.
+/// Returns the values of each file of a variant, and reports missing files.
 pub(super) fn layers(
     sources: &Sources,
     chart: &Chart,
@@ -163,7 +163,7 @@ pub(super) fn layers(
         let there = document(sources, file);
         if there.is_none() && sources.tree().read(file).is_err() {
             let of = super::charts::place(&chart.directory);
-            let reason = format!("a file of values of `[[runs]]` for {of} that is not there");
+            let reason = format!("a values file that `[[runs]]` sets for {of} does not exist");
             skipped.push(Skipped::new(SkipKind::MissingValues, file, reason));
         }
         there

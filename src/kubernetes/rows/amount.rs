@@ -1,14 +1,14 @@
-//! Scalars of manifests as facts: numbers, quantities, and text that is filled in elsewhere.
+//! Reads scalars of manifests as facts: numbers, quantities and placeholders.
 
 use crate::inventory::{Fact, Origin};
 use crate::languages::yaml::{Node, NodeData, scalar};
 
 use super::quantity;
 
-/// Bytes of a data centre, say; Kubernetes itself ends at 2^63.
+/// The largest amount, such as the bytes of a data center. Kubernetes itself ends at 2^63.
 const MOST: f64 = 1e18;
 
-/// Why a text is no final value: `${VAR}`, `<your-name>`, `{{ .Values.x }}`, `__NAME__`.
+/// Returns why a string is a placeholder and not a final value: `${VAR}`, `<your-name>`, `{{ .Values.x }}`, `__NAME__`.
 pub(in crate::kubernetes) fn placeholder(text: &str) -> Option<String> {
     let name = text.strip_prefix('$');
     let is_variable = name.is_some_and(|name| {
@@ -18,10 +18,10 @@ pub(in crate::kubernetes) fn placeholder(text: &str) -> Option<String> {
     let is_marked = text.len() > 4 && text.starts_with("__") && text.ends_with("__");
     let is_bracketed = text.len() > 2 && text.starts_with('<') && text.ends_with('>');
     let open = text.contains("${") || text.contains("{{") || text.contains("{%") || text.contains("PLACEHOLDER");
-    (is_variable || is_marked || is_bracketed || open).then(|| format!("`{}` is filled in elsewhere", shorten(text)))
+    (is_variable || is_marked || is_bracketed || open).then(|| format!("another program fills in `{}`", shorten(text)))
 }
 
-/// What stands for `${VAR:=value}` and the like where nobody sets the variable, and why.
+/// Returns the default value in `${VAR:=value}` and similar forms, with its origin.
 pub(in crate::kubernetes) fn fallback(text: &str) -> Option<(&str, Origin)> {
     let inside = text.strip_prefix("${")?.strip_suffix('}')?;
     let (name, value) = inside.split_once(['-', '='])?;
@@ -29,7 +29,7 @@ pub(in crate::kubernetes) fn fallback(text: &str) -> Option<(&str, Origin)> {
     let is_name = !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
     let value = value.trim_matches(['"', '\'']);
     let is_plain = !value.is_empty() && !value.contains(['$', '{', '}']);
-    let why = || format!("what stands for it where nobody sets `{}`", shorten(name));
+    let why = || format!("the default value of `{}`", shorten(name));
     (is_name && is_plain).then(|| (value, Origin::Inferred(why().into())))
 }
 
@@ -41,17 +41,15 @@ pub(in crate::kubernetes) fn shorten(text: &str) -> String {
     }
 }
 
-/// A number or a Kubernetes quantity, as a plain number.
+/// Reads a number or a Kubernetes quantity as a plain number.
 pub(in crate::kubernetes) fn number(node: &Node) -> Fact<f64> {
     read(node, |text, plain| plain.or_else(|| quantity::parse(text)))
 }
 
-/// The same where nobody can ask for less than nothing.
+/// Reads a number that cannot be negative.
 pub(in crate::kubernetes) fn amount(node: &Node) -> Fact<f64> {
     match number(node) {
-        Fact::Known(known) if known.value < 0.0 => {
-            Fact::unknown(format!("`{}` is less than nothing", known.value), known.span)
-        }
+        Fact::Known(known) if known.value < 0.0 => Fact::unknown(format!("`{}` is negative", known.value), known.span),
         other => other,
     }
 }
@@ -60,10 +58,10 @@ pub(in crate::kubernetes) fn gib(node: &Node) -> Fact<f64> {
     read(node, |text, _| quantity::gib(text))
 }
 
-/// `parse` is given a text and the number that it is as it stands.
+/// `parse` gets the string, and its number if the string is a plain one.
 fn read(node: &Node, parse: impl Fn(&str, Option<f64>) -> Option<f64>) -> Fact<f64> {
     match (&node.data, node.text()) {
-        (NodeData::Map(_), _) if is_hole(node) => Fact::unknown("a template directive stands here", node.span),
+        (NodeData::Map(_), _) if is_hole(node) => Fact::unknown("a template directive sets this value", node.span),
         (_, None) => Fact::Absent,
         (_, Some(text)) => {
             let (number, origin) = match fallback(text) {
@@ -72,11 +70,11 @@ fn read(node: &Node, parse: impl Fn(&str, Option<f64>) -> Option<f64>) -> Fact<f
             };
             match number {
                 Some(number) if number.abs() > MOST => {
-                    Fact::unknown(format!("`{}` is more than there can be", shorten(text)), node.span)
+                    Fact::unknown(format!("`{}` is too large", shorten(text)), node.span)
                 }
                 Some(number) => Fact::known(number, node.span, origin),
                 None => {
-                    let why = placeholder(text).unwrap_or_else(|| format!("`{}` is no number", shorten(text)));
+                    let why = placeholder(text).unwrap_or_else(|| format!("`{}` is not a number", shorten(text)));
                     Fact::unknown(why, node.span)
                 }
             }
@@ -84,7 +82,7 @@ fn read(node: &Node, parse: impl Fn(&str, Option<f64>) -> Option<f64>) -> Fact<f
     }
 }
 
-/// What `{{ … }}` without quotes looks like to a YAML parser.
+/// Returns whether a node is what a YAML parser makes of `{{ … }}` without quotes.
 pub(in crate::kubernetes) fn is_hole(node: &Node) -> bool {
     node.entries().first().is_some_and(|entry| &*entry.key == "{{")
 }

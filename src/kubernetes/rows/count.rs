@@ -1,4 +1,4 @@
-//! How many: the factors of a row, multiplied.
+//! Multiplies the factors of a definition to get the number of pods or machines.
 
 use crate::inventory::{Fact, Known, Origin, Range};
 use crate::languages::yaml::Node;
@@ -7,10 +7,11 @@ use super::path::{ManifestPath, Match};
 use super::table::Factor;
 use crate::kubernetes::rows::amount;
 
-/// What operators write where they set no bound: the largest number of 32 bits.
+/// The largest 32-bit number, which operators set if they want no limit.
 const UNBOUNDED: f64 = i32::MAX as f64;
 
-/// The product of factors for one match of `along`; each path goes through the same members as far as both agree.
+/// Returns the product of factors for one match of `along`. Each path follows the same list members as far as both
+/// paths agree.
 pub(in crate::kubernetes) fn product(
     factors: &[Factor],
     root: &Node,
@@ -79,12 +80,12 @@ fn one(factor: &Factor, root: &Node, along: &ManifestPath, at: &Match<'_>) -> Fa
     Fact::known(range, span, origin)
 }
 
-/// Annotations are text.
+/// Annotations are strings.
 fn is_true(node: &Node) -> bool {
     node.flag() == Some(true) || node.text().is_some_and(|text| &**text == "true")
 }
 
-/// `1..4`, as some tools write a range.
+/// Reads a range such as `1..4`, which some tools use.
 fn between(node: &Node) -> Option<Fact<Range>> {
     let (min, max) = node.text()?.split_once("..")?;
     let (min, max) = (min.trim().parse::<u32>().ok()?, max.trim().parse::<u32>().ok()?);
@@ -92,7 +93,7 @@ fn between(node: &Node) -> Option<Fact<Range>> {
     Some(Fact::known(range, node.span, Origin::Written))
 }
 
-/// Zero times anything is zero; a factor that is not known makes the product unknown.
+/// Zero times anything is zero. Otherwise, an unknown factor makes the product unknown.
 pub(in crate::kubernetes) fn times(a: Fact<Range>, b: Fact<Range>) -> Fact<Range> {
     let zero = |fact: &Fact<Range>| fact.value().is_some_and(|range| range.ceiling == 0.0);
     match (a, b) {
@@ -100,8 +101,7 @@ pub(in crate::kubernetes) fn times(a: Fact<Range>, b: Fact<Range>) -> Fact<Range
         (_, b) if zero(&b) => b,
         (Fact::Known(a), Fact::Known(b)) => {
             let value = a.value.times(b.value);
-            // The weaker one decides how it is known, except that a mere default weakens nothing; what is written is
-            // what people should look at.
+            // The weaker origin applies, but a default weakens nothing. Reports point to the written value.
             let (shown, other) = if a.origin == Origin::Default { (b, a) } else { (a, b) };
             let weakened = other.origin > shown.origin && other.origin != Origin::Default;
             let origin = if weakened { other.origin } else { shown.origin };

@@ -1,4 +1,4 @@
-//! The tables of `devices.toml`: which resource keys are accelerators, and what the labels of a node say.
+//! The tables of `devices.toml`: the resource keys of accelerators, and the meaning of node labels.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::LazyLock;
@@ -7,43 +7,44 @@ use serde::Deserialize;
 
 use crate::source::AdaptiveRegex;
 
-/// Before the name of a class of devices in a resource key: single devices of it, without a claim (Kubernetes 1.34).
+/// The prefix of a device class in a resource key. Such a key requests single devices of the class, without a claim
+/// (Kubernetes 1.34).
 const CLASS: &str = "deviceclass.resource.kubernetes.io/";
 
-/// A resource key, or a class of dynamic resource allocation, that is an accelerator.
+/// A resource key, or a class of dynamic resource allocation, that stands for an accelerator.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(in crate::kubernetes) struct Device {
     #[serde(alias = "name")]
     pub key: String,
-    /// Nothing where the key does not tell.
+    /// Empty if the key does not determine the vendor.
     #[serde(default)]
     pub vendor: String,
     pub provider: Option<String>,
     pub chip: Option<String>,
     #[serde(default)]
     pub slice: bool,
-    /// What stands for the `*` is the name of the accelerator.
+    /// The part that matches `*` is the name of the accelerator.
     #[serde(default)]
     pub named: bool,
-    /// A part of a device, of a size that the key does not tell.
+    /// The key requests a part of a device, and does not determine its size.
     #[serde(default)]
     pub shared: bool,
     pub per: Option<f64>,
 }
 
-/// A resource key that says how much of a device is asked for.
+/// A resource key that sets the requested share of a device.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(in crate::kubernetes) struct DeviceShare {
     pub key: String,
-    /// The amount that is a whole device; missing where that depends on the device.
+    /// The amount of a whole device. It is missing if it depends on the device.
     pub whole: Option<f64>,
-    /// It stands for a device of this vendor where no other key asks for one.
+    /// The key requests a device of this vendor if no other key requests one.
     pub vendor: Option<String>,
 }
 
-/// What a label of a node says.
+/// The meaning of a node label.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(in crate::kubernetes) struct Label {
@@ -52,11 +53,11 @@ pub(in crate::kubernetes) struct Label {
     pub provider: Option<String>,
     #[serde(default)]
     pub map: BTreeMap<String, String>,
-    /// What any value means.
+    /// The meaning of any value.
     pub any: Option<String>,
-    /// A part of values that only hardware of one's own has.
+    /// A part of values that only owned hardware has.
     pub owned: Option<String>,
-    /// What separates several values in one text.
+    /// The separator between several values in one string.
     pub split: Option<String>,
     pub scale: Option<f64>,
 }
@@ -69,36 +70,36 @@ pub(in crate::kubernetes) enum LabelMeaning {
     Machine,
     AcceleratorCount,
     Vendor,
-    /// A part of the names of machines: `p5`.
+    /// The first part of machine names: `p5`.
     Family,
-    /// The rest of the names of machines, behind their family: `12xlarge`.
+    /// The part of machine names after the family: `12xlarge`.
     Size,
-    /// A letter in the names of machines, of which some have accelerators: `g`.
+    /// A letter in machine names whose machines may have accelerators: `g`.
     Category,
-    /// The digit behind that letter: `5`.
+    /// The digit after that letter: `5`.
     Generation,
-    /// What the processors of the machine run, as images name it: `amd64`.
+    /// The processor architecture of the machine, as image names contain it: `amd64`.
     Processor,
     Region,
     Zone,
     Purchase,
-    /// A MIG profile that every accelerator of the node is cut into.
+    /// A MIG profile for every accelerator of the node.
     Slice,
-    /// How many pods share one accelerator.
+    /// The number of pods that share one accelerator.
     SharedBy,
-    /// How they share it: in turns, or side by side.
+    /// The way in which they share it: time-slicing or in parallel.
     Sharing,
-    /// Seconds after which the node is taken away.
+    /// The seconds after which the node is removed.
     TimeLimitSeconds,
-    /// The name of a pool or class; it may contain more.
+    /// The name of a pool or class, which may contain more information.
     Pool,
 }
 
-/// What a label says of the node that carries it, for those who change what is said.
+/// The meaning of a node label, for fixes that change it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NodeLabel {
     Machine,
-    /// A part of its name, or what the machine has.
+    /// A part of the machine name, or a property of the machine.
     PartOfMachine,
     Accelerator,
     Region,
@@ -106,7 +107,7 @@ pub enum NodeLabel {
     Purchase,
 }
 
-/// What a label says of a node; nothing where it says something else, or only its owner knows what.
+/// Returns the meaning of a node label, or `None` if the label has another meaning or only its owner knows it.
 pub fn node_label(key: &str) -> Option<NodeLabel> {
     Some(match DEVICES.label(key)?.fact? {
         LabelMeaning::Machine => NodeLabel::Machine,
@@ -130,34 +131,34 @@ pub fn node_label(key: &str) -> Option<NodeLabel> {
     })
 }
 
-/// The value of a label that means this.
+/// Returns the label value that has this meaning.
 pub fn word_of_label(key: &str, meant: &str) -> Option<&'static str> {
     let mut words = DEVICES.label(key)?.map.iter();
     words.find(|(_, known)| *known == meant).map(|(word, _)| word.as_str())
 }
 
-/// The label by which a pod asks for nodes on spot.
+/// The label by which a pod selects spot nodes.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(in crate::kubernetes) struct SpotLabel {
     pub key: String,
     provider: String,
-    /// How a label begins that must stand beside it.
+    /// The prefix of another label that the pod must have.
     beside: Option<String>,
     #[serde(default)]
     pub tainted: bool,
 }
 
-/// What a name of a pool or class gives away.
+/// A pattern that finds facts in the names of pools or classes.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct NameForm {
     fact: LabelMeaning,
     provider: Option<String>,
     pattern: String,
-    /// A pattern of the labels that may say it, where what it finds also means other things.
+    /// A pattern of the label keys in which the match is valid, if it has other meanings elsewhere.
     key: Option<String>,
-    /// How its groups make the value.
+    /// The template that builds the value from the groups of the pattern.
     #[serde(default = "first_group")]
     form: String,
 }
@@ -180,7 +181,7 @@ impl NamePattern {
         self.pattern.formed(name, &self.form)
     }
 
-    /// Whether a label of this key may say it.
+    /// Returns whether a label with this key may contain the fact.
     pub(in crate::kubernetes) fn suits(&self, key: &str) -> bool {
         self.key.as_ref().is_none_or(|pattern| pattern.is_match(key))
     }
@@ -203,7 +204,7 @@ pub(in crate::kubernetes) struct Devices {
     exact: HashMap<String, Device>,
     patterns: Vec<Device>,
     shares: HashMap<String, DeviceShare>,
-    /// Devices of which some keys of shares ask for a part by themselves.
+    /// Devices that some share keys request on their own.
     shared: HashMap<String, Device>,
     share_patterns: Vec<DeviceShare>,
     labels: HashMap<String, Label>,
@@ -243,7 +244,7 @@ impl Devices {
         })
     }
 
-    /// The device of a resource key, and what stands for the `*` in its row.
+    /// Returns the device of a resource key, and the part that matches `*` in its definition.
     pub(in crate::kubernetes) fn device<'k>(&self, key: &'k str) -> Option<(&Device, &'k str)> {
         if let Some(device) = self.exact.get(key) {
             return Some((device, ""));
@@ -252,7 +253,7 @@ impl Devices {
             return self.class(class).filter(|device| !device.slice && !device.shared).map(|device| (device, ""));
         }
         let found = self.patterns.iter().find_map(|device| Some((device, starred(&device.key, key)?)))?;
-        // `huawei.com/Ascend910B-memory` is no device of its own.
+        // `huawei.com/Ascend910B-memory` is not a separate device.
         self.share(key).is_none().then_some(found)
     }
 
@@ -261,12 +262,12 @@ impl Devices {
         self.shares.get(key).or_else(pattern)
     }
 
-    /// The device of which a key asks for a part by itself, where no other key asks for one.
+    /// Returns the device that a share key requests on its own, if no other key requests one.
     pub(in crate::kubernetes) fn shared(&self, key: &str) -> Option<&Device> {
         self.shared.get(key)
     }
 
-    /// Who writes this key asks for accelerators, or for a part of one.
+    /// Returns whether this key requests accelerators or a part of one.
     pub(in crate::kubernetes) fn is_asked_by(&self, key: &str) -> bool {
         self.device(key).is_some() || self.shared(key).is_some()
     }
@@ -275,27 +276,28 @@ impl Devices {
         self.labels.get(key)
     }
 
-    /// The label by which a pod of a provider asks for nodes on spot, where it has labels that begin as the row says.
+    /// Returns the label by which a pod selects spot nodes of a provider, if the pod has labels with the prefix in the
+    /// definition.
     pub(in crate::kubernetes) fn spot(&self, provider: &str, has: impl Fn(&str) -> bool) -> Option<&SpotLabel> {
         self.spot.iter().find(|it| it.provider == provider && it.beside.as_deref().is_none_or(&has))
     }
 
-    /// The device of a class or driver of dynamic resource allocation.
+    /// Returns the device of a class or driver of dynamic resource allocation.
     pub(in crate::kubernetes) fn class(&self, name: &str) -> Option<&Device> {
         self.classes.get(name)
     }
 
-    /// The device whose share an annotation of a pod asks for.
+    /// Returns the device whose share a pod annotation requests.
     pub(in crate::kubernetes) fn annotation(&self, key: &str) -> Option<&Device> {
         self.annotations.get(key)
     }
 
-    /// Words of which one stands in every text that asks for an accelerator.
+    /// Returns words of which at least one is in every file that requests an accelerator.
     pub(in crate::kubernetes) fn words(&self) -> impl Iterator<Item = &str> {
         let keys = self.exact.keys().chain(self.patterns.iter().map(|device| &device.key)).chain(self.shares.keys());
         let keys = keys.chain(self.annotations.keys());
         let literal = keys.filter_map(|key| key.split('*').max_by_key(|part| part.len()));
-        // A letter behind a domain, of which there are many, says no more than the domain.
+        // A word that ends with a domain and one letter is no more selective than the domain.
         let whole = literal.map(|word| match word.rfind('/') {
             Some(end) if end > 0 && end + 2 >= word.len() => word.get(..=end).unwrap_or(word),
             _ => word,
@@ -304,7 +306,8 @@ impl Devices {
     }
 }
 
-/// What stands for the `*` of a pattern, or for its last one where the first stands for any domain.
+/// Returns the part that matches `*` in a pattern. If the first `*` matches a domain, returns the part for the last
+/// one.
 fn starred<'k>(pattern: &str, key: &'k str) -> Option<&'k str> {
     if let Some(name) = pattern.strip_prefix("*/") {
         let (_, key) = key.split_once('/')?;
@@ -314,7 +317,7 @@ fn starred<'k>(pattern: &str, key: &'k str) -> Option<&'k str> {
     key.strip_prefix(before)?.strip_suffix(after)
 }
 
-/// The table is part of the program; a test proves that it parses.
+/// The embedded table. A test checks that it can be parsed.
 pub(in crate::kubernetes) static DEVICES: LazyLock<Devices> =
     LazyLock::new(|| match Devices::parse(include_str!(concat!(env!("OUT_DIR"), "/devices.json"))) {
         Ok(devices) => devices,

@@ -1,4 +1,4 @@
-//! Facts that are being gathered of one object.
+//! Collects the facts of one object.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! The rows of `kinds.toml` and `devices.toml`, and what reads facts out of an object by them.
+//! The definitions of `kinds.toml` and `devices.toml`, and the code that reads facts from objects with them.
 
 pub(super) mod amount;
 pub(super) mod count;

@@ -1,8 +1,8 @@
-//! Paths of rows into documents: `spec.workerGroupSpecs[].template`, `spec.mpiReplicaSpecs.*.template`.
+//! The paths of definitions into documents: `spec.workerGroupSpecs[].template`, `spec.mpiReplicaSpecs.*.template`.
 //!
-//! `[]` goes through a list, `0` into its first, `*` through the values of a mapping; a key that holds dots is quoted
-//! (`metadata.labels."ray.io/priority"`). A match remembers which members it went through, so that a second path
-//! with the same beginning reads beside it.
+//! `[]` visits all members of a list, `0` the first one, `*` the values of a mapping. A key with dots is quoted
+//! (`metadata.labels."ray.io/priority"`). A match records the members that it visited, so that another path with the
+//! same beginning can follow the same members.
 
 use std::fmt;
 
@@ -24,26 +24,26 @@ enum Step {
     Any,
 }
 
-/// One place that a path leads to.
+/// One place that a path matches.
 #[derive(Debug, Clone)]
 pub(in crate::kubernetes) struct Match<'t> {
     pub node: &'t Node,
-    /// The member that each step went to.
+    /// The member that each step visited.
     members: Vec<usize>,
-    /// The keys of mappings that a `*` went through.
+    /// The keys of mappings that a `*` visited.
     pub names: Vec<&'t str>,
 }
 
 impl TryFrom<String> for ManifestPath {
     type Error = String;
 
-    /// Of the words of paths, those about blocks and text within text mean nothing here.
+    /// Path syntax for blocks and for strings in other languages is not valid here.
     fn try_from(text: String) -> Result<Self, String> {
         if text.is_empty() {
             return Ok(ManifestPath::default());
         }
         let path: RowPath = text.parse()?;
-        let refused = || format!("`{text}` is no path into a manifest");
+        let refused = || format!("`{text}` is not a path into a manifest");
         let mut steps = Vec::with_capacity(path.steps.len());
         for step in path.steps {
             match (step.name, step.read) {
@@ -84,7 +84,7 @@ impl ManifestPath {
         self.all(root).first().map(|found| found.node)
     }
 
-    /// The keys, where it goes through no members.
+    /// Returns the keys of a path that visits no members.
     pub(in crate::kubernetes) fn keys(&self) -> Option<Vec<&str>> {
         let keys = self.steps.iter().map(|step| match step {
             Step::Key(key) => Some(&**key),
@@ -100,7 +100,7 @@ impl ManifestPath {
         }
     }
 
-    /// The last key, for a search of text.
+    /// Returns the last key, for text search.
     pub(in crate::kubernetes) fn last_key(&self) -> Option<&str> {
         self.steps.iter().rev().find_map(|step| match step {
             Step::Key(key) => Some(&**key),
@@ -108,7 +108,8 @@ impl ManifestPath {
         })
     }
 
-    /// What this path leads to for one match of another path: steps that both share go the same way.
+    /// Returns the places that this path matches for one match of another path. Steps that both paths share visit the
+    /// same members.
     pub(in crate::kubernetes) fn relative_to<'t>(
         &self,
         root: &'t Node,

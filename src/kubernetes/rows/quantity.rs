@@ -1,6 +1,6 @@
 //! Kubernetes quantities: `8`, `500m`, `1.5`, `64Gi`, `1e3`.
 
-/// The plain number that a quantity stands for.
+/// Parses a quantity into a plain number.
 pub(in crate::kubernetes) fn parse(text: &str) -> Option<f64> {
     let text = text.trim();
     let end = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());

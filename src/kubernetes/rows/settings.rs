@@ -1,4 +1,4 @@
-//! What a program is told beside its arguments: trees of settings in an object, or in a text that an object carries.
+//! Reads the settings of a program besides its arguments: trees of settings in an object, or in a string of an object.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,13 +11,13 @@ use crate::source::Span;
 use super::table::ProgramSettings;
 use crate::kubernetes::rows::facts::Facts;
 
-/// Settings inside of settings.
+/// The limit on nested settings.
 const DEEPEST: usize = 24;
 
-/// Leaves of one tree that are read.
+/// The limit on leaves that are read from one tree.
 const MOST: usize = 4096;
 
-/// What a row's settings say. What is said in several ways is not known.
+/// Returns the facts from the settings. A fact with contradicting settings is unknown.
 pub(in crate::kubernetes) fn facts(rows: &[ProgramSettings], root: &Node) -> Facts {
     let mut facts = Facts::new();
     for row in rows {
@@ -32,14 +32,14 @@ pub(in crate::kubernetes) fn facts(rows: &[ProgramSettings], root: &Node) -> Fac
     facts
 }
 
-/// What a mapping says that asks for accelerators itself: charts keep the model beside the resources.
+/// Returns the facts in a mapping that requests accelerators. Charts have the model next to the resources.
 pub(in crate::kubernetes) fn declared_in(node: &Node) -> Facts {
     let mut leaves = Leaves::default();
     leaves.tree(node);
     programs::recognize_settings(None, &leaves.settings())
 }
 
-/// The values of a tree by their paths. What is for validation or tests beside training says nothing of it.
+/// Returns the values of a tree by path. Settings for validation or tests are ignored for training.
 pub(in crate::kubernetes) fn leaves(root: &Node) -> Vec<Setting> {
     const ASIDE: [&str; 5] = ["val", "valid", "eval", "test", "inference"];
     let mut leaves = Leaves::default();
@@ -51,7 +51,7 @@ pub(in crate::kubernetes) fn leaves(root: &Node) -> Vec<Setting> {
     leaves.settings().into_iter().filter(|setting| !is_aside(setting)).collect()
 }
 
-/// Values by their paths; positions in lists are left out, so that items of a list share theirs.
+/// Values by path. Paths contain no list positions, so that all items of a list share a path.
 #[derive(Default)]
 struct Leaves {
     by_path: BTreeMap<String, Vec<(Arc<str>, Span)>>,
@@ -59,7 +59,7 @@ struct Leaves {
 }
 
 impl Leaves {
-    /// A mapping, or the text of one: then everything in it stands where the text stands.
+    /// Reads a mapping, or a string that contains one. Values from a string have the position of the string.
     fn tree(&mut self, node: &Node) {
         let NodeData::Scalar { text, .. } = &node.data else { return self.node(node, "", None, 0) };
         for document in yaml::read(node.span.file, text).documents {
@@ -76,7 +76,7 @@ impl Leaves {
                 self.count += 1;
                 self.by_path.entry(path.to_owned()).or_default().push((text.clone(), at.unwrap_or(node.span)));
             }
-            // One value of several words, such as arguments.
+            // One value that consists of several words, such as arguments.
             NodeData::List(items) if !items.is_empty() && items.iter().all(|item| item.text().is_some()) => {
                 self.count += items.len();
                 let words: Vec<&str> = items.iter().filter_map(Node::text).map(|text| &**text).collect();
@@ -99,7 +99,7 @@ impl Leaves {
             let value = if said.iter().all(|(other, _)| other == text) {
                 Fact::known(text.clone(), *span, Origin::Written)
             } else {
-                Fact::unknown(format!("`{path}` is set to several values"), *span)
+                Fact::unknown(format!("`{path}` has several values"), *span)
             };
             Some(Setting { path, value })
         };

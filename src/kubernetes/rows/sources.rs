@@ -1,4 +1,4 @@
-//! The facts that rows read from objects.
+//! Reads facts from objects according to the definitions.
 
 use crate::inventory::{Fact, Key, Known, Origin, Purchase, Unknown, Value};
 use crate::languages::yaml::{Node, NodeData};
@@ -10,7 +10,7 @@ use super::table;
 use super::table::{AmountUnit, Constant, Source};
 use crate::kubernetes::rows::amount;
 
-/// The facts of a row or of an entry in it, for one match of `along`.
+/// Returns the facts of a definition, or of an entry in it, for one match of `along`.
 pub(in crate::kubernetes) fn facts(
     rows: &table::FactSources,
     root: &Node,
@@ -60,7 +60,7 @@ fn value(constant: &Constant) -> Value {
     }
 }
 
-/// Several different values are candidates.
+/// Several different values become candidates.
 fn written(source: &Source, key: Key, nodes: &[&Node]) -> Fact<Value> {
     let mut facts: Vec<Fact<Value>> = Vec::new();
     let all = nodes.iter().flat_map(|node| inside(source, node));
@@ -77,11 +77,11 @@ fn written(source: &Source, key: Key, nodes: &[&Node]) -> Fact<Value> {
     if key == Key::Purchase && candidates.iter().any(|value| Purchase::of(value) == Some(Purchase::Spot)) {
         return Fact::written(Purchase::SpotOrOnDemand.into(), span);
     }
-    let why = format!("it may be any of {} values", facts.len());
+    let why = format!("{} values are possible", facts.len());
     Fact::Unknown(Unknown { span, why: why.into(), candidates })
 }
 
-/// The scalars that a source reads of a node: lists of alternatives, keys or values of mappings.
+/// Returns the scalars that a source reads from a node: members of a list, or keys or values of a mapping.
 fn inside(source: &Source, node: &Node) -> Vec<Node> {
     match &node.data {
         NodeData::List(items) => items.iter().flat_map(|item| inside(source, item)).collect(),
@@ -97,7 +97,7 @@ fn inside(source: &Source, node: &Node) -> Vec<Node> {
 
 fn one(source: &Source, node: &Node) -> Fact<Value> {
     if amount::is_hole(node) {
-        return Fact::unknown("a template directive stands here", node.span);
+        return Fact::unknown("a template directive sets this value", node.span);
     }
     let Some(text) = node.text() else { return Fact::Absent };
     if let Some((value, origin)) = amount::fallback(text) {
@@ -113,7 +113,7 @@ fn one(source: &Source, node: &Node) -> Fact<Value> {
         return scaled(source, node, text);
     }
     if !source.map.is_empty() {
-        // Of a part that is not there nothing is said.
+        // If the part does not exist, there is no value.
         return match &source.pattern {
             None => translated(source, node, text),
             Some(part) => match AdaptiveRegex::new(part.as_str()).first_group(text) {
@@ -142,7 +142,7 @@ fn one(source: &Source, node: &Node) -> Fact<Value> {
     }
 }
 
-/// A part that is a number is one.
+/// Reads a numeric part as a number.
 fn plain(part: &str) -> Value {
     match part.parse::<f64>() {
         Ok(number) if part.starts_with(|c: char| c.is_ascii_digit()) => Value::Number(number),
@@ -154,7 +154,7 @@ fn scaled(source: &Source, node: &Node, text: &str) -> Fact<Value> {
     let number = match source.unit {
         Some(AmountUnit::Seconds) => match seconds(text) {
             Some(seconds) => Fact::written(seconds, node.span),
-            // `Never` and the like: there is no such time.
+            // `Never` and similar values mean that there is no such time.
             None => return Fact::Absent,
         },
         Some(AmountUnit::Gib) => amount::gib(node),
@@ -167,11 +167,11 @@ fn translated(source: &Source, node: &Node, text: &str) -> Fact<Value> {
     let plain = node.flag().map(|flag| flag.to_string());
     match source.map.get(plain.as_deref().unwrap_or(text)).or_else(|| source.map.get("*")) {
         Some(value) => Fact::written(Value::text(value.as_str()), node.span),
-        None => Fact::unknown(format!("`{}` is no known value", amount::shorten(text)), node.span),
+        None => Fact::unknown(format!("`{}` is not a known value", amount::shorten(text)), node.span),
     }
 }
 
-/// Durations of Go: `30s`, `1h30m`, `720h`; a bare number is seconds.
+/// Parses durations of Go: `30s`, `1h30m`, `720h`. A bare number means seconds.
 fn seconds(text: &str) -> Option<f64> {
     if let Ok(seconds) = text.parse::<f64>() {
         return Some(seconds).filter(|n| n.is_finite());

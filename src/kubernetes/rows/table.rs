@@ -1,4 +1,4 @@
-//! The rows of `kinds.toml`: where each kind keeps its pods, its machines, their number and the facts about them.
+//! The definitions of `kinds.toml`: where each kind has its pods, its machines, their number and their facts.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::LazyLock;
@@ -14,61 +14,61 @@ use super::path::ManifestPath;
 #[cfg(test)]
 use crate::source::AdaptiveRegex;
 
-/// Fact names and where each is found.
+/// Names of facts, with the sources of each.
 pub(in crate::kubernetes) type FactSources = BTreeMap<String, Sources>;
 
-/// One kind of one or several API groups.
+/// One kind in one or several API groups.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(in crate::kubernetes) struct KindRow {
     pub kind: String,
-    /// API groups without version; the empty string is the core group.
+    /// API groups without version. The empty string is the core group.
     pub groups: Vec<String>,
-    /// Nothing runs because this object exists: it is a template for others.
+    /// The object is a template for others and runs nothing itself.
     #[serde(default)]
     pub template: bool,
-    /// It only describes other kinds: whatever it speaks of, nobody asks for it.
+    /// The object only describes other kinds, so it requests nothing.
     #[serde(default)]
     pub schema: bool,
-    /// The table of languages finds its files: no search for words has to.
+    /// The table of languages selects the files of this kind, so no text search is necessary.
     #[serde(default)]
     pub claimed: bool,
-    /// Documents that say no kind are of this one if something stands at all these paths.
+    /// A document without a kind has this kind if all of these paths exist.
     #[serde(default)]
     pub has: Vec<Paths>,
-    /// The name of such a document.
+    /// The path to the name of such a document.
     pub name: Option<ManifestPath>,
-    /// True there: the object waits or stands still.
+    /// The path to a flag: if it is true, the object is suspended.
     pub suspended: Option<ManifestPath>,
-    /// Anything there: the object stands still.
+    /// The path to a value: if it exists, the object is stopped.
     pub stopped: Option<ManifestPath>,
-    /// What stands beside its paths, under other keys of the document, is read by its shape.
+    /// Other keys of the document are searched for pods by their shape.
     #[serde(default)]
     pub others: bool,
-    /// The template whose pods or machines are its own, when it has none.
+    /// The template whose pods or machines the object uses, if it has none itself.
     pub borrows: Option<Borrows>,
-    /// It decides the number of another object.
+    /// The object controls the number of another object.
     pub scales: Option<Scales>,
-    /// Settings of a program that stand in no container.
+    /// Settings of a program outside containers.
     #[serde(default)]
     pub settings: Vec<ProgramSettings>,
-    /// It holds for other objects.
+    /// The object applies to other objects.
     pub relates: Option<Relates>,
-    /// What containers of its namespace get that ask for nothing themselves, by keys of resources.
+    /// Resource keys that containers of its namespace get if they request nothing themselves.
     #[serde(default)]
     pub grants: Vec<ManifestPath>,
-    /// What it changes about what it deploys, and nobody here follows.
+    /// Fields that change the deployed objects, and that gpulint does not evaluate.
     #[serde(default)]
     pub unfollowed: Vec<ManifestPath>,
-    /// Values of a chart, or text that holds them, which say what the chart asks for.
+    /// Values of a chart, or strings that contain them. They set what the chart requests.
     #[serde(default)]
     pub values: Vec<Layers>,
-    /// What its controller makes of it, as meters name it: `Deployment/{name}-predictor*`.
+    /// The objects that its controller creates, as usage metrics name them: `Deployment/{name}-predictor*`.
     #[serde(default)]
     pub owns: Vec<String>,
-    /// It makes other objects of a template.
+    /// The object creates other objects from a template.
     pub generates: Option<Generates>,
-    /// It fills variables into other files.
+    /// The object fills variables into other files.
     pub substitutes: Option<Substitutes>,
     #[serde(default)]
     pub facts: FactSources,
@@ -80,56 +80,56 @@ pub(in crate::kubernetes) struct KindRow {
     pub machines: Vec<Machines>,
 }
 
-/// Values that an object gives to a chart, the later layers over the earlier ones. Paths lead on from `each`.
+/// Values that an object passes to a chart; later layers override earlier ones. Paths are relative to `each`.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(in crate::kubernetes) struct Layers {
-    /// One chart each; the whole object where it is missing.
+    /// The places that pass values to one chart each; the whole object if this is missing.
     pub each: Option<ManifestPath>,
-    /// Patterns of the files of the directory that are deployed, and of those that are not.
+    /// Patterns of the files of the directory that are deployed, and of those that are excluded.
     pub include: Option<ManifestPath>,
     pub exclude: Option<ManifestPath>,
-    /// A path to a flag: the files of all directories below are deployed, too.
+    /// The path to a flag: if it is set, the files of all subdirectories are deployed, too.
     pub recurse: Option<ManifestPath>,
-    /// A list of files of values.
+    /// A list of values files.
     pub files: Option<ManifestPath>,
-    /// A list of configuration maps that hold values: `kind`, `name`, `valuesKey`, `targetPath`.
+    /// A list of ConfigMaps that contain values: `kind`, `name`, `valuesKey`, `targetPath`.
     pub from: Option<ManifestPath>,
-    /// A list of mappings, and of files of values among them.
+    /// A list that contains mappings and values files.
     pub layers: Option<ManifestPath>,
-    /// A mapping, or a text that holds one: the first of these that is there.
+    /// A mapping, or a string that contains one. The first path that exists is used.
     #[serde(default)]
     pub values: Paths,
-    /// Single values: a list of `name` and `value`, or a mapping, by the words of `helm --set`.
+    /// Single values: a list of `name` and `value`, or a mapping, in the syntax of `helm --set`.
     pub set: Option<ManifestPath>,
-    /// The directory of the chart, where it is one of this tree.
+    /// The directory of the chart, if the chart is in this tree.
     pub chart: Option<ManifestPath>,
-    /// Paths start at the file that names them: that of the chart, and those of values.
+    /// The paths of the chart and of values files are relative to the file that names them.
     #[serde(default)]
     pub beside: bool,
-    /// Paths of files of values start at the root of the tree, and the files take the place of the chart's own values.
+    /// The paths of values files are relative to the root of the tree, and these files replace the chart's own values.
     #[serde(default)]
     pub files_replace: bool,
-    /// A path to a flag that switches a release off by `false`.
+    /// The path to a flag that disables a release with `false`.
     pub enabled: Option<ManifestPath>,
-    /// It says how somebody tries a chart out: nothing where something else releases the chart.
+    /// The object shows how to try a chart. It is ignored if another object releases the chart.
     #[serde(default)]
     pub tries: bool,
-    /// What the release is called, where not as the object.
+    /// The name of the release, if it differs from the name of the object.
     #[serde(default)]
     pub name: Paths,
-    /// What stands with a dash before the name of the object in the name of the release, where nothing else names it.
+    /// A prefix, with a dash, for the name of the object in the release name, if nothing else names the release.
     pub name_prefix: Option<ManifestPath>,
-    /// Its namespace, there or in the object: the first of these that is there.
+    /// The namespace of the release. The first path that exists is used.
     #[serde(default)]
     pub namespace: Paths,
-    /// Factors of the number of such releases, in the object.
+    /// Factors of the number of such releases.
     #[serde(default)]
     pub count: Vec<Factor>,
 }
 
 impl Layers {
-    /// Each place in an object that gives values.
+    /// Returns each place in an object that passes values.
     pub(in crate::kubernetes) fn places<'t>(&self, root: &'t Node) -> Vec<&'t Node> {
         match &self.each {
             Some(path) => path.all(root).into_iter().map(|at| at.node).collect(),
@@ -138,33 +138,33 @@ impl Layers {
     }
 }
 
-/// Objects of one kind, made of a template for each member of lists.
+/// Objects of one kind, generated from a template for each member of lists.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(in crate::kubernetes) struct Generates {
     pub version: String,
     pub kind: String,
     pub template: ManifestPath,
-    /// What says how many there are; where one of them is no list, nobody can know.
+    /// The generators. If one of them is not a list, the number of objects is unknown.
     pub each: ManifestPath,
-    /// In each of them: a list of members,
+    /// In each generator: a list of members,
     pub list: ManifestPath,
-    /// a list of patterns of directories of this tree, each of which is one,
+    /// a list of patterns of directories in this tree, each directory being a member,
     pub directories: ManifestPath,
-    /// a list of patterns of files of this tree, each of which holds some,
+    /// a list of patterns of files in this tree, each file containing members,
     pub files: ManifestPath,
-    /// two more such things, of which each member of the one goes with each of the other,
+    /// two inner generators, whose members are combined in all pairs,
     pub product: ManifestPath,
-    /// or several, of which members are one that agree in these keys.
+    /// or several inner generators, whose members are merged if they agree in these keys.
     pub merge: ManifestPath,
     pub merge_keys: ManifestPath,
-    /// What is added to each member of directories and files.
+    /// Values that are added to each member from directories and files.
     pub values: ManifestPath,
-    /// Keys beside these that say nothing about which members there are.
+    /// Other keys, which do not affect the members.
     pub aside: Vec<String>,
-    /// Whether the template is one of Go's, which names parts of a path in another way.
+    /// Whether the template is a Go template, which refers to parts of a path in another way.
     pub go: ManifestPath,
-    /// Where this is there, the template is not all that objects are made of.
+    /// If this exists, the objects have parts that are not in the template.
     pub unless: ManifestPath,
 }
 
@@ -172,24 +172,25 @@ pub(in crate::kubernetes) struct Generates {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(in crate::kubernetes) struct Substitutes {
-    /// The directory.
+    /// The path to the directory.
     pub path: ManifestPath,
     /// A mapping of variables.
     pub values: ManifestPath,
-    /// A list of configuration maps, and others, that hold variables: `kind` and `name`.
+    /// A list of ConfigMaps and other objects that contain variables: `kind` and `name`.
     pub from: ManifestPath,
-    /// A list of components that are added, by their paths from the directory.
+    /// A list of components that are added, by paths relative to the directory.
     pub components: Option<ManifestPath>,
-    /// The namespace in which all objects are.
+    /// The namespace of all objects.
     pub namespace: Option<ManifestPath>,
 }
 
-/// Settings of a program: a mapping, or a text that holds one.
+/// Settings of a program: a mapping, or a string that contains one.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(in crate::kubernetes) struct ProgramSettings {
     pub at: ManifestPath,
-    /// By its name in the table of programs; settings that several programs share are read where it is missing.
+    /// The program's name in the table of programs. If it is missing, the settings that several programs share are
+    /// read.
     pub program: Option<String>,
 }
 
@@ -199,46 +200,46 @@ pub(in crate::kubernetes) struct ProgramSettings {
 pub(in crate::kubernetes) struct Pods {
     /// Pod templates: `metadata` and `spec`.
     pub template: Option<ManifestPath>,
-    /// Pod specifications without that frame.
+    /// Pod specifications without `metadata`.
     pub spec: Option<ManifestPath>,
-    /// Containers within the pod specification, beside or instead of `containers`.
+    /// Containers in the pod specification, in addition to `containers` or instead of it.
     #[serde(default)]
     pub containers: Vec<ManifestPath>,
-    /// Mappings of limits and requests that stand in no container.
+    /// Mappings of limits and requests outside containers.
     #[serde(default)]
     pub resources: Vec<ManifestPath>,
-    /// The same of limits alone: resource keys and amounts.
+    /// Mappings of limits only: resource keys and amounts.
     #[serde(default)]
     pub limits: Vec<ManifestPath>,
-    /// Mappings of node labels, beside `nodeSelector`.
+    /// Mappings of node labels, in addition to `nodeSelector`.
     #[serde(default)]
     pub selectors: Vec<ManifestPath>,
-    /// A resource key and an amount that stand apart.
+    /// A resource key and an amount in separate fields.
     pub amount: Option<Amount>,
-    /// Names of single devices, one each.
+    /// Fields that each name a single device.
     #[serde(default)]
     pub devices: Vec<ManifestPath>,
-    /// Lists of claims of devices, beside `resourceClaims`.
+    /// Lists of device claims, in addition to `resourceClaims`.
     #[serde(default)]
     pub claims: Vec<ManifestPath>,
-    /// Text that changes the pod: a specification of it that is laid over its own.
+    /// A string that contains a patch of the pod specification.
     pub patch: Option<ManifestPath>,
     /// Short names of resource keys.
     #[serde(default)]
     pub keys: BTreeMap<String, String>,
-    /// Its controller adds what containers do not say, so that one without an image is no overlay.
+    /// The controller adds missing container fields, so a container without an image is not a patch.
     #[serde(default)]
     pub completed: bool,
-    /// False there: these pods do not run.
+    /// The path to a flag: if it is false, these pods do not run.
     pub enabled: Option<ManifestPath>,
-    /// What these pods are called when an object has several kinds of them.
+    /// The name of these pods, if an object has several kinds of pods.
     pub role: Option<String>,
-    /// The same, as the object names them.
+    /// The path to that name in the object.
     pub name: Option<ManifestPath>,
     /// Factors of the number of pods.
     #[serde(default)]
     pub count: Vec<Factor>,
-    /// Factors of the number of pods that together run one copy.
+    /// Factors of the number of pods that together run one replica.
     #[serde(default)]
     pub group: Vec<Factor>,
     /// Factors of the number of such groups.
@@ -248,17 +249,17 @@ pub(in crate::kubernetes) struct Pods {
     pub facts: FactSources,
 }
 
-/// Other objects inside an object.
+/// Objects inside another object.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(in crate::kubernetes) struct Holds {
-    /// Whole objects, or with `kind` objects that do not say what they are.
+    /// Whole objects. With `kind`, the objects do not declare their kind themselves.
     pub at: Option<ManifestPath>,
-    /// The `spec` of objects of the kind `kind`.
+    /// The path to the `spec` of objects of kind `kind`.
     pub spec: Option<ManifestPath>,
-    /// `group/Kind` of a row.
+    /// The `group/Kind` of a resource definition.
     pub kind: Option<String>,
-    /// They stand for themselves, with their own addresses, as in a `List`.
+    /// The objects are independent and have their own addresses, as in a `List`.
     #[serde(default)]
     pub apart: bool,
     pub name: Option<ManifestPath>,
@@ -267,34 +268,34 @@ pub(in crate::kubernetes) struct Holds {
     pub count: Vec<Factor>,
 }
 
-/// The group of rows for values of charts.
+/// The group of the definitions for chart values.
 pub(in crate::kubernetes) const VALUES: &str = "values";
 
 impl KindRow {
-    /// Other objects and files are told by it, whatever it says itself.
+    /// Returns whether the object adds facts to other objects or files.
     pub(in crate::kubernetes) fn is_joined(&self) -> bool {
         let tells = self.scales.is_some() || !self.grants.is_empty() || !self.unfollowed.is_empty();
         let tells = tells || self.relates.as_ref().is_some_and(|relates| !relates.beside);
         tells || self.generates.is_some() || self.substitutes.is_some() || self.takes_values()
     }
 
-    /// It takes values of a chart from elsewhere.
+    /// Returns whether the object passes values to a chart from another place.
     pub(in crate::kubernetes) fn takes_values(&self) -> bool {
         self.values.iter().any(|it| it.chart.is_some() || it.files.is_some() || it.from.is_some())
     }
 
-    /// A key under which its pods stand.
+    /// Returns whether its pods are below this key.
     pub(in crate::kubernetes) fn speaks_of(&self, key: &str) -> bool {
         let paths = self.pods.iter().filter_map(|pods| pods.template.as_ref().or(pods.spec.as_ref()));
         paths.into_iter().any(|path| path.first_key() == Some(key))
     }
 
-    /// Its documents are values of a chart.
+    /// Returns whether its documents are chart values.
     pub(in crate::kubernetes) fn is_of_values(&self) -> bool {
         self.groups.iter().any(|group| group == VALUES)
     }
 
-    /// Where objects lie that stand for themselves.
+    /// Returns the paths to objects that are independent.
     pub(in crate::kubernetes) fn carried(&self) -> impl Iterator<Item = &ManifestPath> {
         self.holds.iter().filter(|holds| holds.apart).filter_map(|holds| holds.at.as_ref())
     }
@@ -305,87 +306,87 @@ impl KindRow {
 #[serde(deny_unknown_fields)]
 pub(in crate::kubernetes) struct Amount {
     pub key: Option<ManifestPath>,
-    /// The key where none is written; that of NVIDIA's devices if this is not said either.
+    /// The key, if none is set; the NVIDIA key if this is missing, too.
     pub is: Option<String>,
     pub count: ManifestPath,
-    /// The amount is the first group of this expression; a text that it does not match asks for nothing.
+    /// The amount is the first group of this expression. A string that does not match requests nothing.
     #[serde(rename = "match")]
     pub pattern: Option<String>,
-    /// What it is where it is not written.
+    /// The amount, if none is set.
     pub default: Option<DefaultAmount>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(in crate::kubernetes) struct DefaultAmount {
-    /// Only beside something that is.
+    /// Applies only if something exists at this path.
     pub beside: ManifestPath,
     pub is: f64,
 }
 
-/// A template elsewhere in the tree.
+/// A template in another place of the tree.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(in crate::kubernetes) struct Borrows {
-    /// `group/Kind` of rows.
+    /// The `group/Kind` of resource definitions.
     pub kinds: Vec<String>,
     pub name: ManifestPath,
     #[serde(default)]
     pub count: Vec<Factor>,
 }
 
-/// An object elsewhere in the tree whose number this one decides.
+/// Another object in the tree, whose number this object controls.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(in crate::kubernetes) struct Scales {
-    /// A mapping with `kind` and `name`.
+    /// The path to a mapping with `kind` and `name`.
     pub target: ManifestPath,
-    /// The kind where the mapping does not say it.
+    /// The kind, if the mapping does not set it.
     pub kind: Option<String>,
     pub min: Option<ManifestPath>,
     pub max: Option<ManifestPath>,
-    /// The number at which it holds its target, if it does.
+    /// The path to the number at which the object fixes its target.
     pub held: Option<ManifestPath>,
-    /// Where no minimum is written.
+    /// The minimum, if none is set.
     pub floor: f64,
-    /// Where no maximum is written.
+    /// The maximum, if none is set.
     pub ceiling: Option<f64>,
-    /// It starts pods of a workload that says itself that there are none.
+    /// The autoscaler starts pods of a workload that is set to zero.
     #[serde(default)]
     pub wakes: bool,
-    /// What it looks at, by name.
+    /// The metrics that it uses, by name.
     #[serde(default)]
     pub metrics: Vec<ManifestPath>,
-    /// What it looks at where nothing is written.
+    /// The metric that it uses if none is set.
     pub default_metric: Option<String>,
-    /// Seconds that it waits before it takes pods away.
+    /// The path to the seconds that it waits before it removes pods.
     pub cooldown: Option<ManifestPath>,
-    /// Triggers that want so many pods between a start and an end, as KEDA writes them.
+    /// Triggers that request a number of pods between a start and an end, in the form of KEDA.
     pub windows: Option<Windows>,
 }
 
-/// Triggers by the clock among the triggers of an autoscaler.
+/// Scheduled triggers of an autoscaler.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(in crate::kubernetes) struct Windows {
     pub each: ManifestPath,
-    /// The type of those that are meant.
+    /// The type of the scheduled triggers.
     pub kind: String,
 }
 
-/// Objects that an object holds for: those in a namespace of its name, if nothing else is said.
+/// The objects that this object applies to. By default, these are the objects in the namespace of its name.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(in crate::kubernetes) struct Relates {
     #[serde(deserialize_with = "link_kind")]
     pub link: LinkKind,
-    /// A mapping of the labels that their pods have.
+    /// The path to a mapping of labels that select pods.
     pub selects: Option<ManifestPath>,
-    /// The fact of theirs that is its name.
+    /// The fact of those objects that contains the name of this object.
     pub named_by: Option<String>,
-    /// A mapping of resource keys: it holds for its own namespace, if accelerators are among them.
+    /// A mapping of resource keys. If accelerators are among them, the object applies to its own namespace.
     pub limits: Option<ManifestPath>,
-    /// There are so many of them that only those are looked at which stand in files that ask for accelerators.
+    /// Only objects in files that request accelerators are read, because there are many others.
     #[serde(default)]
     pub beside: bool,
 }
@@ -396,16 +397,16 @@ fn link_kind<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<LinkKi
     found.ok_or_else(|| serde::de::Error::custom(format!("there is no link `{name}`")))
 }
 
-/// Machines that an object rents.
+/// Machines that an object provisions.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(in crate::kubernetes) struct Machines {
-    /// One group of machines each; the whole object where it is missing.
+    /// The paths to groups of machines; the whole object if this is missing.
     pub each: Option<ManifestPath>,
     pub name: Option<ManifestPath>,
     #[serde(default)]
     pub count: Vec<Factor>,
-    /// Lists of `{key, operator, values}` about node labels.
+    /// Lists of `{key, operator, values}` for node labels.
     #[serde(default)]
     pub requirements: Vec<ManifestPath>,
     /// Mappings of node labels.
@@ -413,53 +414,53 @@ pub(in crate::kubernetes) struct Machines {
     pub labels: Vec<ManifestPath>,
     #[serde(default)]
     pub taints: Vec<ManifestPath>,
-    /// Labels that its nodes get with a value from the object.
+    /// Labels that the nodes get, with values from the object.
     #[serde(default)]
     pub gives: BTreeMap<String, ManifestPath>,
-    /// A mapping of resource keys to how much all machines together may have.
+    /// A mapping of resource keys to the maximum for all machines together.
     pub limits: Option<ManifestPath>,
-    /// What starts on machines that are rented for it.
+    /// The programs that start on the provisioned machines.
     pub runs: Option<Runs>,
     #[serde(default)]
     pub facts: FactSources,
 }
 
-/// Programs outside of pods.
+/// Programs that run outside pods.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(in crate::kubernetes) struct Runs {
-    /// Text for a shell, or a list of lines of it.
+    /// A shell script, or a list of its lines.
     pub script: ManifestPath,
     pub image: Option<ManifestPath>,
     /// A mapping of variables.
     pub env: Option<ManifestPath>,
 }
 
-/// A number that multiplies.
+/// A factor of a number.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(from = "FactorForm")]
 pub(in crate::kubernetes) struct Factor {
     pub at: Option<ManifestPath>,
     pub min: Option<ManifestPath>,
     pub max: Option<ManifestPath>,
-    /// Where the smallest number may stand if `min` says nothing, and the largest if `max` does not.
+    /// Other paths to the minimum if `min` is not set, and to the maximum if `max` is not set.
     pub or_min: Vec<ManifestPath>,
     pub or_max: Vec<ManifestPath>,
     /// The maximum that its controller assumes.
     pub max_default: Option<f64>,
-    /// Where nothing is written; 1 if this is not said either.
+    /// The value if nothing is set; 1 if this is missing, too.
     pub default: Option<f64>,
-    /// Never more than the number here.
+    /// The path to an upper limit of the number.
     pub most: Option<ManifestPath>,
-    /// `min` and `max` are bounds of the number, and a range only where this is true.
+    /// `min` and `max` limit the number. They are a range only if this flag is true.
     pub scaled_if: Option<ManifestPath>,
-    /// One less where there is something at this path.
+    /// One less if something exists at this path.
     pub less_if: Option<ManifestPath>,
-    /// One more where there is something at this path.
+    /// One more if something exists at this path.
     pub more_if: Option<ManifestPath>,
-    /// Without a written maximum there is no ceiling.
+    /// If no maximum is set, the number is unlimited.
     pub open: bool,
-    /// The number cannot be known from this object, and why.
+    /// The object does not determine the number, for this reason.
     pub unknown: Option<String>,
 }
 
@@ -531,64 +532,64 @@ impl From<FactorForm> for Factor {
     }
 }
 
-/// Where a fact comes from: the first of these that says something.
+/// The sources of a fact. The first one with a value is used.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(from = "SourcesForm")]
 pub(in crate::kubernetes) struct Sources(pub Vec<Source>);
 
-/// One way in which an object says a fact.
+/// One way in which an object sets a fact.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(in crate::kubernetes) struct Source {
-    /// The first of these paths at which something is written.
+    /// The first of these paths with a value is used.
     #[serde(default)]
     pub at: Paths,
-    /// The versions of the API that have the field at the first path: all others have the one at the last.
+    /// The API versions that use the first path. All other versions use the last path.
     #[serde(default)]
     pub versions: Vec<String>,
-    /// The kind itself says so.
+    /// The value that the kind itself implies.
     pub is: Option<Constant>,
-    /// The value where anything stands at a path, whatever it is.
+    /// The value if anything exists at the path.
     pub present: Option<Constant>,
-    /// It is concluded, and from this.
+    /// The fact is inferred, for this reason.
     pub because: Option<String>,
-    /// What written values mean; `*` is any other, and without it another is unknown.
+    /// Translates values; `*` matches any other value. Without `*`, another value is unknown.
     #[serde(default)]
     pub map: BTreeMap<String, String>,
-    /// The written number times this, plus that.
+    /// A factor for the number; `plus` is added afterwards.
     pub times: Option<f64>,
     #[serde(default)]
     pub plus: f64,
-    /// What a number is written in.
+    /// The unit of the number.
     pub unit: Option<AmountUnit>,
     /// The value is the first group of this expression.
     #[serde(rename = "match")]
     pub pattern: Option<String>,
-    /// A region, or a zone of one.
+    /// The value is a region, or a zone whose region is used.
     #[serde(default)]
     pub zone: bool,
-    /// Of a mapping, its keys.
+    /// Use the keys of a mapping.
     #[serde(default)]
     pub keys: bool,
-    /// Of a mapping, its values.
+    /// Use the values of a mapping.
     #[serde(default)]
     pub member: bool,
-    /// What it is where nothing is written.
+    /// The value if nothing is set.
     pub default: Option<Constant>,
-    /// Nobody can know it from the text, and why.
+    /// The manifest cannot determine the value, for this reason.
     pub unknown: Option<String>,
-    /// The key under which a default would be written, which is then shown.
+    /// The key below which a default would be set. Reports point to it.
     pub below: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(in crate::kubernetes) enum AmountUnit {
-    /// `30s`, `10m`, `1h30m`; a bare number is seconds.
+    /// A duration such as `30s`, `10m`, `1h30m`. A bare number means seconds.
     Seconds,
-    /// `64Gi`
+    /// A quantity such as `64Gi`.
     Gib,
-    /// `500m`
+    /// A quantity such as `500m`.
     Plain,
 }
 
@@ -651,7 +652,7 @@ struct File {
     kind: Vec<KindRow>,
 }
 
-/// All rows, found by group and kind.
+/// All resource definitions, indexed by group and kind.
 pub(in crate::kubernetes) struct Kinds {
     rows: Vec<KindRow>,
     by_name: HashMap<String, usize>,
@@ -664,14 +665,14 @@ impl Kinds {
         for (place, row) in file.kind.iter().enumerate() {
             for group in &row.groups {
                 if by_name.insert(format!("{group}/{}", row.kind), place).is_some() {
-                    return Err(format!("{group}/{} has two rows", row.kind));
+                    return Err(format!("{group}/{} has two definitions", row.kind));
                 }
             }
         }
         Ok(Kinds { rows: file.kind, by_name })
     }
 
-    /// The mistakes that a type cannot exclude.
+    /// Checks for mistakes that the types do not exclude.
     #[cfg(test)]
     fn verify(&self) -> Result<(), String> {
         use crate::inventory::Key;
@@ -687,14 +688,14 @@ impl Kinds {
             for amount in row.pods.iter().filter_map(|pods| pods.amount.as_ref()) {
                 let sound = amount.pattern.as_ref().is_none_or(|part| AdaptiveRegex::new(part.as_str()).has_group());
                 let known = amount.is.as_ref().is_none_or(|key| DEVICES.device(key).is_some());
-                (sound && known).then_some(()).ok_or_else(|| format!("{}: an amount is not sound", row.kind))?;
+                (sound && known).then_some(()).ok_or_else(|| format!("{}: an amount is invalid", row.kind))?;
             }
             if let Some(fact) = row.relates.as_ref().and_then(|relates| relates.named_by.as_ref()) {
                 Key::named(fact).ok_or_else(|| format!("{}: there is no fact `{fact}`", row.kind))?;
             }
             let held = row.holds.iter().filter_map(|holds| holds.kind.as_ref());
             for kind in held.chain(row.borrows.iter().flat_map(|borrows| &borrows.kinds)) {
-                self.by_name.get(kind).ok_or_else(|| format!("{}: there is no row for {kind}", row.kind))?;
+                self.by_name.get(kind).ok_or_else(|| format!("{}: there is no definition of {kind}", row.kind))?;
             }
         }
         Ok(())
@@ -704,12 +705,12 @@ impl Kinds {
         self.named(&format!("{group}/{kind}"))
     }
 
-    /// `group/Kind`.
+    /// Returns the definition of a `group/Kind`.
     pub(in crate::kubernetes) fn named(&self, name: &str) -> Option<&KindRow> {
         self.by_name.get(name).and_then(|&place| self.rows.get(place))
     }
 
-    /// The row that a document without a kind has the shape of.
+    /// Returns the definition whose shape a document without a kind has.
     pub(in crate::kubernetes) fn shaped(&self, root: &Node) -> Option<&KindRow> {
         self.rows.iter().find(|row| !row.has.is_empty() && row.has.iter().all(|it| it.is_in(root)))
     }
@@ -719,7 +720,7 @@ impl Kinds {
     }
 }
 
-/// The table is part of the program; a test proves that it parses.
+/// The embedded table. A test checks that it can be parsed.
 pub(in crate::kubernetes) static KINDS: LazyLock<Kinds> = LazyLock::new(|| {
     Kinds::parse(include_str!(concat!(env!("OUT_DIR"), "/kinds.json")))
         .unwrap_or_else(|why| unreachable!("the embedded kinds: {why}"))
@@ -729,7 +730,7 @@ pub(in crate::kubernetes) static KINDS: LazyLock<Kinds> = LazyLock::new(|| {
 mod tests {
     use super::*;
 
-    /// What the census of public manifests found accelerators in, with the path of its pods where it has some.
+    /// The kinds in which the census of public manifests found accelerators, with the path of their pods.
     #[test]
     fn every_kind_of_the_census_has_a_row() {
         const KINDS_OF_THE_CENSUS: &str = "apps/Deployment /Pod batch/Job batch/CronJob apps/ReplicaSet apps/DaemonSet             apps/StatefulSet /PodTemplate kubeflow.org/MPIJob kubeflow.org/PyTorchJob kubeflow.org/TFJob             kubeflow.org/Experiment kubeflow.org/Notebook kubeflow.org/Profile jobset.x-k8s.io/JobSet ray.io/RayService             ray.io/RayCluster ray.io/RayJob leaderworkerset.x-k8s.io/LeaderWorkerSet orchestration.aibrix.ai/StormService             orchestration.aibrix.ai/RayClusterFleet serving.kubeflow.org/InferenceService trainer.kubeflow.org/TrainJob             trainer.kubeflow.org/ClusterTrainingRuntime serving.knative.dev/Service batch.volcano.sh/Job             serving.kserve.io/ServingRuntime serving.kserve.io/InferenceService serving.kserve.io/LLMInferenceService             elastic.iml.github.io/ElasticJob sagemaker.amazonaws.com/HyperPodPyTorchJob template.openshift.io/Template             inference.llmaz.io/Service inference.llmaz.io/Playground llmaz.io/OpenModel ome.io/ClusterServingRuntime             ome.io/InferenceService resource.k8s.io/ResourceClaimTemplate resource.k8s.io/ResourceClaim             kueue.x-k8s.io/ResourceFlavor kaito.sh/Workspace kaito.sh/InferenceSet kaito.sh/RAGEngine             kaito.sh/MultiRoleInference eksctl.io/ClusterConfig apps.nvidia.com/NIMService apps.nvidia.com/NIMPipeline             apps.nvidia.com/NIMCache cloud.google.com/ComputeClass karpenter.sh/NodePool karpenter.sh/Provisioner             machine.openshift.io/MachineSet /ResourceQuota scheduling.volcano.sh/Queue argoproj.io/Workflow             argoproj.io/WorkflowTemplate argoproj.io/CronWorkflow sparkoperator.k8s.io/SparkApplication             helm.toolkit.fluxcd.io/HelmRelease argoproj.io/Application sagemaker.services.k8s.aws/NotebookInstance";

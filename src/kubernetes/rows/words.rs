@@ -1,9 +1,9 @@
-//! What objects and their fields are called, so that a slip in a page about them can be told.
+//! Names of objects and fields, to suggest corrections for typing errors in rule files.
 
 use super::table::KINDS;
 
-/// Everything that an API server takes as metadata of an object, whatever its kind (Kubernetes API reference, `ObjectMeta`,
-/// v1.34, 2026-11-20).
+/// All metadata fields that an API server accepts, for any kind (Kubernetes API reference, `ObjectMeta`, v1.34,
+/// 2026-11-20).
 pub const METADATA: &[&str] = &[
     "name",
     "namespace",
@@ -22,7 +22,7 @@ pub const METADATA: &[&str] = &[
     "selfLink",
 ];
 
-/// Fields that manifests say often. Custom resources have others, so that only a slip of one of these is one.
+/// Fields that are common in manifests. Custom resources have others, so only near misses of these are reported.
 pub const FIELDS: &[&str] = &[
     "apiVersion",
     "kind",
@@ -90,7 +90,7 @@ pub const FIELDS: &[&str] = &[
     "accessModes",
 ];
 
-/// Kinds that ask for no accelerators and of which rules speak.
+/// Kinds that request no accelerators and that rules refer to.
 const OTHERS: &[&str] = &[
     "Namespace",
     "Service",
@@ -115,7 +115,7 @@ const OTHERS: &[&str] = &[
     "Kustomization",
 ];
 
-/// The kinds that have rows, and those above.
+/// Returns the kinds that have definitions, and those above.
 pub fn kinds() -> Vec<&'static str> {
     KINDS.rows().iter().map(|row| row.kind.as_str()).chain(OTHERS.iter().copied()).collect()
 }

@@ -1,17 +1,17 @@
-//! The expressions inside template directives, as far as they only look values up: `.Values.a.b | default 1 | quote`,
-//! `eq .Values.kind "x"`, `and .Values.a (not .Values.b)`. Everything else is unknown.
+//! Evaluates expressions in template directives that only look up values: `.Values.a.b | default 1 | quote`, `eq
+//! .Values.kind "x"`, `and .Values.a (not .Values.b)`. All others are unknown.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::languages::yaml::{HoleMeaning, Node, NodeData};
 
-/// What names stand for at one place of a template.
+/// The names that are valid at one place of a template.
 #[derive(Debug, Clone, Default)]
 pub(in crate::kubernetes) struct TemplateScope {
     /// The values of the chart.
     pub values: Option<Node>,
-    /// What `.` is inside `with`; `None` at the top.
+    /// The value of `.` inside `with`; `None` at the top.
     pub dot: Option<Option<Node>>,
     pub variables: HashMap<String, Option<Node>>,
     /// The name and the namespace of the release.
@@ -20,7 +20,7 @@ pub(in crate::kubernetes) struct TemplateScope {
 
 const DEEPEST: usize = 16;
 
-/// What the text of a directive means.
+/// Evaluates the text of a directive.
 pub(in crate::kubernetes) fn evaluate(text: &str, scope: &TemplateScope) -> HoleMeaning {
     let tokens = tokens(text);
     let mut reader = Reader { tokens: &tokens, at: 0, scope };
@@ -69,7 +69,7 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// `a | f x | g`: each function gets what stands before it as its last argument.
+    /// Evaluates `a | f x | g`: each function gets the value before it as its last argument.
     fn pipeline(&mut self, depth: usize) -> HoleMeaning {
         let mut meaning = self.call(None, depth);
         while self.tokens.get(self.at) == Some(&Token::Pipe) {
@@ -169,7 +169,7 @@ fn apply(name: &str, arguments: &[HoleMeaning]) -> HoleMeaning {
     let last = arguments.last().cloned().unwrap_or(HoleMeaning::Unknown);
     let flag = |known: Option<bool>| known.map_or(HoleMeaning::Unknown, HoleMeaning::Flag);
     match name {
-        // What only changes how a value is written.
+        // Functions that only change the form of a value.
         "quote" | "squote" | "toString" | "toYaml" | "toJson" | "tpl" | "nindent" | "indent" | "trim" | "int"
         | "int64" | "float64" | "required" | "toRawJson" => match name {
             "tpl" => arguments.first().cloned().unwrap_or(HoleMeaning::Unknown),
@@ -196,13 +196,13 @@ fn apply(name: &str, arguments: &[HoleMeaning]) -> HoleMeaning {
     }
 }
 
-/// The first of some values that counts as true; not known where one before it is not.
+/// Returns the first value that counts as true; unknown if a value before it is unknown.
 fn first_that_holds(arguments: &[HoleMeaning]) -> Option<HoleMeaning> {
     let decided = arguments.iter().find(|it| it.holds() != Some(false))?;
     Some(if decided.holds().is_some() { decided.clone() } else { HoleMeaning::Unknown })
 }
 
-/// Whether the first of some values is one of the others. What is not there equals no text.
+/// Returns whether the first value equals one of the others. A missing value equals no string.
 fn is_equal(arguments: &[HoleMeaning]) -> Option<bool> {
     let texts: Option<Vec<String>> = arguments.iter().map(HoleMeaning::text).collect();
     let has = |wanted: fn(&HoleMeaning) -> bool| arguments.iter().any(wanted);

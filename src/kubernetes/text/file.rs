@@ -1,4 +1,4 @@
-//! A file that is read, and what is known of it before.
+//! Describes a file to read, with everything known about it in advance.
 
 use std::sync::Arc;
 
@@ -12,29 +12,29 @@ use super::trail::Trail;
 pub(in crate::kubernetes) struct File {
     pub id: FileId,
     pub path: Arc<str>,
-    /// Only here because other files may name its objects.
+    /// The file is read only because other files may name its objects.
     pub joined_only: bool,
-    /// Rules may look at documents that ask for nothing whatever is in them.
+    /// Rules may need documents that request nothing.
     pub idle_too: bool,
-    /// The command line names it.
+    /// The command line names the file.
     pub is_named: bool,
-    /// It is a template of a chart.
+    /// The file is a template of a chart.
     pub of_chart: bool,
-    /// The values that its chart has by default.
+    /// The default values of its chart.
     pub values: Option<Node>,
-    /// It is what a chart or a kustomization makes.
+    /// A chart or a kustomization generated the file.
     pub rendered: Option<Trail>,
-    /// It is a template as one release of its chart fills it in.
+    /// The file is a template, filled in for one release of its chart.
     pub release: Option<ReleaseNames>,
-    /// Why some of it may not be there.
+    /// Why some of the file may not exist.
     pub doubt: Option<Arc<str>>,
-    /// Some of its values are not known: what makes it no YAML may be ours.
+    /// Some of its values are unknown, so an error in its YAML may come from a placeholder.
     pub is_holed: bool,
-    /// Why there may be none of it at all.
+    /// Why the whole file may not exist.
     pub perhaps: Option<Arc<str>>,
-    /// It stands inside Terraform.
+    /// The file is a manifest inside Terraform.
     pub embedded: bool,
-    /// The text inside Terraform that it is made of, where it is not that itself.
+    /// The string inside Terraform that it was made from, if that is not the manifest itself.
     pub carrier: Option<FileId>,
 }
 
@@ -43,7 +43,7 @@ pub(in crate::kubernetes) struct File {
 pub(in crate::kubernetes) struct ReleaseNames {
     pub name: Option<Arc<str>>,
     pub namespace: Option<Arc<str>>,
-    /// The object that makes it, and its place.
+    /// The object that defines it, with its place.
     pub by: (String, Option<Span>),
 }
 

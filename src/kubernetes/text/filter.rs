@@ -1,4 +1,4 @@
-//! A byte search that rules out, before anything is parsed, text that cannot matter.
+//! Excludes irrelevant texts by a byte search before they are parsed.
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
@@ -16,40 +16,40 @@ use crate::kubernetes::rows::table::{KINDS, KindRow};
 
 use super::veil::{self, GivenValue, UnveiledText, VeiledKey, has_key_alias, unveil};
 
-/// Words of dynamic resource allocation.
+/// Keys of dynamic resource allocation.
 const CLAIMS: [&str; 3] = ["resourceClaimName", "resourceClaimTemplateName", "resourceClaims"];
-/// Keys by which kinds without a row ask for machines and accelerators.
+/// Keys by which unsupported kinds request machines and accelerators.
 const CUSTOM_KEYS: [&str; 3] = ["gpus", "gpuType", "instanceType"];
-/// A kind of two tools: an object of Flux, and the files of kustomize, which are read in another way.
+/// A kind of two tools: an object of Flux, and the files of kustomize, which another reader reads.
 const SUBSTITUTING: &[u8] = b"Kustomization";
 const FILLED_IN: &[u8] = b"postBuild";
-/// What may stand behind a key.
+/// The characters that may follow a key.
 const BEHIND_KEYS: [&str; 10] = [":", "\"", "'", " ", "\t", "\n", "\r", ",", "]", "}"];
-/// What stands in every text of which all documents are idle.
+/// A string in every text whose documents are all idle.
 const IDLE_MARK: &[u8] = b"kind: ";
 static_regex!(
-    /// Words before the name of a configuration map that a pod takes values from.
+    /// Words before the name of a ConfigMap from which a pod takes values.
     static REFERENCES: Regex = r#"(?:configMap(?:Key)?Ref"?\s*:\s*\{?(?:[^\n]*\n?){0,3}?[^\n]*?|kind"?\s*:\s*["']?ConfigMap["']?\s*,?\s*["']?)name"?\s*:\s*["']?([^\s"',}]+)"#
 );
 
-/// What a text is good for.
+/// The relevance of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::kubernetes) enum Matter {
-    /// It may ask for accelerators or rent machines.
+    /// The text may request accelerators or provision machines.
     Asks,
-    /// Its objects may decide the number of others, hold for others, or be claimed by others.
+    /// Its objects may control the number of others, apply to others, or be claimed by others.
     Scales,
-    /// Its objects may hold values that others take.
+    /// Its objects may contain values that others take.
     Configures,
     Nothing,
 }
 
 impl Matter {
-    /// In the order in which they are written down.
+    /// In the order of the numbers in the cache.
     pub(in crate::kubernetes) const ALL: [Matter; 4] =
         [Matter::Asks, Matter::Scales, Matter::Configures, Matter::Nothing];
 
-    /// The one that more follows from.
+    /// Returns the more relevant of the two.
     fn or(self, other: Matter) -> Matter {
         let order = |it: Matter| match it {
             Matter::Asks => 0,
@@ -61,13 +61,13 @@ impl Matter {
     }
 }
 
-/// Files that may hold manifests, by the end of their names. Terraform has JSON of its own.
+/// Returns whether a file may contain manifests, by the end of its name. Terraform has its own JSON files.
 pub fn is_manifest(path: &str) -> bool {
     let small = path.to_ascii_lowercase();
     is_of(Reader::Kubernetes, &small) && !is_of(Reader::Terraform, path) && !is_template_of_page(&small)
 }
 
-/// `README.md.gotmpl` becomes a page for people.
+/// Returns whether the file becomes a page, such as `README.md.gotmpl`.
 fn is_template_of_page(path: &str) -> bool {
     const PAGES: [&str; 6] = ["md", "markdown", "rst", "adoc", "html", "css"];
     const DATA: [&str; 3] = ["yaml", "yml", "json"];
@@ -77,7 +77,7 @@ fn is_template_of_page(path: &str) -> bool {
         && ends.next().is_some()
 }
 
-/// The kinds that rules look at as they are written, whatever they ask for.
+/// The kinds that rules read in full.
 pub(in crate::kubernetes) enum Wanted<'a> {
     Nothing,
     Kinds(&'a BTreeSet<String>),
@@ -111,7 +111,7 @@ impl<'a> Wanted<'a> {
     fn has(&self, kind: &[u8]) -> bool {
         match self {
             Wanted::Nothing => false,
-            // a list may hold any kind
+            // A list may contain any kind.
             Wanted::Kinds(kinds) => kind.ends_with(b"List") || kinds.iter().any(|wanted| wanted.as_bytes() == kind),
             Wanted::All => !kind.is_empty(),
         }
@@ -153,7 +153,7 @@ fn told_by(kind: &[u8], text: &[u8]) -> Matter {
     }
 }
 
-/// One that a cluster applies.
+/// Returns whether the text has a Kustomization of Flux, which a cluster applies.
 fn is_of_flux(text: &[u8]) -> bool {
     has(text, b"toolkit.fluxcd.io") || has(text, FILLED_IN)
 }
@@ -162,17 +162,17 @@ fn has(text: &[u8], word: &[u8]) -> bool {
     memchr::memmem::find(text, word).is_some()
 }
 
-/// A resource key of an accelerator stands in it.
+/// Returns whether the text contains a resource key of an accelerator.
 pub(in crate::kubernetes) fn names_devices(text: &[u8]) -> bool {
     WORDS.needles.any(text, |which, _| which < WORDS.anywhere)
 }
 
-/// Other files may name its objects, or it has a comment that speaks to gpulint.
+/// Returns whether other files may name its objects, or it has a comment for gpulint.
 pub(in crate::kubernetes) fn may_be_joined(document: &[u8]) -> bool {
     look(document) != Matter::Nothing || memchr::memmem::find(document, b"gpulint").is_some()
 }
 
-/// All its documents are of kinds that ask for nothing whatever is in them: schemas of custom resources speak of everything
+/// Returns whether all its documents are of kinds that request nothing. Schemas of custom resources mention everything
 /// that pods may have.
 pub(in crate::kubernetes) fn is_idle(text: &[u8]) -> bool {
     if !has(text, IDLE_MARK) || has(text, b"gpulint") || unusual_breaks(text).next().is_some() {
@@ -201,13 +201,13 @@ fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     ends.map(move |end| text.get(std::mem::replace(&mut start, end + 1)..end).unwrap_or_default())
 }
 
-/// Nothing but a comment.
+/// Returns whether a line is blank or a comment.
 fn is_blank(line: &[u8]) -> bool {
     line.trim_ascii_start().first().is_none_or(|byte| *byte == b'#')
 }
 
-/// What the lines of a document said so far. It is a mapping in block style, whose keys begin their lines: `kind` is
-/// certain where no scalar of many lines can have begun before it, and no line looks like another way to write a key.
+/// The state after some lines of a document in block style, whose keys start their lines. `kind` is certain if no
+/// multi-line scalar can have started before it, and no line may be another form of a key.
 #[derive(Default)]
 struct Idleness {
     has_content: bool,
@@ -219,7 +219,7 @@ impl Idleness {
         self.says_kind || !self.has_content
     }
 
-    /// Whether the document may still be idle behind this line.
+    /// Returns whether the document may still be idle after this line.
     fn take(&mut self, line: &[u8]) -> bool {
         let first = match line.first() {
             None => return true,
@@ -249,7 +249,7 @@ impl Idleness {
     }
 }
 
-/// What stands behind each `kind:` of a text. Where that stands elsewhere in it, every word may.
+/// Returns the values after each `kind:` of a text. If this string also occurs elsewhere, any word may be a kind.
 fn kinds_in(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut words = None;
     let mut places = memchr::memmem::find_iter(text, b"kind");
@@ -276,29 +276,29 @@ fn kinds_in(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-/// Words that may be the names of kinds.
+/// Returns words that may be names of kinds.
 fn names_in(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     text.split(|byte| !byte.is_ascii_alphanumeric()).filter(|word| word.first().is_some_and(u8::is_ascii_uppercase))
 }
 
-/// Words of which one stands in every text with a resource key of an accelerator.
+/// Words of which at least one is in every text with a resource key of an accelerator.
 struct Words {
     needles: Needles,
-    /// So many of them count anywhere. Behind them are keys, which only say so where they are keys.
+    /// The number of words that count in any place. The others only count as keys.
     anywhere: usize,
     keys: Vec<&'static str>,
 }
 
 static WORDS: LazyLock<Words> = LazyLock::new(|| {
     let words: BTreeSet<&str> = DEVICES.words().chain(CLAIMS).collect();
-    // What has another word in it is found by that one; few can be searched for many bytes at a time.
+    // A word that contains another one is found by the shorter one. A search for few words is faster.
     let has_other = |word: &str| words.iter().any(|other| *other != word && word.contains(other));
     let mut needles: Vec<String> =
         words.iter().filter(|word| !has_other(word)).map(|word| (*word).to_owned()).collect();
     let mut words = Words { needles: Needles::Everywhere, anywhere: needles.len(), keys: Vec::new() };
     let keys = KINDS.rows().iter().filter(|row| !row.claimed).filter_map(|row| row.has.last()?.0.first()?.last_key());
     let keys: BTreeSet<&str> = keys.chain(CUSTOM_KEYS).collect();
-    // What may stand behind a key, for words of four letters are found faster than shorter ones.
+    // Keys are extended by the next character, because words of four letters are found faster than shorter ones.
     for (key, behind) in keys.iter().flat_map(|key| BEHIND_KEYS.map(|behind| (*key, behind))) {
         let needle = if key.len() < 4 { format!("{key}{behind}") } else { key.to_owned() };
         if !needles.contains(&needle) {
@@ -322,7 +322,7 @@ impl Words {
     }
 }
 
-/// What the kinds of which rows speak are good for, beside asking for accelerators in so many words.
+/// The relevance of supported kinds, apart from explicit accelerator requests.
 static TELLING_KINDS: LazyLock<HashMap<&'static [u8], Matter>> = LazyLock::new(|| {
     let mut kinds: HashMap<&[u8], Matter> = HashMap::new();
     for (kinds_of, matter) in [
@@ -339,7 +339,7 @@ static TELLING_KINDS: LazyLock<HashMap<&'static [u8], Matter>> = LazyLock::new(|
     kinds
 });
 
-/// It rents machines, runs the pods of others, or has short names for accelerators.
+/// Returns whether the kind provisions machines, runs the pods of others, or has short names for accelerators.
 fn asks_in_other_words(row: &KindRow) -> bool {
     let apart = row
         .pods
@@ -352,7 +352,7 @@ fn asks_in_other_words(row: &KindRow) -> bool {
 static IDLE_KINDS: LazyLock<HashSet<&'static [u8]>> =
     LazyLock::new(|| KINDS.rows().iter().filter(|row| row.schema).map(|row| row.kind.as_bytes()).collect());
 
-/// Names of configuration maps that texts use.
+/// Names of ConfigMaps that texts use.
 pub(in crate::kubernetes) struct Names {
     pattern: Option<Regex>,
 }
@@ -395,7 +395,7 @@ mod tests {
         }
     }
 
-    /// Only the first of them is searched for.
+    /// The search uses only the first of them.
     #[test]
     fn the_last_alternatives_of_a_row_end_in_one_key() {
         for row in KINDS.rows().iter().filter(|row| !row.claimed) {

@@ -1,4 +1,4 @@
-//! Text of manifests → trees: which files are read, templates, expressions inside them, and YAML inside of scalars.
+//! Parses manifests: selects files, reads templates with their expressions, and reads YAML in scalars.
 
 pub(super) mod expression;
 pub(super) mod file;

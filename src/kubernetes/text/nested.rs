@@ -1,4 +1,4 @@
-//! YAML inside a scalar of YAML: values that an object carries as text.
+//! Parses YAML in a scalar of YAML: values that an object contains as a string.
 
 use crate::source::{Sources, Span};
 
@@ -6,8 +6,8 @@ use crate::languages::yaml::{self, Node, NodeData, NodeEntry};
 
 const DEEPEST: usize = 64;
 
-/// The tree that the text of a scalar is, with places in the file where the text stands there line by line, and otherwise
-/// with the place of the scalar.
+/// Returns the tree in the string of a scalar. Its positions are exact if the string is unchanged line by line in the
+/// file. Otherwise, they are the position of the scalar.
 pub(in crate::kubernetes) fn read(sources: &Sources, node: &Node) -> Option<Node> {
     let text = node.text()?;
     let file = sources.text(node.span.file);
@@ -19,7 +19,7 @@ pub(in crate::kubernetes) fn read(sources: &Sources, node: &Node) -> Option<Node
             false => line(node.span.range().start),
         };
         let inside = file.get(start..node.span.range().end)?;
-        // Text that was escaped or folded is another text.
+        // An escaped or folded string differs from its source.
         let same = inside.trim_end().lines().map(str::trim).eq(text.trim_end().lines().map(str::trim));
         if let Some(root) = same.then(|| yaml::read_at(node.span.file, start, inside)).flatten() {
             return Some(root);
@@ -28,7 +28,7 @@ pub(in crate::kubernetes) fn read(sources: &Sources, node: &Node) -> Option<Node
     Some(placed(&yaml::read_at(node.span.file, 0, text)?, node.span, 0))
 }
 
-/// The same where the place of the whole scalar will do.
+/// Returns the tree in a string, with the position of the whole scalar.
 pub(in crate::kubernetes) fn parsed(node: &Node) -> Option<Node> {
     Some(placed(&yaml::read_at(node.span.file, 0, node.text()?)?, node.span, 0))
 }

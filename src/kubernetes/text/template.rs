@@ -1,4 +1,4 @@
-//! Text that may be a template → its documents, as far as they can be read without rendering it.
+//! Reads a possible template to documents, as far as this is possible without rendering.
 
 use std::sync::Arc;
 
@@ -11,26 +11,26 @@ use super::template_mask::{has_directives, mask, mask_readings};
 use crate::languages::yaml::{self, Stream, YamlDocument};
 use crate::source::{FileId, Limits, Sources, Span, static_regex};
 
-/// Of a text with more branches the others are not read.
+/// The limit on readings. Further branches of a text are not read.
 const MOST_READINGS: usize = 8;
 
 pub(in crate::kubernetes) struct ManifestTemplate {
     pub stream: Stream,
-    /// Its documents with other branches of its conditions taken.
+    /// Its documents with other branches of its conditions.
     pub branches: Vec<Vec<YamlDocument>>,
-    /// Documents that could not be read.
+    /// The number of documents that could not be read.
     pub unread: usize,
-    /// Why what it says is only a conclusion.
+    /// Why its facts are only inferred.
     pub inferred: Option<Arc<str>>,
 }
 
-/// Reads a file. Text without directives is taken as it is, and so is text whose directives do no harm: those within
-/// strings, which tools other than Helm put there.
+/// Reads a file. Text without directives is parsed unchanged. So is text whose directives are inside strings, which
+/// tools other than Helm use.
 pub(in crate::kubernetes) fn read(file: &File, text: &str, limits: Limits) -> ManifestTemplate {
     let directives = has_directives(text);
     if !(directives && file.of_chart) {
         let is_wanted = |document: &str| match file.joined_only {
-            // What others may name stands in few of its documents.
+            // Few of the documents contain anything that others may name.
             true => filter::may_be_joined(document.as_bytes()),
             false => file.idle_too || !filter::is_idle(document.as_bytes()),
         };
@@ -38,7 +38,7 @@ pub(in crate::kubernetes) fn read(file: &File, text: &str, limits: Limits) -> Ma
         if stream.broken() > 0 && is_json(&file.path) {
             stream = yaml::read_json(file.id, text, limits, is_wanted).unwrap_or(stream);
             for diagnostic in &mut stream.diagnostics {
-                diagnostic.message = diagnostic.message.replacen("no valid YAML", "no valid JSON", 1);
+                diagnostic.message = diagnostic.message.replacen("YAML", "JSON", 1);
             }
         }
         if stream.broken() == 0 && !(directives && stream.has_directives) {
@@ -56,18 +56,18 @@ pub(in crate::kubernetes) fn read(file: &File, text: &str, limits: Limits) -> Ma
     let readings = mask_readings(text, &scope, most);
     let mut readings: Vec<Stream> =
         readings.iter().map(|masked| yaml::read_masked(file.id, text, masked, limits)).collect();
-    // A branch may be no YAML without another one: what it breaks says nothing of the file.
+    // A branch may be invalid YAML without another one, so its errors do not count against the file.
     let unread = readings.iter().map(Stream::broken).min().unwrap_or_default();
     readings.retain(|stream| stream.broken() == unread);
     let mut readings = readings.into_iter();
     let mut stream = readings.next().unwrap_or_default();
     let branches = readings.map(|stream| stream.documents).collect();
-    // What is wrong with the masked text need not be wrong with the template.
+    // An error in the masked text may not be an error in the template.
     stream.diagnostics.clear();
-    ManifestTemplate { stream, branches, unread, inferred: Some("a template, read without rendering it".into()) }
+    ManifestTemplate { stream, branches, unread, inferred: Some("a template, read without rendering".into()) }
 }
 
-/// Comments that speak to gpulint, in a file that is read for nothing else; it may be a template.
+/// Returns comments for gpulint in a file that is only read for them. The file may be a template.
 pub(in crate::kubernetes) fn comments(sources: &Sources, file: FileId) -> Vec<Span> {
     let text = sources.text(file);
     if memchr::memmem::find(text.as_bytes(), b"gpulint").is_none() {
@@ -79,7 +79,8 @@ pub(in crate::kubernetes) fn comments(sources: &Sources, file: FileId) -> Vec<Sp
     }
 }
 
-/// Placeholders that stand for whole lines, or in braces before the rest of a text, are what makes some templates no YAML.
+/// Reads a template without placeholders for whole lines, and without braces at the start of a string, because these
+/// make some templates invalid YAML.
 fn without_placeholders(file: &File, text: &str, plain: Stream, limits: Limits) -> ManifestTemplate {
     let blank = |found: &regex::Captures<'_>| " ".repeat(found.get(0).map_or(0, |all| all.len()));
     let filled = LINES.replace_all(text, blank);
@@ -91,7 +92,7 @@ fn without_placeholders(file: &File, text: &str, plain: Stream, limits: Limits) 
                 stream,
                 branches: Vec::new(),
                 unread: 0,
-                inferred: Some("a template, read without filling it in".into()),
+                inferred: Some("a template, read without filling in its placeholders".into()),
             };
         }
     }
@@ -99,14 +100,14 @@ fn without_placeholders(file: &File, text: &str, plain: Stream, limits: Limits) 
     let is_data = is_json(&file.path) && !filter::names_devices(text.as_bytes());
     let is_other = is_json(&file.path) && !file.is_named && !begins_like_json(text) && !has_root_kind(text);
     if is_other || (is_of_anything(&file.path) || is_data) && !names_a_kind(text) {
-        // What a shell or Terraform is given, by a name that says only that something is to be filled in; what is called JSON
-        // and is a command.
+        // The file is input for a shell or Terraform whose name only shows that it is a template, or it is a command in
+        // a file that is called JSON.
         stream.diagnostics.clear();
     }
     ManifestTemplate { stream, branches: Vec::new(), unread: 0, inferred: None }
 }
 
-/// The end of the name says that it is to be filled in, and not what it is then.
+/// Returns whether the name shows that the file is a template, but not of what.
 fn is_of_anything(path: &str) -> bool {
     let end = path.rsplit('.').next().unwrap_or_default().to_ascii_lowercase();
     ["template", "tpl", "tmpl", "gotmpl", "j2", "jinja", "jinja2"].contains(&&*end)
@@ -116,14 +117,14 @@ fn is_json(path: &str) -> bool {
     path.rsplit_once('.').is_some_and(|(_, ending)| ending.eq_ignore_ascii_case("json"))
 }
 
-/// Whether the first thing after comments is a JSON object or list.
+/// Returns whether the first text after comments is a JSON object or list.
 fn begins_like_json(text: &str) -> bool {
     let text = text.trim_start_matches('\u{feff}');
     let line = text.lines().map(str::trim_start).find(|line| !line.is_empty() && !line.starts_with("//"));
     line.is_some_and(|line| line.starts_with(['{', '[', '"']) || line.starts_with("/*"))
 }
 
-/// Whether a line says in YAML of which kind an object is.
+/// Returns whether a line sets the kind of an object in YAML.
 fn has_root_kind(text: &str) -> bool {
     text.lines().any(|line| line.starts_with("kind:") || line.starts_with("apiVersion:"))
 }
@@ -136,6 +137,6 @@ fn names_a_kind(text: &str) -> bool {
 static_regex!(static LINES: Regex = r"(?m)^[ \t]*\$\{[A-Za-z_][A-Za-z0-9_]*\}[ \t]*$");
 
 static_regex!(
-    /// `image: {user}/server:1`, which is a mapping to YAML, and something behind it.
+    /// `image: {user}/server:1`, which YAML reads as a mapping followed by text.
     static BRACES: Regex = r#"(?m)^([ \t]*(?:-[ \t]+)*(?:[\w./-]+:[ \t]+)?)\{([A-Za-z_][\w-]*)\}([^\s,}\]])"#
 );

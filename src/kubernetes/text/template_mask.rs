@@ -1,8 +1,8 @@
-//! Templates read without rendering them: directives become blanks or holes of the same length, so that every place in
-//! what is parsed is the same place in the file. What a directive only looks up in the values of its chart is filled in.
+//! Reads templates without rendering: directives become blanks or placeholders of the same length, so that positions
+//! stay the same as in the file. Directives that only look up chart values are filled in.
 //!
-//! Understood are the directives of Go templates, of Jinja and of Terraform (`%{ … }`). Branches that the values rule out
-//! are blanked; of branches that cannot be decided one stays. The text has so many readings that each branch stays in one.
+//! Supports the directives of Go templates, Jinja and Terraform (`%{ … }`). Branches that the values exclude become
+//! blanks. One branch stays of each undecided condition. There are enough readings for each branch to stay in one.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -12,22 +12,22 @@ use crate::languages::yaml::{HOLE, Hole, HoleMeaning, Masked};
 use super::expression::{TemplateScope, evaluate};
 
 const PAD: u8 = b'_';
-/// How far around a directive text is looked at.
+/// The number of bytes around a directive that are searched.
 const WINDOW: usize = 4096;
-/// Blocks nested deeper than any real template's forget their variables.
+/// The maximum depth of blocks. Deeper blocks have no variables.
 const DEEPEST: usize = 64;
 
 pub(in crate::kubernetes) fn has_directives(text: &str) -> bool {
     ["{{", "{%", "%{"].iter().any(|opening| memchr::memmem::find(text.as_bytes(), opening.as_bytes()).is_some())
 }
 
-/// The first reading of a text.
+/// Returns the first reading of a text.
 pub(in crate::kubernetes) fn mask(text: &str, scope: &TemplateScope) -> Masked {
     mask_reading(text, scope, 0, Widths::new()).0
 }
 
-/// All readings of a text, no more than `most`: the first takes the first branch of each condition that cannot be decided.
-/// Conditions beside each other take their branches in step, so that the same condition turns out the same.
+/// Returns up to `most` readings of a text. The first one takes the first branch of each undecided condition.
+/// Conditions next to each other change branches together, so that equal conditions have equal results.
 pub(in crate::kubernetes) fn mask_readings(text: &str, scope: &TemplateScope, most: usize) -> Vec<Masked> {
     let (first, widths, readings) = mask_reading(text, scope, 0, Widths::new());
     let mut all = vec![first];
@@ -35,10 +35,10 @@ pub(in crate::kubernetes) fn mask_readings(text: &str, scope: &TemplateScope, mo
     all
 }
 
-/// How many readings each branch of a condition has, by where the condition starts.
+/// The number of readings of each branch, by the start of the condition.
 type Widths = HashMap<usize, Vec<usize>>;
 
-/// One reading, with the widths of all conditions and the number of all readings where none were given.
+/// Returns one reading. If no widths are given, also returns the widths of all conditions and the number of readings.
 fn mask_reading(text: &str, scope: &TemplateScope, reading: usize, widths: Widths) -> (Masked, Widths, usize) {
     let mut masker = Masker {
         text,
@@ -66,10 +66,10 @@ fn mask_reading(text: &str, scope: &TemplateScope, reading: usize, widths: Width
 #[derive(Debug)]
 struct Directive<'t> {
     range: Range<usize>,
-    /// Without brackets, dashes and blanks.
+    /// The text of the directive without brackets, dashes and blanks.
     inner: &'t str,
     comment: bool,
-    /// `{{ … }}` rather than `{% … %}` or `%{ … }`.
+    /// The directive is `{{ … }}`, not `{% … %}` or `%{ … }`.
     output: bool,
 }
 
@@ -77,7 +77,7 @@ fn directives(text: &str) -> Vec<Directive<'_>> {
     const FORMS: [(&str, &str, bool, bool); 4] =
         [("{{", "}}", true, false), ("{%", "%}", false, false), ("{#", "#}", false, true), ("%{", "}", false, false)];
     let mut all = Vec::new();
-    // Once a bracket does not close, none of its kind does; looking again each time would be quadratic.
+    // If a bracket is not closed, none of its kind is. Searching again each time would be quadratic.
     let mut open_ended = [false; FORMS.len()];
     let mut at = 0;
     let bytes = text.as_bytes();
@@ -96,7 +96,8 @@ fn directives(text: &str) -> Vec<Directive<'_>> {
             continue;
         };
         let mut end = inside + length + closing.len();
-        // `{{ "{{" }}}}` and the like: one more bracket belongs to it. Of `{a: {{ .b }}}` it belongs to the mapping.
+        // In `{{ "{{" }}}}` and similar directives, one more bracket belongs to the directive. In `{a: {{ .b }}}`, it
+        // belongs to the mapping.
         let quotes = *closing == "}}" && text[inside..inside + length].contains("{{");
         while quotes && text[end..].starts_with('}') {
             end += 1;
@@ -108,16 +109,16 @@ fn directives(text: &str) -> Vec<Directive<'_>> {
     all
 }
 
-/// A block that is open: `if`, `with`, `range`, `define`.
+/// An open block: `if`, `with`, `range`, `define`.
 struct Frame {
     live: bool,
-    /// A branch of it is taken for sure, if none before is: those behind it never are.
+    /// A branch is certainly taken unless an earlier one is, so later branches never are.
     closed: bool,
-    /// Where it starts.
+    /// The start of the block.
     at: usize,
-    /// How many readings each of its branches has that may be taken, up to the current one.
+    /// The number of readings of each possible branch, up to the current one.
     widths: Vec<usize>,
-    /// Which of these branches stays, and in which of its readings.
+    /// The branch that stays, and the number of its reading.
     stays: (usize, usize),
     outer: TemplateScope,
 }
@@ -127,12 +128,12 @@ struct Masker<'t> {
     out: Vec<u8>,
     holes: Vec<Hole>,
     frames: Vec<Frame>,
-    /// How many of them are not live: there may be many, and every line asks.
+    /// The number of open blocks that are not active. It is counted because every line needs it.
     dead: usize,
-    /// Which reading of the text this is.
+    /// The number of this reading.
     reading: usize,
     widths: Widths,
-    /// How many there are.
+    /// The number of all readings.
     readings: usize,
 }
 
@@ -185,7 +186,7 @@ impl Masker<'_> {
         }
     }
 
-    /// Opens a block whose first branch may be taken or not.
+    /// Opens a block whose first branch may or may not be taken.
     fn push(&mut self, may_stay: bool, closed: bool, at: usize, scope: &mut TemplateScope) {
         if self.frames.len() > DEEPEST {
             scope.variables.clear();
@@ -198,9 +199,9 @@ impl Masker<'_> {
         self.frames.push(Frame { live, closed, at, widths, stays, outer: scope.clone() });
     }
 
-    /// Notes how many readings a block has that ends, and that those around it have no fewer.
+    /// Records the number of readings of a closed block. The blocks around it have at least as many.
     fn close(&mut self, at: usize, mut widths: Vec<usize>, closed: bool) {
-        // That none of the branches is taken is one more.
+        // The case that no branch is taken is one more reading.
         widths.extend((!closed).then_some(1));
         let all = widths.iter().fold(0, |sum: usize, width| sum.saturating_add(*width)).max(1);
         let around = self.frames.last_mut().map_or(Some(&mut self.readings), |frame| frame.widths.last_mut());
@@ -213,7 +214,7 @@ impl Masker<'_> {
     fn open(&mut self, word: &str, rest: &str, at: usize, scope: &mut TemplateScope) {
         let meaning = evaluate(rest, scope);
         let holds = meaning.holds();
-        // Loops and the like are read as if they ran once.
+        // Loops and similar blocks are read as if they ran once.
         self.push(holds != Some(false), holds == Some(true) || word != "if" && holds.is_none(), at, scope);
         match (word, meaning) {
             ("with", HoleMeaning::Node(node)) => scope.dot = Some(Some(node)),
@@ -235,8 +236,8 @@ impl Masker<'_> {
         self.dead += usize::from(!frame.live);
     }
 
-    /// Puts holes where directives put something into the text: in their place on a line with other text, behind the key
-    /// that they complete on a line of their own, nowhere if they add to what is written there.
+    /// Puts placeholders where directives insert text: in place on a line with other text, after the key that they
+    /// complete on a separate line, and nowhere if they add to existing text.
     fn place(&mut self) {
         let holes = std::mem::take(&mut self.holes);
         for hole in holes {
@@ -260,14 +261,14 @@ impl Masker<'_> {
         true
     }
 
-    /// The masked text around a directive, as far as it is worth looking.
+    /// Returns the masked text near a directive.
     fn around(&self, range: &Range<usize>) -> (&[u8], &[u8]) {
         let before = self.out.get(range.start.saturating_sub(WINDOW)..range.start);
         let after = self.out.get(range.end..(range.end + WINDOW).min(self.out.len()));
         (before.unwrap_or_default(), after.unwrap_or_default())
     }
 
-    /// Nothing but blanks and other directives stands on its line.
+    /// Returns whether its line contains only blanks and other directives.
     fn is_alone(&self, range: &Range<usize>) -> bool {
         let (before, after) = self.around(range);
         let same_line = |byte: &&u8| **byte != b'\n';
@@ -275,8 +276,8 @@ impl Masker<'_> {
             && after.iter().take_while(same_line).all(u8::is_ascii_whitespace)
     }
 
-    /// If the text before is a key without a value, and what follows is not below it, the hole is the value: both are put
-    /// on one line.
+    /// If the text before is a key without a value, and the next line is not nested below it, the placeholder is the
+    /// value. Both are put on one line.
     fn joined_to_key(&mut self, range: &Range<usize>) -> bool {
         let (before, after) = self.around(range);
         let Some(colon) = before.iter().rposition(|byte| !byte.is_ascii_whitespace()) else { return false };
@@ -297,7 +298,7 @@ impl Masker<'_> {
     }
 }
 
-/// The branch that stays in a reading, and in which of its own readings; the last one in any further reading.
+/// Returns the branch that stays in a reading, and the number of its own reading. Later readings use the last one.
 fn branch_of(widths: &[usize], mut reading: usize) -> (usize, usize) {
     for (branch, width) in widths.iter().enumerate() {
         if reading < *width || branch + 1 == widths.len() {
@@ -308,7 +309,7 @@ fn branch_of(widths: &[usize], mut reading: usize) -> (usize, usize) {
     (0, reading)
 }
 
-/// The column at which a line starts; the dash of a list item counts as blank.
+/// Returns the column at which a line starts. The dash of a list item counts as a blank.
 fn indent(line: &[u8]) -> usize {
     let blanks = line.iter().take_while(|&&byte| byte == b' ').count();
     match line.get(blanks..) {

@@ -1,4 +1,4 @@
-//! Where a rendered document came from.
+//! Records the origin of rendered documents.
 
 use std::sync::Arc;
 
@@ -21,28 +21,28 @@ impl Renderer {
     }
 }
 
-/// What a rendered document remembers of where it came from.
+/// The origin of a rendered document.
 #[derive(Debug, Clone)]
 pub(in crate::kubernetes) struct Trail {
     pub by: Renderer,
-    /// `helm template charts/x`.
+    /// The command, such as `helm template charts/x`.
     pub command: Arc<str>,
-    /// The file that makes its directory a chart or a kustomization.
+    /// The file that defines the chart or the kustomization.
     pub head: Span,
-    /// Which of several stacks of values a chart was rendered with.
+    /// The values files that the chart was rendered with, if there are several choices.
     pub variant: Option<Stack>,
 }
 
-/// One of several stacks of values.
+/// One choice of values files.
 #[derive(Debug, Clone)]
 pub(in crate::kubernetes) struct Stack {
     pub label: Arc<str>,
-    /// Where what it makes stands, for joins: what one makes has nothing to do with what another does.
+    /// A folder for pod-to-pool matches: resources of different choices do not belong together.
     pub folder: Arc<str>,
 }
 
 impl Trail {
-    /// Where what was made of a template stands, if not where that does.
+    /// Returns the place of a template's documents, if it is not that of the template.
     pub(in crate::kubernetes) fn place_of(&self, template: &str) -> Option<Arc<str>> {
         let variant = self.variant.as_ref()?;
         Some(format!("{}/{template}", variant.folder).into())

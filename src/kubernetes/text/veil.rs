@@ -1,16 +1,16 @@
-//! What YAML can hide from a byte search: escapes, tags, and keys and values that are written in unusual ways.
+//! Handles constructs that hide words of YAML from a byte search: escapes, tags, and unusual forms of keys and values.
 
 use std::borrow::Cow;
 
-/// A text as a byte search should see it.
+/// A text in the form for a byte search.
 pub(super) enum UnveiledText<'t> {
-    /// With the letters that escapes stand for.
+    /// The text with escapes replaced by their letters.
     Text(Cow<'t, [u8]>),
-    /// Its tags turn scalars into others: only a parser sees what it says.
+    /// Tags turn its scalars into others, so only a parser can read it.
     Nothing,
 }
 
-/// Writes out the letters that escapes stand for, wherever they stand: a letter more does no harm to a search.
+/// Replaces escapes by their letters in any place, because additional letters do not harm the search.
 pub(super) fn unveil(text: &[u8]) -> UnveiledText<'_> {
     let mut letters: Vec<u8> = Vec::new();
     let mut done = 0;
@@ -25,7 +25,7 @@ pub(super) fn unveil(text: &[u8]) -> UnveiledText<'_> {
                 }
             }
             Some(b'!') if is_telling_tag(rest) => return UnveiledText::Nothing,
-            // It may call that tag by any name.
+            // The file may use any name for that tag.
             Some(b'%') if rest.starts_with(b"%TAG") && starts_line(text, at) => return UnveiledText::Nothing,
             _ => {}
         }
@@ -41,7 +41,7 @@ fn starts_line(text: &[u8], at: usize) -> bool {
     at.checked_sub(1).is_none_or(|before| text.get(before).is_none_or(|byte| !matches!(byte, b' '..=b'~')))
 }
 
-/// The letter of words that an escape stands for, none for a line that goes on in the next one; and its length.
+/// Returns the letter of an escape, or none for an escaped line break, with the length of the escape.
 fn escape(rest: &[u8]) -> Option<(Option<u8>, usize)> {
     let digits = match rest.get(1)? {
         b'x' => 2,
@@ -60,7 +60,7 @@ fn escape(rest: &[u8]) -> Option<(Option<u8>, usize)> {
     (letter.is_ascii_alphanumeric() || b"-._/".contains(&letter)).then_some((Some(letter), 2 + digits))
 }
 
-/// `!!binary`, or a tag that may be it under another spelling.
+/// Returns whether the tag is `!!binary`, or may be it under another name.
 fn is_telling_tag(rest: &[u8]) -> bool {
     if rest.starts_with(b"!<") {
         return true;
@@ -71,18 +71,18 @@ fn is_telling_tag(rest: &[u8]) -> bool {
     name.starts_with(b"binary") || name.contains(&b'%')
 }
 
-/// What stands at a word that may be a key.
+/// The use of a word that may be a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum VeiledKey<'t> {
-    /// It is no key.
+    /// The word is not a key.
     No,
-    /// It stands by itself: an alias may make it a key.
+    /// The word stands alone, and an alias may make it a key.
     Alone,
-    /// A key, and what stands behind its colon.
+    /// The word is a key, with the text after its colon.
     Of(&'t [u8]),
 }
 
-/// Reads on behind a word: a quote, blanks, lines and comments may stand before the colon of a key.
+/// Reads the text after a word. A quote, blanks, line breaks and comments may precede the colon of a key.
 pub(super) fn key(behind: &[u8]) -> VeiledKey<'_> {
     let rest = without_quote(behind);
     match rest.first() {
@@ -96,21 +96,21 @@ pub(super) fn key(behind: &[u8]) -> VeiledKey<'_> {
     }
 }
 
-/// What a key is given.
+/// The value of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum GivenValue<'t> {
     /// A collection, or nothing.
     Other,
-    /// A scalar that begins with this word.
+    /// A scalar that starts with this word.
     Word(&'t [u8]),
-    /// It stands elsewhere.
+    /// The value is in another place, through an alias.
     Elsewhere,
 }
 
-/// The first word of a value, whatever its quotes, anchors, tags and lines.
+/// Returns the first word of a value, for any quotes, anchors, tags and line breaks.
 pub(super) fn given(value: &[u8]) -> GivenValue<'_> {
     let (mut rest, mut below) = without_gap(value);
-    // More of them than these are no way to write a word.
+    // More of them are not a form of a word.
     for _ in 0..4 {
         match rest.first() {
             Some(b'*') => return GivenValue::Elsewhere,
@@ -126,7 +126,7 @@ pub(super) fn given(value: &[u8]) -> GivenValue<'_> {
     let bare = without_quote(rest);
     let end = bare.iter().position(|byte| !byte.is_ascii_alphanumeric()).unwrap_or(bare.len());
     let (word, behind) = bare.split_at_checked(end).unwrap_or((bare, &[]));
-    // The first key of a mapping below.
+    // This is the first key of a nested mapping.
     let is_key = || without_blanks(without_quote(behind)).strip_prefix(b":").is_some_and(|it| !starts_word(it));
     if word.is_empty() || (below && is_key()) { GivenValue::Other } else { GivenValue::Word(word) }
 }
@@ -135,7 +135,7 @@ fn starts_word(text: &[u8]) -> bool {
     text.first().is_some_and(|byte| !byte.is_ascii_whitespace())
 }
 
-/// Somewhere an alias is a key.
+/// Returns whether an alias is used as a key in any place.
 pub(super) fn has_key_alias(text: &[u8]) -> bool {
     memchr::memchr_iter(b'*', text).any(|at| {
         let name = text.get(at + 1..).unwrap_or_default();
@@ -154,7 +154,7 @@ pub(super) fn without_blanks(text: &[u8]) -> &[u8] {
     text.get(blanks..).unwrap_or_default()
 }
 
-/// Behind blanks, line breaks and comments; and whether a line ended among them.
+/// Skips blanks, line breaks and comments, and returns whether a line ended among them.
 fn without_gap(text: &[u8]) -> (&[u8], bool) {
     let (mut rest, mut below) = (text, false);
     loop {

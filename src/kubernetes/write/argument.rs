@@ -1,4 +1,4 @@
-//! Arguments of programs: another value, one less, one more; in lists of words and in scripts.
+//! Changes, removes and adds arguments of programs, in lists of words and in scripts.
 
 use std::ops::Range;
 
@@ -13,7 +13,7 @@ use super::{Document, Result, inexpressible, left_alone};
 
 const DEEPEST: usize = 40;
 
-/// The argument that tells a fact, with its value.
+/// The argument that sets a fact, with its value.
 struct Argument<'a> {
     key: Key,
     program: &'a str,
@@ -33,14 +33,14 @@ impl<'a> Argument<'a> {
     }
 }
 
-/// Takes away what tells a fact, where the program then chooses well itself.
+/// Removes the argument that sets a fact, if the program's default is good.
 pub(super) fn without(document: &Document, paper: &Page<'_>, resource: &Resource, key: Key) -> Result<Vec<Edit>> {
     let Some(argument) = Argument::of(resource, key) else { return inexpressible(resource, Part::Fact(key)) };
     if resource.text(Key::Vendor).is_some_and(accelerators::are_compiled_for) {
-        return left_alone("for these accelerators a model is compiled with what it is told");
+        return left_alone("the model is compiled with this value for these accelerators");
     }
     if !chooses(argument.program, key) {
-        return left_alone(format!("what {} does where nobody tells it is not known", argument.program));
+        return left_alone(format!("the default of {} is unknown", argument.program));
     }
     let found = find(document, &argument)?;
     document.is_own(found.node)?;
@@ -52,13 +52,13 @@ pub(super) fn without(document: &Document, paper: &Page<'_>, resource: &Resource
         Within::Script(range, _) => {
             let script = found.node.span;
             let text = paper.text_of(script);
-            let Some(range) = shell_removal(text, range) else { return left_alone("it is all that stands there") };
+            let Some(range) = shell_removal(text, range) else { return left_alone("there is nothing else in it") };
             Ok(vec![Edit { span: part_of(script, range), replacement: String::new() }])
         }
     }
 }
 
-/// Another value for an argument; nothing where no argument tells the fact.
+/// Replaces the value of an argument; `None` if no argument sets the fact.
 pub(super) fn replaced(
     document: &Document,
     paper: &Page<'_>,
@@ -73,7 +73,7 @@ pub(super) fn replaced(
     };
     document.is_own(found.node)?;
     let Some(word) = word_for(key, value) else {
-        return left_alone(format!("how the program calls {value} is not known"));
+        return left_alone(format!("the program's name for {value} is unknown"));
     };
     match found.within {
         Within::List(DeclaringWords { last, value: Some(at), .. }) => {
@@ -88,7 +88,7 @@ pub(super) fn replaced(
     }
 }
 
-/// One more argument, in the list in which the program is told its model.
+/// Adds an argument to the list that contains the model.
 pub(super) fn added(
     document: &Document,
     paper: &Page<'_>,
@@ -102,13 +102,13 @@ pub(super) fn added(
     };
     let model = Argument::of(resource, Key::Model).map(|argument| find(document, &argument));
     let Some(Ok(Found { node: list, within: Within::List(told) })) = model else {
-        return left_alone("where its arguments stand is not known");
+        return left_alone("the place of its arguments is unknown");
     };
     if around(&document.root, list.span, "image").is_none() {
-        return left_alone("where its arguments stand is not known");
+        return left_alone("the place of its arguments is unknown");
     }
     document.is_own(list)?;
-    // as the author writes the model
+    // In the form in which the author writes the model.
     if told.first == told.last {
         return paper.append(list, &AddedPiece::Text(format!("{flag}={word}"))).map(|edit| vec![edit]);
     }
@@ -116,7 +116,7 @@ pub(super) fn added(
     edits.into_iter().collect()
 }
 
-/// What programs call a value.
+/// Returns the name of a value in programs.
 fn word_for(key: Key, value: &Value) -> Option<String> {
     const PRECISIONS: [(&str, &str); 4] =
         [("bf16", "bfloat16"), ("fp16", "float16"), ("fp32", "float32"), ("fp8", "fp8")];
@@ -130,21 +130,21 @@ fn word_for(key: Key, value: &Value) -> Option<String> {
     }
 }
 
-/// Where an argument stands: items of a list, or bytes of a script. The second range is that of the value.
+/// The place of an argument: items of a list, or bytes of a script. The second range is that of the value.
 enum Within {
     List(DeclaringWords),
     Script(Range<usize>, Option<Range<usize>>),
 }
 
 struct Found<'d> {
-    /// The list, or the script.
+    /// The list or the script.
     node: &'d Node,
     within: Within,
 }
 
 fn find<'d>(document: &'d Document, argument: &Argument<'_>) -> Result<Found<'d>> {
     if !document.root.span.contains(argument.place) {
-        return left_alone("another object says it");
+        return left_alone("another object sets it");
     }
     let (list, scalar) = holders(&document.root, argument.place);
     if let Some(list) = list {
@@ -157,7 +157,7 @@ fn find<'d>(document: &'d Document, argument: &Argument<'_>) -> Result<Found<'d>
             return Ok(Found { node: list, within: Within::List(told) });
         }
     }
-    let Some(script) = scalar else { return left_alone("the argument was not found again") };
+    let Some(script) = scalar else { return left_alone("the argument was not found") };
     let text = document.text.get(script.span.range()).unwrap_or_default();
     let words = shell_words(text);
     let texts: Vec<&str> = words.iter().map(|range| &text[range.clone()]).collect();
@@ -171,8 +171,8 @@ fn find<'d>(document: &'d Document, argument: &Argument<'_>) -> Result<Found<'d>
             }
             Ok(Found { node: script, within: Within::Script(quoted(text, whole), value) })
         }
-        [] => left_alone("the argument was not found again"),
-        _ => left_alone("it is told more than once"),
+        [] => left_alone("the argument was not found"),
+        _ => left_alone("it is set more than once"),
     }
 }
 
@@ -181,7 +181,7 @@ fn part_of(script: Span, range: Range<usize>) -> Span {
     Span::new(script.file, start + range.start, start + range.end)
 }
 
-/// The innermost list and the scalar that a place is in.
+/// Returns the innermost list and the scalar around a position.
 fn holders(root: &Node, place: Span) -> (Option<&Node>, Option<&Node>) {
     let (mut here, mut list) = (root, None);
     for _ in 0..DEEPEST {
@@ -196,8 +196,8 @@ fn holders(root: &Node, place: Span) -> (Option<&Node>, Option<&Node>) {
     (list, matches!(here.data, NodeData::Scalar { .. }).then_some(here))
 }
 
-/// The words of a script as it is written, without their quotes. What needs a real shell to be read has characters that
-/// no argument has.
+/// Returns the words of a script without their quotes. Words that need a real shell contain characters that arguments
+/// do not have.
 fn shell_words(text: &str) -> Vec<Range<usize>> {
     let mut words = Vec::new();
     let mut start = None;
@@ -216,7 +216,7 @@ fn shell_words(text: &str) -> Vec<Range<usize>> {
     words
 }
 
-/// With the quotes around its value.
+/// Extends a range by the quotes around the value.
 fn quoted(text: &str, whole: Range<usize>) -> Range<usize> {
     let next = text[whole.end..].chars().next().filter(|c| matches!(c, '"' | '\''));
     match next {
@@ -225,8 +225,8 @@ fn quoted(text: &str, whole: Range<usize>) -> Range<usize> {
     }
 }
 
-/// What to take away of a script so that one of its arguments is gone and the command goes on as before: a line of its own
-/// with its line break, the last line with the `\` before it, else the word and the blanks beside it.
+/// Returns the range to remove from a script so that an argument disappears and the command stays valid. This is a
+/// whole line, the last line with the `\` before it, or the word with the blanks next to it.
 fn shell_removal(text: &str, whole: Range<usize>) -> Option<Range<usize>> {
     let line_start = text[..whole.start].rfind('\n').map_or(0, |at| at + 1);
     let line_end = text[whole.end..].find('\n').map_or(text.len(), |at| whole.end + at);
@@ -239,7 +239,7 @@ fn shell_removal(text: &str, whole: Range<usize>) -> Option<Range<usize>> {
             let earlier = text[..line_start].trim_end_matches(['\n', '\r']);
             return match earlier.strip_suffix('\\') {
                 Some(command) => Some(command.trim_end_matches([' ', '\t']).len()..whole.end),
-                // lines of a folded text are one line
+                // All lines of a folded string are one line.
                 None => Some(earlier.len()..whole.end),
             };
         }

@@ -1,4 +1,4 @@
-//! Machines that manifests rent: how pools of Karpenter are bought stands in their requirements.
+//! Writes the requirements of Karpenter pools, which set how machines are bought.
 
 use crate::inventory::Resource;
 use crate::kubernetes::pods::workload;
@@ -12,7 +12,7 @@ use super::{Document, Result, left_alone, set};
 
 const CAPACITY: &str = "karpenter.sh/capacity-type";
 
-/// On spot, where requirements say how machines are bought; nothing where the kind has none.
+/// Returns the edits that set spot; `None` if the kind has no such requirements.
 pub(super) fn spot(document: &Document, paper: &Page<'_>, resource: &Resource) -> Result<Option<Vec<Edit>>> {
     let object = document.object();
     let Some((_, Some(row))) = workload::identify(object) else { return Ok(None) };
@@ -39,12 +39,12 @@ pub(super) fn spot(document: &Document, paper: &Page<'_>, resource: &Resource) -
         }
         [one] => {
             let values = one.get("values").map(Node::items).unwrap_or_default();
-            let [value] = values else { return left_alone("it says several ways to buy machines") };
+            let [value] = values else { return left_alone("it allows several ways to buy machines") };
             if one.text_at("operator").is_none_or(|operator| &**operator != "In") {
-                return left_alone("it says how machines are not bought");
+                return left_alone("it only excludes ways to buy machines");
             }
             labelled_spot(document, paper, &key(one), value).map(|edit| Some(vec![edit]))
         }
-        _ => left_alone("it says several ways to buy machines"),
+        _ => left_alone("it allows several ways to buy machines"),
     }
 }

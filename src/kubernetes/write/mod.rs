@@ -1,8 +1,7 @@
-//! A wish → edits of the manifest that a resource was read from.
+//! Converts requested fact edits to edits of the manifest of a resource.
 //!
-//! The rows of `kinds.toml` say where a fact is read, and so where it is written. Bytes are spliced at the spans of our own
-//! parser; no tree is ever printed. What others share (anchors), what a template or another program makes, and what a
-//! chart's values decide is left alone.
+//! The definitions of `kinds.toml` determine where a fact is read, and so where it is written. Edits replace bytes at
+//! the positions of gpulint's own parser. Shared nodes (anchors), generated text and chart values are not edited.
 
 mod argument;
 mod machines;
@@ -30,10 +29,10 @@ fn inexpressible<T>(resource: &Resource, part: impl std::fmt::Display) -> Result
     Err(Declined::Inexpressible(format!("a {} has no field for {part}", resource.kind)))
 }
 
-/// What to change in the text so that the resource says what is wished; nothing where it says so already.
+/// Returns the edits that set the requested fact; empty if the manifest already sets it.
 pub fn write(resource: &Resource, wish: &Wish, sources: &Sources) -> Result<Vec<Edit>> {
     if resource.front_end == FrontEnd::Chart {
-        return left_alone("a chart makes it: change its values or its template");
+        return left_alone("a chart generates it: change its values or its template");
     }
     let edits = match &wish.part {
         Part::Floor => floor(resource, wish, sources)?,
@@ -41,7 +40,7 @@ pub fn write(resource: &Resource, wish: &Wish, sources: &Sources) -> Result<Vec<
             let document = Document::around(resource.body, sources)?;
             let paper = document.paper();
             match (part, &wish.value) {
-                (Part::Label(_), None) => return left_alone("labels are not taken away"),
+                (Part::Label(_), None) => return left_alone("gpulint removes no labels"),
                 (Part::Label(key), Some(value)) => return label(resource, &[(key.clone(), value.clone())], sources),
                 (_, value) => fact(&document, &paper, resource, part, value.as_ref())?,
             }
@@ -50,10 +49,10 @@ pub fn write(resource: &Resource, wish: &Wish, sources: &Sources) -> Result<Vec<
     checked(edits, sources)
 }
 
-/// Labels of the object itself: nothing that runs is started again for them.
+/// Returns the edits that set labels on the object itself, which restart no pods.
 pub fn label(resource: &Resource, labels: &[(Arc<str>, Value)], sources: &Sources) -> Result<Vec<Edit>> {
     if resource.front_end == FrontEnd::Chart {
-        return left_alone("a chart makes it: change its values or its template");
+        return left_alone("a chart generates it: change its values or its template");
     }
     let document = Document::around(resource.body, sources)?;
     let object = document.object();
@@ -76,7 +75,7 @@ pub fn label(resource: &Resource, labels: &[(Arc<str>, Value)], sources: &Source
     checked(edits, sources)
 }
 
-/// The edits in their order, if the result is YAML.
+/// Returns the sorted edits, if the result is valid YAML.
 fn checked(edits: Vec<Edit>, sources: &Sources) -> Result<Vec<Edit>> {
     let edits = Edit::joined(edits);
     let mut checked: Vec<(FileId, std::ops::Range<usize>)> = Vec::new();
@@ -92,42 +91,42 @@ fn checked(edits: Vec<Edit>, sources: &Sources) -> Result<Vec<Edit>> {
     Ok(edits)
 }
 
-/// A document that an author wrote, read once more.
+/// A document of an author, parsed again.
 struct Document {
     text: std::sync::Arc<str>,
     range: std::ops::Range<usize>,
     root: Node,
-    /// Nodes that other places may repeat.
+    /// Nodes that aliases may repeat.
     anchored: Vec<Span>,
-    /// The place of the object in it.
+    /// The position of the object in the document.
     body: Span,
 }
 
 impl Document {
     fn around(body: Span, sources: &Sources) -> Result<Document> {
         if sources.origin(body) != body {
-            return left_alone("it stands inside of other text, or another program made it");
+            return left_alone("it is inside a string, or another program generated it");
         }
         let text = sources.text(body.file);
         let start = body.start as usize;
-        // Many objects of one file may each have something to write.
+        // One file may have many objects with edits.
         let ranges = sources.pieces(body.file, yaml::documents);
         let place = ranges.partition_point(|range| range.end <= start);
-        // What is added at the very end of a file stands behind its last document.
+        // An addition at the very end of a file belongs to its last document.
         let last = ranges.last().filter(|range| range.end == start);
         let Some(range) = ranges.get(place).filter(|range| range.contains(&start)).or(last).cloned() else {
-            return left_alone("its document was not found again");
+            return left_alone("its document was not found");
         };
         let piece = text.get(range.clone()).unwrap_or_default();
-        // Once for what stands there, and once for what will.
+        // The piece is parsed twice: before and after the edit.
         if !sources.again(body.file, 2 * piece.len()) {
-            return left_alone("its document has so much to change that the rest is left for the next run");
+            return left_alone("its document has too many changes: run the fix again for the rest");
         }
         if has_directives(piece) {
             return left_alone("it is a template");
         }
         let Some((root, anchored)) = yaml::read_with_anchors(body.file, range.start, piece) else {
-            return left_alone("its document does not parse");
+            return left_alone("its document cannot be parsed");
         };
         Ok(Document { text, range, root, anchored, body })
     }
@@ -137,7 +136,7 @@ impl Document {
         Page::new(&self.text, own, &self.root)
     }
 
-    /// The object: the document, or a part of it that stands for itself.
+    /// Returns the object: the document, or an independent part of it.
     fn object(&self) -> &Node {
         fn find(node: &Node, body: Span, depth: usize) -> Option<&Node> {
             const DEEPEST: usize = 8;
@@ -150,16 +149,16 @@ impl Document {
         find(&self.root, self.body, 0).unwrap_or(&self.root)
     }
 
-    /// Nobody else sees what stands there.
+    /// Checks that no alias repeats the node.
     fn is_own(&self, node: &Node) -> Result<()> {
         let inside = self.range.start <= node.span.start as usize && node.span.end as usize <= self.range.end;
         match inside && !self.anchored.iter().any(|anchor| anchor.contains(node.span)) {
             true if self.leads_to(node) => Ok(()),
-            _ => left_alone("an anchor gives it to other places too"),
+            _ => left_alone("a YAML anchor uses it in other places too"),
         }
     }
 
-    /// Following an alias leads to text elsewhere.
+    /// Returns whether a node is an alias, whose text is in another place.
     fn leads_to(&self, node: &Node) -> bool {
         let mut here = &self.root;
         while here.span != node.span || std::mem::discriminant(&here.data) != std::mem::discriminant(&node.data) {
@@ -183,18 +182,18 @@ impl Document {
         for edit in own {
             let at = edit.span.start as usize - self.range.start..edit.span.end as usize - self.range.start;
             if text.get(at.clone()).is_none() {
-                return left_alone("its document was not found again");
+                return left_alone("its document was not found");
             }
             text.replace_range(at, &edit.replacement);
         }
         match yaml::read_with_anchors(self.body.file, 0, &text) {
             Some(_) => Ok(()),
-            None => left_alone("the result would be no YAML"),
+            None => left_alone("the result would not be valid YAML"),
         }
     }
 }
 
-/// Sets what a path of keys leads to; the keys that are missing are added.
+/// Sets the value at a path of keys, and adds missing keys.
 fn set(document: &Document, paper: &Page<'_>, root: &Node, keys: &[&str], value: &AddedPiece) -> Result<Edit> {
     let mut here = root;
     let mut rest = keys;
@@ -208,15 +207,15 @@ fn set(document: &Document, paper: &Page<'_>, root: &Node, keys: &[&str], value:
             return match (after.is_empty(), entry.value.text().is_some()) {
                 (true, true) => paper.replace(&entry.value, value),
                 (_, false) => paper.fill(here, entry, &value.clone().below(after)),
-                (false, true) => left_alone(format!("`{key}` is no mapping")),
+                (false, true) => left_alone(format!("`{key}` is not a mapping")),
             };
         }
         (here, rest) = (&entry.value, after);
     }
-    left_alone("what stands there is no single value")
+    left_alone("the field is not a single value")
 }
 
-/// Puts keys that are not there yet into the mapping that a path leads to.
+/// Adds missing keys to the mapping at a path.
 fn add(
     document: &Document,
     paper: &Page<'_>,
@@ -278,26 +277,26 @@ fn fact(
     pod::written(document, paper, resource, *key, value)
 }
 
-/// The smallest number: with an autoscaler that is its own, else the number itself.
+/// Sets the minimum number: that of the autoscaler if there is one, otherwise the number itself.
 fn floor(resource: &Resource, wish: &Wish, sources: &Sources) -> Result<Vec<Edit>> {
     let Some(value) = wish.value.as_ref().filter(|value| value.as_number().is_some()) else {
-        return left_alone("the number is not taken away");
+        return left_alone("gpulint does not remove the number");
     };
     let nothing = value.as_number() == Some(0.0);
     if let Some(link) = resource.links.iter().find(|link| link.kind == LinkKind::Autoscaler) {
         let document = Document::around(link.span, sources)?;
         let scales = row::scaler_around(&document.root, link.span);
-        let Some((object, min, lowest)) = scales else { return left_alone("its autoscaler was not found again") };
+        let Some((object, min, lowest)) = scales else { return left_alone("its autoscaler was not found") };
         if nothing && lowest > 0.0 {
-            return left_alone("this autoscaler always leaves one");
+            return left_alone("this autoscaler always runs at least one");
         }
-        let keys = min.keys().ok_or_else(|| Declined::LeftAlone("its autoscaler has several floors".to_owned()))?;
+        let keys = min.keys().ok_or_else(|| Declined::LeftAlone("its autoscaler has several minimums".to_owned()))?;
         return Ok(vec![set(&document, &document.paper(), object, &keys, &piece(value))?]);
     }
     let document = Document::around(resource.body, sources)?;
     let near = resource.fact(Key::AcceleratorCount).span();
     match row::floor(document.object(), near) {
-        Some((_, _, false)) if nothing => left_alone("without an autoscaler nothing would start it again"),
+        Some((_, _, false)) if nothing => left_alone("without an autoscaler, nothing would start it again"),
         Some((root, keys, _)) => {
             let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
             Ok(vec![set(&document, &document.paper(), root, &keys, &piece(value))?])

@@ -1,4 +1,4 @@
-//! What pods say: accelerators, shared memory, the machines that they ask for, arguments of programs.
+//! Edits pods: accelerators, shared memory, node selection, arguments of programs.
 
 use crate::inventory::{Key, LinkKind, Part, Purchase, Resource, Value};
 use crate::kubernetes::rows::devices::{DEVICES, LabelMeaning, word_of_label};
@@ -11,7 +11,7 @@ use super::{Document, Result, inexpressible, left_alone, piece, set};
 const DEEPEST: usize = 40;
 const SHARED: &str = "/dev/shm";
 
-/// The innermost mapping around a place that has a certain key.
+/// Returns the innermost mapping around a position that has a certain key.
 pub(super) fn around<'n>(root: &'n Node, place: Span, key: &str) -> Option<&'n Node> {
     let mut found = None;
     let mut here = root;
@@ -27,7 +27,7 @@ pub(super) fn around<'n>(root: &'n Node, place: Span, key: &str) -> Option<&'n N
     found
 }
 
-/// The pod and the container that ask for the accelerators.
+/// The pod and the container that request the accelerators.
 struct AskingContainer<'n> {
     pod: &'n Node,
     container: &'n Node,
@@ -37,23 +37,23 @@ struct AskingContainer<'n> {
 fn asking_container<'n>(document: &'n Document, resource: &Resource) -> Result<AskingContainer<'n>> {
     let place = resource.fact(Key::AcceleratorCount).span();
     let Some(place) = place.filter(|place| document.root.span.contains(*place)) else {
-        return left_alone("where it asks for accelerators was not found again");
+        return left_alone("its accelerator request was not found");
     };
     let found = around(&document.root, place, "containers").zip(around(&document.root, place, "resources"));
     let Some((pod, container)) = found else {
-        return left_alone("it asks for accelerators in another way than containers do");
+        return left_alone("its accelerator request is not in the usual form of containers");
     };
     let listed = pod.get("containers").map(Node::items).unwrap_or_default();
     if !listed.iter().any(|it| it.span == container.span) {
-        return left_alone("it asks for accelerators in another place than its containers");
+        return left_alone("its accelerator request is not in its containers");
     }
     let entries = sides(container).flat_map(Node::entries);
     let Some(entry) = entries.into_iter().find(|entry| entry.span().contains(place)) else {
-        return left_alone("where it asks for accelerators was not found again");
+        return left_alone("its accelerator request was not found");
     };
     let asks = |it: &&Node| sides(it).any(|side| side.entries().iter().any(|e| DEVICES.device(&e.key).is_some()));
     if listed.iter().filter(asks).count() > 1 {
-        return left_alone("several of its containers ask for accelerators");
+        return left_alone("several of its containers request accelerators");
     }
     Ok(AskingContainer { pod, container, key: &entry.key })
 }
@@ -62,7 +62,7 @@ fn sides(container: &Node) -> impl Iterator<Item = &Node> {
     ["limits", "requests"].into_iter().filter_map(|side| container.get("resources")?.get(side))
 }
 
-/// Limits and requests together: the cluster wants them equal.
+/// Sets limits and requests together, because the cluster requires them to be equal.
 pub(super) fn accelerators(
     document: &Document,
     paper: &Page<'_>,
@@ -72,10 +72,10 @@ pub(super) fn accelerators(
     let asking = asking_container(document, resource)?;
     let current = resource.number(Key::AcceleratorCount);
     let whole = value.as_number().filter(|n| *n >= 1.0 && n.fract() == 0.0);
-    let Some(whole) = whole else { return left_alone("a pod asks for whole accelerators") };
+    let Some(whole) = whole else { return left_alone("a pod requests whole accelerators") };
     let entries: Vec<&NodeEntry> = sides(asking.container).filter_map(|side| side.entry(asking.key)).collect();
     if entries.iter().any(|entry| entry.value.number() != current) {
-        return left_alone("what is written counts something else than accelerators");
+        return left_alone("the written number does not count accelerators");
     }
     let new = AddedPiece::Number(format!("{whole:.0}"));
     let replaced = entries.into_iter().map(|entry| {
@@ -85,19 +85,19 @@ pub(super) fn accelerators(
     replaced.collect()
 }
 
-/// A volume in memory where programs look for it.
+/// Adds a volume in memory at the path that programs use.
 pub(super) fn shared_memory(document: &Document, paper: &Page<'_>, resource: &Resource) -> Result<Vec<Edit>> {
     let AskingContainer { pod, container, .. } = asking_container(document, resource)?;
     let mounts = container.get("volumeMounts");
     let is_taken = |it: &Node| it.text_at("mountPath").is_some_and(|path| path.trim_end_matches('/') == SHARED);
     if mounts.map(Node::items).unwrap_or_default().iter().any(is_taken) {
-        return left_alone(format!("something is mounted at `{SHARED}` already"));
+        return left_alone(format!("`{SHARED}` already has a mount"));
     }
     let volumes = pod.get("volumes");
     let known = volumes.map(Node::items).unwrap_or_default();
     let is_free = |name: &&str| !known.iter().any(|it| it.text_at("name").is_some_and(|known| **known == **name));
     let Some(name) = ["dshm", "shm", "shared-memory"].into_iter().find(is_free) else {
-        return left_alone("its volumes have the names that are usual for shared memory");
+        return left_alone("the usual volume names for shared memory are already in use");
     };
     let named = ("name".to_owned(), AddedPiece::text(name));
     let memory = AddedPiece::text("Memory").below(&["medium"]);
@@ -109,7 +109,7 @@ pub(super) fn shared_memory(document: &Document, paper: &Page<'_>, resource: &Re
     ])
 }
 
-/// One more item of a list, which may not be there yet.
+/// Adds an item to a list, and creates the list if it is missing.
 fn add_item(document: &Document, paper: &Page<'_>, map: &Node, key: &str, item: AddedPiece) -> Result<Edit> {
     match map.get(key) {
         Some(list) if matches!(list.data, NodeData::List(_)) => {
@@ -125,10 +125,10 @@ pub(super) fn priority(document: &Document, paper: &Page<'_>, resource: &Resourc
     Ok(vec![set(document, paper, pod, &["priorityClassName"], &piece(value))?])
 }
 
-/// Nodes on spot, by the label that the cloud gives them, and the taint that keeps others away.
+/// Selects spot nodes by the cloud's label, and tolerates their taint.
 pub(super) fn spot(document: &Document, paper: &Page<'_>, resource: &Resource) -> Result<Vec<Edit>> {
     if resource.links.iter().any(|link| link.kind == LinkKind::Pool) {
-        return left_alone("the pool that it runs on decides: change that");
+        return left_alone("its node pool decides: change the pool");
     }
     let Ok(AskingContainer { pod, .. }) = asking_container(document, resource) else {
         return inexpressible(resource, Part::Fact(Key::Purchase));
@@ -142,13 +142,13 @@ pub(super) fn spot(document: &Document, paper: &Page<'_>, resource: &Resource) -
         return Ok(vec![labelled_spot(document, paper, &entry.key, &entry.value)?]);
     }
     if keys.iter().any(|entry| said(&entry, LabelMeaning::Pool)) {
-        return left_alone("it asks for a pool by name: that decides");
+        return left_alone("it selects a pool by name: change the pool");
     }
     let has = |start: &str| keys.iter().any(|entry| entry.key.starts_with(start));
     let label = resource.text(Key::Provider).and_then(|provider| DEVICES.spot(provider, has));
     let Some((label, value)) = label.and_then(|label| Some((label, word_of_label(&label.key, Purchase::Spot.name())?)))
     else {
-        return left_alone("which label its nodes on spot have is not known");
+        return left_alone("the label of its spot nodes is unknown");
     };
     let key = label.key.as_str();
     let mut edits = vec![set(document, paper, pod, &["nodeSelector", key], &AddedPiece::text(value))?];
@@ -161,16 +161,16 @@ pub(super) fn spot(document: &Document, paper: &Page<'_>, resource: &Resource) -
     Ok(edits)
 }
 
-/// Spot, as the label calls it that says how nodes are bought.
+/// Returns the value for spot of the label that sets how nodes are bought.
 pub(super) fn labelled_spot(document: &Document, paper: &Page<'_>, label: &str, value: &Node) -> Result<Edit> {
     let Some(word) = word_of_label(label, Purchase::Spot.name()) else {
-        return left_alone("the label of its nodes has no word for spot");
+        return left_alone("the label of its nodes has no value for spot");
     };
     document.is_own(value)?;
     paper.replace(value, &AddedPiece::text(word))
 }
 
-/// Another value where the fact stands: a scalar of its own, or a switch.
+/// Replaces the value of a fact: a separate scalar, or a switch.
 pub(super) fn written(
     document: &Document,
     paper: &Page<'_>,
@@ -188,7 +188,7 @@ pub(super) fn written(
     let new = match (value.as_flag(), text.strip_prefix("--no-")) {
         (Some(true), Some(switch)) => format!("--{switch}"),
         _ if text == current.to_string() => value.to_string(),
-        _ => return left_alone(format!("what stands there says {} in its own words", key.name())),
+        _ => return left_alone(format!("the existing value expresses {} in another form", key.name())),
     };
     let quoted = match value {
         Value::Text(_) => AddedPiece::Text(new),
@@ -198,7 +198,7 @@ pub(super) fn written(
     Ok(vec![paper.replace(node, &quoted)?])
 }
 
-/// The scalar at a place.
+/// Returns the scalar at a position.
 fn at(root: &Node, place: Span) -> Option<&Node> {
     let mut here = root;
     for _ in 0..DEEPEST {

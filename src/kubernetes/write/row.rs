@@ -1,4 +1,4 @@
-//! Rows of `kinds.toml` read backwards: where a fact would be written, and how.
+//! Applies definitions of `kinds.toml` in reverse: finds where and how to write a fact.
 
 use crate::inventory::{Key, Resource, Value};
 use crate::kubernetes::pods::workload;
@@ -12,7 +12,7 @@ use super::{Document, Result, left_alone, piece, set};
 
 const DEEPEST: usize = 6;
 
-/// Writes a fact where a row reads it; nothing where no row speaks of it.
+/// Writes a fact to the place where a definition reads it; `None` if no definition does.
 pub(super) fn write(
     document: &Document,
     paper: &Page<'_>,
@@ -29,13 +29,13 @@ pub(super) fn write(
     let Some(keys) = ways.filter_map(ManifestPath::keys).next() else { return Ok(None) };
     let keys = if skip { keys.strip_prefix(&["spec"]) } else { Some(keys.as_slice()) };
     let (Some(keys), Some(text)) = (keys, inverse(source, value)) else {
-        return left_alone(format!("how {} is written here is not known", key.name()));
+        return left_alone(format!("the field for {} is unknown", key.name()));
     };
     set(document, paper, root, keys, &text).map(Some)
 }
 
-/// The mapping in which the first row that knows the fact reads it. In objects inside, the one that asks for the
-/// accelerators; the last says whether its paths begin with a frame that is not there.
+/// Returns the mapping in which the first matching definition reads the fact, preferring the inner object that requests
+/// the accelerators. The last value is true if its paths start with a frame that does not exist.
 fn find<'n>(
     root: &'n Node,
     row: &'static KindRow,
@@ -44,8 +44,8 @@ fn find<'n>(
     framed: bool,
     depth: usize,
 ) -> Option<(&'n Node, &'static Source, bool)> {
-    // Machines of which there are several groups are not told apart here. When they stop is more than one key says: a pool
-    // of Karpenter with a fixed size is never made smaller, whatever it says.
+    // Several groups of machines cannot be distinguished here. Stopping needs more than one key: a Karpenter pool with
+    // a fixed size never shrinks.
     let whole = row.machines.iter().filter(|machines| machines.each.is_none() && key == Key::Purchase);
     let machines = whole.map(|machines| &machines.facts);
     let mut sources = [&row.facts].into_iter().chain(machines).filter_map(|facts| facts.get(key.name()));
@@ -69,7 +69,7 @@ fn find<'n>(
     None
 }
 
-/// The paths of a source, those first that the object's version of the API has.
+/// Returns the paths of a source, those of the object's API version first.
 fn of_version<'s>(source: &'s Source, root: &Node) -> Vec<&'s ManifestPath> {
     let written = root.get("apiVersion").and_then(Node::text);
     let version = written.and_then(|it| it.rsplit('/').next());
@@ -85,7 +85,7 @@ fn is_reversible(source: &Source) -> bool {
     !is_constant && is_plain && !source.keys && !source.member && !source.zone && !source.at.0.is_empty()
 }
 
-/// What is written for a value, so that it is read again as this value.
+/// Returns the value to write so that it is read as this value.
 fn inverse(source: &Source, value: &Value) -> Option<AddedPiece> {
     if !source.map.is_empty() {
         let wanted = value.to_string();
@@ -106,7 +106,7 @@ fn inverse(source: &Source, value: &Value) -> Option<AddedPiece> {
     })
 }
 
-/// The autoscaler that names its target at a place, the path of its floor, and how low that may be.
+/// Returns the autoscaler that names its target at a position, the path of its minimum, and the lowest allowed minimum.
 pub(super) fn scaler_around(root: &Node, name: Span) -> Option<(&Node, &'static ManifestPath, f64)> {
     fn search(node: &Node, name: Span, depth: usize) -> Option<(&Node, &'static ManifestPath, f64)> {
         if let Some((object, Some(row))) = workload::identify(node)
@@ -121,7 +121,7 @@ pub(super) fn scaler_around(root: &Node, name: Span) -> Option<(&Node, &'static 
     search(root, name, 0)
 }
 
-/// Where the smallest number of pods stands; the last says whether it is one of a range.
+/// Returns the place of the minimum number of pods, and whether it is part of a range.
 pub(super) fn floor(object: &Node, near: Option<Span>) -> Option<(&Node, Vec<String>, bool)> {
     let (_, row) = workload::identify(object)?;
     for pods in &row?.pods {

@@ -1,5 +1,5 @@
-//! Splices text into a document: scalars replaced, keys and items added. What stands around it stays as it is: the style of
-//! quotes and brackets, indentation, comments, line ends, a missing line end at the end of the file.
+//! Edits a document: replaces scalars, adds keys and items. Everything else stays unchanged: quotes, brackets,
+//! indentation, comments, line breaks, and a missing line break at the end of the file.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use crate::source::{Edit, Span};
 
 use super::left_alone;
 
-/// What is added.
+/// A piece to add.
 #[derive(Debug, Clone)]
 pub(super) enum AddedPiece {
     Number(String),
@@ -23,24 +23,24 @@ impl AddedPiece {
         AddedPiece::Text(text.to_owned())
     }
 
-    /// This piece below keys that are not there yet.
+    /// Returns this piece below keys that do not exist yet.
     pub(super) fn below(self, keys: &[&str]) -> AddedPiece {
         keys.iter().rev().fold(self, |inner, key| AddedPiece::Map(vec![((*key).to_owned(), inner)]))
     }
 }
 
-/// The text of the file, and how it is written.
+/// The text of a file, with its style.
 pub(super) struct Page<'t> {
     text: &'t str,
     line_end: &'static str,
-    /// By how much an inner mapping is indented.
+    /// The indentation of nested mappings.
     step: usize,
-    /// By how much the dashes of a list are.
+    /// The indentation of list dashes.
     dash: usize,
 }
 
 impl<'t> Page<'t> {
-    /// `own` is the document of the file that is written in.
+    /// `own` is the document that is edited.
     pub(super) fn new(text: &'t str, own: &str, root: &Node) -> Page<'t> {
         let line_end = if own.contains("\r\n") { "\r\n" } else { "\n" };
         let mut page = Page { text, line_end, step: 2, dash: 2 };
@@ -51,7 +51,7 @@ impl<'t> Page<'t> {
         page
     }
 
-    /// How the author indents: the first mapping and the first list that tell.
+    /// Finds the author's indentation in the first mapping and the first list that show it.
     fn habits(&self, node: &Node, seen: &mut (Option<usize>, Option<usize>), depth: usize) {
         const DEEPEST: usize = 16;
         if depth > DEEPEST || (seen.0.is_some() && seen.1.is_some()) {
@@ -79,7 +79,7 @@ impl<'t> Page<'t> {
         self.text.get(..at).and_then(|before| before.rfind('\n')).map_or(0, |at| at + 1)
     }
 
-    /// Without the line end.
+    /// Returns the end of a line, before its line break.
     fn line_stop(&self, at: usize) -> usize {
         let rest = self.text.get(at..).unwrap_or_default();
         let line = rest.split_once('\n').map_or(rest, |(line, _)| line);
@@ -92,7 +92,7 @@ impl<'t> Page<'t> {
 
     fn is_flow(&self, node: &Node) -> bool {
         let text = self.text.get(node.span.range()).unwrap_or_default();
-        // A list without brackets begins where its first item does.
+        // A list without brackets starts at its first item.
         let own = |inner: Option<&Node>| inner.is_none_or(|inner| inner.span.start > node.span.start);
         match &node.data {
             NodeData::Map(_) => text.starts_with('{'),
@@ -101,7 +101,7 @@ impl<'t> Page<'t> {
         }
     }
 
-    /// The column of the dash before an item.
+    /// Returns the column of the dash before an item.
     fn dash_of(&self, item: &Node) -> Option<usize> {
         let start = item.span.start as usize;
         let before = self.text.get(self.line_start(start)..start)?;
@@ -109,15 +109,15 @@ impl<'t> Page<'t> {
         before.get(dash + 1..)?.trim().is_empty().then(|| before.get(..dash).map_or(0, |it| it.chars().count()))
     }
 
-    /// Another value for a scalar; quotes stay.
+    /// Replaces a scalar, and keeps its quotes.
     pub(super) fn replace(&self, node: &Node, new: &AddedPiece) -> Result<Edit, Declined> {
         let old = self.text.get(node.span.range()).unwrap_or_default();
         if old.contains('\n') || old.is_empty() || old.starts_with(['{', '[', '*', '&', '!']) {
-            return left_alone("what stands there is no plain value on one line");
+            return left_alone("the value is not a plain value on one line");
         }
         let raw = match new {
             AddedPiece::Number(text) | AddedPiece::Text(text) => text,
-            _ => return left_alone("what stands there is no mapping"),
+            _ => return left_alone("the value is not a mapping"),
         };
         let replacement = match old.chars().next() {
             Some('"') => yaml::quoted(raw),
@@ -127,7 +127,7 @@ impl<'t> Page<'t> {
         Ok(Edit { span: node.span, replacement })
     }
 
-    /// More keys, behind the others.
+    /// Adds keys after the others.
     pub(super) fn insert(&self, map: &Node, new: &[(String, AddedPiece)]) -> Result<Edit, Declined> {
         if self.is_flow(map) {
             return self.add_in_brackets(map, new);
@@ -142,18 +142,18 @@ impl<'t> Page<'t> {
         let column = self.column(first.key_span.start as usize);
         let before = self.text.get(self.line_start(first.key_span.start as usize)..first.key_span.start as usize);
         if before.is_none_or(|before| before.contains(|c| !matches!(c, ' ' | '-'))) {
-            return left_alone("the keys of the mapping do not stand at the start of their lines");
+            return left_alone("the keys of the mapping are not at the start of their lines");
         }
         let mut lines = String::new();
         self.block(new, column, true, &mut lines);
         Ok(self.after(map, self.end_of(last), lines))
     }
 
-    /// A value where only a key stands: `labels:`.
+    /// Adds a value to a key without one: `labels:`.
     pub(super) fn fill(&self, map: &Node, entry: &NodeEntry, value: &AddedPiece) -> Result<Edit, Declined> {
         let old = self.text.get(entry.value.span.range()).unwrap_or_default();
         if !old.trim().is_empty() || self.is_flow(map) {
-            return left_alone("what stands there is no mapping");
+            return left_alone("the value is not a mapping");
         }
         let column = self.column(entry.key_span.start as usize);
         let mut lines = String::new();
@@ -161,7 +161,7 @@ impl<'t> Page<'t> {
         Ok(self.after(map, self.line_stop(entry.key_span.end as usize), lines))
     }
 
-    /// One more item, behind the others.
+    /// Adds an item after the others.
     pub(super) fn append(&self, list: &Node, item: &AddedPiece) -> Result<Edit, Declined> {
         let Some(last) = list.items().last() else {
             return match self.text.get(list.span.range()) {
@@ -176,17 +176,17 @@ impl<'t> Page<'t> {
             let json = self.text.get(last.span.range()).is_some_and(|text| text.starts_with('"'));
             return Ok(self.behind(list, last.span.end as usize, last.span.start as usize, flow(item, json)));
         }
-        let Some(dash) = self.dash_of(last) else { return left_alone("the list is written in an unusual way") };
+        let Some(dash) = self.dash_of(last) else { return left_alone("the list has an unusual form") };
         let mut lines = String::new();
         self.item(item, dash, &mut lines);
         Ok(self.after(list, self.content_end(last), lines))
     }
 
-    /// Fewer items: whole lines, or words between brackets.
+    /// Removes items: whole lines, or words between brackets.
     pub(super) fn without_items(&self, list: &Node, gone: Range<usize>) -> Result<Vec<Edit>, Declined> {
         let items = list.items();
         let (Some(first), Some(last)) = (items.get(gone.start), items.get(gone.end.saturating_sub(1))) else {
-            return left_alone("the argument was not found again");
+            return left_alone("the argument was not found");
         };
         if !items.iter().all(|item| list.span.contains(item.span)) {
             return left_alone("a part of the list comes from an anchor");
@@ -202,7 +202,7 @@ impl<'t> Page<'t> {
                 (None, None) => return left_alone("it is the only argument"),
             };
             let crosses = self.text.get(start..end).is_none_or(|text| text.contains(" #"));
-            return if crosses { left_alone("a comment stands beside it") } else { Ok(vec![edit(start, end)]) };
+            return if crosses { left_alone("it has a comment on the same line") } else { Ok(vec![edit(start, end)]) };
         }
         let mut edits: Vec<Edit> = Vec::new();
         for item in items.get(gone).unwrap_or_default() {
@@ -210,7 +210,7 @@ impl<'t> Page<'t> {
             let dash = self.text.get(start..item.span.start as usize).unwrap_or_default().trim();
             let behind = self.text.get(item.span.end as usize..stop).unwrap_or_default().trim();
             if dash != "-" || !(behind.is_empty() || behind.starts_with('#')) {
-                return left_alone("the list is written in an unusual way");
+                return left_alone("the list has an unusual form");
             }
             let rest = self.text.get(stop..).unwrap_or_default();
             let end = stop + rest.find('\n').map_or(rest.len(), |at| at + 1);
@@ -227,10 +227,10 @@ impl<'t> Page<'t> {
         self.text.get(span.range()).unwrap_or_default()
     }
 
-    /// After a line, lines of its own.
+    /// Adds lines after a line.
     fn after(&self, node: &Node, at: usize, lines: String) -> Edit {
         let stop = self.line_stop(at);
-        // as the line before it ends, where a file has both kinds
+        // Uses the line break of the line before, because a file may have both kinds.
         let end = match self.text.get(stop..) {
             Some(rest) if rest.starts_with("\r\n") => "\r\n",
             Some(rest) if rest.starts_with('\n') => "\n",
@@ -240,7 +240,7 @@ impl<'t> Page<'t> {
         Edit { span: Span::new(node.span.file, stop, stop), replacement }
     }
 
-    /// Into brackets, behind the last member.
+    /// Adds inside brackets, after the last member.
     fn behind(&self, node: &Node, end: usize, start: usize, text: String) -> Edit {
         let rest = self.text.get(end..node.span.end as usize).unwrap_or_default();
         let line = self.line_start(start);
@@ -267,12 +267,12 @@ impl<'t> Page<'t> {
         let inside = inside.strip_prefix('{').and_then(|it| it.strip_suffix('}')).unwrap_or(&inside).to_owned();
         let end = (last.value.span.end as usize).max(last.key_span.end as usize);
         if self.text.get(end..map.span.end as usize).is_some_and(|rest| rest.contains('#')) {
-            return left_alone("a comment stands at the end of the brackets");
+            return left_alone("there is a comment before the closing bracket");
         }
         Ok(self.behind(map, end, last.key_span.start as usize, inside))
     }
 
-    /// Where the text of an entry ends.
+    /// Returns the end of the text of an entry.
     fn end_of(&self, entry: &NodeEntry) -> usize {
         (entry.key_span.end as usize).max(self.content_end(&entry.value))
     }
@@ -290,7 +290,7 @@ impl<'t> Page<'t> {
         }
     }
 
-    /// `|+` and `>+`: the blank lines at its end are part of the text.
+    /// Returns whether the final blank lines are part of the string: `|+` and `>+`.
     fn keeps_blank_lines(&self, node: &Node) -> bool {
         let before = self.text.get(..node.span.start as usize).unwrap_or_default().trim_end();
         let own = self.text_of(node.span).lines().next().unwrap_or_default();
@@ -299,7 +299,7 @@ impl<'t> Page<'t> {
         words.any(|word| word.starts_with(['|', '>']) && word.contains('+'))
     }
 
-    /// The end of the last line without text behind a place.
+    /// Returns the end of the last blank line after a position.
     fn last_blank_line(&self, at: usize) -> usize {
         let rest = self.text.get(at..).unwrap_or_default();
         let blank = rest.len() - rest.trim_start_matches([' ', '\t', '\r', '\n']).len();
@@ -320,7 +320,7 @@ impl<'t> Page<'t> {
         }
     }
 
-    /// What follows a key at `column`.
+    /// Writes the value after a key at `column`.
     fn inner(&self, value: &AddedPiece, column: usize, out: &mut String) {
         match value {
             AddedPiece::Map(map) => self.block(map, column + self.step, true, out),
@@ -343,7 +343,7 @@ impl<'t> Page<'t> {
     }
 }
 
-/// A piece in brackets.
+/// Formats a piece in brackets.
 fn flow(piece: &AddedPiece, json: bool) -> String {
     let key = |key: &str| if json { yaml::quoted(key) } else { scalar_text(&AddedPiece::text(key), false) };
     match piece {
@@ -359,7 +359,7 @@ fn flow(piece: &AddedPiece, json: bool) -> String {
     }
 }
 
-/// Plain where that means the text, else in quotes.
+/// Formats a scalar without quotes if this is unambiguous, otherwise with quotes.
 fn scalar_text(piece: &AddedPiece, json: bool) -> String {
     match piece {
         AddedPiece::Text(text) if json || !is_plain(text) => yaml::quoted(text),
@@ -368,7 +368,7 @@ fn scalar_text(piece: &AddedPiece, json: bool) -> String {
     }
 }
 
-/// Text that nobody reads as a number, a flag, nothing or syntax.
+/// Returns whether a string cannot be read as a number, a boolean, null or syntax.
 fn is_plain(text: &str) -> bool {
     let safe = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '/' | '=' | '+' | '@');
     let starts =

@@ -1,10 +1,10 @@
-//! Cases of what is written into manifests.
+//! Tests the edits of manifests.
 
 use super::*;
 use crate::kubernetes::{self, Options};
 use crate::source::MemoryTree;
 
-/// The text after a wish for its first resource, or why it stays as it is.
+/// Returns the text after an edit for its first resource, or why it was not edited.
 fn after(text: &str, part: &str, value: Value) -> std::result::Result<String, String> {
     let name = part;
     let sources = Sources::new(MemoryTree::new().with("a.yaml", text));
@@ -25,7 +25,7 @@ fn after(text: &str, part: &str, value: Value) -> std::result::Result<String, St
     Ok(text)
 }
 
-/// A model server with these arguments.
+/// Returns a model server with these arguments.
 fn server(args: &str) -> String {
     format!(
         "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: a}}\nspec:\n  replicas: 3\n  template:\n    spec:\n      containers:\n      \
@@ -33,7 +33,7 @@ fn server(args: &str) -> String {
     )
 }
 
-/// What two labels at once change.
+/// Returns the changes for two labels.
 fn labelled(text: &str) -> String {
     let sources = Sources::new(MemoryTree::new().with("a.yaml", text));
     let reading = kubernetes::read(&sources, &["a.yaml".to_owned()], &[], &Options::default());
@@ -47,7 +47,7 @@ fn labelled(text: &str) -> String {
     lines_between(text, &new)
 }
 
-/// Lines with `+` are those that come, with `-` those that go.
+/// Returns the changed lines: `+` for added ones, `-` for removed ones.
 fn difference(text: &str, part: &str, value: Value) -> String {
     match after(text, part, value) {
         Err(why) => why,
@@ -139,7 +139,7 @@ fn limits_and_requests_change_together() {
 
 #[test]
 fn shared_memory_is_a_volume_and_a_mount() {
-    // container and pod end at the same place
+    // Container and pod end at the same position.
     let text = server("args: [--model=Qwen/Qwen2.5-7B-Instruct]");
     let mount = "        volumeMounts:\n        - name: dshm\n          mountPath: /dev/shm\n";
     let volume = "      volumes:\n      - name: dshm\n        emptyDir:\n          medium: Memory\n";
@@ -153,7 +153,7 @@ fn shared_memory_is_a_volume_and_a_mount() {
         "{new}"
     );
     let read = after(&new, "shared_memory", Value::Flag(true));
-    assert_eq!(read.unwrap_err(), "something is mounted at `/dev/shm` already");
+    assert_eq!(read.unwrap_err(), "`/dev/shm` already has a mount");
 }
 
 #[test]
@@ -166,10 +166,7 @@ fn spot_is_a_label_of_nodes_and_a_taint() {
     assert!(new.contains("nvidia-l4\n        cloud.google.com/gke-spot: \"true\"\n"), "{new}");
     let toleration = "      tolerations:\n        - key: cloud.google.com/gke-spot\n          operator: Equal\n          value: \"true\"\n          effect: NoSchedule\n---";
     assert!(new.contains(toleration), "{new}");
-    assert_eq!(
-        difference(&job("", ""), "purchase", Value::text("spot")),
-        "which label its nodes on spot have is not known"
-    );
+    assert_eq!(difference(&job("", ""), "purchase", Value::text("spot")), "the label of its spot nodes is unknown");
 }
 
 #[test]
@@ -180,7 +177,7 @@ fn arguments_change_in_place() {
     let expected = "-        - --no-enable-prefix-caching # why\n+        - --enable-prefix-caching # why";
     assert_eq!(difference(&text, "prefix_cache", Value::Flag(true)), expected);
     assert_eq!(difference(&text, "floor", Value::Integer(1)), "-  replicas: 3\n+  replicas: 1");
-    assert_eq!(difference(&text, "floor", Value::Integer(0)), "without an autoscaler nothing would start it again");
+    assert_eq!(difference(&text, "floor", Value::Integer(0)), "without an autoscaler, nothing would start it again");
 }
 
 #[test]
@@ -216,12 +213,12 @@ fn arguments_are_taken_away_where_the_program_chooses_itself() {
     );
     assert_eq!(gone("args: [--dtype=float32]", "no precision"), "it is the only argument");
     let twice = shell.replace("--port 1", "--dtype float32");
-    assert_eq!(gone(&twice, "no precision"), "it is told more than once");
+    assert_eq!(gone(&twice, "no precision"), "it is set more than once");
     let compiled = server("args: [--model=Qwen/Qwen2.5-7B-Instruct, --max-num-seqs=1]")
         .replace("nvidia.com/gpu", "aws.amazon.com/neuron");
     assert_eq!(
         difference(&compiled, "no batch_size", none()),
-        "for these accelerators a model is compiled with what it is told"
+        "the model is compiled with this value for these accelerators"
     );
 }
 
@@ -239,7 +236,7 @@ fn arguments_are_added_as_the_model_is_written() {
         "{brackets}"
     );
     let script = "command: [sh, -c, \"vllm serve Qwen/Qwen2.5-7B-Instruct\"]";
-    assert_eq!(context(script), "where its arguments stand is not known");
+    assert_eq!(context(script), "the place of its arguments is unknown");
 }
 
 const KARPENTER: &str = "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata:\n  name: gpus\nspec:\n  template:\n    spec:\n      requirements:\n      - key: \
@@ -255,12 +252,12 @@ fn pools_of_karpenter_say_it_in_their_requirements() {
     };
     let expected = "-        values: [\"on-demand\"] # why\n+        values: [\"spot\"] # why";
     assert_eq!(spot(&said("[\"on-demand\"] # why")), expected);
-    assert_eq!(spot(&said("[on-demand, reserved]")), "it says several ways to buy machines");
+    assert_eq!(spot(&said("[on-demand, reserved]")), "it allows several ways to buy machines");
     assert_eq!(
         spot(
             &said("[spot]").replace("operator: In\n        values: [spot]", "operator: NotIn\n        values: [spot]")
         ),
-        "it says how machines are not bought"
+        "it only excludes ways to buy machines"
     );
     let old = "apiVersion: karpenter.sh/v1alpha5\nkind: Provisioner\nmetadata: {name: a}\nspec:\n  requirements:\n  - {key: node.kubernetes.io/instance-type, operator: In, values: [g5.xlarge]}\n";
     assert_eq!(spot(old), "+  - key: karpenter.sh/capacity-type\n+    operator: In\n+    values:\n+    - spot");
@@ -283,14 +280,11 @@ fn pods_ask_for_spot_as_their_cloud_calls_it() {
     let azure =
         after(&asking("kubernetes.azure.com/scalesetpriority: regular"), "purchase", Value::text("spot")).unwrap();
     assert!(azure.contains("kubernetes.azure.com/scalesetpriority: spot\n"), "{azure}");
-    assert_eq!(spot("cloud.google.com/gke-nodepool: gpus"), "it asks for a pool by name: that decides");
-    assert_eq!(
-        spot("node.kubernetes.io/instance-type: p4d.24xlarge"),
-        "which label its nodes on spot have is not known"
-    );
+    assert_eq!(spot("cloud.google.com/gke-nodepool: gpus"), "it selects a pool by name: change the pool");
+    assert_eq!(spot("node.kubernetes.io/instance-type: p4d.24xlarge"), "the label of its spot nodes is unknown");
 }
 
-/// What is added to a pod of a kind with several templates goes to the one that asks for the accelerators.
+/// In a kind with several pod templates, additions go to the pod that requests the accelerators.
 #[test]
 fn kinds_of_operators_are_written_where_their_rows_read() {
     let pod = "spec:\n            containers:\n            - name: c\n              image: x\n              resources: {limits: {nvidia.com/gpu: 4}}\n";
@@ -324,7 +318,7 @@ fn kinds_of_operators_are_written_where_their_rows_read() {
     );
     assert_eq!(
         difference(kserve, "shared_memory", Value::Flag(true)),
-        "it asks for accelerators in another way than containers do"
+        "its accelerator request is not in the usual form of containers"
     );
 }
 
@@ -351,11 +345,11 @@ fn json_stays_json() {
 fn what_others_share_or_make_is_left_alone() {
     let plain = job("", "");
     for (text, part, why) in [
-        (plain.replace("metadata:\n", "metadata: &m\n"), "label team", "an anchor gives it to other places too"),
+        (plain.replace("metadata:\n", "metadata: &m\n"), "label team", "a YAML anchor uses it in other places too"),
         (
             plain.replace("spec:\n  template", "spec: &s\n  template"),
             "retries",
-            "an anchor gives it to other places too",
+            "a YAML anchor uses it in other places too",
         ),
         (plain.replace("image: x", "image: \"{{ x }}\""), "retries", "it is a template"),
         (
@@ -368,8 +362,8 @@ fn what_others_share_or_make_is_left_alone() {
     }
 }
 
-/// Every manifest of the case files with every wish that it takes: what was wished is read again, other facts stay, and a
-/// second run has nothing to write.
+/// Applies every possible edit to every manifest of the test files. The edited fact must be read back, other facts must
+/// stay the same, and a second run must have no edits.
 #[test]
 fn what_is_written_is_read_again_and_nothing_else_changes() {
     let wishes = [
@@ -403,7 +397,7 @@ fn what_is_written_is_read_again_and_nothing_else_changes() {
     assert!(written > 150, "only {written} were written");
 }
 
-/// Resources of one object, and those that take their pods from it, change together; only in what was wished.
+/// Checks that resources of one object, and those that borrow its pods, change together and only in the edited fact.
 fn compared(old: &str, new: &str, part: &str, value: &Value) -> Option<String> {
     let (before, now) = (described(old), described(new));
     let wished = format!("{part} = {value}");
@@ -418,7 +412,7 @@ fn compared(old: &str, new: &str, part: &str, value: &Value) -> Option<String> {
     (was != is).then(|| format!("{was:?} became {is:?}"))
 }
 
-/// What each resource says, without places.
+/// Returns the facts of each resource, without positions.
 fn described(text: &str) -> Vec<Vec<String>> {
     let sources = Sources::new(MemoryTree::new().with("a.yaml", text));
     let reading = kubernetes::read(&sources, &["a.yaml".to_owned()], &[], &Options::default());
@@ -434,7 +428,7 @@ fn described(text: &str) -> Vec<Vec<String>> {
 
 #[test]
 fn a_file_of_many_documents_is_cut_once() {
-    // Cutting it for each would look at more than ten billion lines: nobody would wait for this test.
+    // Splitting the file for each document would visit more than ten billion lines.
     let documents = 20_000;
     let document = "apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\nspec:\n  containers:\n    - name: c\n      resources:\n        \
                     limits:\n          nvidia.com/gpu: 1\n";

@@ -1,4 +1,4 @@
-//! The modules of a tree, each read once.
+//! Reads each module of a tree once.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,7 +11,8 @@ use super::module::{ModuleCode, Tool};
 use super::shared::SharedModules;
 use super::variable_file::VariableFile;
 
-/// What is read once, with what was asked of the tree for it: whoever takes it rests on that too.
+/// Values that are read once, with all queries to the tree that they depend on. Each user of a value depends on these
+/// queries, too.
 type Memory<T> = Mutex<HashMap<String, Arc<OnceLock<(Arc<T>, Arc<AskedOfTree>)>>>>;
 
 pub(in crate::terraform) struct Library<'s> {
@@ -37,12 +38,12 @@ impl<'s> Library<'s> {
         }
     }
 
-    /// With the modules of another state of the tree of which nothing differs, or for another state.
+    /// Reuses modules of another state of the tree if nothing differs, or records them for another state.
     pub(in crate::terraform) fn sharing(self, shared: &SharedModules) -> Self {
         Library { shared: shared.clone(), ..self }
     }
 
-    /// The code in a directory of the tree.
+    /// Returns the code in a directory of the tree.
     pub(in crate::terraform) fn module(&self, directory: &str) -> Arc<ModuleCode> {
         let slot = {
             let mut modules = self.modules.lock().unwrap_or_else(PoisonError::into_inner);
@@ -62,7 +63,7 @@ impl<'s> Library<'s> {
         code.clone()
     }
 
-    /// What a file of variables assigns.
+    /// Returns the assignments of a variable file.
     pub(in crate::terraform) fn variable_file(&self, path: &str) -> Arc<VariableFile> {
         let slot = {
             let mut files = self.variable_files.lock().unwrap_or_else(PoisonError::into_inner);
@@ -73,19 +74,19 @@ impl<'s> Library<'s> {
         read.clone()
     }
 
-    /// Taking all of it apart takes long, and nobody waits for it.
+    /// Frees the library in another thread, because it takes long and no result depends on it.
     pub(in crate::terraform) fn close(self) {
         let Library { modules, variable_files, templates, .. } = self;
         rayon::spawn(|| drop((modules, variable_files, templates)));
     }
 
-    /// How often the code of a module was read and parsed.
+    /// Returns how often the code of a module was read and parsed.
     #[cfg(test)]
     pub(in crate::terraform) fn times_parsed(&self) -> usize {
         self.parsed.load(Ordering::Relaxed)
     }
 
-    /// All modules that were read, by directory.
+    /// Returns all modules that were read, by directory.
     pub(in crate::terraform) fn modules(&self) -> Vec<Arc<ModuleCode>> {
         let modules = self.modules.lock().unwrap_or_else(PoisonError::into_inner);
         let mut read: Vec<Arc<ModuleCode>> = modules.values().filter_map(|slot| Some(slot.get()?.0.clone())).collect();
@@ -93,7 +94,7 @@ impl<'s> Library<'s> {
         read
     }
 
-    /// A file as a template.
+    /// Parses a file as a template.
     pub(in crate::terraform) fn template(&self, file: FileId) -> Arc<Result<Expression, SyntaxError>> {
         let mut templates = self.templates.lock().unwrap_or_else(PoisonError::into_inner);
         templates.entry(file).or_insert_with(|| Arc::new(parse_template(file, &self.sources.text(file)))).clone()

@@ -1,4 +1,4 @@
-//! The code at hand: directories of files, read and parsed once for all who call them, and where a call leads.
+//! Reads and parses directories of Terraform files once for all callers, and finds the code of each module call.
 
 pub(super) mod clouds;
 pub(super) mod library;
@@ -11,10 +11,10 @@ mod variable_file;
 use crate::diagnostic::{Diagnostic, SkipKind};
 use crate::languages::hcl::syntax::SyntaxError;
 
-const TEMPLATE: &str = "a template of another program, which fills in what stands in `{{`, `{%` or `<%`: \
-                        give it the text that is made of it";
+const TEMPLATE: &str = "another program fills in this template, which contains `{{`, `{%` or `<%`: \
+                        give gpulint the file that it generates";
 
-/// What is said of a file that Terraform would refuse.
+/// Returns the diagnostic for a file that Terraform would refuse.
 fn refused(error: &SyntaxError, text: &str) -> Diagnostic {
     match error.is_of_template(text) {
         true => Diagnostic::note(TEMPLATE, error.span).skipping(SkipKind::Template, TEMPLATE),

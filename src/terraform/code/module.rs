@@ -1,4 +1,4 @@
-//! The code of one directory: its files merged, overrides applied, blocks by name.
+//! The code of one directory: merged files, with overrides applied and blocks indexed by name.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
@@ -11,17 +11,17 @@ use crate::terraform::address;
 
 const MOST_DIAGNOSTICS: usize = 50;
 
-/// One in so many things is declared again: more than a slip.
+/// If at least one in this number of declarations is a repetition, it is more than a typing error.
 const MUCH_AGAIN: usize = 5;
-/// A single thing that is declared again is a slip, however little there is beside it.
+/// Fewer repetitions than this are a typing error, even in a small directory.
 const FEWEST_AGAIN: usize = 2;
 
-/// Who reads the files: in one directory the two may take different ones.
+/// The tool that reads the files. In one directory, the two tools may read different files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::terraform) enum Tool {
-    /// Reads `.tofu` files too, and `x.tofu` in the place of `x.tf`.
+    /// Reads `.tofu` files too, and `x.tofu` instead of `x.tf`.
     OpenTofu,
-    /// Knows no `.tofu` files.
+    /// Ignores `.tofu` files.
     Terraform,
 }
 
@@ -29,7 +29,7 @@ pub(in crate::terraform) enum Tool {
 #[derive(Debug, Default)]
 pub(in crate::terraform) struct ModuleCode {
     pub(in crate::terraform) directory: String,
-    /// The files that it was read from.
+    /// The files of the module.
     pub(in crate::terraform) files: Vec<Arc<str>>,
     pub(in crate::terraform) variables: Named<BlockNode>,
     pub(in crate::terraform) locals: Named<Attribute>,
@@ -41,31 +41,31 @@ pub(in crate::terraform) struct ModuleCode {
     pub(in crate::terraform) providers: Named<BlockNode>,
     /// `terraform`, `moved`, `import`, `check` and whatever else there is.
     pub(in crate::terraform) others: Vec<BlockNode>,
-    /// Comments that speak to gpulint.
+    /// Comments for gpulint.
     pub(in crate::terraform) comments: Vec<Span>,
-    /// What is wrong with its files.
+    /// The diagnostics of its files.
     pub(in crate::terraform) diagnostics: Vec<Diagnostic>,
-    /// A place in it, for messages about the whole.
+    /// A position in the module, for messages about the whole module.
     pub(in crate::terraform) anywhere: Option<Span>,
-    /// Its text speaks of workspaces.
+    /// The code refers to workspaces.
     pub(in crate::terraform) mentions_workspace: bool,
-    /// A file did not parse: what is missing may stand there.
+    /// A file could not be parsed, so missing declarations may be in that file.
     pub(in crate::terraform) incomplete: bool,
-    /// OpenTofu reads other files of it than Terraform does.
+    /// OpenTofu and Terraform read different files of it.
     pub(in crate::terraform) has_files_of_one_tool: bool,
-    /// Its files declare the same things each for itself: alternatives and snippets of a documentation, which nobody applies
+    /// Its files repeat the same declarations. They are alternatives or documentation snippets that are not applied
     /// together, unless another module calls the directory.
     pub(in crate::terraform) is_of_alternatives: bool,
-    /// A script picks one of the files that declare the same, so the rest of the directory is applied.
+    /// A script picks one of the files with the same declarations, so the rest of the directory is applied.
     pub(in crate::terraform) is_picked: bool,
     again: Vec<DeclaredAgain>,
-    /// How many declarations of one name there are, where there is more than one.
+    /// The number of declarations of each name that is declared more than once.
     declarations: HashMap<Arc<str>, usize>,
-    /// How many things are declared, once or again.
+    /// The number of all declarations, repetitions included.
     declared: usize,
 }
 
-/// Something that Terraform refuses, because its name is taken.
+/// A declaration that Terraform refuses, because its name is in use.
 #[derive(Debug)]
 struct DeclaredAgain {
     first: Span,
@@ -80,9 +80,9 @@ impl DeclaredAgain {
             let message = format!("the {} `{}` is declared twice", self.keyword, self.name);
             let help = match &*self.keyword {
                 "resource" | "module" => {
-                    "Rename or delete one of the two: Terraform refuses both, and sums count the dearer until then"
+                    "rename or delete one of the two: Terraform refuses both, and totals count the more expensive one until then"
                 }
-                _ => "Rename or delete one of the two: Terraform refuses both",
+                _ => "rename or delete one of the two: Terraform refuses both",
             };
             Diagnostic::unreadable(message, here).with_note(Some(there), "also declared here").with_help(help)
         })
@@ -92,20 +92,20 @@ impl DeclaredAgain {
 /// A file of a module.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(in crate::terraform) struct ModuleFile {
-    /// Without the directory: it says how the file is read.
+    /// The file name without the directory. It decides how the file is read.
     pub(in crate::terraform) name: String,
     pub(in crate::terraform) text: FileText,
 }
 
-/// Where the text of a file is.
+/// The source of a file's text.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(in crate::terraform) enum FileText {
     At(String),
-    /// Another program writes it before Terraform runs.
+    /// Another program generates it before Terraform runs.
     Made(FileId),
 }
 
-/// The configuration files of a directory.
+/// Returns the configuration files of a directory.
 pub(in crate::terraform) fn files_of(sources: &Sources, directory: &str) -> Vec<ModuleFile> {
     let entries = sources.tree().list(directory).into_iter();
     let files = entries.filter(|entry| !entry.is_directory && is_configuration(&entry.name));
@@ -116,12 +116,12 @@ pub(in crate::terraform) fn files_of(sources: &Sources, directory: &str) -> Vec<
     files.map(|entry| in_directory(entry.name)).collect()
 }
 
-/// Things in the order in which they are written, and by name.
+/// Items in the order of their declarations, and by name.
 #[derive(Debug)]
 pub(in crate::terraform) struct Named<T> {
     list: Vec<T>,
     by_name: HashMap<Arc<str>, usize>,
-    /// Those whose name was taken, though others take values from them.
+    /// Items whose name was in use, although others may reference them.
     again: HashMap<Arc<str>, Vec<T>>,
 }
 
@@ -152,7 +152,7 @@ impl<T> Named<T> {
         self.list.len()
     }
 
-    /// What is declared again under a name, without the first: Terraform refuses all of them.
+    /// Returns the repeated declarations of a name, without the first. Terraform refuses all of them.
     pub(in crate::terraform) fn declared_again(&self, name: &str) -> &[T] {
         self.again.get(name).map(Vec::as_slice).unwrap_or_default()
     }
@@ -162,7 +162,7 @@ impl<T> Named<T> {
         self.list.get_mut(index)
     }
 
-    /// Adds one; gives it back where the name is taken.
+    /// Adds an item, or returns it if its name is in use.
     fn add(&mut self, name: Arc<str>, item: T) -> Result<(), T> {
         if self.by_name.contains_key(&name) {
             return Err(item);
@@ -177,13 +177,13 @@ pub(in crate::terraform) fn has_configuration(sources: &Sources, directory: &str
     sources.tree().list(directory).iter().any(|entry| !entry.is_directory && is_configuration(&entry.name))
 }
 
-/// Whether Terraform reads a file of this name as configuration.
+/// Returns whether Terraform reads a file with this name as configuration.
 pub(in crate::terraform) fn is_configuration(name: &str) -> bool {
     let hidden = name.starts_with('.') || name.ends_with('~') || (name.starts_with('#') && name.ends_with('#'));
     !hidden && stem(name).is_some()
 }
 
-/// More scripts than these are no help to decide about a directory.
+/// The limit on scripts that are searched for one directory.
 const MOST_SCRIPTS: usize = 50;
 
 fn is_script(name: &str) -> bool {
@@ -191,7 +191,7 @@ fn is_script(name: &str) -> bool {
         || [".sh", ".bash", ".mk", ".ps1", ".py"].iter().any(|ending| name.ends_with(ending))
 }
 
-/// Whether a script names both files, or what they begin with and then a variable: `backend-$1.tf`.
+/// Returns whether a script names both files, or their common prefix followed by a variable: `backend-$1.tf`.
 fn picks_one(text: &str, [first, second]: &[String; 2]) -> bool {
     let same = first.chars().zip(second.chars()).take_while(|(a, b)| a == b).map(|(a, _)| a.len_utf8()).sum::<usize>();
     let begins = first.get(..same).unwrap_or_default();
@@ -203,12 +203,12 @@ fn stem(name: &str) -> Option<&str> {
     [".tf", ".tofu", ".tf.json", ".tofu.json"].iter().find_map(|suffix| name.strip_suffix(suffix))
 }
 
-/// Whether only OpenTofu reads a file.
+/// Returns whether only OpenTofu reads a file.
 fn is_for_opentofu(name: &str) -> bool {
     name.ends_with(".tofu") || name.ends_with(".tofu.json")
 }
 
-/// The file that OpenTofu reads in the place of this one, where it is there (opentofu.org/docs/language/files, 2026-11).
+/// Returns the file that OpenTofu reads instead of this one, if it exists (opentofu.org/docs/language/files, 2026-11).
 fn twin(name: &str) -> Option<String> {
     let plain = name.strip_suffix(".tf").map(|stem| format!("{stem}.tofu"));
     plain.or_else(|| Some(format!("{}.tofu.json", name.strip_suffix(".tf.json")?)))
@@ -218,7 +218,7 @@ fn is_override(name: &str) -> bool {
     stem(name).is_some_and(|stem| stem == "override" || stem.ends_with("_override"))
 }
 
-/// Whether a file of this name is only in directories that are applied.
+/// Returns whether a file with this name exists only in directories that are applied.
 fn is_of_run(name: &str) -> bool {
     let values = name.strip_suffix(".json").unwrap_or(name);
     matches!(name, ".terraform.lock.hcl" | "terragrunt.hcl")
@@ -233,7 +233,8 @@ pub(in crate::terraform) fn has_backend(code: &ModuleCode) -> bool {
     })
 }
 
-/// Old modules hand providers on by blocks that say nothing.
+/// Returns whether the module configures a provider. Old modules pass providers on with empty blocks, which do not
+/// count.
 pub(in crate::terraform) fn sets_up_provider(code: &ModuleCode) -> bool {
     code.providers.iter().any(says_something)
 }
@@ -250,7 +251,7 @@ impl ModuleCode {
         Self::of(sources, directory, &files_of(sources, directory), tool)
     }
 
-    /// Reads these files as those of a directory.
+    /// Reads the given files as the files of a directory.
     pub(in crate::terraform) fn of(sources: &Sources, directory: &str, files: &[ModuleFile], tool: Tool) -> Self {
         let mut code = ModuleCode { directory: directory.to_owned(), ..Self::default() };
         let names: Vec<&str> = files.iter().map(|file| file.name.as_str()).collect();
@@ -277,9 +278,9 @@ impl ModuleCode {
         code
     }
 
-    /// Terraform refuses what is declared twice. Where whole files say the same again, and nothing says that the directory is
-    /// applied, they are alternatives, of which one is applied: no backend, no values beside it, no lock file, and no provider
-    /// that one file sets up for all.
+    /// Terraform refuses repeated declarations. Whole files that repeat each other are alternatives, of which one is
+    /// applied, unless something shows that the directory is applied: a backend, a variable file, a lock file, or a
+    /// provider that one file configures for all.
     fn judge_declared_again(&mut self, sources: &Sources) {
         let again = &self.again;
         let in_others = again.iter().all(|it| it.first.file != it.second.file);
@@ -297,12 +298,13 @@ impl ModuleCode {
         }
     }
 
-    /// Files beside it are only in directories that are applied.
+    /// Returns whether the directory has files that exist only in applied directories.
     fn is_applied(&self, sources: &Sources) -> bool {
         sources.tree().list(&self.directory).iter().any(|it| is_of_run(&it.name))
     }
 
-    /// A script in its folder or above names the files that declare the same: it picks one of them.
+    /// Returns whether a script in its folder or a folder above names the files with the same declarations, to pick one
+    /// of them.
     fn is_picked_by_script(&self, sources: &Sources) -> bool {
         if self.again.is_empty() {
             return false;
@@ -321,8 +323,8 @@ impl ModuleCode {
         })
     }
 
-    /// Other directories link to all of its files, and it is no root itself: no single directory takes all of them, or they
-    /// are no whole configuration.
+    /// Returns whether other directories link to all of its files and it is not a root itself. Either no single
+    /// directory links to all of them, or they are not a complete configuration.
     pub(in crate::terraform) fn is_library(
         &self,
         sources: &Sources,
@@ -336,7 +338,7 @@ impl ModuleCode {
             && !self.is_applied(sources)
     }
 
-    /// Something refers to a variable or a local that is not declared here.
+    /// Returns whether a reference needs a variable or a local that is not declared here.
     fn lacks_declarations(&self) -> bool {
         let mut lacks = false;
         let mut look = |name: &str, steps: &[TraversalStep], _: Span| {
@@ -353,7 +355,7 @@ impl ModuleCode {
         lacks
     }
 
-    /// Of a directory of alternatives the file of the alternative to which an address belongs.
+    /// Returns the file that contains an address, in a directory of alternatives.
     pub(in crate::terraform) fn alternative_of(&self, address: &str) -> Option<FileId> {
         let parts = address::parts(address);
         let name = address::without_key(parts.get(1)?);
@@ -365,12 +367,12 @@ impl ModuleCode {
         self.again.iter().any(|it| it.first.file == file || it.second.file == file).then_some(file)
     }
 
-    /// An error at each place of what is declared twice.
+    /// Returns an error for each place of a repeated declaration.
     pub(in crate::terraform) fn errors_of_repeats(&self) -> Vec<Diagnostic> {
         self.again.iter().flat_map(DeclaredAgain::errors).take(MOST_DIAGNOSTICS + 1).collect()
     }
 
-    /// A file of another program that has locals as Terraform has them.
+    /// Reads a file of another program that has locals like Terraform.
     pub(in crate::terraform) fn of_locals(directory: &str, body: &Body, anywhere: Span) -> Self {
         let mut code = ModuleCode { directory: directory.to_owned(), ..Self::default() };
         code.anywhere = Some(anywhere);
@@ -379,12 +381,12 @@ impl ModuleCode {
         code
     }
 
-    /// More than the first few nobody reads.
+    /// Limits the number of diagnostics.
     fn shorten_diagnostics(&mut self) {
         let left_out = self.diagnostics.len().saturating_sub(MOST_DIAGNOSTICS);
         if let (Some(anywhere), true) = (self.anywhere, left_out > 0) {
             self.diagnostics.truncate(MOST_DIAGNOSTICS);
-            let message = format!("{left_out} more messages about the files of this directory are left out");
+            let message = format!("{left_out} more messages about the files of this directory are not shown");
             self.diagnostics.push(Diagnostic::note(message, anywhere));
         }
     }
@@ -423,7 +425,7 @@ impl ModuleCode {
             }
             self.diagnostics.push(diagnostic);
         } else if let Some(attribute) = body.attributes.first() {
-            let message = format!("the argument `{}` stands outside of a block", attribute.name.text);
+            let message = format!("the argument `{}` is outside a block", attribute.name.text);
             self.diagnostics.push(Diagnostic::unreadable(message, attribute.name.span));
         }
         self.diagnostics.extend(notes.into_iter().map(|note| Diagnostic::note(note.message, note.span)));
@@ -448,7 +450,7 @@ impl ModuleCode {
         let first = named.get(&key).map(|first| first.header);
         let result = named.add(key.clone(), block);
         if labels != wanted {
-            let message = format!("a block `{keyword}` has {wanted} labels, this one has {labels}");
+            let message = format!("a `{keyword}` block needs {wanted} labels, this one has {labels}");
             self.diagnostics.push(Diagnostic::unreadable(message, header));
         }
         self.declared += 1;
@@ -461,8 +463,8 @@ impl ModuleCode {
         }
     }
 
-    /// Keeps what rents something under a name of its own, which no reference leads to: what it costs must not be hidden. What
-    /// others take values from is kept under its name.
+    /// Stores a repeated resource under a name of its own, so that its cost stays visible and no reference leads to it.
+    /// Other repeated declarations stay under their name, because others may take values from them.
     fn keep_declaration(&mut self, key: &Arc<str>, mut block: BlockNode) {
         let named = match &*block.keyword.text {
             "resource" | "data" => &mut self.resources,
@@ -491,7 +493,7 @@ impl ModuleCode {
         }
     }
 
-    /// Merges a block of an override file into the one that it overrides.
+    /// Merges a block of an override file into the block that it overrides.
     fn override_with(&mut self, block: BlockNode) {
         let name = block.label(0).to_owned();
         let target = match &*block.keyword.text {
@@ -519,7 +521,7 @@ impl ModuleCode {
     }
 }
 
-/// Arguments replace those of the same name, nested blocks all those of the same keyword.
+/// Arguments replace arguments of the same name. Nested blocks replace all blocks of the same keyword.
 fn merge(base: &mut Body, by: Body) {
     let names: HashSet<&str> = by.attributes.iter().map(|attribute| &*attribute.name.text).collect();
     base.attributes.retain(|attribute| !names.contains(&*attribute.name.text));
@@ -529,7 +531,7 @@ fn merge(base: &mut Body, by: Body) {
     base.blocks.extend(by.blocks);
 }
 
-/// What a nested block describes: `dynamic "x"` makes blocks `x`.
+/// Returns the keyword of the blocks that a nested block creates: `x` for `dynamic "x"`.
 fn described(block: &BlockNode) -> &str {
     if &*block.keyword.text == "dynamic" { block.label(0) } else { &block.keyword.text }
 }

@@ -1,4 +1,4 @@
-//! Where the code of a module call lies.
+//! Finds the directory with the code of a module call.
 
 use std::collections::HashMap;
 
@@ -11,13 +11,13 @@ use super::module::has_configuration;
 /// The modules that `terraform init` downloaded for one root.
 #[derive(Debug, Default)]
 pub(in crate::terraform) struct Modules {
-    /// By the names of the calls that lead there: `eks.node_groups`.
+    /// By the names of the calls that lead to the module: `eks.node_groups`.
     downloaded: HashMap<String, Downloaded>,
     /// The directory of `--modules-dir`.
     beside: Option<String>,
 }
 
-/// A module as `terraform init` brought it.
+/// A module that `terraform init` downloaded.
 #[derive(Debug, Clone, Default)]
 struct Downloaded {
     directory: String,
@@ -26,7 +26,7 @@ struct Downloaded {
 }
 
 impl Downloaded {
-    /// What was asked for when it was brought, where the call asks for something else now.
+    /// Returns what was downloaded, if the call now requests something else.
     fn other_than(&self, source: &str, version: Option<&str>) -> Option<String> {
         let revision = |source: &str| source.split_once('?').map(|(_, query)| query.to_owned()).unwrap_or_default();
         if self.source.is_empty() || is_local(&self.source) {
@@ -40,7 +40,8 @@ impl Downloaded {
     }
 }
 
-/// Whether a constraint allows a version: `~> 5.1, != 5.3.0`. Nobody knows where one of them is written otherwise.
+/// Returns whether a constraint such as `~> 5.1, != 5.3.0` allows a version; `None` if one of the two has an unknown
+/// form.
 fn allows(constraints: &str, version: &str) -> Option<bool> {
     let numbers = |text: &str| text.trim().split('.').map(|part| part.parse().ok()).collect::<Option<Vec<u64>>>();
     let full = |mut of: Vec<u64>| {
@@ -61,7 +62,7 @@ fn allows(constraints: &str, version: &str) -> Option<bool> {
             ">=" => there >= wanted,
             "<" => there < wanted,
             "<=" => there <= wanted,
-            // The last number that is written may grow.
+            // The last number in the constraint may increase.
             "~>" => {
                 let kept = written.len().saturating_sub(1);
                 there >= wanted && there.iter().zip(&written).take(kept).all(|(there, wanted)| there == wanted)
@@ -72,15 +73,15 @@ fn allows(constraints: &str, version: &str) -> Option<bool> {
     Some(all)
 }
 
-/// Where `terraform init` puts what it downloads.
+/// The directory in which `terraform init` stores downloads.
 const DOWNLOADED: &str = ".terraform/modules";
 
-/// A source that is a path: `./modules/gpu`.
+/// Returns whether a source is a path: `./modules/gpu`.
 pub(in crate::terraform) fn is_local(source: &str) -> bool {
     ["./", "../"].iter().any(|prefix| source.starts_with(prefix)) || matches!(source, "." | "..")
 }
 
-/// The name in the public registry: `terraform-aws-modules/eks/aws//modules/x`, also of its git repository.
+/// Returns the name in the public registry: `terraform-aws-modules/eks/aws//modules/x`, also for its git repository.
 pub(in crate::terraform) fn registry_name(source: &str) -> String {
     let source = source.split('?').next().unwrap_or(source);
     let source = source.strip_prefix("git::").unwrap_or(source);
@@ -94,7 +95,7 @@ pub(in crate::terraform) fn registry_name(source: &str) -> String {
     if parts.first().is_some_and(|host| host.contains('.')) {
         parts.remove(0);
     }
-    // A repository `terraform-PROVIDER-NAME` is the module NAME/PROVIDER.
+    // The repository `terraform-PROVIDER-NAME` contains the module NAME/PROVIDER.
     let name = match parts.as_slice() {
         [owner, repository] => match repository.strip_prefix("terraform-").and_then(|it| it.split_once('-')) {
             Some((provider, name)) => format!("{owner}/{name}/{provider}"),
@@ -108,7 +109,7 @@ pub(in crate::terraform) fn registry_name(source: &str) -> String {
     }
 }
 
-/// The provider whose resources a module of the registry makes, by its own name: `aws` of `terraform-aws-modules/eks/aws`.
+/// Returns the provider of a registry module by its own name: `aws` for `terraform-aws-modules/eks/aws`.
 pub(in crate::terraform) fn provider_of_source(source: &str) -> Option<String> {
     if is_local(source) {
         return None;
@@ -126,15 +127,15 @@ pub(in crate::terraform) fn provider_of_source(source: &str) -> Option<String> {
 const WITHOUT_CLOUD: [&str; 9] =
     ["archive", "cloudinit", "external", "local", "null", "random", "template", "time", "tls"];
 
-/// Whether no resource of a type costs anything, whatever its arguments repeat of machines.
+/// Returns whether no resource of a type costs anything, even if its arguments repeat machine types.
 pub(in crate::terraform) fn rents_nothing(kind: &str) -> bool {
     kind == "terraform_data" || WITHOUT_CLOUD.contains(&kind.split('_').next().unwrap_or_default())
 }
 
-/// Who publishes the modules below.
+/// The publishers of the modules below.
 const PUBLISHERS: [&str; 5] = ["terraform-aws-modules", "cloudposse", "terraform-google-modules", "Azure", "aws-ia"];
 
-/// Their modules that make networks, permissions, names and storage, and never a machine with accelerators.
+/// Their modules that create networks, permissions, names and storage, and never a machine with accelerators.
 const WITHOUT_MACHINES: [&str; 44] = [
     "acm",
     "alb",
@@ -182,7 +183,7 @@ const WITHOUT_MACHINES: [&str; 44] = [
     "vpc",
 ];
 
-/// Whether a source is a module of the public registry that makes no machine with accelerators.
+/// Returns whether a source is a module of the public registry that creates no machine with accelerators.
 pub(crate) fn rents_no_machines(source: &str) -> bool {
     if is_local(source) {
         return false;
@@ -205,8 +206,8 @@ impl Modules {
         modules
     }
 
-    /// What the `modules.json` of a directory says. It names paths that are relative to the root; those of downloaded
-    /// modules lie in the directory itself, wherever that was moved.
+    /// Reads the `modules.json` of a directory. Its paths are relative to the root. Downloaded modules are in the
+    /// directory itself, even if the directory was moved.
     fn add_list(&mut self, sources: &Sources, root: &str, directory: &str) {
         let Ok(file) = sources.open(&format!("{directory}/modules.json")) else { return };
         let Ok(json) = parse_json(file, &sources.text(file)) else { return };
@@ -226,7 +227,7 @@ impl Modules {
         }
     }
 
-    /// What was brought for a call, where the call asks for something else now.
+    /// Returns what was downloaded for a call, if the call now requests something else.
     pub(in crate::terraform) fn other(&self, path: &str, source: &str, version: Option<&str>) -> Option<String> {
         if is_local(source) {
             return None;
@@ -234,7 +235,7 @@ impl Modules {
         self.downloaded.get(path)?.other_than(source, version)
     }
 
-    /// The directory of a call; `path` are the names of the calls that lead there.
+    /// Returns the directory of a call. `path` has the names of the calls that lead to it.
     pub(in crate::terraform) fn directory(
         &self,
         sources: &Sources,
@@ -252,7 +253,7 @@ impl Modules {
     }
 }
 
-/// The directory inside of what a source names: `modules/x` of `acme/eks/aws//modules/x?ref=1`.
+/// Returns the subdirectory in a source: `modules/x` for `acme/eks/aws//modules/x?ref=1`.
 fn below_source(source: &str) -> &str {
     let source = source.split('?').next().unwrap_or(source);
     let source = source.split_once("://").map_or(source, |(_, rest)| rest);

@@ -1,8 +1,8 @@
-//! Texts of which not everything is known: what manifests in them say all the same.
+//! Outlines strings that are only partly known, so that manifests in them can be read.
 //!
-//! A manifest in Terraform names clusters, roles and accounts that only `terraform apply` knows. Its other lines are known,
-//! so that a text keeps them, with a placeholder as `envsubst` has them where a value is missing. A text that is read so is
-//! never a known value: only who looks for manifests may ask for it.
+//! A manifest in Terraform contains clusters, roles and accounts that are known only after `terraform apply`. Its other
+//! lines are known. An outline has these lines, and a placeholder in the form of `envsubst` for each unknown value. An
+//! outline is never a known value: only the search for manifests uses it.
 
 use std::sync::Arc;
 
@@ -10,18 +10,19 @@ use crate::source::{Sources, Span};
 
 use crate::languages::hcl::value::{Cause, Data, Entries, Value};
 
-/// Larger values are not written a second time.
+/// Larger values get no outline.
 const HEAVIEST: u32 = 10_000;
-/// A placeholder shows so much of the expression that it stands for.
+/// The maximum length of the expression in a placeholder.
 const LONGEST: usize = 60;
 
-/// What stands for an expression: its own text in `${…}`, in letters that every YAML scalar may hold.
+/// Returns the placeholder for an expression: its source in `${…}`, limited to characters that are valid in every YAML
+/// scalar.
 pub(in crate::terraform) fn placeholder(sources: &Sources, span: Span) -> String {
     let text: String = sources.snippet(span).chars().filter(|c| !"${}\"\\\n".contains(*c)).take(LONGEST).collect();
     format!("${{{}}}", text.trim())
 }
 
-/// The value with a placeholder for everything in it that is not known, or secret. Nothing where that would be all of it.
+/// Returns the value with a placeholder for each unknown or secret part, or `None` if nothing else is left.
 pub(in crate::terraform) fn filled(sources: &Sources, value: &Value) -> Option<Value> {
     let whole = matches!(value.data, Data::Unknown(_)) || value.sensitive;
     (!whole && value.weight() <= HEAVIEST).then(|| fill(sources, value))
@@ -44,7 +45,7 @@ fn fill(sources: &Sources, value: &Value) -> Value {
     Value::new(data, value.span)
 }
 
-/// The same cause, with what is known of the text.
+/// Returns the same cause with the outline of the string.
 pub(in crate::terraform) fn outlined(cause: &Arc<Cause>, text: String) -> Arc<Cause> {
     Arc::new(Cause { outline: Some(text.into()), ..Cause::clone(cause) })
 }

@@ -1,5 +1,5 @@
-//! The modules of one of two states of a tree, for the other: where what is asked of the tree for one is the same in both, so is
-//! what comes of it.
+//! Shares modules between two states of a tree. If all queries to the tree have the same answers in both states, the
+//! module is the same.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,25 +10,25 @@ use crate::source::{AskedOfTree, Differing, noting};
 
 type Modules = Mutex<HashMap<String, (Arc<ModuleCode>, Arc<AskedOfTree>)>>;
 
-/// Nothing is shared by default.
+/// By default, nothing is shared.
 #[derive(Debug, Clone, Default)]
 pub(in crate::terraform) struct SharedModules {
     made: Option<Arc<Modules>>,
-    /// The second state has the texts of the first at the same places.
+    /// The second state has the texts of the first one at the same positions.
     is_ready: Arc<AtomicBool>,
-    /// What differs in the second state; nothing for the first.
+    /// The differences of the second state; `None` for the first state.
     differing: Option<Arc<Differing>>,
-    /// There are many second states, one after the other.
+    /// Several second states are compared with the first, one after the other.
     is_lasting: bool,
 }
 
 impl SharedModules {
-    /// Of the first state.
+    /// Creates the cache of a first state.
     pub(in crate::terraform) fn kept() -> Self {
         SharedModules { made: Some(Arc::default()), ..Self::default() }
     }
 
-    /// Of a first state with which many others are compared, one after the other.
+    /// Creates the cache of a first state with which several others are compared, one after the other.
     pub(in crate::terraform) fn lasting() -> Self {
         SharedModules { is_lasting: true, ..Self::kept() }
     }
@@ -45,17 +45,17 @@ impl SharedModules {
         self.is_ready.store(true, Ordering::Relaxed);
     }
 
-    /// What is made is kept for another state.
+    /// Returns whether results are recorded for another state.
     pub(in crate::terraform) fn is_first(&self) -> bool {
         self.made.is_some() && self.differing.is_none()
     }
 
-    /// What differs from the first state, where what that made can be taken.
+    /// Returns the differences from the first state, if its results can be reused.
     pub(in crate::terraform) fn differing(&self) -> Option<&Differing> {
         self.differing.as_deref().filter(|_| self.made.is_some() && self.is_ready.load(Ordering::Relaxed))
     }
 
-    /// Works something out; what it asks for is noted where somebody wants to know.
+    /// Computes a value, and records its queries to the tree if another state needs them.
     pub(super) fn noting<T>(&self, work: impl FnOnce() -> T) -> (Arc<T>, Arc<AskedOfTree>) {
         if self.made.is_none() {
             return (Arc::new(work()), Arc::default());
@@ -71,7 +71,7 @@ impl SharedModules {
         }
     }
 
-    /// The code of a directory of which nothing differs.
+    /// Returns the code of a directory in which nothing differs.
     pub(super) fn module(&self, directory: &str) -> Option<(Arc<ModuleCode>, Arc<AskedOfTree>)> {
         let (made, differing) = (self.made.as_ref()?, self.differing()?);
         let known = made.lock().unwrap_or_else(PoisonError::into_inner).get(directory).cloned();

@@ -1,4 +1,4 @@
-//! A file of variables: what it assigns, and what is wrong with it. Many runs may take the same one.
+//! Reads a variable file: its assignments and its errors. Several deployments may use the same file.
 
 use std::sync::Arc;
 
@@ -33,7 +33,7 @@ impl VariableFile {
         let wrong = error.map(|error| match error.is_of_template(&text) {
             true => super::refused(&error, &text),
             false => {
-                let message = format!("not all variables of this file can be read: {}", error.message);
+                let message = format!("some variables of this file cannot be read: {}", error.message);
                 Diagnostic::unreadable(message, error.span)
             }
         });
@@ -65,8 +65,9 @@ fn of_hcl(file: FileId, text: &str, nesting: u32) -> (Vec<Attribute>, Option<Syn
     }
 }
 
-/// What a `.tfvars` file that does not parse is instead, where that can be told: none of it is used.
+/// Returns the actual language of a `.tfvars` file that cannot be parsed, if it is recognized. None of the file is
+/// used.
 fn other_language(file: FileId, text: &str) -> Option<&'static str> {
     let json = text.trim_start().starts_with('{') && parse_json(file, text).is_ok();
-    json.then_some("it is JSON, which Terraform reads from files that end in `.tfvars.json` only")
+    json.then_some("it is JSON, which Terraform reads only from files that end in `.tfvars.json`")
 }

@@ -1,4 +1,4 @@
-//! Blocks of the Kubernetes provider → manifests.
+//! Converts blocks of the Kubernetes provider to manifests.
 
 use crate::languages::hcl::value::Data;
 use crate::source::{Sources, Span};
@@ -7,13 +7,13 @@ use super::super::block::Block;
 use super::Table;
 use super::yaml::{ManifestTree, tree_of};
 
-/// Arguments of Terraform itself, and of the provider, which no manifest has.
+/// Arguments of Terraform and of the provider that are not part of a manifest.
 const NOT_OF_THE_MANIFEST: &[&str] = &["lifecycle", "timeouts", "provisioner", "connection"];
 
-/// Blocks deeper than this are cut.
+/// The maximum depth of blocks. Deeper blocks are cut.
 const DEEPEST: usize = 40;
 
-/// The manifest of a typed resource; nothing for a type that the table does not know.
+/// Returns the manifest of a typed resource; `None` for a type that is not in the table.
 pub(super) fn manifest(sources: &Sources, block: &Block, table: &Table) -> Option<ManifestTree> {
     let kind = block.labels.first()?;
     let (version, name) = table.kinds.get(unversioned(kind))?.split_once(' ')?;
@@ -31,7 +31,7 @@ pub(super) fn is_object(kind: &str, table: &Table) -> bool {
     table.kinds.contains_key(unversioned(kind))
 }
 
-/// `kubernetes_deployment` of `kubernetes_deployment_v1`.
+/// Returns `kubernetes_deployment` for `kubernetes_deployment_v1`.
 fn unversioned(kind: &str) -> &str {
     match kind.rsplit_once("_v") {
         Some((name, version)) if version.starts_with(|c: char| c.is_ascii_digit()) => name,
@@ -56,7 +56,8 @@ fn body(sources: &Sources, block: &Block, table: &Table, depth: usize) -> Manife
     ManifestTree::Map(entries)
 }
 
-/// A block is an element of a list where the table says so or where there are several; otherwise it is an object.
+/// Adds a block as a list element if the table requires a list or if there are several. Otherwise, adds it as an
+/// object.
 fn add(entries: &mut Vec<(String, Span, ManifestTree)>, block: &Block, tree: ManifestTree, table: &Table) {
     let list = table.lists.get(&block.keyword);
     let name = list.cloned().unwrap_or_else(|| spelt(&block.keyword, table));
@@ -71,7 +72,7 @@ fn add(entries: &mut Vec<(String, Span, ManifestTree)>, block: &Block, tree: Man
     }
 }
 
-/// `active_deadline_seconds` as `activeDeadlineSeconds`.
+/// Returns `activeDeadlineSeconds` for `active_deadline_seconds`.
 fn spelt(name: &str, table: &Table) -> String {
     if let Some(other) = table.names.get(name) {
         return other.clone();

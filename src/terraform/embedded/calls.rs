@@ -1,4 +1,4 @@
-//! Calls of modules whose code is not at hand: charts that they install take their values through the arguments.
+//! Reads calls of modules that are not downloaded. Their arguments may contain the values of charts that they install.
 
 use std::collections::HashSet;
 
@@ -8,17 +8,17 @@ use super::super::block::Block;
 use super::super::rows::module_of;
 use super::texts_of;
 
-/// Under this key stands a text, or a list of them, as `helm_release` takes it.
+/// The key of a string, or a list of strings, in the form of `helm_release`.
 const VALUES: &str = "values";
-/// Arguments are searched this deep.
+/// The maximum depth of the search in arguments.
 const DEEPEST: usize = 6;
 
-/// The calls among the blocks whose code is on disk: it carries the values itself.
+/// Returns the calls whose code was read. Their own blocks contain the values.
 pub(super) fn expanded(blocks: &[Block]) -> HashSet<&str> {
     blocks.iter().filter_map(|block| module_of(block).strip_suffix('.')).collect()
 }
 
-/// The texts of values in the arguments of a call, without those of what an argument beside them switches off.
+/// Returns the values strings in the arguments of a call, except those that another argument disables.
 pub(super) fn values(call: &Block) -> Vec<Value> {
     let mut found = Vec::new();
     for (name, attribute) in &call.attributes {

@@ -1,14 +1,15 @@
-//! Text that stands in Terraform, line by line back to where it stands.
+//! Maps the lines of a string in Terraform back to their places in the file.
 
 use crate::source::{Segment, Sources, lines_with_offsets};
 
 use crate::languages::hcl::value::{Data, Value};
 
-/// So many lines are skipped in search of one: directives of a template leave none behind.
+/// The maximum number of lines that are skipped to find a line, because template directives leave no line in the
+/// result.
 const FURTHEST: usize = 200;
 
-/// The text of a value, and for each line where it stands. A line that was computed leads to the line of the template that
-/// it must have come from. Of a text that is known in part, that part; nothing where nothing of it is known.
+/// Returns the text of a value with the place of each line. A computed line has the place of the template line that it
+/// probably came from. For a partly known string, returns the known part, or `None` if nothing is known.
 pub(super) fn align(sources: &Sources, value: &Value) -> Option<(String, Vec<Segment>)> {
     let text = match &value.data {
         Data::Text(text) if !value.sensitive => text,
@@ -22,7 +23,8 @@ pub(super) fn align(sources: &Sources, value: &Value) -> Option<(String, Vec<Seg
     let written = written.get(value.span.range()).unwrap_or_default();
     let base = value.span.start as usize;
     let lines: Vec<(usize, &str)> = lines_with_offsets(written).collect();
-    // Only what is written as text has a line for each of its own, as files have; the lines of an expression are not its.
+    // Only files and literal strings have a separate place for each line. The lines of an expression are not lines of
+    // its result.
     let is_file = value.span.start == 0;
     let is_text = is_file || written.trim_start().starts_with(['<', '"']);
     let mut next = 0;
@@ -44,7 +46,7 @@ pub(super) fn align(sources: &Sources, value: &Value) -> Option<(String, Vec<Seg
             (span(base + from, written.trim_end().len()), false)
         } else {
             match lines.get(next) {
-                // A heredoc begins below its marker.
+                // The text of a heredoc starts below its marker.
                 Some((from, written)) if is_text && lines.len() > 1 => {
                     let (from, written) = match lines.get(next + 1) {
                         Some(line) if next == 0 && written.trim_start().starts_with("<<") => *line,
@@ -61,7 +63,7 @@ pub(super) fn align(sources: &Sources, value: &Value) -> Option<(String, Vec<Seg
     Some((text.to_string(), segments))
 }
 
-/// Whether a line of a template may have become this one: they begin alike, up to what is filled in.
+/// Returns whether a template line may have become this line: both start alike, up to the first placeholder.
 fn fills(written: &str, line: &str) -> bool {
     let Some((before, _)) = written.split_once("${") else { return false };
     let before = before.trim_start();

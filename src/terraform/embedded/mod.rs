@@ -1,8 +1,8 @@
-//! Kubernetes inside Terraform → text for the Kubernetes front end.
+//! Extracts Kubernetes manifests from Terraform for the Kubernetes front end.
 //!
-//! Manifests stand in Terraform as text, as objects, or as blocks in a spelling of their own. Each becomes a derived file
-//! whose spans lead back to where an author can change it. This reader knows the shapes that `kubernetes.toml` names, and
-//! nothing of what a manifest means.
+//! Terraform contains manifests as strings, as objects, or as blocks with provider-specific names. Each manifest
+//! becomes a derived file whose positions lead back to the code that a user can edit. This reader knows only the forms
+//! in `kubernetes.toml`, not the meaning of a manifest.
 
 mod blocks;
 mod calls;
@@ -43,17 +43,16 @@ struct Chart {
     set: String,
 }
 
-/// The embedded table, read once. A unit test holds that it can be read.
+/// Returns the embedded table, parsed once. A unit test checks that it can be parsed.
 fn table() -> &'static Table {
     static TABLE: OnceLock<Table> = OnceLock::new();
     TABLE.get_or_init(|| {
         serde_json::from_str(include_str!(concat!(env!("OUT_DIR"), "/embedded.json")))
-            .unwrap_or_else(|why| unreachable!("the embedded table of Kubernetes types: {why}"))
+            .unwrap_or_else(|why| unreachable!("the embedded Kubernetes resource types: {why}"))
     })
 }
 
-/// The manifests that blocks carry, in the order of the blocks; last those of workloads of which there is none, because
-/// their `count` is 0.
+/// Returns the manifests in blocks, in the order of the blocks. Workloads with a `count` of 0 come last.
 pub(super) fn manifests(
     sources: &Sources,
     blocks: &[Block],
@@ -69,7 +68,7 @@ pub(super) fn manifests(
         let Some(kind) = kind else { continue };
         let none = block.is_none().then(|| block.instances.span()).flatten();
         for (text, segments) in carried(sources, block, kind, root) {
-            // What is switched off decides about nothing else, such as the number of others.
+            // An object that is switched off does not control others, for example their number.
             if none.is_some() && !is_workload(&text) {
                 continue;
             }
@@ -82,7 +81,7 @@ pub(super) fn manifests(
     found
 }
 
-/// Whether resources of the type are Kubernetes objects, or carry some.
+/// Returns whether resources of the type are Kubernetes objects or contain some.
 pub(super) fn carries_manifests(kind: &str) -> bool {
     let table = table();
     table.texts.contains_key(kind)
@@ -91,7 +90,7 @@ pub(super) fn carries_manifests(kind: &str) -> bool {
         || blocks::is_object(kind, table)
 }
 
-/// The texts that a block carries, each with the places that it came from.
+/// Returns the manifests in a block, each with its origin.
 fn carried(sources: &Sources, block: &Block, kind: &str, root: Option<&str>) -> Vec<(String, Vec<Segment>)> {
     let aligned = |values: &[Value]| values.iter().filter_map(|value| lines::align(sources, value)).collect();
     let texts_at = |name: &str| block.attributes.get(name).into_iter().flat_map(texts).collect::<Vec<_>>();
@@ -107,7 +106,7 @@ fn carried(sources: &Sources, block: &Block, kind: &str, root: Option<&str>) -> 
             let tree = yaml::tree_of(sources, &attribute.value, 0);
             return vec![YamlWriter::document(block.span, &tree)];
         }
-        // `yamldecode` of a text that is known in part.
+        // `yamldecode` of a partly known string.
         return lines::align(sources, &attribute.value).into_iter().collect();
     }
     if let Some(chart) = table().charts.get(kind) {
@@ -125,7 +124,8 @@ fn carried(sources: &Sources, block: &Block, kind: &str, root: Option<&str>) -> 
     manifest.map(|tree| YamlWriter::document(block.span, &tree)).into_iter().collect()
 }
 
-/// What a block calls the chart that it installs with values of its own, where it cannot be read with these.
+/// Returns the block's name for the chart that it installs with its own values, if the chart cannot be read with these
+/// values.
 pub(crate) fn installed<'b>(sources: &Sources, block: &'b Block, root: &str) -> Option<&'b str> {
     let kind = block.labels.first().filter(|_| block.keyword == "resource" && !block.is_none())?;
     let names = table().charts.get(kind)?;
@@ -142,7 +142,7 @@ pub(crate) fn installed<'b>(sources: &Sources, block: &'b Block, root: &str) -> 
     }
 }
 
-/// All documents of a text are of kinds that only run something.
+/// Returns whether all documents of a string are workloads.
 fn is_workload(text: &str) -> bool {
     let kind = |line: &str| {
         let value = line.strip_prefix("kind:").or_else(|| line.strip_prefix("\"kind\":"))?;
@@ -156,7 +156,7 @@ fn is_object(value: &Value) -> bool {
     matches!(value.data, Data::Map(_) | Data::Object(_))
 }
 
-/// A text, or each text of a list.
+/// Returns a string, or each string of a list.
 fn texts(attribute: &Attribute) -> Vec<Value> {
     texts_of(&attribute.value)
 }
@@ -168,7 +168,7 @@ fn texts_of(value: &Value) -> Vec<Value> {
     }
 }
 
-/// `set { name = "a.b" value = … }`, also as a list of objects.
+/// Reads `set { name = "a.b" value = … }`, also as a list of objects.
 fn settings(sources: &Sources, block: &Block, name: &str) -> Vec<(String, Span, ManifestTree)> {
     let mut settings = Vec::new();
     for set in block.blocks.iter().filter(|it| it.keyword == name) {

@@ -1,4 +1,4 @@
-//! A chart of the tree that Terraform installs → an object that says so, with its layers of values in their order.
+//! Converts a chart installation in Terraform to an object with its layers of values in order.
 
 use crate::languages::hcl::value::Data;
 use crate::source::{Segment, Sources, join};
@@ -7,13 +7,13 @@ use super::super::block::Block;
 use super::yaml::{ManifestTree, YamlWriter, tree_of};
 use super::{Chart, lines, settings, texts};
 
-/// How the Kubernetes front end knows the object; no cluster does.
+/// An API version for the Kubernetes front end only. No cluster uses it.
 const VERSION: &str = "terraform/v1";
 const KIND: &str = "HelmRelease";
-/// What stands before each line of a layer.
+/// The indentation of each line of a layer.
 const INDENT: &str = "    ";
 
-/// The object; nothing where the chart is not in the tree, or where a layer cannot stand in an object.
+/// Returns the object; `None` if the chart is not in the tree, or if a layer cannot be part of an object.
 pub(super) fn object(
     sources: &Sources,
     block: &Block,
@@ -54,7 +54,7 @@ pub(super) fn object(
     Some((text, segments))
 }
 
-/// The directory of the chart, as the provider looks for it: from where Terraform runs.
+/// Returns the directory of the chart, relative to the directory in which Terraform runs, as in the provider.
 fn directory(sources: &Sources, block: &Block, names: &Chart, root: &str) -> Option<String> {
     let is_elsewhere = block.attributes.get("repository").is_some_and(|it| !it.value.is_null());
     let Data::Text(chart) = &block.attributes.get(&names.chart).filter(|_| !is_elsewhere)?.value.data else {
@@ -64,7 +64,7 @@ fn directory(sources: &Sources, block: &Block, names: &Chart, root: &str) -> Opt
     sources.tree().read(&join(&directory, "Chart.yaml")?).is_ok().then_some(directory)
 }
 
-/// The texts of values with where their lines stand; nothing where one is not known or is more than one document.
+/// Returns the values strings with the places of their lines; `None` if one is unknown or has more than one document.
 fn layers(sources: &Sources, block: &Block, names: &Chart) -> Option<Vec<(String, Vec<Segment>)>> {
     let mut layers = Vec::new();
     for value in block.attributes.get(&names.values).into_iter().flat_map(texts) {
@@ -80,7 +80,7 @@ fn layers(sources: &Sources, block: &Block, names: &Chart) -> Option<Vec<(String
     Some(layers)
 }
 
-/// Nothing in it has to stand at the beginning of a line.
+/// Returns whether no part of the text must be at the start of a line.
 fn is_one_document(text: &str) -> bool {
     !text.lines().any(|line| ["---", "...", "%", "\t"].iter().any(|sign| line.starts_with(sign)))
 }

@@ -1,4 +1,4 @@
-//! Values → YAML that remembers where each of them stands.
+//! Writes values as YAML, and records the place of each value.
 
 use crate::languages::hcl::value::{Data, Value};
 use crate::languages::yaml;
@@ -8,13 +8,13 @@ use crate::terraform::code::outline;
 /// A manifest between Terraform and YAML.
 #[derive(Debug, Clone)]
 pub(super) enum ManifestTree {
-    /// A scalar in the spelling of YAML.
+    /// A scalar in YAML syntax.
     Scalar(String, Span),
     Map(Vec<(String, Span, ManifestTree)>),
     List(Vec<ManifestTree>),
 }
 
-/// Deeper values are cut: no manifest is so deep.
+/// The maximum depth of values. Manifests are less deep, so deeper values are cut.
 const DEEPEST: usize = 64;
 
 impl ManifestTree {
@@ -22,7 +22,7 @@ impl ManifestTree {
         ManifestTree::Scalar(yaml::quoted(text), span)
     }
 
-    /// Dotted names as nested maps: `a.b` is b in a.
+    /// Converts dotted names to nested maps: `a.b` is b in a.
     pub(super) fn nested(settings: Vec<(String, Span, ManifestTree)>) -> ManifestTree {
         let mut root = Vec::new();
         for (path, span, tree) in settings {
@@ -48,7 +48,7 @@ impl ManifestTree {
     }
 }
 
-/// The names between dots; a dot behind a backslash is a part of its name: `limits.nvidia\.com/gpu`.
+/// Splits a name at its dots. A dot after a backslash is part of a name: `limits.nvidia\.com/gpu`.
 fn parts(path: &str) -> Vec<String> {
     let (mut parts, mut part) = (Vec::new(), String::new());
     let mut letters = path.chars();
@@ -86,7 +86,7 @@ fn insert(entries: &mut Vec<(String, Span, ManifestTree)>, path: &[String], span
     }
 }
 
-/// A value as a tree. What is not known stands there as a placeholder, which Kubernetes' front end leaves unknown.
+/// Converts a value to a tree. An unknown value becomes a placeholder, which the Kubernetes front end keeps unknown.
 pub(super) fn tree_of(sources: &Sources, value: &Value, depth: usize) -> ManifestTree {
     let placeholder = |span: Span| ManifestTree::text(&outline::placeholder(sources, span), value.span);
     match &value.data {
@@ -109,14 +109,14 @@ pub(super) fn tree_of(sources: &Sources, value: &Value, depth: usize) -> Manifes
     }
 }
 
-/// Writes YAML and notes where each part of it came from.
+/// Writes YAML, and records the origin of each part.
 pub(super) struct YamlWriter {
     text: String,
     segments: Vec<Segment>,
 }
 
 impl YamlWriter {
-    /// One document; its beginning stands for `head`.
+    /// Returns one document. Its start has the place `head`.
     pub(super) fn document(head: Span, tree: &ManifestTree) -> (String, Vec<Segment>) {
         let mut writer = YamlWriter { text: String::new(), segments: Vec::new() };
         match tree {
@@ -143,7 +143,7 @@ impl YamlWriter {
         self.value(below, indent);
     }
 
-    /// What stands after a key or a dash.
+    /// Writes the value after a key or a dash.
     fn value(&mut self, tree: &ManifestTree, indent: usize) {
         match tree {
             ManifestTree::Scalar(text, span) => {

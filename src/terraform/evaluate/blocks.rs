@@ -16,10 +16,10 @@ use super::expand::{Expansion, ExpansionKind, Repeated};
 use super::operators::one_of;
 use super::{Evaluator, Instance, Repetition, Scope, Variable};
 
-/// What it costs to make one instance of a block, and a block in it, beside their expressions.
+/// The cost of one instance of a block, or of a nested block, without its expressions.
 pub(super) const INSTANCE_STEPS: u64 = 200;
 const NESTED_STEPS: u64 = 100;
-/// What an argument and a block take in memory, beside their values; measured with a million of them, 2026-11.
+/// The memory of an argument and a block, without their values; measured with a million of them, 2026-11.
 const ATTRIBUTE_BYTES: usize = 400;
 const BLOCK_BYTES: usize = 600;
 
@@ -30,17 +30,17 @@ pub(in crate::terraform) struct Evaluated {
     value: OnceCell<Value>,
 }
 
-/// Arguments of a resource that are about the block and not about the thing.
+/// Arguments that affect the block and not the resource.
 const META_ARGUMENTS: [&str; 4] = ["count", "for_each", "provider", "depends_on"];
 
-/// Where the body of a block stands.
+/// The position of a block's body.
 #[derive(Clone, Copy, PartialEq)]
 enum Place {
-    /// In no other block: it may have meta-arguments and provisioners.
+    /// The block is not nested. It may have meta-arguments and provisioners.
     Top,
     Inside,
-    /// In a provisioner, which runs when its resource is there: it may speak of that resource, which nothing else in the
-    /// block may, so that its references are not followed.
+    /// The block is in a provisioner, which runs after its resource exists. It may reference that resource, which no
+    /// other nested block may, so its references are not followed.
     Later,
 }
 
@@ -55,7 +55,7 @@ impl Place {
 }
 
 impl Evaluator<'_> {
-    /// Everything in a module and in the modules that it calls.
+    /// Adds all blocks of a module and of the modules that it calls.
     pub(in crate::terraform) fn all_blocks(&self, module: &Rc<Instance>, into: &mut Vec<Block>) {
         for index in 0..module.code.resources.len() {
             if self.budget.exhausted().is_some() {
@@ -85,8 +85,8 @@ impl Evaluator<'_> {
         }
     }
 
-    /// Resources of which there is none because their `count` is 0, in a module and in those that it calls: evaluated as
-    /// the first of them would be.
+    /// Adds the resources with a `count` of 0 in a module and in the modules that it calls, each evaluated as its first
+    /// instance would be.
     pub(in crate::terraform) fn switched_off(&self, module: &Rc<Instance>, into: &mut Vec<Block>) {
         for index in 0..module.code.resources.len() {
             if self.budget.exhausted().is_some() {
@@ -133,7 +133,7 @@ impl Evaluator<'_> {
         value.as_text().map(|text| text.into_owned())
     }
 
-    /// A resource or data source; `None` where it depends on itself.
+    /// Returns a resource or data source; `None` if it depends on itself.
     fn resource(&self, module: &Rc<Instance>, index: usize) -> Option<Rc<Evaluated>> {
         let node = module.code.resources.at(index)?;
         let key = resource_name(node);
@@ -156,7 +156,7 @@ impl Evaluator<'_> {
         Evaluated { expansion, blocks, value: OnceCell::new() }
     }
 
-    /// `aws_instance.a`, as references see it: its arguments are known, the rest is computed.
+    /// Returns the value of a reference such as `aws_instance.a`: its arguments are known, and the rest is computed.
     pub(super) fn resource_value(&self, module: &Rc<Instance>, key: &str, span: Span) -> Value {
         let Some(index) = module.code.resources.index(key) else {
             return self.undeclared(module, &format!("`{key}`"), span);
@@ -187,18 +187,18 @@ impl Evaluator<'_> {
         collected(&evaluated.expansion, values, span)
     }
 
-    /// A block with its arguments evaluated.
+    /// Evaluates the arguments of a block.
     pub(super) fn block(&self, node: &BlockNode, scope: Scope<'_>, module: &Rc<Instance>) -> Block {
         let mut block = empty_block(node, &node.keyword.text, &node.labels);
         self.fill(&mut block, &node.body, scope, module, Place::Top);
         block.references = self.references(node, module);
-        // Where nothing is left to spend, the loops that make blocks see it.
+        // If the budget is exhausted, the loops over blocks stop.
         let _: Result<(), Arc<Cause>> = self.budget.spend(block.references.len() as u64);
         block
     }
 
     fn fill(&self, block: &mut Block, body: &Body, scope: Scope<'_>, module: &Rc<Instance>, place: Place) {
-        // Where there is no memory left, nothing more is evaluated.
+        // If the memory budget is exhausted, evaluation stops.
         let _: Result<(), Arc<Cause>> = self.budget.spend_memory(BLOCK_BYTES + body.attributes.len() * ATTRIBUTE_BYTES);
         for attribute in &body.attributes {
             let name = &*attribute.name.text;
@@ -209,10 +209,10 @@ impl Evaluator<'_> {
             let expression = attribute.expression.span;
             let value = match name {
                 _ if place == Place::Later && !literal => {
-                    Value::unknown("it is worked out when the resource is there", expression)
+                    Value::unknown("Terraform evaluates it after it creates the resource", expression)
                 }
                 "ignore_changes" | "replace_triggered_by" | "providers" => spelled(&attribute.expression),
-                // a type is no value, and aliases are names of configurations
+                // A type is not a value, and aliases are names of configurations.
                 "type" if place == Place::Top && block.keyword == "variable" => {
                     Value::text(self.sources.snippet(expression), expression)
                 }
@@ -234,12 +234,12 @@ impl Evaluator<'_> {
             block.blocks.push(inner);
         }
         if body.incomplete {
-            let cause = Arc::new(Cause::new("a part of this block does not parse", body.span));
+            let cause = Arc::new(Cause::new("a part of this block cannot be parsed", body.span));
             block.open_blocks.push((String::new(), cause));
         }
     }
 
-    /// What a text begins with of which a later part is not known.
+    /// Returns the known start of a string whose rest is unknown.
     fn beginning(&self, expression: &Expression, scope: Scope<'_>) -> Option<Arc<str>> {
         let HclKind::Template(parts) = &expression.kind else { return None };
         let mut known = String::new();
@@ -259,7 +259,7 @@ impl Evaluator<'_> {
         (!known.is_empty()).then(|| known.into())
     }
 
-    /// `dynamic "name" { for_each iterator content }` → blocks `name`.
+    /// Expands `dynamic "name" { for_each iterator content }` to blocks `name`.
     fn expand_dynamic(&self, block: &mut Block, node: &BlockNode, scope: Scope<'_>, module: &Rc<Instance>) {
         let name = node.label(0);
         let (Some(for_each), Some(content)) = (node.body.attribute("for_each"), node.body.blocks("content").next())
@@ -299,7 +299,7 @@ impl Evaluator<'_> {
     }
 }
 
-/// A block with nothing in it yet.
+/// Returns a block without content.
 fn empty_block(node: &BlockNode, keyword: &str, labels: &[HclName]) -> Block {
     Block {
         keyword: keyword.to_owned(),
@@ -317,14 +317,14 @@ fn empty_block(node: &BlockNode, keyword: &str, labels: &[HclName]) -> Block {
     }
 }
 
-/// Why something is not known that a provider computes.
+/// Returns the cause of an unknown value that a provider computes.
 fn computed(block: &Block) -> Cause {
-    let why = if block.keyword == "data" { "is read by Terraform" } else { "is known after apply" };
+    let why = if block.keyword == "data" { "is read by Terraform" } else { "is known only after apply" };
     let computed_by = Some(Computed { address: block.address.as_str().into(), attribute: "".into() });
     Cause { computed_by, ..Cause::new(format!("`{}` {why}", block.address), block.span) }
 }
 
-/// A value for each instance → what a reference to the block is.
+/// Combines the values of all instances into the value of a reference to the block.
 pub(super) fn collected(expansion: &Expansion, values: Vec<Value>, span: Span) -> Value {
     let not_known = expansion.instances.iter().find_map(|repeated| match &repeated.repetition {
         Repetition::UnknownCount(cause) | Repetition::UnknownEach { cause, .. } => Some(cause),
@@ -344,7 +344,7 @@ pub(super) fn collected(expansion: &Expansion, values: Vec<Value>, span: Span) -
     }
 }
 
-/// A block as an object; nested blocks are lists of objects.
+/// Converts a block to an object, in which nested blocks are lists of objects.
 pub(in crate::terraform) fn block_value(block: &Block, rest: Option<Arc<Cause>>) -> Value {
     let mut nested: BTreeMap<&str, Vec<Value>> = BTreeMap::new();
     for inner in &block.blocks {
@@ -367,7 +367,7 @@ pub(in crate::terraform) fn block_value(block: &Block, rest: Option<Arc<Cause>>)
     Value::object(Entries { known, rest }, block.span)
 }
 
-/// Names in a list that are not evaluated: `ignore_changes = [desired_size]`.
+/// Returns names that Terraform does not evaluate: `ignore_changes = [desired_size]`.
 fn spelled(expression: &Expression) -> Value {
     let span = expression.span;
     match &expression.kind {
@@ -390,7 +390,7 @@ fn spelled(expression: &Expression) -> Value {
             });
             Value::object(entries.collect(), span)
         }
-        _ => Value::unknown("this is not evaluated", span),
+        _ => Value::unknown("gpulint does not evaluate this expression", span),
     }
 }
 
@@ -401,7 +401,7 @@ pub(super) fn resource_name(node: &BlockNode) -> String {
     }
 }
 
-/// How many there are of something of which there are so many in each of so many.
+/// Multiplies the number of instances with the number of their containers.
 pub(super) fn multiplied(outer: &Fact<Range>, inner: &Fact<Range>) -> Fact<Range> {
     match (outer, inner) {
         (Fact::Known(a), Fact::Known(b)) if a.value == Range::exactly(1.0) => Fact::Known(b.clone()),

@@ -1,4 +1,4 @@
-//! Counts what evaluation costs, so that hostile text ends in a message.
+//! Counts the cost of evaluation, so that a malicious file ends in a message.
 
 use std::cell::{Cell, OnceCell};
 use std::sync::Arc;
@@ -7,24 +7,24 @@ use crate::languages::hcl::value::{Cause, Data, Value};
 use crate::source::Span;
 
 const TEXT_BYTES: u64 = 64 << 20;
-/// Going through a value, to compare or convert it, costs less than making it.
+/// Visiting a value, to compare or convert it, costs less than creating it.
 const VALUES_PER_STEP: u32 = 4;
 const STEPS_PER_TYPE: u64 = 2;
-/// A map takes room for some entries at once; measured with lists of a million small objects, 2026-11.
+/// A map reserves memory for some entries; measured with lists of a million small objects, 2026-11.
 const MAP_BYTES: usize = 500;
 const ENTRY_BYTES: usize = 130;
-/// Reading text, as `jsondecode` does.
+/// The cost of reading text, as in `jsondecode`.
 const BYTES_PER_STEP: usize = 8;
-/// Expressions inside expressions, references included.
+/// The maximum depth of nested expressions, references included.
 const DEPTH: u32 = 1_500;
 
-/// Counts what evaluation costs, so that a hostile text ends in a message instead of a full memory.
+/// Counts the cost of evaluation, so that a malicious file ends in a message and does not exhaust memory.
 pub(in crate::terraform) struct RootBudget {
-    /// All there were.
+    /// The initial number of steps.
     most: u64,
     steps: Cell<u64>,
     bytes: Cell<u64>,
-    /// Bytes of memory that values may still take.
+    /// The bytes of memory that values may still use.
     memory: Cell<u64>,
     most_memory: u64,
     depth: Cell<u32>,
@@ -50,12 +50,12 @@ impl RootBudget {
         self.most - self.steps.get()
     }
 
-    /// About so many bytes of memory were taken.
+    /// Returns the approximate bytes of memory that were used.
     pub(in crate::terraform) fn memory_spent(&self) -> u64 {
         self.most_memory - self.memory.get()
     }
 
-    /// Why evaluation was given up, if it was.
+    /// Returns why evaluation stopped early, if it did.
     pub(in crate::terraform) fn exhausted(&self) -> Option<&Arc<Cause>> {
         self.exhausted.get()
     }
@@ -66,18 +66,19 @@ impl RootBudget {
                 self.steps.set(left);
                 Ok(())
             }
-            None => {
-                Err(self.give_up(format!("evaluation takes more than {} steps (`bounds.evaluation-steps`)", self.most)))
-            }
+            None => Err(self.give_up(format!(
+                "the evaluation needs more than {} steps, the limit in `bounds.evaluation-steps`",
+                self.most
+            ))),
         }
     }
 
-    /// What it costs to go through a value, to compare or to write it.
+    /// Returns the cost of visiting a value, to compare or to write it.
     pub(in crate::terraform) fn walking(value: &Value) -> u64 {
         u64::from(value.weight() / VALUES_PER_STEP)
     }
 
-    /// What it costs to find the type of a value and to convert it.
+    /// Returns the cost of finding the type of a value and converting it.
     pub(in crate::terraform) fn typing(value: &Value) -> u64 {
         match value.members() {
             0 => 0,
@@ -85,12 +86,13 @@ impl RootBudget {
         }
     }
 
-    /// Text of so many bytes is read.
+    /// Counts the reading of this many bytes.
     pub(in crate::terraform) fn spend_reading(&self, bytes: usize) -> Result<(), Arc<Cause>> {
         self.spend((bytes / BYTES_PER_STEP) as u64)
     }
 
-    /// About so many bytes of memory are taken. What is freed again counts too: a budget is no measurement.
+    /// Counts the approximate use of this many bytes of memory. Freed memory counts too, because this is a budget and
+    /// not a measurement.
     pub(in crate::terraform) fn spend_memory(&self, bytes: usize) -> Result<(), Arc<Cause>> {
         match self.memory.get().checked_sub(bytes as u64) {
             Some(left) => {
@@ -99,14 +101,13 @@ impl RootBudget {
             }
             None => {
                 let most = self.most_memory >> 20;
-                Err(self.give_up(format!(
-                    "evaluation takes more than {most} MiB, which is what the roots before left of one run"
-                )))
+                Err(self
+                    .give_up(format!("the evaluation needs more than {most} MiB, the memory that other roots left")))
             }
         }
     }
 
-    /// A collection of so many members was made.
+    /// Counts the creation of a collection.
     pub(in crate::terraform) fn spend_members(&self, value: &Value) -> Result<(), Arc<Cause>> {
         match &value.data {
             Data::Map(entries) | Data::Object(entries) => self.spend_memory(MAP_BYTES + entries.len() * ENTRY_BYTES),
@@ -117,20 +118,20 @@ impl RootBudget {
         }
     }
 
-    /// Text of so many bytes was made.
+    /// Counts the creation of a string with this many bytes.
     pub(in crate::terraform) fn spend_bytes(&self, bytes: usize) -> Result<(), Arc<Cause>> {
         match self.bytes.get().checked_sub(bytes as u64) {
             Some(left) => {
                 self.bytes.set(left);
                 self.spend_memory(bytes)
             }
-            None => Err(self.give_up(format!("evaluation makes more than {} MiB of text", TEXT_BYTES >> 20))),
+            None => Err(self.give_up(format!("the evaluation creates more than {} MiB of text", TEXT_BYTES >> 20))),
         }
     }
 
     pub(in crate::terraform) fn deeper<T>(&self, work: impl FnOnce() -> T) -> Result<T, Arc<Cause>> {
         if self.depth.get() >= DEPTH {
-            return Err(self.give_up(format!("references and expressions are nested more than {DEPTH} levels deep")));
+            return Err(self.give_up(format!("references and expressions nest more than {DEPTH} levels deep")));
         }
         self.depth.set(self.depth.get() + 1);
         let result = work();

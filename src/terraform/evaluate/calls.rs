@@ -1,4 +1,4 @@
-//! Calls of modules: where their code is, their instances and their outputs.
+//! Evaluates module calls: the directory of their code, their instances and their outputs.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -14,15 +14,15 @@ use super::expand::ExpansionKind;
 use super::instance::{CallSite, Called};
 use super::{Evaluator, Instance, Repetition, Scope};
 
-const NOT_ON_DISK: &str = "a module that is not on disk: `terraform init` fetches it, --modules-dir names its place";
-/// Modules inside modules; more are a cycle in disguise.
+const NOT_ON_DISK: &str = "module not downloaded: run `terraform init`, or name its directory with --modules-dir";
+/// The maximum depth of nested modules. Deeper nesting is probably a cycle.
 const MODULE_DEPTH: u32 = 50;
 
-/// Finding the code of a call, which may have to be read.
+/// The cost of finding the code of a call, which may have to be read.
 const MODULE_STEPS: u64 = 2_000;
 
 impl Evaluator<'_> {
-    /// A module call with its instances.
+    /// Returns a module call with its instances.
     pub(super) fn called(&self, module: &Rc<Instance>, index: usize) -> Option<Rc<Called>> {
         let node = module.code.calls.at(index)?;
         module.calls.get(node.label(0), || Rc::new(self.work_out_call(module, index, node))).ok()
@@ -69,7 +69,8 @@ impl Evaluator<'_> {
         called
     }
 
-    /// Notes the files of a module of which there is none: the run depends on them, and gpulint evaluates nothing of them.
+    /// Records the files of a module without instances. The deployment depends on them, although gpulint evaluates
+    /// nothing in them.
     fn touch_unused(&self, module: &Rc<Instance>, node: &BlockNode) {
         let Some(source) = self.text_of(node, "source") else { return };
         let path = module_path(&module.address, node.label(0));
@@ -81,25 +82,25 @@ impl Evaluator<'_> {
         }
     }
 
-    /// The code of a call; `Err` says why there is none.
+    /// Returns the code of a call, or why it is missing.
     fn code_of(&self, module: &Rc<Instance>, node: &BlockNode) -> Result<Arc<ModuleCode>, String> {
         let Some(source) = self.text_of(node, "source") else {
-            return Err("has no source that can be read".into());
+            return Err("has no readable source".into());
         };
         let path = module_path(&module.address, node.label(0));
         let version = self.text_of(node, "version");
         if let Some(other) = self.modules.other(&path, &source, version.as_deref()) {
             let wanted = version.map_or(source, |version| format!("version {version}"));
-            let why = format!("is not on disk as it is called ({wanted}): {other} is there");
+            let why = format!("is not downloaded in the requested form ({wanted}): {other} is there");
             let message = format!("`module.{}` {why}", node.label(0));
-            let note = Diagnostic::note(message, node.header).with_help("run `terraform init -upgrade` first");
+            let note = Diagnostic::note(message, node.header).with_help("run `terraform init -upgrade`");
             self.tell(note.skipping(SkipKind::MissingModule, NOT_ON_DISK));
             return Err(why);
         }
         let directory = self.modules.directory(self.sources, &module.code.directory, &path, &source);
         let Some(directory) = directory else {
-            let why = format!("is not on disk (its source is {source})");
-            let help = "run `terraform init` first, or name its directory with --modules-dir";
+            let why = format!("is not downloaded (source: {source})");
+            let help = "run `terraform init`, or name its directory with --modules-dir";
             let message = format!("`module.{}` {why}", node.label(0));
             self.tell(
                 Diagnostic::note(message, node.header).with_help(help).skipping(SkipKind::MissingModule, NOT_ON_DISK),
@@ -116,20 +117,20 @@ impl Evaluator<'_> {
             ancestor = here.call.as_ref().map(|call| &call.parent);
         }
         if self.spend(MODULE_STEPS, node.header).is_err() {
-            return Err("is more than this root may cost".into());
+            return Err("exceeds the evaluation limit of this root".into());
         }
         let code = self.library.module(&directory);
         self.touched.borrow_mut().extend(code.files.iter().cloned());
         if code.anywhere.is_none() {
             let why = format!("has no Terraform files in {directory}");
             let note = Diagnostic::note(format!("`module.{}` {why}", node.label(0)), node.header);
-            self.tell(note.skipping(SkipKind::MissingModule, "a module whose directory holds no Terraform files"));
+            self.tell(note.skipping(SkipKind::MissingModule, "the directory of the module has no Terraform files"));
             return Err(why);
         }
         Ok(code)
     }
 
-    /// One output of one instance; `None` where the key does not lead to one.
+    /// Returns one output of one instance; `None` if the key matches no instance.
     pub(super) fn output_of(&self, called: &Called, key: Option<&Value>, name: &str, span: Span) -> Option<Value> {
         if let Some(missing) = &called.missing {
             return Some(super::traverse::attribute(missing, name, span));
@@ -145,7 +146,7 @@ impl Evaluator<'_> {
         called.instances.get(index).map(|instance| self.output(instance, name, span))
     }
 
-    /// All outputs of all instances.
+    /// Returns all outputs of all instances.
     pub(super) fn outputs(&self, called: &Called) -> Value {
         if let Some(missing) = &called.missing {
             return missing.clone();
@@ -160,7 +161,7 @@ impl Evaluator<'_> {
     }
 }
 
-/// The key of a call in `modules.json`: the names of the calls without their indexes.
+/// Returns the key of a call in `modules.json`: the names of the calls without their indexes.
 fn module_path(address: &str, name: &str) -> String {
     let mut path = String::new();
     let mut rest = address;

@@ -1,5 +1,5 @@
-//! Data sources whose result follows from what is written: their arguments, their provider, a file of the tree. What any
-//! other gives is read by Terraform from somewhere else, and is unknown.
+//! Evaluates data sources whose result follows from the configuration: from their arguments, their provider or a file
+//! of the tree. Terraform reads all others from another place, so their results are unknown.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -32,13 +32,13 @@ const TABLE: &[(&str, Known)] = &[
 ];
 
 impl Evaluator<'_> {
-    /// What a data source gives beside its arguments, as far as it is known.
+    /// Returns the known results of a data source besides its arguments.
     pub(super) fn data_results(&self, block: &Block) -> Results {
         let kind = block.labels.first().map_or("", String::as_str);
         let Some((_, results)) = TABLE.iter().find(|(name, _)| *name == kind && block.keyword == "data") else {
             return Vec::new();
         };
-        // What fails here fails in Terraform when it reads, where no `try` sees it.
+        // An error here occurs in Terraform when it reads the data source, and `try` does not catch it.
         let fails = |value: &Value| value.is_null() || value.any_refused();
         results(self, block).into_iter().filter(|(_, value)| !fails(value)).collect()
     }
@@ -49,7 +49,7 @@ impl Evaluator<'_> {
         vec![("content", content), ("content_base64", encoded)]
     }
 
-    /// `template` with `vars`.
+    /// Evaluates `template` with `vars`.
     fn template_data(&self, block: &Block) -> Value {
         let variables = match argument(block, "vars") {
             value if value.is_null() => Value::object(Entries::default(), block.span),
@@ -58,7 +58,7 @@ impl Evaluator<'_> {
         self.render_text(&argument(block, "template"), &variables, block.span)
     }
 
-    /// The documents of a text, as a list and by the address that the Kubernetes API gives them.
+    /// Returns the documents of a string, as a list and by their address in the Kubernetes API.
     fn kubectl_documents(&self, block: &Block) -> Results {
         let content = argument(block, "content");
         let Some(text) = content.as_text() else { return Vec::new() };
@@ -73,7 +73,7 @@ impl Evaluator<'_> {
             match self_link(&decoded) {
                 Some(link) => drop(manifests.known.insert(link.into(), document.clone())),
                 None => {
-                    let cause = Cause::new("a document has no kind or no name that can be read", span);
+                    let cause = Cause::new("a document has no readable kind or name", span);
                     manifests.rest = Some(Arc::new(cause));
                 }
             }
@@ -91,7 +91,7 @@ fn attribute(attributes: &BTreeMap<String, Attribute>, name: &str) -> Option<Val
     attributes.get(name).map(|attribute| attribute.value.clone()).filter(|value| !value.is_null())
 }
 
-/// An argument of the data source, under one of some names, else one of its provider.
+/// Returns an argument of the data source, under one of several names, or else an argument of its provider.
 fn own_or_given(block: &Block, own: &[&str], given: &str) -> Value {
     let own = own.iter().find_map(|name| attribute(&block.attributes, name));
     let given = || attribute(&block.provider.as_ref()?.attributes, given);
@@ -110,7 +110,7 @@ fn default_tags(block: &Block) -> Value {
     tags.unwrap_or_else(|| Value::null(block.span))
 }
 
-/// The part of AWS in which a region lies, by the beginning of its name (documentation of AWS, 2026-11).
+/// Returns the AWS partition of a region, by the start of its name (documentation of AWS, 2026-11).
 fn aws_partition(block: &Block) -> Results {
     const PARTITIONS: [(&str, &str, &str); 5] = [
         ("cn-", "aws-cn", "amazonaws.com.cn"),
@@ -131,7 +131,7 @@ fn aws_partition(block: &Block) -> Results {
     results.unwrap_or_default()
 }
 
-/// The byte ranges between lines that begin with `---`, without those in which nothing is written.
+/// Returns the byte ranges between lines that start with `---`, without empty ones.
 fn documents_of(text: &str) -> Vec<std::ops::Range<usize>> {
     let mut ranges = Vec::new();
     let (mut start, mut at) = (0, 0);

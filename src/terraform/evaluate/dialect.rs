@@ -1,41 +1,42 @@
-//! Files of other programs that are written in Terraform's language, and that know more names and functions.
+//! Defines additional names and functions for files of other programs in Terraform's language.
 
 use crate::languages::hcl::value::Value;
 use crate::source::{Sources, Span, parent};
 
-/// What the names and functions of another program mean in one of its files.
+/// The additional names and functions of another program.
 pub(in crate::terraform) trait Dialect {
-    /// What a name and the labels after it refer to, and how many of these it used up; none where Terraform knows.
+    /// Returns the value of a name with its labels, and the number of labels used; `None` if Terraform defines the
+    /// name.
     fn reference(&self, name: &str, labels: &[&str], span: Span) -> Option<(Value, usize)>;
     fn has_function(&self, name: &str) -> bool;
     fn call(&self, name: &str, arguments: &[Value], span: Span) -> Value;
 }
 
-/// How absolute paths of the tree begin: where it lies on a disk is nobody's business, and differs.
+/// The start of absolute paths of the tree. The real path on disk is private, and differs between machines.
 const PREFIX: &str = "/<repository>";
 
-/// A path of the tree as an absolute one.
+/// Returns a path of the tree as an absolute path.
 pub(in crate::terraform) fn absolute(path: &str) -> String {
     if path.is_empty() { PREFIX.to_owned() } else { format!("{PREFIX}/{path}") }
 }
 
-/// The path in the tree of an absolute one that `absolute` made, perhaps with more behind it.
+/// Returns the path in the tree for an absolute path that `absolute` created, possibly with a suffix.
 pub(in crate::terraform) fn outside_of_prefix(path: &str) -> Option<&str> {
     let rest = path.strip_prefix(PREFIX)?;
     if rest.is_empty() { Some(rest) } else { rest.strip_prefix('/') }
 }
 
-/// Directories whose files lie elsewhere: those that a program would write, and those that it would copy over others.
+/// Directories whose files are in other places: those that a program would generate, or copy over others.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub(in crate::terraform) struct Shadows(Vec<(String, String)>);
 
 impl Shadows {
-    /// What is looked for below `at` is looked for below `from` first.
+    /// Adds a directory `from` whose files replace those below `at`.
     pub(in crate::terraform) fn add(&mut self, at: &str, from: &str) {
         self.0.push((at.to_owned(), from.to_owned()));
     }
 
-    /// Where a path may lie, the likeliest first.
+    /// Returns the possible places of a path, the most likely first.
     pub(in crate::terraform) fn candidates(&self, path: &str) -> Vec<String> {
         let below = |at: &str| match path.strip_prefix(at) {
             Some("") => Some(""),
@@ -49,7 +50,7 @@ impl Shadows {
         found.chain([path.to_owned()]).collect()
     }
 
-    /// The place of a file, where it is there.
+    /// Returns the real place of a file, if it exists.
     pub(in crate::terraform) fn file(&self, sources: &Sources, path: String) -> String {
         if self.0.is_empty() {
             return path;
@@ -61,7 +62,7 @@ impl Shadows {
         self.candidates(&path).into_iter().find(is_there).unwrap_or(path)
     }
 
-    /// The same for a directory.
+    /// Returns the real place of a directory, if it exists.
     pub(in crate::terraform) fn directory(&self, sources: &Sources, path: String) -> String {
         if self.0.is_empty() {
             return path;

@@ -1,4 +1,4 @@
-//! The instances that `count` and `for_each` make of a block.
+//! Expands a block to the instances of `count` and `for_each`.
 
 use std::sync::Arc;
 
@@ -12,11 +12,11 @@ use crate::source::Span;
 use super::operators::forget_candidates;
 use super::{Evaluator, Repetition, Scope};
 
-/// More instances than this of one block are not evaluated one by one: with `count` they are one block with a number, with
-/// `for_each` those beyond it are.
+/// The maximum number of instances of one block that are evaluated separately. With `count`, a larger number becomes
+/// one block with a number. With `for_each`, only the instances beyond the limit do.
 const INSTANCES: usize = 2_000;
 
-/// The instances that `count` or `for_each` make of a block.
+/// The instances of a block by `count` or `for_each`.
 #[derive(Debug, Clone)]
 pub(super) struct Expansion {
     pub(super) kind: ExpansionKind,
@@ -32,15 +32,15 @@ pub(super) enum ExpansionKind {
 
 #[derive(Debug, Clone)]
 pub(super) struct Repeated {
-    /// `[0]`, `["a"]` or nothing.
+    /// The suffix of the address: `[0]`, `["a"]` or empty.
     pub(super) suffix: String,
     pub(super) repetition: Repetition,
-    /// How many this one stands for.
+    /// The number of instances that this one represents.
     pub(super) number: Fact<Range>,
 }
 
 impl Repeated {
-    /// The member of the collection that a reference sees; none where it is not known which one this is.
+    /// Returns the key of the instance in references; `None` if it is unknown.
     pub(super) fn key(&self) -> Option<&Value> {
         match &self.repetition {
             Repetition::Count(key) | Repetition::Each { key, .. } if !self.suffix.is_empty() => Some(key),
@@ -55,7 +55,7 @@ impl Repeated {
     }
 }
 
-/// How many instances a value of `count` or `for_each` makes.
+/// Returns the number of instances for a value of `count` or `for_each`.
 fn number_of(value: &Value) -> Option<usize> {
     match &value.data {
         Data::Number(number) => number.as_usize(),
@@ -88,7 +88,7 @@ impl Evaluator<'_> {
             {
                 let number = number.value.expected;
                 let message = format!(
-                    "the last {number} of these instances are evaluated as one: only {INSTANCES} are by themselves"
+                    "gpulint evaluates the last {number} of these instances as one: the limit is {INSTANCES} separate instances"
                 );
                 self.tell(Diagnostic::note(message, span));
             }
@@ -105,7 +105,7 @@ fn counted(value: &Value, span: Span) -> Vec<Repeated> {
         (Data::Unknown(cause), _) => {
             let index = Repetition::UnknownCount(forget_candidates(cause));
             let mut unknown = Repeated::unknown(cause, span, index);
-            // `condition ? 1 : 0`: if there is any, it is this one.
+            // With `condition ? 1 : 0`, an existing instance has this index.
             let numbers: Vec<Option<usize>> = cause.candidates.iter().map(number_of).collect();
             if numbers.contains(&Some(1)) && numbers.iter().all(|number| matches!(number, Some(0 | 1))) {
                 unknown.suffix = "[0]".to_owned();
@@ -114,7 +114,8 @@ fn counted(value: &Value, span: Span) -> Vec<Repeated> {
         }
         (_, Some(number)) if number.is_integer() && !number.is_negative() => number,
         _ => {
-            let cause = Arc::new(Cause { refused: true, ..Cause::new("`count` is no natural number", span) });
+            let cause =
+                Arc::new(Cause { refused: true, ..Cause::new("`count` is not a whole number of at least 0", span) });
             return vec![Repeated::unknown(&cause, span, Repetition::UnknownCount(cause.clone()))];
         }
     };
@@ -126,7 +127,7 @@ fn counted(value: &Value, span: Span) -> Vec<Repeated> {
     match number.as_usize() {
         Some(n) if n <= INSTANCES => (0..n).map(one).collect(),
         _ => {
-            let cause = Arc::new(Cause::new(format!("{number} instances are evaluated as one"), span));
+            let cause = Arc::new(Cause::new(format!("gpulint evaluates {number} instances as one"), span));
             vec![Repeated {
                 suffix: String::new(),
                 repetition: Repetition::UnknownCount(cause),
@@ -178,19 +179,19 @@ fn unknown_each(cause: &Arc<Cause>, span: Span) -> Repetition {
     Repetition::UnknownEach { cause: cause.clone(), value: Value::because(cause, span) }
 }
 
-/// One instance for all members beyond those that are evaluated: their number is right, and of their values it knows
-/// what they have in common.
+/// Returns one instance for all members beyond the limit. Its number is exact, and it has the values that these members
+/// share.
 fn beyond<'v>(members: impl Iterator<Item = &'v Value>, span: Span) -> Option<Repeated> {
     let members: Vec<&Value> = members.collect();
     let (first, rest) = members.split_first()?;
-    let cause = Arc::new(Cause::new(format!("{} instances are evaluated as one", members.len()), span));
+    let cause = Arc::new(Cause::new(format!("gpulint evaluates {} instances as one", members.len()), span));
     let value = rest.iter().fold(Value::clone(first), |common, other| in_common(common, other, &cause, span));
     let repetition = Repetition::UnknownEach { cause, value };
     let number = Fact::written(Range::exactly(members.len() as f64), span);
     Some(Repeated { suffix: String::new(), repetition, number })
 }
 
-/// Two values as one: members of objects that agree are known.
+/// Combines two values: members of objects on which both agree are known.
 fn in_common(a: Value, b: &Value, cause: &Arc<Cause>, span: Span) -> Value {
     if equal(&a, b) == Some(true) {
         return a;
@@ -205,7 +206,7 @@ fn in_common(a: Value, b: &Value, cause: &Arc<Cause>, span: Span) -> Value {
     }
 }
 
-/// A key in an address, as Terraform prints it.
+/// Quotes a key in an address like Terraform.
 fn quoted(key: &str) -> String {
     let mut text = String::with_capacity(key.len() + 2);
     text.push('"');

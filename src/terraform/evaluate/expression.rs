@@ -1,4 +1,4 @@
-//! What an expression is.
+//! Evaluates expressions.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use super::operators::{binary, boolean, either, forget_candidates, unary};
 use super::{Evaluator, RootBudget, Scope, Variable};
 
 impl Evaluator<'_> {
-    /// What an expression is. The span of the result is where the value was written.
+    /// Evaluates an expression. The position of the result is the place of the literal.
     pub(in crate::terraform) fn evaluate(&self, expression: &Expression, scope: Scope<'_>) -> Value {
         let span = expression.span;
         if let Err(unknown) = self.spend(1, span) {
@@ -59,12 +59,12 @@ impl Evaluator<'_> {
             }
             HclKind::Conditional(conditional) => self.conditional(conditional, span, scope),
             HclKind::Parentheses(inner) => self.evaluate(inner, scope),
-            HclKind::Invalid => Value::unknown("this does not parse", span),
+            HclKind::Invalid => Value::unknown("this expression cannot be parsed", span),
             HclKind::Text(_) | HclKind::Number(_) | HclKind::Bool(_) | HclKind::Null => Value::null(span),
         }
     }
 
-    /// A collection that was just made, if there is memory for it.
+    /// Returns a new collection, if there is memory for it.
     pub(in crate::terraform) fn kept(&self, value: Value) -> Value {
         match self.budget.spend_members(&value) {
             Ok(()) => value,
@@ -72,7 +72,7 @@ impl Evaluator<'_> {
         }
     }
 
-    /// Both arms get the type that they have in common; an error in the arm that is not taken does not count.
+    /// Both arms get their common type. An error in the arm that is not taken does not count.
     fn conditional(&self, conditional: &Conditional, span: Span, scope: Scope<'_>) -> Value {
         let condition = self.evaluate(&conditional.condition, scope);
         let yes = self.evaluate(&conditional.yes, scope);
@@ -81,7 +81,7 @@ impl Evaluator<'_> {
         let marked = condition.sensitive || yes.sensitive || no.sensitive;
         let open = |value: &Value| value.is_null() || value.is_unknown();
         let common = match open(&yes) || open(&no) {
-            // Beside something that has no type, the other keeps its own.
+            // If one arm has no type, the other one keeps its type.
             true => Some(Type::Any),
             false => match self.spend(RootBudget::typing(&yes) + RootBudget::typing(&no), span) {
                 Ok(()) => Type::common([Type::of(&yes), Type::of(&no)]),
@@ -91,7 +91,7 @@ impl Evaluator<'_> {
         let (yes, no) = match common {
             Some(common) => (common.convert(&yes), common.convert(&no)),
             None if yes.any_refused() || no.any_refused() => (yes, no),
-            None => return Value::refused("the two values of this conditional have no common type", span),
+            None => return Value::refused("the two values of this conditional expression have no common type", span),
         };
         let result = match chosen {
             Ok(true) => yes,
@@ -117,13 +117,13 @@ impl Evaluator<'_> {
         self.kept(Value::object(entries, span))
     }
 
-    /// A key of an object.
+    /// Converts a value to the key of an object.
     fn key(&self, key: &Value) -> Result<Arc<str>, Arc<Cause>> {
         match (&key.data, key.as_text()) {
             (Data::Text(text), _) => Ok(text.clone()),
             (_, Some(text)) => Ok(text.into()),
             (Data::Unknown(cause), None) => Err(forget_candidates(cause)),
-            _ => Err(Arc::new(Cause { refused: true, ..Cause::new("this is no key of an object", key.span) })),
+            _ => Err(Arc::new(Cause { refused: true, ..Cause::new("this cannot be the key of an object", key.span) })),
         }
     }
 
@@ -143,7 +143,7 @@ impl Evaluator<'_> {
         self.kept(gathered.finish(comprehension, span)).marked(marked)
     }
 
-    /// Runs `work` where the names of a loop are bound.
+    /// Runs `work` with the variables of a loop.
     fn in_loop(
         &self,
         names: [Option<&HclName>; 2],
@@ -204,8 +204,8 @@ impl Evaluator<'_> {
         value.marked(rendered.sensitive)
     }
 
-    /// Appends what the parts make; stops at the first that is not known, unless a hole in a text of several lines can
-    /// stand for it.
+    /// Appends the results of the parts, and stops at the first unknown part, unless a placeholder can replace it in a
+    /// multi-line string.
     fn render(&self, parts: &[TemplatePart], scope: Scope<'_>, into: &mut Rendered) {
         for part in parts {
             if into.unknown.is_some() && !into.outlined {
@@ -219,11 +219,11 @@ impl Evaluator<'_> {
                     match (&value.data, value.as_text()) {
                         (Data::Unknown(cause), _) => self.leave_hole(cause, expression.span, into),
                         (_, Some(text)) => {
-                            // An outline is read as if nobody had asked to keep it secret.
+                            // An outline is not secret.
                             into.outlined &= !value.sensitive;
                             self.append(&text, into);
                         }
-                        _ => into.refuse("this value cannot stand in a template", expression.span),
+                        _ => into.refuse("a template cannot contain this value", expression.span),
                     }
                 }
                 TemplatePart::If { condition, yes, no } => {
@@ -265,7 +265,7 @@ impl Evaluator<'_> {
         }
     }
 
-    /// A placeholder for what is not known. The first cause is the one that is told.
+    /// Adds a placeholder for an unknown part. The first cause is the one that is reported.
     fn leave_hole(&self, cause: &Arc<Cause>, span: Span, into: &mut Rendered) {
         if into.outlined {
             self.append(&outline::placeholder(self.sources, span), into);
@@ -274,18 +274,18 @@ impl Evaluator<'_> {
     }
 }
 
-/// What the parts of a template have made so far.
+/// The result of a template's parts so far.
 #[derive(Default)]
 struct Rendered {
     text: String,
     sensitive: bool,
     unknown: Option<Arc<Cause>>,
-    /// Worth going on behind what is not known.
+    /// An outline is useful after an unknown part.
     outlined: bool,
 }
 
 impl Rendered {
-    /// Nothing can be said of the lines behind this.
+    /// Stops the outline, because the rest of the lines is unknown.
     fn stop(&mut self, cause: Option<Arc<Cause>>) {
         self.outlined = false;
         if self.unknown.is_none() {
@@ -298,13 +298,13 @@ impl Rendered {
     }
 }
 
-/// What a `for` has made so far.
+/// The result of a `for` so far.
 #[derive(Default)]
 struct Gathered {
     list: Vec<Value>,
     entries: BTreeMap<Arc<str>, Value>,
     groups: BTreeMap<Arc<str>, Vec<Value>>,
-    /// There may be more, and why.
+    /// Why there may be more elements.
     rest: Option<Arc<Cause>>,
     twice: Option<(Arc<str>, Span)>,
 }
@@ -327,7 +327,7 @@ impl Gathered {
 }
 
 impl Evaluator<'_> {
-    /// Keys and values, as `for` and `dynamic` see them; each of them costs a step.
+    /// Returns keys and values as `for` and `dynamic` use them. Each member costs one step.
     pub(super) fn members(&self, collection: &Value, span: Span) -> Result<Vec<(Value, Value)>, Value> {
         self.spend(collection.members() as u64, span)?;
         members(collection, span)
@@ -350,12 +350,12 @@ fn members(collection: &Value, span: Span) -> Result<Vec<(Value, Value)>, Value>
             .map(|(key, item)| (Value::text(key.clone(), item.span).marked(marked), item.clone().marked(marked)))
             .collect(),
         Data::Unknown(cause) => return Err(Value::because(&forget_candidates(cause), span)),
-        Data::Null => return Err(Value::refused("there is nothing to go through: this is null", span)),
-        _ => return Err(Value::refused("there is nothing to go through: this is no collection", span)),
+        Data::Null => return Err(Value::refused("`for` cannot iterate over null", span)),
+        _ => return Err(Value::refused("`for` can only iterate over a collection", span)),
     })
 }
 
-/// A set of these.
+/// Returns a set of these items.
 pub(in crate::terraform) fn set(items: Vec<Value>, span: Span) -> Value {
     Value::new(Data::Set(Arc::new(set_of(items))), span)
 }

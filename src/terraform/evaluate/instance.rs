@@ -1,4 +1,4 @@
-//! A module as one call of it makes it.
+//! One instance of a module, created by a call.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -16,15 +16,15 @@ use super::blocks::Evaluated;
 use super::expand::Expansion;
 use super::{Repetition, Scope};
 
-/// A module as one call of it makes it, and what was evaluated of it so far.
+/// One instance of a module, created by a call, with its results so far.
 pub(in crate::terraform) struct Instance {
     pub(in crate::terraform) code: Arc<ModuleCode>,
-    /// `module.a["x"].` with the dot at the end; empty for the root.
+    /// The address with a final dot, `module.a["x"].`; empty for the root.
     pub(in crate::terraform) address: Rc<str>,
     pub(super) call: Option<CallSite>,
-    /// How many of it there are, where a `count` on the way is not known.
+    /// The number of these instances, if a `count` of an outer call is unknown.
     pub(super) multiplicity: Fact<Range>,
-    /// Modules from the root to here.
+    /// The number of modules from the root to this one.
     pub(super) depth: u32,
     pub(super) variables: Memo<Value>,
     pub(super) locals: Memo<Value>,
@@ -34,15 +34,15 @@ pub(in crate::terraform) struct Instance {
     pub(super) providers: Memo<Option<Arc<Provider>>>,
 }
 
-/// Where a module is called.
+/// The place of a module call.
 pub(super) struct CallSite {
     pub(super) parent: Rc<Instance>,
-    /// Its index among the calls of the parent.
+    /// The index of the call in the parent.
     pub(super) index: usize,
     pub(super) repetition: Repetition,
 }
 
-/// A module call with all its instances; none where the code is not on disk.
+/// A module call with all its instances; empty if the code is not on disk.
 pub(super) struct Called {
     pub(super) expansion: Expansion,
     pub(super) instances: Vec<Rc<Instance>>,
@@ -78,7 +78,7 @@ impl Instance {
         }
     }
 
-    /// Forgets the modules that it calls. They hold it as their parent, so that nothing would ever free either.
+    /// Drops the called modules. They refer to this module as their parent, so neither would ever be freed.
     pub(in crate::terraform) fn forget_calls(&self) {
         let calls = self.calls.known.take();
         for instance in calls.values().flatten().flat_map(|called| &called.instances) {
@@ -92,13 +92,13 @@ impl CallSite {
         self.parent.code.calls.at(self.index)
     }
 
-    /// What names mean in the arguments of the call.
+    /// Returns the names that are valid in the arguments of the call.
     pub(super) fn scope(&self) -> Scope<'_> {
         Scope::of(&self.parent, &self.repetition)
     }
 }
 
-/// Results by name. What is asked for while it is being worked out is a cycle.
+/// Results by name. A request for a result that is being computed is a cycle.
 pub(super) struct Memo<T> {
     known: RefCell<HashMap<Arc<str>, Option<T>>>,
 }
@@ -110,7 +110,7 @@ impl<T> Default for Memo<T> {
 }
 
 impl<T: Clone> Memo<T> {
-    /// `Err` where it is being worked out right now.
+    /// Returns the result, or `Err` if it is being computed at the moment.
     pub(super) fn get(&self, name: &str, work: impl FnOnce() -> T) -> Result<T, Cycle> {
         match self.known.borrow().get(name) {
             Some(Some(known)) => return Ok(known.clone()),
@@ -125,5 +125,5 @@ impl<T: Clone> Memo<T> {
     }
 }
 
-/// Something depends on itself.
+/// A definition depends on itself.
 pub(super) struct Cycle;

@@ -1,8 +1,8 @@
-//! Expressions → values, blocks → evaluated blocks.
+//! Evaluates expressions to values, and blocks to evaluated blocks.
 //!
-//! One `Evaluator` reads one root: a tree of module instances, each of which evaluates what is asked of it once and
-//! remembers it. An expression that Terraform would refuse, or whose result depends on what cannot be known, becomes
-//! an unknown value that says why; nothing here fails.
+//! One `Evaluator` reads one root: a tree of module instances that evaluate each request once and store the result. If
+//! Terraform would refuse an expression, or its result depends on an unknown value, the result is an unknown value with
+//! its cause. Nothing fails.
 
 mod blocks;
 mod budget;
@@ -43,33 +43,33 @@ pub(super) use variables::Assignment;
 pub(super) struct Evaluator<'r> {
     pub(super) sources: &'r Sources,
     pub(super) library: &'r super::code::library::Library<'r>,
-    /// The directory of the root: `file("x")` and `path.root` are relative to it.
+    /// The directory of the root. `file("x")` and `path.root` are relative to it.
     pub(super) root: String,
-    /// The workspace that it is evaluated in.
+    /// The workspace of the evaluation.
     pub(super) workspace: Option<String>,
-    /// What assigns values to the variables of the root, the strongest last.
+    /// The assignments to variables of the root, the highest precedence last.
     pub(super) assignments: HashMap<String, Vec<Assignment>>,
-    /// What variables are that nothing assigns, where something that is not known may.
+    /// The value of variables without an assignment, if an unknown source may assign them.
     pub(super) assigned_to_any: Option<Assignment>,
     pub(super) modules: super::code::modules::Modules,
-    /// Shared where several files are read for one.
+    /// Shared if several files are read for one root.
     pub(super) budget: Rc<RootBudget>,
-    /// Regular expressions that were compiled; none for what is no such expression.
+    /// Compiled regular expressions; `None` for invalid ones.
     pub(super) patterns: RefCell<HashMap<Arc<str>, Option<Regex>>>,
     pub(super) diagnostics: RefCell<RootDiagnostics>,
-    /// What files of another program that is written in the same language mean by names and functions of its own.
+    /// Additional names and functions of another program in the same language.
     pub(super) dialect: Option<&'r dyn Dialect>,
-    /// Directories whose files lie elsewhere.
+    /// Directories whose files are in other places.
     pub(super) shadows: Shadows,
-    /// The directories of the modules of which there are some.
+    /// The directories of modules with instances.
     pub(super) made: RefCell<BTreeSet<String>>,
-    /// A module was met of which OpenTofu reads other files than Terraform does.
+    /// The root has a module of which OpenTofu and Terraform read different files.
     pub(super) has_files_of_one_tool: Cell<bool>,
-    /// The files that what was asked for stands in.
+    /// The files that the results depend on.
     pub(super) touched: RefCell<BTreeSet<Arc<str>>>,
 }
 
-/// What was said about a root, each once.
+/// The diagnostics of a root, without repetitions.
 #[derive(Default)]
 pub(super) struct RootDiagnostics {
     diagnostics: Vec<Diagnostic>,
@@ -78,7 +78,7 @@ pub(super) struct RootDiagnostics {
 }
 
 impl RootDiagnostics {
-    /// More about one root nobody reads.
+    /// The limit on diagnostics of one root.
     const MOST: usize = 50;
 
     fn add(&mut self, diagnostic: Diagnostic) {
@@ -93,17 +93,17 @@ impl RootDiagnostics {
 
     pub(super) fn finish(mut self, anywhere: Span) -> Vec<Diagnostic> {
         if self.left_out > 0 {
-            let message = format!("{} more messages about this root are left out", self.left_out);
+            let message = format!("{} more messages about this root are not shown", self.left_out);
             self.diagnostics.push(Diagnostic::note(message, anywhere));
         }
         self.diagnostics
     }
 }
 
-/// What names mean where an expression stands.
+/// The names that are valid in an expression.
 #[derive(Clone, Copy)]
 pub(super) struct Scope<'s> {
-    /// The module that it belongs to; none for constants.
+    /// The module of the expression; `None` for constants.
     pub(super) module: Option<&'s Rc<Instance>>,
     pub(super) repetition: &'s Repetition,
     pub(super) variables: Option<&'s Variable<'s>>,
@@ -118,7 +118,7 @@ pub(super) struct Variable<'s> {
     pub(super) outer: Option<&'s Variable<'s>>,
 }
 
-/// Which of several instances a block is.
+/// The instance that a block represents.
 #[derive(Debug, Clone)]
 pub(super) enum Repetition {
     Single,
@@ -127,9 +127,9 @@ pub(super) enum Repetition {
         key: Value,
         value: Value,
     },
-    /// There are some, but not known how many or which.
+    /// The number of instances is unknown.
     UnknownCount(Arc<Cause>),
-    /// `value` is what is known of all of their values.
+    /// The keys are unknown. `value` has what all values share.
     UnknownEach {
         cause: Arc<Cause>,
         value: Value,
@@ -168,7 +168,7 @@ impl Evaluator<'_> {
         self.diagnostics.borrow_mut().add(diagnostic);
     }
 
-    /// Takes so many steps; `Err` where there are none left.
+    /// Counts steps; returns `Err` if the budget is exhausted.
     fn spend(&self, steps: u64, span: Span) -> Result<(), Value> {
         self.budget.spend(steps).map_err(|cause| Value::because(&cause, span))
     }

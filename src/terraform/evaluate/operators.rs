@@ -1,4 +1,4 @@
-//! Operators, also of operands that are not known.
+//! Evaluates operators, also for unknown operands.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use crate::languages::hcl::types::Type;
 use crate::languages::hcl::value::{Cause, Data, Entries, Number, Value};
 use crate::source::Span;
 
-/// Applies an operator; an operand that is not known makes the result unknown unless the other decides.
+/// Applies an operator. An unknown operand makes the result unknown, unless the other operand decides.
 pub(super) fn binary(operator: BinaryOperator, a: &Value, b: &Value, span: Span) -> Value {
     let marked = a.sensitive || b.sensitive;
     let result = match operator {
@@ -36,8 +36,8 @@ pub(super) fn unary(operator: UnaryOperator, operand: &Value, span: Span) -> Val
     result.marked(operand.sensitive)
 }
 
-/// Like Terraform 1.12 and later, takes the first operand alone where that decides: `v != null && length(v) > 0` asks nothing
-/// of null. It refuses `false && null` all the same.
+/// Like Terraform 1.12 and later, uses only the first operand if it decides: `v != null && length(v) > 0` does not fail
+/// for null. Nevertheless, `false && null` is refused.
 fn logic(decides: bool, a: &Value, b: &Value, span: Span) -> Value {
     match (boolean(a, span), boolean(b, span)) {
         (Ok(flag), _) if flag == decides && !b.is_null() => Value::bool(decides, span),
@@ -64,9 +64,9 @@ fn numeric(operator: BinaryOperator, a: &Value, b: &Value, span: Span) -> Value 
         BinaryOperator::Add => a.plus(&b),
         BinaryOperator::Subtract => a.minus(&b),
         BinaryOperator::Multiply => a.times(&b),
-        BinaryOperator::Divide if b.is_zero() => return Value::refused("this divides by zero", span),
+        BinaryOperator::Divide if b.is_zero() => return Value::refused("division by zero", span),
         BinaryOperator::Divide => a.divided_by(&b),
-        // Terraform has no objection.
+        // Terraform accepts this.
         BinaryOperator::Modulo if b.is_zero() => Some(a),
         _ => a.remainder(&b),
     };
@@ -75,12 +75,12 @@ fn numeric(operator: BinaryOperator, a: &Value, b: &Value, span: Span) -> Value 
 
 fn number(value: &Value, span: Span) -> Result<Number, Value> {
     let converted = primitive(&Type::Number, value, span)?;
-    converted.as_number().ok_or_else(|| Value::refused("this is no number", span))
+    converted.as_number().ok_or_else(|| Value::refused("this is not a number", span))
 }
 
 pub(super) fn boolean(value: &Value, span: Span) -> Result<bool, Value> {
     let converted = primitive(&Type::Bool, value, span)?;
-    converted.as_bool().ok_or_else(|| Value::refused("this is no boolean", span))
+    converted.as_bool().ok_or_else(|| Value::refused("this is not a boolean", span))
 }
 
 fn primitive(of: &Type, value: &Value, span: Span) -> Result<Value, Value> {
@@ -98,11 +98,11 @@ fn depends_on(a: &Value, b: &Value, span: Span) -> Value {
     let cause = a.any_cause().or_else(|| b.any_cause()).map(forget_candidates);
     match cause {
         Some(cause) => Value::because(&cause, span),
-        None => Value::unknown("this comparison is not known", span),
+        None => Value::unknown("the result of this comparison is unknown", span),
     }
 }
 
-/// The same cause for another value: what could be the candidates of one is not those of the other.
+/// Returns the same cause for another value, without the candidates of the first one.
 pub(super) fn forget_candidates(cause: &Arc<Cause>) -> Arc<Cause> {
     if cause.candidates.is_empty() {
         return cause.clone();
@@ -110,7 +110,7 @@ pub(super) fn forget_candidates(cause: &Arc<Cause>) -> Arc<Cause> {
     Arc::new(Cause { candidates: Vec::new(), ..Cause::clone(cause) })
 }
 
-/// One of two values, not known which: what they agree on is known.
+/// Returns one of two values, without knowing which. What both agree on is known.
 pub(super) fn either(condition: &Value, yes: Value, no: Value, span: Span) -> Value {
     let Some(cause) = condition.cause() else { return yes };
     if cause.refused {
@@ -134,7 +134,7 @@ pub(super) fn either(condition: &Value, yes: Value, no: Value, span: Span) -> Va
     let mut candidates = Vec::new();
     for arm in [yes, no] {
         match &arm.data {
-            // An arm that is itself one of several brings these; one that is wholly unknown leaves nothing to say.
+            // An arm with candidates contributes them. If an arm is completely unknown, there are no candidates.
             Data::Unknown(inner) if inner.candidates.is_empty() => {
                 candidates.clear();
                 break;
@@ -147,7 +147,7 @@ pub(super) fn either(condition: &Value, yes: Value, no: Value, span: Span) -> Va
     Value::new(Data::Unknown(Arc::new(cause)), span)
 }
 
-/// The value on which all declarations of one name agree; where they do not, any of theirs.
+/// Returns the value on which all declarations of a name agree, or else an unknown one of their values.
 pub(super) fn one_of(what: &str, first: Value, others: impl Iterator<Item = Value>) -> Value {
     others.fold(first, |value, other| {
         let span = value.span;

@@ -1,4 +1,4 @@
-//! Which configuration of a provider a resource uses.
+//! Finds the provider configuration of a resource.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use crate::terraform::code::modules::provider_of_source;
 use super::{Evaluator, Instance, Repetition, Scope};
 
 impl Evaluator<'_> {
-    /// The configuration that a resource uses: named by `provider`, or the default one of its type.
+    /// Returns the configuration that a resource uses: the one that `provider` names, or the default of its type.
     pub(super) fn provider_of(&self, module: &Rc<Instance>, node: &BlockNode) -> Option<Arc<Provider>> {
         let name = match node.body.attribute("provider") {
             Some(attribute) => provider_name(&attribute.expression)?,
@@ -20,7 +20,7 @@ impl Evaluator<'_> {
         self.provider(module, &name)
     }
 
-    /// The configuration that a call of a module hands on, of the provider whose resources the module makes.
+    /// Returns the configuration that a module call passes on, for the provider of the module's resources.
     pub(super) fn provider_of_call(
         &self,
         module: &Rc<Instance>,
@@ -28,7 +28,7 @@ impl Evaluator<'_> {
         source: &str,
     ) -> Option<Arc<Provider>> {
         let Some(name) = provider_of_source(source) else {
-            // Of a source that does not say for which cloud it is: the only one that there is.
+            // If the source does not name a cloud, uses the only configuration.
             let mut clouds =
                 CLOUDS.iter().map(|it| it.terraform).filter(|name| module.code.providers.get(name).is_some());
             let only = clouds.next().filter(|_| clouds.next().is_none())?;
@@ -37,7 +37,7 @@ impl Evaluator<'_> {
         self.provider(module, &given_provider(node, &name).unwrap_or(name))
     }
 
-    /// `aws` or `aws.west`, as the module names it.
+    /// Returns the configuration `aws` or `aws.west` of a module.
     fn provider(&self, module: &Rc<Instance>, name: &str) -> Option<Arc<Provider>> {
         module.providers.get(name, || self.work_out_provider(module, name)).ok().flatten()
     }
@@ -63,14 +63,14 @@ impl Evaluator<'_> {
     }
 }
 
-/// What `providers = { name = … }` of a module call gives for a name.
+/// Returns the configuration that `providers = { name = … }` of a module call assigns to a name.
 fn given_provider(node: &BlockNode, name: &str) -> Option<String> {
     let HclKind::Object(items) = &node.body.attribute("providers")?.expression.kind else { return None };
     let item = items.iter().find(|item| provider_name(&item.key).as_deref() == Some(name))?;
     provider_name(&item.value)
 }
 
-/// `aws.west`, quoted or not.
+/// Returns the name `aws.west`, quoted or not.
 fn provider_name(expression: &Expression) -> Option<String> {
     match &expression.kind {
         HclKind::Name(name) | HclKind::Text(name) => Some(name.to_string()),

@@ -1,5 +1,5 @@
-//! What a block refers to in the end: through variables, locals, outputs and the arguments of module calls, whether or not
-//! what it says there is known before Terraform runs.
+//! Finds all blocks that a block depends on through variables, locals, outputs and module arguments, even if their
+//! values are unknown before Terraform runs.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::rc::Rc;
@@ -10,17 +10,17 @@ use crate::terraform::block::Block;
 use super::blocks::resource_name;
 use super::{Evaluator, Instance, Repetition, Scope};
 
-/// The end of a reference: the address of a block without the key of its last part, and that key where it is written out.
+/// The target of a reference: the address of a block without the key of its last part, and that key if it is written.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::terraform) struct Reached {
     pub(in crate::terraform) block: String,
     pub(in crate::terraform) key: Option<String>,
 }
 
-/// What each block refers to, by its address without its key.
+/// The targets of each block, by its address without its key.
 pub(in crate::terraform) type Reaches = BTreeMap<String, BTreeSet<Reached>>;
 
-/// One search: what was found, and which names of which module were followed.
+/// A search: its results, and the names of each module that were followed.
 #[derive(Default)]
 struct Search {
     found: BTreeSet<Reached>,
@@ -28,8 +28,8 @@ struct Search {
 }
 
 impl Evaluator<'_> {
-    /// What the blocks of a module and of those that it calls refer to. Asked once all of them are evaluated: nothing is
-    /// worked out for this that was not worked out for itself.
+    /// Adds the targets of all blocks of a module and of the modules that it calls. All blocks must be evaluated first,
+    /// because this search evaluates nothing.
     pub(in crate::terraform) fn reaches(&self, module: &Rc<Instance>, into: &mut Reaches) {
         let code = &module.code;
         let resources = code.resources.iter().map(|node| (resource_name(node), node));
@@ -73,7 +73,7 @@ impl Evaluator<'_> {
                     && let Some(argument) = node.body.attribute(first)
                 {
                     self.follow_all(&call.parent, &argument.expression, search);
-                    // `each.value` of the call is what its loop runs over.
+                    // `each.value` of the call refers to the collection of its `for_each`.
                     let repeats = node.body.attribute("for_each").filter(|_| mentions_each(&argument.expression));
                     repeats.into_iter().for_each(|it| self.follow_all(&call.parent, &it.expression, search));
                 }
@@ -103,7 +103,7 @@ impl Evaluator<'_> {
         expression.each_reference(&mut |name, steps, _| self.follow(module, name, steps, search));
     }
 
-    /// A resource, a data source, or a configuration of a provider.
+    /// Returns a resource, a data source or a provider configuration.
     fn end(&self, module: &Rc<Instance>, name: String, next: Option<&TraversalStep>, search: &mut Search) {
         let code = &module.code;
         if code.resources.get(&name).is_some() {
@@ -113,7 +113,7 @@ impl Evaluator<'_> {
         }
     }
 
-    /// `module.a.b` leads to the call and to what its output is made of.
+    /// `module.a.b` leads to the call and to the expression of its output.
     fn follow_call(&self, module: &Rc<Instance>, call: &str, steps: &[TraversalStep], search: &mut Search) {
         let Some(index) = module.code.calls.index(call) else { return };
         let key = key(steps.get(1));
@@ -137,8 +137,8 @@ impl Evaluator<'_> {
         }
     }
 
-    /// Blocks beside resources, data sources and calls: `provider`, `variable`, `terraform`, and the outputs of modules that
-    /// are called.
+    /// Adds the blocks other than resources, data sources and calls: `provider`, `variable`, `terraform`, and the
+    /// outputs of called modules.
     pub(in crate::terraform) fn other_blocks(&self, module: &Rc<Instance>, into: &mut Vec<Block>) {
         let code = &module.code;
         let mut add = |node: &BlockNode, name: String| {
@@ -189,7 +189,7 @@ fn attribute(step: Option<&TraversalStep>) -> Option<&str> {
     }
 }
 
-/// A key that is written out, as an address has it.
+/// Returns a written key in the form of an address.
 fn key(step: Option<&TraversalStep>) -> Option<String> {
     let StepKind::Index(index) = &step?.kind else { return None };
     match &index.kind {

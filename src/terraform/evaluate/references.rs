@@ -1,4 +1,4 @@
-//! What the arguments of a block refer to.
+//! Finds the references in the arguments of a block.
 
 use std::rc::Rc;
 
@@ -9,7 +9,7 @@ use super::traverse::is_reserved;
 use super::{Evaluator, Instance};
 
 impl Evaluator<'_> {
-    /// The resources and data sources that the arguments of a block name, with the place of each reference.
+    /// Returns the resources and data sources that the arguments of a block name, with the place of each reference.
     pub(super) fn references(&self, node: &BlockNode, module: &Rc<Instance>) -> Vec<(String, Span)> {
         let mut found: Vec<(String, Span)> = Vec::new();
         node.body.each_reference(&mut |name, steps, span| {
@@ -23,7 +23,7 @@ impl Evaluator<'_> {
     }
 }
 
-/// `aws_instance.a` or `data.aws_ami.a` at the beginning of a reference.
+/// Returns `aws_instance.a` or `data.aws_ami.a` from the start of a reference.
 fn resource(name: &str, steps: &[TraversalStep]) -> Option<String> {
     let labels: Vec<&str> = steps
         .iter()

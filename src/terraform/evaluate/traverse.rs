@@ -1,4 +1,4 @@
-//! References, and dots and brackets after any expression.
+//! Evaluates references, and the dots and brackets after an expression.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -11,11 +11,11 @@ use crate::source::Span;
 use super::operators::forget_candidates;
 use super::{Evaluator, Instance, Repetition, Scope};
 
-/// A collection indexed with something unknown has so many candidates at most.
+/// The maximum number of candidates of a collection with an unknown index.
 const CANDIDATES: usize = 32;
 
 impl Evaluator<'_> {
-    /// A reference, or dots and brackets after any expression.
+    /// Evaluates a reference, or the dots and brackets after an expression.
     pub(super) fn traverse(&self, base: &Expression, steps: &[TraversalStep], scope: Scope<'_>) -> Value {
         let (value, rest) = match &base.kind {
             HclKind::Name(name) => match scope.variable(name) {
@@ -45,8 +45,8 @@ impl Evaluator<'_> {
         value
     }
 
-    /// A member by the name of the workspace, where nobody named one and there is none for `default`: the configuration is
-    /// for other workspaces.
+    /// Looks up a member by the workspace name, if no workspace is set and there is no member for `default`. The
+    /// configuration is then for other workspaces.
     pub(in crate::terraform) fn of_some_workspace(&self, value: &Value, key: &Value, span: Span) -> Option<Value> {
         const NOBODYS: &str = "default";
         let Data::Text(name) = &key.data else { return None };
@@ -57,7 +57,7 @@ impl Evaluator<'_> {
         if !["terraform.workspace", "tofu.workspace"].contains(&self.sources.snippet(key.span).as_str()) {
             return None;
         }
-        let cause = Cause::new("it depends on the workspace, which --workspace names", key.span);
+        let cause = Cause::new("the value depends on the workspace: name it with --workspace", key.span);
         Some(one_of(value, &Arc::new(cause), span).marked(value.sensitive))
     }
 
@@ -80,7 +80,7 @@ impl Evaluator<'_> {
         result.marked(value.sensitive)
     }
 
-    /// What a name and the first steps after it refer to, and how many steps that were.
+    /// Returns the target of a name with its first steps, and the number of these steps.
     fn reference(&self, name: &str, span: Span, steps: &[TraversalStep], scope: Scope<'_>) -> (Value, usize) {
         let Some(module) = scope.module else {
             return (Value::refused(format!("`{name}` cannot be used here"), span), steps.len());
@@ -99,14 +99,16 @@ impl Evaluator<'_> {
             ("terraform" | "tofu", ["workspace", ..]) => {
                 (Value::text(self.workspace.as_deref().unwrap_or("default"), whole), 1)
             }
-            ("terraform" | "tofu", ["applying", ..]) => (Value::unknown("this is known when it is applied", whole), 1),
+            ("terraform" | "tofu", ["applying", ..]) => {
+                (Value::unknown("the value is known only after apply", whole), 1)
+            }
             ("module", [first, ..]) => self.module_reference(module, first, steps, whole, scope),
             ("data" | "ephemeral", [kind, label]) => {
                 (self.resource_value(module, &format!("{name}.{kind}.{label}"), whole), 2)
             }
             // The long form of `kind.label`.
             ("resource", [kind, label]) => (self.resource_value(module, &format!("{kind}.{label}"), whole), 2),
-            ("self", _) => (Value::unknown("`self` is known when it is applied", span), steps.len()),
+            ("self", _) => (Value::unknown("`self` is known only after apply", span), steps.len()),
             (kind, [label, ..]) if !is_reserved(kind) => {
                 (self.resource_value(module, &format!("{kind}.{label}"), whole), 1)
             }
@@ -118,12 +120,12 @@ impl Evaluator<'_> {
         match which {
             "root" => Value::text(".", span),
             "module" => Value::text(relative(&self.root, &module.code.directory), span),
-            "cwd" => Value::unknown("`path.cwd` depends on where Terraform runs", span),
+            "cwd" => Value::unknown("`path.cwd` depends on the directory in which Terraform runs", span),
             _ => Value::refused(format!("`path.{which}` does not exist"), span),
         }
     }
 
-    /// `module.name`, its instance and its output as far as they are written.
+    /// Evaluates `module.name`, with its instance and its output if they are written.
     fn module_reference(
         &self,
         module: &Rc<Instance>,
@@ -163,7 +165,7 @@ fn step_name(step: &TraversalStep) -> Option<&str> {
     }
 }
 
-/// Names that begin a reference to something else than a resource.
+/// Returns whether a name starts a reference to something other than a resource.
 pub(super) fn is_reserved(name: &str) -> bool {
     matches!(
         name,
@@ -177,7 +179,7 @@ fn each(which: &str, repetition: &Repetition, span: Span) -> Value {
         (Repetition::Each { value, .. }, "value") => value.clone(),
         (Repetition::UnknownEach { cause, .. }, "key") => Value::because(cause, span),
         (Repetition::UnknownEach { value, .. }, "value") => value.clone(),
-        _ => Value::refused("`each` is known in a block with `for_each` only", span),
+        _ => Value::refused("`each` exists only in a block with `for_each`", span),
     }
 }
 
@@ -185,11 +187,11 @@ fn count_index(repetition: &Repetition, span: Span) -> Value {
     match repetition {
         Repetition::Count(index) => index.clone(),
         Repetition::UnknownCount(cause) => Value::because(cause, span),
-        _ => Value::refused("`count.index` is known in a block with `count` only", span),
+        _ => Value::refused("`count.index` exists only in a block with `count`", span),
     }
 }
 
-/// A path from one directory of the tree to another.
+/// Returns the relative path between two directories of the tree.
 pub(in crate::terraform) fn relative(from: &str, to: &str) -> String {
     let parts = |path: &str| path.split('/').filter(|part| !part.is_empty()).map(str::to_owned).collect::<Vec<_>>();
     let (from, to) = (parts(from), parts(to));
@@ -209,19 +211,19 @@ pub(super) fn attribute(value: &Value, name: &str, span: Span) -> Value {
         },
         Data::Unknown(cause) => {
             let cause = member_candidates(cause, name);
-            // It is one of them, and they are all the same.
+            // All candidates are equal.
             match set_of(cause.candidates.clone()).as_slice() {
                 [only] => only.clone(),
                 _ => member_of_rest(&cause, name, span),
             }
         }
-        Data::Null => Value::refused(format!("the attribute `{name}` is asked of null"), span),
+        Data::Null => Value::refused(format!("null has no attribute `{name}`"), span),
         _ => Value::refused(format!("there is no attribute `{name}`"), span),
     };
     result.marked(value.sensitive)
 }
 
-/// Candidates of a member are the members of candidates.
+/// Returns the members of the candidates as candidates of the member.
 fn member_candidates(cause: &Arc<Cause>, name: &str) -> Arc<Cause> {
     if cause.candidates.is_empty() {
         return cause.clone();
@@ -235,8 +237,7 @@ fn member_of_rest(cause: &Arc<Cause>, name: &str, span: Span) -> Value {
     match &cause.computed_by {
         Some(computed) if computed.attribute.is_empty() => {
             let address = computed.address.clone();
-            let why =
-                format!("`{address}.{name}` {}", cause.why.split_once("` ").map_or("is not known", |(_, why)| why));
+            let why = format!("`{address}.{name}` {}", cause.why.split_once("` ").map_or("is unknown", |(_, why)| why));
             let computed_by = Some(Computed { address, attribute: name.into() });
             let cause = Cause { why, computed_by, ..Cause::clone(cause) };
             Value::new(Data::Unknown(Arc::new(cause)), span)
@@ -249,28 +250,28 @@ fn member_of_rest(cause: &Arc<Cause>, name: &str, span: Span) -> Value {
 pub(in crate::terraform) fn element(value: &Value, key: &Value, span: Span) -> Value {
     let result = match (&value.data, &key.data) {
         (Data::Unknown(cause), _) => Value::because(&forget_candidates(cause), span),
-        (Data::Null, _) => Value::refused("an element is asked of null", span),
-        (_, Data::Null) => Value::refused("an index is null", span),
+        (Data::Null, _) => Value::refused("null has no elements", span),
+        (_, Data::Null) => Value::refused("the index is null", span),
         (Data::Map(_) | Data::Object(_), Data::Text(name)) => attribute(value, name, span),
         (_, Data::Unknown(cause)) => one_of(value, cause, span),
         (Data::Map(_) | Data::Object(_), _) => match key.as_text() {
             Some(name) => attribute(value, &name, span),
-            None => Value::refused("this is no key of a map", span),
+            None => Value::refused("this cannot be the key of a map", span),
         },
         (Data::List(items) | Data::Tuple(items), _) => match key.as_number().and_then(|number| number.as_usize()) {
             Some(index) => match items.get(index) {
                 Some(item) => item.clone(),
-                None => Value::refused(format!("there is no element {index}: there are {}", items.len()), span),
+                None => Value::refused(format!("there is no element {index}: the list has {}", items.len()), span),
             },
-            None => Value::refused("this is no index of a list", span),
+            None => Value::refused("this cannot be the index of a list", span),
         },
-        (Data::Set(_), _) => Value::refused("elements of a set have no index", span),
+        (Data::Set(_), _) => Value::refused("the elements of a set have no index", span),
         _ => Value::refused("this value has no elements", span),
     };
     result.marked(value.sensitive || key.sensitive)
 }
 
-/// An element, not known which.
+/// Returns an element without knowing which one.
 fn one_of(value: &Value, cause: &Arc<Cause>, span: Span) -> Value {
     let members: Vec<&Value> = match value.entries() {
         Some(entries) if entries.rest.is_some() => Vec::new(),

@@ -1,4 +1,4 @@
-//! Variables, locals and outputs of modules.
+//! Evaluates variables, locals and outputs of modules.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -40,7 +40,7 @@ impl Evaluator<'_> {
         result.unwrap_or_else(|_| self.cycle(&format!("local `{name}`"), local.name.span))
     }
 
-    /// `module.call.name`, seen from inside the called module.
+    /// Evaluates `module.call.name` inside the called module.
     pub(super) fn output(&self, module: &Rc<Instance>, name: &str, at: Span) -> Value {
         let Some(output) = module.code.outputs.get(name) else {
             return self.undeclared(module, &format!("output `{name}`"), at);
@@ -62,7 +62,7 @@ impl Evaluator<'_> {
 
     pub(super) fn undeclared(&self, module: &Instance, what: &str, at: Span) -> Value {
         if module.code.incomplete {
-            return Value::unknown(format!("{what} may stand in a file that does not parse"), at);
+            return Value::unknown(format!("{what} may be in a file that cannot be parsed"), at);
         }
         Value::refused(format!("{what} is not declared"), at)
     }
@@ -105,7 +105,7 @@ impl Evaluator<'_> {
     fn declared_type(&self, declared: &BlockNode) -> Type {
         let Some(attribute) = declared.body.attribute("type") else { return Type::Any };
         let text = match &attribute.expression.kind {
-            // Quoted: as 0.11 and JSON spell it.
+            // Terraform 0.11 and JSON quote the type.
             HclKind::Text(text) => {
                 crate::languages::hcl::syntax::parse_expression(attribute.expression.span.file, text).ok()
             }
@@ -119,22 +119,22 @@ impl Evaluator<'_> {
         })
     }
 
-    /// What files, the environment and the command line assign to a variable of the root.
+    /// Returns the value that files, the environment and the command line assign to a variable of the root.
     fn assigned(&self, name: &str, of: &Type, declared: &BlockNode) -> Option<Value> {
         let last = self.assignments.get(name).and_then(|all| all.last()).or(self.assigned_to_any.as_ref())?;
         Some(last.value(self, of, declared))
     }
 }
 
-/// What assigns a value to a variable of the root.
+/// An assignment to a variable of the root.
 #[derive(Debug, Clone)]
 pub(in crate::terraform) enum Assignment {
     /// A line of a `.tfvars` file.
     Written(Arc<crate::languages::hcl::syntax::Attribute>),
-    /// Text of the command line or the environment: taken as it is where the variable is a string.
+    /// A string from the command line or the environment. It is the value itself if the variable is a string.
     Text(Span),
-    /// A value that another program hands over as text: as it is where the variable is a string or says no type, else it is
-    /// read as an expression.
+    /// A string value from another program. It is the value itself if the variable is a string or has no type.
+    /// Otherwise, it is parsed as an expression.
     Given(Value),
 }
 
@@ -157,7 +157,7 @@ impl Assignment {
     }
 }
 
-/// A value as Terraform reads it from the text in which it was handed over.
+/// Parses a value that was passed as a string, like Terraform.
 fn given(evaluator: &Evaluator<'_>, value: &Value, of: &Type, declared: &BlockNode) -> Value {
     let is_text = matches!(of, Type::Text) || declared.body.attribute("type").is_none();
     match &value.data {

@@ -1,4 +1,4 @@
-//! Functions of lists, sets and maps.
+//! Implements the functions of lists, sets and maps.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -49,7 +49,7 @@ fn all_true(a: &Arguments<'_>) -> FunctionResult {
             (Data::Unknown(cause), _) => unknown = Some(cause.clone()),
             (_, Some(true)) => {}
             (Data::Null, _) | (_, Some(false)) => return a.answer_bool(false),
-            _ => return Err("an element is no boolean".into()),
+            _ => return Err("an element is not a boolean".into()),
         }
     }
     unknown.map_or_else(|| a.answer_bool(true), |cause| Err(cause.into()))
@@ -62,7 +62,7 @@ fn any_true(a: &Arguments<'_>) -> FunctionResult {
             (Data::Unknown(cause), _) => unknown = Some(cause.clone()),
             (_, Some(true)) => return a.answer_bool(true),
             (Data::Null, _) | (_, Some(false)) => {}
-            _ => return Err("an element is no boolean".into()),
+            _ => return Err("an element is not a boolean".into()),
         }
     }
     unknown.map_or_else(|| a.answer_bool(false), |cause| Err(cause.into()))
@@ -92,7 +92,7 @@ fn coalesce(a: &Arguments<'_>) -> FunctionResult {
 fn coalesce_list(a: &Arguments<'_>) -> FunctionResult {
     for value in &a.values {
         if matches!(value.data, Data::Set(_)) {
-            return Err("an argument is no list".into());
+            return Err("an argument is not a list".into());
         }
         if !items(known(value)?)?.is_empty() {
             return Ok(value.clone());
@@ -125,7 +125,7 @@ fn concat(a: &Arguments<'_>) -> FunctionResult {
         match &value.data {
             Data::Tuple(_) => tuples = true,
             Data::List(_) => {}
-            _ => return Err("an argument is no list".into()),
+            _ => return Err("an argument is not a list".into()),
         }
         result.extend(items(value)?.iter().cloned());
     }
@@ -209,7 +209,7 @@ fn index(a: &Arguments<'_>) -> FunctionResult {
             Some(true) => return a.answer_number(Some(Number::counted(index))),
             Some(false) => {}
             None => {
-                return Err(item.any_cause().cloned().map_or("an element is not known".into(), FunctionFailure::from));
+                return Err(item.any_cause().cloned().map_or("an element is unknown".into(), FunctionFailure::from));
             }
         }
     }
@@ -225,7 +225,7 @@ fn keys(a: &Arguments<'_>) -> FunctionResult {
     }
 }
 
-/// A map of which all members are known to be there.
+/// Returns a map whose members are all known.
 fn closed(entries: &Entries) -> Result<&Entries, FunctionFailure> {
     match &entries.rest {
         Some(cause) => Err(FunctionFailure::Unknown(cause.clone())),
@@ -279,14 +279,14 @@ fn match_keys(a: &Arguments<'_>) -> FunctionResult {
     let all = unified([keys, wanted].concat());
     let (keys, wanted) = all.split_at(keys.len());
     if values.len() != keys.len() {
-        return Err("there are not as many keys as values".into());
+        return Err("the numbers of keys and values differ".into());
     }
     a.spend_comparisons(keys.len(), wanted.len(), heaviest(keys))?;
     let kept = values.iter().zip(keys).filter(|(_, key)| wanted.iter().any(|w| equal(key, w) == Some(true)));
     a.answer_list(kept.map(|(value, _)| value.clone()).collect())
 }
 
-/// What may be overwritten by something unknown is itself unknown; what comes after it is known.
+/// A known member that an unknown map may overwrite is unknown. Members that come later are known.
 fn merge(a: &Arguments<'_>) -> FunctionResult {
     let mut result = Entries::default();
     let mut maps = !a.values.is_empty();
@@ -311,7 +311,7 @@ fn merge(a: &Arguments<'_>) -> FunctionResult {
                 maps &= matches!(value.data, Data::Map(_));
                 result.known.extend(entries.iter().map(|(key, member)| (key.clone(), member.clone())));
             }
-            _ => return Err("an argument is no map".into()),
+            _ => return Err("an argument is not a map".into()),
         }
     }
     Ok(if maps { Value::map(result, a.span) } else { Value::object(result, a.span) })
@@ -344,7 +344,7 @@ fn range(a: &Arguments<'_>) -> FunctionResult {
     let mut next = start;
     while if step.is_negative() { next > end } else { next < end } {
         if result.len() >= LIMIT {
-            return Err(format!("makes more than {LIMIT} elements").into());
+            return Err(format!("would create more than {LIMIT} elements").into());
         }
         result.push(Value::number(next.clone(), a.span));
         next = next.plus(&step).ok_or("a number is too large")?;
@@ -366,7 +366,7 @@ fn slice(a: &Arguments<'_>) -> FunctionResult {
         usize::try_from(a.whole_number(at)?).map_err(|_| "an index is negative".into())
     };
     let (start, end) = (index(1)?, index(2)?);
-    let part = items.get(start..end).ok_or("the indexes do not lie in the list, or not in order")?.to_vec();
+    let part = items.get(start..end).ok_or("the indexes are outside the list, or not in order")?.to_vec();
     match a.get(0)?.data {
         Data::Tuple(_) => a.answer_tuple(part),
         Data::List(_) => a.answer_list(part),
@@ -406,12 +406,12 @@ fn zip_map(a: &Arguments<'_>) -> FunctionResult {
     let keys = a.texts(0)?;
     let values = a.items(1)?;
     if keys.len() != values.len() {
-        return Err("there are not as many values as keys".into());
+        return Err("the numbers of values and keys differ".into());
     }
     let entries: Entries = keys.into_iter().zip(values.iter().cloned()).collect();
     match a.get(1)?.data {
         Data::Tuple(_) => Ok(Value::object(entries, a.span)),
         Data::List(_) => Ok(Value::map(entries, a.span)),
-        _ => Err("the values are no list".into()),
+        _ => Err("the values are not a list".into()),
     }
 }

@@ -1,4 +1,4 @@
-//! Functions that encode and decode: JSON, YAML, CSV, base64, URLs.
+//! Implements the functions that encode and decode: JSON, YAML, CSV, base64, URLs.
 
 use std::fmt::Write;
 
@@ -30,7 +30,7 @@ fn json_encode(a: &Arguments<'_>) -> FunctionResult {
     a.answer(encoded(a, write)?)
 }
 
-/// What is written of the first argument. One that is known in part leaves the outline of the text behind.
+/// Encodes the first argument. For a partly known argument, returns the outline of the text.
 pub(super) fn encoded(
     a: &Arguments<'_>,
     write: impl Fn(&Value) -> Result<String, FunctionFailure>,
@@ -46,7 +46,7 @@ pub(super) fn encoded(
     })
 }
 
-/// JSON as Go writes it: keys sorted, `<`, `>` and `&` escaped.
+/// Writes JSON like Go: keys sorted; `<`, `>` and `&` escaped.
 pub(super) fn write_json(value: &Value, into: &mut String) -> Result<(), FunctionFailure> {
     match &value.data {
         Data::Unknown(cause) => return Err(cause.clone().into()),
@@ -110,20 +110,20 @@ fn decoded(json: &Json, place: DecodedPlace) -> Value {
     }
 }
 
-/// Lines may break it; padding may not be missing.
+/// Decodes base64. Line breaks are allowed, and padding is required.
 fn decoded_base64(text: &str) -> Result<Vec<u8>, FunctionFailure> {
     let text: Vec<u8> = text.bytes().filter(|byte| !matches!(byte, b'\r' | b'\n')).collect();
     let data = text.strip_suffix(b"==").or_else(|| text.strip_suffix(b"=")).unwrap_or(&text);
     let bytes = text.len().is_multiple_of(4).then(|| from_base64(data.iter().copied())).flatten();
-    bytes.ok_or_else(|| FunctionFailure::Refused("this is no base64".into()))
+    bytes.ok_or_else(|| FunctionFailure::Refused("this is not valid base64".into()))
 }
 
 fn base64_decode(a: &Arguments<'_>) -> FunctionResult {
     let bytes = decoded_base64(&a.text(0)?)?;
-    a.answer(String::from_utf8(bytes).map_err(|_| "the bytes are no text in UTF-8")?)
+    a.answer(String::from_utf8(bytes).map_err(|_| "the bytes are not valid UTF-8")?)
 }
 
-/// How many bytes a unit of an encoding has, and whether the higher one comes first.
+/// The bytes per unit of an encoding, and their order.
 #[derive(Clone, Copy)]
 enum Charset {
     Utf8,
@@ -138,7 +138,7 @@ fn charset(name: &str, a: &Arguments<'_>) -> Result<Charset, FunctionFailure> {
         "UTF-16BE" => Charset::Utf16 { big: true },
         "ISO-8859-1" | "ISO_8859-1" | "LATIN1" => Charset::Latin1,
         _ => {
-            let why = format!("the encoding {name} is not read here");
+            let why = format!("gpulint does not support the encoding {name}");
             return Err(FunctionFailure::Unknown(Cause::new(why, a.span).into()));
         }
     })
@@ -162,7 +162,7 @@ fn text_encode(a: &Arguments<'_>) -> FunctionResult {
 fn text_decode(a: &Arguments<'_>) -> FunctionResult {
     let bytes = decoded_base64(&a.text(0)?)?;
     let text = match charset(&a.text(1)?, a)? {
-        Charset::Utf8 => String::from_utf8(bytes).map_err(|_| "the bytes are no text in UTF-8")?,
+        Charset::Utf8 => String::from_utf8(bytes).map_err(|_| "the bytes are not valid UTF-8")?,
         Charset::Utf16 { big } => {
             let unit = |pair: &[u8]| {
                 let pair = [pair[0], pair[1]];
@@ -189,7 +189,7 @@ fn url_encode(a: &Arguments<'_>) -> FunctionResult {
     a.answer(text)
 }
 
-/// A list of objects: the first line names their attributes.
+/// Returns a list of objects. The first line names their attributes.
 fn csv_decode(a: &Arguments<'_>) -> FunctionResult {
     let text = a.text(0)?;
     a.evaluator.budget.spend_reading(text.len())?;
@@ -204,7 +204,7 @@ fn csv_decode(a: &Arguments<'_>) -> FunctionResult {
     let mut rows = Vec::new();
     for record in records {
         if record.len() != header.len() {
-            return Err("a line has not as many fields as the header".into());
+            return Err("a line does not have the same number of fields as the header".into());
         }
         let fields = header.iter().zip(record);
         let entries: Entries = fields.map(|(name, field)| (name.as_str().into(), Value::text(field, a.span))).collect();
@@ -246,13 +246,13 @@ fn csv_records(text: &str) -> Result<Vec<Vec<String>>, FunctionFailure> {
     Ok(records)
 }
 
-/// The next field, and what follows it: a comma, a line break or nothing.
+/// Returns the next field and the rest, which starts with a comma or a line break, or is empty.
 fn csv_field(text: &str) -> Result<(String, &str), FunctionFailure> {
     let Some(mut quoted) = text.strip_prefix('"') else {
         let end = text.find([',', '\n']).unwrap_or(text.len());
         let end = if text[..end].ends_with('\r') && text[end..].starts_with('\n') { end - 1 } else { end };
         if text[..end].contains('"') {
-            return Err("a quote stands in a field without quotes".into());
+            return Err("an unquoted field contains a quote".into());
         }
         return Ok((text[..end].to_owned(), &text[end..]));
     };
@@ -268,7 +268,7 @@ fn csv_field(text: &str) -> Result<(String, &str), FunctionFailure> {
             None if after.is_empty() || after.starts_with([',', '\n']) || after.starts_with("\r\n") => {
                 return Ok((field.replace("\r\n", "\n"), after));
             }
-            None => return Err("something follows a closing quote".into()),
+            None => return Err("there is text after a closing quote".into()),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Functions that read files of the tree.
+//! Implements the functions that read files of the tree.
 
 use globset::GlobBuilder;
 
@@ -8,14 +8,14 @@ use crate::terraform::evaluate::{Scope, outside_of_prefix, set};
 
 use super::{Arguments, Arity, Function, FunctionFailure, FunctionResult, known};
 
-/// Directories below each other; more are a link that leads back.
+/// The maximum depth of directories. Deeper nesting is probably a link to a parent.
 const DEEPEST: usize = 20;
 
-/// Asking the disk what a directory holds.
+/// The cost of listing a directory.
 const LISTING_STEPS: u64 = 500;
 
 pub(super) const TABLE: &[(&str, Arity, Function)] = &[
-    ("abspath", 1..=1, |a| Err(elsewhere(a, "`abspath` depends on where Terraform runs".into()))),
+    ("abspath", 1..=1, |a| Err(elsewhere(a, "`abspath` depends on the directory in which Terraform runs".into()))),
     ("basename", 1..=1, basename),
     ("dirname", 1..=1, dirname),
     ("file", 1..=1, file),
@@ -42,12 +42,12 @@ fn basename(a: &Arguments<'_>) -> FunctionResult {
 fn path_expand(a: &Arguments<'_>) -> FunctionResult {
     let path = a.text(0)?;
     if path.starts_with('~') {
-        return Err(elsewhere(a, "`~` depends on who runs Terraform".into()));
+        return Err(elsewhere(a, "`~` depends on the user who runs Terraform".into()));
     }
     a.answer(&*path)
 }
 
-/// The text of a file; it stands in that file, from its beginning on.
+/// Returns the text of a file, with positions in that file.
 fn file(a: &Arguments<'_>) -> FunctionResult {
     let file = open(a, 0)?;
     let text = a.evaluator.sources.text(file);
@@ -84,14 +84,14 @@ fn file_exists(a: &Arguments<'_>) -> FunctionResult {
     match open(a, 0) {
         Ok(_) => a.answer_bool(true),
         Err(FunctionFailure::Refused(_)) if full.is_some_and(|full| is_written_by_terraform(a, &full)) => {
-            Err(elsewhere(a, format!("Terraform writes {path} before it evaluates this")))
+            Err(elsewhere(a, format!("Terraform writes {path} before it evaluates this expression")))
         }
         Err(FunctionFailure::Refused(_)) => a.answer_bool(false),
         Err(unknown) => Err(unknown),
     }
 }
 
-/// Paths below a root that Terraform writes before anything is evaluated, by the shapes that they have.
+/// Forms of paths below a root that Terraform writes before it evaluates anything.
 const WRITTEN: [&str; 6] = [
     ".terraform.lock.hcl",
     ".terraform.tfstate.lock.info",
@@ -107,7 +107,7 @@ fn is_written_by_terraform(a: &Arguments<'_>, full: &str) -> bool {
     inside.is_some_and(|it| it.starts_with(".terraform/") || WRITTEN.contains(&it))
 }
 
-/// The file of a path that is relative to the root, as far as it lies in the tree.
+/// Opens a path relative to the root, if it is in the tree.
 fn open(a: &Arguments<'_>, index: usize) -> Result<FileId, FunctionFailure> {
     let path = a.text(index)?;
     let Some(full) = place(a, &path) else { return Err(outside(a, &path)) };
@@ -116,7 +116,7 @@ fn open(a: &Arguments<'_>, index: usize) -> Result<FileId, FunctionFailure> {
     a.evaluator.sources.open(&full).map_err(|error| FunctionFailure::Refused(format!("{path}: {error}")))
 }
 
-/// Where a path leads in the tree: relative ones begin at the root, absolute ones only where they name the tree.
+/// Returns the path in the tree. Relative paths start at the root, and absolute paths must name the tree.
 fn place(a: &Arguments<'_>, path: &str) -> Option<String> {
     match outside_of_prefix(path) {
         Some(inside) => normalize(inside),
@@ -126,16 +126,16 @@ fn place(a: &Arguments<'_>, path: &str) -> Option<String> {
 }
 
 fn outside(a: &Arguments<'_>, path: &str) -> FunctionFailure {
-    elsewhere(a, format!("{path} does not lie in the tree that is read"))
+    elsewhere(a, format!("{path} is outside the files that gpulint reads"))
 }
 
-/// The files below a directory whose paths fit a pattern.
+/// Returns the files below a directory whose paths match a pattern.
 fn file_set(a: &Arguments<'_>) -> FunctionResult {
     let path = a.text(0)?;
     let Some(base) = place(a, &path) else { return Err(outside(a, &path)) };
     let base = a.evaluator.shadows.directory(a.evaluator.sources, base);
     let pattern = a.text(1)?;
-    let glob = GlobBuilder::new(&pattern).literal_separator(true).build().map_err(|_| "this is no pattern")?;
+    let glob = GlobBuilder::new(&pattern).literal_separator(true).build().map_err(|_| "this is not a valid pattern")?;
     let matcher = glob.compile_matcher();
     let written = WRITTEN.into_iter().find(|written| {
         let full = join(&a.evaluator.root, written).unwrap_or_default();
@@ -149,7 +149,7 @@ fn file_set(a: &Arguments<'_>) -> FunctionResult {
     if let Some(written) = written {
         return Err(elsewhere(
             a,
-            format!("Terraform writes {written}, which fits {pattern}, before it evaluates this"),
+            format!("Terraform writes {written}, which matches {pattern}, before it evaluates this expression"),
         ));
     }
     let mut found = Vec::new();
@@ -176,14 +176,14 @@ fn is_identifier(name: &str) -> bool {
         && name.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '-')
 }
 
-/// What a template says stands in the template, as the text of a file does in the file.
+/// The result has positions in the template, like the result of `file` in its file.
 fn template_file(a: &Arguments<'_>) -> FunctionResult {
     let file = open(a, 0)?;
     let length = a.evaluator.sources.text(file).len();
     a.evaluator.budget.spend_bytes(length)?;
     let span = Span::new(file, 0, length);
     let given = known(a.get(1)?)?;
-    let entries = given.entries().ok_or("the second argument is no object")?;
+    let entries = given.entries().ok_or("the second argument is not an object")?;
     if let Some(name) = entries.known.keys().find(|name| !is_identifier(name)) {
         return Err(format!("`{name}` cannot be the name of a variable").into());
     }

@@ -1,4 +1,4 @@
-//! `format` and `formatlist`.
+//! Implements `format` and `formatlist`.
 
 use crate::languages::go::{PrintVerb, WIDEST, digits, radix};
 use crate::languages::hcl::value::{Cause, Data, Number, Value};
@@ -14,7 +14,7 @@ fn format_one(a: &Arguments<'_>) -> FunctionResult {
     a.answer(formatted(&pattern, a.values.get(1..).unwrap_or_default())?)
 }
 
-/// Formats once for each element of the lists; the other arguments stay the same.
+/// Formats once for each element of the lists. The other arguments stay the same.
 fn format_list(a: &Arguments<'_>) -> FunctionResult {
     let pattern = a.text(0)?;
     let arguments = a.values.get(1..).unwrap_or_default();
@@ -22,7 +22,7 @@ fn format_list(a: &Arguments<'_>) -> FunctionResult {
     for argument in arguments {
         if let Data::List(items) | Data::Set(items) | Data::Tuple(items) = &known(argument)?.data {
             match length {
-                Some(length) if length != items.len() => return Err("the lists are not equally long".into()),
+                Some(length) if length != items.len() => return Err("the lists differ in length".into()),
                 _ => length = Some(items.len()),
             }
         }
@@ -61,13 +61,13 @@ fn formatted(pattern: &str, arguments: &[Value]) -> Result<String, FunctionFailu
         result.push_str(&verb.apply(argument)?);
     }
     if used < arguments.len() {
-        return Err("there are more arguments than verbs".into());
+        return Err("there are more arguments than format verbs".into());
     }
     result.push_str(rest);
     Ok(result)
 }
 
-/// `%-08.3[2]f`, taken apart.
+/// A parsed format verb: `%-08.3[2]f`.
 struct TerraformVerb {
     verb: PrintVerb,
     argument: usize,
@@ -75,7 +75,7 @@ struct TerraformVerb {
 }
 
 impl TerraformVerb {
-    /// Reads what follows a `%`.
+    /// Parses the characters after a `%`.
     fn parse(rest: &mut &str, next: usize) -> Result<Self, FunctionFailure> {
         let mut starred = false;
         let verb = PrintVerb::read(rest, || {
@@ -91,7 +91,7 @@ impl TerraformVerb {
         if starred || [verb.width, verb.precision].contains(&Some(WIDEST)) {
             return Err(format!("a width is `*`, or {WIDEST} or more").into());
         }
-        let letter = rest.chars().next().ok_or("a `%` has no verb")?;
+        let letter = rest.chars().next().ok_or("a `%` has no format verb")?;
         *rest = &rest[letter.len_utf8()..];
         Ok(TerraformVerb { verb, argument, letter })
     }
@@ -100,7 +100,7 @@ impl TerraformVerb {
         match &argument.data {
             Data::Unknown(cause) => return Err(cause.clone().into()),
             Data::Null => {
-                let why = "Terraform does not say how null is formatted";
+                let why = "Terraform does not define the format of null";
                 return Err(FunctionFailure::Unknown(Cause::new(why, argument.span).into()));
             }
             _ => {}
@@ -129,7 +129,7 @@ impl TerraformVerb {
                 let number = argument.as_number().ok_or("a number is needed")?;
                 Ok(self.signed(number.is_negative(), &self.floating(&number)))
             }
-            other => Err(format!("there is no verb `%{other}`").into()),
+            other => Err(format!("there is no format verb `%{other}`").into()),
         }
     }
 
@@ -156,7 +156,7 @@ impl TerraformVerb {
         Ok(self.signed(number.is_negative(), &digits))
     }
 
-    /// Without its sign.
+    /// Formats a number without its sign.
     fn floating(&self, number: &Number) -> String {
         let magnitude = if number.is_negative() { number.negated() } else { number.clone() };
         let text = match (self.letter.to_ascii_lowercase(), self.verb.precision) {
@@ -181,7 +181,7 @@ impl TerraformVerb {
     }
 }
 
-/// The digits of a number that is not negative, and where the point stands: 0.00123 is ("123", -2).
+/// Returns the digits of a non-negative number, and the position of the decimal point: 0.00123 is ("123", -2).
 fn decimal(number: &Number) -> (Vec<u8>, i64) {
     let text = number.to_string();
     let (whole, fraction) = text.split_once('.').unwrap_or((&text, ""));
@@ -191,7 +191,7 @@ fn decimal(number: &Number) -> (Vec<u8>, i64) {
     (digits.trim_end_matches('0').bytes().collect(), if digits.is_empty() { 0 } else { point })
 }
 
-/// The first digits, rounded half to even as they stand; the point moves where a digit is added.
+/// Returns the first digits, rounded half to even. The decimal point moves if rounding adds a digit.
 fn rounded(digits: &[u8], point: i64, keep: i64) -> (Vec<u8>, i64) {
     let Ok(keep) = usize::try_from(keep) else { return (Vec::new(), point) };
     let Some(next) = digits.get(keep) else { return (digits.to_vec(), point) };
@@ -241,7 +241,7 @@ fn scientific(number: &Number, precision: usize) -> String {
     format!("{text}e{sign}{:02}", exponent.abs())
 }
 
-/// As many digits as needed; with an exponent below -4 and from 6 on.
+/// Formats with as many digits as necessary; with an exponent below -4 and from 6 on.
 fn shortest(number: &Number) -> String {
     let magnitude = if number.is_negative() { number.negated() } else { number.clone() };
     let sign = if number.is_negative() { "-" } else { "" };

@@ -1,4 +1,4 @@
-//! Checksums: MD5, SHA-1, SHA-256 and SHA-512 of text and of files.
+//! Implements checksums of strings and files: MD5, SHA-1, SHA-256 and SHA-512.
 
 use crate::languages::hcl::value::{Cause, Value};
 use crate::source::{join, sha1, sha256, sha512, to_base64, to_hex as hex};
@@ -22,12 +22,12 @@ pub(super) const TABLE: &[(&str, Arity, Function)] = &[
     ("uuidv5", 2..=2, uuid_v5),
 ];
 
-/// The bytes of a file of the tree.
+/// Returns the bytes of a file of the tree.
 fn bytes(a: &Arguments<'_>) -> Result<Vec<u8>, FunctionFailure> {
     let path = a.text(0)?;
     let full = if path.starts_with(['/', '~']) { None } else { join(&a.evaluator.root, &path) };
     let Some(full) = full else {
-        let why = format!("{path} does not lie in the tree that is read");
+        let why = format!("{path} is outside the files that gpulint reads");
         return Err(FunctionFailure::Unknown(Cause::new(why, a.span).into()));
     };
     let bytes =
@@ -53,7 +53,7 @@ fn uuid_v5(a: &Arguments<'_>) -> FunctionResult {
         .map(|pair| std::str::from_utf8(pair).ok().and_then(|pair| u8::from_str_radix(pair, 16).ok()))
         .collect::<Option<Vec<u8>>>()
         .filter(|bytes| bytes.len() == 16)
-        .ok_or("the namespace is no UUID")?;
+        .ok_or("the namespace is not a UUID")?;
     input.extend_from_slice(a.text(1)?.as_bytes());
     let mut uuid = sha1(&input);
     uuid.truncate(16);
@@ -64,11 +64,11 @@ fn uuid_v5(a: &Arguments<'_>) -> FunctionResult {
     Ok(Value::text(parts.join("-"), a.span))
 }
 
-/// No library that is linked has it.
+/// None of the linked libraries has MD5.
 fn md5(message: &[u8]) -> Vec<u8> {
     const SHIFTS: [[u32; 4]; 4] = [[7, 12, 17, 22], [5, 9, 14, 20], [4, 11, 16, 23], [6, 10, 15, 21]];
     let mut state = [0x6745_2301u32, 0xefcd_ab89, 0x98ba_dcfe, 0x1032_5476];
-    // The message, a one bit, zeros, and its length in bits at the end of the last block.
+    // The message, a one bit, zeros, and the length in bits at the end of the last block.
     let end = (message.len() + 9).next_multiple_of(64);
     let mut padded = [message, &[0x80]].concat();
     padded.resize(end - 8, 0);
@@ -99,7 +99,7 @@ fn md5(message: &[u8]) -> Vec<u8> {
 mod tests {
     use super::*;
 
-    /// Sums as `md5sum`, `sha1sum`, `sha256sum` and `sha512sum` print them.
+    /// The expected sums are the output of `md5sum`, `sha1sum`, `sha256sum` and `sha512sum`.
     #[test]
     fn sums_are_those_of_coreutils() {
         assert_eq!(hex(&md5(b"")), "d41d8cd98f00b204e9800998ecf8427e");

@@ -1,8 +1,7 @@
-//! The functions of Terraform.
+//! Implements the functions of Terraform.
 //!
-//! Each takes evaluated arguments and gives a value, or says why there is none: the arguments are wrong, or something
-//! in them is not known. Functions that depend on the moment or on chance are unknown; files are read inside the tree
-//! only.
+//! Each function takes evaluated arguments and returns a value or the reason for a failure: invalid arguments, or an
+//! unknown value in them. Functions that depend on time or chance are unknown. Only files inside the tree are read.
 
 mod collections;
 mod encoding;
@@ -29,11 +28,11 @@ use crate::source::{FileId, Span};
 
 use super::evaluate::{Dialect, Evaluator, RootBudget, Scope};
 
-/// Why a function gives no value.
+/// Why a function has no result.
 pub(super) enum FunctionFailure {
     /// Terraform would refuse the call.
     Refused(String),
-    /// It depends on something that is not known.
+    /// The result depends on an unknown value.
     Unknown(Arc<Cause>),
 }
 
@@ -57,7 +56,7 @@ impl From<Arc<Cause>> for FunctionFailure {
 
 pub(super) type FunctionResult = Result<Value, FunctionFailure>;
 type Function = fn(&Arguments<'_>) -> FunctionResult;
-/// How many arguments a function takes.
+/// The number of arguments of a function.
 type Arity = RangeInclusive<usize>;
 const MANY: usize = usize::MAX;
 
@@ -83,14 +82,14 @@ const TABLES: [&[(&str, Arity, Function)]; 12] = [
     yaml::TABLE,
 ];
 
-/// What these give depends on when and where Terraform runs.
+/// The results of these functions depend on when and where Terraform runs.
 const IMPURE: [&str; 6] = ["timestamp", "plantimestamp", "uuid", "bcrypt", "rsadecrypt", "base64gzip"];
 
-/// These look at a part of their arguments only, however large the whole is.
+/// These functions read only a part of their arguments, so size does not matter.
 const LIGHT: [&str; 5] = ["element", "length", "lookup", "one", "slice"];
-/// These hand on the members of their arguments as they are.
+/// These functions copy the members of their arguments unchanged.
 const SHALLOW: [&str; 5] = ["keys", "merge", "reverse", "values", "zipmap"];
-/// These look for the type that all members have in common.
+/// These functions find the common type of all members.
 const TYPED: [&str; 13] = [
     "chunklist",
     "coalesce",
@@ -107,7 +106,7 @@ const TYPED: [&str; 13] = [
     "transpose",
 ];
 
-/// What a call costs before anything is made.
+/// Returns the cost of a call before it creates anything.
 fn cost(name: &str, values: &[Value]) -> u64 {
     let of = |value: &Value| match name {
         _ if LIGHT.contains(&name) => 0,
@@ -118,7 +117,7 @@ fn cost(name: &str, values: &[Value]) -> u64 {
     values.iter().map(of).sum()
 }
 
-/// Their results are sensitive where a whole argument is; what is sensitive in a member stays with the member.
+/// Their results are sensitive only if a whole argument is. A sensitive member stays sensitive itself.
 const PASSING: [&str; 16] = [
     "concat",
     "element",
@@ -162,7 +161,7 @@ impl Evaluator<'_> {
         if function.is_none() && dialect.is_none() {
             let known = IMPURE.contains(&name) || name.contains("::");
             return match known {
-                true => Value::unknown(format!("`{name}` gives what only Terraform knows"), span),
+                true => Value::unknown(format!("only Terraform knows the result of `{name}`"), span),
                 false => Value::refused(format!("there is no function `{name}`"), span),
             };
         }
@@ -183,7 +182,7 @@ impl Evaluator<'_> {
         }
     }
 
-    /// A function of Terraform, for what behaves like one.
+    /// Calls a function of Terraform by name.
     pub(super) fn call_by_name(&self, name: &str, values: Vec<Value>, span: Span) -> Value {
         match find(name) {
             Some(function) => self.run(name, function, Arguments { values, span, evaluator: self }),
@@ -191,7 +190,7 @@ impl Evaluator<'_> {
         }
     }
 
-    /// The file in which a text stands byte for byte, as the result of `file` does, and where it begins there.
+    /// Returns the file that contains a string unchanged, like the result of `file`, and the offset.
     pub(super) fn stands_at(&self, value: &Value) -> Option<(FileId, usize)> {
         let Data::Text(text) = &value.data else { return None };
         let file = self.sources.text(value.span.file);
@@ -221,7 +220,7 @@ impl Evaluator<'_> {
         match function(&arguments) {
             Ok(value) => self.kept(value).marked(sensitive),
             Err(FunctionFailure::Refused(why)) => match arguments.values.iter().find_map(Value::any_cause) {
-                // An argument that could not be evaluated explains more than what the function makes of it.
+                // An argument that failed explains more than the failure of the function.
                 Some(cause) if cause.refused => Value::because(cause, span),
                 _ => Value::refused(format!("`{name}`: {why}"), span),
             },
@@ -229,7 +228,7 @@ impl Evaluator<'_> {
         }
     }
 
-    /// The first argument that Terraform would not refuse.
+    /// Returns the first argument that Terraform would not refuse.
     fn try_each(&self, arguments: &[Expression], span: Span, scope: Scope<'_>) -> Value {
         for argument in arguments {
             let value = self.evaluate(argument, scope);
@@ -237,7 +236,7 @@ impl Evaluator<'_> {
                 return value;
             }
         }
-        Value::refused("`try`: no argument can be evaluated", span)
+        Value::refused("no argument of `try` can be evaluated", span)
     }
 
     fn can(&self, arguments: &[Expression], span: Span, scope: Scope<'_>) -> Value {
@@ -251,18 +250,18 @@ impl Evaluator<'_> {
 }
 
 impl Evaluator<'_> {
-    /// A template that a value holds, with variables.
+    /// Renders a template from a value, with variables.
     fn template_string(&self, arguments: &[Expression], span: Span, scope: Scope<'_>) -> Value {
         let [template, variables] = arguments else {
             return Value::refused("`templatestring` takes a template and its variables", span);
         };
         if !matches!(template.kind, HclKind::Name(_) | HclKind::Traversal(..)) {
-            return Value::refused("the template of `templatestring` is no reference", span);
+            return Value::refused("the template of `templatestring` is not a reference", span);
         }
         self.render_text(&self.evaluate(template, scope), &self.evaluate(variables, scope), span)
     }
 
-    /// The text of a value as a template, with the members of another as its variables.
+    /// Renders the string of a value as a template, with the members of another value as variables.
     pub(super) fn render_text(&self, template: &Value, variables: &Value, span: Span) -> Value {
         let text = match &template.data {
             Data::Text(text) => text,
@@ -272,7 +271,7 @@ impl Evaluator<'_> {
         let entries = match &variables.data {
             Data::Map(entries) | Data::Object(entries) => entries,
             Data::Unknown(cause) => return Value::because(cause, span),
-            _ => return Value::refused("the variables of a template are no object", span),
+            _ => return Value::refused("the variables of a template are not an object", span),
         };
         if let Err(cause) = self.budget.spend_reading(text.len()) {
             return Value::because(&cause, span);
@@ -297,7 +296,7 @@ impl Arguments<'_> {
         self.values.get(index).ok_or_else(|| FunctionFailure::Refused(format!("argument {} is missing", index + 1)))
     }
 
-    /// An argument that is known, at least as a whole, and not null.
+    /// Returns an argument that is not null and is known, at least as a whole.
     fn known(&self, index: usize) -> Result<&Value, FunctionFailure> {
         known(self.get(index)?)
     }
@@ -308,43 +307,43 @@ impl Arguments<'_> {
 
     fn number(&self, index: usize) -> Result<Number, FunctionFailure> {
         let value = self.known(index)?;
-        value.as_number().ok_or_else(|| FunctionFailure::Refused(format!("argument {} is no number", index + 1)))
+        value.as_number().ok_or_else(|| FunctionFailure::Refused(format!("argument {} is not a number", index + 1)))
     }
 
     fn whole_number(&self, index: usize) -> Result<i64, FunctionFailure> {
         let number = self.number(index)?;
-        number.as_i64().ok_or_else(|| FunctionFailure::Refused(format!("argument {} is no integer", index + 1)))
+        number.as_i64().ok_or_else(|| FunctionFailure::Refused(format!("argument {} is not an integer", index + 1)))
     }
 
-    /// The file in which this argument stands byte for byte, as the result of `file` does.
+    /// Returns the file that contains this argument unchanged, like the result of `file`.
     fn verbatim(&self, index: usize) -> Option<yaml::DecodedPlace> {
         let (file, start) = self.evaluator.stands_at(self.values.get(index)?)?;
         Some(yaml::DecodedPlace::Verbatim(file, start))
     }
 
-    /// The members of a list, set or tuple.
+    /// Returns the members of a list, set or tuple.
     fn items(&self, index: usize) -> Result<&[Value], FunctionFailure> {
         items(self.known(index)?)
     }
 
     fn entries(&self, index: usize) -> Result<&Entries, FunctionFailure> {
         let value = self.known(index)?;
-        value.entries().ok_or_else(|| FunctionFailure::Refused(format!("argument {} is no map", index + 1)))
+        value.entries().ok_or_else(|| FunctionFailure::Refused(format!("argument {} is not a map", index + 1)))
     }
 
-    /// The members of a list of strings.
+    /// Returns the members of a list of strings.
     fn texts(&self, index: usize) -> Result<Vec<Arc<str>>, FunctionFailure> {
         self.items(index)?.iter().map(text).collect()
     }
 
-    /// A string as a result; what it costs is counted.
+    /// Returns a string as the result, and counts its cost.
     fn answer(&self, text: impl Into<String>) -> FunctionResult {
         let text: String = text.into();
         self.evaluator.budget.spend_bytes(text.len())?;
         Ok(Value::text(text, self.span))
     }
 
-    /// So many pairs of values are compared, each of so many values at most.
+    /// Counts the comparison of this many pairs, each with at most this many values.
     fn spend_comparisons(&self, some: usize, others: usize, weight: u32) -> Result<(), FunctionFailure> {
         const PER_STEP: u64 = 8;
         let pairs = (some as u64).saturating_mul(others as u64);
@@ -355,7 +354,7 @@ impl Arguments<'_> {
     fn answer_number(&self, number: Option<Number>) -> FunctionResult {
         match number {
             Some(number) => Ok(Value::number(number, self.span)),
-            None => Err("the result is no number, or too large".into()),
+            None => Err("the result is not a number, or too large".into()),
         }
     }
 
@@ -384,23 +383,26 @@ fn text(value: &Value) -> Result<Arc<str>, FunctionFailure> {
     let value = known(value)?;
     match &value.data {
         Data::Text(text) => Ok(text.clone()),
-        _ => value.as_text().map(Into::into).ok_or_else(|| FunctionFailure::Refused("an argument is no string".into())),
+        _ => value
+            .as_text()
+            .map(Into::into)
+            .ok_or_else(|| FunctionFailure::Refused("an argument is not a string".into())),
     }
 }
 
 fn items(value: &Value) -> Result<&[Value], FunctionFailure> {
     match &value.data {
         Data::List(items) | Data::Set(items) | Data::Tuple(items) => Ok(items),
-        _ => Err("an argument is no list".into()),
+        _ => Err("an argument is not a list".into()),
     }
 }
 
-/// The most values that one of these consists of.
+/// Returns the highest number of values in one of these items.
 fn heaviest(items: &[Value]) -> u32 {
     items.iter().map(Value::weight).max().unwrap_or(1)
 }
 
-/// Members of lists in one type, as far as they have one.
+/// Converts the members of lists to their common type, if they have one.
 fn unified(values: Vec<Value>) -> Vec<Value> {
     match Type::common(values.iter().map(Type::of)) {
         Some(Type::Any) | None => values,

@@ -1,4 +1,4 @@
-//! Addresses of IP networks.
+//! Implements the functions of IP networks.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -13,7 +13,7 @@ pub(super) const TABLE: &[(&str, Arity, Function)] = &[
     ("cidrsubnets", 1..=MANY, subnets),
 ];
 
-/// A network: its first address as a number, how many bits addresses have and how many of them are fixed.
+/// A network: its first address as a number, the bits of an address and the bits of the prefix.
 struct Network {
     first: u128,
     width: u32,
@@ -30,7 +30,7 @@ impl Network {
             let fixed = fixed.parse().ok().filter(|fixed| *fixed <= width)?;
             Some(Network { first: address & mask(width, fixed), width, fixed })
         });
-        parsed.ok_or_else(|| FunctionFailure::Refused(format!("`{text}` is no network in CIDR notation")))
+        parsed.ok_or_else(|| FunctionFailure::Refused(format!("`{text}` is not a network in CIDR notation")))
     }
 
     fn address(&self, number: u128) -> String {
@@ -40,14 +40,14 @@ impl Network {
         }
     }
 
-    /// The network with so many more bits fixed, to this number.
+    /// Returns the subnet with this many more prefix bits, set to this number.
     fn below(&self, more: u32, number: u128) -> Result<Network, FunctionFailure> {
         let fixed = self.fixed + more;
         if fixed > self.width {
-            return Err(format!("{more} more bits do not fit into {} bits", self.width).into());
+            return Err(format!("{more} more bits exceed {} bits", self.width).into());
         }
         if more < 128 && number >> more != 0 {
-            return Err(format!("{more} bits do not hold the number {number}").into());
+            return Err(format!("the number {number} does not fit into {more} bits").into());
         }
         let shift = self.width - fixed;
         let offset = if shift >= 128 { 0 } else { number << shift };
@@ -59,7 +59,7 @@ impl Network {
     }
 }
 
-/// The fixed bits, of addresses of this width.
+/// Returns the prefix mask for addresses of this width.
 fn mask(width: u32, fixed: u32) -> u128 {
     let all = if width == 128 { u128::MAX } else { (1 << width) - 1 };
     let free = width - fixed;
@@ -106,14 +106,14 @@ fn subnets(a: &Arguments<'_>) -> FunctionResult {
     for index in 1..a.len() {
         let more = bits(a.whole_number(index)?)?;
         if more == 0 {
-            return Err("a network needs one more bit at least".into());
+            return Err("a network needs at least one more bit".into());
         }
         let sized = network.below(more, 0)?;
         let free = network.width - sized.fixed;
         let size = if free >= 128 { return Err("a network is too large".into()) } else { 1u128 << free };
-        // The first multiple of its size at or after the end of the one before.
+        // The first multiple of the size at or after the end of the previous subnet.
         let aligned = next.and_then(|next| next.checked_add(size - 1)).map(|end| end / size * size);
-        let first = aligned.filter(|first| *first <= last).ok_or("not all networks fit")?;
+        let first = aligned.filter(|first| *first <= last).ok_or("some of the networks do not fit")?;
         next = first.checked_add(size);
         result.push(Value::text(Network { first, ..sized }.text(), a.span));
     }

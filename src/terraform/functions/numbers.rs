@@ -1,4 +1,4 @@
-//! Functions of numbers.
+//! Implements the functions of numbers.
 
 use crate::languages::hcl::value::{Data, Number, Value};
 
@@ -22,7 +22,7 @@ fn log(a: &Arguments<'_>) -> FunctionResult {
 }
 
 fn number(value: &Value) -> Result<Number, FunctionFailure> {
-    known(value)?.as_number().ok_or_else(|| "an argument is no number".into())
+    known(value)?.as_number().ok_or_else(|| "an argument is not a number".into())
 }
 
 fn extreme(a: &Arguments<'_>, better: fn(&Number, &Number) -> bool) -> FunctionResult {
@@ -39,7 +39,7 @@ fn extreme(a: &Arguments<'_>, better: fn(&Number, &Number) -> bool) -> FunctionR
 fn sign(a: &Arguments<'_>) -> FunctionResult {
     let number = a.number(0)?;
     if !number.is_integer() {
-        return Err("the argument is no integer".into());
+        return Err("the argument is not an integer".into());
     }
     let sign = if number.is_zero() {
         0
@@ -66,7 +66,7 @@ fn sum(a: &Arguments<'_>) -> FunctionResult {
 
 fn parse_integer(a: &Arguments<'_>) -> FunctionResult {
     if !matches!(a.known(0)?.data, Data::Text(_)) {
-        return Err("the first argument is no string".into());
+        return Err("the first argument is not a string".into());
     }
     let (text, base) = (a.text(0)?, a.whole_number(1)?);
     if !(2..=62).contains(&base) {
@@ -77,7 +77,7 @@ fn parse_integer(a: &Arguments<'_>) -> FunctionResult {
         None => (false, text.strip_prefix('+').unwrap_or(&text)),
     };
     if digits.is_empty() || digits.len() > 1000 {
-        return Err("this is no number in that base".into());
+        return Err("this is not a number in that base".into());
     }
     let base_number = Number::integer(base);
     let mut result = Number::integer(0);
@@ -90,7 +90,7 @@ fn parse_integer(a: &Arguments<'_>) -> FunctionResult {
             _ => base,
         };
         if digit >= base {
-            return Err("this is no number in that base".into());
+            return Err("this is not a number in that base".into());
         }
         let next = result.times(&base_number).and_then(|shifted| shifted.plus(&Number::integer(digit)));
         result = next.ok_or("the number is too large")?;

@@ -1,4 +1,4 @@
-//! Regular expressions.
+//! Implements the functions of regular expressions.
 
 use std::sync::Arc;
 
@@ -10,15 +10,15 @@ use super::{Arguments, Arity, Function, FunctionFailure, FunctionResult};
 
 pub(super) const TABLE: &[(&str, Arity, Function)] = &[("regex", 2..=2, first), ("regexall", 2..=2, all)];
 
-/// Bytes of a compiled pattern: what a pattern of a few letters can ask for is bounded.
+/// The limit on the bytes of a compiled pattern, because short patterns can become very large.
 const LARGEST_PATTERN: usize = 1 << 18;
-/// What compiling one costs.
+/// The cost of compiling a pattern.
 const PATTERN_STEPS: u64 = 20_000;
 
-/// A pattern, compiled once for each root.
+/// Compiles a pattern once for each root.
 fn compile(a: &Arguments<'_>, pattern: &str) -> Result<Regex, FunctionFailure> {
     if let Some(known) = a.evaluator.patterns.borrow().get(pattern) {
-        return known.clone().ok_or_else(|| "this is no regular expression".into());
+        return known.clone().ok_or_else(|| "this is not a regular expression".into());
     }
     a.evaluator.budget.spend(PATTERN_STEPS)?;
     let build = |pattern: String| {
@@ -26,7 +26,7 @@ fn compile(a: &Arguments<'_>, pattern: &str) -> Result<Regex, FunctionFailure> {
     };
     let built = crate::source::go_pattern(pattern).and_then(build);
     a.evaluator.patterns.borrow_mut().insert(pattern.into(), built.clone());
-    built.ok_or_else(|| "this is no regular expression".into())
+    built.ok_or_else(|| "this is not a regular expression".into())
 }
 
 pub(super) fn replace(a: &Arguments<'_>, text: &str, pattern: &str, to: &str) -> FunctionResult {
@@ -53,7 +53,7 @@ fn all(a: &Arguments<'_>) -> FunctionResult {
     a.answer_list(found?)
 }
 
-/// A string without groups, a list with unnamed ones, an object with named ones.
+/// Returns a string if there are no groups, a list for unnamed groups, and an object for named ones.
 fn captured(a: &Arguments<'_>, regex: &Regex, captures: &Captures<'_>) -> FunctionResult {
     let group = |index: usize| match captures.get(index) {
         Some(found) => Value::text(found.as_str(), a.span),

@@ -1,4 +1,4 @@
-//! Sets, and conversions from one type to another.
+//! Implements the functions of sets, and conversions between types.
 
 use crate::languages::hcl::convert::{equal, set_of};
 use crate::languages::hcl::types::Type;
@@ -30,7 +30,7 @@ fn to(a: &Arguments<'_>, of: Type) -> FunctionResult {
     Ok(of.convert(value))
 }
 
-/// The arguments as sets of one type.
+/// Returns the arguments as sets of one type.
 fn sets(a: &Arguments<'_>) -> Result<Vec<Vec<Value>>, FunctionFailure> {
     let mut all = Vec::new();
     for value in &a.values {

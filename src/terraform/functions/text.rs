@@ -1,4 +1,4 @@
-//! Functions of text.
+//! Implements the functions of strings.
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ pub(super) const TABLE: &[(&str, Arity, Function)] = &[
     ("upper", 1..=1, |a| a.answer(a.text(0)?.chars().map(upper_one).collect::<String>())),
 ];
 
-/// What a reader takes for characters: marks belong to the letter before them.
+/// Iterates over characters as a reader sees them: combining marks belong to the letter before them.
 pub(super) fn graphemes(text: &str) -> impl DoubleEndedIterator<Item = &str> {
     let mut starts: Vec<usize> = Vec::new();
     let mut joined = false;
@@ -35,7 +35,7 @@ pub(super) fn graphemes(text: &str) -> impl DoubleEndedIterator<Item = &str> {
     for (at, c) in text.char_indices() {
         let extends = matches!(u32::from(c), 0x300..=0x36f | 0x1ab0..=0x1aff | 0x1dc0..=0x1dff | 0x20d0..=0x20ff
             | 0xfe00..=0xfe0f | 0xfe20..=0xfe2f | 0x1f3fb..=0x1f3ff | 0xe0100..=0xe01ef | 0x200d);
-        // Two letters that stand for a region make one flag.
+        // Two regional indicators form one flag.
         let regional = matches!(u32::from(c), 0x1f1e6..=0x1f1ff);
         regions = if regional { regions + 1 } else { 0 };
         let follows = extends || joined || (regions > 0 && regions % 2 == 0) || (before == '\r' && c == '\n');
@@ -49,7 +49,7 @@ pub(super) fn graphemes(text: &str) -> impl DoubleEndedIterator<Item = &str> {
     starts.into_iter().zip(ends).map(|(start, end)| &text[start..end]).collect::<Vec<_>>().into_iter()
 }
 
-/// One character for one, as Go does it: no `SS` for `ß`.
+/// Converts one character to one character, like Go: `ß` does not become `SS`.
 fn upper_one(c: char) -> char {
     let mut upper = c.to_uppercase();
     match (upper.next(), upper.next()) {

@@ -1,4 +1,4 @@
-//! Moments that are written out; what the time is now, nobody knows here.
+//! Implements the functions of times that are written in the configuration. The current time is unknown.
 
 use crate::languages::go::{Civil, Moment, NANOS, duration};
 
@@ -9,7 +9,7 @@ pub(super) const TABLE: &[(&str, Arity, Function)] =
 
 impl Moment {
     fn parse(text: &str) -> Result<Self, FunctionFailure> {
-        Self::read(text).ok_or_else(|| FunctionFailure::Refused(format!("`{text}` is no RFC 3339 time")))
+        Self::read(text).ok_or_else(|| FunctionFailure::Refused(format!("`{text}` is not an RFC 3339 time")))
     }
 
     fn zone(self, separator: &str) -> String {
@@ -25,7 +25,7 @@ impl Moment {
     }
 }
 
-/// A time or a date as YAML has it, spelled as Terraform spells times; none where the text is neither.
+/// Returns a YAML time or date in the form of Terraform; `None` for other strings.
 pub(super) fn normalized(text: &str) -> Option<String> {
     let date = text.get(..10).filter(|_| text.is_char_boundary(10))?;
     if text.len() == 10 {
@@ -59,7 +59,7 @@ fn compare(a: &Arguments<'_>) -> FunctionResult {
 const MONTHS: &str = "January February March April May June July August September October November December";
 const WEEKDAYS: &str = "Sunday Monday Tuesday Wednesday Thursday Friday Saturday";
 
-/// Letters stand for parts of the moment, `'…'` for itself.
+/// Letters stand for parts of the time, and `'…'` for literal text.
 fn format_date(a: &Arguments<'_>) -> FunctionResult {
     let pattern = a.text(0)?;
     let moment = Moment::parse(&a.text(1)?)?;
@@ -83,7 +83,7 @@ fn format_date(a: &Arguments<'_>) -> FunctionResult {
     a.answer(result)
 }
 
-/// What stands up to the next single quote; two of them are one.
+/// Reads up to the next single quote. Two quotes stand for one.
 fn literal<'p>(mut rest: &'p str, into: &mut String) -> Result<&'p str, FunctionFailure> {
     loop {
         let (text, after) = rest.split_once('\'').ok_or("a literal has no closing quote")?;
@@ -129,6 +129,6 @@ fn part(token: &str, moment: Moment, clock: &Civil) -> Result<String, FunctionFa
         "ZZZ" => moment.zone(""),
         "Z" if moment.ahead == 0 => "Z".to_owned(),
         "Z" => moment.zone(":"),
-        other => return Err(format!("`{other}` is no part of a date").into()),
+        other => return Err(format!("`{other}` is not a part of a date").into()),
     })
 }

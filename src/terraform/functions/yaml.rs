@@ -1,8 +1,7 @@
-//! YAML as `yamldecode` and `yamlencode` read and write it.
+//! Implements `yamldecode` and `yamlencode`.
 //!
-//! Takes the events of the parser that the Kubernetes front end and the rule pages use, and shares no more with them than
-//! a few words: what a number is, what a repeated key or a merge does, and what a mistake leads to is another thing in
-//! each of the three. What they have in common is a loop over events.
+//! Uses the same parser as the Kubernetes front end and the rule files, but little else: numbers, repeated keys, merges
+//! and errors differ in all three. They have only the loop over events in common.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -35,7 +34,7 @@ fn decode(a: &Arguments<'_>) -> FunctionResult {
     done
 }
 
-/// `lines`: what the text was before it had lines that every parser knows.
+/// `lines` has the original text, before its line breaks were converted for the parser.
 fn read(a: &Arguments<'_>, text: &str, lines: Option<(&GoLines<'_>, &ParserText)>) -> FunctionResult {
     let mut kept = 0;
     let mut reader = Reader {
@@ -51,7 +50,7 @@ fn read(a: &Arguments<'_>, text: &str, lines: Option<(&GoLines<'_>, &ParserText)
     };
     for step in Parser::new_from_str_with_options(text, options) {
         let (event, at) =
-            step.map_err(|error| FunctionFailure::Refused(format!("this is no YAML: {}", error.info())))?;
+            step.map_err(|error| FunctionFailure::Refused(format!("this is not valid YAML: {}", error.info())))?;
         let (start, end) = at.byte_range().map_or((0, 0), |range| (range.start, range.end));
         let event = match (event, lines) {
             (Event::Scalar(text, style, anchor, tag), Some((lines, reading))) => {
@@ -66,15 +65,15 @@ fn read(a: &Arguments<'_>, text: &str, lines: Option<(&GoLines<'_>, &ParserText)
         reader.take(&event, reader.place.span(start, end), a)?;
     }
     if lines.is_some_and(|(_, reading)| reading.kept() != kept) {
-        return Err("a line ends within quotes".into());
+        return Err("a line ends inside quotes".into());
     }
     reader.root.ok_or_else(|| "there is no document".into())
 }
 
-/// Where decoded values stand.
+/// The positions of decoded values.
 #[derive(Clone, Copy)]
 pub(super) enum DecodedPlace {
-    /// Byte for byte in a file, from this offset on.
+    /// The text is unchanged in a file, from this offset on.
     Verbatim(crate::source::FileId, usize),
     Whole(Span),
 }
@@ -93,7 +92,7 @@ struct Reader {
     open: Vec<Open>,
     anchors: HashMap<usize, Value>,
     root: Option<Value>,
-    /// The event ends where the text does, and the text does not end with a line break.
+    /// The event ends with the text, and the text has no final line break.
     at_open_end: bool,
 }
 
@@ -109,7 +108,7 @@ impl Reader {
             Event::Scalar(text, style, anchor, tag) => {
                 let tagged = tag.as_ref().map(|tag| tag.suffix().to_string());
                 let plain = *style == ScalarStyle::Plain;
-                // A block that ends with the text has a line break at its end only where the text has one.
+                // A block at the end of the text ends with a line break only if the text does.
                 let block = matches!(style, ScalarStyle::Literal | ScalarStyle::Folded);
                 let text = if block && self.at_open_end { text.strip_suffix('\n').unwrap_or(text) } else { text };
                 self.finish(scalar(text, plain, tagged.as_deref(), span)?, *anchor, a)
@@ -139,7 +138,7 @@ impl Reader {
         }
     }
 
-    /// Puts a finished value where it belongs.
+    /// Adds a finished value to its container.
     fn finish(&mut self, value: Value, anchor: usize, a: &Arguments<'_>) -> Result<(), FunctionFailure> {
         a.evaluator.budget.spend(1)?;
         a.evaluator.budget.spend_members(&value)?;
@@ -150,7 +149,7 @@ impl Reader {
             None => self.root = Some(value),
             Some(Open::List { items, .. }) => items.push(value),
             Some(Open::Map { known, key, .. }) => match key.take() {
-                None => *key = Some(value.as_text().ok_or("a key is no string")?.as_ref().into()),
+                None => *key = Some(value.as_text().ok_or("a key is not a string")?.as_ref().into()),
                 Some(key) if &*key == "<<" => merge(known, &value),
                 Some(key) => drop(known.insert(key, value)),
             },
@@ -159,7 +158,7 @@ impl Reader {
     }
 }
 
-/// `<<: *base`: what is written beside it counts more.
+/// Merges `<<: *base`. Keys that are written next to it override the base.
 fn merge(known: &mut BTreeMap<Arc<str>, Value>, bases: &Value) {
     for base in std::slice::from_ref(bases).iter().chain(bases.items()) {
         for (key, value) in base.entries().into_iter().flat_map(Entries::iter) {
@@ -168,15 +167,15 @@ fn merge(known: &mut BTreeMap<Arc<str>, Value>, bases: &Value) {
     }
 }
 
-/// What a scalar is: a plain one may be null, a boolean, a number or a time.
+/// Converts a scalar: a plain one may be null, a boolean, a number or a time.
 fn scalar(text: &str, plain: bool, tag: Option<&str>, span: Span) -> Result<Value, FunctionFailure> {
     match tag {
         Some("str") => return Ok(Value::text(text, span)),
         Some("int" | "float") => {
-            return Number::parse(text).map(|n| Value::number(n, span)).ok_or_else(|| "this is no number".into());
+            return Number::parse(text).map(|n| Value::number(n, span)).ok_or_else(|| "this is not a number".into());
         }
         Some("null" | "bool" | "timestamp" | "!") | None => {}
-        Some(other) => return Err(format!("the tag `{other}` means nothing to Terraform").into()),
+        Some(other) => return Err(format!("Terraform does not support the tag `{other}`").into()),
     }
     if !plain {
         return Ok(Value::text(text, span));
@@ -187,7 +186,7 @@ fn scalar(text: &str, plain: bool, tag: Option<&str>, span: Span) -> Result<Valu
     Ok(match text {
         _ if is_null(text) => Value::null(span),
         ".inf" | ".Inf" | ".INF" | "+.inf" | "-.inf" | ".nan" | ".NaN" | ".NAN" => {
-            return Err("a number is infinite or none".into());
+            return Err("a number is infinite or not a number".into());
         }
         _ => match number(text) {
             Some(number) => Value::number(number, span),
@@ -226,7 +225,7 @@ fn encode(a: &Arguments<'_>) -> FunctionResult {
     a.answer(encoded(a, write)?)
 }
 
-/// As the YAML library of Terraform writes: all text in quotes, or as a block.
+/// Writes YAML like Terraform's library: all strings in quotes, or as a block.
 struct Encoded(String);
 
 impl<'v> BlockWriter<&'v Value> for Encoded {

@@ -1,4 +1,4 @@
-//! Modules that nothing calls, and that rent nothing whatever they are given.
+//! Recognizes modules that no file calls and that provision nothing, whatever their inputs are.
 
 use std::collections::BTreeSet;
 
@@ -9,8 +9,8 @@ use crate::terraform::code::library::Library;
 use crate::terraform::code::modules::{is_local, rents_no_machines, rents_nothing};
 use crate::terraform::rows;
 
-/// Whether a resource of a module, or of the modules that it calls, may rent or request accelerators. `carries_manifests` says
-/// it of types that hold Kubernetes objects.
+/// Returns whether a resource of a module, or of the modules that it calls, may provision or request accelerators.
+/// `carries_manifests` returns whether a type contains Kubernetes objects.
 pub(in crate::terraform) fn may_rent(
     library: &Library<'_>,
     directory: &str,
@@ -50,7 +50,7 @@ fn is_risky(node: &BlockNode, carries_manifests: fn(&str) -> bool) -> bool {
         return false;
     }
     if rents_nothing(kind) {
-        // A provisioner may run anything.
+        // A provisioner may run any program.
         return node.body.blocks.iter().any(|inner| &*inner.keyword.text == "provisioner");
     }
     rows::may_rent(kind)
@@ -59,7 +59,7 @@ fn is_risky(node: &BlockNode, carries_manifests: fn(&str) -> bool) -> bool {
         || (!rows::has_row(kind) && names_machine(&node.body, kind, node))
 }
 
-/// Whether the name of an argument is one of machines or accelerators.
+/// Returns whether the name of an argument refers to machines or accelerators.
 fn names_machine(body: &Body, kind: &str, node: &BlockNode) -> bool {
     let mut fields = Unlisted::new("", kind, node.header, node.header);
     body.attributes.iter().for_each(|attribute| fields.add(&attribute.name.text, None));

@@ -1,4 +1,4 @@
-//! Files that directories take in by links.
+//! Finds files that directories include through links.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::source::{Sources, parent};
 use crate::terraform::code::module::ModuleCode;
 
-/// For each file that is the end of a link, the other directories that take it in.
+/// Returns, for each link target, the other directories that include it.
 pub(in crate::terraform) fn of(sources: &Sources, modules: &[Arc<ModuleCode>]) -> HashMap<String, BTreeSet<String>> {
     let mut links: HashMap<String, BTreeSet<String>> = HashMap::new();
     for (module, file) in modules.iter().flat_map(|module| module.files.iter().map(move |file| (module, file))) {

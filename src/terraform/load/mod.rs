@@ -1,4 +1,4 @@
-//! Which directories are roots and modules, and what is evaluated of them, in which order.
+//! Decides which directories are roots and modules, and evaluates them in order.
 
 pub(super) mod harmless;
 pub(super) mod links;

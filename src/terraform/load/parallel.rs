@@ -1,18 +1,18 @@
-//! Work on several threads that have room for deep evaluation.
+//! Runs work on several threads whose stacks are large enough for deep evaluation.
 
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::thread::{Builder, available_parallelism, scope};
 
-/// Evaluation follows references and modules on the stack; this is what its limits need, with a margin for builds without
-/// optimization. Memory is only taken as it is used.
+/// Evaluation follows references and modules on the stack. The stack is large enough for all limits, with a margin for
+/// unoptimized builds. The system assigns memory only when it is used.
 const STACK_BYTES: usize = 256 << 20;
 pub(in crate::terraform) const MOST_THREADS: usize = 8;
 
-/// The results of `work` for 0, 1, … in this order.
+/// Returns the results of `work` for 0, 1, … in this order.
 pub(in crate::terraform) fn map<T: Send>(count: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
-    // Asking reads files of the system.
+    // The number of CPUs comes from system files, so it is read once.
     let threads =
         if count > 1 { available_parallelism().map_or(1, usize::from).min(MOST_THREADS).min(count) } else { 1 };
     let next = AtomicUsize::new(0);
@@ -29,7 +29,7 @@ pub(in crate::terraform) fn map<T: Send>(count: usize, work: impl Fn(usize) -> T
     let mut results = scope(|scope| {
         let start = |_| Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, run).ok();
         let started: Vec<_> = (0..threads).filter_map(start).collect();
-        // Where no thread can be started, this one does what is left.
+        // If no thread can be started, this thread does the remaining work.
         let mut results = if started.is_empty() { run() } else { Vec::new() };
         for thread in started {
             results.extend(thread.join().unwrap_or_else(|panic| resume_unwind(panic)));
@@ -40,8 +40,8 @@ pub(in crate::terraform) fn map<T: Send>(count: usize, work: impl Fn(usize) -> T
     results.into_iter().map(|(_, result)| result).collect()
 }
 
-/// The same for work of which each piece costs something, and is told what those before it cost: all but the last few,
-/// which may still be at work. That depends on the order alone, and on no clock.
+/// Does the same for work that has a cost. Each piece gets the cost of the pieces before it, except for the last few,
+/// which may still be running. The result depends only on the order, not on timing.
 pub(in crate::terraform) fn map_sharing<T: Send>(
     count: usize,
     spent: &mut u64,
@@ -58,15 +58,15 @@ pub(in crate::terraform) fn map_sharing<T: Send>(
     results
 }
 
-/// What pieces of work cost.
+/// The costs of the pieces of work.
 struct Costs {
-    /// Of all up to one, for each of which all before are done; and of each.
+    /// The sums up to the first unfinished piece, and the cost of each piece.
     sums: Mutex<(Vec<u64>, Vec<Option<u64>>)>,
     told: Condvar,
 }
 
 impl Costs {
-    /// What the first ones cost. They are done soon: threads take work in its order.
+    /// Returns the cost of the first pieces. They finish soon, because threads take work in order.
     fn before(&self, index: usize) -> u64 {
         let mut sums = self.sums.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
@@ -91,7 +91,7 @@ impl Costs {
     }
 }
 
-/// Told even where the work panics: nobody waits for it in vain.
+/// Records a result even if the work panics, so that no thread waits forever.
 struct Entry<'c> {
     costs: &'c Costs,
     index: usize,

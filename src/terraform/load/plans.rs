@@ -1,4 +1,4 @@
-//! Which files are plans, and which of them are read.
+//! Finds plans, and decides which of them are read.
 
 use std::collections::HashMap;
 
@@ -12,7 +12,7 @@ use crate::terraform::plan;
 use crate::terraform::plan::Plan;
 use crate::terraform::{Options, TerraformReading, embedded, rows};
 
-/// The plans and states among these files, sorted.
+/// Returns the plans and states among these files, sorted.
 pub(in crate::terraform) fn find(sources: &Sources, paths: &[String]) -> Vec<String> {
     let mut files: Vec<String> = paths.iter().filter_map(|path| normalize(path)).filter(|it| may_be_plan(it)).collect();
     files.sort();
@@ -21,7 +21,7 @@ pub(in crate::terraform) fn find(sources: &Sources, paths: &[String]) -> Vec<Str
     those(files, is_plan)
 }
 
-/// Adds what the plans say; leaves those out that turn out to be something else.
+/// Adds the content of the plans, and ignores files that are something else.
 pub(in crate::terraform) fn read(
     sources: &Sources,
     plans: Vec<String>,
@@ -30,9 +30,10 @@ pub(in crate::terraform) fn read(
 ) {
     let mut configured = HashMap::new();
     for path in plans {
-        // The configuration says the same: nobody wants it counted twice.
+        // The configuration has the same resources, and they must count only once.
         if !options.named_plans.contains(&path) && stands_in_configuration(sources, parent(&path), &mut configured) {
-            let reason = "a plan of the configuration beside it: name it to read it";
+            let reason =
+                "gpulint reads the configuration in the same directory instead of this plan: name the plan to read it";
             reading.inventory.skipped.push(Skipped::new(SkipKind::PlanBeside, &path, reason));
             reading.plans.push(path);
             continue;
@@ -54,14 +55,15 @@ pub(in crate::terraform) fn read(
     }
 }
 
-/// JSON that is no configuration; a plan may also have a name of its own when it is named.
+/// Returns whether a file may be a plan: JSON that is not configuration. A plan that the command line names may have
+/// any name.
 fn may_be_plan(path: &str) -> bool {
     const OTHER: [&str; 9] = [".yaml", ".yml", ".tpl", ".tmpl", ".j2", ".jinja", ".jinja2", ".gotmpl", ".template"];
     let name = path.rsplit('/').next().unwrap_or(path);
     !is_configuration(name) && !is_variable_file(name) && !OTHER.iter().any(|ending| name.ends_with(ending))
 }
 
-/// Whether this directory or one around it holds configuration; each is listed once, however many plans it holds.
+/// Returns whether this directory or one above it has configuration. Each directory is listed only once.
 fn stands_in_configuration<'p>(sources: &Sources, mut directory: &'p str, known: &mut HashMap<String, bool>) -> bool {
     let mut passed: Vec<&'p str> = Vec::new();
     let answer = loop {

@@ -1,4 +1,4 @@
-//! One root: what assigns its variables, and its evaluation.
+//! Evaluates one root with the values of its variables.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeSet, HashMap};
@@ -19,29 +19,29 @@ use crate::terraform::code::module::ModuleCode;
 use crate::terraform::code::modules::Modules;
 use crate::terraform::evaluate::{Assignment, Evaluator, Instance, Reaches, RootBudget, Shadows};
 
-/// A root as it was read.
+/// A root after evaluation.
 #[derive(Debug, Clone, Default)]
 pub(in crate::terraform) struct Root {
     pub(in crate::terraform) blocks: Vec<Block>,
-    /// Resources of which there is none, as they would be.
+    /// Resources with a count of 0, as their first instance would be.
     pub(in crate::terraform) switched_off: Vec<Block>,
-    /// What else it is made of, where that is wanted: providers, variables, settings of Terraform, outputs of modules.
+    /// Providers, variables, Terraform settings and module outputs, if they are requested.
     pub(in crate::terraform) others: Vec<Block>,
-    /// What its blocks refer to, where that is wanted.
+    /// The references of its blocks, if they are requested.
     pub(in crate::terraform) reaches: Reaches,
     pub(in crate::terraform) diagnostics: Vec<Diagnostic>,
     pub(in crate::terraform) variable_files: Vec<String>,
-    /// Everything that it was read from.
+    /// All files that it was read from.
     pub(in crate::terraform) files: BTreeSet<Arc<str>>,
-    /// Maps that variables are by default, as nobody assigns them here.
+    /// Maps that are the default of a variable which no file here assigns.
     pub(in crate::terraform) default_maps: Vec<Span>,
-    /// What evaluating it cost.
+    /// The evaluation steps that it used.
     pub(in crate::terraform) steps: u64,
-    /// About so many bytes of values were made.
+    /// The approximate number of bytes of its values.
     pub(in crate::terraform) memory: u64,
-    /// The directories of the modules of which it makes some.
+    /// The directories of the modules that it creates instances of.
     pub(in crate::terraform) made: BTreeSet<String>,
-    /// OpenTofu reads other files of it, or of what it calls, than Terraform does.
+    /// OpenTofu and Terraform read different files of it, or of the modules that it calls.
     pub(in crate::terraform) has_files_of_one_tool: bool,
 }
 
@@ -68,28 +68,28 @@ pub(in crate::terraform) fn evaluate(
     )
 }
 
-/// The code of a root with what assigns its variables.
+/// The code of a root with the values of its variables.
 pub(in crate::terraform) struct Configuration<'o> {
     pub(in crate::terraform) code: Arc<ModuleCode>,
-    /// The strongest last; what the command line gives is stronger.
+    /// The inputs, in order of precedence; those of the command line come last and override the others.
     pub(in crate::terraform) given: Vec<VariableInput>,
     pub(in crate::terraform) variant: &'o RootVariant,
-    /// Where the variables of the environment are, which are the weakest but for inputs.
+    /// The options with the variables of the environment, which override only inputs.
     pub(in crate::terraform) environment: &'o Options,
     pub(in crate::terraform) shadows: Shadows,
-    /// Variables that nothing assigns may be assigned by something that is not known.
+    /// An unknown value that may assign any variable without a value.
     pub(in crate::terraform) any: Option<Value>,
 }
 
-/// What assigns variables.
+/// A source of variable values.
 #[derive(Debug, Clone)]
 pub(in crate::terraform) enum VariableInput {
-    /// Weaker than the environment, wherever it stands.
+    /// Has a lower precedence than the environment, wherever it is in the list.
     Input(String, Value),
-    /// Null that is stronger than the environment.
+    /// A null value that overrides the environment.
     Null(String, Value),
     File(String),
-    /// `-var name=value`
+    /// An argument `-var name=value`.
     Argument(String, Value),
 }
 
@@ -149,7 +149,7 @@ pub(in crate::terraform) fn evaluate_with(
     }
     instance.forget_calls();
     if let Some(cause) = evaluator.budget.exhausted() {
-        let message = format!("not everything in this root is read: {}", cause.why);
+        let message = format!("some of this root is not read: {}", cause.why);
         root.diagnostics.push(Diagnostic::unreadable(message, cause.span));
     }
     root.diagnostics.extend(evaluator.diagnostics.into_inner().finish(anywhere));
@@ -161,7 +161,7 @@ pub(in crate::terraform) fn evaluate_with(
     root
 }
 
-/// What assigns values to the variables of a root, the strongest last.
+/// The values of a root's variables, in order of precedence.
 struct Assignments<'l, 's> {
     sources: &'l Sources,
     library: &'l Library<'s>,
@@ -170,7 +170,7 @@ struct Assignments<'l, 's> {
 }
 
 impl Assignments<'_, '_> {
-    /// In the order in which they count, the strongest last.
+    /// Adds the values in order of precedence, the highest last.
     fn take<'v>(
         &mut self,
         given: &[VariableInput],

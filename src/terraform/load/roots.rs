@@ -1,4 +1,4 @@
-//! Which directories are roots, and which files assign their variables.
+//! Finds roots and the files that assign their variables.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use super::variants::Assigned;
 use crate::terraform::code::module::{ModuleCode, has_backend, has_configuration, is_configuration, sets_up_provider};
 use crate::terraform::code::modules::is_local;
 
-/// The directories of Terraform files that `paths` name or lie in, sorted.
+/// Returns the sorted directories of Terraform files that `paths` name or that contain `paths`.
 pub(in crate::terraform) fn directories(sources: &Sources, paths: &[String]) -> BTreeSet<String> {
     let directory = |path: &String| {
         let path = normalize(path)?;
@@ -20,11 +20,11 @@ pub(in crate::terraform) fn directories(sources: &Sources, paths: &[String]) -> 
         (!is_other_file(&path)).then_some(path)
     };
     let all: BTreeSet<String> = paths.iter().filter_map(directory).collect();
-    // Those of variables alone may hold none, and the system is asked for each.
+    // Directories that have only variable files may have no configuration, and checking each one costs a system call.
     those(all.into_iter().collect(), |directory| has_configuration(sources, directory)).into_iter().collect()
 }
 
-/// Files that are read for something else; what has none of these names may be a directory.
+/// Returns whether a file is certainly read as something else. A path without these endings may be a directory.
 fn is_other_file(path: &str) -> bool {
     const OTHER: [&str; 10] =
         [".yaml", ".yml", ".json", ".tpl", ".tmpl", ".j2", ".jinja", ".jinja2", ".gotmpl", ".template"];
@@ -40,47 +40,47 @@ pub(in crate::terraform) fn is_variable_file(name: &str) -> bool {
     name.ends_with(".tfvars") || name.ends_with(".tfvars.json")
 }
 
-/// What tells that Terraform is run in a directory.
+/// The evidence that Terraform runs in a directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Why {
     Named,
-    /// It is run for a unit of Terragrunt.
+    /// A Terragrunt unit uses it.
     Unit,
-    /// It says where its state lies.
+    /// It declares a backend for its state.
     Backend,
-    /// Files beside it assign its variables.
+    /// Variable files in its directory set its variables.
     VariableFiles,
-    /// It sets up a provider.
+    /// It configures a provider.
     Provider,
-    /// Nothing calls it, and it is no module by its place.
+    /// No module calls it, and its path does not suggest a module.
     Uncalled,
-    /// What calls it makes none of it, or is not run either.
+    /// The modules that call it create no instance of it, or are not roots either.
     NotMade,
-    /// There is nothing else here.
+    /// There is no other root.
     Alone,
 }
 
 impl Why {
-    /// For people: "it is a root because …".
+    /// Completes the sentence "it is a root because …".
     pub fn because(self) -> &'static str {
         match self {
-            Why::Named => "it was named",
-            Why::Unit => "it is a unit of Terragrunt",
-            Why::Backend => "it says where its state lies",
-            Why::VariableFiles => "files beside it assign its variables",
-            Why::Provider => "it sets up a provider",
-            Why::Uncalled => "nothing calls it",
-            Why::NotMade => "nothing that is run makes one of it",
-            Why::Alone => "there is no other root",
+            Why::Named => "you named it",
+            Why::Unit => "it is a Terragrunt unit",
+            Why::Backend => "it declares a backend for its state",
+            Why::VariableFiles => "variable files in its directory set its variables",
+            Why::Provider => "it configures a provider",
+            Why::Uncalled => "no other module calls it",
+            Why::NotMade => "no deployed root creates an instance of it",
+            Why::Alone => "there is no other root module",
         }
     }
 }
 
-/// The directories of a tree, which are roots by evidence and which by what the roots make of the others.
+/// The directories of a tree. Some are roots by evidence, others because no root creates an instance of them.
 pub(in crate::terraform) struct Candidates<'s> {
     sources: &'s Sources,
     codes: &'s [Arc<ModuleCode>],
-    /// The variable files that Terraform does not read by itself, by the directory that they are for.
+    /// The variable files that Terraform does not load automatically, by the directory that they are for.
     assigned: &'s Assigned,
     named: BTreeSet<String>,
     calls: BTreeMap<String, BTreeSet<String>>,
@@ -101,7 +101,7 @@ impl<'s> Candidates<'s> {
         Candidates { sources, codes, assigned, named, calls, called }
     }
 
-    /// Those that say by themselves that they are roots.
+    /// Returns the directories that are roots by their own evidence.
     pub(in crate::terraform) fn by_evidence(&self) -> Vec<(String, Why)> {
         let directories = self.codes.iter().filter_map(|code| Some((code.directory.clone(), self.evidence(code)?)));
         directories.collect()
@@ -127,8 +127,8 @@ impl<'s> Candidates<'s> {
         (!is_called && !is_module).then_some(Why::Uncalled)
     }
 
-    /// Those of which the roots make nothing though they could be planned by themselves, without those that others of them
-    /// call: what a call would hide by making none of it. None once there are no more.
+    /// Returns modules that could be planned on their own but of which the roots create no instance. Modules that
+    /// others in this list call are left out. Returns nothing if no such module is left.
     pub(in crate::terraform) fn not_made(&self, made: &BTreeSet<String>, all: bool) -> Vec<(String, Why)> {
         let is_left = |code: &&Arc<ModuleCode>| !made.contains(&code.directory) && !self.is_shaped_like_module(code);
         let left: BTreeSet<&str> = self.codes.iter().filter(is_left).map(|code| code.directory.as_str()).collect();
@@ -138,19 +138,20 @@ impl<'s> Candidates<'s> {
         if all {
             first = left.into_iter().collect();
         } else if first.is_empty() {
-            // They call each other in a ring.
+            // The modules call each other in a cycle.
             first.extend(left.first());
         }
         first.into_iter().map(|directory| (directory.to_owned(), Why::NotMade)).collect()
     }
 
-    /// Whether it is made to be called: it waits for values that no file assigns, or lies where modules lie.
+    /// Returns whether a directory is meant to be called: no file sets its required variables, or its path is that of a
+    /// module.
     fn is_shaped_like_module(&self, code: &ModuleCode) -> bool {
         let waits = waits(code) && !has_variable_files_around(self.sources, &code.directory);
         waits || is_among_modules(&code.directory)
     }
 
-    /// What no root is and no root makes: what these are given is not known.
+    /// Returns the modules that are not roots and of which no root creates an instance. Their inputs are unknown.
     pub(in crate::terraform) fn left_out(&self, made: &BTreeSet<String>) -> Vec<String> {
         let uncalled = self.codes.iter().map(|code| &code.directory).filter(|it| !self.called.contains(*it));
         uncalled.filter(|directory| !made.contains(*directory)).cloned().collect()
@@ -161,15 +162,15 @@ fn waits(code: &ModuleCode) -> bool {
     code.variables.iter().any(|variable| variable.body.attribute("default").is_none())
 }
 
-/// Whether it lies in a directory of modules: `modules/gpu`, `terraform-modules/gpu`.
+/// Returns whether the path is that of a module: `modules/gpu`, `terraform-modules/gpu`.
 fn is_among_modules(directory: &str) -> bool {
     let is_for_modules =
         |name: &str| matches!(name, "modules" | "module") || name.ends_with("-modules") || name.ends_with("_modules");
     parent(directory).split('/').any(is_for_modules)
 }
 
-/// Whether files beside a configuration assign its variables: where something calls it, only those that Terraform reads by
-/// itself tell that it is run, as others may be examples.
+/// Returns whether variable files in the directory set its variables. If another module calls it, only files that
+/// Terraform loads automatically count, because others may be examples.
 fn has_variable_files(sources: &Sources, directory: &str, is_called: bool) -> bool {
     match is_called {
         true => !automatic_files(sources, directory).is_empty(),
@@ -177,19 +178,19 @@ fn has_variable_files(sources: &Sources, directory: &str, is_called: bool) -> bo
     }
 }
 
-/// The same for those that lie in a directory of it, such as `env`.
+/// Returns the same for variable files in the directory or in a subdirectory, such as `env`.
 fn has_variable_files_around(sources: &Sources, directory: &str) -> bool {
     let entries = sources.tree().list(directory);
     let below = entries.iter().filter(|entry| entry.is_directory).filter_map(|entry| join(directory, &entry.name));
     has_variable_files(sources, directory, false) || below.into_iter().any(|it| has_variable_files(sources, &it, false))
 }
 
-/// The directories that others call by path.
+/// Returns the directories that others call by path.
 pub(in crate::terraform) fn called(codes: &[Arc<ModuleCode>]) -> BTreeSet<String> {
     codes.iter().flat_map(|code| local_calls(code)).collect()
 }
 
-/// The directories that a module calls by path.
+/// Returns the directories that a module calls by path.
 fn local_calls(code: &ModuleCode) -> BTreeSet<String> {
     let source = |call: &crate::languages::hcl::syntax::BlockNode| match &call.body.attribute("source")?.expression.kind
     {
@@ -199,7 +200,7 @@ fn local_calls(code: &ModuleCode) -> BTreeSet<String> {
     code.calls.iter().filter_map(source).filter(|called| *called != code.directory).collect()
 }
 
-/// The files that Terraform reads variables from by itself, in the order in which they count.
+/// Returns the variable files that Terraform loads automatically, in order of precedence.
 pub(in crate::terraform) fn automatic_files(sources: &Sources, directory: &str) -> Vec<String> {
     let entries = sources.tree().list(directory);
     let names: Vec<&str> = entries.iter().filter(|e| !e.is_directory).map(|e| e.name.as_str()).collect();

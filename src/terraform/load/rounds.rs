@@ -1,4 +1,4 @@
-//! The roots of a tree evaluated, round by round, until nothing that could be planned by itself is left out.
+//! Evaluates the roots of a tree in rounds, until no module that could be planned on its own is left out.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
@@ -15,23 +15,23 @@ use crate::terraform::code::library::Library;
 use crate::terraform::code::module::{ModuleCode, Tool};
 use crate::terraform::{Embedded, Options, embedded, rows, unlisted};
 
-/// More rounds than this are a chain of calls that make nothing; what is left then is read at once.
+/// After this many rounds, only a chain of calls without instances is left. The rest is then read at once.
 const MOST_ROUNDS: usize = 20;
 
-/// The tools of which each may read other files of a root.
+/// The two tools, which may read different files of a root.
 const OPENTOFU: &str = "OpenTofu";
 const TERRAFORM: &str = "Terraform";
 
-/// What the roots of one run may make in memory. Each may have this part of what those before it left.
+/// The memory that all roots together may use. Each root may use this share of what the previous roots left.
 const MEMORY_BYTES: u64 = 1 << 30;
 const PART: u64 = parallel::MOST_THREADS as u64;
 
-/// What one more root may make in memory, where those before it made so much.
+/// Returns the memory that one more root may use.
 pub(in crate::terraform) fn allowed(spent: u64) -> u64 {
     MEMORY_BYTES.saturating_sub(spent) / PART
 }
 
-/// A root as it was evaluated with one set of variable files.
+/// A root, evaluated with one set of variable files.
 #[derive(Debug, Clone)]
 pub(in crate::terraform) struct Planned {
     pub(in crate::terraform) directory: String,
@@ -40,17 +40,17 @@ pub(in crate::terraform) struct Planned {
     pub(in crate::terraform) root: Root,
     pub(in crate::terraform) resources: Vec<Resource>,
     pub(in crate::terraform) embedded: Vec<Embedded>,
-    /// Of its resources those of types that have no row.
+    /// Its resources of unsupported types.
     pub(in crate::terraform) unlisted: Vec<Unlisted>,
-    /// The number under which it is kept for another state of the tree.
+    /// The number under which another state of the tree finds it.
     pub(in crate::terraform) number: Option<usize>,
 }
 
-/// What the roots are evaluated with.
+/// The inputs of the evaluation.
 pub(in crate::terraform) struct Rounds<'a> {
     pub(in crate::terraform) sources: &'a Sources,
     pub(in crate::terraform) library: &'a Library<'a>,
-    /// The same modules without the files that only OpenTofu reads, for roots that have such.
+    /// The same modules without the files that only OpenTofu reads, for roots that have such files.
     pub(in crate::terraform) other: OnceLock<Library<'a>>,
     assigned: &'a Assigned,
     options: &'a Options,
@@ -66,7 +66,7 @@ impl<'a> Rounds<'a> {
         Rounds { sources, library, other: OnceLock::new(), assigned, options }
     }
 
-    /// All roots, sorted by directory, and the modules that none of them makes.
+    /// Returns all roots, sorted by directory, and the modules of which no root creates an instance.
     pub(in crate::terraform) fn evaluate(&self, candidates: &Candidates<'_>) -> (Vec<Planned>, Vec<String>) {
         let (mut all, mut made, mut spent): (Vec<Planned>, BTreeSet<String>, u64) = Default::default();
         for round in 0.. {
@@ -92,7 +92,7 @@ impl<'a> Rounds<'a> {
         (all, left_out)
     }
 
-    /// Each of these roots with each of its variants.
+    /// Evaluates each of these roots in each variant.
     fn round(&self, roots: &[(String, Why)], spent: &mut u64) -> Vec<Planned> {
         let of = |(directory, why): &(String, Why)| {
             let files = self.assigned.of.get(directory);
@@ -115,7 +115,7 @@ impl<'a> Rounds<'a> {
     fn planned(&self, run: &(String, Why, RootVariant), memory: u64) -> Planned {
         let (directory, why, variant) = run;
         if let Some((known, modules)) = self.options.shared.root(directory, variant, memory) {
-            // What they say is told with the rest.
+            // Reads the modules, so that their diagnostics are reported with the others.
             modules.iter().for_each(|it| drop(self.library.module(it)));
             return Planned { why: *why, number: None, ..known };
         }
@@ -163,8 +163,8 @@ impl<'a> Rounds<'a> {
 }
 
 impl Planned {
-    /// What Terraform makes of a root that has files for OpenTofu too, where that is not the same: nobody can tell which of
-    /// the two is run.
+    /// Adds the resources that Terraform creates, if a root also has files for OpenTofu and the results differ. The
+    /// tool that is used is unknown.
     fn add_what_differs(&mut self, sources: &Sources, terraform: Planned) {
         let same: BTreeSet<String> = {
             let other: BTreeMap<&str, &Resource> =
@@ -181,8 +181,8 @@ impl Planned {
         let texts: BTreeSet<(String, Arc<str>)> = self.embedded.iter().map(text).collect();
         let embedded: Vec<Embedded> = terraform.embedded.into_iter().filter(|it| !texts.contains(&text(it))).collect();
         if let Some(span) = resources.first().map(|it| it.span).or(embedded.first().map(|it| it.span)) {
-            let message = "OpenTofu reads other files of this root than Terraform does: what Terraform makes of it is \
-                           judged beside, and sums count the dearer";
+            let message = "OpenTofu and Terraform read different files of this root: gpulint evaluates both, and totals \
+                           count the more expensive one";
             self.root.diagnostics.push(Diagnostic::note(message, span));
         }
         for resource in &mut resources {
@@ -197,7 +197,7 @@ impl Planned {
     }
 }
 
-/// Says of each resource in which of the files it stands of which one is applied.
+/// Marks each resource of alternative files with its file.
 fn mark_alternatives(sources: &Sources, module: &ModuleCode, resources: &mut [Resource]) {
     for resource in resources {
         let path = module.alternative_of(&resource.declared.block).map(|file| sources.path(file));
@@ -206,7 +206,7 @@ fn mark_alternatives(sources: &Sources, module: &ModuleCode, resources: &mut [Re
     }
 }
 
-/// What a resource is, wherever that is written.
+/// Returns the properties of a resource without their positions.
 fn said(resource: &Resource) -> (Option<String>, BTreeMap<Key, Option<&Value>>) {
     let count = resource.count.value().map(|range| format!("{range:?}"));
     (count, resource.facts().map(|(key, fact)| (key, fact.value())).collect())

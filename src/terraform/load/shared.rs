@@ -1,4 +1,4 @@
-//! What one of two states of a tree made of its modules and roots, for the other.
+//! Shares modules and roots between two states of a tree.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,7 +10,7 @@ use crate::terraform::block::Block;
 use crate::terraform::code::shared::SharedModules;
 use crate::terraform::{Options, Root};
 
-/// Nothing is shared by default.
+/// By default, nothing is shared.
 #[derive(Debug, Clone, Default)]
 pub struct SharedTerraform {
     pub(in crate::terraform) modules: SharedModules,
@@ -19,7 +19,7 @@ pub struct SharedTerraform {
 
 #[derive(Debug, Default)]
 struct MadeRoots {
-    /// By their numbers.
+    /// The roots, by number.
     all: Vec<MadeRoot>,
     by_directory: HashMap<String, Vec<usize>>,
     #[cfg(test)]
@@ -28,40 +28,40 @@ struct MadeRoots {
 
 #[derive(Debug)]
 struct MadeRoot {
-    /// Without its blocks, while the first state has them.
+    /// The root without its blocks, while the first state has them.
     planned: Option<Planned>,
     asked: AskedOfTree,
-    /// The memory that it could have had.
+    /// The memory limit of the evaluation.
     allowed: u64,
     has_blocks: bool,
 }
 
 impl SharedTerraform {
-    /// Keeps what is made, for another state.
+    /// Creates a cache that records results for one other state.
     pub fn kept() -> Self {
         SharedTerraform { modules: SharedModules::kept(), roots: Arc::default() }
     }
 
-    /// Keeps what is made, for any number of other states, each of which takes copies.
+    /// Creates a cache for any number of other states, each of which gets copies.
     pub fn lasting() -> Self {
         SharedTerraform { modules: SharedModules::lasting(), roots: Arc::default() }
     }
 
-    /// The same for the other state, where it is known what differs.
+    /// Returns the cache for the other state, given the differences.
     #[must_use]
     pub fn for_other(&self, differing: Option<Differing>) -> Self {
         let shared = |it| SharedTerraform { modules: self.modules.for_other(it), roots: self.roots.clone() };
         differing.map(shared).unwrap_or_default()
     }
 
-    /// The texts of the first state stand at the same places in the second.
+    /// Allows reuse: the texts of the first state are at the same positions in the second one.
     pub fn allow(&self) {
         self.modules.allow();
     }
 
-    /// Keeps a root as it was planned, with a number by which its blocks are given back.
+    /// Records a planned root, with a number to restore its blocks.
     pub(super) fn keep(&self, planned: &mut Planned, asked: AskedOfTree, allowed: u64, options: &Options) {
-        // What two tools read is compared within one state.
+        // Roots that two tools read differently are compared only within one state.
         if !self.modules.is_first() || options.adjust.is_some() || planned.root.has_files_of_one_tool {
             return;
         }
@@ -78,7 +78,7 @@ impl SharedTerraform {
         }
     }
 
-    /// A root of which nothing differs, with the directories of the modules that it is made of.
+    /// Returns a root in which nothing differs, with the directories of its modules.
     pub(super) fn root(&self, directory: &str, variant: &RootVariant, allowed: u64) -> Option<(Planned, Vec<String>)> {
         let differing = self.modules.differing()?;
         let mut roots = lock(&self.roots);
@@ -89,7 +89,7 @@ impl SharedTerraform {
             planned.is_some_and(|it| it.variant == *variant)
         })?;
         let made = all.get_mut(number)?;
-        // One that came to its end for want of memory might get further now, or not so far.
+        // A root that ran out of memory could now get further, or less far.
         let memory = made.planned.as_ref()?.root.memory;
         if memory >= made.allowed.min(allowed) || !made.asked.misses(differing) {
             return None;
@@ -103,13 +103,13 @@ impl SharedTerraform {
         Some((planned?, modules))
     }
 
-    /// How many roots other states took.
+    /// Returns how many roots other states reused.
     #[cfg(test)]
     pub(crate) fn times_taken(&self) -> usize {
         lock(&self.roots).taken
     }
 
-    /// Takes the blocks of the first state. It needs no more than the calls of modules; those are given back.
+    /// Takes the blocks of the first state, and returns the module calls, which the first state still needs.
     pub(crate) fn take_blocks(&self, roots: &[Root], blocks: Vec<Block>) -> Vec<Block> {
         let is_call = |block: &Block| block.keyword == "module";
         if !self.modules.is_first() {

@@ -1,7 +1,7 @@
-//! What is applied of one root with different values: its environments, found without settings.
+//! Finds the environments of a root without settings: the same root with different values.
 //!
-//! Terraform loads few variable files by itself. The others belong to the root whose variables they name; each, or each
-//! directory of them, is a run of its own. So is each workspace that the text names.
+//! Terraform loads only a few variable files automatically. The others belong to the root whose variables they assign.
+//! Each such file or directory of files is a separate deployment, and so is each workspace that the code names.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -16,13 +16,13 @@ use crate::terraform::Options;
 use crate::terraform::code::library::Library;
 use crate::terraform::code::module::{ModuleCode, is_configuration};
 
-/// One way in which a root is applied.
+/// One deployment of a root.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(in crate::terraform) struct RootVariant {
-    /// What tells it from the others of its root.
+    /// The name that distinguishes it from other deployments of the root.
     pub(in crate::terraform) label: Option<String>,
     pub(in crate::terraform) given_name: Option<Arc<str>>,
-    /// Beside the files that Terraform reads by itself, the strongest last.
+    /// The variable files that Terraform does not load automatically, the highest precedence last.
     pub(in crate::terraform) files: Vec<String>,
     pub(in crate::terraform) variables: Vec<(String, String)>,
     pub(in crate::terraform) workspace: Option<String>,
@@ -30,24 +30,24 @@ pub(in crate::terraform) struct RootVariant {
     pub(in crate::terraform) counted: Counted,
 }
 
-/// More runs of one root than anybody has.
+/// The limit on deployments of one root. Real roots have fewer.
 const MOST: usize = 1_000;
-/// Roots that one file may be compared with.
+/// The limit on roots that one file is compared with.
 const MOST_ROOTS: usize = 500;
-/// Files whose values hold for all others beside and below them.
+/// Names of files whose values apply to all other files in the same directory and below.
 const COMMON: [&str; 8] = ["common", "shared", "base", "default", "defaults", "global", "globals", "all"];
 const EXAMPLES: [&str; 4] = ["example", "sample", "template", "dummy"];
 
-/// Which files of variables are for which directory.
+/// The variable files of each directory.
 #[derive(Debug, Default)]
 pub(in crate::terraform) struct Assigned {
-    /// By the directory of configuration.
+    /// By the directory of the configuration.
     pub(in crate::terraform) of: BTreeMap<String, Vec<String>>,
-    /// Those that fit none.
+    /// Variable files that fit no configuration.
     pub(in crate::terraform) unused: Vec<String>,
 }
 
-/// The variable files that belong to each directory of configuration, by evidence of the names that they assign.
+/// Assigns variable files to directories of configuration, by the names of their variables.
 pub(in crate::terraform) fn files(
     sources: &Sources,
     library: &Library<'_>,
@@ -77,12 +77,12 @@ pub(in crate::terraform) fn files(
     found
 }
 
-/// The command line said which values hold.
+/// Returns whether the command line selects the values.
 fn is_chosen(options: &Options) -> bool {
     !options.variable_files.is_empty() || !options.environments.is_empty() || options.workspace.is_some()
 }
 
-/// Terraform reads it by itself.
+/// Returns whether Terraform loads the file automatically.
 fn is_automatic(path: &str, sources: &Sources) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     let stem = name.strip_suffix(".json").unwrap_or(name);
@@ -90,7 +90,8 @@ fn is_automatic(path: &str, sources: &Sources) -> bool {
         && sources.tree().list(parent(path)).iter().any(|it| !it.is_directory && is_configuration(&it.name))
 }
 
-/// The roots that a file of variables is for: the nearest one around it, else the nearest ones beside.
+/// Returns the roots that a variable file is for: the nearest root above it, or else the nearest roots in sibling
+/// directories.
 fn owners(path: &str, codes: &BTreeMap<&str, &ModuleCode>, library: &Library<'_>) -> Vec<String> {
     let file = library.variable_file(path);
     let names: BTreeSet<&str> = file.names().collect();
@@ -116,13 +117,14 @@ fn above(directory: &str) -> Option<&str> {
     (!directory.is_empty()).then(|| parent(directory))
 }
 
-/// How many of the names are variables there; none where most are not.
+/// Returns how many of the names are variables of the module; 0 if most are not.
 fn fits(names: &BTreeSet<&str>, code: &ModuleCode) -> usize {
     let known = names.iter().filter(|name| code.variables.get(name).is_some()).count();
     if known * 2 >= names.len() { known } else { 0 }
 }
 
-/// The directories below that know most of the names; where the path of the file names one of them, that.
+/// Returns the directories below that declare most of the names. If the path of the file names one of them, returns
+/// only that one.
 fn best_below(path: &str, around: &str, names: &BTreeSet<&str>, codes: &BTreeMap<&str, &ModuleCode>) -> Vec<String> {
     let prefix = if around.is_empty() { String::new() } else { format!("{around}/") };
     let below = codes.range(prefix.as_str()..).take_while(|(directory, _)| directory.starts_with(&prefix));
@@ -143,7 +145,7 @@ fn best_below(path: &str, around: &str, names: &BTreeSet<&str>, codes: &BTreeMap
     best.into_iter().map(|(_, directory)| directory).collect()
 }
 
-/// The runs of one root.
+/// Returns the deployments of one root.
 pub(in crate::terraform) fn of_root(
     code: &ModuleCode,
     files: Option<&Vec<String>>,
@@ -168,7 +170,7 @@ pub(in crate::terraform) fn of_root(
         return vec![RootVariant::default()];
     }
     variants.truncate(MOST);
-    // Where there are only examples, what Terraform reads by itself is what is applied.
+    // If all variable files are examples, the automatically loaded files are applied.
     let is_applied = |it: &RootVariant| it.counted == Counted::Deployed;
     let is_base = variants.iter().any(is_applied)
         && !is_own_environment(&automatic_files(sources, &code.directory), &variants, library);
@@ -177,8 +179,8 @@ pub(in crate::terraform) fn of_root(
     variants
 }
 
-/// What Terraform reads by itself is an environment too where the files of others assign the same variables: it is no part of
-/// theirs, and is applied where none of them is named.
+/// Returns whether the automatically loaded files are a separate environment: the other files assign the same
+/// variables, so the automatic ones apply if no other file is named.
 fn is_own_environment(automatic: &[String], variants: &[RootVariant], library: &Library<'_>) -> bool {
     let files: Vec<_> = automatic.iter().map(|file| library.variable_file(file)).collect();
     let own: BTreeSet<&str> = files.iter().flat_map(|file| file.names()).collect();
@@ -186,7 +188,7 @@ fn is_own_environment(automatic: &[String], variants: &[RootVariant], library: &
     !own.is_empty() && others.into_iter().any(|file| library.variable_file(file).names().any(|name| own.contains(name)))
 }
 
-/// A pattern of settings means a directory.
+/// Returns whether a pattern in the settings matches a directory.
 fn is_meant(pattern: &str, directory: &str) -> bool {
     let pattern = pattern.trim_end_matches("/**").trim_end_matches('/');
     matches(if pattern == "." { "" } else { pattern }, directory)
@@ -213,7 +215,7 @@ fn of_files(root: &str, files: Vec<String>) -> RootVariant {
     RootVariant { label: Some(label), files, counted, ..RootVariant::default() }
 }
 
-/// A path of the tree as it is written in the directory of the root.
+/// Returns a path relative to the directory of the root.
 fn seen_from<'p>(root: &str, path: &'p str) -> &'p str {
     if root.is_empty() {
         return path;
@@ -227,7 +229,7 @@ fn stem(path: &str) -> &str {
     name.strip_suffix(".tfvars").unwrap_or(name)
 }
 
-/// Which of the files of a root hold together.
+/// Groups the variable files of a root that belong together.
 fn grouped(root: &str, files: &[String], library: &Library<'_>) -> Vec<RootVariant> {
     let (common, own): (Vec<&String>, Vec<&String>) = files.iter().partition(|file| COMMON.contains(&stem(file)));
     let (common, own) = if own.is_empty() { (own, common) } else { (common, own) };
@@ -264,7 +266,7 @@ fn grouped(root: &str, files: &[String], library: &Library<'_>) -> Vec<RootVaria
     variants
 }
 
-/// No two files assign the same variable.
+/// Returns whether no two files assign the same variable.
 fn are_apart(files: &[&String], library: &Library<'_>) -> bool {
     let mut seen = BTreeSet::new();
     files.iter().all(|file| {
@@ -273,7 +275,7 @@ fn are_apart(files: &[&String], library: &Library<'_>) -> bool {
     })
 }
 
-/// Files of which each is one environment; `prod.secrets.tfvars` goes on with `prod.tfvars`.
+/// Groups files into environments; `prod.secrets.tfvars` belongs to `prod.tfvars`.
 fn continued<'f>(files: Vec<&'f String>, library: &Library<'_>) -> Vec<Vec<&'f String>> {
     let mut groups: Vec<Vec<&'f String>> = Vec::new();
     let mut sorted = files;
@@ -294,7 +296,7 @@ fn continued<'f>(files: Vec<&'f String>, library: &Library<'_>) -> Vec<Vec<&'f S
     groups
 }
 
-/// A workspace belongs to the files of its name; others are runs of their own.
+/// Adds each workspace to the files with its name. Other workspaces are separate deployments.
 fn with_workspaces(variants: &mut Vec<RootVariant>, workspaces: BTreeSet<Arc<str>>) {
     for name in workspaces {
         let is_of = |variant: &&mut RootVariant| {

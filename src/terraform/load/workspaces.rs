@@ -1,4 +1,4 @@
-//! The workspaces that the text of a root names: what it compares with, and the keys of what it looks up.
+//! Finds the workspaces that a root names: in comparisons and in the keys of lookups.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -6,10 +6,10 @@ use std::sync::Arc;
 use crate::languages::hcl::syntax::{BinaryOperator, BlockNode, Body, Expression, HclKind, StepKind, TraversalStep};
 use crate::terraform::code::module::ModuleCode;
 
-/// Names as people give them; others are no evidence.
+/// Longer names are not evidence of a workspace.
 const LONGEST: usize = 60;
 const MOST: usize = 100;
-/// What stands for the others where the text names only the one that everybody has.
+/// Stands for the other workspaces if the code names only `default`.
 const ANOTHER: &str = "another";
 
 pub(in crate::terraform) fn named(code: &ModuleCode) -> BTreeSet<Arc<str>> {
@@ -31,14 +31,14 @@ pub(in crate::terraform) fn named(code: &ModuleCode) -> BTreeSet<Arc<str>> {
     for local in code.locals.iter() {
         local.expression.each(&mut look);
     }
-    // Terraform has it everywhere; nobody applies only that.
+    // Terraform always has the workspace `default`, and it is seldom the only one that is applied.
     if names.remove("default") && names.is_empty() && decides_numbers(code) {
         names.insert(ANOTHER.into());
     }
     if names.len() > MOST { BTreeSet::new() } else { names }
 }
 
-/// A number hangs on the workspace: `terraform.workspace == "default" ? 0 : 4`.
+/// Returns whether a number depends on the workspace: `terraform.workspace == "default" ? 0 : 4`.
 fn decides_numbers(code: &ModuleCode) -> bool {
     let mut found = false;
     let mut look = |expression: &Expression| {
@@ -121,7 +121,7 @@ fn name(expression: &Expression) -> Option<Arc<str>> {
     (!text.is_empty() && text.len() <= LONGEST && text.chars().all(plain)).then(|| text.clone())
 }
 
-/// The keys of an object that is written out: here, in a local or in the default of a variable.
+/// Returns the keys of an object literal: at this place, in a local or in the default of a variable.
 fn keys(base: &Expression, path: &[TraversalStep], code: &ModuleCode) -> Vec<Arc<str>> {
     let steps: Vec<&str> = path
         .iter()

@@ -1,4 +1,4 @@
-//! The resources of a plan, of one of its two states.
+//! Reads the resources of a plan, in one of its two states.
 
 use std::collections::BTreeMap;
 use std::collections::HashSet;
@@ -14,15 +14,15 @@ use super::configuration::Configuration;
 use super::merge::{self, Merge, Sides};
 use super::{Plan, PlanSide};
 
-/// What a change, or an entry of a state, says about one resource.
+/// One resource in a change or in a state.
 struct Entry<'j> {
     json: &'j Json,
     sides: Sides<'j>,
-    /// Why it is not known whether there will be such a thing.
+    /// Why it is unknown whether the resource will exist.
     deferred: Option<&'j str>,
 }
 
-/// Adds the resources that are there before or after the plan.
+/// Adds the resources that exist before or after the plan is applied.
 pub(super) fn read(json: &Json, side: PlanSide, plan: &mut Plan) {
     let configuration = Configuration::read(json);
     let mut entries = Vec::new();
@@ -36,7 +36,7 @@ pub(super) fn read(json: &Json, side: PlanSide, plan: &mut Plan) {
                     .filter_map(|it| changed(it.get("resource_change")?, side, it.get("reason").and_then(Json::text))),
             );
         }
-        // A state, or a plan of which the changes were left out.
+        // This is a state, or a plan without its changes.
         (None, PlanSide::After) => {
             let values = json.get("planned_values").or_else(|| json.get("values"));
             listed(values.and_then(|it| it.get("root_module")), &mut entries);
@@ -46,7 +46,7 @@ pub(super) fn read(json: &Json, side: PlanSide, plan: &mut Plan) {
             listed(values.and_then(|it| it.get("root_module")), &mut entries);
         }
     }
-    // What data sources said stands in the state that the plan started from.
+    // The results of data sources are in the prior state of the plan.
     let mut read = Vec::new();
     listed(json.get("prior_state").and_then(|it| it.get("values")?.get("root_module")), &mut read);
     let known: HashSet<&str> = entries.iter().filter_map(|it| it.json.get("address")?.text()).collect();
@@ -64,10 +64,11 @@ pub(super) fn read(json: &Json, side: PlanSide, plan: &mut Plan) {
     }
 }
 
-/// Shorter texts stand for themselves in too many places.
+/// Shorter strings occur in too many places to be treated as secrets.
 pub(super) const SHORTEST_SECRET: usize = 6;
 
-/// The texts that are marked as sensitive: what a provider computes from them is not marked, and may repeat them.
+/// Returns the strings that are marked as sensitive. Values that a provider computes from them may repeat them without
+/// a mark.
 fn secrets<'j>(value: Option<&'j Json>, marks: Option<&'j Json>, found: &mut HashSet<&'j str>) {
     let (Some(value), Some(marks)) = (value, marks) else { return };
     let all = marks.flag() == Some(true);
@@ -98,7 +99,7 @@ fn is_null(json: &Json) -> bool {
     matches!(json.kind, JsonKind::Null)
 }
 
-/// One side of a change; nothing where the resource is not there on that side.
+/// Returns one side of a change; `None` if the resource does not exist on that side.
 fn changed<'j>(json: &'j Json, side: PlanSide, deferred: Option<&'j str>) -> Option<Entry<'j>> {
     let change = json.get("change")?;
     let (values, unknown, sensitive) = match side {
@@ -118,7 +119,7 @@ fn changed<'j>(json: &'j Json, side: PlanSide, deferred: Option<&'j str>) -> Opt
     is_there.then_some(Entry { json, sides, deferred })
 }
 
-/// The resources of a module and of those below it.
+/// Adds the resources of a module and of the modules below it.
 fn listed<'j>(module: Option<&'j Json>, entries: &mut Vec<Entry<'j>>) {
     let Some(module) = module else { return };
     let below = |key: &str| module.get(key).map(Json::items).unwrap_or_default();
@@ -146,7 +147,7 @@ fn block<'j>(
     };
     let (kind, name) = (text(json, "type"), text(json, "name"));
     let (head, address) = (json.get("address")?.span, text(json, "address"));
-    // What an earlier, broken run left behind: it is there until the plan is applied.
+    // An earlier, failed run left this object. It exists until the plan is applied.
     let deposed = json.get("deposed").and_then(Json::text);
     let address = deposed.map_or(address.to_owned(), |key| format!("{address} (deposed {key})"));
     let own = if keyword == "data" { format!("data.{kind}.{name}") } else { format!("{kind}.{name}") };
@@ -179,7 +180,7 @@ fn block<'j>(
     })
 }
 
-/// `module.a["x"]` of a resource inside of it. A state does not say it apart from the address.
+/// Returns the module of a resource, `module.a["x"]`. A state has it only in the address.
 fn module_of<'j>(json: &'j Json, own: &str) -> &'j str {
     if let Some(module) = json.get("module_address").and_then(Json::text) {
         return module;

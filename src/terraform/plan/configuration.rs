@@ -1,4 +1,4 @@
-//! The part of a plan that repeats the configuration: which resource refers to which, and what its provider is given.
+//! Reads the configuration part of a plan: references between resources, and the arguments of providers.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
@@ -8,18 +8,18 @@ use crate::languages::hcl::value::{Cause, Data, Entries, Value};
 use crate::terraform::address::{base, parts, split_call, without_key, without_keys};
 use crate::terraform::block::{Attribute, Provider};
 
-/// References are followed through so many variables and outputs, and lead to so many resources at most.
+/// The limit on the variables and outputs that a reference passes through, and on the resources that it leads to.
 const LONGEST_CHAIN: usize = 12;
 const MOST_ENDS: usize = 64;
 
 #[derive(Debug, Default)]
 pub(super) struct Configuration<'j> {
-    /// By the names of the calls that lead there: `module.a.module.b`.
+    /// By the names of the calls that lead to the module: `module.a.module.b`.
     modules: HashMap<String, Module<'j>>,
-    /// What the variables of the root are.
+    /// The variables of the root.
     variables: HashMap<&'j str, Variable<'j>>,
     providers: HashMap<&'j str, &'j Json>,
-    /// The instances of each module: `module.a` → `module.a["x"]`, `module.a["y"]`.
+    /// The instances of each module: `module.a["x"]` and `module.a["y"]` for `module.a`.
     instances: HashMap<String, BTreeSet<&'j str>>,
 }
 
@@ -67,7 +67,7 @@ impl<'j> Configuration<'j> {
         configuration
     }
 
-    /// What the sensitive variables hold.
+    /// Returns the values of the sensitive variables.
     pub(super) fn secrets(&self) -> HashSet<&'j str> {
         let mut found = HashSet::new();
         for variable in self.variables.values().filter(|it| it.sensitive) {
@@ -92,19 +92,19 @@ impl<'j> Configuration<'j> {
         self.modules.insert(path, module);
     }
 
-    /// How a resource is written, by its name in its module.
+    /// Returns the configuration of a resource, by its name in its module.
     pub(super) fn resource(&self, module: &str, name: &str) -> Option<&'j Json> {
         self.modules.get(&without_keys(module))?.resources.get(name).copied()
     }
 
-    /// The resources and data sources that an expression of a module refers to, in any number of steps.
+    /// Returns the resources and data sources that an expression of a module references, directly or indirectly.
     pub(super) fn addresses(&self, expression: &'j Json, module: &str, for_each: Option<&'j Json>) -> Vec<String> {
         let mut walk = Walk { configuration: self, seen: BTreeSet::new(), found: Vec::new() };
         walk.expression(expression, module, for_each, 0);
         walk.found
     }
 
-    /// The configuration of a provider by its key: `aws`, `aws.west`, `module.a:aws`.
+    /// Returns the configuration of a provider by its key: `aws`, `aws.west`, `module.a:aws`.
     pub(super) fn provider(&self, key: &str) -> Option<Provider> {
         let own = self.providers.get(key).copied();
         let json = own.or_else(|| self.providers.get(key.rsplit_once(':')?.1).copied())?;
@@ -128,7 +128,7 @@ impl<'j> Configuration<'j> {
         })
     }
 
-    /// What an expression of the root is: a constant, or a variable.
+    /// Returns the value of an expression in the root module: a constant or a variable.
     fn constant(&self, expression: &'j Json) -> Option<Value> {
         if let Some(constant) = expression.get("constant_value") {
             return Some(plain(constant));
@@ -137,12 +137,12 @@ impl<'j> Configuration<'j> {
             let names = references.iter().filter_map(Json::text);
             let variables: BTreeSet<&str> =
                 names.filter_map(|it| it.strip_prefix("var.")?.split(['.', '[']).next()).collect();
-            // A text around a variable is not told apart from the variable itself.
+            // The plan does not distinguish a string that contains a variable from the variable itself.
             let only = (references.len() == 1 && variables.len() == 1).then(|| variables.first()).flatten();
             return Some(match only.and_then(|name| self.variables.get(name)) {
                 Some(variable) => plain(variable.value).marked(variable.sensitive),
                 None => Value::because(
-                    &Arc::new(Cause::new("the plan does not say what this is", expression.span)),
+                    &Arc::new(Cause::new("the plan does not contain the value", expression.span)),
                     expression.span,
                 ),
             });
@@ -167,7 +167,7 @@ pub(super) fn all_texts<'j>(json: &'j Json, found: &mut HashSet<&'j str>) {
     }
 }
 
-/// A value of JSON, all of it known.
+/// Converts a JSON value that is fully known.
 fn plain(json: &Json) -> Value {
     let data = match &json.kind {
         JsonKind::Null => Data::Null,

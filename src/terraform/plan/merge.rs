@@ -1,4 +1,4 @@
-//! What is known, what is not and what is secret stand in three trees of the same shape. Here they become one.
+//! Merges the three trees of a plan: known values, unknown values and secrets.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
@@ -19,7 +19,7 @@ pub(super) struct Sides<'j> {
     pub(super) sensitive: Option<&'j Json>,
 }
 
-/// What the configuration says at the same place: nobody can tell, nothing, or an expression.
+/// The configuration of the same place: `None` if it is unclear, `Some(None)` if nothing is set, or an expression.
 type Written<'j> = Option<Option<&'j Json>>;
 
 /// The members of a block.
@@ -29,17 +29,17 @@ pub(super) struct Body {
     pub(super) blocks: Vec<Block>,
 }
 
-/// Parts of names of attributes that hold secrets, for formats that do not mark them: those before Terraform 0.15.
+/// Parts of attribute names that contain secrets. Formats before Terraform 0.15 do not mark secrets.
 const SECRET_NAMES: [&str; 6] = ["password", "secret", "token", "private_key", "credential", "connection_string"];
 
 pub(super) struct Merge<'c, 'j> {
     configuration: &'c Configuration<'j>,
-    /// Texts that are sensitive wherever they stand.
+    /// Strings that are sensitive in any place.
     hidden: &'c HashSet<&'j str>,
-    /// The instance of the module that the resource stands in.
+    /// The module instance that contains the resource.
     module: &'c str,
     for_each: Option<&'j Json>,
-    /// The format does not say what is sensitive.
+    /// The format does not mark sensitive values.
     marks_missing: bool,
     head: Span,
     pub(super) references: Vec<(String, Span)>,
@@ -69,7 +69,7 @@ impl<'c, 'j> Merge<'c, 'j> {
         }
     }
 
-    /// The attributes of a block, and what in it are blocks: lists of objects.
+    /// Returns the attributes of a block, and its nested blocks, which are lists of objects.
     pub(super) fn body(&mut self, sides: &Sides<'j>, written: Written<'j>) -> Body {
         let mut body = Body::default();
         for (name, span, below) in members(sides) {
@@ -89,7 +89,7 @@ impl<'c, 'j> Merge<'c, 'j> {
 
     fn nested(&mut self, name: &str, items: Vec<Sides<'j>>, written: Written<'j>, blocks: &mut Vec<Block>) {
         let said = written.flatten().map(Json::items).unwrap_or_default();
-        // Blocks that `dynamic` makes are not among the expressions.
+        // The expressions do not include blocks from `dynamic`.
         let all_said = said.len() == items.len();
         for (at, item) in items.iter().enumerate() {
             let written = if all_said { Some(said.get(at)) } else { None };
@@ -112,7 +112,7 @@ impl<'c, 'j> Merge<'c, 'j> {
         }
     }
 
-    /// One value; nothing where there is none, or where nobody set what the provider will choose.
+    /// Returns one value; `None` if there is none, or if the configuration leaves the choice to the provider.
     fn value(&mut self, sides: &Sides<'j>, written: Written<'j>, secret: bool) -> Option<Value> {
         if let Some(Some(expression)) = written {
             let place = if is_true(sides.unknown) { sides.unknown } else { sides.values };
@@ -146,7 +146,7 @@ impl<'c, 'j> Merge<'c, 'j> {
         Some(Value::new(data, span).marked(secret))
     }
 
-    /// The elements of a list; an empty one is what a block that nobody wrote looks like.
+    /// Returns the elements of a list. A nested block that is not written is an empty list.
     fn list(&mut self, sides: &Sides<'j>, written: Written<'j>, secret: bool, span: Span) -> Option<Data> {
         let said = written.flatten().filter(|it| is_expression(it)).map(Some);
         let items = elements(sides);
@@ -164,7 +164,7 @@ impl<'c, 'j> Merge<'c, 'j> {
                     self.value(&member, Some(expression.get(name)), secret)
                 }
                 Some(Some(expression)) => self.inner(&member, Some(Some(expression)), secret),
-                // The provider computed it, or nobody can tell.
+                // The provider computed the value, or its origin is unclear.
                 _ => self.inner(&member, None, secret),
             };
             if let Some(value) = value {
@@ -182,16 +182,16 @@ impl<'c, 'j> Merge<'c, 'j> {
         self.references.extend(addresses.into_iter().map(|address| (address, span)));
     }
 
-    /// Why something is not known before Terraform has applied the plan.
+    /// Returns why a value is unknown before Terraform applies the plan.
     fn cause(&self, expression: Option<&'j Json>, span: Span) -> Cause {
         let addresses = expression.map(|it| self.configuration.addresses(it, self.module, self.for_each));
         match addresses.unwrap_or_default().into_iter().next() {
             Some(address) => {
-                let why = format!("`{address}` is known after apply");
+                let why = format!("`{address}` is known only after apply");
                 let computed_by = Some(Computed { address: address.into(), attribute: "".into() });
                 Cause { computed_by, ..Cause::new(why, span) }
             }
-            None => Cause::new("it is known after apply", span),
+            None => Cause::new("the value is known only after apply", span),
         }
     }
 }
@@ -200,7 +200,7 @@ fn is_true(json: Option<&Json>) -> bool {
     json.and_then(Json::flag) == Some(true)
 }
 
-/// An expression, and not a block of them.
+/// Returns whether the JSON is an expression and not a block.
 fn is_expression(json: &Json) -> bool {
     json.get("references").is_some() || json.get("constant_value").is_some()
 }
@@ -210,7 +210,7 @@ fn is_secret_name(name: &str) -> bool {
     SECRET_NAMES.iter().any(|part| name.contains(part))
 }
 
-/// The texts of attributes whose names tell that they are secret.
+/// Adds the strings of attributes whose names suggest secrets.
 pub(super) fn named_secrets<'j>(json: Option<&'j Json>, found: &mut HashSet<&'j str>) {
     let Some(json) = json else { return };
     for (name, value) in json.entries() {
@@ -229,7 +229,7 @@ pub(super) fn by_name(json: Option<&Json>) -> HashMap<&str, &Json> {
     json.map(Json::entries).unwrap_or_default().iter().map(|(name, value)| (&*name.text, value)).collect()
 }
 
-/// The members of an object, known ones and those that are not, each with its key.
+/// Returns the members of an object, known or unknown, each with its key.
 fn members<'j>(sides: &Sides<'j>) -> Vec<(&'j str, Span, Sides<'j>)> {
     let (unknown, sensitive) = (by_name(sides.unknown), by_name(sides.sensitive));
     let mut seen = HashSet::new();
@@ -252,10 +252,10 @@ fn has_members(json: Option<&Json>) -> bool {
     json.is_some_and(|it| !it.entries().is_empty())
 }
 
-/// The elements of a list: marks may end before it does.
+/// Returns the elements of a list. The marks may have fewer elements than the list.
 fn elements<'j>(sides: &Sides<'j>) -> Vec<Sides<'j>> {
     let (unknown, sensitive) = (sides.unknown.map(Json::items), sides.sensitive.map(Json::items));
-    // A list that is secret as a whole is so in every element.
+    // If a whole list is secret, all of its elements are secret.
     let whole = sides.sensitive.filter(|it| it.flag() == Some(true));
     let at = |from: Option<&'j [Json]>, index: usize| from.and_then(|it| it.get(index));
     let items = sides.values.map(Json::items).unwrap_or_default().iter().enumerate();
@@ -268,7 +268,7 @@ fn elements<'j>(sides: &Sides<'j>) -> Vec<Sides<'j>> {
         .collect()
 }
 
-/// The elements of a list of objects, which is what a nested block is in JSON.
+/// Returns the elements of a list of objects, which is the JSON form of nested blocks.
 fn blocks<'j>(sides: &Sides<'j>) -> Option<Vec<Sides<'j>>> {
     let items = sides.values.map(Json::items).unwrap_or_default();
     let all_objects = !items.is_empty() && items.iter().all(|it| matches!(it.kind, JsonKind::Object(_)));

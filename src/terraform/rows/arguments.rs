@@ -1,4 +1,4 @@
-//! The arguments of a module that nobody knows: what among them looks like a machine, and like accelerators beside it.
+//! Reads the arguments of an unsupported module: values that look like machine types, and accelerators near them.
 
 use std::collections::HashSet;
 
@@ -8,14 +8,14 @@ use crate::languages::hcl::value::{Data, Value};
 use super::super::block::Block;
 use super::node::PlacedValue;
 
-/// Arguments are searched this deep.
+/// The maximum depth of the search in arguments.
 const DEEPEST: usize = 8;
 
-/// What modules call the number of accelerators of a machine.
+/// Argument names for the number of accelerators of a machine.
 const COUNTS: [&str; 7] =
     ["accelerator_count", "guest_accelerator_count", "gpu_count", "gpus_per_instance", "node_gpus", "gpus", "count"];
 
-/// What they call the number of machines, the least and the most of them.
+/// Argument names for the number of machines, its minimum and its maximum.
 const NUMBERS: [&str; 13] = [
     "desired_size",
     "desired_capacity",
@@ -36,10 +36,10 @@ const LEAST: [&str; 7] =
 const MOST: [&str; 7] =
     ["max_size", "max_count", "max_nodes", "max_node_count", "max_capacity", "max_replicas", "maximum"];
 
-/// What they call a mapping of such numbers.
+/// Argument names for a mapping of such numbers.
 const SCALES: [&str; 6] = ["fixed_scale", "auto_scale", "autoscaling", "scaling", "scaling_config", "scale_policy"];
 
-/// How many machines there are, as far as the mapping says that names the machine.
+/// The number of machines, from the mapping that names the machine type.
 #[derive(Clone, Default)]
 pub(super) struct Sizes {
     pub(super) number: Option<PlacedValue>,
@@ -54,7 +54,7 @@ impl Sizes {
         if sizes.number.is_some() || sizes.least.is_some() || sizes.most.is_some() {
             return sizes;
         }
-        // Numbers that stand together apart: `fixed_scale = { size = 2 }`.
+        // Numbers in a nested mapping: `fixed_scale = { size = 2 }`.
         let apart = members.iter().find(|(name, _)| SCALES.contains(&bare(name)));
         let apart = apart.map(|(_, held)| inner(held)).unwrap_or_default();
         Sizes {
@@ -70,7 +70,7 @@ fn named(members: &[(String, PlacedValue)], keys: &[&str]) -> Option<PlacedValue
     keys.iter().find_map(find)
 }
 
-/// The members of a mapping.
+/// Returns the members of a mapping.
 fn inner(held: &PlacedValue) -> Vec<(String, PlacedValue)> {
     match &held.value.data {
         Data::Map(items) | Data::Object(items) => {
@@ -80,18 +80,18 @@ fn inner(held: &PlacedValue) -> Vec<(String, PlacedValue)> {
     }
 }
 
-/// What stands in the arguments of a call, and where.
+/// A machine in the arguments of a call, with its path.
 pub(super) struct Machine {
     pub(super) path: String,
-    /// What it is told by.
+    /// The value that names the machine.
     pub(super) told: PlacedValue,
     pub(super) machine: Option<PlacedValue>,
-    /// Accelerators that are named apart from the machine, and how many.
+    /// Accelerators that are named separately from the machine, with their number.
     pub(super) accelerator: Option<(PlacedValue, Option<PlacedValue>)>,
     pub(super) sizes: Sizes,
 }
 
-/// Everything that looks like a machine type, each text once, and every accelerator with the machine that it stands nearest to.
+/// Returns each distinct value that looks like a machine type, and each accelerator with the nearest machine.
 pub(super) fn machines(call: &Block) -> Vec<Machine> {
     let members =
         call.attributes.iter().map(|(name, attribute)| (format!(".{name}"), PlacedValue::of(attribute))).collect();
@@ -103,7 +103,7 @@ pub(super) fn machines(call: &Block) -> Vec<Machine> {
 #[derive(Default)]
 struct Found {
     all: Vec<Machine>,
-    /// Machine types that were told.
+    /// Machine types that were already found.
     names: HashSet<String>,
 }
 
@@ -121,14 +121,14 @@ fn text(held: &PlacedValue) -> Option<&str> {
     }
 }
 
-/// The machine that stands nearest, and how many there are of it.
+/// The nearest machine, with its number.
 #[derive(Clone, Default)]
 struct Around {
     machine: Option<PlacedValue>,
     sizes: Sizes,
 }
 
-/// The members of one mapping, of which one may be the machine that accelerators further down belong to.
+/// Searches the members of one mapping. One of them may be the machine to which nested accelerators belong.
 fn below(path: &str, members: Vec<(String, PlacedValue)>, around: Around, depth: usize, found: &mut Found) {
     let own = members.iter().find_map(|(_, held)| machine_in(held));
     let counted = count_beside(&members, own.is_none() && depth > 0);
@@ -141,14 +141,14 @@ fn below(path: &str, members: Vec<(String, PlacedValue)>, around: Around, depth:
         let chip = platform(written).filter(|_| has_some)?;
         Some((name, held.holding(Value::text(chip, held.said))))
     });
-    // What says nothing about machines itself, such as a mapping for the accelerators alone, is about those around it.
+    // A mapping without machines, such as one for accelerators only, belongs to the machines around it.
     let mut sizes = Sizes::of(&members);
     if accelerator.is_some() && own.is_none() && around.machine.is_some() {
         sizes = around.sizes.clone();
     }
     let near = Around { machine: own.or(around.machine), sizes: sizes.clone() };
     let before = found.all.len();
-    // A label of machines that bring their accelerators with them says nothing new.
+    // A label on machines with built-in accelerators adds nothing.
     let is_label =
         counted.is_none() && near.machine.as_ref().and_then(text).is_some_and(|machine| machine.contains('.'));
     if let Some((name, accelerator)) = accelerator.filter(|_| !is_label) {
@@ -165,7 +165,7 @@ fn below(path: &str, members: Vec<(String, PlacedValue)>, around: Around, depth:
     }
 }
 
-/// A machine type, or the first of a list of them.
+/// Returns a machine type, or the first of a list.
 fn machine_in(held: &PlacedValue) -> Option<PlacedValue> {
     let first = match &held.value.data {
         Data::List(items) | Data::Set(items) | Data::Tuple(items) => {
@@ -176,7 +176,8 @@ fn machine_in(held: &PlacedValue) -> Option<PlacedValue> {
     first.filter(|held| text(held).is_some_and(looks_like_a_machine))
 }
 
-/// The number of accelerators that a mapping says; `alone`: one number is theirs, as the machine is named elsewhere.
+/// Returns the number of accelerators in a mapping. With `alone`, a single number counts accelerators, because the
+/// machine is named elsewhere.
 fn count_beside(members: &[(String, PlacedValue)], alone: bool) -> Option<PlacedValue> {
     let counts = COUNTS.iter().filter(|key| **key != "count" || alone);
     let of_key = |key: &&str| {
@@ -205,7 +206,7 @@ fn inside(path: &str, held: &PlacedValue, near: &Around, depth: usize, found: &m
     }
 }
 
-/// A text that is a machine type, unless it has been told.
+/// Adds a string that is a machine type, unless it is already known.
 fn plain(path: &dyn Fn() -> String, held: &PlacedValue, sizes: &Sizes, found: &mut Found) {
     let Some(name) = text(held).filter(|text| looks_like_a_machine(text)) else { return };
     if !found.names.contains(name) {
@@ -214,12 +215,12 @@ fn plain(path: &dyn Fn() -> String, held: &PlacedValue, sizes: &Sizes, found: &m
     }
 }
 
-/// `gpus` of `["gpus"]` and of `.gpus`.
+/// Returns `gpus` for `["gpus"]` and `.gpus`.
 fn bare(name: &str) -> &str {
     name.trim_matches(['.', '[', ']', '"'])
 }
 
-/// The spellings of accelerators that are attached to machines: `nvidia-tesla-t4`, `nvidia-h100-80gb`.
+/// Returns whether a string has the form of an attached accelerator: `nvidia-tesla-t4`, `nvidia-h100-80gb`.
 fn is_accelerator(text: &str) -> bool {
     let lower = text.to_ascii_lowercase().replace('_', "-");
     let Some(name) = lower.strip_prefix("nvidia-") else { return false };
@@ -227,7 +228,7 @@ fn is_accelerator(text: &str) -> bool {
     name.len() < 32 && accelerators::is_chip_or_series(name.split('-').next().unwrap_or_default())
 }
 
-/// The chip alone, where the name of an argument says that it is one: `gpu_class = "t4"`.
+/// Returns whether a string is the name of a chip, for arguments that name chips: `gpu_class = "t4"`.
 fn is_chip(text: &str) -> bool {
     let lower = text.to_ascii_lowercase().replace('_', "-");
     let (chip, memory) = lower.split_once('-').unwrap_or((&lower, ""));
@@ -235,15 +236,15 @@ fn is_chip(text: &str) -> bool {
     accelerators::is_chip(chip) && is_memory
 }
 
-/// The chip of a platform, as some clouds call machines of which the number of accelerators is said apart: `gpu-h100`,
-/// `gpu-h100-c`.
+/// Returns the chip of a platform. Some clouds use platforms for machines with a separate number of accelerators:
+/// `gpu-h100`, `gpu-h100-c`.
 fn platform(text: &str) -> Option<&str> {
     let mut parts = text.strip_prefix("gpu-")?.split('-');
     let chip = parts.next().filter(|chip| accelerators::is_chip_or_series(chip))?;
     parts.all(|part| part.bytes().all(|c| c.is_ascii_alphabetic())).then_some(chip)
 }
 
-/// `gpu_class`, `accelerator_type`, `gpu_model`, but no `gpu_count`.
+/// Returns whether an argument names an accelerator: `gpu_class`, `accelerator_type`, `gpu_model`, but not `gpu_count`.
 fn tells_accelerator(name: &str) -> bool {
     let lower = name.to_ascii_lowercase();
     let mut words = lower.split('_');
@@ -254,9 +255,9 @@ fn tells_accelerator(name: &str) -> bool {
             .is_none_or(|last| matches!(last, "class" | "type" | "model" | "kind" | "name" | "family" | "sku"))
 }
 
-/// The spellings of machine types: `g5.xlarge`, `ml.p4d.24xlarge`, `a2-highgpu-1g`, `Standard_NC24ads_A100_v4`,
-/// `VM.GPU.A10.1`, `gpu-h100x8-640gb`. Whether there is such a machine, and whether it has an accelerator, the catalog
-/// says later.
+/// Returns whether a string has the form of a machine type: `g5.xlarge`, `ml.p4d.24xlarge`, `a2-highgpu-1g`,
+/// `Standard_NC24ads_A100_v4`, `VM.GPU.A10.1`, `gpu-h100x8-640gb`. The catalog later decides whether the type exists
+/// and has accelerators.
 fn looks_like_a_machine(text: &str) -> bool {
     if text.len() > 48 || !text.bytes().all(|c| c.is_ascii_alphanumeric() || b"._-".contains(&c)) {
         return false;

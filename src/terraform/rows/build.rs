@@ -1,4 +1,4 @@
-//! One resource from a block, or from each part of it.
+//! Creates one resource from a block, or from each part of it.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -24,24 +24,25 @@ use super::shifts::shifts;
 use super::volumes::volumes;
 use crate::inventory::row_path::RowPath;
 
-/// A resource, and the block that it came from.
+/// A resource with its block.
 pub(super) struct Built {
     pub(super) resource: Resource,
-    /// The address of the block; the resource may be a part of it.
+    /// The address of the block. The resource may be a part of it.
     pub(super) block: String,
-    /// Addresses of reservations that pay for it.
+    /// Addresses of reservations that cover its cost.
     pub(super) covered_by: Vec<String>,
-    /// The zone or region as the text writes it.
+    /// The zone or region as it is written in the configuration.
     pub(super) place: Option<String>,
-    /// Its numbers count units: how many of them a machine makes, or where that is not said.
+    /// How many capacity units a machine provides, if its numbers count units. `Err` has the place where this is
+    /// unknown.
     pub(super) units: Option<Result<Units, Span>>,
 }
 
 impl Built {
-    /// As it is to be, where that is another thing than the text says.
+    /// Returns the resource after what-if overrides.
     pub(super) fn adjusted(self, adjust: &dyn Adjust, run: &RunId) -> Vec<Built> {
         let Built { resource, block, covered_by, place, units } = self;
-        // Where it stands is another place in another region.
+        // In another region, its zone is not valid.
         let was = resource.text(Key::Region).map(str::to_owned);
         let all = adjust.adjust(resource, Some(run)).into_iter().map(|resource| {
             let now = resource.text(Key::Region).map(str::to_owned);
@@ -70,7 +71,8 @@ impl<'a> Builder<'a> {
         Builder { table, index, default_maps, front_end, resources: Vec::new() }
     }
 
-    /// Adds what a row makes of a block. The first part of the first row has the address of the block itself.
+    /// Adds the resources that a definition creates from a block. The first part of the first definition has the
+    /// address of the block.
     pub(super) fn add(&mut self, block: &'a Block, kind: &str, row: &'static TypeRow, is_first: bool) {
         let Some(each) = &row.each else {
             let scope = RowScope::of(block);
@@ -158,7 +160,7 @@ fn set_facts(resource: &mut Resource, scope: &RowScope<'_>, row: &TypeRow, provi
     }
 }
 
-/// An argument that no row knows may stop it after a time, by its name: what that does, nobody can know from here.
+/// An argument whose name suggests a timeout may stop the resource. Its effect is unknown if no definition covers it.
 pub(super) fn tell_stop(resource: &mut Resource, arguments: &BTreeMap<String, Attribute>) {
     const STOPS: [Key; 4] = [Key::IdleMinutes, Key::Schedule, Key::TimeLimit, Key::Ttl];
     if STOPS.iter().any(|key| !resource.fact(*key).is_absent()) {
@@ -170,12 +172,13 @@ pub(super) fn tell_stop(resource: &mut Resource, arguments: &BTreeMap<String, At
         stops(name) && !is_none
     };
     if let Some((name, argument)) = arguments.iter().find(says) {
-        let why = format!("`{name}` may stop it, and what it does is not known");
+        let why = format!("`{name}` may stop it; the effect is unknown");
         resource.set(Key::IdleMinutes, Fact::unknown(why, argument.span));
     }
 }
 
-/// `shutdown_timeout`, `auto_stop_minutes`, `terminate_after_idle`; how long a machine may take to go down is another matter.
+/// Returns whether an argument name suggests a stop: `shutdown_timeout`, `auto_stop_minutes`, `terminate_after_idle`.
+/// Timeouts of the shutdown itself do not count.
 fn stops(name: &str) -> bool {
     let lower = name.to_ascii_lowercase();
     let words: Vec<&str> = lower.split('_').collect();
@@ -185,7 +188,7 @@ fn stops(name: &str) -> bool {
         && !any(&["graceful", "grace", "behavior", "protection", "notice"])
 }
 
-/// The product is sold on demand or held for somebody, and a row has no other word for it.
+/// Returns whether the product is only sold on demand or reserved, because its definition has no other value.
 fn is_never_spot(purchase: &Spec) -> bool {
     let steady = [Purchase::OnDemand, Purchase::Reserved, Purchase::CapacityReservation, Purchase::DedicatedHost];
     let is_steady = |it: &Option<Constant>| matches!(it, Some(Constant::Text(text)) if steady.iter().any(|purchase| purchase.name() == text));
@@ -194,7 +197,7 @@ fn is_never_spot(purchase: &Spec) -> bool {
     says_on_demand && purchase.0.iter().all(|it| is_steady(&it.is) || is_steady(&it.present))
 }
 
-/// The links that a reader may follow: to a template, a policy, an autoscaler.
+/// Returns the links that reports show: to a template, a policy, an autoscaler.
 fn drawn(scope: &RowScope<'_>, row: &TypeRow) -> Vec<Link> {
     let mut links = Vec::new();
     for (name, word) in &row.links {
@@ -214,7 +217,8 @@ fn reservations(scope: &RowScope<'_>, row: &TypeRow) -> Vec<String> {
     blocks.flatten().map(|(block, _)| block.address.clone()).collect()
 }
 
-/// What meters may call it: the name that the cloud gives it. A name of Kubernetes stands in its namespace.
+/// Returns the names that usage metrics may have for it: its name in the cloud, or a Kubernetes name with its
+/// namespace.
 fn metered(resource: &Resource, scope: &RowScope<'_>, row: &TypeRow) -> Vec<MeterName> {
     let tag = resource.labels.entries.iter().find(|(key, _)| key.eq_ignore_ascii_case("name"));
     let tag = tag.and_then(|(_, value)| value.value()).map(ToString::to_string);
@@ -227,13 +231,13 @@ fn metered(resource: &Resource, scope: &RowScope<'_>, row: &TypeRow) -> Vec<Mete
     names.into_iter().map(of).collect()
 }
 
-/// Concludes from names and labels what the type itself does not tell.
+/// Infers the purpose from names and labels if the type does not determine it.
 fn tell_purpose(resource: &mut Resource, scope: &RowScope<'_>, row: &TypeRow) {
     let texts = Texts::of(resource, scope, row);
     let evidence: Vec<Evidence<'_>> = texts.evidence();
     let mut by_task = purpose_of_task(resource.fact(Key::Task));
     if let Fact::Known(known) = &mut by_task {
-        known.origin = known.origin.clone().weakest(Origin::Inferred("the program that it runs".into()));
+        known.origin = known.origin.clone().weakest(Origin::Inferred("concluded from the program that it runs".into()));
     }
     let mostly = || by_network(resource).or(|| scope.fact(&row.likely_purpose, Wanted::TEXT));
     let purpose = settle_purpose(resource.fact(Key::Purpose).clone(), by_task, &evidence, mostly);
@@ -243,14 +247,14 @@ fn tell_purpose(resource: &mut Resource, scope: &RowScope<'_>, row: &TypeRow) {
     }
 }
 
-/// A network between machines is for training over several of them.
+/// A fast network between machines is for training on several machines.
 fn by_network(resource: &Resource) -> Fact<Value> {
     let Fact::Known(network) = resource.fact(Key::Interconnect) else { return Fact::Absent };
-    let why = format!("its machines have {} for training over several of them", network.value);
+    let why = format!("its machines have {}, a network for training on several machines", network.value);
     Fact::Known(Known { value: Purpose::Training.into(), origin: Origin::Inferred(why.into()), ..network.clone() })
 }
 
-/// What tells about a resource, owned: labels, names, and the names of modules around it.
+/// Strings that describe a resource: labels, names, and the names of modules around it.
 struct Texts {
     labels: Vec<(String, Arc<str>, Span)>,
     names: Vec<(String, Span)>,
@@ -287,14 +291,14 @@ impl Texts {
     }
 }
 
-/// A part of a block, and what its address has beyond that of the block.
+/// A part of a block, with the suffix of its address.
 pub(super) struct BlockPart<'a> {
     pub(super) node: ValueNode<'a>,
     pub(super) key: Option<Arc<str>>,
     pub(super) suffix: String,
 }
 
-/// What stands for the parts of a collection of which nothing is known: any of them may be a machine.
+/// Returns a placeholder for the parts of an unknown collection. Any of them may be a machine.
 fn unknown_part<'a>(block: &'a Block, each: &RowPath) -> Option<BlockPart<'a>> {
     let node = RowScope::of(block).find(&each.whole()).into_iter().find(|node| match node {
         ValueNode::Value(held) => matches!(held.value.data, Data::Unknown(_)),
@@ -303,7 +307,7 @@ fn unknown_part<'a>(block: &'a Block, each: &RowPath) -> Option<BlockPart<'a>> {
     Some(BlockPart { node, key: None, suffix: format!(".{}", each.name()) })
 }
 
-/// The parts at a path, addressed by position or key. A collection that is not known at all has none that could be named.
+/// Returns the parts at a path, addressed by position or key. An unknown collection has no parts with names.
 pub(super) fn parts<'a>(block: &'a Block, each: &RowPath) -> Vec<BlockPart<'a>> {
     let scope = RowScope::of(block);
     let name = each.name();

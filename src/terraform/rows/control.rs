@@ -1,4 +1,4 @@
-//! Blocks that rent nothing and decide about others: schedules, autoscalers, alarms.
+//! Reads blocks that provision nothing but control other blocks: schedules, autoscalers, alarms.
 
 use std::collections::HashMap;
 
@@ -14,10 +14,10 @@ use super::links::{BlockIndex, Linked, follow_all};
 use super::scope::{RowScope, Truth};
 use super::shifts::shifts;
 
-/// The name of the link that leads from a control to what it decides about.
+/// The name of the link from a control to the block that it controls.
 const TARGET: &str = "target";
 
-/// Gives every resource what the controls that refer to it say.
+/// Applies the controls that refer to each resource.
 pub(super) fn apply<'a>(controls: &[(&'a Block, &'static TypeRow)], index: &BlockIndex<'a>, resources: &mut [Built]) {
     let by_block = positions(resources);
     for (block, row) in controls {
@@ -29,7 +29,7 @@ pub(super) fn apply<'a>(controls: &[(&'a Block, &'static TypeRow)], index: &Bloc
             continue;
         }
         for (target, span) in targets {
-            // What is switched off decides about what is switched off with it only.
+            // A control with a count of 0 applies only to a target with a count of 0.
             if block.is_none() && !target.is_none() {
                 continue;
             }
@@ -51,7 +51,7 @@ pub(super) fn positions(resources: &[Built]) -> HashMap<String, Vec<usize>> {
     by_block
 }
 
-/// What two autoscalers of one thing look at.
+/// Combines the metrics of two autoscalers for one resource.
 fn both(one: Fact<Value>, other: Fact<Value>) -> Fact<Value> {
     let list = |value: Value| value.conform(ValueType::List);
     match (one, other) {
@@ -70,7 +70,7 @@ fn both(one: Fact<Value>, other: Fact<Value>) -> Fact<Value> {
     }
 }
 
-/// So many beside those that there are.
+/// Adds a number to the existing one.
 fn sum(there: Fact<Range>, more: Fact<Range>) -> Fact<Range> {
     match (there, more) {
         (Fact::Known(there), Fact::Known(more)) => {
@@ -87,7 +87,7 @@ fn sum(there: Fact<Range>, more: Fact<Range>) -> Fact<Range> {
     }
 }
 
-/// A schedule counts what the group counts: units, where machines have weights.
+/// Converts the numbers of a schedule from capacity units to machines, if machines have weights.
 fn in_machines(shift: Shift, units: Option<Result<Units, Span>>) -> Shift {
     let Some(units) = units else { return shift };
     let machines = |count: Fact<f64>| match units {
@@ -105,7 +105,7 @@ fn in_machines(shift: Shift, units: Option<Result<Units, Span>>) -> Shift {
     Shift { change, ..shift }
 }
 
-/// A control may set facts that the resource does not have, and the range of its number.
+/// Sets facts that the resource does not have, and limits its number.
 fn decide(built: &mut Built, scope: &RowScope<'_>, row: &TypeRow) {
     let resource = &mut built.resource;
     for (key, spec) in &row.keyed {

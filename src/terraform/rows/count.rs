@@ -1,4 +1,4 @@
-//! How many of a thing there are, from what a row says and from `count` and `for_each`.
+//! Computes the number of instances from a definition and from `count` and `for_each`.
 
 use crate::inventory::{CountedIn, Fact, Known, Origin, Range, Unknown, Value};
 use crate::languages::hcl::value::Data;
@@ -10,10 +10,12 @@ use super::node::ValueNode;
 use super::scope::{RowScope, Truth};
 use crate::inventory::row_path::RowPath;
 
-/// Zones that a regional pool of Google Kubernetes Engine spans where none are listed, by its documentation (2026-11).
+/// The number of zones of a regional node pool in Google Kubernetes Engine without listed zones, by its documentation
+/// (2026-11).
 const ZONES_OF_A_REGION: f64 = 3.0;
 
-/// The first of the row's counts that says something, times the instances of the block. One where the row has none.
+/// Returns the first count of the definition that has a value, times the instances of the block; 1 if the definition
+/// has none.
 pub(super) fn count(scope: &RowScope<'_>, counts: &[Count]) -> (Fact<Range>, CountedIn) {
     let instances = &scope.block.instances;
     if counts.is_empty() {
@@ -39,7 +41,7 @@ fn one(span: Span) -> Fact<Range> {
     Fact::written(Range::exactly(1.0), span)
 }
 
-/// What one of the row's counts says.
+/// Returns the range of one count of the definition.
 pub(super) fn range(scope: &RowScope<'_>, count: &Count) -> Fact<Range> {
     let number = |spec| number_of(scope.fact(spec, Wanted::NUMBER));
     let (desired, min, max) = (number(&count.desired), number(&count.min), number(&count.max));
@@ -67,7 +69,7 @@ pub(super) fn range(scope: &RowScope<'_>, count: &Count) -> Fact<Range> {
     }
 }
 
-/// How many units of a group's capacity a machine makes: of the lightest kind, and of the heaviest.
+/// The capacity units that a machine provides: for the lightest type and for the heaviest.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Units {
     lightest: f64,
@@ -75,9 +77,10 @@ pub(super) struct Units {
 }
 
 impl Units {
-    pub(super) const NOT_KNOWN: &str = "how many units of its capacity a machine is is not known";
+    pub(super) const NOT_KNOWN: &str = "the number of capacity units per machine is unknown";
 
-    /// What the row's paths say; where not all do, the place of the first. None where units are not counted.
+    /// Returns the units at the paths of the definition, or the place of the first unknown one. Returns `None` if the
+    /// number does not count units.
     pub(super) fn of(scope: &RowScope<'_>, each: &[RowPath]) -> Option<Result<Units, Span>> {
         let nodes: Vec<ValueNode<'_>> = each.iter().flat_map(|path| scope.find(path)).collect();
         let first = nodes.first()?;
@@ -90,13 +93,14 @@ impl Units {
         Some(Ok(Units { lightest, heaviest: weights.iter().copied().fold(0.0, f64::max) }))
     }
 
-    /// The most machines that make so many units.
+    /// Returns the highest number of machines that provide this many units.
     pub(super) fn machines(self, units: f64) -> f64 {
         (units / self.lightest).ceil()
     }
 }
 
-/// How many machines make so many units. Which of several kinds it is nobody knows: the heaviest makes the fewest.
+/// Returns the number of machines that provide this many units. The chosen type is unknown, and the heaviest type needs
+/// the fewest machines.
 fn machines_of(count: Fact<Range>, scope: &RowScope<'_>, each: &[RowPath]) -> Fact<Range> {
     match Units::of(scope, each) {
         None => count,
@@ -110,7 +114,7 @@ fn machines_of(count: Fact<Range>, scope: &RowScope<'_>, each: &[RowPath]) -> Fa
     }
 }
 
-/// Whether Terraform leaves what is expected of the number as it is.
+/// Returns whether Terraform ignores changes of the expected number.
 pub(super) fn is_number_left(scope: &RowScope<'_>, counts: &[Count]) -> bool {
     if !scope.block.blocks.iter().any(|it| it.keyword == "lifecycle") {
         return false;
@@ -121,8 +125,8 @@ pub(super) fn is_number_left(scope: &RowScope<'_>, counts: &[Count]) -> bool {
     first.is_some_and(|spec| is_left_to_others(scope, spec))
 }
 
-/// Whether Terraform leaves the number to somebody else once the thing is there: `ignore_changes = [node_count]`. Nobody
-/// does that for a number that stays what it is.
+/// Returns whether Terraform ignores changes of the number after creation: `ignore_changes = [node_count]`. This means
+/// that another tool changes it.
 pub(super) fn is_left_to_others(scope: &RowScope<'_>, number: &Spec) -> bool {
     let lifecycles = scope.block.blocks.iter().filter(|it| it.keyword == "lifecycle");
     let ignored = lifecycles.filter_map(|it| it.attributes.get("ignore_changes"));
@@ -142,14 +146,15 @@ fn number_of(fact: Fact<Value>) -> Fact<f64> {
         Fact::Known(Known { value, span, defined, origin }) => match value.conform(crate::inventory::ValueType::Number)
         {
             Some(Value::Number(value)) if value >= 0.0 => Fact::Known(Known { value, span, defined, origin }),
-            _ => Fact::unknown("it is no number", span),
+            _ => Fact::unknown("the value is not a number", span),
         },
         Fact::Unknown(unknown) => Fact::unknown(unknown.why, unknown.span),
         Fact::Absent => Fact::Absent,
     }
 }
 
-/// Floor, stated number and ceiling as one range. What is not known widens it; where not even the floor is known, nothing is.
+/// Combines minimum, expected number and maximum into a range. An unknown value widens the range. If the minimum is
+/// unknown, too, the whole range is unknown.
 fn combine(desired: Fact<f64>, min: Fact<f64>, max: Fact<f64>, unlimited: bool) -> Fact<Range> {
     let scaled = !min.is_absent() || !max.is_absent() || unlimited;
     if !scaled {
@@ -159,7 +164,7 @@ fn combine(desired: Fact<f64>, min: Fact<f64>, max: Fact<f64>, unlimited: bool) 
     let stated = desired.value().copied();
     let floor = match (&min, stated) {
         (Fact::Known(min), _) => min.value,
-        // A minimum that nobody sets is none.
+        // A minimum that is not set is zero.
         (Fact::Absent, _) => 0.0,
         (Fact::Unknown(unknown), _) => return Fact::unknown(unknown.why.clone(), unknown.span),
     };
@@ -176,7 +181,7 @@ fn combine(desired: Fact<f64>, min: Fact<f64>, max: Fact<f64>, unlimited: bool) 
     Fact::Known(Known { value, span, defined, origin: origin.unwrap_or(Origin::Written) })
 }
 
-/// One count times another; unknown if one of them is, unless the other is none.
+/// Multiplies two counts. The result is unknown if one of them is unknown, unless the other one is zero.
 pub(super) fn times(one: Fact<Range>, other: Fact<Range>) -> Fact<Range> {
     match (one, other) {
         (Fact::Absent, _) | (_, Fact::Absent) => Fact::Absent,
@@ -203,7 +208,7 @@ fn zone_count(scope: &RowScope<'_>, zones: &Zones, span: Span) -> Fact<Range> {
                 open = true;
                 continue;
             }
-            // A list in a text: `us-central1-a,us-central1-b`.
+            // A list in a string: `us-central1-a,us-central1-b`.
             Data::Text(text) => text.split(',').filter(|zone| !zone.trim().is_empty()).count(),
             _ => nodes.iter().cloned().flat_map(ValueNode::keyed_elements).count(),
         };
@@ -220,7 +225,7 @@ fn zone_count(scope: &RowScope<'_>, zones: &Zones, span: Span) -> Fact<Range> {
             let range = Range { floor, expected: ZONES_OF_A_REGION, ceiling: ZONES_OF_A_REGION };
             Fact::known(range, span, Origin::Default)
         }
-        // A zone or a region: nobody can tell.
+        // The location may be a zone or a region.
         None => {
             let range = Range { floor: 1.0, expected: 1.0, ceiling: ZONES_OF_A_REGION };
             Fact::known(range, span, Origin::Default)
@@ -228,7 +233,7 @@ fn zone_count(scope: &RowScope<'_>, zones: &Zones, span: Span) -> Fact<Range> {
     }
 }
 
-/// `us-central1-a` is a zone, `us-central1` is a region.
+/// Returns whether a location is a zone: `us-central1-a` is one, `us-central1` is a region.
 fn is_zone(location: &str) -> bool {
     location.rsplit_once('-').is_some_and(|(_, last)| last.len() == 1 && last.bytes().all(|c| c.is_ascii_lowercase()))
 }

@@ -1,4 +1,4 @@
-//! The disks that come with a machine and are billed beside it.
+//! Reads disks that belong to a machine and are billed separately.
 
 use crate::inventory::{Disk, DiskSpeed, Fact, Known, Origin, Value, ValueType};
 
@@ -6,7 +6,7 @@ use super::fact::Wanted;
 use super::language::DiskWord;
 use super::scope::{RowScope, Truth};
 
-/// Every disk that the words of a row find.
+/// Returns every disk that the definition describes.
 pub(super) fn disks(scope: &RowScope<'_>, words: &[DiskWord]) -> Vec<Disk> {
     let mut disks = Vec::new();
     for word in words {
@@ -30,7 +30,7 @@ pub(super) fn disks(scope: &RowScope<'_>, words: &[DiskWord]) -> Vec<Disk> {
         for scope in found {
             let number = |spec| as_number(scope.fact(spec, Wanted::NUMBER));
             let gib = match doubt.clone().unwrap_or_else(|| number(&word.gib)) {
-                // Without a size there is none, unless every machine has one.
+                // Without a size there is no disk, unless every machine has one.
                 Fact::Absent if word.always => not_said(&scope),
                 Fact::Absent => continue,
                 said => said,
@@ -46,20 +46,20 @@ pub(super) fn disks(scope: &RowScope<'_>, words: &[DiskWord]) -> Vec<Disk> {
 }
 
 fn not_said(scope: &RowScope<'_>) -> Fact<Value> {
-    Fact::unknown("the image or the provider sets it", scope.span())
+    Fact::unknown("set by the image or the provider", scope.span())
 }
 
 fn as_number(fact: Fact<Value>) -> Fact<Value> {
     match fact {
         Fact::Known(known) => match known.value.clone().conform(ValueType::Number) {
             Some(value) => Fact::Known(Known { value, ..known }),
-            None => Fact::unknown("it is no number", known.span),
+            None => Fact::unknown("the value is not a number", known.span),
         },
         other => other,
     }
 }
 
-/// All of them together; unknown where the size or number of one is.
+/// Returns the size of all disks together; unknown if the size or number of one is unknown.
 pub(super) fn total_gib(disks: &[Disk]) -> Fact<Value> {
     let mut total: Option<(f64, Origin)> = None;
     let mut span = None;

@@ -1,4 +1,4 @@
-//! How one fact is read by what a row says about it.
+//! Reads one fact as its definition describes.
 
 use std::sync::Arc;
 
@@ -11,13 +11,13 @@ use super::node::{PlacedValue, ValueNode, scalar};
 use super::scope::{RowScope, Truth};
 use crate::inventory::row_path::Start;
 
-/// What a value is read as: a fact of the inventory, or a plain type.
+/// The form of the result: a fact of the inventory, or a plain type.
 #[derive(Clone, Copy)]
 pub(super) struct Wanted {
     pub(super) value_type: ValueType,
-    /// A duration becomes a number of these.
+    /// The seconds of one unit. A duration becomes a number of such units.
     pub(super) seconds_each: f64,
-    /// What it is called where there are several.
+    /// The noun for several values.
     noun: &'static str,
 }
 
@@ -38,8 +38,8 @@ impl Wanted {
 }
 
 impl RowScope<'_> {
-    /// The first alternative that says something. One that may say something or not leaves the fact unknown, with every
-    /// value that it may then have.
+    /// Returns the value of the first alternative that has one. If an alternative may have a value, the fact is
+    /// unknown, with all possible values.
     pub(super) fn fact(&self, spec: &Spec, wanted: Wanted) -> Fact<Value> {
         let mut doubt: Option<Unknown<Value>> = None;
         for alternative in &spec.0 {
@@ -62,18 +62,18 @@ impl RowScope<'_> {
             }
         }
         match doubt {
-            // However it turns out, it is this.
+            // All possible values are the same.
             Some(Unknown { span, candidates, .. }) if candidates.len() == 1 && is_settled(spec) => {
                 candidates.into_iter().next().map_or(Fact::Absent, |value| Fact::known(value, span, Origin::Resolved))
             }
-            // It may say nothing as well, which no candidate stands for.
+            // The alternative may also have no value, and no candidate represents that.
             Some(doubt) if !is_settled(spec) => Fact::Unknown(Unknown { candidates: Vec::new(), ..doubt }),
             Some(doubt) => Fact::Unknown(doubt),
             None => Fact::Absent,
         }
     }
 
-    /// Whether an alternative whose value is not known could turn out to say nothing, so that the next one speaks.
+    /// Returns whether an alternative with an unknown value may have no value, so that the next alternative applies.
     fn may_be_silent(&self, alternative: &Alternative, wanted: Wanted) -> bool {
         let Some(path) = &alternative.at else { return true };
         if !matches!(self.holds(&alternative.when), Truth::Yes(_)) {
@@ -117,7 +117,7 @@ impl RowScope<'_> {
         }
     }
 
-    /// What the alternative says where its condition holds.
+    /// Returns the value of the alternative if its condition is true.
     fn said(&self, alternative: &Alternative, condition_at: Option<Span>, wanted: Wanted) -> Fact<Value> {
         let place = condition_at.unwrap_or_else(|| self.span());
         if let Some(why) = &alternative.unknown {
@@ -144,13 +144,13 @@ impl RowScope<'_> {
         let facts: Vec<Fact<Value>> = leaves.map(|held| read(&held, alternative, wanted)).collect();
         let fact = together(facts, wanted);
         match path.start {
-            // The resource itself does not say it.
+            // The value is not set on the resource itself.
             Start::Link(_) | Start::Provider => resolved(fact),
             _ => fact,
         }
     }
 
-    /// Several texts as one; unknown where one of them is.
+    /// Joins several strings. The result is unknown if one of them is unknown.
     fn joined(&self, alternative: &Alternative, wanted: Wanted) -> Fact<Value> {
         let mut parts: Vec<Fact<Value>> = Vec::new();
         for path in &alternative.join {
@@ -187,12 +187,12 @@ fn resolved(fact: Fact<Value>) -> Fact<Value> {
     }
 }
 
-/// Every way this can turn out is among the alternatives: the last of them says something whatever the text says.
+/// Returns whether the alternatives cover all cases: the last one has a value for any configuration.
 fn is_settled(spec: &Spec) -> bool {
     spec.0.last().is_some_and(|last| last.when.0.is_empty() && (last.is.is_some() || last.default.is_some()))
 }
 
-/// Candidates stand for everything a fact can be: with a part of them unknown, none are named.
+/// Adds candidates. They must cover all possible values, so no candidates are left if some are unknown.
 fn add_candidates(doubt: &mut Unknown<Value>, more: Vec<Value>) {
     if doubt.candidates.is_empty() {
         return;
@@ -211,7 +211,7 @@ fn present(nodes: &[ValueNode<'_>], constant: &Constant) -> Fact<Value> {
     let Some(first) = nodes.first().filter(|node| !node.is_empty_text()) else { return Fact::Absent };
     match first {
         ValueNode::Value(PlacedValue { value: value::Value { data: Data::Unknown(cause), .. }, said, .. }) => {
-            // What another resource computes is there, whatever it is.
+            // An attribute that another resource computes exists, whatever its value is.
             if cause.computed_by.is_some() && cause.candidates.is_empty() {
                 return Fact::written(constant.value(), *said);
             }
@@ -222,7 +222,7 @@ fn present(nodes: &[ValueNode<'_>], constant: &Constant) -> Fact<Value> {
     }
 }
 
-/// Blocks at the end of a link stand there as often as their own `count` makes them.
+/// Counts blocks at the end of a link, each as often as its own `count`.
 fn number_of_blocks(nodes: &[ValueNode<'_>]) -> Fact<f64> {
     let mut number: Fact<f64> = Fact::Absent;
     for node in nodes {
@@ -255,7 +255,7 @@ fn length(nodes: &[ValueNode<'_>]) -> Fact<Value> {
     }
 }
 
-/// The scalars below a node; a list of them where a list is wanted.
+/// Returns the scalars below a node, as a list if a list is requested.
 fn leaves(node: ValueNode<'_>, wanted: Wanted) -> Vec<PlacedValue> {
     let ValueNode::Value(held) = node.clone() else { return Vec::new() };
     let is_collection =
@@ -267,7 +267,7 @@ fn leaves(node: ValueNode<'_>, wanted: Wanted) -> Vec<PlacedValue> {
     elements.filter_map(|(_, node)| if let ValueNode::Value(held) = node { Some(held) } else { None }).collect()
 }
 
-/// One value as the row wants it.
+/// Reads one value in the form that the definition requests.
 fn read(held: &PlacedValue, alternative: &Alternative, wanted: Wanted) -> Fact<Value> {
     if held.value.sensitive {
         return Fact::unknown("the value is sensitive", held.said);
@@ -275,7 +275,7 @@ fn read(held: &PlacedValue, alternative: &Alternative, wanted: Wanted) -> Fact<V
     if let Data::Unknown(cause) = &held.value.data {
         let mut unknown = Unknown { span: held.said, why: cause.why.as_str().into(), candidates: Vec::new() };
         unknown.candidates = match cause.candidates.is_empty() {
-            // Whatever it is, it means one of the words of the map.
+            // Any value means one of the values in the map.
             true => alternative.map.values().map(Constant::value).collect(),
             false => {
                 let all: Vec<Option<Value>> =
@@ -295,7 +295,7 @@ fn read(held: &PlacedValue, alternative: &Alternative, wanted: Wanted) -> Fact<V
     }
 }
 
-/// A value by the words of the alternative: its meaning, its part, its unit.
+/// Interprets a value according to the alternative: its meaning, its part, its unit.
 fn interpret(value: &value::Value, alternative: &Alternative, wanted: Wanted) -> Option<Value> {
     let mut value = plain(value)?;
     if let Some(pattern) = &alternative.pattern {
@@ -320,7 +320,7 @@ fn interpret(value: &value::Value, alternative: &Alternative, wanted: Wanted) ->
     Some(value)
 }
 
-/// A value of Terraform as one of the inventory. Empty texts say nothing.
+/// Converts a Terraform value to an inventory value. Empty strings have no value.
 pub(super) fn plain(value: &value::Value) -> Option<Value> {
     Some(match &value.data {
         Data::Text(text) if text.trim().is_empty() => return None,
@@ -337,7 +337,7 @@ pub(super) fn plain(value: &value::Value) -> Option<Value> {
     })
 }
 
-/// Several values for one fact: known if they agree, else one of them.
+/// Combines several values for one fact: known if they agree, otherwise one of them.
 fn together(facts: Vec<Fact<Value>>, wanted: Wanted) -> Fact<Value> {
     let mut known: Vec<Known<Value>> = Vec::new();
     for fact in facts {
@@ -362,12 +362,12 @@ fn together(facts: Vec<Fact<Value>>, wanted: Wanted) -> Fact<Value> {
     }
 }
 
-/// `2x2x4` is 16.
+/// Returns 16 for `2x2x4`.
 fn product(text: &str) -> Option<f64> {
     text.split(['x', 'X']).try_fold(1.0, |all, part| Some(all * part.trim().parse::<f64>().ok()?))
 }
 
-/// `7200s`, `2h`, `30 minutes`, `PT1H30M`, or a bare number of `unit` seconds each.
+/// Parses `7200s`, `2h`, `30 minutes`, `PT1H30M`, or a bare number in units of `unit` seconds.
 fn seconds(text: &str, unit: f64) -> Option<f64> {
     let text = text.trim().to_ascii_lowercase();
     if let Ok(number) = text.parse::<f64>() {

@@ -1,4 +1,4 @@
-//! Rows in the other direction: what must stand where for a fact to be read as wished.
+//! Applies definitions in reverse: finds the places and values to write so that a fact is read as requested.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ use super::site::Site;
 use super::spot::Spot;
 use crate::inventory::row_path::{RowPath, Start};
 
-/// A scalar of the configuration.
+/// A scalar that a fix writes.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::terraform) enum Literal {
     Text(String),
@@ -19,7 +19,7 @@ pub(in crate::terraform) enum Literal {
     Flag(bool),
 }
 
-/// A place, and what is to stand there; nothing where it is to be taken away.
+/// A place and its new value; `None` removes the value.
 #[derive(Debug)]
 pub(in crate::terraform) struct Assignment<'a> {
     pub(in crate::terraform) spot: Spot<'a>,
@@ -36,7 +36,7 @@ impl fmt::Display for Literal {
 }
 
 impl<'a> Site<'a> {
-    /// The ways to write a fact, the best first; each is a list of places that are written together.
+    /// Returns the ways to write a fact, the best first. Each way is a list of places that are written together.
     pub(in crate::terraform) fn ways(&self, key: Key, value: Option<&Value>) -> Vec<Vec<Assignment<'a>>> {
         if let Some(value) = value
             && let Some(by_value) = self.row.write.get(key.name())
@@ -48,7 +48,7 @@ impl<'a> Site<'a> {
         spec.map_or_else(Vec::new, |spec| self.ways_of(spec, Wanted::of(key), value))
     }
 
-    /// The ways to write the least number of them.
+    /// Returns the ways to write the minimum number.
     pub(in crate::terraform) fn ways_of_floor(&self, value: &Value) -> Vec<Vec<Assignment<'a>>> {
         let counts = self.row.count.0.iter();
         let holds = counts.filter(|count| matches!(self.scope.holds(&count.when), Truth::Yes(_)));
@@ -57,7 +57,7 @@ impl<'a> Site<'a> {
         count.map_or_else(Vec::new, |count| self.ways_of(&count.min, Wanted::NUMBER, Some(value)))
     }
 
-    /// The maps of labels that it may be given, the first first.
+    /// Returns the label maps that it can have, in order of preference.
     pub(in crate::terraform) fn label_maps(&self) -> Vec<Spot<'a>> {
         let maps = self.row.labels.0.iter().filter_map(|at| match at {
             LabelsAt::Map(path) if matches!(path.start, Start::Part | Start::Block) => Some(path),
@@ -77,9 +77,9 @@ impl<'a> Site<'a> {
         for (at, alternative) in spec.0.iter().enumerate() {
             let Some(path) = &alternative.at else { continue };
             let in_place = speaking_path == Some(path);
-            // what speaks before it would still be heard
+            // An earlier alternative would still apply.
             let heard = in_place || speaking.is_none_or(|speaking| at <= speaking);
-            // what it says of its own place will hold when something stands there
+            // Conditions on the alternative's own path are true after the fix writes a value there.
             let others = alternative.when.0.iter().filter(|(other, _)| other != path).cloned().collect();
             let holds = in_place || matches!(self.scope.holds(&Conditions(others)), Truth::Yes(_));
             if heard && holds && alternative.because.is_none() {
@@ -90,7 +90,7 @@ impl<'a> Site<'a> {
             && let Some(path) = speaking_path
             && is_default(spec, value, wanted)
         {
-            // a flag that is switched off says nothing, so that the default is heard
+            // A flag that is false has no value, so the default applies.
             let flag = spec.0.iter().any(|it| it.at.as_ref() == Some(path) && it.map.contains_key("true"));
             return vec![vec![self.assignment(path, flag.then_some(Literal::Flag(false)))]];
         }
@@ -107,7 +107,7 @@ impl<'a> Site<'a> {
     }
 }
 
-/// The value is what holds where the text says nothing.
+/// Returns whether the value applies if the configuration sets nothing.
 fn is_default(spec: &Spec, value: &Value, wanted: Wanted) -> bool {
     let default = spec.0.iter().find_map(|it| it.default.as_ref().or(it.is.as_ref().filter(|_| it.when.0.is_empty())));
     default.and_then(|it| it.value().conform(wanted.value_type)).as_ref() == Some(value)
@@ -123,13 +123,13 @@ fn assigned(what: &Constant) -> Option<Literal> {
     }
 }
 
-/// What is to stand there for an alternative to read this value; nothing where no text would.
+/// Returns the literal that an alternative reads as this value; `None` if no literal would.
 fn inverse(alternative: &Alternative, value: &Value, wanted: Wanted) -> Option<Literal> {
     let Alternative { present, length, product, map, pattern, unit, form, times, plus, .. } = alternative;
     if present.is_some() || *length || *product {
         return None;
     }
-    // a pattern that finds the whole of it, as the end of a path
+    // The pattern matches the whole string, such as the end of a path.
     let text = value.to_string();
     if pattern.as_ref().is_some_and(|pattern| pattern.first_group(&text).as_ref() != Some(&text)) {
         return None;
@@ -145,7 +145,7 @@ fn inverse(alternative: &Alternative, value: &Value, wanted: Wanted) -> Option<L
             number *= wanted.seconds_each / unit.seconds();
         }
         number = (number - plus.unwrap_or(0.0)) / times.unwrap_or(1.0);
-        // what the provider counts in is whole
+        // The provider counts in whole numbers.
         if !number.is_finite() || number.fract() != 0.0 || number.abs() > 1e12 {
             return None;
         }
@@ -164,7 +164,7 @@ fn inverse(alternative: &Alternative, value: &Value, wanted: Wanted) -> Option<L
     })
 }
 
-/// A word of a row as the scalar that it is.
+/// Returns a word of a definition as a scalar.
 fn literal(word: &str) -> Literal {
     match word {
         "true" | "false" => Literal::Flag(word == "true"),

@@ -1,4 +1,4 @@
-//! Labels that attribute cost, and labels and taints by which pods find pools.
+//! Reads labels that attribute cost, and the labels and taints by which pods select pools.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
@@ -15,7 +15,7 @@ use crate::inventory::row_path::{RowPath, Start};
 
 pub(super) type LabelEntries = BTreeMap<String, Fact<Arc<str>>>;
 
-/// Labels and tags of a resource, those that its provider puts on everything included.
+/// Returns the labels and tags of a resource, including the provider's default labels.
 pub(super) fn labels(scope: &RowScope<'_>, row: &TypeRow, provider: Option<&ProviderRow>) -> Labels {
     let mut labels = Labels { taggable: row.taggable.unwrap_or(!row.labels.0.is_empty()), ..Labels::default() };
     for place in row.labels.0.iter().chain(provider.into_iter().flat_map(|it| &it.labels.0)) {
@@ -30,7 +30,7 @@ pub(super) fn labels(scope: &RowScope<'_>, row: &TypeRow, provider: Option<&Prov
     labels
 }
 
-/// The block that would hold them, where that is another one: the template of a group.
+/// Returns the block that would contain the labels, if it is another one, such as the template of a group.
 fn held_by(scope: &RowScope<'_>, place: &LabelsAt) -> Option<Span> {
     let LabelsAt::Map(RowPath { start: start @ Start::Link(_), .. }) = place else { return None };
     match scope.find(&RowPath { start: start.clone(), steps: Vec::new() }).as_slice() {
@@ -39,17 +39,17 @@ fn held_by(scope: &RowScope<'_>, place: &LabelsAt) -> Option<Span> {
     }
 }
 
-/// `tags = var.tags` is there to be given others than the variable has by default.
+/// Marks default labels as open: `tags = var.tags` is meant to get other values than the default of the variable.
 pub(super) fn open_defaults(labels: &mut Labels, default_maps: &[Span]) {
     let places = labels.entries.values().filter_map(|fact| fact.defined());
     let default = places.into_iter().find(|place| default_maps.iter().any(|map| map.contains(*place)));
     if let Some(span) = default {
-        let why = "they are what a variable is by default".into();
+        let why = "they are the default of a variable".into();
         labels.open.get_or_insert(Unknown { span, why, candidates: Vec::new() });
     }
 }
 
-/// What the nodes of a pool carry.
+/// Returns the labels and taints of a pool's nodes.
 pub(super) fn selector(scope: &RowScope<'_>, row: &TypeRow) -> Selector {
     let mut selector = Selector::default();
     for place in &row.node_labels.0 {
@@ -73,7 +73,7 @@ pub(super) fn selector(scope: &RowScope<'_>, row: &TypeRow) -> Selector {
     selector
 }
 
-/// Variables of a container, and why there may be more.
+/// Returns the variables of a container, and the reason why there may be more.
 pub(super) fn variables(scope: &RowScope<'_>, place: &LabelsAt) -> (LabelEntries, Option<Arc<str>>) {
     let found = at(scope, place);
     (found.entries, found.open.map(|open| open.why))
@@ -127,7 +127,7 @@ fn at(scope: &RowScope<'_>, place: &LabelsAt) -> FoundLabels {
                 match (key, element.find(&list.value).first()) {
                     (Some(key), Some(ValueNode::Value(held))) => found.add(&key, held),
                     (Some(_), _) => {}
-                    (None, _) => found.open("the key of a label is not known", node.span()),
+                    (None, _) => found.open("the key of a label is unknown", node.span()),
                 }
             }
         }
@@ -145,7 +145,7 @@ fn unknown_of(node: &ValueNode<'_>) -> Option<String> {
     }
 }
 
-/// A map of labels; as a block in the spelling of Terraform 0.11.
+/// Reads a map of labels, also as a block in the syntax of Terraform 0.11.
 fn map(found: &mut FoundLabels, node: ValueNode<'_>) {
     if let Some(why) = unknown_of(&node) {
         found.open(&why, node.span());
@@ -158,7 +158,7 @@ fn map(found: &mut FoundLabels, node: ValueNode<'_>) {
             }
         }
         ValueNode::Value(held) => match &held.value.data {
-            // A list of `key=value` texts, or of objects with `key` and `value`, as some providers want them.
+            // Some providers use a list of `key=value` strings, or of objects with `key` and `value`.
             Data::List(_) | Data::Set(_) | Data::Tuple(_) => {
                 for (_, element) in node.clone().keyed_elements() {
                     pair(found, &element);
@@ -168,8 +168,8 @@ fn map(found: &mut FoundLabels, node: ValueNode<'_>) {
                 if let Some(cause) = &entries.rest {
                     found.open(&cause.why, held.said);
                 } else if entries.is_empty() && !held.is_written_here() {
-                    // `tags = var.tags` is there to be given some.
-                    found.open("what gives them is empty by default", held.said);
+                    // `tags = var.tags` is meant to get values from the caller.
+                    found.open("the variable that sets them is empty by default", held.said);
                 }
                 for (key, element) in node.clone().keyed_elements() {
                     if let (Some(key), ValueNode::Value(held)) = (key, element) {
@@ -202,10 +202,10 @@ fn pair(found: &mut FoundLabels, element: &ValueNode<'_>) {
     found.entries.insert(key.trim().to_owned(), fact);
 }
 
-/// Where every provider writes the effect of a taint.
+/// The field in which every provider sets the effect of a taint.
 static EFFECT: LazyLock<Option<RowPath>> = LazyLock::new(|| "effect".parse().ok());
 
-/// Why there may be more taints than can be read.
+/// Returns why there may be more taints than those that were read.
 fn open_taints(scope: &RowScope<'_>, place: &LabelsAt) -> Option<Unknown<()>> {
     let path = match place {
         LabelsAt::Map(path) => path,
@@ -221,7 +221,7 @@ fn open_taints(scope: &RowScope<'_>, place: &LabelsAt) -> Option<Unknown<()>> {
     })
 }
 
-/// Taints as blocks with a key and a value, or as texts `key=value:Effect`.
+/// Returns taints from blocks with a key and a value, or from strings `key=value:Effect`.
 fn taints(scope: &RowScope<'_>, place: &LabelsAt) -> Vec<Taint> {
     match place {
         LabelsAt::Map(path) => {

@@ -1,4 +1,4 @@
-//! The words of `resources/`.
+//! The keys of resource definitions in `resources/`.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -10,25 +10,25 @@ use crate::source::AdaptiveRegex;
 
 use crate::inventory::row_path::RowPath;
 
-/// What `resources/` says about one type, or about a part of it.
+/// The definition of a resource type, or of a part of it.
 #[derive(Debug, Deserialize)]
 pub(super) struct TypeRow {
     #[serde(default)]
     pub(super) role: RowRole,
     /// A key of `[providers]`.
     pub(super) provider: String,
-    /// Whose machine it is, where the type does not tell.
+    /// The provider of the machine, if the type does not determine it.
     #[serde(default)]
     pub(super) rented_from: Spec,
-    /// The parts that the row describes, each its own resource; the whole block where this is missing.
+    /// The parts that the definition describes, each a separate resource; the whole block if this is missing.
     pub(super) each: Option<RowPath>,
-    /// Where a part finds what it does not say itself.
+    /// The place of values that a part does not set itself.
     #[serde(default)]
     pub(super) defaults: Many<RowPath>,
-    /// The row does not hold for a block where these are false.
+    /// The definition does not apply to a block for which these are false.
     #[serde(default)]
     pub(super) when: Conditions,
-    /// Texts that name the thing, beside the name of its block.
+    /// Strings that name the resource, in addition to the name of its block.
     #[serde(default)]
     pub(super) names: Many<RowPath>,
     #[serde(default)]
@@ -38,45 +38,45 @@ pub(super) struct TypeRow {
     /// Labels that attribute cost.
     #[serde(default)]
     pub(super) labels: Many<LabelsAt>,
-    /// Labels of this type reach the bill; where not said, whether it has any.
+    /// Whether labels of this type appear in the bill. By default, this is true if the definition has labels.
     pub(super) taggable: Option<bool>,
-    /// Labels that the nodes of a pool carry.
+    /// Labels of the pool's nodes.
     #[serde(default)]
     pub(super) node_labels: Many<LabelsAt>,
-    /// Labels that the cloud itself puts on the nodes of a pool.
+    /// Labels that the cloud sets on the nodes of a pool.
     #[serde(default)]
     pub(super) implied_labels: BTreeMap<String, Spec>,
     #[serde(default)]
     pub(super) taints: Many<LabelsAt>,
-    /// Texts of scripts that start programs.
+    /// Scripts that start programs.
     #[serde(default)]
     pub(super) scripts: Many<RowPath>,
-    /// Containers that run on it.
+    /// Containers that run on the resource.
     #[serde(default)]
     pub(super) containers: Many<ContainerAt>,
-    /// Its containers have accelerators, whatever they ask for.
+    /// Its containers have accelerators even if they request none.
     #[serde(default)]
     pub(super) accelerated: bool,
-    /// What it is for, where neither its program nor labels nor names tell.
+    /// The purpose if neither program nor labels nor names determine it.
     #[serde(default)]
     pub(super) likely_purpose: Spec,
     #[serde(default)]
     pub(super) links: BTreeMap<String, LinkWord>,
-    /// What a control does to the things that its link `target` leads to.
+    /// The effect of a control on the targets of its link `target`.
     pub(super) link: Option<LinkName>,
-    /// What each machine brings with it that is billed apart.
+    /// The disks of each machine that are billed separately.
     #[serde(default)]
     pub(super) disks: Vec<DiskWord>,
-    /// What a schedule makes of its number.
+    /// The changes of its number by a schedule.
     #[serde(default)]
     pub(super) shifts: Vec<ShiftWord>,
-    /// Nested blocks that are whole with what a fix writes into them: it may make them.
+    /// Nested blocks that a fix may create, because they need no other arguments.
     #[serde(default)]
     pub(super) creates: Many<String>,
-    /// What is written for a value of a fact, where that is more than the one place that is read.
+    /// The assignments for a value of a fact, if it needs more than the place that is read.
     #[serde(default)]
     pub(super) write: BTreeMap<String, BTreeMap<String, Assignments>>,
-    /// Any fact of the inventory, by its name.
+    /// Facts of the inventory, by name.
     #[serde(flatten)]
     pub(super) facts: BTreeMap<String, Spec>,
     #[serde(skip)]
@@ -89,11 +89,11 @@ pub(super) enum RowRole {
     #[default]
     Rented,
     Requested,
-    /// Costs nothing by itself: something else rents what it describes.
+    /// Costs nothing itself. Another resource provisions the machines that it describes.
     Template,
-    /// No resource: it says something about the one that it refers to.
+    /// Not a resource: it controls the resource that it refers to.
     Control,
-    /// No resource with accelerators: a volume or a file system that such a one may use.
+    /// Not a resource with accelerators: a volume or file system that such a resource may use.
     Storage,
 }
 
@@ -101,7 +101,7 @@ pub(super) enum RowRole {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct DiskWord {
-    /// Where they stand, each its own; what the row describes where this is missing.
+    /// The places of the disks; the whole part if this is missing.
     pub(super) at: Option<RowPath>,
     #[serde(default)]
     pub(super) when: Conditions,
@@ -114,23 +114,23 @@ pub(super) struct DiskWord {
     pub(super) iops: Spec,
     #[serde(default)]
     pub(super) throughput: Spec,
-    /// Every machine has one: its size is not known where the text does not say it.
+    /// Every machine has this disk. Its size is unknown if the configuration does not set it.
     #[serde(default)]
     pub(super) always: bool,
 }
 
-/// An entry of a schedule: when, and what changes then.
+/// An entry of a schedule: its time and its change.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ShiftWord {
-    /// The entries, each its own; what the row describes where this is missing.
+    /// The places of the entries; the whole part if this is missing.
     pub(super) each: Option<RowPath>,
     #[serde(default)]
     pub(super) when: Conditions,
-    /// As cron writes it.
+    /// The time in cron syntax.
     #[serde(default)]
     pub(super) at: Spec,
-    /// Instead: the time of day, and the days of the week where it is not all of them.
+    /// Alternatively, the time of day, and the days of the week if not all.
     #[serde(default)]
     pub(super) clock: Spec,
     #[serde(default)]
@@ -141,16 +141,16 @@ pub(super) struct ShiftWord {
     pub(super) days: Spec,
     #[serde(default)]
     pub(super) zone: Spec,
-    /// It starts or stops.
+    /// Whether the entry starts or stops the resource.
     pub(super) is: Option<Switch>,
-    /// It sets these; a number below zero sets nothing.
+    /// The entry sets these numbers. A negative number sets nothing.
     #[serde(default)]
     pub(super) min: Spec,
     #[serde(default)]
     pub(super) desired: Spec,
     #[serde(default)]
     pub(super) max: Spec,
-    /// There are at least so many for so many seconds.
+    /// At least this number for this many seconds.
     #[serde(default)]
     pub(super) at_least: Spec,
     #[serde(default)]
@@ -164,31 +164,31 @@ pub(super) enum Switch {
     Stop,
 }
 
-/// Where a link leads, and how it is recognized.
+/// The target of a link, and how the link is recognized.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct LinkWord {
-    /// The types at the other end.
+    /// The types of the target.
     pub(super) to: Many<String>,
-    /// Where the reference stands; anywhere in the block where this is missing.
+    /// The paths of the reference; anywhere in the block if this is missing.
     #[serde(default)]
     pub(super) at: Many<RowPath>,
-    /// Attributes of the other end whose text may stand there instead of a reference.
+    /// Attributes of the target whose value may be written instead of a reference.
     #[serde(default)]
     pub(super) by: Many<RowPath>,
-    /// The text that stands there is longer than a name: the first group of one of these is the name.
+    /// Patterns for longer strings. The first group of a pattern is the name.
     #[serde(default, rename = "match")]
     pub(super) patterns: Many<AdaptiveRegex>,
-    /// Types that stand between, which refer on in their turn.
+    /// Types in between, which refer to the target.
     #[serde(default)]
     pub(super) through: Many<String>,
-    /// The link is drawn the other way: the other end refers to this one, or has at `by` the text that stands here at `at`.
+    /// The link is reversed: the target refers to this block, or has at `by` the string that is here at `at`.
     #[serde(default)]
     pub(super) back: bool,
-    /// With `back`: the other end refers to what this link leads to.
+    /// With `back`: the target refers to the target of this other link.
     pub(super) of: Option<String>,
     pub(super) kind: Option<LinkName>,
-    /// The other end is a reservation, which pays for these machines: it has as many less left.
+    /// The target is a reservation that covers these machines, which use up its number.
     #[serde(default)]
     pub(super) covers: bool,
 }
@@ -211,7 +211,7 @@ impl LinkName {
     }
 }
 
-/// How many there are.
+/// The number of instances.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Count {
@@ -223,25 +223,25 @@ pub(super) struct Count {
     pub(super) min: Spec,
     #[serde(default)]
     pub(super) max: Spec,
-    /// Numbers by which all three are multiplied.
+    /// Factors for all three numbers.
     #[serde(default)]
     pub(super) times: Many<Spec>,
-    /// The three count units, and this is where each kind of machine says how many of them it makes.
+    /// All three numbers count capacity units. Each machine type sets its number of units here.
     #[serde(default)]
     pub(super) units: Many<RowPath>,
-    /// In a control: so many beside those that there are.
+    /// In a control: the number is added to the existing one.
     #[serde(default)]
     pub(super) adds: bool,
-    /// All three are for each zone.
+    /// All three numbers are per zone.
     pub(super) zones: Option<Zones>,
     #[serde(default)]
     pub(super) of: CountUnit,
-    /// Nothing limits it, where `max` says nothing.
+    /// Without `max`, the number is unlimited.
     #[serde(default)]
     pub(super) unlimited: bool,
 }
 
-/// In how many zones: as many as are listed, else one in a zone, else three in a region.
+/// The number of zones: the listed ones, or else one for a zone and three for a region.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Zones {
@@ -270,7 +270,7 @@ impl CountUnit {
     }
 }
 
-/// A map of labels, or a list of blocks with a key and a value each.
+/// A map of labels, or a list of blocks with a key and a value.
 #[derive(Debug)]
 pub(super) enum LabelsAt {
     Map(RowPath),
@@ -285,11 +285,11 @@ pub(super) struct LabelList {
     pub(super) value: RowPath,
 }
 
-/// Where a container says what it runs.
+/// The paths to a container's program.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ContainerAt {
-    /// The containers; the part itself where this is missing.
+    /// The containers; the part itself if this is missing.
     pub(super) each: Option<RowPath>,
     pub(super) image: Option<RowPath>,
     pub(super) command: Option<RowPath>,
@@ -298,55 +298,55 @@ pub(super) struct ContainerAt {
     pub(super) env: Many<LabelsAt>,
 }
 
-/// Paths and what is written there; `absent` takes away what stands there.
+/// Paths with the values to write; `absent` removes the value.
 #[derive(Debug, Default)]
 pub(super) struct Assignments(pub(super) Vec<(RowPath, Constant)>);
 
-/// How a fact is read: the first of these that says something.
+/// How a fact is read. The first alternative with a value applies.
 #[derive(Debug, Default)]
 pub(super) struct Spec(pub(super) Vec<Alternative>);
 
-/// One way to read a fact. Exactly one of `at`, `join`, `is` and `default` says where from.
+/// One way to read a fact. It has exactly one of `at`, `join`, `is` and `default`.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Alternative {
     pub(super) at: Option<RowPath>,
-    /// Several texts that together make one.
+    /// Several strings that are joined.
     #[serde(default)]
     pub(super) join: Vec<RowPath>,
     #[serde(default)]
     pub(super) with: String,
-    /// The type itself, or the condition, says so.
+    /// The value that the type or the condition implies.
     pub(super) is: Option<Constant>,
     /// The provider's documented default.
     pub(super) default: Option<Constant>,
-    /// The value where anything stands at the path, whatever it is.
+    /// The value if anything exists at the path.
     pub(super) present: Option<Constant>,
-    /// How many elements stand at the path.
+    /// The number of elements at the path.
     #[serde(default)]
     pub(super) length: bool,
-    /// The numbers in the text, multiplied: `2x4` is 8.
+    /// The product of the numbers in the string: `2x4` is 8.
     #[serde(default)]
     pub(super) product: bool,
-    /// What the words of the provider mean; a word that is not here says nothing, `*` stands for every other.
+    /// Translates the values of the provider. An unlisted value is ignored, and `*` matches any other value.
     #[serde(default)]
     pub(super) map: BTreeMap<String, Constant>,
-    /// The first group of this expression is the value; a text that it does not match says nothing.
+    /// The first group of this expression is the value. A string that does not match is ignored.
     #[serde(default, rename = "match")]
     pub(super) pattern: Option<AdaptiveRegex>,
-    /// The unit of a number without one; the value is in the unit of the fact.
+    /// The unit of a number without one. The value is converted to the unit of the fact.
     pub(super) unit: Option<Duration>,
-    /// How a fix writes the number: `{}s`.
+    /// The form in which a fix writes the number: `{}s`.
     pub(super) form: Option<String>,
     pub(super) times: Option<f64>,
     pub(super) plus: Option<f64>,
     #[serde(default)]
     pub(super) when: Conditions,
-    /// Nobody can know it from the text, and why.
+    /// The configuration cannot determine the value, for this reason.
     pub(super) unknown: Option<String>,
-    /// It is only concluded, and from this.
+    /// The value is inferred, for this reason.
     pub(super) because: Option<String>,
-    /// What is not known says nothing: for texts that seldom say it.
+    /// An unknown value is ignored, for strings that seldom contain the fact.
     #[serde(default)]
     pub(super) if_known: bool,
 }
@@ -371,24 +371,24 @@ impl Duration {
     }
 }
 
-/// All of these hold. A path has one of the texts; `absent`, `present`, `empty`, `!text` (anything else, or nothing) and `>1`
-/// stand for what they say, and `~` begins a regular expression.
+/// All conditions must be true. A path must have one of the strings. Special strings are `absent`, `present`, `empty`,
+/// `!text` (any other value, or none) and `>1`; `~` starts a regular expression.
 #[derive(Debug, Default)]
 pub(super) struct Conditions(pub(super) Vec<(RowPath, Vec<String>)>);
 
-/// A provider: where its blocks name a region and default labels.
+/// A provider: the places of its region and its default labels.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ProviderRow {
-    /// It rents out machines itself.
+    /// The provider rents out machines itself.
     #[serde(default = "yes")]
     pub(super) rents: bool,
-    /// Where every resource of the provider, and its configuration, may name the region.
+    /// The places where resources and provider configuration set the region.
     #[serde(default)]
     pub(super) region: Spec,
-    /// What of a zone is the region: the first group.
+    /// The pattern whose first group is the region of a zone.
     pub(super) zone: Option<AdaptiveRegex>,
-    /// Labels that the provider puts on everything.
+    /// Labels that the provider adds to everything.
     #[serde(default)]
     pub(super) labels: Many<LabelsAt>,
 }
@@ -397,7 +397,7 @@ fn yes() -> bool {
     true
 }
 
-/// A scalar of the table.
+/// A scalar in the table.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(untagged)]
 pub(super) enum Constant {
@@ -436,7 +436,7 @@ pub(super) struct RowTable {
     pub(super) modules: Section,
 }
 
-/// Rows by sorted names, each name's read when they are first asked for: few of the types stand in one repository.
+/// Definitions by sorted name, parsed when first requested, because a repository uses few of the types.
 #[derive(Debug)]
 pub(super) struct Section {
     pub(super) texts: &'static [(&'static str, &'static str)],

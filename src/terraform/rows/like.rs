@@ -1,16 +1,16 @@
-//! Rows that take words over from other rows, resolved before the program is built: the build script reads this file too.
+//! Resolves definitions that inherit keys from other definitions. The build script includes this file, too.
 
 use std::collections::BTreeMap;
 
 use toml::{Table, Value};
 
-/// The rows of one section of `resources/`, by type.
+/// The definitions of one section of `resources/`, by type.
 pub(super) type Section = BTreeMap<String, Vec<Table>>;
 
-/// How long a chain of rows may be, each like the next.
+/// The maximum length of a chain of `like` references.
 const LONGEST: usize = 8;
 
-/// Every row with the words that it takes over.
+/// Returns every definition with its inherited keys.
 pub(super) fn resolved(section: &Section) -> Result<Section, String> {
     let mut all = Section::new();
     for (name, rows) in section {
@@ -25,14 +25,15 @@ fn like(own: &Table, all: &Section, depth: usize) -> Result<Table, String> {
     let Some(other) = own.remove("like") else { return Ok(own) };
     let other = other.as_str().unwrap_or_default();
     let (name, at) = match other.split_once('#') {
-        Some((name, at)) => (name, at.parse::<usize>().map_err(|_| format!("`{other}` is no row"))?),
+        Some((name, at)) => (name, at.parse::<usize>().map_err(|_| format!("`{other}` is not a resource definition"))?),
         None => (other, 0),
     };
     let model = all.get(name).and_then(|rows| rows.get(at)).filter(|_| depth < LONGEST);
-    let mut merged = like(model.ok_or_else(|| format!("there is no row like `{other}`"))?, all, depth + 1)?;
+    let mut merged =
+        like(model.ok_or_else(|| format!("there is no resource definition like `{other}`"))?, all, depth + 1)?;
     for (word, value) in own {
         match (merged.get_mut(&word), value) {
-            // Links and labels of its own stand beside those that it takes over.
+            // Its own links and labels are added to the inherited ones.
             (Some(Value::Table(before)), Value::Table(more)) if word == "links" => before.extend(more),
             (_, value) => {
                 merged.insert(word, value);

@@ -1,4 +1,4 @@
-//! Which block a block refers to: a group to its template, a schedule to the group that it stops.
+//! Finds the blocks that a block refers to, such as the template of a group or the target of a schedule.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -14,31 +14,31 @@ use super::node::{PlacedValue, ValueNode};
 use super::scope::RowScope;
 use crate::inventory::row_path::{RowPath, Start};
 
-/// All blocks by address and by type.
+/// All blocks, indexed by address and by type.
 pub(in crate::terraform) struct BlockIndex<'a> {
     by_address: HashMap<&'a str, Vec<&'a Block>>,
     by_type: HashMap<&'a str, Vec<&'a Block>>,
     /// Blocks by the address that they refer to.
     referrers: HashMap<&'a str, Vec<(&'a Block, Span)>>,
-    /// Addresses of module calls in which blocks stand.
+    /// Addresses of module calls that contain blocks.
     modules: HashSet<&'a str>,
-    /// Resources by the place where their text begins; instances share it.
+    /// Resources by the start of their code. Instances share it.
     by_place: BTreeMap<(FileId, u32), Vec<&'a Block>>,
-    /// The other ends of a link by the names that they write themselves; made for the first text that may be one.
+    /// The targets of a link by their own names. The index is created for the first string that may be a name.
     by_name: RefCell<HashMap<*const LinkWord, Rc<ByName<'a>>>>,
 }
 
 type ByName<'a> = HashMap<String, Vec<&'a Block>>;
 
-/// Where a link leads.
+/// The target of a link.
 #[derive(Debug, Clone)]
 pub(super) enum Linked<'a> {
     Blocks(Vec<(&'a Block, Span)>),
-    /// The text names something that stands nowhere in this configuration.
+    /// The configuration names something that it does not contain.
     Outside(Span),
 }
 
-/// A reference goes through at most so many blocks in between.
+/// The maximum number of blocks between a reference and its target.
 const LONGEST_CHAIN: usize = 3;
 
 impl<'a> BlockIndex<'a> {
@@ -61,30 +61,30 @@ impl<'a> BlockIndex<'a> {
         index
     }
 
-    /// The code of this module call is at hand: its blocks stand among the others.
+    /// Returns whether the code of this module call was read, so that its blocks are in the index.
     pub(super) fn is_expanded(&self, call: &Block) -> bool {
         self.modules.contains(call.address.as_str())
     }
 
-    /// How many blocks refer to this one, each instance of it counted once.
+    /// Returns how many blocks refer to this one. Each instance counts once.
     pub(in crate::terraform) fn users(&self, address: &str) -> usize {
         let users = self.referrers.get(base(address)).into_iter().flatten();
         users.map(|(block, _)| block.span).collect::<HashSet<_>>().len()
     }
 
-    /// The instances of the block of this address, which has no key.
+    /// Returns the instances of the block with this address, which has no key.
     pub(super) fn instances(&self, address: &str) -> &[&'a Block] {
         self.by_address.get(address).map_or(&[], Vec::as_slice)
     }
 
-    /// The block of this address, if it is one.
+    /// Returns the block with this address, if there is exactly one.
     pub(in crate::terraform) fn only(&self, address: &str) -> Option<&'a Block> {
         let all = self.by_address.get(base(address))?;
         let mut exact = all.iter().filter(|block| block.address == address);
         exact.next().copied().filter(|_| exact.next().is_none())
     }
 
-    /// What a link of a row leads to; nothing where the text has no such link.
+    /// Returns the target of a link; `None` if the configuration has no such link.
     pub(super) fn follow(&self, scope: &RowScope<'a>, link: &'static LinkWord) -> Option<Linked<'a>> {
         if link.back {
             let of: Vec<&Block> = match link.of.as_deref().map(|name| scope.links.get(name)) {
@@ -117,7 +117,7 @@ impl<'a> BlockIndex<'a> {
         let inside = |span: &Span| places.is_empty() || places.iter().any(|node| node.extent().contains(*span));
         let mut found = self.referred(scope.block, link, &inside, 0);
         if found.is_empty() {
-            // Through something that hides where it came from: the only reference of that type is the one that is meant.
+            // If the source of a value is hidden, the only reference to that type is the target.
             found = self.referred(scope.block, link, &|_| true, 0);
         }
         match places.first() {
@@ -127,8 +127,8 @@ impl<'a> BlockIndex<'a> {
         }
     }
 
-    /// The blocks that a value came from, through however many variables and modules: one that computes it, or one in
-    /// whose body it is written.
+    /// Returns the blocks that a value came from, through any number of variables and modules: a block that computes
+    /// it, or one that contains it.
     fn led(
         &self,
         from: &'a Block,
@@ -150,7 +150,7 @@ impl<'a> BlockIndex<'a> {
         }
         if !from.body.contains(held.value.span) {
             let around = self.around(held.value.span, link);
-            // The code of a module stands once for all of its calls.
+            // The code of a module exists once for all of its calls.
             let here: Vec<&Block> =
                 around.iter().copied().filter(|block| module_of(block) == module_of(from)).collect();
             ends.extend(if here.is_empty() { around } else { here });
@@ -158,7 +158,7 @@ impl<'a> BlockIndex<'a> {
         self.reached(ends, place.span(), link, depth)
     }
 
-    /// The resources of the link's types in whose text a place lies.
+    /// Returns the resources of the link's types whose code contains a position.
     fn around(&self, span: Span, link: &'static LinkWord) -> Vec<&'a Block> {
         let upto = (span.file, 0)..=(span.file, span.start);
         let nearest = self.by_place.range(upto).next_back().map(|(_, blocks)| blocks.as_slice()).unwrap_or_default();
@@ -182,7 +182,7 @@ impl<'a> BlockIndex<'a> {
         unique(found)
     }
 
-    /// Those that the link leads to, also through the types that stand between.
+    /// Returns the targets of a link, also through the types in between.
     fn reached(
         &self,
         ends: Vec<&'a Block>,
@@ -207,7 +207,7 @@ impl<'a> BlockIndex<'a> {
         unique(found)
     }
 
-    /// Ends whose name is written out in an argument of what stands between.
+    /// Returns targets whose name is in an argument of a block in between.
     fn called_by(&self, between: &'a Block, link: &'static LinkWord) -> Vec<(&'a Block, Span)> {
         let names = self.names(link);
         let texts = between.attributes.iter().filter(|(name, _)| name.as_str() != "name");
@@ -218,7 +218,7 @@ impl<'a> BlockIndex<'a> {
             .collect()
     }
 
-    /// Ends whose name is written out where a reference could stand; those of the same module, if there are any.
+    /// Returns targets whose name is written where a reference could be, preferring those of the same module.
     fn named(&self, scope: &RowScope<'a>, link: &'static LinkWord, places: &[ValueNode<'a>]) -> Vec<(&'a Block, Span)> {
         let mut found = Vec::new();
         for place in places.iter().flat_map(|place| place.clone().keyed_elements()).map(|(_, place)| place) {
@@ -249,7 +249,7 @@ impl<'a> BlockIndex<'a> {
     }
 }
 
-/// What the provider calls it: a plan knows that of what is there already.
+/// Returns the names that the provider uses. A plan contains them for existing resources.
 fn called(block: &Block) -> impl Iterator<Item = String> {
     let names = ["id", "arn", "self_link", "self_link_unique"].into_iter();
     names.filter_map(|name| Some(block.attributes.get(name)?.value.as_text()?.into_owned()))
@@ -260,7 +260,7 @@ fn unique(found: Vec<(&Block, Span)>) -> Vec<(&Block, Span)> {
     found.into_iter().filter(|(block, _)| seen.insert(std::ptr::from_ref(*block))).collect()
 }
 
-/// The links of a row that the text of a block has. Those that start at the end of another link come last.
+/// Returns the links of a definition that a block has. Links that start at the end of another link come last.
 pub(super) fn follow_all<'a>(
     index: &BlockIndex<'a>,
     scope: &mut RowScope<'a>,
@@ -276,7 +276,7 @@ pub(super) fn follow_all<'a>(
     }
 }
 
-/// `kinds` are types of resources, `data.` and a type, or `module`.
+/// `kinds` contains types of resources, `data.` and a type, or `module`.
 fn is_one_of(block: &Block, kinds: &[String]) -> bool {
     let Some(label) = block.labels.first() else { return false };
     kinds.iter().any(|kind| match block.keyword.as_str() {
@@ -287,7 +287,7 @@ fn is_one_of(block: &Block, kinds: &[String]) -> bool {
     })
 }
 
-/// With `count` or `for_each` on both, the instance of the same key is meant.
+/// If both blocks have `count` or `for_each`, returns the instance with the same key.
 fn same_key<'a>(block: &Block, found: Vec<(&'a Block, Span)>) -> Vec<(&'a Block, Span)> {
     let key = |block: &'_ Block| block.address.get(base(&block.address).len()..).unwrap_or_default().to_owned();
     let own = key(block);
@@ -295,7 +295,7 @@ fn same_key<'a>(block: &Block, found: Vec<(&'a Block, Span)>) -> Vec<(&'a Block,
     if same.is_empty() { found } else { same }
 }
 
-/// `module.a["x"].` of a block inside of a module, and nothing in the root.
+/// Returns the module path of a block such as `module.a["x"].`; empty in the root module.
 pub(in crate::terraform) fn module_of(block: &Block) -> &str {
     block.reference().and_then(|own| base(&block.address).strip_suffix(&own)).unwrap_or_default()
 }

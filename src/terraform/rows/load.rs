@@ -1,4 +1,4 @@
-//! How the text of `resources/` becomes rows.
+//! Parses the files of `resources/` into definitions.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -19,24 +19,24 @@ use crate::inventory::row_path::RowPath;
 
 include!(concat!(env!("OUT_DIR"), "/resources.rs"));
 
-/// The types that have rows.
+/// Returns the types that have definitions.
 pub(crate) fn types() -> impl Iterator<Item = &'static str> {
     TYPES.iter().map(|(name, _)| *name)
 }
 
-/// The words that the rows of a type speak of: attributes and nested blocks among them.
+/// Returns the keys that the definitions of a type use, such as attributes and nested blocks.
 pub(crate) fn words(kind: &str) -> BTreeSet<&'static str> {
     let is_name = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
     let texts = TYPES.iter().filter(|(name, _)| *name == kind).map(|(_, text)| *text);
     texts.flat_map(|text| text.split(|c| !is_name(c))).filter(|word| word.len() > 3).collect()
 }
 
-/// Those who rent out what the rows describe.
+/// Returns the providers that the definitions describe.
 pub(crate) fn providers() -> impl Iterator<Item = &'static str> {
     table().providers.keys().map(String::as_str)
 }
 
-/// The embedded table. A unit test holds that all of it can be read.
+/// Returns the embedded table. A unit test checks that it can be parsed.
 pub(super) fn table() -> &'static RowTable {
     static TABLE: OnceLock<RowTable> = OnceLock::new();
     TABLE.get_or_init(|| RowTable::new(PROVIDERS, TYPES, MODULES))
@@ -49,13 +49,13 @@ impl RowTable {
         RowTable { providers: providers.providers, types: Section::new(types), modules: Section::new(modules) }
     }
 
-    /// The rows of a type.
+    /// Returns the definitions of a type.
     pub(super) fn of_type(&self, kind: &str) -> &[TypeRow] {
         let place = self.types.texts.binary_search_by(|(name, _)| (*name).cmp(kind));
         place.ok().map_or(&[], |place| self.types.rows(place))
     }
 
-    /// The rows of a module of the registry: of a pattern of the table that is its name, or the start of it before `*`.
+    /// Returns the definitions of a registry module, whose pattern is its name or the start of its name before `*`.
     pub(super) fn of_module(&self, name: &str) -> Option<&[TypeRow]> {
         let matches = |pattern: &str| match pattern.strip_suffix('*') {
             Some(start) => name.starts_with(start),
@@ -77,10 +77,12 @@ impl Section {
         Section { texts, rows: texts.iter().map(|_| OnceLock::new()).collect() }
     }
 
-    /// The rows at a place, read when they are first asked for.
+    /// Returns the definitions at an index, parsed when first requested.
     fn rows(&self, place: usize) -> &[TypeRow] {
         let (Some((name, text)), Some(rows)) = (self.texts.get(place), self.rows.get(place)) else { return &[] };
-        rows.get_or_init(|| read(text).unwrap_or_else(|why| unreachable!("the embedded rows of `{name}`: {why}")))
+        rows.get_or_init(|| {
+            read(text).unwrap_or_else(|why| unreachable!("the embedded resource definitions of `{name}`: {why}"))
+        })
     }
 }
 
@@ -89,7 +91,10 @@ fn read(text: &str) -> Result<Vec<TypeRow>, String> {
     for row in &mut rows {
         for (name, spec) in std::mem::take(&mut row.facts) {
             let key = Key::named(&name);
-            row.keyed.push((key.ok_or_else(|| format!("`{name}` is neither a word of a row nor a fact"))?, spec));
+            row.keyed.push((
+                key.ok_or_else(|| format!("`{name}` is neither a key of a resource definition nor a fact"))?,
+                spec,
+            ));
         }
         row.keyed.sort_by_key(|(key, _)| *key);
     }
@@ -130,7 +135,7 @@ impl<'de> Deserialize<'de> for Spec {
     }
 }
 
-/// What may be written as a bare text.
+/// A type that can be written as a bare string.
 trait FromText: Sized {
     fn from_text(text: &str) -> Result<Self, String>;
 }
@@ -196,7 +201,7 @@ impl<'de, T: FromText + Deserialize<'de>> Deserialize<'de> for Many<T> {
             type Value = Many<T>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a text, a table, or a list of these")
+                f.write_str("a string, a table, or a list of these")
             }
 
             fn visit_str<E: Error>(self, text: &str) -> Result<Many<T>, E> {
@@ -260,11 +265,11 @@ mod tests {
         };
         assert_eq!(parse("machine = \"a.b\""), Ok(()));
         for (row, why) in [
-            ("machin = \"a\"", "`machin` is neither a word of a row nor a fact"),
+            ("machin = \"a\"", "`machin` is neither a key of a resource definition nor a fact"),
             ("machine = { att = \"a\" }", "unknown field `att`"),
             ("machine = \"a..b\"", "not a step of a path"),
             ("count = { wanted = \"a\" }", "unknown field `wanted`"),
-            ("like = \"y\"", "no row like `y`"),
+            ("like = \"y\"", "no resource definition like `y`"),
             ("role = \"owned\"", "unknown variant `owned`"),
         ] {
             let refused = parse(row).unwrap_err();

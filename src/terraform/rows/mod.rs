@@ -1,7 +1,7 @@
-//! Evaluated blocks → resources, by the rows of `resources/`.
+//! Converts evaluated blocks to resources by the definitions of `resources/`.
 //!
-//! A row says for a type where each fact stands; the words are explained at the top of the table. This reader knows the
-//! words and no type: what a row cannot say becomes a word for every row.
+//! A definition lists where each fact of a type is; the top of the table explains the keys. This reader handles the
+//! keys and knows no type. If a definition needs more, a new key is added for all definitions.
 
 mod arguments;
 mod build;
@@ -45,18 +45,18 @@ use language::RowRole;
 
 pub(crate) use load::{providers, types, words};
 
-/// Whether a row describes resources of the type.
+/// Returns whether a definition describes resources of the type.
 pub(super) fn has_row(kind: &str) -> bool {
     !load::table().of_type(kind).is_empty()
 }
 
-/// Whether a row describes what resources of the type rent, request or are a template of.
+/// Returns whether a definition describes resources of the type that provision, request or are templates.
 pub(super) fn may_rent(kind: &str) -> bool {
     load::table().of_type(kind).iter().any(|row| !matches!(row.role, RowRole::Control | RowRole::Storage))
 }
 
-/// What the blocks rent and request, and with a count of none what those would that are switched off. The order is that
-/// of the blocks. `default_maps` are what variables are as long as nobody assigns them.
+/// Returns the resources that blocks provision and request, in the order of the blocks. Blocks with a count of 0 give
+/// switched-off resources. `default_maps` has the defaults of variables that no file assigns.
 pub(super) fn resources(
     (blocks, switched_off): (&[Block], &[Block]),
     default_maps: &[Span],
@@ -93,7 +93,7 @@ pub(super) fn resources(
     resources
 }
 
-/// Says of what several blocks declare that they are alternatives.
+/// Marks resources of repeated declarations as alternatives.
 fn mark_declared_again(resources: &mut [Resource]) {
     let again = resources.iter().filter_map(|it| Some(address::declaration(&it.declared.block)?.0));
     let again: HashSet<String> = again.map(str::to_owned).collect();

@@ -1,4 +1,5 @@
-//! Calls of modules whose code is not at hand: the inputs of popular ones are read as the resources they become.
+//! Reads calls of modules that are not downloaded. The inputs of popular modules are read as the resources that they
+//! create.
 
 use crate::inventory::{Fact, Key, Known, Origin, Range, Resource, Role, Unknown, Value};
 use crate::languages::hcl::value::Data;
@@ -15,7 +16,8 @@ use super::place::region_of;
 use crate::terraform::code::clouds::Cloud;
 use crate::terraform::code::modules::{provider_of_source, registry_name};
 
-/// Adds what a call rents: by the rows of its source, else whatever among its arguments looks like a machine type.
+/// Adds the resources of a call: by the definitions of its source, or else every argument that looks like a machine
+/// type.
 pub(super) fn add<'a>(builder: &mut Builder<'a>, block: &'a Block) {
     let Some(source) = block.source.as_deref() else { return };
     let name = registry_name(source);
@@ -41,7 +43,7 @@ fn unknown_module(builder: &mut Builder<'_>, block: &Block, kind: &str) {
         let address = format!("{}{suffix}", block.address);
         let mut resource = Resource::new(builder.front_end, Role::Rented, kind, address, span, body);
         resource.declared = block.declaration();
-        let why = format!("the module `{}` is not at hand", block.source.as_deref().unwrap_or_default());
+        let why = format!("the module `{}` is not downloaded", block.source.as_deref().unwrap_or_default());
         let told_number = number(&machine.sizes, told.said, block.instances.clone());
         resource.count = match told_number {
             Fact::Absent => Fact::Unknown(Unknown { span: told.said, why: why.into(), candidates: Vec::new() }),
@@ -64,13 +66,14 @@ fn unknown_module(builder: &mut Builder<'_>, block: &Block, kind: &str) {
     }
 }
 
-/// How many, by the arguments beside the machine; what the module makes of them is a conclusion.
+/// Returns the number of machines from arguments near the machine type. It is inferred, because the module may use them
+/// differently.
 fn number(sizes: &Sizes, span: Span, instances: Fact<Range>) -> Fact<Range> {
     let read = |held: &Option<PlacedValue>| match held {
         None => Ok(None),
         Some(held) => held.value.as_f64().filter(|number| *number >= 0.0).map(Some).ok_or(held.said),
     };
-    let open = |span| Fact::unknown("the number beside the machine is not known", span);
+    let open = |span| Fact::unknown("the number next to the machine type is unknown", span);
     let (number, least, most) = match (read(&sizes.number), read(&sizes.least), read(&sizes.most)) {
         (Ok(number), Ok(least), Ok(most)) => (number, least, most),
         (Err(span), ..) | (_, Err(span), _) | (.., Err(span)) => return open(span),
@@ -83,19 +86,19 @@ fn number(sizes: &Sizes, span: Span, instances: Fact<Range>) -> Fact<Range> {
             Range::between(floor, number, most.unwrap_or(f64::INFINITY))
         }
     };
-    let origin = Origin::Inferred("an argument of a module that is not at hand".into());
+    let origin = Origin::Inferred("an argument of a module that is not downloaded".into());
     times(Fact::known(range, span, origin), instances)
 }
 
-/// Whose machine it is and where, as far as the call says: by the provider that its source is for, its own arguments, and
-/// what that provider is configured with.
+/// Sets provider and region as far as known: from the provider of the source, from the call's arguments, and from the
+/// provider configuration.
 fn place(resource: &mut Resource, block: &Block, table: &'static RowTable) {
     const REGIONS: [&str; 5] = ["region", "aws_region", "location", "zone", "availability_zone"];
     let source = block.source.as_deref().and_then(provider_of_source);
     let cloud = source.as_deref().and_then(Cloud::of_terraform).map(|it| it.provider);
     let row = cloud.and_then(|cloud| table.providers.get(cloud));
     if let Some(cloud) = cloud {
-        let why = Origin::Inferred("the module is made for it".into());
+        let why = Origin::Inferred("the module is for this provider".into());
         resource.set(Key::Provider, Fact::known(Value::text(cloud), block.span, why));
     }
     let given = block.provider.as_ref().map(|provider| &provider.attributes);

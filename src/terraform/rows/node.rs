@@ -1,4 +1,4 @@
-//! What paths lead to: blocks, and values with the place where the resource says them.
+//! The nodes that paths lead to: blocks, and values with their place on the resource.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -10,7 +10,7 @@ use crate::source::{Span, from_base64};
 use super::super::block::{Attribute, Block, Provider};
 use crate::inventory::row_path::{Into, PathStep, RowPath, StepName, TextForm};
 
-/// Something that a path leads to.
+/// A node at the end of a path.
 #[derive(Debug, Clone)]
 pub(in crate::terraform) enum ValueNode<'a> {
     Block(&'a Block),
@@ -18,21 +18,21 @@ pub(in crate::terraform) enum ValueNode<'a> {
     Value(PlacedValue),
 }
 
-/// A value, and where the resource says it.
+/// A value, with its place on the resource.
 #[derive(Debug, Clone)]
 pub(in crate::terraform) struct PlacedValue {
     pub(in crate::terraform) value: Value,
-    /// The attribute, or the place inside of it where the value stands.
+    /// The attribute, or the place of the value inside it.
     pub(in crate::terraform) said: Span,
-    /// The expression that holds it. A value that stands elsewhere came through a reference.
+    /// The expression of the attribute. If the value is defined elsewhere, it came through a reference.
     pub(in crate::terraform) expression: Span,
     literal: bool,
-    /// It is not even known whether there is such a thing.
+    /// It is unknown whether the value exists.
     pub(super) perhaps: bool,
 }
 
 impl PlacedValue {
-    /// The same place, another value.
+    /// Returns the same place with another value.
     pub(super) fn holding(&self, value: Value) -> PlacedValue {
         let said = if self.expression.contains(value.span) { value.span } else { self.said };
         PlacedValue { value, said, ..*self }
@@ -48,18 +48,18 @@ impl PlacedValue {
         PlacedValue { value, said: span, expression: span, literal: true, perhaps: false }
     }
 
-    /// Something that is not known, and not even whether it is there.
+    /// Returns an unknown value that may not exist.
     pub(super) fn doubt(cause: &Arc<Cause>) -> PlacedValue {
         let value = Value::because(cause, cause.span);
         PlacedValue { value, said: cause.span, expression: cause.span, literal: false, perhaps: true }
     }
 
-    /// The value is spelt out where the resource says it; otherwise it came through a reference or was computed.
+    /// Returns whether the value is a literal on the resource. Otherwise it was computed or came through a reference.
     pub(in crate::terraform) fn is_written_here(&self) -> bool {
         self.expression.contains(self.value.span) && (self.literal || self.expression != self.value.span)
     }
 
-    /// Where the value stands, when that is elsewhere.
+    /// Returns the place of the value if it is defined elsewhere.
     pub(super) fn defined(&self) -> Option<Span> {
         (!self.expression.contains(self.value.span)).then_some(self.value.span)
     }
@@ -74,7 +74,7 @@ impl<'a> ValueNode<'a> {
         }
     }
 
-    /// The whole text that says it: an expression, or the body of a block.
+    /// Returns the whole code of the node: an expression, or the body of a block.
     pub(super) fn extent(&self) -> Span {
         match self {
             ValueNode::Block(block) => block.body,
@@ -83,7 +83,8 @@ impl<'a> ValueNode<'a> {
         }
     }
 
-    /// What stands below `steps`, in the order of the text. `from` is where the whole path started.
+    /// Returns the nodes below `steps`, in the order of the code. `from` resolves paths from the start of the whole
+    /// path.
     pub(super) fn walk(self, steps: &[PathStep], from: &dyn Fn(&RowPath) -> Vec<ValueNode<'a>>) -> Vec<ValueNode<'a>> {
         let mut nodes = vec![self];
         for (at, step) in steps.iter().enumerate() {
@@ -106,7 +107,7 @@ impl<'a> ValueNode<'a> {
             found = found.into_iter().filter_map(|node| node.read(text)).collect();
         }
         match &step.into {
-            // The end of a path may be a list as a whole.
+            // The end of a path may be a whole list.
             Into::First if last => found.truncate(1),
             Into::First => found = found.into_iter().next().map(ValueNode::first).into_iter().collect(),
             Into::Whole => {}
@@ -118,12 +119,13 @@ impl<'a> ValueNode<'a> {
         found
     }
 
-    /// Attributes, blocks and keys of this name. What may exist but cannot be seen is an unknown value.
+    /// Returns attributes, blocks and keys with this name. A node that may exist but cannot be seen is an unknown
+    /// value.
     pub(super) fn below(self, name: &str) -> Vec<ValueNode<'a>> {
         match self {
             ValueNode::Block(block) => {
                 let mut found = named(&block.attributes, &block.blocks, name);
-                // A block that does not parse may hold anything.
+                // A block that cannot be parsed may contain anything.
                 let may_be = |keyword: &str| keyword == name || (keyword.is_empty() && found.is_empty());
                 let open: Vec<_> = block.open_blocks.iter().filter(|(keyword, _)| may_be(keyword)).collect();
                 found.extend(open.into_iter().map(|(_, cause)| ValueNode::Value(PlacedValue::doubt(cause))));
@@ -140,7 +142,7 @@ impl<'a> ValueNode<'a> {
         }
     }
 
-    /// A list that stands where a block is meant: its first element.
+    /// Returns the first element of a list that is in place of a block.
     pub(super) fn first(self) -> ValueNode<'a> {
         match &self {
             ValueNode::Value(held) => match &held.value.data {
@@ -158,7 +160,7 @@ impl<'a> ValueNode<'a> {
         self.keyed_elements().into_iter().map(|(_, node)| node).collect()
     }
 
-    /// The elements of a list or a map with the key that addresses them; anything else is its own only element.
+    /// Returns the elements of a list or a map with their keys. Any other node is its own only element.
     pub(super) fn keyed_elements(self) -> Vec<(Option<Arc<str>>, ValueNode<'a>)> {
         let ValueNode::Value(held) = &self else { return vec![(None, self)] };
         match &held.value.data {
@@ -180,7 +182,7 @@ impl<'a> ValueNode<'a> {
         found.first().and_then(ValueNode::text).is_some_and(|it| it.eq_ignore_ascii_case(text))
     }
 
-    /// The label that an object with `key` and `value` stands for.
+    /// Returns the label that an object with `key` and `value` represents.
     pub(super) fn labelled(self) -> Option<(String, PlacedValue)> {
         let key = self.clone().below("key").first().and_then(ValueNode::text)?;
         match self.below("value").into_iter().next()? {
@@ -189,7 +191,7 @@ impl<'a> ValueNode<'a> {
         }
     }
 
-    /// A scalar as text.
+    /// Returns a scalar as a string.
     pub(super) fn text(&self) -> Option<String> {
         match self {
             ValueNode::Value(held) => scalar(&held.value),
@@ -197,12 +199,12 @@ impl<'a> ValueNode<'a> {
         }
     }
 
-    /// An empty text is how an argument is left out where there is no null.
+    /// Returns whether the value is an empty string, which means that the argument is not set.
     pub(super) fn is_empty_text(&self) -> bool {
         matches!(self, ValueNode::Value(PlacedValue { value: Value { data: Data::Text(text), .. }, .. }) if text.trim().is_empty())
     }
 
-    /// `{}` and `[]`, as a conditional leaves them where a thing is not wanted.
+    /// Returns whether the value is `{}` or `[]`, the usual result of a conditional for "none".
     pub(super) fn is_empty_collection(&self) -> bool {
         let ValueNode::Value(held) = self else { return false };
         match &held.value.data {
@@ -212,12 +214,12 @@ impl<'a> ValueNode<'a> {
         }
     }
 
-    /// The value that a text stands for; nothing where it is not of that kind.
+    /// Parses a string in another language; `None` if it is not in that language.
     fn read(self, as_text: TextForm) -> Option<ValueNode<'a>> {
         let ValueNode::Value(held) = &self else { return None };
         let text = match &held.value.data {
             Data::Text(text) => text,
-            // What another language writes as it is.
+            // Values that are already in the form of that language.
             Data::Map(_) | Data::Object(_) | Data::List(_) | Data::Tuple(_) if as_text == TextForm::Json => {
                 return Some(self);
             }
@@ -244,15 +246,15 @@ fn named<'a>(attributes: &'a BTreeMap<String, Attribute>, blocks: &'a [Block], n
     found
 }
 
-/// A scalar as text.
+/// Returns a scalar as a string.
 pub(super) fn scalar(value: &Value) -> Option<String> {
     value.as_text().map(Cow::into_owned)
 }
 
-/// A deep value is cut here; nothing a row looks for stands deeper.
+/// The maximum depth of a value. Definitions need no deeper values.
 const DEEPEST: usize = 64;
 
-/// The value of a key. Of something unknown it is unknown too, but no less narrow than its candidates.
+/// Returns the value of a key. The member of an unknown value is unknown, with the members of its candidates.
 fn member(value: &Value, name: &str, depth: usize) -> Option<Value> {
     if depth > DEEPEST {
         return None;
@@ -277,14 +279,14 @@ fn member(value: &Value, name: &str, depth: usize) -> Option<Value> {
     }
 }
 
-/// What is known of a JSON text that is known in part.
+/// Returns the known parts of a partly known JSON string.
 fn from_outline(cause: &Arc<Cause>, span: Span) -> Option<Data> {
     let json = serde_json::from_str(&with_quoted_holes(cause.outline.as_ref()?)).ok()?;
     let hole = Arc::new(Cause { outline: None, candidates: Vec::new(), ..Cause::clone(cause) });
     Some(from_json(&json, Some(&hole), span, 0))
 }
 
-/// A placeholder that stands where a number may stand, as a string.
+/// Quotes placeholders that are in place of numbers.
 fn with_quoted_holes(outline: &str) -> String {
     let mut text = String::with_capacity(outline.len());
     let mut letters = outline.chars().peekable();
@@ -305,7 +307,7 @@ fn with_quoted_holes(outline: &str) -> String {
     text
 }
 
-/// `hole` is why a text with a placeholder is not known.
+/// `hole` is the reason why a string with a placeholder is unknown.
 fn from_json(json: &serde_json::Value, hole: Option<&Arc<Cause>>, span: Span, depth: usize) -> Data {
     let below = |json| Value::new(from_json(json, hole, span, depth + 1), span);
     let hole_in = |text: &str| hole.filter(|_| text.contains("${"));
@@ -330,7 +332,7 @@ fn from_json(json: &serde_json::Value, hole: Option<&Arc<Cause>>, span: Span, de
     }
 }
 
-/// Whatever stands between the digits, and in both alphabets.
+/// Decodes base64 in both alphabets, and ignores other characters.
 fn decode_base64(text: &str) -> Option<String> {
     let digits = text.bytes().filter(|c| !c.is_ascii_whitespace() && *c != b'=');
     let standard = digits.map(|c| match c {

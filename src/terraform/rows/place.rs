@@ -1,4 +1,4 @@
-//! Where a resource runs.
+//! Determines the region of a resource.
 
 use crate::inventory::{Fact, Origin, Value};
 
@@ -6,14 +6,14 @@ use super::fact::Wanted;
 use super::language::{ProviderRow, TypeRow};
 use super::scope::RowScope;
 
-/// The region by the resource's own text, else by its provider's configuration; zones lose their letter.
+/// Returns the region from the resource, or else from its provider configuration. Zones lose their letter.
 pub(super) fn region(scope: &RowScope<'_>, row: &TypeRow, provider: Option<&ProviderRow>) -> Fact<Value> {
     let own = scope.fact(&row.region, Wanted::TEXT);
     let fact = own.or(|| provider.map_or(Fact::Absent, |it| scope.fact(&it.region, Wanted::TEXT)));
     the_same(fact.map(|value| Value::text(region_of(&value.to_string(), provider))))
 }
 
-/// Several zones of one region leave no doubt about the region.
+/// If several zones are in one region, the region is known.
 fn the_same(region: Fact<Value>) -> Fact<Value> {
     match &region {
         Fact::Unknown(unknown) => match unknown.candidates.as_slice() {
@@ -26,9 +26,9 @@ fn the_same(region: Fact<Value>) -> Fact<Value> {
     }
 }
 
-/// A zone without its letter, and a region as prices name it.
+/// Returns a zone without its letter, and a region in the form of the price catalog.
 pub(super) fn region_of(text: &str, provider: Option<&ProviderRow>) -> String {
-    // Azure names a region for people, too: `West Europe`.
+    // Azure also has display names for regions: `West Europe`.
     let text = text.rsplit('/').next().unwrap_or(text).replace(' ', "").to_lowercase();
     let zone = provider.and_then(|it| it.zone.as_ref());
     zone.and_then(|zone| zone.first_group(&text)).unwrap_or(text)

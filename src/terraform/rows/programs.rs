@@ -1,4 +1,4 @@
-//! What runs on a resource: start-up scripts and containers, as the reader of programs takes them.
+//! Reads the programs on a resource: startup scripts and containers.
 
 use std::sync::Arc;
 
@@ -16,25 +16,25 @@ use super::scope::RowScope;
 use crate::inventory::row_path::RowPath;
 
 static_regex!(
-/// What stops a machine some time after it was started, or when it has nothing to do.
+/// Commands that stop a machine after some time, or when it is idle.
 static STOPS: Regex = {
     let later = r"shutdown\s+(?:-\S+\s+)*\+\d+";
     let named =
         r"auto[-_]?(?:stop|shutdown)|idle[-_]?(?:stop|shutdown|timeout|watch|monitor)|stop[-_](?:when|if)[-_]idle";
-    // A service or a timer that is switched on, a program that a clock starts: by its name it looks whether nobody works.
+    // A service, timer or scheduled program whose name suggests that it checks for idleness.
     let unit = r"systemctl\s+(?:-\S+\s+)*(?:enable|start|restart)\s+(?:-\S+\s+)*\S*\b(?:idle|inactiv)[\w@.-]*";
     let clock = r"(?:\S+\s+){5}(?:root\s+)?\S*/[\w.-]*(?:\b|_)(?:idle|inactiv)[\w.-]*";
     format!("(?i)(?:{later}|{named}|{unit}|{clock})")
 });
 
 static_regex!(
-/// A line that ends the machine together with the work of the script.
+/// A line that stops the machine when the script ends.
 static ENDS: Regex = {
     let now = r"shutdown\s+(?:-\S+\s+)*now|poweroff|systemctl poweroff|halt";
     format!(r"(?m)^\s*(?:sudo\s+)?(?:/sbin/)?(?:{now})\s*$")
 });
 
-/// Adds what scripts and containers say, where the resource does not say it itself.
+/// Adds the facts from scripts and containers, unless the resource sets them.
 pub(super) fn tell(resource: &mut Resource, scope: &RowScope<'_>, row: &TypeRow) {
     for path in &row.scripts.0 {
         for script in scope.find(path).iter().map(word) {
@@ -52,16 +52,16 @@ pub(super) fn tell(resource: &mut Resource, scope: &RowScope<'_>, row: &TypeRow)
     }
 }
 
-/// What of a script stops the machine; a script that is not known says nothing.
+/// Returns what stops the machine according to a script. An unknown script gives no facts.
 fn ended_by(script: &Word) -> ProgramFacts {
     let mut facts = ProgramFacts::new();
     let Fact::Known(known) = script else { return facts };
     let conclude = |value, why: &str| Fact::known(value, known.span, Origin::Inferred(why.into()));
     if let Some(found) = STOPS.find(&known.value) {
-        facts.insert(Key::Schedule, conclude(Value::text(found.as_str()), "its start-up script"));
+        facts.insert(Key::Schedule, conclude(Value::text(found.as_str()), "set in its startup script"));
     }
     if ENDS.is_match(&known.value) {
-        facts.insert(Key::EndsByItself, conclude(Value::Flag(true), "its start-up script ends with it"));
+        facts.insert(Key::EndsByItself, conclude(Value::Flag(true), "its startup script ends with a shutdown"));
     }
     facts
 }
@@ -96,7 +96,7 @@ fn container(scope: &RowScope<'_>, place: &ContainerAt, accelerated: bool) -> Co
     container
 }
 
-/// A text with its place. Secrets say nothing.
+/// Returns a string with its place. Secrets are left out.
 fn word(node: &ValueNode<'_>) -> Word {
     let ValueNode::Value(held) = node else { return Fact::Absent };
     let PlacedValue { value, said, .. } = held;
@@ -106,7 +106,7 @@ fn word(node: &ValueNode<'_>) -> Word {
         _ => match scalar(value) {
             Some(text) => {
                 let origin = if held.is_written_here() { Origin::Written } else { Origin::Resolved };
-                // Places inside of a text are found where it is a copy of what is written.
+                // Positions inside the string are valid if it is an exact copy of the code.
                 let span = if held.defined().is_none() { value.span } else { *said };
                 Fact::Known(Known { value: Arc::from(text), span, defined: held.defined(), origin })
             }

@@ -1,17 +1,17 @@
-//! Reservations beside the machines that run in them: nobody pays twice for one place.
+//! Subtracts from reservations the machines that run in them, so that no capacity is counted twice.
 
 use crate::inventory::{Fact, Key, Known, Origin, Purchase, Range, Resource, Value};
 
 use super::build::Built;
 use super::control::positions;
 
-/// A reservation is paid whether or not it is used. Counted beside the machines that use it, it has only the rest.
+/// A reservation is billed even if unused. Next to the machines that use it, only the unused rest counts.
 pub(super) fn settle(resources: &mut [Built]) {
     named(resources);
     open(resources);
 }
 
-/// Machines that name the reservation.
+/// Assigns machines that name the reservation.
 fn named(resources: &mut [Built]) {
     let by_block = positions(resources);
     for at in 0..resources.len() {
@@ -19,7 +19,7 @@ fn named(resources: &mut [Built]) {
         let covered_by = user.covered_by.clone();
         for reservation in covered_by.iter().filter_map(|address| by_block.get(address)).flatten() {
             let [Some(user), Some(kept)] = [resources.get(at), resources.get(*reservation)] else { continue };
-            // One group may hold reservations for several machines.
+            // One group may contain reservations for several machine types.
             if same(&user.resource, &kept.resource, Key::Machine) == Some(false) {
                 continue;
             }
@@ -29,7 +29,7 @@ fn named(resources: &mut [Built]) {
                 take(&mut kept.resource, used.value().copied(), true);
             }
             let Some(user) = resources.get_mut(at).map(|it| &mut it.resource) else { continue };
-            // What runs in capacity that is booked for a time runs no longer than that.
+            // A machine in booked capacity runs no longer than the booking.
             if user.fact(Key::TimeLimit).is_absent() && is_booked(user) {
                 user.set(Key::TimeLimit, limit);
             }
@@ -38,7 +38,7 @@ fn named(resources: &mut [Built]) {
     }
 }
 
-/// What a place costs while its machine is stopped: it stays reserved.
+/// Returns the cost share of reserved capacity while its machine is stopped.
 fn held_share(user: &Resource, kept: &Resource) -> Fact<Value> {
     let is_endless = kept.purchase() == Some(Purchase::CapacityReservation) && kept.fact(Key::TimeLimit).is_absent();
     let counts = [user, kept].map(|it| it.count.value().map(|count| count.expected));
@@ -55,8 +55,8 @@ fn is_booked(resource: &Resource) -> bool {
     matches!(resource.purchase(), Some(Purchase::CapacityBlock | Purchase::Calendar))
 }
 
-/// Machines that run in an open reservation without naming it, because they are of its type and stand in its zone. Where
-/// the text does not tell the zone, they may.
+/// Assigns machines that run in an open reservation without naming it, because type and zone match. If the zone is
+/// unknown, the match is uncertain.
 fn open(resources: &mut [Built]) {
     let is_open = |it: &Built| {
         it.resource.text(Key::Reservation) == Some("open")
@@ -93,19 +93,19 @@ fn open(resources: &mut [Built]) {
     }
 }
 
-/// It names a zone, which is another one then.
+/// Returns whether the machine names a zone, which is then another one.
 fn tells_zone(user: &Built) -> bool {
     let region = user.resource.text(Key::Region);
     user.place.as_deref().is_some_and(|place| Some(place) != region)
 }
 
-/// Whether two things are the same in this; `None` where one does not say.
+/// Returns whether two resources agree in a fact; `None` if one does not set it.
 fn same(one: &Resource, other: &Resource, key: Key) -> Option<bool> {
     let text = |it: &Resource| it.fact(key).value().map(|value| value.to_string().to_ascii_lowercase());
     Some(text(one)? == text(other)?)
 }
 
-/// Takes the places that are used away from a reservation.
+/// Subtracts the used capacity from a reservation.
 fn take(resource: &mut Resource, used: Option<Range>, surely: bool) {
     let users = resource.number(Key::Consumers).unwrap_or(0.0) + 1.0;
     if surely {

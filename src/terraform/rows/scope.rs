@@ -1,4 +1,4 @@
-//! What the paths of a row can reach from one block.
+//! Resolves the paths of a definition from one block.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,22 +12,22 @@ use super::links::Linked;
 use super::node::{PlacedValue, ValueNode, scalar};
 use crate::inventory::row_path::{RowPath, Start};
 
-/// One block, the part of it that a row describes, and what it is linked to.
+/// One block, the part that a definition describes, and the blocks that it is linked to.
 #[derive(Clone)]
 pub(super) struct RowScope<'a> {
     pub(super) block: &'a Block,
     pub(super) part: ValueNode<'a>,
     /// The key of the part in its map.
     pub(super) key: Option<Arc<str>>,
-    /// Where the part finds what it does not say itself.
+    /// The places of values that the part does not set itself.
     pub(super) defaults: Vec<ValueNode<'a>>,
     pub(super) links: BTreeMap<&'a str, Linked<'a>>,
 }
 
-/// Whether conditions hold.
+/// The result of conditions.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Truth {
-    /// And this is where it says so.
+    /// True, with the place that makes it true.
     Yes(Option<Span>),
     No,
     Unknown {
@@ -41,12 +41,12 @@ impl<'a> RowScope<'a> {
         RowScope { block, part: ValueNode::Block(block), key: None, defaults: Vec::new(), links: BTreeMap::new() }
     }
 
-    /// The same block with another part of it, or of what it is linked to, in view.
+    /// Returns the scope of another part, of the same block or of a linked one.
     pub(super) fn at(&self, part: ValueNode<'a>) -> Self {
         RowScope { part, defaults: Vec::new(), ..self.clone() }
     }
 
-    /// Where a reader looks when nothing says more.
+    /// Returns the place to show if nothing more specific is known.
     pub(super) fn span(&self) -> Span {
         self.part.span()
     }
@@ -59,13 +59,13 @@ impl<'a> RowScope<'a> {
         self.find_below(path, 0)
     }
 
-    /// What a path leads to, where its end is a list or a map: the elements with their keys.
+    /// Returns the elements at the end of a path, a list or a map, with their keys.
     pub(super) fn find_keyed(&self, path: &RowPath) -> Vec<(Option<Arc<str>>, ValueNode<'a>)> {
         self.find(&path.whole()).into_iter().flat_map(ValueNode::keyed_elements).collect()
     }
 
     fn find_below(&self, path: &RowPath, depth: usize) -> Vec<ValueNode<'a>> {
-        // A key may be named by a path, whose keys may be named by paths: rows never need more than one such level.
+        // A key may be given by a path, whose keys may be given by paths. Definitions need only one such level.
         if depth > 4 {
             return Vec::new();
         }
@@ -87,7 +87,7 @@ impl<'a> RowScope<'a> {
                 None => Vec::new(),
                 Some(Linked::Blocks(blocks)) => blocks.iter().map(|(block, _)| ValueNode::Block(block)).collect(),
                 Some(Linked::Outside(span)) => {
-                    let why = format!("the {name} that it uses is not in this configuration");
+                    let why = format!("it uses a {name} that is not in this configuration");
                     let cause = Arc::new(Cause::new(why, *span));
                     return vec![ValueNode::Value(PlacedValue::doubt(&cause))];
                 }
@@ -96,7 +96,7 @@ impl<'a> RowScope<'a> {
         let mut found = Vec::new();
         for start in starts {
             let below = start.walk(&path.steps, &names);
-            // Several ends of a link are alternatives, several defaults are asked in order.
+            // Several targets of a link are alternatives. Several defaults are tried in order.
             if !below.is_empty() && path.start == Start::Part {
                 return below;
             }
@@ -105,7 +105,7 @@ impl<'a> RowScope<'a> {
         found
     }
 
-    /// Whether all of these hold.
+    /// Returns whether all conditions are true.
     pub(super) fn holds(&self, conditions: &Conditions) -> Truth {
         let (mut at, mut doubt) = (None, None);
         for (path, texts) in &conditions.0 {
@@ -154,10 +154,10 @@ impl<'a> RowScope<'a> {
     }
 }
 
-/// Whether something that is not known has one of the texts, as far as all that it can be agrees.
+/// Decides whether an unknown value has one of the strings, if all its candidates agree.
 fn undecided(held: &PlacedValue, cause: &Cause, texts: &[String]) -> Option<bool> {
     if cause.candidates.is_empty() {
-        // What somebody assigns is there, whatever it is.
+        // An assigned value exists, even if it is unknown.
         return (!held.perhaps && texts.iter().any(|it| it == "present")).then_some(true);
     }
     let verdicts: Option<Vec<bool>> = cause

@@ -1,4 +1,4 @@
-//! Schedules: when something starts, stops or changes its number.
+//! Reads schedules: the times at which a resource starts, stops or changes its number.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use super::fact::Wanted;
 use super::language::{ShiftWord, Spec, Switch};
 use super::scope::{RowScope, Truth};
 
-/// Every entry of a schedule that the words of a row find.
+/// Returns every entry of a schedule that the definition describes.
 pub(super) fn shifts(scope: &RowScope<'_>, words: &[ShiftWord]) -> Vec<Shift> {
     let mut shifts = Vec::new();
     for word in words {
@@ -44,7 +44,7 @@ fn shift(scope: &RowScope<'_>, word: &ShiftWord) -> Option<Shift> {
     Some(Shift { at: doubt.unwrap_or(at), zone: text(scope.fact(&word.zone, Wanted::TEXT)), change, span })
 }
 
-/// Cron's words for a time of day on some days: `1930` or `19:30`, or an hour and a minute.
+/// Returns the cron expression for a time of day on some days: `1930` or `19:30`, or an hour and a minute.
 fn by_clock(scope: &RowScope<'_>, word: &ShiftWord) -> Fact<Arc<str>> {
     let read = |spec: &Spec| text(scope.fact(spec, Wanted::TEXT));
     let days = match scope.fact(&word.days, Wanted::TEXTS) {
@@ -72,7 +72,7 @@ fn by_clock(scope: &RowScope<'_>, word: &ShiftWord) -> Fact<Arc<str>> {
     read(&word.hour).map(|hour| format!("{minute} {hour} * * {days}").into())
 }
 
-/// `Monday` is MON.
+/// Returns MON for `Monday`.
 fn short(day: &str) -> String {
     day.chars().take(3).collect::<String>().to_ascii_uppercase()
 }
@@ -86,7 +86,7 @@ fn number(fact: Fact<Value>) -> Fact<f64> {
         Fact::Known(Known { value, span, defined, origin }) => match value.conform(ValueType::Number) {
             Some(Value::Number(value)) if value >= 0.0 => Fact::Known(Known { value, span, defined, origin }),
             Some(_) => Fact::Absent,
-            None => Fact::unknown("it is no number", span),
+            None => Fact::unknown("the value is not a number", span),
         },
         Fact::Unknown(unknown) => Fact::unknown(unknown.why, unknown.span),
         Fact::Absent => Fact::Absent,

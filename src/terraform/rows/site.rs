@@ -1,4 +1,4 @@
-//! The block and the row that a resource came from, found again.
+//! Finds the block and the definition of a resource again.
 
 use crate::inventory::{Key, Resource};
 use crate::source::Span;
@@ -13,7 +13,7 @@ use super::scope::{RowScope, Truth};
 use crate::inventory::row_path::{RowPath, Start, StepName};
 use crate::terraform::code::modules::registry_name;
 
-/// Where a resource stands, and the words of its type.
+/// The place of a resource, with the definition of its type.
 #[derive(Clone)]
 pub(in crate::terraform) struct Site<'a> {
     pub(super) scope: RowScope<'a>,
@@ -21,7 +21,7 @@ pub(in crate::terraform) struct Site<'a> {
 }
 
 impl<'a> Site<'a> {
-    /// The part of a block that is this resource.
+    /// Returns the part of a block that is this resource.
     pub(in crate::terraform) fn of(block: &'a Block, resource: &Resource, index: &BlockIndex<'a>) -> Option<Site<'a>> {
         for (at, row) in rows_of(block).iter().enumerate() {
             for scope in scopes(block, row, at == 0, &resource.address) {
@@ -38,7 +38,7 @@ impl<'a> Site<'a> {
         (scope.holds(&row.when) != Truth::No).then_some(Site { scope, row })
     }
 
-    /// A block as a whole: a template, a control.
+    /// Returns a block as a whole, such as a template or a control.
     pub(in crate::terraform) fn whole(block: &'a Block, index: &BlockIndex<'a>) -> Option<Site<'a>> {
         rows_of(block).iter().find_map(|row| Site::with(RowScope::of(block), row, index))
     }
@@ -47,7 +47,7 @@ impl<'a> Site<'a> {
         self.scope.block
     }
 
-    /// The argument that says the machine: what belongs to it stands near it.
+    /// Returns the argument that sets the machine type, because related arguments are near it.
     pub(in crate::terraform) fn machine_argument(&self) -> Option<Span> {
         let spec = self.row.keyed.iter().find(|(key, _)| *key == Key::Machine).map(|(_, spec)| spec)?;
         let paths = spec.0.iter().filter_map(|it| it.at.as_ref());
@@ -68,12 +68,12 @@ impl<'a> Site<'a> {
         })
     }
 
-    /// It only says something about others.
+    /// Returns whether the block only controls others.
     pub(in crate::terraform) fn is_control(&self) -> bool {
         self.row.role == RowRole::Control
     }
 
-    /// The one block that a link leads to.
+    /// Returns the only block that a link leads to.
     pub(in crate::terraform) fn linked(&self, link: &str) -> Option<&'a Block> {
         match self.scope.links.get(link)? {
             Linked::Blocks(blocks) => match blocks.as_slice() {
@@ -84,7 +84,7 @@ impl<'a> Site<'a> {
         }
     }
 
-    /// A nested block that a fix may make: it needs nothing else.
+    /// Returns whether a fix may create a nested block, because it needs no other arguments.
     pub(in crate::terraform) fn may_create(&self, path: &str) -> bool {
         let written = self.row.write.values().flat_map(|by_value| by_value.values()).flat_map(|it| &it.0);
         let mut whole = written.map(|(path, _)| path.name());
@@ -102,7 +102,7 @@ fn rows_of(block: &Block) -> &'static [TypeRow] {
     }
 }
 
-/// The parts of a block that have this address by a row.
+/// Returns the parts of a block that have this address according to a definition.
 fn scopes<'a>(block: &'a Block, row: &'static TypeRow, is_first: bool, address: &str) -> Vec<RowScope<'a>> {
     let Some(each) = &row.each else {
         return if address == block.address { vec![RowScope::of(block)] } else { Vec::new() };

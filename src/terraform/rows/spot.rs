@@ -1,4 +1,4 @@
-//! The place in the text that a path of a row leads to, whether or not anything stands there.
+//! Finds the place in the code for a path of a definition, even if nothing is set there.
 
 use crate::languages::hcl::value::Data;
 
@@ -6,46 +6,46 @@ use super::node::{PlacedValue, ValueNode};
 use super::site::Site;
 use crate::inventory::row_path::{Into, PathStep, RowPath, Start, StepName};
 
-/// Where something is to be written.
+/// The place that a fix writes to.
 #[derive(Debug)]
 pub(in crate::terraform) enum Spot<'a> {
     There(ValueNode<'a>),
-    /// Nothing stands there: what is missing, below the last thing that does.
+    /// The value is not set: the names that are missing below the last existing node.
     Missing {
         container: ValueNode<'a>,
         rest: Vec<String>,
         path: String,
     },
-    /// In a block that a link leads to.
+    /// The place is in a block that a link leads to.
     Linked(String),
-    /// Nobody can tell, and why.
+    /// The place is unknown, for this reason.
     Unclear(String),
 }
 
 impl<'a> Site<'a> {
-    /// Where a path leads.
+    /// Returns the place that a path leads to.
     pub(super) fn spot(&self, path: &RowPath) -> Spot<'a> {
         let start = match &path.start {
             Start::Part => self.scope.part.clone(),
             Start::Block => ValueNode::Block(self.scope.block),
             Start::Link(name) => return Spot::Linked(name.clone()),
-            Start::Provider => return Spot::Unclear("it is a setting of the provider".to_owned()),
-            Start::Key => return Spot::Unclear("it is the key of a map".to_owned()),
+            Start::Provider => return Spot::Unclear("the provider configuration sets it".to_owned()),
+            Start::Key => return Spot::Unclear("the value is the key of a map".to_owned()),
         };
         let mut node = start;
         for (at, step) in path.steps.iter().enumerate() {
             let StepName::Written(name) = &step.name else {
-                return Spot::Unclear("where it stands depends on something else".to_owned());
+                return Spot::Unclear("its place in the configuration depends on another value".to_owned());
             };
             if step.read.is_some() {
-                return Spot::Unclear("it stands in a text that is another language".to_owned());
+                return Spot::Unclear("the value is inside a string of another language".to_owned());
             }
             let found = node.clone().below(name);
             if found.is_empty() {
                 let rest = names(&path.steps[at..]);
                 return match (&rest, can_take(&node)) {
                     (Some(rest), true) => Spot::Missing { container: node, rest: rest.clone(), path: path.name() },
-                    _ => Spot::Unclear("nothing stands there that it could be written into".to_owned()),
+                    _ => Spot::Unclear("there is no block or object to write it into".to_owned()),
                 };
             }
             node = match one(found, step, at + 1 == path.steps.len()) {
@@ -57,7 +57,7 @@ impl<'a> Site<'a> {
     }
 }
 
-/// The names of steps that a fix could make: those of blocks and attributes.
+/// Returns the names of steps that a fix could create: blocks and attributes.
 fn names(steps: &[PathStep]) -> Option<Vec<String>> {
     let name = |step: &PathStep| match (&step.name, &step.into) {
         (StepName::Written(name), Into::First | Into::Whole) if step.read.is_none() => Some(name.clone()),
@@ -74,7 +74,7 @@ fn can_take(node: &ValueNode<'_>) -> bool {
     }
 }
 
-/// The one thing that is meant.
+/// Returns the only matching node.
 fn one<'a>(found: Vec<ValueNode<'a>>, step: &PathStep, last: bool) -> Result<ValueNode<'a>, String> {
     let all: Vec<ValueNode<'a>> = match &step.into {
         Into::First if last => found,
@@ -88,19 +88,19 @@ fn one<'a>(found: Vec<ValueNode<'a>>, step: &PathStep, last: bool) -> Result<Val
     let mut all = all.into_iter();
     match (all.next(), count) {
         (Some(ValueNode::Value(PlacedValue { perhaps: true, value, .. })), _) => {
-            Err(value.cause().map_or_else(|| "it may not be there".to_owned(), |cause| cause.why.clone()))
+            Err(value.cause().map_or_else(|| "it may not exist".to_owned(), |cause| cause.why.clone()))
         }
         (Some(ValueNode::Value(held)), 1) if last => match only(held) {
             Some(held) => Ok(ValueNode::Value(held)),
-            None => Err("there are several of them".to_owned()),
+            None => Err("there are several values".to_owned()),
         },
         (Some(node), 1) => Ok(node),
-        (Some(_), n) => Err(format!("there are {n} of them")),
-        (None, _) => Err("there is none of them".to_owned()),
+        (Some(_), n) => Err(format!("there are {n} values")),
+        (None, _) => Err("there is no such value".to_owned()),
     }
 }
 
-/// The only element where a path ends at a list of one.
+/// Returns the only element if a path ends at a list of one.
 fn only(held: PlacedValue) -> Option<PlacedValue> {
     let is_list = matches!(held.value.data, Data::List(_) | Data::Set(_) | Data::Tuple(_));
     match (is_list, held.value.items()) {

@@ -1,4 +1,4 @@
-//! Volumes and file systems that a machine refers to, and that are billed apart from it.
+//! Finds volumes and file systems that a machine refers to and that are billed separately.
 
 use crate::inventory::{Fact, Key, Origin, Value};
 
@@ -8,7 +8,7 @@ use super::language::{RowRole, RowTable, TypeRow};
 use super::links::BlockIndex;
 use super::scope::RowScope;
 
-/// Each with its size, where that is known.
+/// Returns each volume with its size, if known.
 pub(super) fn volumes(table: &'static RowTable, index: &BlockIndex<'_>, block: &Block) -> Fact<Value> {
     let mut named: Vec<String> = Vec::new();
     let mut first = None;

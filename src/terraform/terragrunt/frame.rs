@@ -1,4 +1,4 @@
-//! One file of Terragrunt, as it is read for one unit.
+//! Reads one Terragrunt file for one unit.
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -16,29 +16,29 @@ use super::functions;
 use super::merge::{self, Strategy};
 use super::reader::{Parsed, TerragruntReader, UNIT, VALUES, located};
 
-/// Files that read files that read files; more are a cycle in disguise.
+/// The maximum depth of files that read other files. Deeper nesting is probably a cycle.
 const DEEPEST: usize = 20;
-/// Files that are read for one unit.
+/// The limit on files that are read for one unit.
 const MOST_FILES: usize = 500;
 
-/// What is read for one unit: files share what it may cost and what was found.
+/// The shared state of all files of one unit: budget and results.
 pub(super) struct Context<'r> {
     pub(super) reader: &'r TerragruntReader<'r>,
     pub(super) budget: Rc<RootBudget>,
-    /// The directory from which the unit is applied.
+    /// The directory in which the unit is applied.
     pub(super) directory: String,
     pub(super) shadows: Shadows,
-    /// What a stack hands to the unit.
+    /// The values that a stack passes to the unit.
     pub(super) values: Option<Value>,
     pub(super) files: RefCell<BTreeSet<Arc<str>>>,
     pub(super) diagnostics: RefCell<Vec<Diagnostic>>,
-    /// It asked for values that no stack gave.
+    /// The unit requested values, and no stack passes any.
     pub(super) is_template: Cell<bool>,
     pub(super) read: RefCell<HashMap<String, Value>>,
     pub(super) reading: RefCell<Vec<String>>,
 }
 
-/// Why there is nothing to read.
+/// The reason why there is nothing to read.
 pub(super) type Why = String;
 
 impl<'r> Context<'r> {
@@ -52,7 +52,7 @@ impl<'r> Context<'r> {
 
     fn parse(&self, path: &str) -> Result<Arc<Parsed>, Why> {
         if self.files.borrow().len() >= MOST_FILES {
-            return Err(format!("more than {MOST_FILES} files are read for one unit"));
+            return Err(format!("the unit needs more than {MOST_FILES} files"));
         }
         let parsed = self.reader.parse(path).map_err(|error| error.to_string())?;
         self.files.borrow_mut().insert(path.into());
@@ -67,18 +67,19 @@ impl<'r> Context<'r> {
 pub(super) struct Frame<'c> {
     pub(super) context: &'c Context<'c>,
     pub(super) parsed: Arc<Parsed>,
-    /// Where it lies in the eyes of Terragrunt.
+    /// The path of its directory, as Terragrunt sees it.
     pub(super) home: String,
-    /// Whose directory functions speak of: of the unit in its file and in what that includes, of itself in a file that is read.
+    /// The directory that functions refer to: the unit's directory in the unit's file and its includes, or its own
+    /// directory in a file that `read_terragrunt_config` reads.
     pub(super) base: String,
     pub(super) is_included: bool,
     pub(super) includes: Vec<Include<'c>>,
     instance: Rc<Instance>,
     values: OnceCell<Value>,
     exposed: RefCell<HashMap<String, Option<Value>>>,
-    /// Names that stand for several things that are made of one block.
+    /// Names for the repeated blocks of one definition.
     pub(super) repetition: RefCell<Repetition>,
-    /// Dependencies of files that are joined with this one.
+    /// Dependencies of files that are merged with this one.
     beside: OnceCell<Value>,
     features: OnceCell<Value>,
 }
@@ -88,12 +89,12 @@ pub(super) struct Include<'c> {
     pub(super) label: String,
     pub(super) strategy: Strategy,
     expose: bool,
-    /// None where the file is not here, or not known.
+    /// `Err` if the file is missing or its path is unknown.
     pub(super) frame: Result<Frame<'c>, Arc<Cause>>,
 }
 
 impl<'c> Frame<'c> {
-    /// A file of a unit or one that is read by itself, `path` as Terragrunt sees it.
+    /// Opens the file of a unit, or a file that is read on its own. `path` is the path as Terragrunt sees it.
     pub(super) fn open(context: &'c Context<'c>, path: &str, real: &str) -> Result<Self, Why> {
         let directory = parent(path).to_owned();
         let mut frame = Self::bare(context, path, real, directory)?;
@@ -130,7 +131,7 @@ impl<'c> Frame<'c> {
         self.included(node.label(0), &path, value("expose"), value("merge_strategy"))
     }
 
-    /// As JSON writes it: an object, or a list of some.
+    /// Reads `include` in JSON: an object, or a list of objects.
     fn include_value(&self, expression: &Expression) -> Vec<Include<'c>> {
         let value = self.evaluate(expression);
         let all = if value.items().is_empty() { std::slice::from_ref(&value) } else { value.items() };
@@ -154,10 +155,10 @@ impl<'c> Frame<'c> {
         let expose = expose.as_ref().and_then(Value::as_bool).unwrap_or(false);
         let frame = self.included_frame(path);
         if let Err(cause) = &frame {
-            let message = format!("what this includes is not known: {}", cause.why);
+            let message = format!("the included file is unknown: {}", cause.why);
             self.context.tell(
                 Diagnostic::note(message, path.span)
-                    .skipping(SkipKind::MissingInclude, "an included file that is not here"),
+                    .skipping(SkipKind::MissingInclude, "the included file is not in this repository"),
             );
         }
         Include { label: label.to_owned(), strategy, expose, frame }
@@ -170,7 +171,7 @@ impl<'c> Frame<'c> {
         }
         let text = path.as_text().unwrap_or_default();
         let Some(full) = located(&self.home, &text) else {
-            return Err(missing(format!("{text} does not lie in the tree that is read")));
+            return Err(missing(format!("{text} is outside the files that gpulint reads")));
         };
         let Some(real) = self.context.reader.find(&self.context.shadows, &full) else {
             return Err(missing(format!("there is no file {full}")));
@@ -179,7 +180,7 @@ impl<'c> Frame<'c> {
         frame.is_included = true;
         if frame.parsed.body.blocks("include").next().is_some() {
             let message = "an included file includes another, which Terragrunt refuses";
-            // The included file may be right for others, which are units themselves: what includes it is wrong.
+            // The included file may be correct for other units. The file that includes it causes the error.
             let note = "this file includes another";
             let told = Diagnostic::unreadable(message.to_owned(), self.parsed.anywhere());
             self.context.tell(told.with_note(Some(frame.parsed.anywhere()), note));
@@ -218,7 +219,7 @@ impl<'c> Frame<'c> {
         value
     }
 
-    /// What this file says by itself, as an object: blocks by keyword and label.
+    /// Returns the content of this file without includes, as an object: blocks by keyword and label.
     pub(super) fn own(&self) -> Value {
         let body = &self.parsed.body;
         let mut known: BTreeMap<Arc<str>, Value> = BTreeMap::new();
@@ -242,7 +243,7 @@ impl<'c> Frame<'c> {
                 (_, None) => drop(known.insert(keyword.into(), self.block(&block.body, None))),
             }
         }
-        let rest = body.incomplete.then(|| Arc::new(Cause::new("a part of this file does not parse", body.span)));
+        let rest = body.incomplete.then(|| Arc::new(Cause::new("a part of this file cannot be parsed", body.span)));
         let mut value = Value::object(Entries { known, rest: rest.clone() }, body.span);
         if let (Some(cause), None) = (rest, body.attribute("inputs")) {
             value = with_inputs(value, Value::because(&cause, body.span));
@@ -250,7 +251,7 @@ impl<'c> Frame<'c> {
         value
     }
 
-    /// A block as an object; blocks in it are lists of objects with their names.
+    /// Converts a block to an object, in which nested blocks are lists of objects with their names.
     fn block(&self, body: &Body, name: Option<&str>) -> Value {
         let mut known: BTreeMap<Arc<str>, Value> = BTreeMap::new();
         let mut lists: BTreeMap<Arc<str>, Vec<Value>> = BTreeMap::new();
@@ -258,7 +259,7 @@ impl<'c> Frame<'c> {
         for attribute in &body.attributes {
             known.insert(attribute.name.text.clone(), self.evaluate(&attribute.expression));
         }
-        // JSON does not tell an object from a block.
+        // JSON does not distinguish objects from blocks.
         for block in body.blocks.iter().filter(|it| body.attribute(&it.keyword.text).is_none()) {
             let value = self.block(&block.body, Some(block.label(0)));
             lists.entry(block.keyword.text.clone()).or_default().push(value);
@@ -267,7 +268,8 @@ impl<'c> Frame<'c> {
         Value::object(Entries { known, rest: None }, body.span)
     }
 
-    /// A dependency with its outputs: those that stand in for them where it is said that they do, else not known.
+    /// Returns a dependency with its outputs: the mock outputs if the file skips the real ones, otherwise unknown
+    /// values.
     fn dependency(&self, node: &BlockNode) -> Value {
         let value = self.block(&node.body, None);
         let member = |name: &str| value.entries().and_then(|it| it.get(name)).cloned();
@@ -275,13 +277,13 @@ impl<'c> Frame<'c> {
         let mock = member("mock_outputs");
         let outputs = match (&mock, is("skip_outputs", true) || is("enabled", false)) {
             (Some(mock), true) => mock.clone(),
-            (None, true) => Value::refused("this dependency has no outputs: they are skipped", node.header),
+            (None, true) => Value::refused("this dependency skips its outputs", node.header),
             (_, false) => {
                 let path = member("config_path").and_then(|it| it.as_text().map(|it| it.into_owned()));
                 let place = path.as_deref().and_then(|it| located(&self.base, it));
                 let unit = place.or(path).unwrap_or_else(|| "another unit".into());
-                let mocked = if mock.is_some() { ", and its mock is no value" } else { "" };
-                let why = format!("output of {unit}: known when that is applied{mocked}");
+                let mocked = if mock.is_some() { " (`mock_outputs` are only placeholders)" } else { "" };
+                let why = format!("output of {unit}: known only after apply{mocked}");
                 Value::unknown(why, node.header)
             }
         };
@@ -290,7 +292,7 @@ impl<'c> Frame<'c> {
         Value::object(entries, node.header)
     }
 
-    /// What this file and those that it includes say together.
+    /// Returns the content of this file, merged with its includes.
     pub(super) fn merged(&self) -> Value {
         let mut result = self.own();
         for include in self.includes.iter().rev() {
@@ -319,7 +321,7 @@ impl<'c> Frame<'c> {
         result
     }
 
-    /// As other files see it.
+    /// Returns the content in the form that other files see.
     pub(super) fn shown(value: &Value) -> Value {
         let mut entries = value.entries().cloned().unwrap_or_default();
         if let Some(terraform) = entries.known.get_mut("terraform")
@@ -336,7 +338,7 @@ impl<'c> Frame<'c> {
         Value::object(entries, value.span)
     }
 
-    /// Another file as it reads it, once.
+    /// Reads another file, once.
     pub(super) fn read(&self, path: &str, real: &str, span: Span) -> Value {
         let context = self.context;
         if let Some(known) = context.read.borrow().get(path) {
@@ -350,7 +352,7 @@ impl<'c> Frame<'c> {
             let why = if is_cycle {
                 format!("{path} reads itself")
             } else {
-                format!("files read each other {DEEPEST} levels deep")
+                format!("files read each other more than {DEEPEST} levels deep")
             };
             context.tell(Diagnostic::unreadable(why.clone(), span));
             return Value::refused(why, span);
@@ -380,7 +382,7 @@ impl<'c> Frame<'c> {
         Value::object(known.collect(), self.parsed.body.span)
     }
 
-    /// `values`: what a stack gives, or the file beside.
+    /// Returns `values`: the values from a stack, or the file in the same directory.
     fn values(&self, span: Span) -> Value {
         let work = || {
             let is_unit = self.base == self.context.directory;
@@ -393,14 +395,14 @@ impl<'c> Frame<'c> {
                 Some(real) => self.read(path, &real, span),
                 None => {
                     self.context.is_template.set(true);
-                    Value::unknown("the stack that makes this unit gives its values", span)
+                    Value::unknown("the stack that generates this unit sets its values", span)
                 }
             }
         };
         self.values.get_or_init(work).clone()
     }
 
-    /// `include.label`, or of the only one that has none.
+    /// Returns `include.label`, or the only include if it has no label.
     fn exposed(&self, label: &str, span: Span) -> Value {
         let Some(include) = self.includes.iter().find(|it| it.label == label) else {
             return Value::refused(format!("there is no include `{label}`"), span);
@@ -412,7 +414,7 @@ impl<'c> Frame<'c> {
         }
     }
 
-    /// `dependency.label`, of this file or of one that it is joined with.
+    /// Returns `dependency.label` of this file or of a file that it is merged with.
     fn dependency_named(&self, label: &str, span: Span) -> Value {
         let node = self.parsed.body.blocks("dependency").find(|it| it.label(0) == label);
         if let Some(node) = node {
@@ -426,13 +428,13 @@ impl<'c> Frame<'c> {
         match self.beside.get().and_then(|it| it.entries()).and_then(|it| it.get(label)) {
             Some(value) => value.clone(),
             None if self.is_included || self.includes.iter().any(|it| it.frame.is_err()) => {
-                Value::unknown(format!("the dependency `{label}` stands in a file that is not looked at here"), span)
+                Value::unknown(format!("the dependency `{label}` is in a file that gpulint does not read here"), span)
             }
             None => Value::refused(format!("there is no dependency `{label}`"), span),
         }
     }
 
-    /// `feature`: nobody sets any here, so that each has its default.
+    /// Returns `feature`. Nothing here sets features, so each one has its default.
     fn features(&self, span: Span) -> Value {
         let work = || {
             let mut known: BTreeMap<Arc<str>, Value> = BTreeMap::new();
@@ -450,7 +452,7 @@ impl<'c> Frame<'c> {
         self.features.get_or_init(work).clone()
     }
 
-    /// Worked out once; what is asked for while it is worked out depends on itself.
+    /// Computes a value once. A request during its computation is a cycle.
     fn remember(&self, name: &str, span: Span, work: impl FnOnce() -> Value) -> Value {
         match self.exposed.borrow().get(name) {
             Some(Some(known)) => return known.clone(),
@@ -506,7 +508,7 @@ impl Dialect for Frame<'_> {
     }
 }
 
-/// The settings in a directory, or the file itself.
+/// Returns the settings file of a directory, or the file itself.
 pub(super) fn settings_of(context: &Context<'_>, path: &str) -> Option<(String, String)> {
     let names = |path: &str| context.reader.find(&context.shadows, path);
     let inside = if path.is_empty() { UNIT.to_owned() } else { format!("{path}/{UNIT}") };

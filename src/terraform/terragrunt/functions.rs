@@ -1,6 +1,6 @@
-//! The functions of Terragrunt.
+//! Implements the functions of Terragrunt.
 //!
-//! What depends on who runs it, where and when is not known.
+//! Results that depend on the user, the place or the time are unknown.
 
 use std::borrow::Cow;
 use std::ops::RangeInclusive;
@@ -15,26 +15,26 @@ use super::reader::{UNIT, located};
 
 type Function = fn(&Frame<'_>, &TerragruntCall<'_>) -> Value;
 
-/// A call with arguments that are known.
+/// A call whose arguments are known.
 pub(super) struct TerragruntCall<'a> {
     arguments: &'a [Value],
     span: Span,
 }
 
-/// Directories above each other; Terragrunt looks no further.
+/// The limit on parent directories, as in Terragrunt.
 const MOST_PARENTS: usize = 100;
 
 const TABLE: &[(&str, RangeInclusive<usize>, Function)] = &[
-    ("constraint_check", 2..=2, |_, call| call.elsewhere("`constraint_check` is not worked out")),
+    ("constraint_check", 2..=2, |_, call| Value::unknown("gpulint does not evaluate `constraint_check`", call.span)),
     ("deep_merge", 1..=usize::MAX, |_, call| {
         let empty = Value::object(Entries::default(), call.span);
         call.arguments.iter().fold(empty, |all, next| merge::joined(&all, next))
     }),
     ("find_in_parent_folders", 0..=2, find_in_parents),
-    ("get_aws_account_alias", 0..=0, |_, call| call.elsewhere("the account of who runs it")),
-    ("get_aws_account_id", 0..=0, |_, call| call.elsewhere("the account of who runs it")),
-    ("get_aws_caller_identity_arn", 0..=0, |_, call| call.elsewhere("the account of who runs it")),
-    ("get_aws_caller_identity_user_id", 0..=0, |_, call| call.elsewhere("the account of who runs it")),
+    ("get_aws_account_alias", 0..=0, |_, call| call.elsewhere("the AWS account that runs Terragrunt")),
+    ("get_aws_account_id", 0..=0, |_, call| call.elsewhere("the AWS account that runs Terragrunt")),
+    ("get_aws_caller_identity_arn", 0..=0, |_, call| call.elsewhere("the AWS account that runs Terragrunt")),
+    ("get_aws_caller_identity_user_id", 0..=0, |_, call| call.elsewhere("the AWS account that runs Terragrunt")),
     ("get_default_retryable_errors", 0..=0, |_, call| call.elsewhere("the version of Terragrunt")),
     ("get_env", 1..=2, get_env),
     ("get_original_terragrunt_dir", 0..=0, |frame, call| call.path(&frame.context.directory)),
@@ -48,10 +48,10 @@ const TABLE: &[(&str, RangeInclusive<usize>, Function)] = &[
     ("get_path_to_repo_root", 0..=0, |frame, call| {
         call.text(&relative(&frame.base, frame.context.reader.repository(&frame.base)))
     }),
-    ("get_platform", 0..=0, |_, call| call.elsewhere("the system of who runs it")),
+    ("get_platform", 0..=0, |_, call| call.elsewhere("the operating system on which Terragrunt runs")),
     ("get_repo_root", 0..=0, |frame, call| call.path(frame.context.reader.repository(&frame.base))),
-    ("get_terraform_cli_args", 0..=0, |_, call| call.elsewhere("the command that is run")),
-    ("get_terraform_command", 0..=0, |_, call| call.elsewhere("the command that is run")),
+    ("get_terraform_cli_args", 0..=0, |_, call| call.elsewhere("the Terraform command")),
+    ("get_terraform_command", 0..=0, |_, call| call.elsewhere("the Terraform command")),
     ("get_terraform_commands_that_need_input", 0..=0, |_, call| call.list("apply import init plan refresh")),
     ("get_terraform_commands_that_need_locking", 0..=0, |_, call| {
         call.list("apply destroy import plan refresh taint untaint")
@@ -62,9 +62,9 @@ const TABLE: &[(&str, RangeInclusive<usize>, Function)] = &[
     }),
     ("get_terragrunt_dir", 0..=0, |frame, call| call.path(&frame.base)),
     ("get_terragrunt_source_cli_flag", 0..=0, |_, call| call.text("")),
-    ("get_working_dir", 0..=0, |_, call| call.elsewhere("the directory in which it is run")),
+    ("get_working_dir", 0..=0, |_, call| call.elsewhere("the directory in which Terragrunt runs")),
     ("mark_as_read", 1..=1, |_, call| call.arguments.first().cloned().unwrap_or_else(|| call.text(""))),
-    ("mark_glob_as_read", 1..=1, |_, call| call.elsewhere("the files of a pattern")),
+    ("mark_glob_as_read", 1..=1, |_, call| call.elsewhere("the files that match a pattern")),
     ("path_relative_from_include", 0..=1, |frame, call| match included(frame, call) {
         Ok(home) => call.text(&home.map_or_else(|| ".".into(), |home| relative(&frame.base, &home))),
         Err(unknown) => unknown,
@@ -75,11 +75,11 @@ const TABLE: &[(&str, RangeInclusive<usize>, Function)] = &[
     }),
     ("read_terragrunt_config", 1..=2, read_config),
     ("read_tfvars_file", 1..=1, read_variables),
-    ("run_cmd", 1..=usize::MAX, |_, call| call.elsewhere("what a command prints")),
+    ("run_cmd", 1..=usize::MAX, |_, call| call.elsewhere("the output of a command")),
     ("sops_decrypt_file", 1..=1, |_, call| call.elsewhere("an encrypted file")),
 ];
 
-/// Functions that look at unknown arguments themselves.
+/// Functions that handle unknown arguments themselves.
 const LENIENT: [&str; 4] = ["deep_merge", "mark_as_read", "read_terragrunt_config", "run_cmd"];
 
 pub(super) fn find(name: &str) -> Option<(&'static RangeInclusive<usize>, Function)> {
@@ -96,7 +96,7 @@ pub(super) fn call(frame: &Frame<'_>, name: &str, arguments: &[Value], span: Spa
     if let Some(cause) = arguments.iter().find_map(Value::cause).filter(|_| !LENIENT.contains(&name)) {
         return Value::because(cause, span);
     }
-    // Finding and reading files costs more than a step.
+    // Finding and reading files costs more than one step.
     if let Err(cause) = frame.context.budget.spend(100) {
         return Value::because(&cause, span);
     }
@@ -117,7 +117,7 @@ impl TerragruntCall<'_> {
     }
 
     fn elsewhere(&self, why: &str) -> Value {
-        Value::unknown(format!("it depends on {why}").replace("depends on `", "is not known: `"), self.span)
+        Value::unknown(format!("the value depends on {why}"), self.span)
     }
 
     fn argument(&self, index: usize) -> Option<Cow<'_, str>> {
@@ -125,7 +125,7 @@ impl TerragruntCall<'_> {
     }
 }
 
-/// The directory of the file that is meant by `include`: the one that a label names, or the only one.
+/// Returns the directory of the `include` that a label names, or of the only one.
 fn included(frame: &Frame<'_>, call: &TerragruntCall<'_>) -> Result<Option<String>, Value> {
     if frame.is_included {
         return Ok(Some(frame.home.clone()));
@@ -145,7 +145,7 @@ fn included(frame: &Frame<'_>, call: &TerragruntCall<'_>) -> Result<Option<Strin
     }
 }
 
-/// From the folder above on, the nearest that has a file or folder of this name.
+/// Returns the nearest file or folder with this name, starting in the parent folder.
 fn find_in_parents(frame: &Frame<'_>, call: &TerragruntCall<'_>) -> Value {
     let (reader, shadows) = (frame.context.reader, &frame.context.shadows);
     let name = call.argument(0).unwrap_or(Cow::Borrowed(UNIT));
@@ -170,7 +170,7 @@ fn find_in_parents(frame: &Frame<'_>, call: &TerragruntCall<'_>) -> Value {
     }
 }
 
-/// The environment of who runs it is not known; what it is without is.
+/// The user's environment is unknown. The default of a variable is known.
 fn get_env(_: &Frame<'_>, call: &TerragruntCall<'_>) -> Value {
     match call.arguments.get(1) {
         Some(default) => default.clone(),
@@ -191,7 +191,7 @@ fn read_config(frame: &Frame<'_>, call: &TerragruntCall<'_>) -> Value {
         };
     }
     let text = path.as_text().unwrap_or_default();
-    // Since 1.1.4 relative paths begin at the file that says them, before at the unit.
+    // Since 1.1.4, relative paths start at the file that contains them. Before, they started at the unit.
     let places = [&frame.home, &frame.base].into_iter().filter_map(|from| located(from, &text));
     for place in places {
         if let Some((path, real)) = settings_of(frame.context, &place) {
@@ -201,7 +201,7 @@ fn read_config(frame: &Frame<'_>, call: &TerragruntCall<'_>) -> Value {
     missing(Value::refused(format!("there is no file {text}"), call.span))
 }
 
-/// The variables of a file, as JSON text.
+/// Returns the variables of a file, as a JSON string.
 fn read_variables(frame: &Frame<'_>, call: &TerragruntCall<'_>) -> Value {
     let text = call.argument(0).unwrap_or_default();
     let places = [&frame.home, &frame.base].into_iter().filter_map(|from| located(from, &text));

@@ -1,4 +1,4 @@
-//! What assigns the variables of a unit, by Terragrunt's precedence.
+//! Collects the values of a unit's variables, in Terragrunt's order of precedence.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,8 @@ use super::frame::Context;
 use super::member;
 use super::reader::located;
 
-/// What assigns the variables, the weakest first: inputs, files that Terraform reads by itself, arguments of its commands.
+/// Returns the sources of values, the lowest precedence first: inputs, files that Terraform loads automatically,
+/// arguments of its commands.
 pub(super) fn given(context: &Context<'_>, own: &str, settings: &Value, module: Option<&str>) -> Vec<VariableInput> {
     let blocks: Vec<Value> = member(settings, "terraform")
         .and_then(|it| member(it, "extra_arguments"))
@@ -28,7 +29,7 @@ pub(super) fn given(context: &Context<'_>, own: &str, settings: &Value, module: 
     given.extend(blocks.iter().flat_map(environment));
     let (automatic, exact) = automatic(context, own, module);
     given.extend(exact.into_iter().map(VariableInput::File));
-    // Terragrunt writes nulls into a file of a name that comes before all others.
+    // Terragrunt writes nulls into a file whose name sorts before all others.
     let null = |(name, value): (&std::sync::Arc<str>, &Value)| VariableInput::Null(name.to_string(), value.clone());
     given.extend(all().filter(|(_, value)| value.is_null()).map(null));
     given.extend(automatic.into_iter().map(VariableInput::File));
@@ -39,7 +40,7 @@ pub(super) fn given(context: &Context<'_>, own: &str, settings: &Value, module: 
     given
 }
 
-/// The files that Terraform reads by itself: those of the unit lie over those of the module.
+/// Returns the files that Terraform loads automatically. Files of the unit replace those of the module.
 fn automatic(context: &Context<'_>, own: &str, module: Option<&str>) -> (Vec<String>, Vec<String>) {
     let sources = context.reader.sources;
     let mut files = automatic_files(sources, own);
@@ -52,7 +53,7 @@ fn automatic(context: &Context<'_>, own: &str, module: Option<&str>) -> (Vec<Str
     files.into_iter().partition(|it| name_of(it).contains(".auto.tfvars"))
 }
 
-/// Variables of the environment that a block sets: they are stronger than inputs and weaker than files.
+/// Returns environment variables that a block sets. They override inputs, and files override them.
 fn environment(block: &Value) -> Vec<VariableInput> {
     let variables = member(block, "env_vars").and_then(Value::entries).into_iter().flat_map(Entries::iter);
     variables
@@ -60,7 +61,7 @@ fn environment(block: &Value) -> Vec<VariableInput> {
         .collect()
 }
 
-/// Variables and files of variables on the command line of Terraform.
+/// Adds variables and variable files from Terraform's command line.
 fn add_arguments(context: &Context<'_>, from: &str, own: &str, block: &Value, given: &mut Vec<VariableInput>) {
     let find = |path: &str| {
         let places = [from, own].into_iter().filter_map(|it| located(it, path));
@@ -69,7 +70,7 @@ fn add_arguments(context: &Context<'_>, from: &str, own: &str, block: &Value, gi
     let mut add = |path: &str, span: Option<Span>| match (find(path), span) {
         (Some(real), _) => given.push(VariableInput::File(real)),
         (None, Some(span)) => {
-            let message = format!("the variable file {path} of this unit is not here");
+            let message = format!("the variable file {path} of this unit is not in this repository");
             context.tell(Diagnostic::unreadable(message, span));
         }
         (None, None) => {}
@@ -89,7 +90,7 @@ fn add_arguments(context: &Context<'_>, from: &str, own: &str, block: &Value, gi
     given.extend(variables);
 }
 
-/// `-var-file=a`, or the same in two arguments.
+/// Returns `-var-file=a`, or the same in two arguments.
 fn flags(block: &Value) -> Vec<(String, String, Span)> {
     let mut flags = Vec::new();
     let mut arguments = texts(block, "arguments").into_iter();
@@ -106,7 +107,7 @@ fn flags(block: &Value) -> Vec<(String, String, Span)> {
     flags
 }
 
-/// Blocks with names, as HCL or JSON writes them.
+/// Returns blocks with names, in the form of HCL or JSON.
 fn named(value: &Value) -> Vec<Value> {
     match value.entries() {
         Some(entries) => entries.known.values().cloned().collect(),

@@ -1,11 +1,11 @@
-//! How an included file and the one that includes it become one.
+//! Merges an included file with the file that includes it.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::languages::hcl::value::{Cause, Data, Entries, Value};
 
-/// How two files are joined.
+/// The merge strategy for two files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Strategy {
     None,
@@ -13,14 +13,14 @@ pub(super) enum Strategy {
     Deep,
 }
 
-/// Blocks that the child's replaces as a whole, whatever the strategy.
+/// Blocks that the child always replaces completely.
 const WHOLE: [&str; 2] = ["remote_state", "engine"];
-/// Blocks of which each label is by itself.
+/// Blocks that are merged by label.
 const LABELLED: [&str; 3] = ["generate", "dependency", "feature"];
 /// Lists of blocks with names.
 const NAMED: [&str; 4] = ["extra_arguments", "before_hook", "after_hook", "error_hook"];
 
-/// The parent's settings with the child's over them.
+/// Returns the settings of the parent, overridden by those of the child.
 pub(super) fn join(parent: &Value, child: &Value, strategy: Strategy) -> Value {
     let (Some(above), Some(own)) = (parent.entries(), child.entries()) else { return child.clone() };
     if strategy == Strategy::None {
@@ -53,7 +53,7 @@ fn field(name: &str, parent: &Value, child: &Value, strategy: Strategy) -> Value
     }
 }
 
-/// The child's keys replace the parent's.
+/// The keys of the child replace those of the parent.
 pub(super) fn over(parent: &Value, child: &Value) -> Value {
     let (above, own) = (opened(parent), opened(child));
     let mut known = hidden_by(above.known, own.rest.as_ref());
@@ -61,7 +61,7 @@ pub(super) fn over(parent: &Value, child: &Value) -> Value {
     child.with(Data::Object(Arc::new(Entries { known, rest: own.rest.or(above.rest) })))
 }
 
-/// What is not known as a whole has members that are not known.
+/// Returns the members of a value. An unknown value has unknown members.
 fn opened(value: &Value) -> Entries {
     match (&value.data, value.entries()) {
         (_, Some(entries)) => entries.clone(),
@@ -70,7 +70,7 @@ fn opened(value: &Value) -> Entries {
     }
 }
 
-/// Members that something unknown may replace.
+/// Marks members as unknown if an unknown value may replace them.
 fn hidden_by(mut known: BTreeMap<Arc<str>, Value>, by: Option<&Arc<Cause>>) -> BTreeMap<Arc<str>, Value> {
     if let Some(cause) = by {
         known.values_mut().for_each(|value| *value = Value::because(cause, value.span));
@@ -78,7 +78,7 @@ fn hidden_by(mut known: BTreeMap<Arc<str>, Value>, by: Option<&Arc<Cause>>) -> B
     known
 }
 
-/// Maps member by member, lists one after the other; of anything else the child's.
+/// Merges maps by member and concatenates lists. For other values, uses the child's.
 pub(super) fn joined(parent: &Value, child: &Value) -> Value {
     let data = match (&parent.data, &child.data) {
         (Data::Object(_) | Data::Map(_), Data::Object(_) | Data::Map(_)) => {
@@ -93,7 +93,7 @@ pub(super) fn joined(parent: &Value, child: &Value) -> Value {
         (Data::List(a) | Data::Tuple(a), Data::List(b) | Data::Tuple(b)) => {
             Data::Tuple(Arc::new(a.iter().chain(b.iter()).cloned().collect()))
         }
-        // What it adds to is known, but not what is added.
+        // The base is known, but the additions are not.
         (Data::Object(_) | Data::Map(_), Data::Unknown(cause)) => {
             let known = hidden_by(opened(parent).known, Some(cause));
             Data::Object(Arc::new(Entries { known, rest: Some(cause.clone()) }))
@@ -103,7 +103,7 @@ pub(super) fn joined(parent: &Value, child: &Value) -> Value {
     child.with(data)
 }
 
-/// Each label deeply.
+/// Merges each label deeply.
 fn joined_labels(parent: &Value, child: &Value) -> Value {
     let (above, own) = (opened(parent), opened(child));
     let mut known = above.known;
@@ -114,7 +114,7 @@ fn joined_labels(parent: &Value, child: &Value) -> Value {
     child.with(Data::Object(Arc::new(Entries { known, rest: own.rest.or(above.rest) })))
 }
 
-/// Attributes by name, and the lists of named blocks by their names.
+/// Merges attributes by name, and lists of named blocks by the names of the blocks.
 fn terraform(parent: &Value, child: &Value) -> Value {
     let (above, own) = (opened(parent), opened(child));
     let mut known = above.known;
@@ -129,7 +129,7 @@ fn terraform(parent: &Value, child: &Value) -> Value {
     child.with(Data::Object(Arc::new(Entries { known, rest: own.rest.or(above.rest) })))
 }
 
-/// A block of the same name takes the place of the parent's; others come behind.
+/// A block replaces the parent's block with the same name. Other blocks are appended.
 fn by_name(parent: &Value, child: &Value) -> Value {
     let name = |it: &Value| it.entries().and_then(|it| it.get("name")?.as_text().map(|it| it.into_owned()));
     let mut all = parent.items().to_vec();

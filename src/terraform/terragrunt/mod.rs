@@ -1,8 +1,8 @@
-//! Terragrunt: its units as runs of the modules that they name, with their inputs.
+//! Reads Terragrunt units as deployments of their modules, with their inputs.
 //!
-//! A unit is read as Terragrunt reads it, without running anything: what files it includes and reads, what it says with
-//! these, which module Terraform would run and what its variables would be. What only Terragrunt knows when it runs is a
-//! value that says why.
+//! Reads a unit as Terragrunt does, without running anything: the files that it includes and reads, its settings, the
+//! module that Terraform would run, and the values of its variables. A value that Terragrunt knows only at run time is
+//! unknown, with its cause.
 
 mod frame;
 mod functions;
@@ -36,20 +36,20 @@ use reader::{STACK, TerragruntReader, UNIT};
 use source::Source;
 use stack::{StackUnits, inside};
 
-/// Whether a file is one of Terragrunt's that is read by itself.
+/// Returns whether a file is a Terragrunt file that is read on its own.
 pub(crate) fn is_read_by_itself(path: &str) -> bool {
     matches!(path.rsplit('/').next(), Some("terragrunt.hcl" | "terragrunt.hcl.json" | "terragrunt.stack.hcl"))
 }
 
 /// A unit to read.
 pub(super) struct Unit {
-    /// From where it is applied.
+    /// The directory in which it is applied.
     pub(super) directory: String,
-    /// Its file.
+    /// The path of its file.
     real: String,
     shadows: Shadows,
     values: Option<Value>,
-    /// Files that it was made by.
+    /// The files that generated it.
     files: Vec<Arc<str>>,
 }
 
@@ -59,16 +59,16 @@ impl Unit {
     }
 }
 
-/// A unit with what Terraform makes of it.
+/// A unit with the result of its module.
 pub(super) struct UnitRun {
     pub(super) directory: String,
     pub(super) root: Root,
-    /// Everything that was read for it beside the module.
+    /// All files that were read for it, except those of the module.
     pub(super) files: BTreeSet<Arc<str>>,
 }
 
 impl UnitRun {
-    /// All files that it was read from.
+    /// Iterates over all files that it was read from.
     pub(super) fn inputs(&self) -> impl Iterator<Item = &str> {
         self.files.iter().chain(&self.root.files).map(|it| &**it)
     }
@@ -81,11 +81,11 @@ pub(super) struct Units {
     pub(super) skipped: Vec<Skipped>,
     pub(super) diagnostics: Vec<Diagnostic>,
     pub(super) comments: Vec<Span>,
-    /// Directories that they read as modules, or that are theirs: these are no roots by themselves.
+    /// Directories that units use as modules, or that belong to units. They are not separate roots.
     pub(super) taken: BTreeSet<String>,
 }
 
-/// What was made of one unit.
+/// The result of one unit.
 struct Outcome {
     run: Result<UnitRun, String>,
     included: Vec<String>,
@@ -124,7 +124,7 @@ pub(super) fn read(sources: &Sources, library: &Library<'_>, paths: &[String], o
     gathered(&reader, &units, outcomes.into_iter().flatten().collect(), made)
 }
 
-/// What the stacks of a tree make, without those that are there to be made by others.
+/// Returns the units of all stacks in a tree, except stacks that only other stacks use.
 fn stacks(reader: &TerragruntReader<'_>, files: &BTreeSet<String>) -> StackUnits {
     let all: Vec<&String> = files.iter().filter(|it| it.ends_with(STACK)).collect();
     let each: Vec<(&String, StackUnits)> = all
@@ -138,7 +138,7 @@ fn stacks(reader: &TerragruntReader<'_>, files: &BTreeSet<String>) -> StackUnits
     let templates: BTreeSet<String> = each.iter().flat_map(|(_, made)| made.templates.iter().cloned()).collect();
     let mut result = StackUnits::default();
     for (path, made) in each.into_iter().filter(|(path, _)| !templates.contains(parent(path))) {
-        // Values that no stack gives: another repository has the stack that makes this one.
+        // If no stack passes the values, the stack that generates this one is in another repository.
         let is_template = made.skipped.iter().any(|it| it.path == *path && it.kind == SkipKind::MadeByStack);
         result.skipped.extend(made.skipped);
         if !is_template {
@@ -161,10 +161,10 @@ fn gathered(reader: &TerragruntReader<'_>, units: &[Unit], outcomes: Vec<Outcome
         result.diagnostics.extend(outcome.diagnostics.iter().cloned());
         let (kind, reason) = match &outcome.run {
             _ if outcome.is_template => {
-                let reason = "a unit that a stack makes: the values that it is given are not known".to_owned();
+                let reason = "a stack generates this unit: the values from the stack are unknown".to_owned();
                 (SkipKind::MadeByStack, reason)
             }
-            Err(why) if outcome.says_inputs => (SkipKind::Terragrunt, format!("its inputs are not judged: {why}")),
+            Err(why) if outcome.says_inputs => (SkipKind::Terragrunt, format!("its inputs are not evaluated: {why}")),
             Err(why) => (SkipKind::Terragrunt, why.clone()),
             Ok(_) => continue,
         };
@@ -184,7 +184,7 @@ fn gathered(reader: &TerragruntReader<'_>, units: &[Unit], outcomes: Vec<Outcome
     result
 }
 
-/// What is read for a unit or a stack, whose file is `real`.
+/// Creates the context of a unit or a stack with the file `real`.
 fn context<'r>(
     reader: &'r TerragruntReader<'r>,
     directory: &str,
@@ -237,7 +237,7 @@ fn outcome(reader: &TerragruntReader<'_>, unit: &Unit, memory: u64) -> Outcome {
     result
 }
 
-/// Runs the module of a unit with its inputs.
+/// Evaluates the module of a unit with its inputs.
 fn run(
     context: &Context<'_>,
     unit: &Unit,
@@ -252,11 +252,11 @@ fn run(
     let mut shadows = unit.shadows.clone();
     let code = match place {
         None if has_configuration(reader.sources, own) => source::effective(reader, Some(own), unit, settings),
-        None => return Err("it names no module, and there are no Terraform files beside it".to_owned()),
+        None => return Err("it names no module, and its directory has no Terraform files".to_owned()),
         Some(value) => {
             let Some(text) = value.as_text() else {
-                let why = value.cause().map_or("it is no text", |it| it.why.as_str());
-                return Err(format!("which module it runs is not known: {why}"));
+                let why = value.cause().map_or("it is not a string", |it| it.why.as_str());
+                return Err(format!("its module is unknown: {why}"));
             };
             match source::source(reader, &unit.shadows, &unit.directory, &text) {
                 Source::Here(directory) if has_configuration(reader.sources, &directory) => {
@@ -266,7 +266,7 @@ fn run(
                     code
                 }
                 Source::Here(directory) => return Err(format!("its module {directory} has no Terraform files")),
-                Source::Missing(path) => return Err(format!("its module {path} is not here")),
+                Source::Missing(path) => return Err(format!("its module {path} is not in this repository")),
                 Source::Elsewhere(name) => source::call_of(reader, unit, &name, value.span, settings),
             }
         }
@@ -284,14 +284,14 @@ fn run(
     Ok(UnitRun { directory: unit.directory.clone(), root, files: context.files.borrow().clone() })
 }
 
-/// A unit that is left out when all are applied.
+/// Returns why a unit is excluded when all units are applied.
 fn switched_off(settings: &Value) -> Option<String> {
     let exclude = member(settings, "exclude")?;
     let is_on = member(exclude, "if").and_then(Value::as_bool) == Some(true);
     let actions: Vec<String> = member(exclude, "actions")
         .map(|it| it.items().iter().filter_map(|it| Some(it.as_text()?.into_owned())).collect())?;
     let covers = actions.iter().any(|it| matches!(it.as_str(), "all" | "all_except_output" | "apply"));
-    (is_on && covers).then(|| "it says itself that it is excluded".to_owned())
+    (is_on && covers).then(|| "it excludes itself with `exclude`".to_owned())
 }
 
 fn member<'v>(value: &'v Value, name: &str) -> Option<&'v Value> {

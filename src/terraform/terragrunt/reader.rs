@@ -1,4 +1,4 @@
-//! The files of Terragrunt: found by name and parsed once for all units.
+//! Finds Terragrunt files by name, and parses each once for all units.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,22 +12,22 @@ use crate::terraform::code::module::Tool;
 use crate::terraform::code::module::{ModuleCode, ModuleFile};
 use crate::terraform::evaluate::Shadows;
 
-/// A unit, as it is called in every folder.
+/// The usual file name of a unit.
 pub(super) const UNIT: &str = "terragrunt.hcl";
 pub(super) const STACK: &str = "terragrunt.stack.hcl";
 pub(super) const VALUES: &str = "terragrunt.values.hcl";
 
-/// A module by its directory and the files that are put together for it.
+/// A module, by its directory and the files that are combined for it.
 type Composed = (String, Vec<ModuleFile>);
 
-/// What all units of a tree share.
+/// The state that all units of a tree share.
 pub(super) struct TerragruntReader<'s> {
     pub(super) sources: &'s Sources,
     pub(super) library: &'s Library<'s>,
     pub(super) options: &'s Options,
     listings: Mutex<HashMap<String, Arc<BTreeSet<String>>>>,
     parsed: Mutex<HashMap<String, Arc<Parsed>>>,
-    /// Modules with the files that units add to them.
+    /// Modules with additional files from units.
     modules: Mutex<HashMap<Composed, Arc<ModuleCode>>>,
     made: Mutex<HashMap<(Span, String), FileId>>,
 }
@@ -37,7 +37,7 @@ pub(super) struct Parsed {
     pub(super) file: FileId,
     pub(super) body: Body,
     pub(super) error: Option<SyntaxError>,
-    /// Its locals, as Terraform has them.
+    /// Its locals, in the form of Terraform.
     pub(super) code: Arc<ModuleCode>,
 }
 
@@ -57,7 +57,7 @@ impl<'s> TerragruntReader<'s> {
         let mut listings = self.listings.lock().unwrap_or_else(PoisonError::into_inner);
         let list = || {
             let entries = self.sources.tree().list(directory).into_iter();
-            // Directories may be looked for as well as files.
+            // The name may be a directory or a file.
             Arc::new(entries.map(|entry| entry.name).collect())
         };
         listings.entry(directory.to_owned()).or_insert_with(list).clone()
@@ -67,17 +67,17 @@ impl<'s> TerragruntReader<'s> {
         path.is_empty() || self.names(parent(path)).contains(path.rsplit('/').next().unwrap_or(path))
     }
 
-    /// Where a path really lies, if it is there.
+    /// Returns the real place of a path, if it exists.
     pub(super) fn find(&self, shadows: &Shadows, path: &str) -> Option<String> {
         shadows.candidates(path).into_iter().find(|it| self.exists(it))
     }
 
-    /// The file by this name, in one of its two spellings.
+    /// Returns the file with this name, in one of its two forms.
     pub(super) fn spelled(&self, shadows: &Shadows, path: &str) -> Option<String> {
         self.find(shadows, &format!("{path}.json")).or_else(|| self.find(shadows, path))
     }
 
-    /// The top of the repository in which a directory lies, as far as it can be seen.
+    /// Returns the root of the repository of a directory, if it is visible.
     pub(super) fn repository<'d>(&self, mut directory: &'d str) -> &'d str {
         loop {
             if directory.is_empty() || self.names(directory).contains(".git") {
@@ -87,7 +87,7 @@ impl<'s> TerragruntReader<'s> {
         }
     }
 
-    /// A file that is there.
+    /// Parses an existing file.
     pub(super) fn parse(&self, path: &str) -> Result<Arc<Parsed>, ReadError> {
         if let Some(known) = self.parsed.lock().unwrap_or_else(PoisonError::into_inner).get(path) {
             return Ok(known.clone());
@@ -106,7 +106,7 @@ impl<'s> TerragruntReader<'s> {
         Ok(all.entry(path.to_owned()).or_insert(parsed).clone())
     }
 
-    /// A module with files of a unit over its own.
+    /// Returns a module in which files of a unit replace its own.
     pub(super) fn module(&self, directory: &str, files: Vec<ModuleFile>) -> Arc<ModuleCode> {
         let key = (directory.to_owned(), files);
         if let Some(known) = self.modules.lock().unwrap_or_else(PoisonError::into_inner).get(&key) {
@@ -117,7 +117,7 @@ impl<'s> TerragruntReader<'s> {
         all.entry(key).or_insert(code).clone()
     }
 
-    /// All modules with files of units, for what is wrong with them.
+    /// Returns all modules with files of units, for their diagnostics.
     pub(super) fn modules(&self) -> Vec<Arc<ModuleCode>> {
         let modules = self.modules.lock().unwrap_or_else(PoisonError::into_inner);
         let mut all: Vec<Arc<ModuleCode>> = modules.values().cloned().collect();
@@ -125,14 +125,14 @@ impl<'s> TerragruntReader<'s> {
         all
     }
 
-    /// Text that is written for a unit, once for all units for which it is the same.
+    /// Returns the text that is generated for a unit, shared by all units with the same text.
     pub(super) fn made(&self, origin: Span, text: String, make: impl FnOnce(String) -> FileId) -> FileId {
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
         *made.entry((origin, text.clone())).or_insert_with(|| make(text))
     }
 }
 
-/// Blocks of Terragrunt in JSON, and how many labels they have.
+/// Returns how many labels a Terragrunt block has, for JSON.
 fn labels(keyword: &str) -> Option<usize> {
     match keyword {
         "locals" | "terraform" | "exclude" | "errors" | "engine" | "catalog" | "dependencies" => Some(0),
@@ -141,7 +141,7 @@ fn labels(keyword: &str) -> Option<usize> {
     }
 }
 
-/// A path that may be relative to a directory, or an absolute one of the tree.
+/// Resolves a path that is relative to a directory, or absolute in the tree.
 pub(super) fn located(base: &str, path: &str) -> Option<String> {
     match crate::terraform::evaluate::outside_of_prefix(path) {
         Some(inside) => crate::source::normalize(inside),

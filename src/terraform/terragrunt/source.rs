@@ -1,4 +1,4 @@
-//! Where the module of a unit is, and what of it Terraform reads.
+//! Finds the module of a unit, and the files of it that Terraform reads.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -12,13 +12,13 @@ use crate::terraform::evaluate::{Shadows, outside_of_prefix};
 use super::Unit;
 use super::reader::{TerragruntReader, located};
 
-/// Where a source leads.
+/// The target of a source.
 pub(super) enum Source {
     /// A directory of the tree.
     Here(String),
-    /// A path that leads to nothing.
+    /// A path that does not exist.
     Missing(String),
-    /// What would have to be fetched, as registries and git name it.
+    /// A source that would have to be downloaded, in the form of a registry or git.
     Elsewhere(String),
 }
 
@@ -41,8 +41,8 @@ pub(super) fn source(reader: &TerragruntReader<'_>, shadows: &Shadows, base: &st
     }
 }
 
-/// The files that Terraform reads for a unit: those of the module, those of the unit in their place, and those that
-/// Terragrunt writes.
+/// Returns the files that Terraform reads for a unit: those of the module, replaced by those of the unit, and those
+/// that Terragrunt generates.
 pub(super) fn effective(
     reader: &TerragruntReader<'_>,
     module: Option<&str>,
@@ -76,7 +76,7 @@ pub(super) fn effective(
     }
 }
 
-/// The files of `generate`: name, text, and whether they take the place of others.
+/// Returns the files of `generate`: name, text, and whether they replace others.
 fn generated(reader: &TerragruntReader<'_>, settings: &Value) -> Vec<(String, FileId, bool)> {
     let blocks = settings.entries().and_then(|it| it.get("generate")).and_then(Value::entries);
     let mut files = Vec::new();
@@ -97,7 +97,7 @@ fn generated(reader: &TerragruntReader<'_>, settings: &Value) -> Vec<(String, Fi
     files
 }
 
-/// A text, or what of it is known with placeholders that are text themselves.
+/// Returns a string, or its outline with placeholders.
 fn known_text(value: &Value) -> Option<String> {
     match value.cause() {
         Some(cause) => cause.outline.as_deref().map(|outline| outline.replace("${", "$${")),
@@ -105,7 +105,7 @@ fn known_text(value: &Value) -> Option<String> {
     }
 }
 
-/// Text that stands for one place, whose lines lead to the lines there where these are the same.
+/// Returns generated text with one origin. Equal lines have the positions of the lines at the origin.
 fn derived(reader: &TerragruntReader<'_>, text: String, origin: Span) -> FileId {
     let written = reader.sources.snippet(origin);
     let mut segments = vec![Segment { start: 0, origin, linear: false }];
@@ -128,7 +128,8 @@ fn derived(reader: &TerragruntReader<'_>, text: String, origin: Span) -> FileId 
     reader.sources.derive(&path, text, segments)
 }
 
-/// A call of a module that is not here, as the only text of a root: its arguments are the inputs of the unit.
+/// Creates a root that only calls a module which is not in the tree. The arguments of the call are the inputs of the
+/// unit.
 pub(super) fn call_of(
     reader: &TerragruntReader<'_>,
     unit: &Unit,
@@ -164,7 +165,7 @@ pub(super) fn call_of(
     reader.module(unit.real_directory(), files)
 }
 
-/// `source` and the like are the call's own.
+/// `source` and similar names are arguments of the call itself.
 fn is_name(name: &str) -> bool {
     const OWN: [&str; 6] = ["source", "version", "count", "for_each", "providers", "depends_on"];
     let is_letter = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';

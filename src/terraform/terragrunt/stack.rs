@@ -1,4 +1,5 @@
-//! Stacks: one file that makes several units, each evaluated where Terragrunt would write it.
+//! Reads stacks: a file that generates several units. Each unit is evaluated in the directory in which Terragrunt would
+//! write it.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -15,18 +16,18 @@ use super::reader::{STACK, TerragruntReader, UNIT};
 use super::source::{Source, source};
 use super::{Unit, context};
 
-/// Stacks that make stacks.
+/// The maximum depth of stacks that generate stacks.
 const DEEPEST: usize = 10;
-/// Units that one tree of stacks makes.
+/// The limit on units of one tree of stacks.
 const MOST_UNITS: usize = 2_000;
-/// Where Terragrunt writes units.
+/// The directory in which Terragrunt writes units.
 const WRITTEN_TO: &str = ".terragrunt-stack";
 
-/// What stacks make.
+/// The units that stacks generate.
 #[derive(Default)]
 pub(super) struct StackUnits {
     pub(super) units: Vec<Unit>,
-    /// Directories that they are made from: those are no units by themselves.
+    /// The directories that units are copied from. They are not separate units.
     pub(super) templates: BTreeSet<String>,
     pub(super) skipped: Vec<Skipped>,
 }
@@ -40,7 +41,7 @@ pub(super) struct Stack {
 }
 
 impl StackUnits {
-    /// Adds what a stack makes; nothing where the stack is itself made from one.
+    /// Adds the units of a stack, unless the stack is itself a template of another one.
     pub(super) fn add(&mut self, reader: &TerragruntReader<'_>, stack: &Stack, depth: usize) {
         let path = inside(&stack.directory, STACK);
         let Some(real) = reader.find(&stack.shadows, &path) else { return };
@@ -57,7 +58,7 @@ impl StackUnits {
         }
         self.add_blocks(reader, stack, &frame, depth, &real);
         if context.is_template.get() {
-            let reason = "a stack that another makes: the values that it is given are not known";
+            let reason = "another stack generates this stack: the values from that stack are unknown";
             self.skipped.push(Skipped::new(SkipKind::MadeByStack, real, reason));
         }
     }
@@ -73,7 +74,8 @@ impl StackUnits {
         for node in frame.parsed.body.blocks.iter().filter(|it| matches!(&*it.keyword.text, "unit" | "stack")) {
             for repetition in repetitions(frame, node) {
                 if self.units.len() >= MOST_UNITS || depth >= DEEPEST {
-                    let reason = format!("stacks make more than {MOST_UNITS} units, or are {DEEPEST} levels deep");
+                    let reason =
+                        format!("the stacks generate more than {MOST_UNITS} units, or nest {DEEPEST} levels deep");
                     return self.skipped.push(Skipped::new(SkipKind::Limit, file, reason));
                 }
                 frame.repetition.replace(repetition);
@@ -103,10 +105,10 @@ impl StackUnits {
         let wanted = if &*node.keyword.text == "unit" { UNIT } else { STACK };
         let from = match source(reader, &stack.shadows, &stack.directory, &arguments.text("source")?) {
             Source::Here(from) => from,
-            // It may have been written already.
+            // The unit may already have been generated.
             Source::Missing(what) | Source::Elsewhere(what) => match reader.exists(&inside(&directory, wanted)) {
                 true => directory.clone(),
-                false => return Err(format!("its source {what} is not here")),
+                false => return Err(format!("its source {what} is not in this repository")),
             },
         };
         let mut shadows = stack.shadows.clone();
@@ -119,9 +121,9 @@ impl StackUnits {
             frame.context.files.borrow().iter().cloned().chain(stack.files.iter().cloned()).collect();
         if wanted == UNIT {
             let real =
-                reader.spelled(&shadows, &inside(&directory, UNIT)).ok_or_else(|| format!("{from} holds no {UNIT}"))?;
+                reader.spelled(&shadows, &inside(&directory, UNIT)).ok_or_else(|| format!("{from} has no {UNIT}"))?;
             if self.units.iter().any(|it| it.directory == directory) {
-                return Err(format!("another has the path {path}"));
+                return Err(format!("another unit has the path {path}"));
             }
             self.units.push(Unit { directory, real, shadows, values: Some(values), files });
             return Ok(());
@@ -132,7 +134,7 @@ impl StackUnits {
     }
 }
 
-/// What a block of a stack says.
+/// The arguments of a block in a stack file.
 struct Arguments<'a, 'f> {
     node: &'a BlockNode,
     frame: &'a Frame<'f>,
@@ -150,24 +152,24 @@ impl Arguments<'_, '_> {
     fn text(&self, name: &str) -> Result<String, String> {
         let value = self.value(name).ok_or_else(|| format!("it has no {name}"))?;
         value.as_text().map(|it| it.into_owned()).ok_or_else(|| {
-            value.cause().map_or_else(|| format!("its {name} is no text"), |it| format!("its {name}: {}", it.why))
+            value.cause().map_or_else(|| format!("its {name} is not a string"), |it| format!("its {name}: {}", it.why))
         })
     }
 
-    /// Where Terragrunt writes what the block describes.
+    /// Returns the directory in which Terragrunt generates the unit of a block.
     fn directory(&self, stack: &str, path: &str) -> Result<String, String> {
         if path.is_empty() || path.starts_with('/') || path.split('/').any(|part| part == "..") {
-            return Err(format!("its path {path:?} leads out of the stack"));
+            return Err(format!("its path {path:?} is outside the stack"));
         }
         let above = match self.flag("no_dot_terragrunt_stack") {
             Some(true) => stack.to_owned(),
             _ => inside(stack, WRITTEN_TO),
         };
-        join(&above, path).ok_or_else(|| "its path leads out of the tree".to_owned())
+        join(&above, path).ok_or_else(|| "its path is outside the repository".to_owned())
     }
 }
 
-/// Each of several that one block makes.
+/// Returns each repetition of a block.
 fn repetitions(frame: &Frame<'_>, node: &BlockNode) -> Vec<Repetition> {
     let Some(expansion) = node.body.blocks("expansion").next() else { return vec![Repetition::Single] };
     let argument = |name: &str| expansion.body.attribute(name).map(|it| frame.evaluate(&it.expression));
@@ -192,7 +194,7 @@ pub(super) fn inside(directory: &str, name: &str) -> String {
     if directory.is_empty() { name.to_owned() } else { format!("{directory}/{name}") }
 }
 
-/// A stack file that stands in the tree.
+/// Returns the stack for a stack file in the tree.
 pub(super) fn of_file(path: &str) -> Stack {
     let (shadows, values, files) = Default::default();
     Stack { directory: parent(path).to_owned(), shadows, values, files }

@@ -1,31 +1,31 @@
-//! The blanks that `terraform fmt` puts before `=` and before a comment at the end of a line.
+//! Aligns `=` and comments at the end of lines like `terraform fmt`.
 //!
-//! Neighbouring lines are aligned with each other, so a line that is changed may move the others. Lines that are not
-//! aligned now are left as they are: whoever wrote them does not format.
+//! Neighboring lines are aligned with each other, so a changed line may move the others. Lines that are not aligned
+//! before the change stay unchanged, because their author does not use the formatter.
 
 use std::ops::Range;
 
-/// Lines without a blank one between them that are longer are not aligned: each change would look at all of them.
+/// Longer regions without a blank line are not aligned, because each change would visit the whole region.
 const LONGEST_REGION: usize = 16 << 10;
 
 /// A line of a body, in the parts that formatting moves.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Line<'a> {
     indent: &'a str,
-    /// The name of an argument whose expression ends on this line; of other lines everything.
+    /// The name of an argument whose expression ends on this line. For other lines, the whole line.
     lead: &'a str,
     assign: Option<&'a str>,
     comment: Option<&'a str>,
 }
 
-/// A text for a place, in one file.
+/// A replacement in one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct TextChange {
     pub(super) at: Range<usize>,
     pub(super) text: String,
 }
 
-/// Adds what keeps the lines around each change aligned, where they are aligned before it.
+/// Adds the changes that keep the lines around each change aligned, if they are aligned before.
 pub(super) fn aligned(text: &str, changes: Vec<TextChange>) -> Vec<TextChange> {
     let mut changes = changes;
     changes.sort_by_key(|change| (change.at.start, change.at.end));
@@ -45,7 +45,7 @@ pub(super) fn aligned(text: &str, changes: Vec<TextChange>) -> Vec<TextChange> {
     all
 }
 
-/// The lines without a blank one between them that a place is in.
+/// Returns the lines around a position, up to the next blank lines.
 fn region(text: &str, at: &Range<usize>) -> Range<usize> {
     let is_blank = |line: &str| line.trim().is_empty();
     let mut start = line_start(text, at.start);
@@ -71,7 +71,7 @@ fn line_start(text: &str, at: usize) -> usize {
     text.get(..at).and_then(|before| before.rfind('\n')).map_or(0, |newline| newline + 1)
 }
 
-/// Where the line ends, before its line break.
+/// Returns the end of the line, before its line break.
 fn line_end(text: &str, at: usize) -> usize {
     let at = at.min(text.len());
     text.get(at..).and_then(|rest| rest.find('\n')).map_or(text.len(), |length| at + length)
@@ -90,7 +90,7 @@ fn one_region(text: &str, region: Range<usize>, changes: &[TextChange]) -> Vec<T
     differences(before, &wanted, region.start)
 }
 
-/// One new argument with its `=` below that of the line before it, where there is room.
+/// Aligns the `=` of one new argument with that of the line above, if there is space.
 fn like_its_neighbour(text: &str, change: &TextChange) -> TextChange {
     let before = text.get(line_start(text, change.at.start)..change.at.start).unwrap_or_default();
     let line = change.text.trim_start_matches(['\r', '\n']);
@@ -119,7 +119,7 @@ fn applied(text: &str, offset: usize, changes: &[TextChange]) -> String {
     result
 }
 
-/// Whole lines that differ, as changes: what is the same at their ends is left out.
+/// Returns the lines that differ as changes, without the equal parts at their ends.
 fn differences(before: &str, after: &str, offset: usize) -> Vec<TextChange> {
     let (old, new): (Vec<&str>, Vec<&str>) =
         (before.split_inclusive('\n').collect(), after.split_inclusive('\n').collect());
@@ -139,7 +139,7 @@ fn differences(before: &str, after: &str, offset: usize) -> Vec<TextChange> {
     changes
 }
 
-/// The part in which two texts differ.
+/// Returns the part in which two strings differ.
 fn difference(before: &str, after: &str, at: usize) -> Option<TextChange> {
     if before == after {
         return None;
@@ -151,7 +151,7 @@ fn difference(before: &str, after: &str, at: usize) -> Option<TextChange> {
     Some(TextChange { at: range, text: after[ahead..after.len() - behind].to_owned() })
 }
 
-/// The lines with the blanks that `terraform fmt` gives them, and nothing else of what it does.
+/// Returns the lines with the spacing of `terraform fmt`, and no other changes.
 fn formatted(text: &str) -> String {
     let lines: Vec<(&str, &str)> = text
         .split_inclusive('\n')
@@ -174,7 +174,7 @@ fn formatted(text: &str) -> String {
             }
         },
     );
-    // a comment alone on its line is no cell
+    // A comment on its own line is not aligned.
     let has_cell = |part: &Line<'_>| part.comment.is_some() && !part.lead.is_empty();
     each_chain(&parts, has_cell, |chain| {
         let length = |at: usize| columns(&texts[at]) - columns(parts[at].indent);
@@ -197,7 +197,7 @@ fn columns(text: &str) -> usize {
     text.chars().count()
 }
 
-/// Runs of neighbouring lines that have something.
+/// Visits groups of neighboring lines that have the property.
 fn each_chain<'a>(lines: &[Line<'a>], has: impl Fn(&Line<'a>) -> bool, mut each: impl FnMut(Range<usize>)) {
     let mut start = None;
     for at in 0..=lines.len() {
@@ -230,11 +230,11 @@ fn split(line: &str) -> Line<'_> {
 struct Cells {
     equals: Option<usize>,
     comment: Option<usize>,
-    /// The expression goes on after this line.
+    /// The expression continues after this line.
     open_after_equals: bool,
 }
 
-/// The first `=` of a line and its comment, outside of quotes and brackets.
+/// Returns the first `=` of a line and its comment, outside quotes and brackets.
 fn cells(line: &str) -> Cells {
     let bytes = line.as_bytes();
     let mut cells = Cells { equals: None, comment: None, open_after_equals: false };
@@ -266,7 +266,7 @@ fn cells(line: &str) -> Cells {
             b'}' | b']' | b')' => depth -= 1,
             b'=' if cells.equals.is_none() && depth == 0 && at > 0 && next != b'=' && next != b'>' => {
                 if matches!(bytes[at - 1], b'!' | b'<' | b'>' | b'=') {
-                    // a comparison in a line that goes on from the one before
+                    // This is a comparison in a line that continues the line before.
                     return Cells { equals: None, comment: None, open_after_equals: true };
                 }
                 cells.equals = Some(at);

@@ -1,4 +1,4 @@
-//! Where new arguments, keys and blocks go, and how they look among their neighbours.
+//! Places new arguments, keys and blocks, in the style of their neighbors.
 
 use std::ops::Range;
 
@@ -9,13 +9,13 @@ use super::super::rows::Literal;
 use super::align::TextChange;
 use super::literal::{is_name, quoted};
 
-/// One step of indentation of `terraform fmt`.
+/// One level of indentation of `terraform fmt`.
 const STEP: &str = "  ";
 
-/// Arguments that stand at the end of a block by custom: nothing goes behind them.
+/// Arguments that are usually last in a block, so nothing is added after them.
 const LAST: [&str; 6] = ["tags", "labels", "depends_on", "provider", "providers", "lifecycle"];
 
-/// What is written into one body.
+/// The additions to one body.
 #[derive(Debug, Default)]
 pub(super) struct Addition {
     pub(super) arguments: Vec<(String, Literal)>,
@@ -68,7 +68,7 @@ impl Addition {
     }
 }
 
-/// What puts these into a body. `near` is an argument that they belong to.
+/// Returns the changes that add arguments and blocks to a body. `near` is a related argument.
 pub(super) fn into_body(text: &str, body: &Body, near: Option<Span>, addition: &Addition) -> Vec<TextChange> {
     let span = body.span.range();
     let end_of_line = line_break(text, span.start);
@@ -120,7 +120,7 @@ impl Addition {
     }
 }
 
-/// `{}` or `{ a = 1 }` on one line, with more in it.
+/// Adds to `{}` or `{ a = 1 }` on one line.
 fn opened(text: &str, span: &Range<usize>, inner: &str, addition: &Addition, end_of_line: &str) -> TextChange {
     let close_indent = indent_of(text, span.start);
     let indent = format!("{close_indent}{STEP}");
@@ -149,8 +149,8 @@ fn starts_with_block(body: &Body) -> bool {
     first_item(body).is_some_and(|at| first_block(body) == Some(at as u32))
 }
 
-/// The end of the line after which new arguments stand: after the one that they belong to, else after the last of the
-/// arguments before the first nested block.
+/// Returns the end of the line before new arguments: after the related argument, or else after the last argument before
+/// the first nested block.
 fn place_of_arguments(text: &str, body: &Body, near: Option<Span>) -> usize {
     let ours = |it: &&Attribute| body.span.contains(it.span()) && it.span().file == body.span.file;
     if let Some(near) = near
@@ -168,12 +168,12 @@ fn place_of_arguments(text: &str, body: &Body, near: Option<Span>) -> usize {
     let wanted = wanted.or_else(|| attributes().rfind(is_last));
     match wanted {
         Some(attribute) => end_of_item(text, attribute.span()),
-        // after the brace that opens it
+        // After the opening brace.
         None => end_of_line(text, body.span.start as usize + 1),
     }
 }
 
-/// The end of the line after which new blocks stand, and whether nothing stands before them.
+/// Returns the end of the line before new blocks, and whether the body is empty up to there.
 fn place_of_blocks(text: &str, body: &Body) -> (usize, bool) {
     let before = body.attributes.iter().filter(|it| first_block(body).is_none_or(|block| it.name.span.start < block));
     let last = before.map(|it| it.span().end).max();
@@ -188,7 +188,7 @@ fn end_of_item(text: &str, span: Span) -> usize {
     end_of_line(text, span.end as usize)
 }
 
-/// The end of the line that a place is in, before its line break. A heredoc ends with its own line.
+/// Returns the end of the line that contains a position, before its line break. A heredoc ends with its own line.
 fn end_of_line(text: &str, at: usize) -> usize {
     if text.get(..at).is_some_and(|before| before.ends_with('\n')) {
         return at - if text.get(..at).is_some_and(|before| before.ends_with("\r\n")) { 2 } else { 1 };
@@ -203,7 +203,7 @@ fn indent_of(text: &str, at: usize) -> &str {
     &line[..line.len() - line.trim_start_matches([' ', '\t']).len()]
 }
 
-/// The line break of the line that a place is in.
+/// Returns the line break of the line that contains a position.
 fn line_break(text: &str, at: usize) -> &'static str {
     let end = text.get(at..).and_then(|rest| rest.find('\n')).map(|length| at + length);
     let windows = end.is_some_and(|end| text.get(..end).is_some_and(|line| line.ends_with('\r')));
@@ -214,7 +214,7 @@ fn key_text(key: &str) -> String {
     if is_name(key) { key.to_owned() } else { quoted(&Literal::Text(key.to_owned())) }
 }
 
-/// What puts keys into `{ … }`; nothing where that is no object.
+/// Returns the change that adds keys to `{ … }`; `None` if the expression is not an object.
 pub(super) fn into_object(text: &str, object: &Expression, entries: &[(String, Literal)]) -> Option<TextChange> {
     let HclKind::Object(items) = &object.kind else { return None };
     let span = object.span.range();
@@ -244,7 +244,7 @@ pub(super) fn into_object(text: &str, object: &Expression, entries: &[(String, L
     Some(TextChange { at: at..at, text: new.map(|new| format!("{end_of_line_text}{indent}{new}{comma}")).collect() })
 }
 
-/// What takes whole lines away.
+/// Returns the change that removes whole lines.
 pub(super) fn without(text: &str, span: Span) -> TextChange {
     let range = span.range();
     let start = text.get(..range.start).and_then(|before| before.rfind('\n')).map_or(0, |newline| newline + 1);

@@ -1,8 +1,8 @@
-//! Scalars as Terraform spells them.
+//! Formats scalars in Terraform syntax.
 
 use super::super::rows::Literal;
 
-/// As an expression.
+/// Formats a scalar as an expression.
 pub(super) fn quoted(literal: &Literal) -> String {
     match literal {
         Literal::Number(number) => number.clone(),
@@ -11,7 +11,7 @@ pub(super) fn quoted(literal: &Literal) -> String {
     }
 }
 
-/// In the place of another scalar: what was quoted stays quoted.
+/// Formats a scalar as the replacement of another one. Quoted values stay quoted.
 pub(super) fn in_place_of(old: &str, literal: &Literal) -> String {
     if old.starts_with('"') { in_quotes(&literal.to_string()) } else { quoted(literal) }
 }
@@ -33,7 +33,7 @@ fn in_quotes(text: &str) -> String {
     result.replace("${", "$${").replace("%{", "%%{")
 }
 
-/// It needs no quotes as a key.
+/// Returns whether a key needs no quotes.
 pub(super) fn is_name(text: &str) -> bool {
     let mut letters = text.chars();
     letters.next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_')

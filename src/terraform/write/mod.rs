@@ -1,7 +1,7 @@
-//! A wish → edits of the configuration that a resource was read from.
+//! Converts requested fact edits to edits of the configuration of a resource.
 //!
-//! The rows of `resources/` say where a fact is read, and so where it is written. Bytes are spliced at the spans of our
-//! own parser; no tree is ever printed.
+//! The definitions of `resources/` determine where a fact is read, and so where it is written. Edits replace bytes at
+//! the positions of gpulint's own parser, and no syntax tree is printed.
 
 mod align;
 mod insert;
@@ -27,26 +27,26 @@ use align::TextChange;
 use insert::Addition;
 use origin::Way;
 
-/// Writes facts where the rows of `resources/` read them.
+/// Writes facts to the places where the definitions of `resources/` read them.
 pub struct Writer<'a> {
     sources: &'a Sources,
     blocks: &'a [Block],
     roots: &'a [Root],
     library: Library<'a>,
     by_address: RefCell<Option<Rc<ByAddress<'a>>>>,
-    /// The links between the blocks of each root that was looked at.
+    /// The links between the blocks of each root that was used.
     indices: RefCell<BTreeMap<usize, Rc<BlockIndex<'a>>>>,
 }
 
-/// A link leads on through so many blocks.
+/// The maximum number of blocks that a link leads through.
 const LONGEST_WAY: usize = 4;
 
-/// Places of blocks.
+/// The indexes of blocks, by address.
 type ByAddress<'a> = HashMap<&'a str, Vec<usize>>;
 
 type Result<T> = std::result::Result<T, Declined>;
 
-/// The places of one way, where each is a scalar that is written out in the resource itself.
+/// Returns the places of one way, if each is a literal scalar on the resource itself.
 fn scalars_of(site: &Site<'_>, way: &[Assignment<'_>]) -> Result<Vec<(Span, String)>> {
     let place = |Assignment { spot, to }: &Assignment<'_>| match (spot, to) {
         (Spot::There(ValueNode::Value(held)), Some(to)) => {
@@ -54,14 +54,14 @@ fn scalars_of(site: &Site<'_>, way: &[Assignment<'_>]) -> Result<Vec<(Span, Stri
                 return left_alone("the value is sensitive");
             }
             if !held.is_written_here() || !site.block().body.contains(held.value.span) {
-                return left_alone("the value is computed, or that of a parameter");
+                return left_alone("the value is computed, or comes from a parameter");
             }
             Ok((held.value.span, to.to_string()))
         }
-        (Spot::Linked(link), _) => left_alone(format!("its {link} says it")),
+        (Spot::Linked(link), _) => left_alone(format!("its {link} sets it")),
         (Spot::Unclear(why), _) => left_alone(why.clone()),
-        (_, None) => left_alone("nothing is taken out of templates"),
-        _ => left_alone("nothing stands there yet, and templates are not added to"),
+        (_, None) => left_alone("gpulint removes nothing from templates"),
+        _ => left_alone("the field is not set, and gpulint adds nothing to templates"),
     };
     way.iter().map(place).collect()
 }
@@ -76,28 +76,27 @@ impl<'a> Writer<'a> {
         Writer { sources, blocks, roots, library, by_address: RefCell::default(), indices: RefCell::default() }
     }
 
-    /// What to change in the text so that the resource says what is wished; nothing where it says so already.
+    /// Returns the edits that set the requested fact; empty if the configuration already sets it.
     pub fn write(&self, resource: &Resource, wish: &Wish) -> Result<Vec<Edit>> {
         debug_assert_eq!(resource.front_end, FrontEnd::Terraform);
         let Some((site, index)) = self.site(resource) else {
-            return left_alone("its block was not found again");
+            return left_alone("its block was not found");
         };
         self.in_site(&site, &index, resource, wish, 0)
     }
 
-    /// What another language has to write for the same, where the resource says it itself: places of scalars, and what is
-    /// to stand there.
+    /// Returns the places of scalars and their new values for another language, if the resource sets the fact itself.
     pub fn scalars(&self, resource: &Resource, wish: &Wish) -> Result<Vec<(Span, String)>> {
         let is_near = |block: &&Block| block.body.file == resource.body.file && block.body.contains(resource.body);
         let block = self.blocks.iter().filter(is_near).find(|it| *it.address == *resource.declared.block);
         let index = BlockIndex::new(self.blocks, &[]);
         let Some(site) = block.and_then(|block| Site::of(block, resource, &index)) else {
-            return left_alone("its text was not found again");
+            return left_alone("its text in the file was not found");
         };
         let ways = match (&wish.part, &wish.value) {
             (Part::Fact(key), value) => site.ways(*key, value.as_ref()),
             (Part::Floor, Some(value)) => site.ways_of_floor(value),
-            _ => return left_alone("labels are not written into templates"),
+            _ => return left_alone("gpulint writes no labels into templates"),
         };
         let mut declined = None;
         for way in ways {
@@ -106,15 +105,15 @@ impl<'a> Writer<'a> {
                 Err(why) => declined = declined.or(Some(why)),
             }
         }
-        let none = || Declined::Inexpressible(format!("`{}` has no word for {}", resource.kind, wish.part));
+        let none = || Declined::Inexpressible(format!("`{}` has no argument for {}", resource.kind, wish.part));
         Err(declined.unwrap_or_else(none))
     }
 
-    /// The same for several labels at once.
+    /// Returns the edits that set several labels at once.
     pub fn label(&self, resource: &Resource, labels: &[(Arc<str>, Value)]) -> Result<Vec<Edit>> {
         match self.site(resource) {
             Some((site, _)) => self.label_in(&site, labels),
-            None => left_alone("its block was not found again"),
+            None => left_alone("its block was not found"),
         }
     }
 
@@ -132,7 +131,7 @@ impl<'a> Writer<'a> {
         let ways = match (&wish.part, &wish.value) {
             (Part::Fact(key), value) => site.ways(*key, value.as_ref()),
             (Part::Floor, Some(value)) => site.ways_of_floor(value),
-            (Part::Label(_), None) => return left_alone("labels are not taken away"),
+            (Part::Label(_), None) => return left_alone("gpulint removes no labels"),
             _ => Vec::new(),
         };
         let mut declined = None;
@@ -155,7 +154,7 @@ impl<'a> Writer<'a> {
         Err(declined.unwrap_or_else(|| Declined::Inexpressible(format!("`{kind}` has no argument for {}", wish.part))))
     }
 
-    /// What stands in a block that a link leads to is written there, if nobody else uses it.
+    /// Writes a fact into the block that a link leads to, if no other block uses it.
     fn through(
         &self,
         site: &Site<'a>,
@@ -166,7 +165,7 @@ impl<'a> Writer<'a> {
         depth: usize,
     ) -> Result<Vec<Edit>> {
         let Some(block) = site.linked(link).filter(|_| depth < LONGEST_WAY) else {
-            return left_alone(format!("the {link} that would say it is not one block of this configuration"));
+            return left_alone(format!("its {link} is not a single block of this configuration"));
         };
         let users = index.users(&block.address);
         if users > 1 {
@@ -174,11 +173,11 @@ impl<'a> Writer<'a> {
         }
         match Site::whole(block, index) {
             Some(inner) => self.in_site(&inner, index, resource, wish, depth + 1),
-            None => left_alone(format!("nothing is known about {}", block.address)),
+            None => left_alone(format!("{} is unknown", block.address)),
         }
     }
 
-    /// Autoscalers and schedules say some facts for what they are about.
+    /// Autoscalers and schedules set some facts of their target.
     fn by_a_control(&self, index: &Rc<BlockIndex<'a>>, resource: &Resource, wish: &Wish) -> Option<Result<Vec<Edit>>> {
         let links = resource.links.iter().filter(|it| matches!(it.kind, LinkKind::Autoscaler | LinkKind::Stop));
         for link in links {
@@ -205,7 +204,7 @@ impl<'a> Writer<'a> {
                     return Some((site, index));
                 }
             }
-            // parts of a block have addresses that go on after that of the block
+            // The address of a part continues the address of its block.
             let cut = address.rfind(['.', '['])?;
             address = address.get(..cut)?;
         }
@@ -230,13 +229,13 @@ impl<'a> Writer<'a> {
         self.indices.borrow_mut().entry(root).or_insert_with(make).clone()
     }
 
-    /// All places of one way to write a fact.
+    /// Returns the edits for all places of one way to write a fact.
     fn way(&self, site: &Site<'a>, way: &[Assignment<'a>]) -> Result<Vec<Edit>> {
         let mut pending = Pending::default();
         for Assignment { spot, to } in way {
             match (spot, to) {
                 (Spot::Unclear(why), _) => return left_alone(why.clone()),
-                (Spot::Linked(_), _) => return left_alone("it stands in two blocks"),
+                (Spot::Linked(_), _) => return left_alone("it is in two blocks"),
                 (Spot::There(ValueNode::Value(held)), Some(literal)) => {
                     self.replace(site, held, literal, &mut pending)?
                 }
@@ -246,7 +245,7 @@ impl<'a> Writer<'a> {
                     let text = self.sources.text(block.span.file);
                     pending.change(block.span.file, insert::without(&text, block.span.to(block.body)));
                 }
-                (Spot::There(_), _) => return left_alone("a block stands where a value is meant"),
+                (Spot::There(_), _) => return left_alone("there is a block in place of a value"),
                 (Spot::Missing { .. }, None) => {}
                 (Spot::Missing { container, rest, path }, Some(literal)) => {
                     self.put(site, container, rest, path, literal, &mut pending)?;
@@ -278,7 +277,7 @@ impl<'a> Writer<'a> {
     fn remove(&self, site: &Site<'a>, held: &PlacedValue, pending: &mut Pending) -> Result<()> {
         let file = held.said.file;
         if !site.block().body.contains(held.said) {
-            return left_alone("the argument stands elsewhere");
+            return left_alone("the argument is in another place");
         }
         self.may_change(site.block(), held.expression, held.value.span)?;
         let text = self.sources.text(file);
@@ -286,7 +285,7 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// Notes what is to be put into a body or an object.
+    /// Records an addition to a body or an object.
     fn put(
         &self,
         site: &Site<'a>,
@@ -302,12 +301,12 @@ impl<'a> Writer<'a> {
                 for length in known + 1..known + rest.len() {
                     let made: Vec<&str> = path.split('.').take(length).collect();
                     if !site.may_create(&made.join(".")) {
-                        return left_alone(format!("it needs a block `{}` that says more", made.join(".")));
+                        return left_alone(format!("it needs a `{}` block with more arguments", made.join(".")));
                     }
                 }
                 let file = block.body.file;
                 if !self.sources.path(file).ends_with(".tf") && !self.sources.path(file).ends_with(".tofu") {
-                    return left_alone("new arguments are not written into JSON");
+                    return left_alone("gpulint adds no arguments to JSON");
                 }
                 self.demand_one_caller(&self.directory_of(file))?;
                 pending.addition(block.body).add(rest, literal.clone());
@@ -315,13 +314,13 @@ impl<'a> Writer<'a> {
             }
             ValueNode::Value(held) => match rest {
                 [key] => self.put_keys(site, held, &[(key.clone(), literal.clone())], pending),
-                _ => left_alone("it needs an object that says more"),
+                _ => left_alone("it needs an object with more entries"),
             },
-            ValueNode::Provider(_) => left_alone("it is a setting of the provider"),
+            ValueNode::Provider(_) => left_alone("the provider configuration sets it"),
         }
     }
 
-    /// Puts keys into the object that a value is written as.
+    /// Adds keys to the object that is the value of an argument.
     fn put_keys(
         &self,
         site: &Site<'a>,
@@ -331,14 +330,14 @@ impl<'a> Writer<'a> {
     ) -> Result<()> {
         let span = held.value.span;
         if !matches!(held.value.data, Data::Object(_) | Data::Map(_)) {
-            return left_alone("nothing stands there that it could be written into");
+            return left_alone("there is no block or object to write it into");
         }
         let text = self.sources.text(span.file);
         let Some(object) = object_in(span, &text).or_else(|| object_in(held.expression, &text)) else {
-            return left_alone("the map that it belongs into is computed");
+            return left_alone("the map that needs the new entry is computed");
         };
         if self.sources.path(span.file).ends_with(".json") {
-            return left_alone("new arguments are not written into JSON");
+            return left_alone("gpulint adds no arguments to JSON");
         }
         self.may_change(site.block(), held.expression, object.span)?;
         if let Some(change) = insert::into_object(&text, &object, entries) {
@@ -353,37 +352,37 @@ impl<'a> Writer<'a> {
         let maps = site.label_maps();
         let Some(spot) = maps.into_iter().next() else {
             let kind = site.block().labels.first().map_or("this", String::as_str);
-            return Err(Declined::Inexpressible(format!("`{kind}` takes no labels as a map")));
+            return Err(Declined::Inexpressible(format!("`{kind}` has no map of labels")));
         };
         let mut pending = Pending::default();
         match &spot {
             Spot::There(ValueNode::Value(held)) => self.put_keys(site, held, &entries, &mut pending)?,
             Spot::Missing { container: ValueNode::Block(block), rest, .. } => match rest.as_slice() {
-                // A comma would be due where other objects of JSON stand around it.
+                // In JSON, a comma would be necessary between this object and its neighbors.
                 [_] if self.sources.path(block.body.file).ends_with(".json") => {
-                    return left_alone("nothing is added to blocks of JSON");
+                    return left_alone("gpulint adds nothing to JSON blocks");
                 }
                 [name] => {
                     self.demand_one_caller(&self.directory_of(block.body.file))?;
                     pending.addition(block.body).maps.push((name.clone(), entries));
                 }
-                _ => return left_alone("it needs a block that says more"),
+                _ => return left_alone("it needs a block with more arguments"),
             },
             Spot::Missing { container: ValueNode::Value(_), .. } | Spot::There(_) => {
-                return left_alone("its labels are no map");
+                return left_alone("its labels are not a map");
             }
-            Spot::Missing { .. } | Spot::Linked(_) => return left_alone("its labels stand elsewhere"),
+            Spot::Missing { .. } | Spot::Linked(_) => return left_alone("its labels are in another place"),
             Spot::Unclear(why) => return left_alone(why.clone()),
         }
         self.finish(site, pending)
     }
 
-    /// The edits, with what keeps their neighbours aligned.
+    /// Returns the edits, with those that keep the neighboring lines aligned.
     fn finish(&self, site: &Site<'a>, pending: Pending) -> Result<Vec<Edit>> {
         let Pending { mut changes, additions } = pending;
         for (span, addition) in additions {
             let Some(body) = self.body(span) else {
-                return left_alone("it is written by a `dynamic` block, or does not parse");
+                return left_alone("a `dynamic` block generates it, or it cannot be parsed");
             };
             let text = self.sources.text(span.file);
             let addition = without_nulls(&body, addition, changes.entry(span.file).or_default())?;
@@ -403,7 +402,7 @@ impl<'a> Writer<'a> {
         Ok(edits)
     }
 
-    /// The body as it is written, unless a `dynamic` block makes it.
+    /// Returns the body as it is written, unless a `dynamic` block generates it.
     fn body(&self, span: Span) -> Option<Body> {
         let code = self.library.module(&self.directory_of(span.file));
         let mut blocks = code.resources.iter().chain(code.calls.iter());
@@ -411,7 +410,7 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// What is written as `null` says nothing and gives way to what is put there.
+/// Replaces arguments that are set to `null` by the additions.
 fn without_nulls(body: &Body, mut addition: Addition, changes: &mut Vec<TextChange>) -> Result<Addition> {
     let mut declined = None;
     addition.arguments.retain(|(name, value)| match body.attribute(name) {
@@ -427,7 +426,7 @@ fn without_nulls(body: &Body, mut addition: Addition, changes: &mut Vec<TextChan
         }
     });
     match declined {
-        Some(name) => left_alone(format!("`{name}` is written already, with a value that says nothing")),
+        Some(name) => left_alone(format!("`{name}` is already set, to a value without effect")),
         None => Ok(addition),
     }
 }
@@ -440,7 +439,7 @@ fn within(block: &BlockNode, span: Span) -> Option<&Body> {
     (&*inner.keyword.text != "dynamic").then(|| within(inner, span)).flatten()
 }
 
-/// The link through which all of it is written.
+/// Returns the link through which all places are written.
 fn through_link(way: &[Assignment<'_>]) -> Option<String> {
     match way {
         [Assignment { spot: Spot::Linked(link), .. }] => Some(link.clone()),
@@ -455,7 +454,7 @@ fn is_scalar(file: FileId, text: &str) -> bool {
         || text.strip_prefix('-').is_some_and(|rest| rest.parse::<f64>().is_ok())
 }
 
-/// The object that stands at a place; of `merge(…)` the last that is written there.
+/// Returns the object at a position; for `merge(…)`, the last literal object.
 fn object_in(span: Span, text: &str) -> Option<Expression> {
     let padded = format!("{}{}", " ".repeat(span.start as usize), text.get(span.range())?);
     let expression = parse_expression(span.file, &padded).ok()?;
@@ -468,7 +467,7 @@ fn object_in(span: Span, text: &str) -> Option<Expression> {
     }
 }
 
-/// Changes that belong together, before they are put in order.
+/// Changes that belong together, before they are sorted.
 #[derive(Default)]
 struct Pending {
     changes: BTreeMap<FileId, Vec<TextChange>>,

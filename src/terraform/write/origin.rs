@@ -1,7 +1,7 @@
-//! Whether a literal may be changed: what else would change with it.
+//! Decides whether a literal may be changed without side effects.
 //!
-//! From the argument of the resource back to the literal, every variable and local on the way must have this one user,
-//! and every module on the way this one caller.
+//! On the way from the resource's argument to the literal, each variable and local must have only this user, and each
+//! module only this caller.
 
 use std::collections::BTreeSet;
 
@@ -14,32 +14,32 @@ use super::Writer;
 use crate::terraform::code::module::ModuleCode;
 use crate::terraform::code::modules::is_local;
 
-/// Values come through so many variables and locals at most.
+/// The maximum number of variables and locals between an argument and its literal.
 const LONGEST_WAY: usize = 16;
 
 fn left_alone<T>(why: impl Into<String>) -> Result<T, Declined> {
     Err(Declined::LeftAlone(why.into()))
 }
 
-/// What an expression passes on as it is.
+/// How an expression passes on a value.
 enum Passes {
-    /// The literal stands in it, below lists and objects only.
+    /// The literal is in the expression, inside lists and objects only.
     Here,
     Variable(String),
     Local(String),
-    /// It is computed, and how.
+    /// The value is computed, in this way.
     Computed(&'static str),
 }
 
-/// Where a value is changed.
+/// The place where a value is changed.
 pub(super) enum Way {
-    /// Where the literal stands.
+    /// At the literal.
     Literal,
-    /// By an argument of a call of the module, which has its default so far: the body of the call, and the name.
+    /// In an argument of the module call, which now uses the default: the body of the call, and the name.
     Argument(Span, String),
 }
 
-/// A directory as one call sees it.
+/// A directory in the view of one call.
 struct Place {
     directory: String,
     /// `module.a`; empty in the root.
@@ -47,25 +47,25 @@ struct Place {
 }
 
 impl Writer<'_> {
-    /// How the scalar at `literal`, which a block says at `expression`, may be changed for it alone.
+    /// Returns how the scalar at `literal`, which a block uses at `expression`, can be changed for this block only.
     pub(super) fn way_to_change(&self, block: &Block, expression: Span, literal: Span) -> Result<Way, Declined> {
         let (directory, module) = (self.directory_of(block.span.file), module_of(block).to_owned());
         self.follow(Place { directory, module }, expression, literal)
     }
 
-    /// Whether what is written at a place is changed for one caller only.
+    /// Checks that a change at this place affects only one caller.
     pub(super) fn may_change(&self, block: &Block, expression: Span, literal: Span) -> Result<(), Declined> {
         match self.way_to_change(block, expression, literal)? {
             Way::Literal => Ok(()),
-            Way::Argument(..) => left_alone("it is what a module has by default"),
+            Way::Argument(..) => left_alone("it is a default of a module"),
         }
     }
 
-    /// A module that is called from several places is nobody's own.
+    /// Checks that at most one call uses the module.
     pub(super) fn demand_one_caller(&self, directory: &str) -> Result<(), Declined> {
         match self.callers(directory).len() + self.units(directory) {
             0 | 1 => Ok(()),
-            n => left_alone(format!("it stands in a module that {n} others call")),
+            n => left_alone(format!("it is in a module that {n} others call")),
         }
     }
 
@@ -99,7 +99,7 @@ impl Writer<'_> {
         left_alone("the value comes through too many variables")
     }
 
-    /// What gives a variable its value.
+    /// Returns the assignment of a variable.
     fn assigned(&self, place: &Place, name: &str, literal: Span) -> Result<Assigned, Declined> {
         let code = self.library.module(&place.directory);
         demand_one_use(&code, "var", name)?;
@@ -114,13 +114,13 @@ impl Writer<'_> {
             return match is_default || is_file {
                 true => Ok(Assigned::Way(Way::Literal)),
                 false if path.ends_with(".hcl") => {
-                    left_alone(format!("`var.{name}` is an input of Terragrunt, which may be read for other units too"))
+                    left_alone(format!("`var.{name}` is a Terragrunt input, which other units may use too"))
                 }
-                false => left_alone(format!("`var.{name}` is given on the command line or by the environment")),
+                false => left_alone(format!("the command line or the environment sets `var.{name}`")),
             };
         }
         let call = self.blocks.iter().find(|it| it.keyword == "module" && it.address == place.module);
-        let Some(call) = call else { return left_alone("the call of its module was not found") };
+        let Some(call) = call else { return left_alone("the module call was not found") };
         let caller = Place { directory: self.directory_of(call.span.file), module: module_of(call).to_owned() };
         let node = self.call_at(&caller.directory, call.span);
         match node.as_ref().and_then(|it| it.body.attribute(name)) {
@@ -129,7 +129,7 @@ impl Writer<'_> {
                 self.demand_one_caller(&caller.directory)?;
                 Ok(Assigned::Way(Way::Argument(call.body, name.to_owned())))
             }
-            None => left_alone(format!("`var.{name}` comes from elsewhere")),
+            None => left_alone(format!("the value of `var.{name}` comes from another place")),
         }
     }
 
@@ -137,7 +137,8 @@ impl Writer<'_> {
         self.library.module(directory).calls.iter().find(|it| it.header == header).cloned()
     }
 
-    /// Through `each.value` and the like: of all arguments in the tree only one has this value.
+    /// Checks, for values through `each.value` and similar references, that only one argument in the tree has this
+    /// value.
     fn only_user(&self, literal: Span) -> Result<(), Declined> {
         let mut users: BTreeSet<Span> = BTreeSet::new();
         for block in self.blocks {
@@ -145,21 +146,21 @@ impl Writer<'_> {
         }
         match users.len() {
             0 | 1 => Ok(()),
-            n => left_alone(format!("{n} arguments have their value from there")),
+            n => left_alone(format!("{n} arguments use this value")),
         }
     }
 
     fn expression(&self, span: Span) -> Result<Expression, Declined> {
         let text = self.sources.text(span.file);
-        // as far into the file as it stands there, so that places are those of the file
+        // The padding keeps the positions of the file.
         let padded = format!("{}{}", " ".repeat(span.start as usize), text.get(span.range()).unwrap_or_default());
         match parse_expression(span.file, &padded) {
             Ok(expression) => Ok(expression),
-            Err(_) => left_alone("the text that says it cannot be read by itself"),
+            Err(_) => left_alone("the expression cannot be parsed on its own"),
         }
     }
 
-    /// The headers of the calls that lead to a directory.
+    /// Returns the headers of the calls that lead to a directory.
     fn callers(&self, directory: &str) -> BTreeSet<Span> {
         let calls = self.blocks.iter().filter(|block| block.keyword == "module");
         let leads = |block: &&Block| {
@@ -169,7 +170,7 @@ impl Writer<'_> {
         calls.filter(leads).map(|block| block.span).collect()
     }
 
-    /// How many roots lie elsewhere and run this directory as their module, as units of Terragrunt do.
+    /// Returns how many roots in other places run this directory as their module, such as Terragrunt units.
     fn units(&self, directory: &str) -> usize {
         let is_of = |block: &Block| module_of(block).is_empty() && self.directory_of(block.span.file) == directory;
         let runs = |root: &&super::super::Root| {
@@ -184,14 +185,14 @@ impl Writer<'_> {
     }
 }
 
-/// What is found behind a variable.
+/// The assignment of a variable.
 enum Assigned {
     Way(Way),
-    /// An argument of the call of its module.
+    /// An argument of the module call.
     By(Place, Span),
 }
 
-/// `module.a["x"]` of a block in a module; nothing in the root.
+/// Returns the module path of a block, `module.a["x"]`; empty in the root module.
 fn module_of(block: &Block) -> &str {
     super::super::rows::module_of(block).trim_end_matches('.')
 }
@@ -206,18 +207,18 @@ fn users_in(block: &Block, literal: Span, depth: usize, users: &mut BTreeSet<Spa
             users.insert(attribute.span);
         }
     }
-    // blocks are nested no deeper than the parser reads them
+    // Blocks nest no deeper than the parser allows.
     if depth < 200 {
         block.blocks.iter().for_each(|inner| users_in(inner, literal, depth + 1, users));
     }
 }
 
-/// It, or a member that is no larger than what one argument says, is the literal.
+/// Returns whether the literal is this value, or a member of it that is no larger than one argument.
 fn holds(value: &crate::languages::hcl::value::Value, literal: Span, depth: usize) -> bool {
     if value.span == literal {
         return true;
     }
-    // what is passed to a module whole is counted where it is used
+    // A value that is passed to a module as a whole is counted where the module uses it.
     depth < 2 && value.items().iter().any(|item| holds(item, literal, depth + 1))
 }
 
@@ -226,7 +227,7 @@ fn demand_one_use(code: &ModuleCode, kind: &str, name: &str) -> Result<(), Decli
     let mut count = |found: &str, steps: &[crate::languages::hcl::syntax::TraversalStep]| {
         let is_it = found == kind
             && matches!(steps.first().map(|step| &step.kind), Some(StepKind::Attribute(first)) if &**first == name);
-        // `local` and `var` as a whole cannot be passed on, but one may look into them by an index
+        // `local` and `var` cannot be passed as a whole, but an index can select from them.
         let any = found == kind && !matches!(steps.first().map(|step| &step.kind), Some(StepKind::Attribute(_)));
         uses += usize::from(is_it || any);
     };
@@ -237,7 +238,7 @@ fn demand_one_use(code: &ModuleCode, kind: &str, name: &str) -> Result<(), Decli
     for local in code.locals.iter() {
         local.expression.each_reference(&mut |found, steps, _| count(found, steps));
     }
-    // a variable names itself in its own conditions
+    // A variable refers to itself in its own conditions.
     for variable in code.variables.iter().filter(|it| it.label(0) != name) {
         variable.body.each_reference(&mut |found, steps, _| count(found, steps));
     }
@@ -247,7 +248,7 @@ fn demand_one_use(code: &ModuleCode, kind: &str, name: &str) -> Result<(), Decli
     }
 }
 
-/// How an expression leads to the literal.
+/// Returns how an expression leads to the literal.
 fn passes(node: &Expression, literal: Span) -> Passes {
     if node.span == literal && node.is_literal() {
         return Passes::Here;
@@ -267,12 +268,12 @@ fn passes(node: &Expression, literal: Span) -> Passes {
         },
         HclKind::Conditional(_) => Passes::Computed("chosen by a condition"),
         HclKind::Call(_) => Passes::Computed("computed by a function"),
-        HclKind::Template(_) => Passes::Computed("made of several texts"),
+        HclKind::Template(_) => Passes::Computed("built from several strings"),
         _ => Passes::Computed("computed"),
     }
 }
 
-/// Functions that leave the members of what they are given as they are.
+/// Functions that do not change the members of their arguments.
 const KEEPS: [&str; 8] = ["jsonencode", "yamlencode", "merge", "concat", "tolist", "toset", "tomap", "distinct"];
 
 fn below<'e>(mut members: impl Iterator<Item = &'e Expression>, literal: Span) -> Passes {

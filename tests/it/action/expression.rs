@@ -1,8 +1,9 @@
-//! The part of GitHub's expression language that `action.yml` speaks: paths, texts, `==`, `!=`, `&&`, `||`, `!`, `toJSON`.
+//! Evaluates the parts of GitHub's expression language that `action.yml` uses: paths, strings, `==`, `!=`, `&&`, `||`,
+//! `!`, `toJSON`.
 
 use serde_json::Value;
 
-/// Replaces each `${{ … }}` of a text.
+/// Replaces each `${{ … }}` in a string.
 pub(super) fn expand(text: &str, context: &Value) -> String {
     let mut out = String::new();
     let mut rest = text;
@@ -15,7 +16,7 @@ pub(super) fn expand(text: &str, context: &Value) -> String {
     out + rest
 }
 
-/// Whether a step runs.
+/// Returns whether a step runs.
 pub(super) fn holds(condition: &str, context: &Value) -> bool {
     let inner = condition.trim().strip_prefix("${{").and_then(|rest| rest.strip_suffix("}}")).unwrap_or(condition);
     truthy(&evaluate(inner, context))
@@ -81,7 +82,7 @@ impl Parser<'_> {
         let negated = self.rest.starts_with("!=");
         if negated && self.take("!=") || self.take("==") {
             let other = self.unary();
-            // What is missing equals the empty text.
+            // A missing value equals the empty string.
             let same = printed(&value).eq_ignore_ascii_case(&printed(&other));
             return Value::Bool(same != negated);
         }
@@ -116,7 +117,7 @@ impl Parser<'_> {
     }
 }
 
-/// `a.*.b` is the `b` of each item of `a`, and no items where there is no `a`.
+/// `a.*.b` is the `b` of each item of `a`, or nothing if `a` does not exist.
 fn read(context: &Value, path: &str) -> Value {
     let find =
         |value: &Value, path: &str| path.split('.').try_fold(value.clone(), |value, key| value.get(key).cloned());

@@ -1,5 +1,5 @@
-//! Installing without a compiler and without sources: the installer of a release from a server, the wheel in an environment of
-//! its own, the archive where `cargo binstall` looks for it.
+//! Tests the installation without a compiler or sources: the installer of a release from a server, the wheel in a
+//! virtual environment, and the archive at the address for `cargo binstall`.
 
 use std::fs;
 use std::io::Write as _;
@@ -15,7 +15,7 @@ use crate::skipped::skip;
 const PROJECT: &str = env!("CARGO_MANIFEST_DIR");
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// A server that has the files of a release, and somebody who has nothing but it.
+/// A server with the files of a release, and a user who has nothing else.
 struct Newcomer {
     sandbox: Sandbox,
     server: Server,
@@ -39,7 +39,7 @@ impl Newcomer {
         fs::read_to_string(self.sandbox.path("release/install.sh")).unwrap()
     }
 
-    /// `curl … | sh`, with these programs on the path.
+    /// Runs `curl … | sh` with these programs on the path.
     fn piped(&self, text: &str, path: &str, more: &[(&str, &str)]) -> Output {
         let mut command = Command::new("sh");
         command
@@ -50,7 +50,7 @@ impl Newcomer {
         command.env("GPULINT_DOWNLOAD", self.server.url()).envs(more.iter().copied());
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
-        // A shell that has stopped reads no further.
+        // A shell that has exited does not read the rest.
         let _ = child.stdin.take().unwrap().write_all(text.as_bytes());
         child.wait_with_output().unwrap()
     }
@@ -63,7 +63,7 @@ impl Newcomer {
         self.sandbox.path("home/.local/bin/gpulint")
     }
 
-    /// Fails with these words, and installs nothing.
+    /// Checks that the output has this message, and that nothing is installed.
     fn refused(&self, output: &Output, words: &str) {
         let said = said(output);
         assert_eq!(output.status.code(), Some(2), "{said}");
@@ -91,7 +91,7 @@ fn the_installer_of_a_release_needs_nothing_but_the_release() {
     let version = Command::new(newcomer.program()).arg("--version").output().unwrap();
     assert_eq!(String::from_utf8_lossy(&version.stdout), format!("gpulint {VERSION}\n"));
 
-    // A program that runs cannot be written over; it is another file afterwards.
+    // The file of a running program cannot be overwritten, so it must be a new file afterwards.
     fs::write(newcomer.program(), "#!/bin/sh\necho gpulint 0.0.1\n").unwrap();
     let earlier = fs::metadata(newcomer.program()).unwrap().ino();
     let again = newcomer.piped(&newcomer.script(), &format!("{place}:{}", path()), &[]);
@@ -114,7 +114,7 @@ fn an_archive_that_was_tampered_with_is_not_installed() {
         fs::write(&file, bytes).unwrap();
         newcomer.refused(&newcomer.install(), "does not have the checksum that this script lists: it is not installed");
     }
-    // What was there before stays.
+    // Existing files stay.
     fs::create_dir_all(newcomer.program().parent().unwrap()).unwrap();
     fs::write(newcomer.program(), "earlier").unwrap();
     assert_eq!(newcomer.install().status.code(), Some(2));
@@ -139,14 +139,14 @@ fn what_cannot_be_installed_is_told_plainly() {
     let place = format!("{}/secret", newcomer.server.url());
     let refused = newcomer.piped(&script, &path, &[("GPULINT_DOWNLOAD", &place)]);
     newcomer.refused(&refused, "cannot be downloaded (status 403, code 22)");
-    // Not this machine: whoever listens on the way would be asked.
+    // This address is not the local machine, so plain http is refused.
     let open = newcomer.piped(&script, &path, &[("GPULINT_DOWNLOAD", "http://127.0.0.1.example")]);
     newcomer.refused(&open, "cannot be downloaded");
     let homeless = newcomer.piped(&script, &path, &[("HOME", "")]);
     newcomer.refused(&homeless, "HOME is not set: name a directory for the program by GPULINT_INSTALL");
-    // The file of the sources is no installer of a release: it knows no version when it stands alone.
+    // The installer in the sources has no version if it is used alone.
     let bare = fs::read_to_string(format!("{PROJECT}/packaging/install.sh")).unwrap();
-    newcomer.refused(&newcomer.piped(&bare, &path, &[]), "which version?");
+    newcomer.refused(&newcomer.piped(&bare, &path, &[]), "no version is set");
 }
 
 #[test]
@@ -175,8 +175,8 @@ fn without_curl_wget_does() {
     assert!(output.status.success() && newcomer.program().exists(), "{}", said(&output));
 }
 
-/// `wheel.py` over directories of programs; where there is no Python for it, nothing.
-/// rustup and cargo obey files of the directory that they are called from: that of a checkout is somebody else's.
+/// Runs `wheel.py` on directories of programs; does nothing without Python. rustup and cargo read settings from the
+/// current directory, which an attacker may control in a checkout.
 #[test]
 fn building_from_source_happens_among_the_sources() {
     let sandbox = Sandbox::new("builder");
@@ -230,7 +230,7 @@ fn the_wheel_installs_the_program_and_nothing_else() {
     assert!(venv.status.success(), "{}", said(&venv));
     let pip = |arguments: &[&str]| {
         let mut command = Command::new(clean.join("bin/pip"));
-        // Whatever this machine's pip is set to.
+        // The pip settings of this machine have no effect.
         command.env_clear().env("PATH", path()).env("PIP_CONFIG_FILE", "/dev/null").args(arguments);
         let output = command.output().unwrap();
         assert!(output.status.success(), "{arguments:?}: {}", said(&output));
@@ -247,7 +247,7 @@ fn the_wheel_installs_the_program_and_nothing_else() {
     assert!(!clean.join("bin/gpulint").exists());
 }
 
-/// Every target that a release has is a wheel that installers of that machine take, with the same bytes each time.
+/// Every target of a release has a wheel that installers on that machine accept, with the same bytes each time.
 #[test]
 fn every_target_has_a_wheel() {
     let sandbox = Sandbox::new("wheels");
@@ -305,7 +305,7 @@ fn cargo_binstall_finds_the_archives_of_a_release() {
     };
     let sandbox = Sandbox::new("binstall");
     release(&sandbox);
-    // The formula names the same place.
+    // The formula names the same address.
     let formula =
         fs::read_to_string(sandbox.path("release/gpulint.rb")).unwrap().replace("acme/gpulint", "gpulint/gpulint");
     let address = filled("pkg-url");

@@ -1,4 +1,4 @@
-//! The workflows that `docs/ci/github-examples.md` gives to people: each step of each of them runs, in a repository for which it is.
+//! Runs every step of the workflows in `docs/ci/github-examples.md`, each in a suitable repository.
 
 use std::fs;
 use std::process::Command;
@@ -14,7 +14,7 @@ use crate::skipped::skip;
 
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/ci/github-examples.md");
 
-/// What stands below a heading of the page: its text in this language.
+/// Returns the code blocks of this language below a heading of the page.
 fn below(heading: &str, language: &str) -> String {
     let page = fs::read_to_string(PAGE).unwrap();
     let (_, section) = page.split_once(&format!("\n## {heading}\n")).unwrap_or_else(|| panic!("there is no {heading}"));
@@ -25,10 +25,10 @@ fn below(heading: &str, language: &str) -> String {
     fences.remove(0).text
 }
 
-/// A run of the Action as a workflow asks for it, once for each cell of its matrix.
+/// One use of the Action in a workflow, for each cell of its matrix.
 struct Asked {
     step: Value,
-    /// What tells this run apart.
+    /// The matrix cell of this run.
     cell: Value,
 }
 
@@ -55,7 +55,7 @@ fn asked(workflow: &Value) -> Vec<Asked> {
 }
 
 impl Asked {
-    /// The Action with the inputs of this run.
+    /// Runs the Action with the inputs of this run.
     fn run(&self, situation: &mut Situation) -> Run {
         let context = json!({ "matrix": self.cell });
         situation.runner.inputs.clear();
@@ -70,7 +70,7 @@ fn workflow(heading: &str) -> Value {
     serde_saphyr::from_str(&below(heading, "yaml")).unwrap()
 }
 
-/// Runs all of a workflow on a pull request.
+/// Runs all jobs of a workflow on a pull request.
 fn runs(heading: &str, base: Files, change: Files) -> (Vec<Run>, Situation) {
     let mut situation = Situation::new(base, change, &[]);
     let runs = asked(&workflow(heading)).iter().map(|asked| asked.run(&mut situation)).collect();
@@ -147,7 +147,7 @@ fn a_trial_tells_and_stops_nobody() {
     assert_eq!(situation.github.bodies().len(), 1);
 }
 
-/// Every workflow for the Action, on every page: inputs that exist, and the permissions that they need.
+/// Every workflow on every page uses existing inputs, and has the permissions that they need.
 #[test]
 fn workflows_have_the_permissions_that_their_inputs_need() {
     let mut count = 0;
@@ -175,7 +175,7 @@ fn workflows_have_the_permissions_that_their_inputs_need() {
     assert!(count >= 7, "only {count} workflows");
 }
 
-/// The workflows of the pages as actionlint reads them, where it is there.
+/// Checks the workflows of the pages with actionlint, if it is installed.
 #[test]
 fn actionlint_has_nothing_to_say_of_the_examples() {
     if Command::new("actionlint").arg("-version").output().is_err() {

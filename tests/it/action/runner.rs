@@ -1,4 +1,4 @@
-//! Runs the steps of `action.yml` the way a runner of GitHub does: with its environment, its files and its order.
+//! Runs the steps of `action.yml` like a GitHub runner: with its environment, files and order.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,21 +9,21 @@ use serde_json::{Value, json};
 
 use super::expression::{expand, holds};
 
-/// Where and for what a run happens.
+/// The place and the event of a run.
 pub(super) struct Runner {
     pub(super) workspace: PathBuf,
     pub(super) temp: PathBuf,
-    /// What is set for every step, beside what the runner sets itself.
+    /// Variables for every step, in addition to those of the runner.
     pub(super) environment: BTreeMap<String, String>,
     pub(super) event: Value,
     pub(super) inputs: BTreeMap<String, String>,
-    /// Where an artifact is once it is uploaded; nowhere where that is refused.
+    /// The address of an uploaded artifact; `None` if the upload is refused.
     pub(super) artifact: Option<String>,
 }
 
 #[derive(Debug, Default)]
 pub(super) struct Run {
-    /// Names of the steps that ran, in order; actions of others are only noted.
+    /// Names of the steps that ran, in order. Actions of other authors are only recorded.
     pub(super) steps: Vec<String>,
     pub(super) failed: Option<String>,
     pub(super) outputs: BTreeMap<String, String>,
@@ -47,7 +47,7 @@ impl Runner {
         for (index, step) in action["runs"]["steps"].as_array().unwrap().iter().enumerate() {
             let name = step["name"].as_str().unwrap();
             let wanted = step["if"].as_str().is_none_or(|condition| holds(condition, &context));
-            // Without a word about the status in its condition, a step runs only while all is well.
+            // A condition that does not mention the status runs only if no step failed.
             if run.failed.is_some() || !wanted {
                 continue;
             }
@@ -82,7 +82,7 @@ impl Runner {
         run
     }
 
-    /// What an action of others would do with what it is given.
+    /// Returns the effect of another author's action with these inputs.
     fn others(&self, uses: &str, with: &Value, context: &Value) -> Value {
         let given = |name: &str| expand(with[name].as_str().unwrap(), context);
         let is_page = uses.starts_with("actions/upload-artifact@");
@@ -91,7 +91,8 @@ impl Runner {
         if !is_page {
             return json!({});
         }
-        // Without an archive the artifact is called as its file, and what it replaces is looked for by the other name.
+        // Without an archive, the artifact has the name of its file. The artifact to replace is searched under the
+        // other name.
         assert_eq!((given("archive"), given("overwrite")), ("false".to_owned(), "true".to_owned()));
         assert_eq!(file.file_name().unwrap().to_str().unwrap(), given("name"));
         json!({ "artifact-url": self.artifact })
@@ -100,7 +101,7 @@ impl Runner {
     fn context(&self, action: &Value) -> Value {
         let github = json!({
             "action_path": env!("CARGO_MANIFEST_DIR"),
-            // The runner leaves this empty in the steps of an action, whatever the documentation says.
+            // The runner leaves this empty in the steps of an action, although the documentation differs.
             "action_repository": "",
             "token": self.environment["GITHUB_TOKEN_OF_JOB"],
             "event": self.event,
@@ -139,7 +140,7 @@ impl Runner {
     }
 }
 
-/// The files by which a step tells the runner something.
+/// The files through which a step passes values to the runner.
 struct Files {
     directory: PathBuf,
 }

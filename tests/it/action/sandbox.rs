@@ -1,23 +1,23 @@
-//! A repository with a pull request, checked out the way GitHub does it: one commit deep, at the merge of the change.
+//! Creates a repository with a pull request, checked out like GitHub: one commit deep, at the merge commit.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Before the target of a symbolic link, in the place of a text.
+/// The prefix that marks a file's text as the target of a symbolic link.
 pub(crate) const LINK: &str = "-> ";
 
-/// Files of a tree: path and text; a text of nothing deletes the file.
+/// Files of a tree: path and text. An empty text deletes the file.
 pub(super) type Files<'a> = &'a [(&'a str, &'a str)];
 
 pub(crate) struct Sandbox {
     pub(crate) directory: PathBuf,
 }
 
-/// Commits of the pull request.
+/// The commits of the pull request.
 pub(super) struct Change {
-    /// What the event calls the base: the tip of the base branch when the pull request was opened.
+    /// The base in the event: the tip of the base branch when the pull request was opened.
     pub(super) event_base: String,
     pub(super) head: String,
     pub(super) merge: String,
@@ -28,7 +28,7 @@ impl Sandbox {
         Self::below(Path::new(env!("CARGO_TARGET_TMPDIR")), name)
     }
 
-    /// Outside of this project's own repository, as a cache must be.
+    /// Creates it outside this project's repository, like a cache.
     pub(crate) fn outside(name: &str) -> Self {
         Self::below(&std::env::temp_dir(), &format!("gpulint-{name}"))
     }
@@ -45,7 +45,7 @@ impl Sandbox {
         self.directory.join(name)
     }
 
-    /// `later` is what others put on the base branch after the change was made.
+    /// `later` contains commits to the base branch after the change.
     pub(super) fn pull_request(&self, base: Files, change: Files, later: Files) -> Change {
         let author = self.path("author");
         fs::create_dir_all(&author).unwrap();
@@ -71,7 +71,7 @@ impl Sandbox {
         Change { event_base, head, merge }
     }
 
-    /// What `actions/checkout` leaves behind.
+    /// Creates the state that `actions/checkout` leaves.
     pub(super) fn checkout(&self, reference: &str) -> PathBuf {
         let workspace = self.path("workspace");
         fs::create_dir_all(&workspace).unwrap();
@@ -96,7 +96,7 @@ pub(crate) fn write(directory: &Path, files: Files) {
         let _ = fs::remove_file(&path);
         match text.strip_prefix(LINK) {
             Some(target) => {
-                // A link takes the place of a folder, too.
+                // A link may replace a folder, too.
                 let _ = fs::remove_dir_all(&path);
                 std::os::unix::fs::symlink(target, path).unwrap();
             }
@@ -106,7 +106,7 @@ pub(crate) fn write(directory: &Path, files: Files) {
     }
 }
 
-/// The settings of whoever runs the tests stay out of it.
+/// The git settings of the user who runs the tests have no effect.
 pub(crate) const GIT_ENVIRONMENT: [(&str, &str); 6] = [
     ("GIT_CONFIG_GLOBAL", "/dev/null"),
     ("GIT_CONFIG_NOSYSTEM", "1"),

@@ -1,5 +1,5 @@
-//! A pull request of a stranger: its files are text, and neither git nor a link nor a module that is not read changes the
-//! verdict. `docs/security.md` names these tests.
+//! Tests a pull request of an untrusted author: its files are only text, and neither git nor links nor unread modules
+//! change the verdict. `docs/security.md` names these tests.
 
 use std::fs;
 use std::path::Path;
@@ -25,7 +25,7 @@ fn large() -> String {
 const POD: &str = "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec:\n  nodeSelector: {node.kubernetes.io/instance-type: \
                    p5.48xlarge}\n  containers:\n  - {name: c, image: i, resources: {limits: {nvidia.com/gpu: 8}}}\n";
 
-/// What a change to three folders of machines comes to.
+/// Runs the Action on a change to three folders of machines.
 fn run(more: Files, change: Files, inputs: &[(&str, &str)]) -> (Situation, Run) {
     let (small, large) = (small(), large());
     let base =
@@ -37,7 +37,7 @@ fn run(more: Files, change: Files, inputs: &[(&str, &str)]) -> (Situation, Run) 
     (situation, run)
 }
 
-/// A folder that git would take for a repository without a work tree.
+/// Returns a folder that git would treat as a repository without a work tree.
 fn bare(command: &str) -> Vec<(String, String)> {
     let config = format!(
         "[core]\n\trepositoryformatversion = 0\n\tbare = true\n\tfsmonitor = \"{command}\"\n\tsshCommand = \"{command}\"\n\
@@ -70,7 +70,7 @@ fn replaced_objects_and_grafts_change_no_answer() {
     let workspace = &situation.runner.workspace;
     let change = &situation.change;
     git(workspace, &["fetch", "--quiet", "origin", &change.event_base, &change.head]);
-    // The base stands for the head, by either way.
+    // The base replaces the head, in two ways.
     git(workspace, &["replace", &change.event_base, &change.head]);
     fs::create_dir_all(workspace.join(".git/info")).unwrap();
     let graft = format!("{} {}\n", change.merge, change.head);
@@ -111,7 +111,7 @@ fn links_to_directories_hide_nothing() {
         assert_eq!((run.failed.as_deref(), verdict), (Some("Decide"), "not judged"), "{what}: {}", run.log);
         assert!(run.summary.contains("this link leads to"), "{what}: {}", run.summary);
     }
-    // What leads nowhere that matters stops nobody.
+    // A link to an irrelevant place blocks no change.
     for change in [&[("docs", "-> safe")][..], &[("live", "-> search"), ("README.md", "x")][..]] {
         let (_situation, run) = run(live, change, &[]);
         assert_eq!((run.failed.as_deref(), run.outputs["verdict"].as_str()), (None, "pass"), "{change:?}: {}", run.log);
@@ -134,7 +134,7 @@ fn a_path_of_the_workflow_is_no_link_that_the_change_made() {
             assert!(run.log.contains("and a given path leads through the link"), "{}", run.log);
         }
     }
-    // One that was there before leads on.
+    // A link that existed before is followed.
     let large = machine("train", "p5.48xlarge");
     let (_situation, run) =
         run(&[("live", "-> search")], &[("search/main.tf", &large)], &[("working-directory", "live")]);
@@ -195,7 +195,7 @@ fn cost_that_moves_into_code_that_is_not_read_is_not_saved() {
         assert_eq!(run.outputs["total-delta"], "0.00", "{what}: {}", run.summary);
         assert!(run.summary.contains("may run there") && !run.summary.contains("fixed"), "{what}: {}", run.summary);
     }
-    // What is only deleted is saved, whatever else of the tree is not read.
+    // A pure deletion counts as saved, even if other parts of the tree are not read.
     for (base, change) in [
         (&[("big/app.tf", &*plain)][..], &[("big/main.tf", "")][..]),
         (&[("argo/app.yaml", application), ("apps/pod.yaml", POD)][..], &[("apps/pod.yaml", "")][..]),
@@ -273,21 +273,21 @@ fn the_policy_is_that_of_the_target_branch_whatever_is_checked_out() {
     let run = situation.run();
     assert_eq!((run.failed.as_deref(), run.outputs["verdict"].as_str()), (Some("Decide"), "fail"), "{}", run.log);
     assert!(run.summary.contains("needs-approval"), "{}", run.summary);
-    // Whoever calls the head a merge gets the policy of the target all the same.
+    // Even if the head is declared as the merge, the policy of the target branch applies.
     situation.runner.environment.insert("GITHUB_SHA".to_owned(), situation.change.head.clone());
     assert_eq!(situation.run().outputs["verdict"], "fail");
-    // Without the branch, the event knows its tip.
+    // Without the branch, the event contains its tip.
     situation.runner.environment.remove("GITHUB_BASE_REF");
     situation.runner.event["pull_request"]["base"] = json!({ "sha": tip });
     assert_eq!(situation.run().outputs["verdict"], "fail");
-    // A target that cannot be fetched is an error, and not another policy.
+    // If the target branch cannot be downloaded, this is an error, and no other policy applies.
     situation.runner.environment.insert("GITHUB_BASE_REF".to_owned(), "gone".to_owned());
     let run = situation.run();
     assert_eq!((run.failed.as_deref(), run.outputs["exit-code"].as_str()), (Some("Decide"), "2"), "{}", run.log);
     assert!(run.log.contains("git cannot fetch the target branch `gone` from origin"), "{}", run.log);
 }
 
-/// Settings of a repository by which git starts programs, or asks somebody else.
+/// Git settings of a repository that start programs, or contact a server.
 const HOSTILE: [&str; 30] = [
     "core.fsmonitor=PROGRAM",
     "core.sshCommand=PROGRAM",
@@ -412,7 +412,7 @@ fn no_setting_of_a_repository_starts_a_program() {
     demand_that_git_would(&workspace, &marker);
 }
 
-/// The settings are those that they are meant to be: git by itself starts the program.
+/// Checks that these settings are effective: git itself starts the program.
 fn demand_that_git_would(workspace: &Path, marker: &Path) {
     let _ = Command::new("git").args(["status"]).current_dir(workspace).envs(GIT_ENVIRONMENT).output().unwrap();
     assert!(marker.exists());

@@ -1,4 +1,4 @@
-//! What vouches for the bytes that are installed, and what a release says of itself.
+//! Tests how installed bytes are verified, and what a release contains about itself.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -14,7 +14,7 @@ use crate::skipped::skip;
 
 const PROJECT: &str = env!("CARGO_MANIFEST_DIR");
 
-/// A checkout of the project at the commit that a release tags, made by the script that the workflow runs.
+/// Returns a checkout of the project at the commit that a release tags, created by the script of the workflow.
 fn sealed(sandbox: &Sandbox) -> PathBuf {
     let source = sources(sandbox);
     let seal = run(&source, "seal.sh", &[sandbox.path("release/SHA256SUMS").to_str().unwrap()], &[]);
@@ -29,7 +29,7 @@ fn sealed(sandbox: &Sandbox) -> PathBuf {
     checkout
 }
 
-/// A repository of the sources that an installation looks at.
+/// Returns a repository of the sources that an installation uses.
 fn sources(sandbox: &Sandbox) -> PathBuf {
     let source = sandbox.path("source");
     fs::create_dir_all(source.join("packaging")).unwrap();
@@ -55,7 +55,7 @@ fn said(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// Installs from the release of the sandbox; whether the program is there afterwards.
+/// Installs from the release of the sandbox, and returns whether the program exists afterwards.
 fn installed(sandbox: &Sandbox, source: &Path, environment: &[(&str, &str)]) -> (Output, bool) {
     let place = sandbox.path("installed");
     let _ = fs::remove_dir_all(&place);
@@ -65,7 +65,7 @@ fn installed(sandbox: &Sandbox, source: &Path, environment: &[(&str, &str)]) -> 
     (run(source, "install.sh", &[], &all), place.join("gpulint").exists())
 }
 
-/// Other bytes in the place of the release, with a list of checksums that fits them.
+/// Replaces the release by other bytes, with a matching list of checksums.
 fn replace_release(sandbox: &Sandbox) {
     let other = Sandbox::new("replaced");
     let name = archive();
@@ -83,7 +83,7 @@ fn replace_release(sandbox: &Sandbox) {
     assert!(Command::new("bash").args(["-c", &sums]).status().unwrap().success());
 }
 
-/// The programs that an installation needs, and a `gh` that answers so, if one is to be there.
+/// Returns the programs that an installation needs, optionally with a `gh` that exits with this code.
 pub(super) fn tools(sandbox: &Sandbox, gh: Option<i32>) -> String {
     let tools = sandbox.path("tools");
     let _ = fs::remove_dir_all(&tools);
@@ -117,12 +117,12 @@ fn the_commit_that_a_release_tags_pins_its_bytes() {
     assert_eq!((run.status.code(), there), (Some(2), false), "{}", said(&run));
     assert!(said(&run).contains("does not have the checksum that"), "{}", said(&run));
 
-    // What is tagged once is not tagged anew.
+    // An existing tag is not created again.
     let again = super::supply::run(&checkout, "seal.sh", &[sandbox.path("release/SHA256SUMS").to_str().unwrap()], &[]);
     assert_eq!(again.status.code(), Some(2));
 }
 
-/// The files of a directory by their names, in order.
+/// Returns the sorted names of the files in a directory.
 fn names(directory: &Path) -> Vec<String> {
     let entries = fs::read_dir(directory).unwrap();
     let mut names: Vec<String> = entries.map(|it| it.unwrap().file_name().into_string().unwrap()).collect();
@@ -155,7 +155,7 @@ fn the_sums_of_a_release_list_every_file() {
     let check = Command::new("bash").args(["-c", check]).current_dir(&directory).output().unwrap();
     assert!(check.status.success(), "{}", said(&check));
 
-    // What is not listed, is listed and not there, or has another sum is not sealed.
+    // A file that is missing in the list or in the directory, or has another checksum, is not sealed.
     let source = sources(&sandbox);
     let list = directory.join("SHA256SUMS");
     let sealed = || run(&source, "seal.sh", &[list.to_str().unwrap()], &[]);
@@ -165,11 +165,11 @@ fn the_sums_of_a_release_list_every_file() {
         assert!(said(&seal).contains(words), "{}", said(&seal));
     };
     fs::write(directory.join("more.sh"), "echo more\n").unwrap();
-    refused("does not list the files beside it: more.sh");
+    refused("does not list the files in its directory: more.sh");
     fs::remove_file(directory.join("more.sh")).unwrap();
     let installer = fs::read(directory.join("install.sh")).unwrap();
     fs::remove_file(directory.join("install.sh")).unwrap();
-    refused("does not list the files beside it: install.sh");
+    refused("does not list the files in its directory: install.sh");
     fs::write(directory.join("install.sh"), [&installer[..], b"\n"].concat()).unwrap();
     refused("lists a checksum that its file does not have");
     fs::write(directory.join("install.sh"), installer).unwrap();
@@ -199,7 +199,7 @@ fn a_release_that_this_commit_does_not_know_needs_an_attestation() {
     assert!(said(&run).contains("has no attestation"), "{}", said(&run));
 }
 
-/// A `gh` that knows one attestation, of a run on this ref, and compares what it is asked to compare.
+/// Creates a `gh` that knows one attestation, of a run on this ref, and compares the arguments with it.
 fn attested_on(sandbox: &Sandbox, at: &str) {
     let script = format!(
         "#!/bin/sh\necho gh \"$@\" >&2\nwanted=\nwhile [ $# -gt 0 ]; do\n  [ \"$1\" = --source-ref ] && wanted=$2\n  shift\ndone\n\
@@ -230,7 +230,7 @@ fn an_attestation_of_another_branch_is_refused() {
     }
 }
 
-/// An attestation vouches for bytes, whatever they are called: an earlier release is not installed as a later one.
+/// An attestation verifies bytes and not their name: an earlier release is not installed as a later one.
 #[test]
 fn an_attested_archive_of_another_version_is_not_installed() {
     let sandbox = Sandbox::new("renamed");
@@ -241,7 +241,7 @@ fn an_attested_archive_of_another_version_is_not_installed() {
     let later = sandbox.path("release").join(later);
     fs::copy(sandbox.path("release").join(archive()), &later).unwrap();
     let known = [("GPULINT_REPOSITORY", "acme/gpulint"), ("PATH", path.as_str()), ("GPULINT_VERSION", "99.0.0")];
-    for words in ["holds no program of this version", "cannot be unpacked"] {
+    for words in ["does not contain this version", "cannot be unpacked"] {
         let (run, there) = installed(&sandbox, &source, &known);
         assert_eq!((run.status.code(), there), (Some(2), false), "{}", said(&run));
         assert!(said(&run).contains(words), "{}", said(&run));
@@ -255,14 +255,14 @@ fn a_release_that_nothing_vouches_for_is_not_installed() {
     release(&sandbox);
     let source = sources(&sandbox);
     let path = tools(&sandbox, None);
-    // Without `gh`, and with one but no repository that could have attested it.
+    // There is no `gh`, or there is a `gh` but no repository for the attestation.
     let (run, there) = installed(&sandbox, &source, &[("GPULINT_REPOSITORY", "acme/gpulint"), ("PATH", &path)]);
     assert_eq!((run.status.code(), there), (Some(2), false), "{}", said(&run));
-    assert!(said(&run).contains("nothing vouches for"), "{}", said(&run));
+    assert!(said(&run).contains("cannot be verified"), "{}", said(&run));
     tools(&sandbox, Some(0));
     let (run, there) = installed(&sandbox, &source, &[("PATH", &path)]);
     assert_eq!((run.status.code(), there), (Some(2), false), "{}", said(&run));
-    // A list that lies beside the file does not vouch for it, and one that does not name it neither.
+    // A list next to the file does not verify it, and neither does a list without the file.
     let other = sandbox.path("other.txt");
     fs::write(&other, format!("{}  another.tar.gz\n", "0".repeat(64))).unwrap();
     let (run, there) = installed(&sandbox, &source, &[("GPULINT_CHECKSUMS", other.to_str().unwrap())]);
@@ -283,7 +283,7 @@ fn packing_twice_makes_the_same_bytes() {
     assert_eq!(sums[0], sums[1]);
 }
 
-/// `licences.py` over the crates of this machine's own target, by a policy.
+/// Runs `licences.py` on the crates of this machine's target, with a policy.
 fn licences(out: &Path, policy: &Path) -> Option<Output> {
     let python = Command::new("python3").args(["-c", "import tomllib"]).output();
     if !python.is_ok_and(|it| it.status.success()) {
@@ -306,7 +306,7 @@ fn every_crate_is_in_the_licences_and_the_bill_of_materials() {
     let text = fs::read_to_string(out.join("LICENCES.txt")).unwrap();
     let bill: Value = serde_json::from_str(&fs::read_to_string(out.join("gpulint.cdx.json")).unwrap()).unwrap();
     assert_eq!((&bill["bomFormat"], &bill["specVersion"]), (&"CycloneDX".into(), &"1.5".into()));
-    // Cargo itself says what is linked.
+    // Cargo itself lists the linked crates.
     let mut tree = Command::new("cargo");
     tree.args(["tree", "--offline", "--locked", "--edges", "normal,build", "--prefix", "none", "--format", "{p}"]);
     let tree = tree.current_dir(PROJECT).output().unwrap();
@@ -335,7 +335,7 @@ fn every_crate_is_in_the_licences_and_the_bill_of_materials() {
     assert!(!sandbox.path("refused").exists());
 }
 
-/// What the workflow of a release does to the recipes once there is a commit to name.
+/// Runs the workflow step that updates the recipes when the release commit is known.
 #[test]
 fn recipes_are_pinned_to_the_commit_of_a_release() {
     let sandbox = Sandbox::new("pinned");

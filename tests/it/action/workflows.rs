@@ -1,4 +1,4 @@
-//! What the workflows may do, what they install, and who has to agree.
+//! Tests the permissions of the workflows, what they install, and who must approve.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -11,7 +11,7 @@ use crate::skipped::skip;
 
 const PROJECT: &str = env!("CARGO_MANIFEST_DIR");
 
-/// The workflows, as YAML reads them.
+/// Returns the workflows as parsed YAML.
 fn workflows() -> Vec<(String, Value)> {
     let directory = Path::new(PROJECT).join(".github/workflows");
     let files = fs::read_dir(directory).unwrap().map(|it| it.unwrap().path());
@@ -79,7 +79,7 @@ fn nothing_unpinned_runs_where_there_is_a_token_that_writes() {
     assert!(pinned.contains("--hash=sha256:"));
 }
 
-/// Each job of each workflow: what messages call it, the job, and its workflow.
+/// Returns each job of each workflow: its name in messages, the job, and its workflow.
 fn jobs() -> Vec<(String, Value, Value)> {
     let mut all = Vec::new();
     for (name, workflow) in workflows() {
@@ -126,14 +126,14 @@ fn every_secret_and_every_identity_is_in_an_environment() {
         environments,
         BTreeSet::from(["github-pages", "prices", "pypi", "release", "vendors"].map(str::to_owned))
     );
-    // The rules of an environment are no file: a page says which they are.
+    // The rules of an environment are not in a file, so a page documents them.
     let page = fs::read_to_string(Path::new(PROJECT).join("CONTRIBUTING.md")).unwrap();
     for environment in environments {
         assert!(page.contains(&format!("| `{environment}` |")), "CONTRIBUTING.md does not describe {environment}");
     }
 }
 
-/// Fails unless each package of the file has the hashes of its files.
+/// Checks that each package of the file has the hashes of its files.
 fn assert_hashed(file: &str) {
     let text = fs::read_to_string(Path::new(PROJECT).join(file)).unwrap();
     let text = text.replace("\\\n", " ");
@@ -144,7 +144,8 @@ fn assert_hashed(file: &str) {
     }
 }
 
-/// `pip` compares hashes, `npm ci` those of its lock file; `cargo` and `go` compare what a version had when it was published.
+/// `pip` compares hashes, and `npm ci` compares those of its lock file. `cargo` and `go` compare the hash at
+/// publication.
 #[test]
 fn workflows_install_nothing_by_its_name_alone() {
     assert_hashed("tests/editors/requirements.txt");
@@ -174,7 +175,8 @@ fn workflows_install_nothing_by_its_name_alone() {
     files.iter().for_each(|file| assert_hashed(file));
 }
 
-/// What signs and publishes takes the files that were packed: by the number of the upload, and by the checksum of their list.
+/// The steps that sign and publish use the packed files: by the number of the upload, and by the checksum of their
+/// list.
 #[test]
 fn nothing_comes_between_packing_and_publishing() {
     let known = ["checkout", "upload-artifact", "download-artifact", "attest-build-provenance"];

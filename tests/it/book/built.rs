@@ -1,5 +1,5 @@
-//! The book as readers get it: mdBook builds it without a complaint, every link inside leads to a page and a heading, each rule
-//! is at the address that reports name, and the search finds what people ask for.
+//! Tests the book as readers get it: mdBook builds it without warnings, every internal link leads to a page and a
+//! heading, each rule is at the address in reports, and the search finds common terms.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -9,14 +9,14 @@ use gpulint::rules::{self, Profile, Rules};
 use super::{ROOT, below, read};
 use crate::skipped::skip;
 
-/// The program that is installed, or that `GPULINT_MDBOOK` names.
+/// Returns the installed program, or the one that `GPULINT_MDBOOK` names.
 fn mdbook() -> Option<PathBuf> {
     let named = std::env::var_os("GPULINT_MDBOOK").map(PathBuf::from);
     let program = named.unwrap_or_else(|| PathBuf::from("mdbook"));
     Command::new(&program).arg("--version").output().is_ok_and(|it| it.status.success()).then_some(program)
 }
 
-/// A directory of its own with the built book.
+/// A directory with the built book.
 struct Book(PathBuf);
 
 impl Book {

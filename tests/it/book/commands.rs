@@ -1,4 +1,4 @@
-//! What the pages tell people to type: it runs here and prints what they say, or it stands in the list of what cannot.
+//! Tests commands on pages: each one runs here and prints what its page shows, or is in the list of exceptions.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -8,12 +8,12 @@ use super::{ROOT, hold, pages, written};
 use crate::cli::{self, Place};
 use crate::fences;
 
-/// The day of the book: what it prints is judged by it.
+/// The date on which the book's output is created.
 const TODAY: &str = "2026-11-21";
 
-/// Why a command of a page is not run here, as its fence says it: ```` ```sh not-run=network ````.
+/// The reasons why a command of a page is not run here, as its code block states: ```` ```sh not-run=network ````.
 const REASONS: [&str; 5] = [
-    // asks a server, or needs somebody's account
+    // The command contacts a server, or needs an account.
     "network", // another program, which need not be installed
     "program", // what a code host hands to its builds
     "host",    // names of the reader's own, or a checkout of this repository
@@ -57,7 +57,7 @@ fn copy(from: &Path, to: &str, place: &Place) {
     }
 }
 
-/// Readers do not see what stands behind the language of a fence, so the text before it names the file.
+/// Readers do not see the text after the language of a code block, so the text before the block names the file.
 #[test]
 fn files_of_a_page_are_named_to_its_readers() {
     let mut count = 0;
@@ -76,7 +76,7 @@ fn files_of_a_page_are_named_to_its_readers() {
     assert!(count > 10, "{count} files");
 }
 
-/// What follows the language of each fence of a page, with the text of the fence.
+/// Returns the text after the language of each code block, with its content.
 fn infos(text: &str) -> Vec<(String, fences::Fence)> {
     let info = |fence: &fences::Fence| {
         let line = text[..fence.range.start].trim_end().rsplit('\n').next().unwrap_or_default();
@@ -122,7 +122,7 @@ fn what_is_not_run_is_listed_with_its_reason() {
     hold("tests/book/not-run.txt", &list);
 }
 
-/// Commands that stand in a sentence or a cell: their options exist, too.
+/// Options of commands in sentences or table cells exist, too.
 #[test]
 fn commands_in_sentences_have_options_that_exist() {
     let mut count = 0;
@@ -144,7 +144,7 @@ fn commands_in_sentences_have_options_that_exist() {
     assert!(count > 60, "only {count} commands");
 }
 
-/// The arguments of gpulint in a line of shell, with what stands for something else taken out.
+/// Returns the arguments of gpulint in a shell line, without placeholders.
 fn arguments(line: &str) -> Option<Vec<String>> {
     let (before, rest) = line.split_once("gpulint ")?;
     let begins = before.trim_start_matches([' ', '-', '{']).is_empty() || before.ends_with([' ', ';', '(']);
@@ -155,7 +155,7 @@ fn arguments(line: &str) -> Option<Vec<String>> {
     let rest = [" #", " ||", " |", ";", " >", " <", ")", " \\", "…"]
         .iter()
         .fold(rest, |rest, end| rest.split(end).next().unwrap_or_default());
-    // One stands for each that is possible.
+    // Any one of the alternatives is used.
     let one = |word: &str| match word.trim_matches(['"', '\'']) {
         "HOST" => "github".to_owned(),
         "SHELL" => "bash".to_owned(),

@@ -1,15 +1,15 @@
-//! Links between pages, to headings, and to files of the repository lead somewhere; so do the addresses in the program.
+//! Tests links between pages, to headings and to files of the repository, and the addresses in the program.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use super::{ROOT, below, pages, read};
 
-/// Where files of the repository are read by those who have only the book.
+/// The address of repository files for readers who have only the book.
 const REPOSITORY: [&str; 2] =
     ["https://github.com/gpulint/gpulint/blob/main/", "https://github.com/gpulint/gpulint/tree/main/"];
 
-/// Text of a page without what stands in fences.
+/// Returns the text of a page without code blocks.
 fn prose(text: &str) -> String {
     let mut is_code = false;
     let lines = text.lines().filter(|line| {
@@ -20,7 +20,7 @@ fn prose(text: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Where a page leads to: `](target)`, `src="target"`, `href="target"`.
+/// Returns the link targets of a page: `](target)`, `src="target"`, `href="target"`.
 fn targets(text: &str) -> Vec<String> {
     let prose = prose(text);
     let mut found = Vec::new();
@@ -31,7 +31,7 @@ fn targets(text: &str) -> Vec<String> {
     found
 }
 
-/// The names of headings as GitHub and mdBook make them.
+/// Returns the anchors of headings in the form of GitHub and mdBook.
 fn headings(text: &str) -> BTreeSet<String> {
     let mut seen: BTreeMap<String, usize> = BTreeMap::new();
     let mut names = BTreeSet::new();
@@ -52,7 +52,7 @@ fn headings(text: &str) -> BTreeSet<String> {
     names
 }
 
-/// A path without `.` and `..`.
+/// Returns a path without `.` and `..`.
 fn plain(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for part in path.components() {
@@ -65,7 +65,7 @@ fn plain(path: &Path) -> PathBuf {
     plain
 }
 
-/// Why a link of a file leads nowhere.
+/// Returns why a link of a file is broken.
 fn broken(file: &Path, target: &str, stays_below: &Path) -> Option<String> {
     if let Some(path) = REPOSITORY.iter().find_map(|it| target.strip_prefix(it)) {
         let path = path.split('#').next().unwrap_or_default();

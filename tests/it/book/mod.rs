@@ -1,5 +1,5 @@
-//! The book in `docs`: its commands print what stands below them, its links lead somewhere, every page is in it, it builds, and
-//! its search finds what people ask for.
+//! Tests the book in `docs`: its commands print the shown output, its links work, every page is listed, it builds, and
+//! its search finds common terms.
 
 mod built;
 mod commands;
@@ -12,7 +12,7 @@ use crate::fences;
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
-/// The pages below a directory by their paths in `docs`, with their text.
+/// Returns the pages below a directory by their paths in `docs`, with their text.
 fn pages() -> Vec<(String, String)> {
     let docs = Path::new(ROOT).join("docs");
     let mut files = Vec::new();
@@ -27,7 +27,7 @@ fn pages() -> Vec<(String, String)> {
     pages
 }
 
-/// Those that somebody wrote; pages of rules are made of others, which have tests of their own.
+/// Returns the pages that authors wrote. Rule pages are generated from other files, which have separate tests.
 fn written() -> Vec<(String, String)> {
     let mut pages = pages();
     pages.retain(|(name, _)| !name.starts_with("rules/"));
@@ -45,7 +45,7 @@ fn read(path: &Path) -> String {
     fs::read_to_string(path).unwrap()
 }
 
-/// A file of the project is what it should be, or is written when blessing.
+/// Checks a file of the project, or writes it when blessing.
 fn hold(path: &str, should: &str) {
     let file = Path::new(ROOT).join(path);
     if fences::blessing() {
@@ -65,7 +65,7 @@ fn every_setting_and_every_fact_has_its_row() {
     hold("docs/facts.md", &facts(&commands::printed(&["facts", "--format", "markdown"])));
 }
 
-/// What `gpulint facts` prints, in parts: a search finds a part, and not always all of it.
+/// Splits the output of `gpulint facts` into parts, because a search may find only some of them.
 fn facts(printed: &str) -> String {
     let (facts, functions) = printed.split_once("\n\n").unwrap();
     let mut parts: Vec<(String, Vec<&str>)> = Vec::new();
@@ -128,7 +128,7 @@ fn the_page_of_commands_has_every_verb_and_that_of_json_every_schema() {
     }
     assert!(count > 20, "{count} verbs");
     for entry in fs::read_dir(Path::new(ROOT).join("schema")).unwrap().map(Result::unwrap) {
-        // Tables of what targets accept are for fixes, and not for readers of JSON.
+        // Tables of accepted values are for fixes, not for readers of JSON.
         if entry.file_type().unwrap().is_dir() {
             continue;
         }

@@ -1,9 +1,9 @@
-//! Disguises of what is written around text: other bytes, other names, links, and files that speak to other programs, to git
-//! or to us about the rest.
+//! Creates disguises around a text: other encodings, other names, links, and files that configure other programs, git
+//! or gpulint.
 
 use super::{Choice, Pair, file};
 
-/// In the name of a file, a byte that is no UTF-8.
+/// A placeholder in file names for a byte that is not UTF-8.
 pub(crate) const NO_UTF_8: char = '\u{f8ff}';
 
 const POINTER: &str = "version https://git-lfs.github.com/spec/v1\n\
@@ -13,12 +13,12 @@ fn is_text(path: &str) -> bool {
     ["tf", "tofu", "yaml", "yml"].iter().any(|end| path.ends_with(&format!(".{end}")))
 }
 
-/// A part of something that other programs read by its name.
+/// Returns whether other programs read a part of the path by its fixed name.
 fn has_fixed_name(path: &str) -> bool {
     ["kustomization", "Kustomization", "Chart.yaml", "templates/", "override"].iter().any(|part| path.contains(part))
 }
 
-/// The same text in other bytes.
+/// Encodes the same text in other bytes.
 pub(super) fn in_other_bytes(pair: &mut Pair, choice: &mut Choice) {
     let (name, write): (&'static str, fn(&str) -> Vec<u8>) = match choice.below(9) {
         0 => ("lines end as on Windows", |text| text.replace('\n', "\r\n").into_bytes()),
@@ -37,11 +37,11 @@ pub(super) fn in_other_bytes(pair: &mut Pair, choice: &mut Choice) {
     pair.tell(name);
 }
 
-/// The new text under another name, or behind one.
+/// Moves the new text to another name, or behind a link.
 pub(super) fn under_other_names(pair: &mut Pair, choice: &mut Choice) {
     let known: Vec<String> = pair.base.iter().map(|(path, _)| path.clone()).collect();
     let is_new = |path: &str| is_text(path) && !has_fixed_name(path);
-    // A new file that nobody names, of those that stand beside what was there.
+    // Selects a new file that no other file names, in the directory of an existing one.
     let Some(at) = pair.head.iter().position(|(path, _)| is_new(path) && !known.contains(path)) else { return };
     let (path, bytes) = pair.head[at].clone();
     let is_named = path.contains('/') || pair.head.iter().any(|(other, _)| has_fixed_name(other));
@@ -70,7 +70,7 @@ pub(super) fn under_other_names(pair: &mut Pair, choice: &mut Choice) {
     }
 }
 
-/// Files that speak to other programs, to git, or to us, about the rest.
+/// Adds files that configure other programs, git or gpulint.
 pub(super) fn beside_others(pair: &mut Pair, choice: &mut Choice) {
     let (name, file): (&'static str, _) = match choice.below(16) {
         0 => ("git ignores everything", file(".gitignore", "*\n")),
@@ -93,7 +93,7 @@ pub(super) fn beside_others(pair: &mut Pair, choice: &mut Choice) {
     pair.tell(name);
 }
 
-/// What was accepted of the base: a machine, a number of pods. Whoever writes more below it has not been accepted.
+/// Adds more below an accepted machine or number of pods. The addition is not accepted.
 pub(super) fn below_a_suppression(pair: &mut Pair, choice: &mut Choice) {
     if choice.below(6) != 0 {
         return;

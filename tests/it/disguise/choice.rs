@@ -1,6 +1,6 @@
-//! Where choices come from: a seed, or the bytes of a fuzzer.
+//! Provides choices from a seed, or from the bytes of a fuzzer.
 
-/// Answers that look random and are the same for the same start.
+/// Choices that look random and are the same for the same start.
 pub(crate) struct Choice<'a> {
     bytes: &'a [u8],
     state: u64,
@@ -17,7 +17,7 @@ impl<'a> Choice<'a> {
         Choice { bytes, state: 1 }
     }
 
-    /// A number below `end`. What bytes do not say any more follows from nothing but their end.
+    /// Returns a number below `end`. If the bytes are used up, the rest depends only on their end.
     pub(crate) fn below(&mut self, end: usize) -> usize {
         if let Some((first, rest)) = self.bytes.split_first() {
             self.bytes = rest;

@@ -1,9 +1,9 @@
-//! Disguises of Terraform: how a value is written, what carries it, and in which file.
+//! Creates disguises of Terraform: the form of a value, its container, and its file.
 
 use super::{Choice, Files, Pair, file};
 
-/// How a text is written: with `%s` for it, `%a` and `%b` for its halves, `%r` for it backwards, `%U` in capitals,
-/// `%u` as escapes, `%6` in base 64; then what else the configuration needs.
+/// The forms of a string: `%s` is the string, `%a` and `%b` are its halves, `%r` is reversed, `%U` is upper case, `%u`
+/// has escapes, `%6` is base64. The second part is other code that the form needs.
 const VALUES: &[(&str, &str)] = &[
     ("\"%s\"", ""),
     ("\"%a${\"%b\"}\"", ""),
@@ -59,13 +59,13 @@ const VALUES: &[(&str, &str)] = &[
     ("[{ k = \"%s\" }].0.k", ""),
 ];
 
-/// Values that are known after apply.
+/// Values that are known only after apply.
 const UNKNOWN: &[(&str, &str)] = &[
     ("terraform_data.v.output", "resource \"terraform_data\" \"v\" {\n  input = \"%s\"\n}\n"),
     ("length(timestamp()) == 20 ? \"%s\" : \"t3.micro\"", ""),
 ];
 
-/// What rents an accelerator: `%m` is the machine, `%n` how many, `%i` a name.
+/// Resources that provision an accelerator: `%m` is the machine, `%n` the number, `%i` a name.
 const RESOURCES: &[&str] = &[
     "resource \"aws_instance\" \"%i\" {\n  count         = %n\n  instance_type = %m\n}\n",
     "resource \"aws_instance\" \"%i\" {\n  for_each      = toset([for x in range(%n) : tostring(x)])\n  instance_type = %m\n}\n",
@@ -81,7 +81,7 @@ const RESOURCES: &[&str] = &[
 
 pub(super) const AFTER_APPLY: &str = "a value that is known after apply";
 
-/// A machine, and a larger one that is written in its place.
+/// A machine type, and a larger one that replaces it.
 const MACHINES: [&str; 2] = ["p3.2xlarge", "p3.16xlarge"];
 
 pub(super) fn pair(choice: &mut Choice, name: &str) -> Pair {
@@ -121,7 +121,7 @@ fn of(resource: &str, name: &str, machine: &str, count: &str) -> String {
     resource.replace("%i", name).replace("%m", machine).replace("%n", count)
 }
 
-/// An expression that is this text, and what it needs beside it.
+/// Returns an expression for this string, and other code that it needs.
 fn value(pair: &mut Pair, choice: &mut Choice, text: &str) -> (String, String) {
     let (expression, more) = if choice.below(20) == 0 {
         pair.tell(AFTER_APPLY);
@@ -156,7 +156,7 @@ fn base_64(bytes: &[u8]) -> String {
     bytes.chunks(3).map(group).collect()
 }
 
-/// A file or a module of its own that holds it, beside what was there.
+/// Puts the text into a new file or module, in addition to the existing ones.
 fn carried(pair: &mut Pair, choice: &mut Choice, text: &str) {
     let (what, files): (&'static str, Files) = match choice.below(16) {
         0 => ("a module", vec![file("m.tf", "module \"m\" {\n  source = \"./m\"\n}\n"), file("m/x.tf", text)]),
@@ -231,7 +231,7 @@ fn carried(pair: &mut Pair, choice: &mut Choice, text: &str) {
     pair.head.extend(files);
 }
 
-/// What was there, written anew.
+/// Rewrites the existing text.
 fn instead(pair: &mut Pair, choice: &mut Choice, block: &str, more: &str) {
     let text = format!("{block}{more}");
     let text = &text[..];

@@ -1,4 +1,4 @@
-//! No pair of the generator passes silently: the program is run on them as the Action runs it, many at once.
+//! Checks that no generated pair passes silently. The program runs on many pairs at once, like in the Action.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -12,10 +12,10 @@ use serde_json::Value;
 use super::{Choice, Files, NO_UTF_8, Pair};
 use crate::action::sandbox::{GIT_ENVIRONMENT, Sandbox, git};
 
-/// Pairs in one run. Each lies in a folder of its own.
+/// The number of pairs in one run, each in its own folder.
 const TOGETHER: usize = 100;
 
-/// Speaks of whatever has an accelerator.
+/// A rule that reports everything with an accelerator.
 const PAGE: &str = "---\nname: mine\ngroup: governance\nlayer: efficiency\nlevel: error\nrisk: low\nsince: 0.1.0\nprofile: essential\n\
                     untested: true\nwhen: \"true\"\nmessage: mine\n---\n# mine\n";
 
@@ -44,7 +44,7 @@ fn folder(seed: usize) -> String {
     format!("p{seed}")
 }
 
-/// Those of which a run says nothing, each looked at alone.
+/// Returns the pairs without a message in a run, after checking each alone.
 fn silent_of(pairs: Vec<(usize, Pair)>) -> Vec<String> {
     let told = told_of(&pairs);
     let suspect = pairs.into_iter().filter(|(seed, _)| !told.contains(&folder(*seed)));
@@ -55,7 +55,8 @@ fn silent_of(pairs: Vec<(usize, Pair)>) -> Vec<String> {
     suspect.filter_map(is_silent).collect()
 }
 
-/// The folders of which a comparison with the base's commit, under the base's settings, says something that does not pass.
+/// Returns the folders for which a comparison with the base, under the base's settings, reports something that does not
+/// pass.
 fn told_of(pairs: &[(usize, Pair)]) -> BTreeSet<String> {
     let sandbox = Sandbox::new("disguises");
     let here = &sandbox.directory;
@@ -75,7 +76,7 @@ fn told_of(pairs: &[(usize, Pair)]) -> BTreeSet<String> {
             std::os::unix::fs::symlink(target, here.join(folder(*seed)).join(path)).unwrap();
         }
     }
-    // The change also relaxes the rules, and is called like what it is compared with.
+    // The change also relaxes the rules, and has the name of its base.
     put(
         here,
         &vec![
@@ -116,7 +117,7 @@ fn put(directory: &Path, files: &Files) {
     }
 }
 
-/// Also what a list of ignored files names: it was added by force.
+/// Commits everything, including ignored files.
 fn commit(directory: &Path) {
     git(directory, &["add", "--all", "--force"]);
     git(directory, &["commit", "--quiet", "--message", "state"]);

@@ -1,8 +1,9 @@
-//! Disguises of manifests: how a key and a value are written, which kind carries them, and in which file.
+//! Creates disguises of manifests: the form of a key and a value, the kind, and the file.
 
 use super::{Choice, Files, Pair, file};
 
-/// What asks for accelerators: `%i` is a name, `%n` how many each pod asks for, `%r` how many pods, `%k` the name of the resource.
+/// Objects that request accelerators: `%i` is a name, `%n` the number per pod, `%r` the number of pods, `%k` the
+/// resource key.
 const KINDS: &[&str] = &[
     "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: %i\nspec:\n  replicas: %r\n  selector:\n    matchLabels: {app: %i}\n  \
      template:\n    metadata:\n      labels: {app: %i}\n    spec:\n      containers:\n        - name: c\n          image: x\n          \
@@ -17,7 +18,7 @@ const KINDS: &[&str] = &[
      resources: {requests: {%k: %n}, limits: {%k: %n}}\n          containers: [{name: d, image: x}]\n",
 ];
 
-/// How the name of the resource is written as a key.
+/// The forms of the resource name as a key.
 const KEYS: &[&str] = &[
     "nvidia.com/gpu",
     "\"nvidia.com/gpu\"",
@@ -30,7 +31,7 @@ const KEYS: &[&str] = &[
     "amd.com/gpu",
 ];
 
-/// How a number is written; `%n` is it.
+/// The forms of a number `%n`.
 const NUMBERS: &[&str] = &[
     "%n",
     "\"%n\"",
@@ -88,7 +89,7 @@ pub(super) fn pair(choice: &mut Choice, name: &str) -> Pair {
     pair
 }
 
-/// Another object that seems to lower the number, though no controller would.
+/// Adds an object that seems to lower the number, although no controller would.
 fn lowered(pair: &mut Pair, choice: &mut Choice, kind: &str, name: &str) {
     let kind = kind.lines().find_map(|line| line.strip_prefix("kind: ")).unwrap_or_default();
     let (what, text) = match choice.below(12) {
@@ -128,7 +129,7 @@ fn of(kind: &str, name: &str, key: &str, each: &str, pods: &str) -> String {
     kind.replace("%i", name).replace("%k", key).replace("%n", each).replace("%r", pods)
 }
 
-/// The same document, as YAML lets it be written.
+/// Rewrites the document in another form of YAML.
 fn rewritten(choice: &mut Choice, text: &str) -> (&'static str, String) {
     let kind = text.lines().find_map(|line| line.strip_prefix("kind: ")).unwrap_or_default().to_owned();
     let line = format!("kind: {kind}\n");
@@ -196,7 +197,7 @@ fn carried(pair: &mut Pair, choice: &mut Choice, text: &str, name: &str) {
     pair.head.extend(files);
 }
 
-/// A chart, and how its templates come to say a text.
+/// Creates a chart whose templates produce a text.
 fn chart(choice: &mut Choice, text: String, name: &str) -> (&'static str, Files) {
     let about = file("chart/Chart.yaml", format!("apiVersion: v2\nname: {name}\nversion: 1.0.0\n"));
     let whole = "{{ tpl (.Files.Get \"b.txt\") . }}\n";

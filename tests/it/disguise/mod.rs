@@ -1,5 +1,5 @@
-//! Pairs of a base and a head with more in it, and the head in disguise. What is more is known by construction: each
-//! disguise is one that Terraform, kubectl or kustomize accepts.
+//! Generates pairs of a base and a larger head, with the head disguised. The added amount is known, because Terraform,
+//! kubectl or kustomize accept each disguise.
 
 mod around;
 mod choice;
@@ -12,10 +12,10 @@ mod manifest;
 pub(crate) use around::NO_UTF_8;
 pub(crate) use choice::Choice;
 
-/// Files of one side, by path.
+/// The files of one side, by path.
 pub(crate) type Files = Vec<(String, Vec<u8>)>;
 
-/// Disguises that only a comparison of files tells, which a fuzzer does not make.
+/// Disguises that only a comparison of files detects. The fuzzer does not create them.
 const OF_FILES: [&str; 4] = [
     "a kustomization that names a file in a folder that hides",
     "a kustomization that names a file of another ending",
@@ -26,14 +26,14 @@ const OF_FILES: [&str; 4] = [
 pub(crate) struct Pair {
     pub(crate) base: Files,
     pub(crate) head: Files,
-    /// Of the head: a path, and where it leads.
+    /// Links of the head: path and target.
     pub(crate) links: Vec<(String, String)>,
-    /// What was done, for people.
+    /// The applied disguises, for messages.
     pub(crate) disguises: Vec<&'static str>,
 }
 
 impl Pair {
-    /// A name for each pair, so that none of them speaks of another's resources.
+    /// Creates a pair with a unique name, so that no pair refers to the resources of another.
     pub(crate) fn choose(choice: &mut Choice, name: &str) -> Pair {
         let mut pair = if choice.below(2) == 0 { hcl::pair(choice, name) } else { manifest::pair(choice, name) };
         around::below_a_suppression(&mut pair, choice);

@@ -1,7 +1,7 @@
-//! GitHub's published description of its interface, as a judge of what we send and of what our stand-in answers.
+//! Validates requests, and answers of the test server, against GitHub's published API description.
 //!
-//! `tests/forge/github-openapi.json` is the part of it that gpulint uses, without prose. Where the whole
-//! description is at hand (`GPULINT_GITHUB_OPENAPI` names the file), a test takes the part out again and compares.
+//! `tests/forge/github-openapi.json` is the part of the description that gpulint uses, without prose. If the whole
+//! description is available (`GPULINT_GITHUB_OPENAPI` names the file), a test extracts the part again and compares.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, LazyLock, Mutex};
@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use crate::fences;
 use crate::skipped::skip;
 
-/// What gpulint asks of GitHub.
+/// The operations that gpulint uses.
 const OPERATIONS: &[(&str, &[&str])] = &[
     ("/repos/{owner}/{repo}/issues/{issue_number}/comments", &["get", "post"]),
     ("/repos/{owner}/{repo}/issues/comments/{comment_id}", &["get", "patch", "delete"]),
@@ -30,7 +30,7 @@ static DESCRIPTION: LazyLock<Value> = LazyLock::new(|| {
     serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
 });
 
-/// What schemas refer to, in the words of JSON Schema.
+/// The components that schemas refer to, as JSON Schema.
 static COMPONENTS: LazyLock<Value> = LazyLock::new(|| {
     let mut components = json!({ "schemas": DESCRIPTION["components"]["schemas"] });
     spell_out_null(&mut components);
@@ -75,7 +75,7 @@ impl Operation {
         &DESCRIPTION["paths"][self.path][&self.method]
     }
 
-    /// Everything about a request that the description does not allow.
+    /// Returns all violations of the description in a request.
     pub(super) fn violations(&self, query: &[(String, String)], body: Option<&Value>) -> Vec<String> {
         let mut found = Vec::new();
         let parameters: Vec<&Value> =
@@ -114,7 +114,7 @@ impl Operation {
         found
     }
 
-    /// Everything about an answer that the description does not allow: it keeps the stand-in honest.
+    /// Returns all violations of the description in an answer, so that the test server stays realistic.
     pub(super) fn answer_violations(&self, status: u16, body: Option<&Value>) -> Vec<String> {
         let answers = &self.described()["responses"];
         let Some(answer) = answers.get(status.to_string()).map(resolved) else {
@@ -130,7 +130,7 @@ impl Operation {
     }
 }
 
-/// GitHub's own example of an answer.
+/// Returns GitHub's example of an answer.
 pub(super) fn example(method: &str, path: &str, status: &str) -> Value {
     let answer = &DESCRIPTION["paths"][path][method]["responses"][status];
     let examples = answer["content"]["application/json"]["examples"].as_object().unwrap();
@@ -152,7 +152,7 @@ fn mismatches(schema: &Value, value: &Value) -> impl Iterator<Item = String> {
     found.into_iter()
 }
 
-/// Made once for each schema: making one takes longer than a whole test.
+/// Builds a validator once for each schema, because this takes longer than a whole test.
 fn judge(schema: &Value) -> Arc<jsonschema::Validator> {
     static JUDGES: LazyLock<Mutex<HashMap<String, Arc<jsonschema::Validator>>>> = LazyLock::new(Mutex::default);
     let mut judges = JUDGES.lock().unwrap();
@@ -165,7 +165,7 @@ fn judge(schema: &Value) -> Arc<jsonschema::Validator> {
     judges.entry(schema.to_string()).or_insert_with(make).clone()
 }
 
-/// A misspelt key passes most schemas, for they allow more than they name.
+/// Finds misspelled keys, because most schemas accept unknown keys.
 fn unknown_keys(schema: &Value, value: &Value, place: &str) -> Vec<String> {
     let (Some(properties), Some(object)) = (schema["properties"].as_object(), value.as_object()) else {
         let items = value.as_array().into_iter().flatten();
@@ -181,7 +181,7 @@ fn unknown_keys(schema: &Value, value: &Value, place: &str) -> Vec<String> {
     found
 }
 
-/// OpenAPI 3.0 says `nullable` where JSON Schema lists a type.
+/// Converts `nullable` of OpenAPI 3.0 to the list of types in JSON Schema.
 fn spell_out_null(schema: &mut Value) {
     match schema {
         Value::Object(object) => {
@@ -250,14 +250,14 @@ fn references(value: &Value) -> BTreeSet<String> {
     }
 }
 
-/// Without prose: what is left is shape.
+/// Removes prose, so that only the structure is left.
 fn plain(value: &Value) -> Value {
     const PROSE: &[&str] =
         &["description", "summary", "tags", "externalDocs", "operationId", "title", "example", "x-github", "x-octokit"];
     match value {
         Value::Object(object) => {
             let shape = object.iter().filter(|(key, value)| {
-                // A property may be called `description` or `title`; then it is a schema and no text.
+                // A property may be named `description` or `title`. It is then a schema and not prose.
                 !PROSE.contains(&key.as_str())
                     || (value.is_object() && !key.starts_with("x-") && *key != "externalDocs")
             });

@@ -1,4 +1,4 @@
-//! What becomes of the comment on GitHub, whatever GitHub answers.
+//! Tests the comment on GitHub for every answer of GitHub.
 
 use std::time::Duration;
 
@@ -208,7 +208,7 @@ fn no_answer_makes_us_repeat_the_token() {
 
 #[test]
 fn two_runs_that_create_at_once_leave_one_comment() {
-    // The other run's comment comes into being just before ours.
+    // The other run creates its comment just before this one.
     let mut once = Some(());
     let github = Github::with(Vec::new()).trick(move |received, world| {
         once.take_if(|()| received.method == "POST")?;
@@ -219,7 +219,7 @@ fn two_runs_that_create_at_once_leave_one_comment() {
     assert_eq!(github.upsert(&comment("mine")).unwrap(), CommentOutcome::Updated { url: url(1) });
     assert_eq!(github.bodies(), [ours("mine", HEAD)]);
 
-    // And just after ours.
+    // The other run creates its comment just after this one.
     let mut listed = 0;
     let github = Github::with(Vec::new()).trick(move |received, world| {
         let lists = received.method == "GET";
@@ -302,7 +302,7 @@ fn comments_of_other_programs_are_neither_edited_nor_deleted() {
             assert!(bodies.contains(&ours("new", HEAD)) && !bodies.contains(&ours("old", OLD)), "{mode:?}: {bodies:?}");
             assert!(github.world.lock().unwrap().hidden.iter().all(|it| it == "IC_4"));
         }
-        // With nothing of its own there, it writes one of its own, or none where there is nothing to tell.
+        // Without an own comment, gpulint creates one, or none if there is nothing to report.
         let other = Remark { login: "evil[bot]", ..Remark::by_bot(2, ours("theirs", OLD)) };
         let github = Github::with(vec![other.clone()]);
         github.world.lock().unwrap().may_ask_name = may_ask_name;

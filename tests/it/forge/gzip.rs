@@ -1,12 +1,14 @@
-//! A little text that becomes a lot, made by hand because no crate of ours compresses.
+//! Creates small texts that expand to large ones by hand, because no dependency compresses.
 
-/// A gzip stream of one letter of ASCII, by hand: one deflate block with fixed codes in which everything but the first byte repeats it.
+/// Creates a gzip stream of one repeated ASCII letter: one deflate block with fixed codes, in which everything except
+/// the first byte is a repetition.
 pub(crate) fn gzipped(letter: u8, length: usize) -> Vec<u8> {
     let mut start = Bits::default();
     start.push(0b1, 1);
     start.push(0b01, 2);
     start.code(0x30 + u16::from(letter), 8);
-    // Eleven bits and 13 for each repetition: the first ends with a byte, and eight more with the next that does.
+    // A repetition has 13 bits, after eleven bits of header: the first one ends at a byte, and so does every eighth
+    // one.
     let mut repetition = Bits::default();
     repetition.code(0b1100_0101, 8);
     repetition.code(0, 5);
@@ -25,7 +27,7 @@ pub(crate) fn gzipped(letter: u8, length: usize) -> Vec<u8> {
     out.extend(start.bytes());
     out.extend(eight.repeat(left / 258 / 8));
     out.extend(end.bytes());
-    // The check sums come after the data, and nobody gets there.
+    // The checksums come after the data, and no reader gets that far.
     out.extend([0; 8]);
     out
 }
@@ -38,7 +40,7 @@ impl Bits {
         self.0.extend((0..count).map(|at| value >> at & 1 == 1));
     }
 
-    /// Codes are written from their highest bit.
+    /// Writes a code, the highest bit first.
     fn code(&mut self, value: u16, count: u32) {
         self.0.extend((0..count).rev().map(|at| value >> at & 1 == 1));
     }

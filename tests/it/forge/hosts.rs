@@ -1,4 +1,4 @@
-//! The same comment on the other code hosts: each has addresses, words and pages of its own.
+//! Tests the same comment on the other code hosts, each with its own addresses, fields and pagination.
 
 use std::sync::{Arc, Mutex};
 
@@ -15,7 +15,7 @@ const OLD: &str = "1111111111111111111111111111111111111111";
 const NEWER: &str = "3333333333333333333333333333333333333333";
 const DIFF: &str = "diff --git a/main.tf b/main.tf\n--- a/main.tf\n+++ b/main.tf\n@@ -1,2 +1,3 @@\n a\n+b\n+c\n";
 
-/// A host that remembers comments in its own way.
+/// A host that stores comments in its own form.
 struct Place {
     server: Server,
     host: CodeHost,
@@ -40,7 +40,7 @@ struct World {
 }
 
 impl World {
-    /// What stands between the repository and the list of comments, and the list itself.
+    /// Returns the path from the repository to the list of comments.
     fn base(&self) -> &'static str {
         match self.host {
             CodeHost::Gitlab => "/projects/acme%2Finfra/merge_requests/7",
@@ -94,7 +94,7 @@ impl World {
                 let next = if more { (page + 1).to_string() } else { String::new() };
                 Answer::json(200, &json!(items)).with("x-next-page", next)
             }
-            // The address of the next page leads away; nobody may go there.
+            // The address of the next page is on another server, so it must not be used.
             CodeHost::Bitbucket => {
                 Answer::json(200, &json!({ "values": items, "next": more.then_some("http://evil.test") }))
             }
@@ -187,7 +187,7 @@ impl World {
     }
 }
 
-/// `:t0ken-SECRET-1234` in base 64.
+/// `:t0ken-SECRET-1234` in base64.
 const ENCODED: &str = "OnQwa2VuLVNFQ1JFVC0xMjM0";
 
 impl Place {
@@ -236,7 +236,7 @@ impl Place {
         self.world.lock().unwrap().remarks.iter().map(|it| it.body.clone()).collect()
     }
 
-    /// A comment as this host stores it.
+    /// Returns a comment as this host stores it.
     fn ours(host: CodeHost, body: &str, head: &str) -> String {
         let hidden = format!("gpulint:comment schema=1 tag=default head={head}");
         match host {

@@ -1,4 +1,4 @@
-//! A web server on the loopback address that keeps every request it got.
+//! A web server on the loopback address that records every request.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
@@ -10,10 +10,10 @@ use serde_json::Value;
 #[derive(Debug, Clone)]
 pub(crate) struct Received {
     pub(crate) method: String,
-    /// Without the query.
+    /// The path without the query.
     pub(crate) path: String,
     pub(crate) query: Vec<(String, String)>,
-    /// Names in lower case.
+    /// Names are in lower case.
     pub(crate) headers: Vec<(String, String)>,
     pub(crate) body: Vec<u8>,
 }
@@ -32,7 +32,7 @@ impl Received {
     }
 
     pub(crate) fn is_write(&self) -> bool {
-        // A question of GraphQL is sent as a write is.
+        // A GraphQL query uses the same method as a write.
         let is_question = || String::from_utf8_lossy(&self.body).contains("query { viewer");
         self.method != "GET" && !is_question()
     }
@@ -43,9 +43,9 @@ pub(crate) struct Answer {
     pub(crate) status: u16,
     pub(crate) headers: Vec<(String, String)>,
     pub(crate) body: Vec<u8>,
-    /// Close the connection before anything is said.
+    /// Close the connection without an answer.
     pub(crate) hang_up: bool,
-    /// How long to wait after each byte of the body.
+    /// The pause after each byte of the body.
     pub(crate) pause: Option<Duration>,
 }
 
@@ -105,7 +105,7 @@ impl Server {
         self.received.lock().unwrap().clone()
     }
 
-    /// `METHOD path` of everything that was asked.
+    /// Returns `METHOD path` of every request.
     pub(crate) fn asked(&self) -> Vec<String> {
         self.received().iter().map(|it| format!("{} {}", it.method, it.path)).collect()
     }
@@ -119,7 +119,7 @@ fn serve(stream: TcpStream, kept: &Mutex<Vec<Received>>, handler: &Mutex<Handler
     let mut reader = BufReader::new(stream.try_clone().unwrap());
     let Some(received) = read(&mut reader) else { return };
     kept.lock().unwrap().push(received.clone());
-    // A handler that panics must not answer with silence that a client would try again.
+    // If a handler panics, the server must still answer, because clients repeat a request without an answer.
     let answer = match handler.lock() {
         Ok(mut handler) => handler(&received),
         Err(_) => Answer::new(418, "an earlier request broke the test server"),

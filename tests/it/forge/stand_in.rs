@@ -1,4 +1,5 @@
-//! GitHub as far as gpulint sees it. It takes only what GitHub's published description allows.
+//! A GitHub test server with the operations that gpulint uses. It accepts only what GitHub's published description
+//! allows.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -13,7 +14,7 @@ use super::server::{Answer, Received, Server};
 pub(crate) const TOKEN: &str = "ghs_1234567890abcdefSECRET";
 pub(crate) const HEAD: &str = "2222222222222222222222222222222222222222";
 
-/// Time that passes only when somebody sleeps.
+/// A clock that advances only during a sleep.
 pub(crate) struct Hourglass {
     pub(crate) now: Mutex<u64>,
     pub(crate) slept: Mutex<Vec<Duration>>,
@@ -74,21 +75,21 @@ impl Remark {
     }
 }
 
-/// What is to happen instead of an answer, or beside it.
+/// An effect in place of an answer, or in addition to it.
 pub(crate) type Trick = Box<dyn FnMut(&Received, &mut World) -> Option<Answer> + Send>;
 
 pub(crate) struct World {
     pub(crate) remarks: Vec<Remark>,
     pub(crate) next_id: u64,
     pub(crate) pull_head: &'static str,
-    /// Login of the token's owner; a workflow's token has none.
+    /// The login of the token's owner. A workflow token has none.
     pub(crate) viewer: Option<&'static str>,
-    /// A token of a workflow may ask by GraphQL who it is.
+    /// A workflow token may query its own name with GraphQL.
     pub(crate) may_ask_name: bool,
     pub(crate) patch: &'static str,
     pub(crate) notes: Vec<Value>,
     pub(crate) hidden: Vec<String>,
-    /// Not every token may hide.
+    /// Not every token may hide comments.
     pub(crate) may_hide: bool,
     pub(crate) tricks: Vec<Trick>,
     pub(crate) violations: Vec<String>,
@@ -123,13 +124,13 @@ impl Github {
         Github { server, world, clock: Hourglass::new(), settings: HttpSettings::default() }
     }
 
-    /// Something that happens to the requests that come next; it is asked before the answer.
+    /// Adds an effect on the next requests, applied before the answer.
     pub(crate) fn trick(self, trick: impl FnMut(&Received, &mut World) -> Option<Answer> + Send + 'static) -> Self {
         self.world.lock().unwrap().tricks.push(Box::new(trick));
         self
     }
 
-    /// Answers the first requests of a method.
+    /// Sets the answers to the first requests of a method.
     pub(crate) fn first(self, method: &'static str, answers: Vec<Answer>) -> Self {
         let mut answers = answers.into_iter();
         self.trick(move |received, _| {
@@ -253,12 +254,12 @@ fn page(received: &Received, all: &[Value]) -> Answer {
 fn pull(head: &str) -> Answer {
     let mut pull = description::example("get", "/repos/{owner}/{repo}/pulls/{pull_number}", "200");
     pull["head"]["sha"] = json!(head);
-    // GitHub's example does not keep to GitHub's schema here.
+    // GitHub's example violates GitHub's schema here.
     pull["requested_teams"] = json!([]);
     Answer::json(200, &pull)
 }
 
-/// The branch of somebody's fork; other branches have no pull request.
+/// The branch of a fork. Other branches have no pull request.
 pub(crate) const FORK_BRANCH: &str = "someone:more-gpus";
 
 fn pulls_from(branch: &str, head: &str) -> Answer {

@@ -1,4 +1,4 @@
-//! `gpulint comment`, as a build calls it: the environment says where, and nothing that is printed is secret.
+//! Tests `gpulint comment` in a build: the environment sets the pull request, and no secret is printed.
 
 use std::fs;
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::server::{Answer, Server};
 use super::stand_in::{Github, HEAD, Remark, TOKEN, assert_no_secret};
 
-/// A directory of a build with its event and its report.
+/// The directory of a build with its event and its report.
 struct Build {
     directory: PathBuf,
     environment: Vec<(String, String)>,
@@ -141,7 +141,7 @@ fn a_build_after_another_build_finds_its_pull_request() {
     assert_eq!(github.bodies().len(), 1);
     github.assert_as_described();
 
-    // The branch has moved on since: its pull request is not about this commit any more.
+    // The branch has moved on, so its pull request no longer contains this commit.
     event["workflow_run"]["head_sha"] = json!("1111111111111111111111111111111111111111");
     let late = Build::new(&github.server.url(), &event);
     let output = late.run(COMMENT);
@@ -201,7 +201,7 @@ const SERVER: &str = "resource \"aws_instance\" \"chat\" {
 ";
 
 impl Build {
-    /// What `gpulint diff` saves about a change, with something to write instead.
+    /// Adds the saved report of `gpulint diff`, with an edit for a fix.
     fn with_saved_report(self, fix: Option<&Value>) -> Self {
         for (side, machine) in [("before", "g5.xlarge"), ("after", "p3.2xlarge")] {
             fs::create_dir_all(self.directory.join(side)).unwrap();
@@ -243,7 +243,7 @@ fn a_saved_report_becomes_a_comment_and_notes_with_a_button() {
     assert_eq!(github.server.writes(), 2, "one comment and one review");
     github.assert_as_described();
 
-    // Below another directory of the repository the line is not part of the change.
+    // In another directory of the repository, the line is not part of the change.
     let other = Github::with(Vec::new());
     let build = Build::new(&other.server.url(), &pull_request()).with_saved_report(Some(&fix));
     let elsewhere = build.run(&["github", "--report", "report.json", "--review", "--directory", "infra/"]);
@@ -274,7 +274,7 @@ fn a_comment_leads_to_the_page() {
     const PAGE: &str = "https://github.com/acme/infra/actions/runs/1/artifacts/2";
     let build = Build::new("http://127.0.0.1:9", &pull_request()).with_saved_report(None);
     fs::copy(build.directory.join("report.json"), build.directory.join("short.json")).unwrap();
-    // More findings than any host takes, each about a file of its own.
+    // More findings than any host accepts, each in a separate file.
     for n in 0..400 {
         let text = SERVER.replace("chat", &format!("chat-{n}-{}", "x".repeat(150))).replace("TYPE", "p3.2xlarge");
         fs::write(build.directory.join(format!("after/{n}.tf")), text).unwrap();

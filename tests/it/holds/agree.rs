@@ -1,13 +1,13 @@
-//! All reports of one run say the same: each amount that stands in two of them is one amount.
+//! Checks that all reports of one run agree: an amount that is in two of them is the same.
 
 use gpulint::report::{self, Difference, Format, Report, Style};
 use serde_json::Value;
 
-/// What a report rounds away: a dollar as it is read, a cent as it is written.
+/// The rounding of reports: one dollar in text for people, one cent in data.
 const READ: f64 = 0.51;
 const WRITTEN: f64 = 0.011;
 
-/// One state.
+/// Checks the reports of one state.
 pub(super) fn report(report: &Report<'_>) {
     let render = |format| report::render(format, report, Style::default()).unwrap_or_default();
     let json = parsed(&render(Format::Json));
@@ -52,7 +52,7 @@ pub(super) fn report(report: &Report<'_>) {
     }
 }
 
-/// No finding saves more than the second line says of all of them.
+/// No finding saves more than the total savings in the second line.
 fn no_finding_saves_more(text: &str, json: &Value) {
     let total = text.lines().nth(1).and_then(|line| amounts(line).first().copied());
     let counts = |it: &&Value| it["suppressed"].is_null() && it["baseline"].is_null() && it["counted"] == "deployed";
@@ -67,7 +67,7 @@ fn no_finding_saves_more(text: &str, json: &Value) {
     }
 }
 
-/// Two states and what lies between them.
+/// Checks the reports of two states and their difference.
 pub(super) fn difference(it: &Difference<'_>) {
     let render = |format| report::difference(format, it, Style::default()).unwrap_or_default();
     let json = parsed(&render(Format::Json));
@@ -85,7 +85,7 @@ pub(super) fn difference(it: &Difference<'_>) {
     let (text, markdown) = (render(Format::Text), render(Format::Markdown));
     let answer = first_line(&text);
     let heading = first_line(&markdown).replace('\\', "");
-    // The comment has one line where nothing changed, and that line has no amount.
+    // If nothing changed, the comment has one line without an amount.
     if !heading.starts_with("### GPU cost: nothing changed") {
         assert_eq!(amounts(answer), amounts(&heading), "{text}\n{markdown}");
     }
@@ -96,7 +96,7 @@ fn first_line(text: &str) -> &str {
     text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default()
 }
 
-/// The dollars of a line, in their order.
+/// Returns the dollar amounts of a line in order.
 fn amounts(line: &str) -> Vec<f64> {
     let number = |it: &str| {
         let end = it.find(|c: char| !(c.is_ascii_digit() || c == ',' || c == '.')).unwrap_or(it.len());
@@ -117,7 +117,7 @@ fn parsed(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_default()
 }
 
-/// Floor, expected, ceiling; a ceiling that nothing limits is written as nothing.
+/// Returns minimum, expected and maximum. An unlimited maximum is written as null.
 fn bounds(range: &Value) -> [f64; 3] {
     let ceiling = if range["ceiling"].is_null() { f64::INFINITY } else { 0.0 };
     [("floor", 0.0), ("expected", 0.0), ("ceiling", ceiling)].map(|(end, none)| range[end].as_f64().unwrap_or(none))

@@ -1,4 +1,4 @@
-//! Whole answers of vendors, in their shapes, made of the tables: every machine at the price that it has there.
+//! Creates complete answers of vendors from the tables: every machine at its table price.
 
 use gpulint::catalog::{Catalog, Money};
 use serde_json::{Map, Value, json};
@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use crate::forge::server::Answer;
 use crate::refresh::read;
 
-/// A machine in the region that a renewal asks for.
+/// A machine in the region that an update requests.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Sold {
     pub(super) machine: String,
@@ -18,7 +18,7 @@ pub(super) struct Sold {
     pub(super) spot: Option<f64>,
 }
 
-/// What a provider sells on demand in a region, as the tables have it.
+/// Returns the machines that a provider sells on demand in a region, according to the tables.
 pub(super) fn sold(provider: &str, region: &str) -> Vec<Sold> {
     let catalog = Catalog::embedded();
     let offers = catalog.offers().filter(|it| it.machine.provider == provider && it.region == region);
@@ -40,7 +40,7 @@ pub(super) fn sold(provider: &str, region: &str) -> Vec<Sold> {
     sold
 }
 
-/// The lines of AWS's list of a region.
+/// Returns the lines of AWS's list for a region.
 pub(super) fn aws_list(sold: &[Sold]) -> Answer {
     let fixture = String::from_utf8(read("aws/us-east-1.csv")).unwrap();
     let head: Vec<&str> = fixture.lines().take(6).collect();
@@ -70,7 +70,7 @@ pub(super) fn aws_list(sold: &[Sold]) -> Answer {
     Answer::new(200, text)
 }
 
-/// The feed of spot prices of AWS, which is JSON inside a call.
+/// Returns AWS's feed of spot prices, which is JSON inside a call.
 pub(super) fn aws_spot(sold: &[Sold]) -> Answer {
     let on_spot = sold.iter().filter_map(|it| Some((it, it.spot?)));
     let sizes = on_spot.map(|(it, spot)| {
@@ -81,7 +81,7 @@ pub(super) fn aws_spot(sold: &[Sold]) -> Answer {
     Answer::new(200, format!("callback({});", json!({ "config": { "regions": regions } })))
 }
 
-/// A meter of Azure.
+/// Returns an Azure meter.
 pub(super) fn meter(machine: &str, region: &str, usd: f64, kind: &str) -> Value {
     json!({
         "currencyCode": "USD", "tierMinimumUnits": 0.0, "retailPrice": usd, "unitPrice": usd, "armRegionName": region,
@@ -123,7 +123,7 @@ pub(super) fn vast_offers(sold: &[Sold]) -> Answer {
     Answer::json(200, &json!({ "offers": offers.collect::<Vec<Value>>() }))
 }
 
-/// RunPod's cards, of the machines that have one of them; a cloud has as many in a machine as the tables say.
+/// Returns RunPod's cards. The maximum number per machine in each cloud is that of the tables.
 pub(super) fn runpod_cards(sold: &[Sold]) -> Answer {
     let catalog = Catalog::embedded();
     let mut cards: Map<String, Value> = Map::new();
@@ -148,7 +148,7 @@ pub(super) fn runpod_cards(sold: &[Sold]) -> Answer {
     )
 }
 
-/// A meter of Google Cloud, in billionths of a dollar.
+/// Returns a Google Cloud meter, in billionths of a dollar.
 pub(super) fn sku(description: &str, usage: &str, unit: &str, region: &str, nanos: u64) -> Value {
     let price = json!({
         "currencyCode": "USD", "units": (nanos / 1_000_000_000).to_string(), "nanos": nanos % 1_000_000_000

@@ -1,4 +1,5 @@
-//! A renewal of prices without a person: six vendors of which half are in trouble, and each guard against its poison.
+//! Tests an automatic price update: half of six vendors have failures, and each check gets the data that it must
+//! refuse.
 
 #![allow(clippy::print_stdout, reason = "what was taken and what was said is there to be read")]
 
@@ -20,7 +21,7 @@ use crate::refresh::{KEY, KNOWN, catalog_of, empty_directory, good, read, refres
 use crate::skipped::skip;
 use answers::{Sold, aws_list, aws_spot, azure_page, lambda_types, meter, runpod_cards, sku, sold, vast_offers};
 
-/// The index of AWS and what hangs on it, without plans and spot prices; the list itself is made of the tables.
+/// Returns AWS's index and its files, without plans and spot prices. The list itself comes from the tables.
 fn aws(asked: &Received) -> Option<Answer> {
     Some(match asked.path.as_str() {
         "/savingsPlan/v1.0/aws/AWSComputeSavingsPlan/current/region_index.json" => {
@@ -34,7 +35,7 @@ fn aws(asked: &Received) -> Option<Answer> {
     })
 }
 
-/// Two prices that nobody may believe: spot above on demand, and one that is ten times what it was.
+/// Adds two prices that must be refused: spot above on demand, and ten times the previous price.
 fn poisoned(mut sold: Vec<Sold>) -> (Vec<Sold>, [String; 2]) {
     let at = sold.iter().position(|it| it.spot.is_some()).unwrap();
     let other = sold.iter().rposition(|it| it.spot.is_none() && it.on_demand < 6.0 * it.count).unwrap();
@@ -54,13 +55,13 @@ fn poisoned(mut sold: Vec<Sold>) -> (Vec<Sold>, [String; 2]) {
     (sold, told)
 }
 
-/// One poisoned (Azure), one slow (RunPod), one broken (Google Cloud), three good.
+/// Creates six vendors: one with false prices (Azure), one slow (RunPod), one broken (Google Cloud), three good.
 fn six_vendors() -> (Server, [String; 2]) {
     let (azure, told) = poisoned(sold("azure", "eastus"));
     let pages = AtomicUsize::new(0);
     let server = Server::start(move |asked| match asked.path.as_str() {
         "/api/retail/prices" => azure_page(&azure, "eastus"),
-        // A byte in a tenth of a second: the answer would take minutes.
+        // At one byte per tenth of a second, the answer would take minutes.
         "/graphql" => good(asked).slowly(Duration::from_millis(100)),
         "/v1/services/6F81-5844-456A/skus" if pages.fetch_add(1, Ordering::Relaxed) == 0 => {
             let whole = read("gcp/page1.json");
@@ -68,7 +69,7 @@ fn six_vendors() -> (Server, [String; 2]) {
         }
         "/v1/services/6F81-5844-456A/skus" => Answer::new(500, "broken"),
         "/api/v1/instance-types" => lambda_types(&sold("lambda", "*")),
-        // A fifth dearer than the tables say.
+        // Prices 20% above the tables.
         "/api/v0/bundles" => {
             let dearer = sold("vast", "*").into_iter().map(|it| Sold { on_demand: it.on_demand * 1.2, ..it });
             vast_offers(&dearer.collect::<Vec<Sold>>())
@@ -96,7 +97,7 @@ fn today() -> Date {
     Date::from_unix_days((since.as_secs() / 86_400) as i64).unwrap()
 }
 
-/// What is said of the rows that hold on, counted from the tables themselves.
+/// Returns the message about rows that stay valid, counted from the tables.
 fn held(provider: &str) -> String {
     let catalog = Catalog::embedded();
     let offers = catalog.offers().filter(|it| it.machine.provider == provider);
@@ -139,7 +140,7 @@ fn of_six_vendors_a_poisoned_a_slow_and_a_broken_one_spoil_no_other() {
     assert!(lines[1].ends_with(&format!("; {}", held("runpod"))), "{err}");
     assert_eq!(code, Some(2));
 
-    // The files that were written, and what is found of a machine of each vendor that was not.
+    // Checks the written files, and the price of one machine of each vendor that was not updated.
     let mut files: Vec<String> = fs::read_dir(place.join("cache/prices"))
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
@@ -159,7 +160,8 @@ fn of_six_vendors_a_poisoned_a_slow_and_a_broken_one_spoil_no_other() {
     fs::remove_dir_all(place).unwrap();
 }
 
-/// What a person reads of it: who was asked, what was not believed and why, who told nothing and how old it is.
+/// Checks the summary for reviewers: the vendors, the refused prices with reasons, and the vendors without an answer
+/// with the age of their prices.
 fn reviewed(place: &Path, said: &str, told: &[String; 2]) {
     if Command::new("python3").arg("--version").output().is_err() {
         return skip("python3 is not installed");
@@ -213,10 +215,10 @@ fn who_cannot_be_asked_without_a_key_is_told() {
 
 #[test]
 fn machines_of_several_cards_are_renewed_with_their_card() {
-    // The host lists cards: a part of one keeps the price of its row.
+    // The host lists cards. A part of a card keeps the price of its row.
     let known: Vec<Sold> = sold("runpod", "*").into_iter().filter(|it| it.count >= 1.0).collect();
     assert!(known.iter().any(|it| it.count > 7.0), "{known:?}");
-    // Everything costs a tenth more than the tables say.
+    // All prices are 10% above the tables.
     let dearer: Vec<Sold> = known.iter().map(|it| Sold { on_demand: it.on_demand * 1.1, ..it.clone() }).collect();
     let server = Server::start(move |_| runpod_cards(&dearer));
     let update = refreshed_over(&Catalog::embedded(), Vendor::Runpod, "", &server, false).unwrap();
@@ -228,24 +230,24 @@ fn machines_of_several_cards_are_renewed_with_their_card() {
         let row = update.rows.iter().find(|row| row.machine == it.machine).unwrap();
         let share = usd(row.on_demand) / it.on_demand;
         assert!((share - 1.1).abs() < 1e-4, "{} costs {share} times as much", it.machine);
-        // Where a row says nothing of processors and memory, the host does.
+        // If a row has no processors and memory, the host sets them.
         let (cpus, memory_gib) = (it.cpus.or(row.vcpus), it.memory_gib.or(row.memory_gib));
         assert_eq!((row.accelerator_count, row.vcpus, row.memory_gib), (it.count, cpus, memory_gib), "{}", it.machine);
     }
 }
 
-/// A vendor's answer with something in it that must not be believed.
+/// A vendor's answer that contains a value to refuse.
 struct Poison {
     vendor: Vendor,
-    /// More prices than `KNOWN` has, for those who need neighbours.
+    /// More known prices than `KNOWN`, for cases that need neighbors.
     known: &'static str,
-    /// The end of the path that is answered otherwise.
+    /// The end of the path that gets another answer.
     path: &'static str,
     add: fn(&mut Value),
     refused: (&'static str, &'static str, &'static str),
 }
 
-/// A type of Lambda that is not known yet.
+/// Adds an unknown machine type of Lambda.
 fn lambda_type(types: &mut Value, name: &str, gpus: u32, cents: u32) {
     let specs = json!({ "vcpus": 26 * gpus, "memory_gib": 225 * gpus, "gpus": gpus });
     let kind = json!({ "gpu_description": "H100 (80 GB SXM5)", "price_cents_per_hour": cents, "specs": specs });
@@ -257,7 +259,7 @@ fn azure_meters(page: &mut Value, prices: &[(&str, f64)]) {
     meters.extend(prices.iter().map(|(kind, usd)| meter("Standard_ND96isr_H100_v5", "newland", *usd, kind)));
 }
 
-/// Meters of an A3 in a region that is new, all of them sound but one.
+/// Adds meters of an A3 in a new region, of which all but one are valid.
 fn a3_in_newland(page: &mut Value) {
     let meters = page["skus"].as_array_mut().unwrap();
     for (part, unit, usual, spot) in [
@@ -319,7 +321,7 @@ const GUARDS: &[(&str, Poison)] = &[
             known: A3_ELSEWHERE,
             path: "/skus",
             add: a3_in_newland,
-            // 208 x 0.005 + 1872 x 0.0006 + 8 x 0.5 + 6000 x 0.08 / 730: the card costs next to nothing.
+            // 208 x 0.005 + 1872 x 0.0006 + 8 x 0.5 + 6000 x 0.08 / 730: the card is almost free.
             refused: (
                 "a3-highgpu-8g",
                 "newland",
@@ -383,7 +385,7 @@ const GUARDS: &[(&str, Poison)] = &[
     ),
 ];
 
-/// The prices that are known, with columns for spot.
+/// Returns the known prices, with columns for spot.
 fn known(more: &str) -> String {
     let mut text = String::new();
     for line in KNOWN.lines() {
@@ -405,7 +407,7 @@ fn each_guard_refuses_its_poison_and_keeps_the_rest() {
         let (path, add) = (*path, *add);
         let poisoned = move |asked: &Received| {
             let answer = good(asked);
-            // Of lists with pages the last one.
+            // Changes only the last page of lists.
             let is_last = !answer.body.windows(13).any(|it| it == b"nextPageToken" || it == b"NextPageLink\"")
                 || asked.query("pageToken").is_some()
                 || asked.query("$skip").is_some();
@@ -425,7 +427,7 @@ fn each_guard_refuses_its_poison_and_keeps_the_rest() {
         let (machine, region, why) = *refused;
         let one = (machine.to_owned(), region.to_owned(), why.to_owned());
         assert!(told(&update).contains(&one), "{guard}: {:#?}", update.rejected);
-        // What was refused before still is, what was believed before still is, and nothing else came.
+        // Refused rows are still refused, accepted rows are still accepted, and nothing else is new.
         let is_poisoned = |row: &PriceRow| row.machine == machine && row.region == region;
         assert!(!update.rows.iter().any(is_poisoned), "{guard}: {:#?}", update.rows);
         let rest: Vec<&PriceRow> = sound.rows.iter().filter(|row| !is_poisoned(row)).collect();
@@ -433,7 +435,7 @@ fn each_guard_refuses_its_poison_and_keeps_the_rest() {
         assert_eq!(update.rows.iter().collect::<Vec<_>>(), rest, "{guard}");
         assert!(told(&sound).iter().all(|it| told(&update).contains(it)), "{guard}: {:#?}", update.rejected);
 
-        // Had a renewal brought a price before, that one stays.
+        // If an update already set a price, that price stays.
         if let Some(row) = sound.rows.iter().find(|row| is_poisoned(row)) {
             let update = refreshed_over(&catalog, *vendor, &sound.text(), &server, false).unwrap();
             let kept = update.rows.iter().find(|row| is_poisoned(row)).unwrap();
@@ -444,7 +446,7 @@ fn each_guard_refuses_its_poison_and_keeps_the_rest() {
 
 #[test]
 fn money_of_the_cases_is_what_the_cases_say() {
-    // The fixtures and the tables speak of the same card: a case whose neighbours vanished would prove nothing.
+    // The fixtures and the tables have the same card, because a case without neighbors would prove nothing.
     let catalog = catalog_of(&known(A3_ELSEWHERE));
     let machine = catalog.machine("gcp", "a3-highgpu-8g").unwrap();
     let quote = catalog.quote(&machine, "us-east4").unwrap();

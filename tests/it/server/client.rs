@@ -1,4 +1,4 @@
-//! An editor, as far as the protocol has one: it opens and changes texts, asks, and keeps what it is told.
+//! A test editor for the language server protocol: it opens and changes files, sends requests, and stores messages.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -14,15 +14,15 @@ pub(super) struct Editor {
     process: Child,
     input: Option<ChildStdin>,
     told: Receiver<Value>,
-    /// What was told and nobody asked for yet.
+    /// Received messages that the test has not used yet.
     kept: Vec<Value>,
     next: i64,
     pub(super) folder: PathBuf,
-    /// What the server answered to the greeting.
+    /// The server's answer to the initialization.
     pub(super) greeting: Value,
 }
 
-/// What most editors can do.
+/// Returns the capabilities of most editors.
 pub(super) fn able() -> Value {
     json!({
         "general": { "positionEncodings": ["utf-16"] },
@@ -39,7 +39,7 @@ impl Editor {
         Self::start_with(folder, &json!({ "capabilities": able() }), "")
     }
 
-    /// With more in its greeting, and with programs in a directory of its own.
+    /// Starts with additional initialization options, and with a separate directory of programs.
     pub(super) fn start_with(folder: &Path, more: &Value, programs: &str) -> Editor {
         let folder = folder.to_owned();
         let mut command = Command::new(env!("CARGO_BIN_EXE_gpulint"));
@@ -90,7 +90,7 @@ impl Editor {
         self.send(json!({ "method": method, "params": params }));
     }
 
-    /// The answer, or the message with which it is refused.
+    /// Returns the answer, or the error message.
     pub(super) fn ask(&mut self, method: &str, params: Value) -> Result<Value, String> {
         let id = self.put(method, params);
         self.answer(id)
@@ -110,13 +110,13 @@ impl Editor {
         }
     }
 
-    /// What was told so far is of no interest.
+    /// Drops all messages so far.
     pub(super) fn forget(&mut self) {
         self.kept.clear();
         let _ = self.told.try_iter().count();
     }
 
-    /// The first message like this that nobody has had.
+    /// Returns the first unused message that matches.
     pub(super) fn wait(&mut self, is_wanted: impl Fn(&Value) -> bool) -> Value {
         if let Some(at) = self.kept.iter().position(&is_wanted) {
             return self.kept.remove(at);
@@ -139,7 +139,7 @@ impl Editor {
         }
     }
 
-    /// What was told so far of the diagnostics of a file, each with its version.
+    /// Returns the diagnostics of a file so far, each with its version.
     pub(super) fn told_of(&mut self, path: &str) -> Vec<Value> {
         self.kept.extend(self.told.try_iter());
         let uri = self.uri(path);
@@ -159,13 +159,13 @@ impl Editor {
         self.say("textDocument/didOpen", json!({ "textDocument": item }));
     }
 
-    /// All of a text becomes another.
+    /// Replaces a whole file.
     pub(super) fn replace(&mut self, path: &str, version: i32, text: &str) {
         let document = json!({ "uri": self.uri(path), "version": version });
         self.say("textDocument/didChange", json!({ "textDocument": document, "contentChanges": [{ "text": text }] }));
     }
 
-    /// A part of a text becomes another.
+    /// Replaces a part of a file.
     pub(super) fn change(&mut self, path: &str, version: i32, from: (u32, u32), to: (u32, u32), text: &str) {
         let document = json!({ "uri": self.uri(path), "version": version });
         let range = range(from, to);
@@ -178,7 +178,7 @@ impl Editor {
         self.say("textDocument/didClose", json!({ "textDocument": { "uri": uri } }));
     }
 
-    /// The diagnostics of a version of a text.
+    /// Returns the diagnostics for a version of a file.
     pub(super) fn diagnostics(&mut self, path: &str, version: i32) -> Vec<Value> {
         let uri = self.uri(path);
         let is_it = |it: &Value| {
@@ -189,14 +189,14 @@ impl Editor {
         self.wait(is_it)["params"]["diagnostics"].as_array().unwrap().clone()
     }
 
-    /// The diagnostics of a file that is not open, when they are next told.
+    /// Returns the next diagnostics of a file that is not open.
     pub(super) fn diagnostics_of_closed(&mut self, path: &str) -> Vec<Value> {
         let uri = self.uri(path);
         let is_it = |it: &Value| it["method"] == "textDocument/publishDiagnostics" && it["params"]["uri"] == uri;
         self.wait(is_it)["params"]["diagnostics"].as_array().unwrap().clone()
     }
 
-    /// Each price with its line.
+    /// Returns each price with its line.
     pub(super) fn prices(&mut self, path: &str) -> Vec<(u64, String)> {
         let uri = self.uri(path);
         let params = json!({ "textDocument": { "uri": uri }, "range": range((0, 0), (100_000, 0)) });
@@ -220,7 +220,7 @@ impl Editor {
         self.ask("textDocument/codeAction", params).unwrap().as_array().unwrap().clone()
     }
 
-    /// The text that an action makes of a file.
+    /// Returns the text of a file after an action.
     pub(super) fn applied(&mut self, action: &Value, path: &str, text: &str) -> Result<String, String> {
         let resolved = self.ask("codeAction/resolve", action.clone())?;
         let uri = self.uri(path);
@@ -229,14 +229,14 @@ impl Editor {
         Ok(with_edits(text, edits.unwrap_or_default().as_array().map(Vec::as_slice).unwrap_or_default()))
     }
 
-    /// Says farewell, and how the server ends.
+    /// Shuts the server down, and returns its exit status.
     pub(super) fn leave(mut self) -> ExitStatus {
         self.ask("shutdown", Value::Null).unwrap();
         self.say("exit", Value::Null);
         self.end()
     }
 
-    /// Goes without a word.
+    /// Disconnects without a shutdown message.
     pub(super) fn vanish(mut self) -> ExitStatus {
         self.input = None;
         self.end()
@@ -269,7 +269,7 @@ pub(super) fn range(from: (u32, u32), to: (u32, u32)) -> Value {
     json!({ "start": place(from.0, from.1), "end": place(to.0, to.1) })
 }
 
-/// A text after edits, of which none overlaps another; columns in UTF-16.
+/// Applies edits that do not overlap to a text. Columns are in UTF-16.
 fn with_edits(text: &str, edits: &[Value]) -> String {
     let offset = |at: &Value| {
         let (line, character) = (at["line"].as_u64().unwrap(), at["character"].as_u64().unwrap());

@@ -1,4 +1,4 @@
-//! `gpulint server` as editors use it.
+//! Tests `gpulint server` as editors use it.
 #![cfg(unix)]
 
 mod client;
@@ -43,7 +43,7 @@ fn prices_and_findings_are_there_as_soon_as_a_text_is_open() {
     assert_eq!(editor.prices("main.tf"), [(0, "$885/month".to_owned())]);
     let told = editor.hover("main.tf", 0, 12).unwrap();
     assert!(told.contains("aws_instance.a") && told.contains("g5.2xlarge") && told.contains("priced"), "{told}");
-    // Other servers are heard elsewhere.
+    // Files of other languages belong to other servers.
     assert_eq!(editor.hover("main.tf", 1, 4), None);
     assert!(editor.leave().success());
 }
@@ -60,14 +60,14 @@ fn what_is_not_saved_counts_in_other_files_too() {
         it["method"] == "textDocument/publishDiagnostics" && it["params"]["diagnostics"].to_string().contains("$40,179")
     });
     assert_eq!(editor.prices("main.tf"), [(0, "$40,179/month".to_owned())]);
-    // A file that is nowhere but in the editor.
+    // A file that exists only in the editor.
     editor.open_as(
         "more.tf",
         &POOL.replace("\"a\"", "\"b\"").replace("provider \"aws\" {\n  region = \"us-east-1\"\n}\n", ""),
     );
     editor.diagnostics("more.tf", 1);
     assert_eq!(editor.prices("more.tf"), [(0, "$40,179/month".to_owned())]);
-    // Closed without being saved: all is as on the disk.
+    // The file is closed without saving, so the state on disk applies.
     editor.close("more.tf");
     editor.close("variables.tf");
     editor.replace("main.tf", 2, POOL);
@@ -86,7 +86,7 @@ fn settings_count_as_they_are_written() {
     editor.replace("gpulint.toml", 2, "[rules.missing-auto-shutdown]\nlevel = \"error\"\n");
     let told = editor.wait(|it| it["params"]["diagnostics"][0]["severity"] == 1);
     assert_eq!(told["params"]["uri"], editor.uri("main.tf"));
-    // Half of a word is no settings: that is said where it stands, and what was told of the rest stays.
+    // An incomplete word is an invalid setting. The error is at its place, and other diagnostics stay.
     editor.replace("gpulint.toml", 3, "[rules.missing-auto-shutdown]\nlevel = \"err\n");
     let told = editor.diagnostics("gpulint.toml", 3);
     assert_eq!(
@@ -103,7 +103,7 @@ fn settings_count_as_they_are_written() {
     assert!(told.starts_with("# missing-auto-shutdown") && told.contains("Documentation of this rule"), "{told}");
 }
 
-/// What `check --fix` makes of a directory, by its file `main.tf`.
+/// Returns the result of `check --fix` on the file `main.tf` of a directory.
 fn fixed(root: &Directory, more: &[&str]) -> String {
     let copy = Directory::new();
     for file in fs::read_dir(root.path()).unwrap() {
@@ -130,27 +130,27 @@ fn actions_make_what_fixes_make() {
     let labels: Vec<&Value> = told.iter().filter(|it| it["code"] == "missing-labels").collect();
     assert_eq!(labels.len(), 2, "{told:#?}");
     let everywhere = range((0, 0), (99, 0));
-    // All of them at once, only where that is asked for.
+    // All fixes together are offered only on request.
     let all = editor.actions("main.tf", &everywhere, &["source.fixAll"]);
     assert_eq!(all.len(), 1);
     let made = editor.applied(&all[0], "main.tf", text).unwrap();
     assert_eq!(made, fixed(&root, &[]));
     assert_ne!(made, text);
-    // One of them.
+    // A single fix.
     let quick = editor.actions("main.tf", &labels[0]["range"], &[]);
     assert!(quick.iter().all(|it| it["kind"] == "quickfix"), "{quick:#?}");
     let fix = quick.iter().find(|it| it["title"].as_str().unwrap().starts_with("Fix: ")).unwrap();
     assert_eq!(fix["isPreferred"], true);
     let made = editor.applied(fix, "main.tf", text).unwrap();
     assert_eq!(made.matches("vision").count(), 1, "{made}");
-    // A comment that accepts it works, and is what `--add-ignore` writes but for its reason.
+    // The action adds a suppression comment, which equals that of `--add-ignore` except for the reason.
     let accept = quick.iter().find(|it| it["title"].as_str().unwrap().starts_with("Accept missing-labels")).unwrap();
     let made = editor.applied(accept, "main.tf", text).unwrap();
     assert!(made.contains("# gpulint: ignore[missing-labels] -- "), "{made}");
     editor.replace("main.tf", 2, &made);
     let after = editor.diagnostics("main.tf", 2);
     assert_eq!(after.iter().filter(|it| it["code"] == "missing-labels").count(), 1);
-    // What is gone cannot be fixed any more, and nothing is written over.
+    // The finding no longer exists, so its fix must not overwrite anything.
     editor.replace("main.tf", 3, "# nothing\n");
     assert!(editor.applied(fix, "main.tf", "# nothing\n").is_err());
 }
@@ -222,17 +222,17 @@ fn addresses_and_folders_may_be_unusual() {
         assert_eq!(rules(&editor.diagnostics("main.tf", 1)), ["missing-auto-shutdown"], "{name}");
         assert_eq!(editor.prices("main.tf").len(), 1, "{name}");
     }
-    // Two folders, one inside the other: one of both.
+    // Of two nested folders, one result is for both.
     let folder = |name: &str| json!({ "uri": format!("file://{}", outer.path().join(name).display()), "name": name });
     let both = json!({ "capabilities": able(), "workspaceFolders": [folder("inside"), folder("inside/é")] });
     let mut editor = Editor::start_with(&outer.path().join("inside"), &both, "");
     let uri = format!("file://{}", outer.path().join("inside/%C3%A9/main.tf").display());
     editor.wait(|it| it["method"] == "textDocument/publishDiagnostics" && it["params"]["uri"] == uri);
-    // A folder that goes takes along what was told of it.
+    // If a folder is removed, its diagnostics are removed.
     let gone = json!({ "event": { "added": [], "removed": [folder("inside")] } });
     editor.say("workspace/didChangeWorkspaceFolders", gone);
     editor.wait(|it| it["params"]["uri"] == uri && it["params"]["diagnostics"] == json!([]));
-    // No folder at all: that of the file.
+    // Without a workspace folder, the folder of the file is used.
     let none = json!({ "capabilities": able(), "rootUri": null });
     let mut editor = Editor::start_with(&outer.path().join("inside/é"), &none, "");
     editor.say(
@@ -254,7 +254,7 @@ fn what_changes_on_the_disk_is_seen_when_the_editor_says_so() {
     fs::remove_file(root.path().join("variables.tf")).unwrap();
     editor.forget();
     editor.say("workspace/didChangeWatchedFiles", json!({ "changes": [] }));
-    // A machine that is not known is no finding about money, and no silence.
+    // A machine whose type is unknown gives no finding about cost, but a message.
     editor.wait(|it| {
         it["method"] == "textDocument/publishDiagnostics"
             && !it["params"]["diagnostics"].to_string().contains("$40,179")
@@ -286,7 +286,7 @@ fn nothing_is_started_for_a_folder_that_nobody_trusts() {
     editor.open("chart/templates/pod.yaml");
     editor.diagnostics("chart/templates/pod.yaml", 1);
     assert!(!started());
-    // Whoever sits at the editor may want it.
+    // The user of the editor may enable rendering.
     let wants = json!({ "capabilities": able(), "initializationOptions": { "render": true } });
     let mut editor = Editor::start_with(root.path(), &wants, &path);
     editor.open("chart/templates/pod.yaml");
@@ -311,16 +311,16 @@ fn preferences_say_what_is_shown() {
     assert_eq!(of(&json!({ "level": "error" }), &able()), (0, 1, 0, false));
     assert_eq!(of(&json!({ "gpulint": { "prices": "lens" } }), &able()), (1, 0, 1, true));
     assert_eq!(of(&json!({ "prices": "off" }), &able()), (1, 0, 0, false));
-    // An editor that draws lenses and no hints.
+    // An editor that shows code lenses and no inlay hints.
     assert_eq!(of(&Value::Null, &json!({ "textDocument": { "codeLens": {} } })), (1, 0, 1, true));
-    // A file of variables.
+    // A variable file.
     root.write("env/prod.tfvars", "machine = \"p5.48xlarge\"\n");
     let wants = json!({ "capabilities": able(), "initializationOptions": { "environment": "env/prod.tfvars" } });
     let mut editor = Editor::start_with(root.path(), &wants, "");
     editor.open("main.tf");
     editor.diagnostics("main.tf", 1);
     assert_eq!(editor.prices("main.tf"), [(0, "$40,179/month".to_owned())]);
-    // A wrong one is told, and the rest goes on.
+    // An invalid option is reported, and the others apply.
     let wrong = json!({ "capabilities": able(), "initializationOptions": { "prices": "gold" } });
     let mut editor = Editor::start_with(root.path(), &wrong, "");
     editor.wait(|it| it["params"]["message"].as_str().is_some_and(|it| it.contains("cannot be used")));
@@ -341,12 +341,12 @@ fn pages_of_rules_are_proved_as_they_are_written() {
     editor.open("main.tf");
     let told = editor.diagnostics("main.tf", 1);
     assert!(rules(&told).contains(&"no-aws"), "{told:#?}");
-    // A condition that says something else: the example is wrong, and the finding gone.
+    // A changed condition makes the example fail, and removes the finding.
     editor.replace("rules/no-aws.md", 2, &page.replace("== \"g5.2xlarge\"", "== \"g6.2xlarge\""));
     let told = editor.diagnostics("rules/no-aws.md", 2);
     assert!(told.iter().any(|it| it["message"].as_str().unwrap().contains("`reported` is missing")), "{told:#?}");
     assert_eq!(told[0]["range"], range((14, 0), (14, 6)));
-    // A fact that there is not.
+    // A fact that does not exist.
     editor.replace("rules/no-aws.md", 3, &page.replace("when: machine", "when: maschine"));
     let told = editor.diagnostics("rules/no-aws.md", 3);
     assert!(told.iter().any(|it| it["message"].as_str().unwrap().contains("maschine")), "{told:#?}");
@@ -369,7 +369,7 @@ fn it_ends_when_the_editor_does() {
     let mut editor = Editor::start(root.path());
     editor.say("exit", Value::Null);
     assert_eq!(editor.end().code(), Some(1));
-    // Before anything was agreed.
+    // Before the initialization.
     let mut editor = Editor::start(root.path());
     let refused = editor.ask("textDocument/rename", json!({})).unwrap_err();
     assert!(refused.contains("textDocument/rename"), "{refused}");
@@ -388,7 +388,7 @@ fn a_question_that_nobody_wants_answered_any_more_is_let_go() {
     let asked =
         editor.put("textDocument/inlayHint", json!({ "textDocument": { "uri": uri }, "range": range((0, 0), (9, 0)) }));
     editor.say("$/cancelRequest", json!({ "id": asked }));
-    // It was answered before, or is refused: one of both, once.
+    // The request was already answered, or is refused: exactly one of the two.
     match editor.answer(asked) {
         Ok(hints) => assert_eq!(hints.as_array().unwrap().len(), 1),
         Err(why) => assert_eq!(why, "cancelled"),
@@ -440,7 +440,7 @@ fn a_call_of_a_module_has_the_price_of_what_it_makes() {
     editor.open("main.tf");
     let expected = [(0, "$885/month".to_owned()), (3, "$1,770/month for 2".to_owned())];
     assert_eq!(editor.prices("main.tf"), expected);
-    // After an edit elsewhere the blocks of this root are those that were kept.
+    // After an edit in another root, the blocks of this root are the cached ones.
     editor.open("modules/pool/variables.tf");
     editor.change("modules/pool/variables.tf", 2, (1, 13), (1, 23), "p5.48xlarge");
     editor.diagnostics("modules/pool/variables.tf", 2);

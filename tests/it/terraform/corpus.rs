@@ -1,5 +1,5 @@
-//! Real repositories, where `GPULINT_CORPUS` names a directory of checkouts: nothing panics, every valid file parses, and
-//! the parser agrees with another one.
+//! Tests real repositories, if `GPULINT_CORPUS` names a directory of checkouts: nothing panics, every valid file can be
+//! parsed, and the result agrees with another parser.
 
 use std::path::PathBuf;
 use std::time::Instant;
@@ -39,7 +39,7 @@ fn real_repositories_are_read() {
             reading.inventory.diagnostics.len(),
             started.elapsed().as_millis()
         );
-        let given_up = |message: &str| message.contains("not everything in this root is read");
+        let given_up = |message: &str| message.contains("some of this root is not read");
         let cut: Vec<_> = reading.inventory.diagnostics.iter().filter(|it| given_up(&it.message)).collect();
         assert!(cut.is_empty(), "{cut:?}");
         for skipped in &reading.inventory.skipped {
@@ -53,8 +53,8 @@ fn real_repositories_are_read() {
     }
 }
 
-/// What hcl-edit refuses, Terraform may accept: a line break in a `for`, a key written twice, a byte-order mark. What it
-/// accepts, Terraform accepts too, save an argument written twice.
+/// hcl-edit refuses some code that Terraform accepts: a line break in a `for`, a repeated key, a byte-order mark.
+/// Terraform accepts everything that hcl-edit accepts, except a repeated argument.
 #[test]
 fn files_that_another_parser_accepts_are_accepted() {
     let (mut files, mut both, mut only_ours, mut neither) = (0, 0, 0, 0);

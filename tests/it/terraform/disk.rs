@@ -1,10 +1,10 @@
-//! Directories on the disk, for tests and benchmarks that read real repositories.
+//! Reads directories on disk, for tests and benchmarks with real repositories.
 
 use std::path::{Path, PathBuf};
 
 use gpulint::source::{Entry, ReadError, Tree};
 
-/// A directory on the disk; symbolic links are followed inside of it.
+/// A directory on disk. Symbolic links inside it are followed.
 pub(super) struct DiskTree {
     pub(super) root: PathBuf,
 }
@@ -32,7 +32,7 @@ impl Tree for DiskTree {
     }
 }
 
-/// Directories below `root` that hold Terraform files.
+/// Returns the directories below `root` that contain Terraform files.
 pub(super) fn terraform_directories(root: &Path) -> Vec<String> {
     let mut found = Vec::new();
     let mut left = vec![root.to_owned()];
@@ -57,7 +57,7 @@ pub(super) fn terraform_directories(root: &Path) -> Vec<String> {
     found
 }
 
-/// The Terraform files below `root`, which hold text; links are not followed.
+/// Returns the Terraform files with text below `root`, without following links.
 pub(super) fn terraform_files(root: &Path) -> Vec<PathBuf> {
     let mut found: Vec<PathBuf> = Vec::new();
     for directory in terraform_directories(root) {

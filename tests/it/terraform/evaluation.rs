@@ -1,4 +1,4 @@
-//! Cases in `tests/terraform/evaluation/*.md`: files in fences with their path, then the evaluated blocks.
+//! Tests the cases in `tests/terraform/evaluation/*.md`: code blocks with file paths, then the evaluated blocks.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -26,7 +26,7 @@ fn blocks_are_evaluated_as_terraform_evaluates_them() {
     assert!(failures.is_empty(), "{failures}");
 }
 
-/// Each configuration of `unknowns.md` ends in something unknown with a cause, and in no number.
+/// Each configuration of `unknowns.md` has an unknown value with a cause, and no number.
 #[test]
 fn what_cannot_be_known_is_unknown_with_its_cause() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/terraform/evaluation/unknowns.md");
@@ -63,7 +63,7 @@ fn check_file(path: &Path, failures: &mut String) {
     }
 }
 
-/// The text before the first `##` heading, then each heading with what follows it.
+/// Returns the text before the first `##` heading, then each heading with its section.
 fn sections(text: &str) -> Vec<&str> {
     let mut starts: Vec<usize> = text.match_indices("\n## ").map(|(at, _)| at + 1).collect();
     starts.insert(0, 0);
@@ -71,7 +71,8 @@ fn sections(text: &str) -> Vec<&str> {
     starts.windows(2).map(|pair| &text[pair[0]..pair[1]]).collect()
 }
 
-/// `hcl file=…` fences are files, an `options` fence holds `--var a=b` lines, an `expected` fence the result.
+/// Code blocks `hcl file=…` are files, an `options` block has lines such as `--var a=b`, and an `expected` block has
+/// the result.
 fn parse(section: &str) -> Case {
     let name = section.lines().next().unwrap_or_default().trim_start_matches('#').trim().to_owned();
     let mut case = Case { name, files: Vec::new(), options: Options::default(), expected: None };

@@ -1,8 +1,8 @@
-//! Expressions and what Terraform makes of them.
+//! Compares expressions with the results of Terraform.
 //!
-//! `tests/terraform/expressions/*.md` hold fences of expressions, each followed by a line with its value as JSON, or with
-//! `refused`. The values are Terraform's own: `GPULINT_BLESS=1` writes them with the `terraform` on the path, and where
-//! there is one, the test asks it whether they are still right.
+//! `tests/terraform/expressions/*.md` have code blocks with expressions, each followed by a line with its value as
+//! JSON, or with `refused`. The values are Terraform's: `GPULINT_BLESS=1` writes them with the `terraform` on the path.
+//! If there is one, the test also compares the values with its results.
 
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -16,7 +16,7 @@ use crate::fences;
 
 const REFUSED: &str = "!refused";
 
-/// The expressions of one file, with files that they may read.
+/// The expressions of one file, with the files that they may read.
 struct Sheet {
     files: Vec<(String, String)>,
     expressions: Vec<String>,
@@ -41,7 +41,7 @@ impl Sheet {
         sheet
     }
 
-    /// An output for an expression.
+    /// Returns an output for an expression.
     fn output(&self, index: usize) -> String {
         let expression = &self.expressions[index];
         format!(
@@ -70,7 +70,7 @@ impl Sheet {
         (0..self.expressions.len()).map(value).collect()
     }
 
-    /// What Terraform refuses before it evaluates anything, is found by leaving it out.
+    /// Returns Terraform's results. Expressions that Terraform refuses before evaluation are found by leaving them out.
     fn by_terraform(&self) -> Option<Vec<String>> {
         let mut kept: Vec<usize> = (0..self.expressions.len()).collect();
         loop {
@@ -117,8 +117,8 @@ fn expressions_have_the_values_that_terraform_gives_them() {
     assert!(failures.is_empty(), "{failures}");
 }
 
-/// Every function of Terraform 1.11, as `terraform metadata functions` lists them, save those whose results depend on the
-/// moment, on chance or on the machine, and those that are no functions but syntax.
+/// Every function of Terraform 1.11 in `terraform metadata functions`, except functions whose results depend on time,
+/// chance or the machine, and syntax that only looks like a function.
 const FUNCTIONS: &str = "abs alltrue anytrue base64decode base64encode base64sha256 base64sha512 basename can ceil chomp
     chunklist cidrhost cidrnetmask cidrsubnet cidrsubnets coalesce coalescelist compact concat contains csvdecode dirname
     distinct element endswith ephemeralasnull file filebase64 filebase64sha256 filebase64sha512 fileexists filemd5 fileset
@@ -163,7 +163,7 @@ fn what_depends_on_the_moment_is_unknown() {
     }
 }
 
-/// The functions listed here are those that Terraform has.
+/// The list contains exactly the functions of Terraform.
 #[test]
 fn no_function_is_forgotten() {
     let Some(signatures) = oracle::functions() else { return };
@@ -190,7 +190,7 @@ fn compare(name: &str, whose: &str, sheet: &Sheet, values: &[String], failures: 
     }
 }
 
-/// The sheet with these values.
+/// Returns the sheet with these values.
 fn blessed(text: &str, values: &[String]) -> String {
     let mut values = values.iter();
     let mut result = String::new();

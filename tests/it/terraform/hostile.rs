@@ -1,7 +1,7 @@
-//! Text that is made to hurt: it ends in a message, and what is made of it stays small.
+//! Tests malicious code: evaluation ends with a message, and its results stay small.
 //!
-//! Nothing here measures time; `cargo bench --bench terraform` prints what each of these takes. What would take forever
-//! or fill the memory shows as a test that does not end, or in the bounds below.
+//! No test here measures time. `cargo bench --bench terraform` prints the duration of each case. Endless evaluation or
+//! high memory use shows as a test that does not end, or exceeds the limits below.
 
 use std::fmt::Write;
 
@@ -10,7 +10,7 @@ use gpulint::terraform::{Options, TerraformReading, read};
 
 use crate::holds;
 
-/// Evaluation has a budget, and making a block is the dearest thing in it: no text makes more of them.
+/// Creating a block is the most expensive operation in the evaluation budget, so no code creates more blocks than this.
 const MOST_BLOCKS: usize = 40_000;
 const MOST_DIAGNOSTICS: usize = 100;
 const LONGEST_MESSAGE: usize = 500;
@@ -38,7 +38,7 @@ fn read_within_bounds(tree: impl Tree + 'static, paths: &[String]) -> TerraformR
     reading
 }
 
-/// It ends, and says something with these words.
+/// Checks that evaluation ends, with a message that contains these words.
 fn ends_with(files: &[(&str, String)], words: &str) {
     says(&reading(files), words);
 }
@@ -116,7 +116,7 @@ fn values_that_grow_without_end_are_cut_off() {
     reading(&[("main.tf", wide.to_owned())]);
 }
 
-/// How many there are of each block of a type, all together.
+/// Returns the total number of instances of all blocks of a type.
 fn number(reading: &TerraformReading, of: &str) -> f64 {
     let blocks = reading.blocks.iter().filter(|block| block.labels.first().is_some_and(|label| label == of));
     blocks.map(|block| block.instances.value().unwrap().expected).sum()
@@ -127,7 +127,7 @@ fn many_instances_are_counted_and_not_made() {
     let count = reading(&[("main.tf", "resource \"aws_instance\" \"a\" {\n  count = 1000000000\n}\n".to_owned())]);
     assert_eq!(number(&count, "aws_instance"), 1e9);
     assert_eq!(count.blocks.len(), 1);
-    says(&count, "1000000000 instances are evaluated as one");
+    says(&count, "evaluates 1000000000 instances as one");
     let each = "locals {
   names = flatten([for a in range(100) : [for b in range(100) : \"${a}-${b}\"]])
   types = { for name in local.names : name => { type = \"p4d.24xlarge\", zone = substr(name, 0, 1) } }
@@ -145,13 +145,13 @@ resource \"aws_spot_instance_request\" \"of_a_map\" {
     let each = reading(&[("main.tf", each.to_owned())]);
     assert_eq!(number(&each, "aws_instance"), 1e4);
     assert_eq!(number(&each, "aws_spot_instance_request"), 1e4);
-    says(&each, "the last 8000 of these instances are evaluated as one");
+    says(&each, "evaluates the last 8000 of these instances as one");
     let last = each.blocks.iter().find(|block| block.address == "aws_spot_instance_request.of_a_map").unwrap();
     assert_eq!(last.attributes["instance_type"].value.as_text().as_deref(), Some("p4d.24xlarge"));
     assert!(last.attributes["zone"].value.is_unknown());
 }
 
-/// A tree in which each directory holds links `loop` and `again` that lead back to it.
+/// A tree in which each directory contains links `loop` and `again` to itself.
 struct Looping(MemoryTree);
 
 fn without_links(path: &str) -> String {
@@ -176,10 +176,10 @@ impl Tree for Looping {
 fn links_that_lead_back_end() {
     let calls = "module \"a\" {\n  source = \"./loop\"\n}\nmodule \"b\" {\n  source = \"./again\"\n}\n";
     let tree = Looping(MemoryTree::new().with("main.tf", calls));
-    says(&read_within_bounds(tree, &["main.tf".to_owned()]), "not everything in this root is read");
+    says(&read_within_bounds(tree, &["main.tf".to_owned()]), "some of this root is not read");
     let files = "output \"o\" {\n  value = fileset(path.module, \"**/*.tf\")\n}\n";
     let tree = Looping(MemoryTree::new().with("main.tf", files));
-    says(&read_within_bounds(tree, &["main.tf".to_owned()]), "not everything in this root is read");
+    says(&read_within_bounds(tree, &["main.tf".to_owned()]), "some of this root is not read");
 }
 
 #[test]
@@ -223,7 +223,7 @@ fn large_values_are_not_gone_through_again_and_again() {
         let loops = format!(
             "output \"o\" {{\n  value = [for i in range(1000) : [for j in range(1000) : length([{each}])]]\n}}\n"
         );
-        ends_with(&[("main.tf", format!("{text}{loops}"))], "not everything in this root is read");
+        ends_with(&[("main.tf", format!("{text}{loops}"))], "some of this root is not read");
     }
 }
 
@@ -269,7 +269,7 @@ fn garbage_is_skipped_in_linear_time() {
     reading(&[("main.tf", format!("locals {{\n  a = {{\n{keys}}}\n}}\noutput \"o\" {{\n  value = local.a.k5\n}}\n"))]);
 }
 
-/// Roots of some kilobytes that would fill the memory of a machine: arguments times instances, a table, many of them.
+/// Roots of a few kilobytes that would fill the memory: arguments times instances, a table, and many of both.
 #[test]
 fn what_roots_make_fits_the_memory_of_one_run() {
     let arguments = (0..8_000).map(|at| format!("  a{at} = 1\n")).collect::<String>();
@@ -279,7 +279,7 @@ fn what_roots_make_fits_the_memory_of_one_run() {
                  text = join(\"\\n\", concat([\"a,b,c,d,e,f,g,h\"], [for i in range(1000) : local.row]))\n}\n\
                  output \"o\" {\n  value = csvdecode(local.text)\n}\n";
     ends_with(&[("main.tf", table.to_owned())], "MiB");
-    // One after the other gets a part of what those before it left: all of them together make no more blocks than few do.
+    // Each root gets a share of what the previous ones left, so that all together create no more blocks than a few.
     let roots: Vec<(String, String)> = (0..24).map(|at| (format!("r{at:02}/main.tf"), many.clone())).collect();
     let roots: Vec<(&str, String)> = roots.iter().map(|(path, text)| (path.as_str(), text.clone())).collect();
     let mut tree = MemoryTree::new();
@@ -290,5 +290,5 @@ fn what_roots_make_fits_the_memory_of_one_run() {
     let reading = read(&Sources::new(tree), &paths, &Options::default());
     let arguments: usize = reading.blocks.iter().map(|block| block.attributes.len()).sum();
     assert!(arguments < 6_000_000, "{arguments} arguments in memory");
-    says(&reading, "what the roots before left");
+    says(&reading, "the memory that other roots left");
 }

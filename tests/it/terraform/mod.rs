@@ -1,4 +1,4 @@
-//! Terraform text → evaluated blocks.
+//! Tests the evaluation of Terraform code to blocks.
 
 mod corpus;
 mod disk;

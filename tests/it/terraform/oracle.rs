@@ -1,4 +1,4 @@
-//! Asks the `terraform` on the path, where there is one.
+//! Calls the `terraform` on the path, if there is one.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -9,7 +9,7 @@ use serde_json::Value as Json;
 
 use crate::skipped::skip;
 
-/// The program to ask: Terraform, else OpenTofu; the test says that it is skipped where there is neither.
+/// Returns Terraform or else OpenTofu. If neither is installed, the test is reported as skipped.
 pub(super) fn program() -> Option<&'static str> {
     static FOUND: OnceLock<Option<&'static str>> = OnceLock::new();
     let works = |program: &&str| Command::new(program).arg("version").output().is_ok_and(|it| it.status.success());
@@ -20,17 +20,17 @@ pub(super) fn program() -> Option<&'static str> {
     found
 }
 
-/// `terraform show -json` of a plan of these files; `Err` is what Terraform says against them.
+/// Returns `terraform show -json` of a plan for these files; `Err` has Terraform's errors.
 pub(super) fn plan(files: &[(String, String)]) -> Option<Result<Json, String>> {
     run(files, false)
 }
 
-/// The same of the state after the plan was applied.
+/// Returns the same for the state after the plan was applied.
 pub(super) fn apply(files: &[(String, String)]) -> Option<Result<Json, String>> {
     run(files, true)
 }
 
-/// The names of the functions that it has.
+/// Returns the names of its functions.
 pub(super) fn functions() -> Option<Vec<String>> {
     let program = program()?;
     let directory = Scratch::new();
@@ -73,7 +73,7 @@ fn run(files: &[(String, String)], apply: bool) -> Option<Result<Json, String>> 
     Some(shown.map(|json| serde_json::from_slice(&json).unwrap()))
 }
 
-/// A directory that goes away.
+/// A temporary directory.
 struct Scratch(PathBuf);
 
 impl Scratch {

@@ -1,7 +1,7 @@
-//! Plans as JSON → resources.
+//! Tests the conversion of JSON plans to resources.
 //!
-//! `tests/terraform/plans/*.md` hold plans with what is expected before and after them. Where a case also has the text that
-//! the plan is of, both must have the same rows. One more plan is made by the `terraform` on the path.
+//! `tests/terraform/plans/*.md` contain plans with the expected resources before and after them. If a case also has the
+//! configuration of the plan, both must give the same resources. The `terraform` on the path creates one more plan.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -28,7 +28,7 @@ fn plans_become_the_resources_that_the_cases_expect() {
     fences::hold("tests/terraform/plans", check);
 }
 
-/// The text of a case file with what was found in place of what was expected.
+/// Returns the text of a case file with the actual results.
 fn check(text: &str) -> String {
     let mut out = String::new();
     let mut files: Vec<(String, String)> = Vec::new();
@@ -91,7 +91,7 @@ fn found(files: &[(String, String)], side: &str) -> String {
     out
 }
 
-/// What is known of each resource, without where and how.
+/// Returns the facts of each resource, without places and origins.
 fn rows(resources: &[Resource]) -> BTreeMap<String, Vec<String>> {
     let row = |resource: &Resource| {
         let mut row = vec![format!("{} {:?}", resource.kind, resource.count.value())];
@@ -154,7 +154,7 @@ fn a_plan_that_terraform_made_is_read_as_its_text_is() {
     }
 }
 
-/// What a block says. What is empty or null says nothing, in both spellings.
+/// Returns the members of a block. Empty and null members are left out in both forms.
 fn members(block: &Block) -> Json {
     let known = |(name, attribute): (&String, &Attribute)| Some((name.clone(), shown(&attribute.value)?));
     block.attributes.iter().filter_map(known).collect()

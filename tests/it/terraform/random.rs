@@ -1,7 +1,7 @@
-//! Random configurations, evaluated by gpulint and by Terraform.
+//! Tests random configurations, evaluated by gpulint and by Terraform.
 //!
-//! A fixed few run wherever there is a `terraform` on the path; `GPULINT_CONFIGURATIONS=2000` runs so many, from
-//! `GPULINT_SEED` on.
+//! A fixed few run if `terraform` is on the path. `GPULINT_CONFIGURATIONS=2000` runs this many, starting at
+//! `GPULINT_SEED`.
 
 use std::fmt::Write;
 
@@ -82,7 +82,7 @@ fn compare(seed: u64, files: &[(String, String)], plan: &Json, differences: &mut
         };
         let same = match planned {
             None if unknown => true,
-            // Terraform does not look as far as it could; what it finds in the end is what counts.
+            // Terraform may report a knowable value as unknown in the plan, so the final value is compared.
             None => after_apply(value),
             Some(_) if unknown => holds_unknown(plan, address),
             Some(planned) if same(value, planned) => true,
@@ -105,7 +105,7 @@ fn inputs_after_apply(files: &[(String, String)]) -> Vec<(String, Option<Json>)>
     inputs
 }
 
-/// Addresses and inputs; none where the whole input is not known.
+/// Returns addresses and inputs; `None` if the whole input is unknown.
 fn resources(module: &Json, into: &mut Vec<(String, Option<Json>)>) {
     for resource in module["resources"].as_array().into_iter().flatten() {
         let input = resource["values"].as_object().and_then(|values| values.get("input")).cloned();
@@ -140,7 +140,7 @@ fn same(value: &Value, planned: &Json) -> bool {
     }
 }
 
-/// A plan holds numbers as floating point, and reading them rounds once more.
+/// A plan contains numbers as floating point, and reading them rounds again.
 fn close(a: f64, b: f64) -> bool {
     (a - b).abs() <= 1e-14 * a.abs().max(b.abs())
 }
@@ -181,7 +181,7 @@ struct Field {
     default: bool,
 }
 
-/// What can be referred to: an expression and its type.
+/// Valid references: an expression with its type.
 type Names = Vec<(String, Type)>;
 
 struct Generator {
@@ -258,7 +258,7 @@ impl Generator {
         }
     }
 
-    /// A module's text, its variables and its outputs.
+    /// Returns a module's code, its variables and its outputs.
     fn module(&mut self) -> (String, Names, Names) {
         let (mut text, mut names, _) = self.variables(false);
         let arguments =
@@ -275,7 +275,7 @@ impl Generator {
         (text, arguments, outputs)
     }
 
-    /// Declarations of variables, references to them, and a file that assigns some.
+    /// Returns declarations of variables, references to them, and a file that assigns some.
     fn variables(&mut self, defaults: bool) -> (String, Names, String) {
         let (mut text, mut names, mut assigned) = (String::new(), Names::new(), String::new());
         for index in 0..1 + self.below(4) {
@@ -322,7 +322,8 @@ impl Generator {
         }
     }
 
-    /// A literal, as people write it for a variable of this type: optional fields may be missing, numbers quoted.
+    /// Returns a typical literal for a variable of this type: optional fields may be missing, and numbers may be
+    /// quoted.
     fn written(&mut self, of: &Type) -> String {
         match of {
             Type::Object(fields) => {
@@ -496,7 +497,7 @@ impl Generator {
         format!("i{}", self.bound)
     }
 
-    /// An expression of a type; deeper ones are simpler.
+    /// Returns an expression of a type. Nested expressions are simpler.
     fn expression(&mut self, of: &Type, names: &Names) -> String {
         self.depth += 1;
         let result = if self.depth > 4 || self.chance(25) { self.simple(of, names) } else { self.composed(of, names) };
@@ -716,7 +717,7 @@ impl Generator {
         }
     }
 
-    /// What a `dynamic` block goes through: the members of members, with something of the outer one.
+    /// Returns a collection for a `dynamic` block: members of members, with a part of the outer one.
     fn nested_loops(&mut self, of: &Type, names: &Names) -> String {
         let (outer, inner) = (self.bind(), self.bind());
         let from = self.some_type(1);
@@ -729,7 +730,7 @@ impl Generator {
         format!("concat([], [for {outer} in {collection} : [for {inner} in {outer} : {value}]]...)")
     }
 
-    /// A field of every object of a list.
+    /// Returns a field of every object in a list.
     fn splat(&mut self, of: &Type, names: &Names) -> String {
         let field = Field { name: "name", of: of.clone(), optional: false, default: false };
         let other = Field { name: "size", of: Type::Number, optional: false, default: false };

@@ -284,7 +284,7 @@ mod tests {
             ("transformers: [t.yaml]", "one of its plugins would fetch something"),
             ("transformers: [\"a:\\n  exec: {path: ./x}\\n\"]", "one of its plugins would run a program"),
             ("resources: [missing.yaml]", "the file does not exist"),
-            ("resources: [../../up.yaml]", "leads out of the tree"),
+            ("resources: [../../up.yaml]", "is outside the repository"),
         ] {
             let refused = planned(text).unwrap_err();
             assert!(refused.contains(why), "{text}: {refused}");

@@ -36,16 +36,16 @@ use std::sync::Arc;
 
 use catalog::Catalog;
 use inventory::WantedRaw;
-use rules::{Rules, World};
-use source::{Date, Sources};
+use rules::{Rules, RuleContext};
+use source::{Date, SourceFiles};
 
-pub use analysis::{Analysis, AnalysisCache, Kept};
+pub use analysis::{Analysis, AnalysisCache, RetainedResources};
 
 /// The settings of all modules.
 #[derive(Debug, Clone, Default)]
-pub struct Settings {
-    pub terraform: terraform::Options,
-    pub kubernetes: kubernetes::Options,
+pub struct AnalysisSettings {
+    pub terraform: terraform::TerraformOptions,
+    pub kubernetes: kubernetes::KubernetesOptions,
     pub runs: runs::RunOptions,
     pub pricing: pricing::PricingSettings,
     pub measured: measured::UsageOptions,
@@ -60,16 +60,16 @@ pub struct Settings {
     /// The day from which ages and deadlines count.
     pub today: Option<Date>,
     /// The what-if overrides.
-    pub scenario: Option<Arc<dyn inventory::Adjust>>,
+    pub scenario: Option<Arc<dyn inventory::FactOverrides>>,
 }
 
 /// Reads the files at `paths` and returns everything that follows from them. A pure function of files and settings.
-pub fn analyze(sources: &Sources, paths: &[String], settings: &Settings) -> Analysis {
+pub fn analyze(sources: &SourceFiles, paths: &[String], settings: &AnalysisSettings) -> Analysis {
     analyze_with(sources, paths, settings, &AnalysisCache::default())
 }
 
 /// The same, with a cache shared between states of the tree.
-pub fn analyze_with(sources: &Sources, paths: &[String], settings: &Settings, cache: &AnalysisCache) -> Analysis {
+pub fn analyze_with(sources: &SourceFiles, paths: &[String], settings: &AnalysisSettings, cache: &AnalysisCache) -> Analysis {
     let read = front_ends::read(sources, paths, settings, cache);
     let front_ends::Reading { mut inventory, blocks, roots, plans, comments, plain, .. } = read;
     let tools = complete::Tools {
@@ -86,7 +86,7 @@ pub fn analyze_with(sources: &Sources, paths: &[String], settings: &Settings, ca
     let mut bill = pricing::bill(&inventory, &settings.catalog, &settings.pricing);
     pricing::count_dearer(&mut inventory, &mut bill);
     let fits = fit::assess_all(&inventory, &bill, &catalog, &settings.pricing);
-    let world = World {
+    let world = RuleContext {
         inventory: &inventory,
         bill: &bill,
         fit: &fits,

@@ -2,21 +2,21 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::Judged;
+use super::EvaluatedState;
 use crate::decide::{self, Decided, Listed};
 use crate::inventory::{Key, ResourceId};
 use crate::pricing::Delta;
-use crate::source::{Sources, Span};
+use crate::source::{SourceFiles, Span};
 
 /// A suppression of one state, identified by its file and its wording.
 type Words = (String, String);
 
-fn words(sources: &Sources, span: Span) -> Words {
+fn words(sources: &SourceFiles, span: Span) -> Words {
     (sources.path(sources.origin(span).file), sources.snippet(span).trim().to_owned())
 }
 
 /// How often each suppression occurs in a state.
-fn counts(sources: &Sources, all: &[Listed]) -> HashMap<Words, usize> {
+fn counts(sources: &SourceFiles, all: &[Listed]) -> HashMap<Words, usize> {
     let mut counts = HashMap::new();
     // A suppression of several rules is listed once.
     for span in all.iter().map(|it| it.span).collect::<HashSet<_>>() {
@@ -26,10 +26,10 @@ fn counts(sources: &Sources, all: &[Listed]) -> HashMap<Words, usize> {
 }
 
 /// Both states with their suppressions and the findings in them.
-pub(super) struct States<'a> {
-    pub(super) before: &'a Judged<'a>,
+pub(super) struct SuppressionStates<'a> {
+    pub(super) before: &'a EvaluatedState<'a>,
     pub(super) earlier: &'a [Listed],
-    pub(super) after: &'a Judged<'a>,
+    pub(super) after: &'a EvaluatedState<'a>,
     pub(super) later: &'a [Listed],
     pub(super) delta: &'a Delta,
     /// Resources whose cost clearly rose.
@@ -38,16 +38,16 @@ pub(super) struct States<'a> {
 
 /// The indexes of findings of suppressions that cover more than before.
 #[derive(Default)]
-pub(super) struct Outgrown {
+pub(super) struct ExpandedSuppressions {
     /// The suppression is unchanged: these findings are new.
     pub(super) reopened: Vec<usize>,
     /// The suppression was rewritten: the change accepts these findings.
     pub(super) renewed: Vec<usize>,
 }
 
-impl States<'_> {
+impl SuppressionStates<'_> {
     /// The findings of suppressions that cover more than before.
-    pub(super) fn outgrown(&self) -> Outgrown {
+    pub(super) fn outgrown(&self) -> ExpandedSuppressions {
         let (before, after) = (counts(self.before.sources, self.earlier), counts(self.after.sources, self.later));
         let is_old = |span: Span| {
             let words = words(self.after.sources, span);
@@ -71,7 +71,7 @@ impl States<'_> {
                 || self.is_another(*earlier, id)
                 || accepted.is_none_or(|all| !all.iter().any(|one| same(one)))
         };
-        let mut outgrown = Outgrown::default();
+        let mut outgrown = ExpandedSuppressions::default();
         for (at, it) in self.after.findings.iter().enumerate() {
             let Some(by) = it.suppressed.as_ref().map(|by| by.span).filter(|by| covers_more(it, *by)) else { continue };
             if is_old(by) { outgrown.reopened.push(at) } else { outgrown.renewed.push(at) }
@@ -90,7 +90,7 @@ impl States<'_> {
     /// Removed suppressions for the reader: their rules and places.
     pub(super) fn removed(&self) -> Vec<(String, Span)> {
         // A suppression with another wording is not removed.
-        let key = |sources: &Sources, it: &Listed| (sources.path(sources.origin(it.span).file), it.rules.clone());
+        let key = |sources: &SourceFiles, it: &Listed| (sources.path(sources.origin(it.span).file), it.rules.clone());
         let mut after: HashMap<_, usize> = HashMap::new();
         for it in self.later {
             *after.entry(key(self.after.sources, it)).or_default() += 1;

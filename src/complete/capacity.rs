@@ -1,7 +1,7 @@
 //! Checks whether a machine has what a pod requests.
 
-use crate::catalog::{Catalog, Machine};
-use crate::inventory::{Fact, Key, Origin, Resource, Role, Value, accelerators};
+use crate::catalog::{Catalog, CatalogMachine};
+use crate::inventory::{Fact, Key, FactOrigin, Resource, BillingRole, FactValue, accelerators};
 
 use super::machines::plain;
 
@@ -38,12 +38,12 @@ impl CapacityRequest {
         let parts = parts(resource);
         // Pods on several machines can see joined devices of these vendors as one, or one device as several.
         let several = resource.text(Key::Vendor).is_some_and(accelerators::are_joined);
-        let is_on_one_machine = resource.role == Role::Requested && !several && parts.is_empty();
+        let is_on_one_machine = resource.role == BillingRole::Requested && !several && parts.is_empty();
         CapacityRequest { devices, cpus: number(Key::Cpus), memory_gib: number(Key::Memory), parts, is_on_one_machine }
     }
 
     /// Returns why the pod never starts on this machine: the first request that exceeds the machine.
-    pub fn lacks(&self, machine: &Machine<'_>) -> Option<String> {
+    pub fn lacks(&self, machine: &CatalogMachine<'_>) -> Option<String> {
         let asked = [
             (self.whole_devices(), "accelerators", Some(machine.count)),
             (self.cpus, "CPUs", machine.cpus),
@@ -61,9 +61,9 @@ impl CapacityRequest {
     /// Does the same check against all machines of these providers that have one of the accelerators.
     pub fn beyond_all(&self, catalog: &Catalog, providers: &[&str], accelerators: &[String]) -> Option<String> {
         let pairs = providers.iter().flat_map(|provider| accelerators.iter().map(move |name| (*provider, name)));
-        let machines: Vec<Machine<'_>> =
+        let machines: Vec<CatalogMachine<'_>> =
             pairs.flat_map(|(provider, name)| catalog.machines_with(provider, name)).collect();
-        let most = |of: &dyn Fn(&Machine<'_>) -> Option<f64>| {
+        let most = |of: &dyn Fn(&CatalogMachine<'_>) -> Option<f64>| {
             let sizes: Option<Vec<f64>> = machines.iter().map(of).collect();
             sizes?.into_iter().reduce(f64::max)
         };
@@ -101,7 +101,7 @@ fn parts(resource: &Resource) -> String {
 /// Returns why a pod can never start: neither its machine nor any machine of its cloud with its accelerator is large
 /// enough. Pods on owned hardware, or in an unknown cloud, are never reported.
 pub(super) fn never_starts(resource: &Resource, catalog: &Catalog) -> Option<String> {
-    let is_said = |key: Key| matches!(resource.fact(key).origin(), Some(Origin::Written | Origin::Resolved));
+    let is_said = |key: Key| matches!(resource.fact(key).origin(), Some(FactOrigin::Written | FactOrigin::Resolved));
     let provider = resource.text(Key::Provider).filter(|provider| catalog.assumed_clouds().contains(provider))?;
     let request = CapacityRequest::of(resource, devices(resource, catalog).ok()?);
     if let Some(name) = resource.text(Key::Machine) {
@@ -114,7 +114,7 @@ pub(super) fn never_starts(resource: &Resource, catalog: &Catalog) -> Option<Str
 }
 
 /// Returns whether a machine is large enough for a pod, as far as both are known.
-pub(super) fn holds(resource: &Resource, machine: &Machine<'_>) -> bool {
+pub(super) fn holds(resource: &Resource, machine: &CatalogMachine<'_>) -> bool {
     let count = resource.number(Key::AcceleratorCount).unwrap_or(0.0);
     count <= machine.count && CapacityRequest::of(resource, count).lacks(machine).is_none()
 }
@@ -137,7 +137,7 @@ pub fn possible_devices(resource: &Resource, catalog: &Catalog) -> Result<Vec<f6
         Fact::Unknown(unknown) => unknown.candidates.as_slice(),
         _ => &[],
     };
-    let counts: Option<Vec<f64>> = candidates.iter().map(Value::as_number).collect();
+    let counts: Option<Vec<f64>> = candidates.iter().map(FactValue::as_number).collect();
     match counts.filter(|counts| !counts.is_empty()) {
         Some(counts) => counts.into_iter().map(|count| whole_devices(resource, catalog, count)).collect(),
         None => Ok(vec![devices(resource, catalog)?]),

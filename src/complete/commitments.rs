@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::inventory::{Fact, Inventory, Key, Known, Origin, Purchase, Range, Resource, Role};
+use crate::inventory::{Fact, Inventory, Key, KnownFact, FactOrigin, Purchase, Range, Resource, BillingRole};
 
 /// Subtracts the accelerators that machines use from the commitments that cover them.
-pub(super) fn settle_commitments(inventory: &mut Inventory) {
+pub(super) fn subtract_commitments(inventory: &mut Inventory) {
     let mut waiting: HashMap<Covered, Vec<(usize, f64)>> = HashMap::new();
     for (at, machine) in inventory.resources.iter().enumerate().filter(|(_, it)| is_by_the_hour(it)) {
         if let Some((covered, used)) = Covered::by(machine).zip(accelerators(machine)) {
@@ -36,7 +36,7 @@ fn pay(inventory: &mut Inventory, commitment: usize, left: f64, machines: &[usiz
     let Some(kept) = inventory.resources.get_mut(commitment).filter(|_| !machines.is_empty()) else { return };
     kept.count = std::mem::take(&mut kept.count).map(|_| Range::exactly(left));
     let (span, years) = (kept.span, kept.fact(Key::CommitmentYears).clone());
-    let reserved = Known { value: Purchase::Reserved.into(), span, defined: None, origin: Origin::Resolved };
+    let reserved = KnownFact { value: Purchase::Reserved.into(), span, defined: None, origin: FactOrigin::Resolved };
     for at in machines {
         if let Some(machine) = inventory.resources.get_mut(*at) {
             machine.set(Key::Purchase, Fact::Known(reserved.clone()));
@@ -61,14 +61,14 @@ impl Covered {
 }
 
 fn is_for_accelerators(it: &Resource) -> bool {
-    it.role == Role::Rented
+    it.role == BillingRole::Rented
         && it.is_added()
         && it.purchase() == Some(Purchase::Reserved)
         && matches!(it.fact(Key::Machine), Fact::Unknown(_))
 }
 
 fn is_by_the_hour(it: &Resource) -> bool {
-    it.role == Role::Rented && it.is_added() && it.purchase() == Some(Purchase::OnDemand)
+    it.role == BillingRole::Rented && it.is_added() && it.purchase() == Some(Purchase::OnDemand)
 }
 
 /// Returns the accelerators of all instances of the resource together.

@@ -8,14 +8,14 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use crate::catalog::{AWS, AZURE, GCP};
-use crate::inventory::{Home, Inventory, LinkKind, Resource, Role};
-use crate::source::{Sources, join, parent};
+use crate::inventory::{Home, Inventory, LinkKind, Resource, BillingRole};
+use crate::source::{SourceFiles, join, parent};
 
 /// The limit on the kustomizations that gpulint follows from one folder. Real ones stay far below it.
 const MOST_REACHED: usize = 10_000;
 
 /// Sets for each resource the folder and the tools that deploy it.
-pub(super) fn settle_homes(inventory: &mut Inventory, sources: &Sources) {
+pub(super) fn note_deployers(inventory: &mut Inventory, sources: &SourceFiles) {
     let paths: Vec<String> = inventory.resources.iter().map(|it| sources.path(sources.origin(it.span).file)).collect();
     for (resource, path) in inventory.resources.iter_mut().zip(&paths) {
         resource.home.path = path.as_str().into();
@@ -24,8 +24,8 @@ pub(super) fn settle_homes(inventory: &mut Inventory, sources: &Sources) {
     for raw in inventory.objects.iter_mut().chain(&mut inventory.blocks) {
         raw.path = sources.path(sources.origin(raw.span).file).into();
     }
-    let has = |role: Role| inventory.resources.iter().any(|it| it.role == role);
-    if !has(Role::Rented) || !has(Role::Requested) {
+    let has = |role: BillingRole| inventory.resources.iter().any(|it| it.role == role);
+    if !has(BillingRole::Rented) || !has(BillingRole::Requested) {
         return;
     }
     let folders: BTreeSet<&str> = paths.iter().flat_map(|path| around(parent(path))).collect();
@@ -65,7 +65,7 @@ pub(super) fn settle_homes(inventory: &mut Inventory, sources: &Sources) {
 const MOST_FILES: usize = 200;
 
 /// Returns the clouds for which Terraform files in this folder configure a provider.
-fn clouds_in(sources: &Sources, folder: &str) -> Arc<[String]> {
+fn clouds_in(sources: &SourceFiles, folder: &str) -> Arc<[String]> {
     let entries = sources.tree().list(folder).into_iter();
     let files = entries.filter(|entry| !entry.is_directory && entry.name.ends_with(".tf")).take(MOST_FILES);
     let texts = files.filter_map(|entry| Some(sources.text(sources.open(&join(folder, &entry.name)?).ok()?)));
@@ -88,7 +88,7 @@ fn cloud_of(line: &str) -> Option<String> {
 const KUSTOMIZATIONS: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
 
 /// Returns the files that a kustomization names, directly or through other kustomizations.
-fn reach(sources: &Sources, folder: &str) -> Vec<String> {
+fn reach(sources: &SourceFiles, folder: &str) -> Vec<String> {
     let mut files = Vec::new();
     let mut seen: HashSet<String> = HashSet::from([folder.to_owned()]);
     let mut open = vec![folder.to_owned()];
@@ -161,12 +161,12 @@ struct FolderParts {
 impl HomeIndex {
     pub(super) fn new(resources: &[Resource]) -> Self {
         let mut homes_by_folder = HomeIndex::default();
-        let mut known: HashSet<(&str, Role)> = HashSet::new();
+        let mut known: HashSet<(&str, BillingRole)> = HashSet::new();
         for resource in resources.iter().filter(|it| known.insert((&it.home.folder, it.role))) {
             let folder = &*resource.home.folder;
             for outer in around(folder) {
                 let held = homes_by_folder.held.entry(outer.to_owned()).or_default();
-                let parts = if resource.role == Role::Rented { &mut held.pools } else { &mut held.pods };
+                let parts = if resource.role == BillingRole::Rented { &mut held.pools } else { &mut held.pods };
                 parts.insert(part_of(outer, folder).to_owned());
             }
         }
@@ -223,7 +223,7 @@ fn shown(folder: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::inventory::FrontEnd;
+    use crate::inventory::ReadBy;
     use crate::source::{FileId, MemoryTree, Span};
 
     fn home(folder: &str) -> Home {
@@ -231,19 +231,19 @@ mod tests {
     }
 
     fn file() -> FileId {
-        Sources::new(MemoryTree::new().with("a", "")).open("a").unwrap()
+        SourceFiles::new(MemoryTree::new().with("a", "")).open("a").unwrap()
     }
 
     /// Returns whether a pool and a pod match in a tree with pools and pods in these folders.
     fn joined(pools: &[&str], pods: &[&str], pool: &str, pod: &str, named: bool) -> bool {
         let span = Span::new(file(), 0, 0);
-        let resource = |role: Role, folder: &&str| {
-            let mut it = Resource::new(FrontEnd::Kubernetes, role, "kind", "name", span, span);
+        let resource = |role: BillingRole, folder: &&str| {
+            let mut it = Resource::new(ReadBy::Kubernetes, role, "kind", "name", span, span);
             it.home = home(folder);
             it
         };
-        let pools = pools.iter().map(|folder| resource(Role::Rented, folder));
-        let all: Vec<Resource> = pools.chain(pods.iter().map(|folder| resource(Role::Requested, folder))).collect();
+        let pools = pools.iter().map(|folder| resource(BillingRole::Rented, folder));
+        let all: Vec<Resource> = pools.chain(pods.iter().map(|folder| resource(BillingRole::Requested, folder))).collect();
         HomeIndex::new(&all).why(&home(pool), &home(pod), named).is_some()
     }
 
@@ -267,7 +267,7 @@ mod tests {
         let tree = MemoryTree::new()
             .with("base/kustomization.yaml", "resources:\n- pod.yaml\n")
             .with("prod/kustomization.yaml", "resources:\n  - ../base\n  - \"pool.yaml\"\npatches:\n- path: p.yaml\n");
-        assert_eq!(reach(&Sources::new(tree), "prod"), ["prod/pool.yaml", "prod/p.yaml", "base/pod.yaml"]);
+        assert_eq!(reach(&SourceFiles::new(tree), "prod"), ["prod/pool.yaml", "prod/p.yaml", "base/pod.yaml"]);
     }
 
     #[test]

@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::inventory::{Fact, Inventory, Key, Origin, Resource, Role, RunId, Value};
+use crate::inventory::{Fact, Inventory, Key, FactOrigin, Resource, BillingRole, RunId, FactValue};
 
 /// Sets on each machine the number of equal machines that its block creates.
 pub(super) fn count_instances(inventory: &mut Inventory) {
-    let is_one = |it: &Resource| it.role == Role::Rented && it.declared.block != it.declared.address;
+    let is_one = |it: &Resource| it.role == BillingRole::Rented && it.declared.block != it.declared.address;
     let block = |it: &Resource| (it.run.clone(), it.declared.block.clone());
     let mut instances: HashMap<(Option<RunId>, Arc<str>), i64> = HashMap::new();
     for resource in inventory.resources.iter().filter(|it| is_one(it) && it.is_added()) {
@@ -15,7 +15,7 @@ pub(super) fn count_instances(inventory: &mut Inventory) {
     }
     for resource in inventory.resources.iter_mut().filter(|it| is_one(it)) {
         if let Some(number) = instances.get(&block(resource)).filter(|number| **number > 1) {
-            let fact = Fact::known(Value::Integer(*number), resource.span, Origin::Resolved);
+            let fact = Fact::known(FactValue::Integer(*number), resource.span, FactOrigin::Resolved);
             resource.set(Key::Instances, fact);
         }
     }

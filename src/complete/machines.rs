@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::catalog::{AWS, AZURE, Catalog, GCP, Host, Machine, Recognized};
+use crate::catalog::{AWS, AZURE, Catalog, GCP, Host, CatalogMachine, Recognized};
 use crate::inventory::{
-    Counted, CountedIn, Fact, FrontEnd, Inventory, Key, Known, Limit, Limited, Origin, Range, Resource, Role, Unknown,
-    Value, accelerators,
+    CountedAs, CountedIn, Fact, ReadBy, Inventory, Key, KnownFact, PoolLimit, Limited, FactOrigin, Range, Resource, BillingRole, UnknownFact,
+    FactValue, accelerators,
 };
 use crate::source::Span;
 
@@ -17,7 +17,7 @@ use super::shared_limits::{limits_of_clusters, share_limits};
 
 /// Resources that gpulint left out, because their machine type is unknown.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct LeftOut {
+pub struct OmittedResources {
     pub unknown_machines: Vec<UnknownMachine>,
 }
 
@@ -33,22 +33,22 @@ pub struct UnknownMachine {
 
 /// Adds to each resource the facts of its machine and its pool, and removes resources without accelerators. A second
 /// call changes nothing.
-pub fn complete_machines(inventory: &mut Inventory, catalog: &Catalog, defaults: &Defaults) -> LeftOut {
-    let mut left_out = LeftOut::default();
+pub fn complete_machines(inventory: &mut Inventory, catalog: &Catalog, defaults: &Defaults) -> OmittedResources {
+    let mut left_out = OmittedResources::default();
     let completion = Completion { catalog, defaults };
     for resource in &mut inventory.resources {
         completion.names(resource);
     }
     inventory.resources.retain_mut(|resource| match resource.role {
-        Role::Rented => completion.rented(resource, &mut left_out),
-        Role::Requested => true,
+        BillingRole::Rented => completion.rented(resource, &mut left_out),
+        BillingRole::Requested => true,
     });
     link_pools(inventory, &|it| completion.vendor(it));
     infer_purposes(inventory);
     let only_provider = only_provider(inventory);
     let limits = limits_of_clusters(inventory);
     for resource in &mut inventory.resources {
-        if resource.role == Role::Requested {
+        if resource.role == BillingRole::Requested {
             completion.requested(resource, only_provider.as_deref());
             if let Some(why) = never_starts(resource, catalog) {
                 impossible(resource, why);
@@ -56,7 +56,7 @@ pub fn complete_machines(inventory: &mut Inventory, catalog: &Catalog, defaults:
         }
         completion.place(resource);
         machine_types(resource);
-        resource.settle_count();
+        resource.convert_count();
         completion.limits(resource);
     }
     share_limits(inventory, &limits);
@@ -65,7 +65,7 @@ pub fn complete_machines(inventory: &mut Inventory, catalog: &Catalog, defaults:
 
 /// Returns the end of an address that names the deployment of a Terraform root.
 fn run_in_address(resource: &Resource) -> &str {
-    let is_of_root = resource.front_end == FrontEnd::Terraform;
+    let is_of_root = resource.front_end == ReadBy::Terraform;
     let rest = resource.address.strip_prefix(&*resource.declared.address).filter(|_| is_of_root);
     rest.filter(|rest| rest.starts_with(" (") && rest.ends_with(')')).unwrap_or_default()
 }
@@ -93,16 +93,16 @@ impl Completion<'_> {
         }
         let chips = resource.fact(Key::Topology).clone().map(|topology| topology.as_text().and_then(chips));
         if resource.fact(Key::AcceleratorCount).is_absent()
-            && let Fact::Known(Known { value: Some(chips), span, defined, origin }) = chips
+            && let Fact::Known(KnownFact { value: Some(chips), span, defined, origin }) = chips
         {
-            let count = Known { value: Value::Number(chips), span, defined, origin };
+            let count = KnownFact { value: FactValue::Number(chips), span, defined, origin };
             resource.set(Key::AcceleratorCount, Fact::Known(count));
         }
     }
 
     fn rewrite(&self, resource: &mut Resource, key: Key, name: impl Fn(&str) -> Option<String>) {
-        let renamed = |value: Value| match value.as_text().and_then(&name) {
-            Some(canonical) => Value::text(canonical),
+        let renamed = |value: FactValue| match value.as_text().and_then(&name) {
+            Some(canonical) => FactValue::text(canonical),
             None => value,
         };
         let fact = resource.fact(key).clone().map(renamed);
@@ -110,7 +110,7 @@ impl Completion<'_> {
     }
 
     /// Returns whether a provisioned machine has accelerators, or may have some, and adds the derived facts.
-    fn rented(&self, resource: &mut Resource, left_out: &mut LeftOut) -> bool {
+    fn rented(&self, resource: &mut Resource, left_out: &mut OmittedResources) -> bool {
         let asked = asked_for(resource);
         let machine = resource.fact(Key::Machine).clone();
         if resource.fact(Key::Provider).is_absent()
@@ -136,7 +136,7 @@ impl Completion<'_> {
             // The resource has no instances, so its machine type does not matter.
             Verdict::Unknown(_) if resource.is_switched_off() => false,
             // No deployment applies an example. It is relevant only if it names accelerators.
-            Verdict::Unknown(_) if resource.counted == Counted::Example => false,
+            Verdict::Unknown(_) if resource.counted == CountedAs::Example => false,
             Verdict::Unknown(why) => {
                 left_out.unknown_machines.push(UnknownMachine {
                     address: resource.address.clone(),
@@ -154,7 +154,7 @@ impl Completion<'_> {
         if let Some(said) = resource.text(Key::Vendor) {
             return Some(said.to_ascii_lowercase());
         }
-        let names: Vec<&Value> = match resource.fact(Key::Accelerator) {
+        let names: Vec<&FactValue> = match resource.fact(Key::Accelerator) {
             Fact::Known(known) => vec![&known.value],
             Fact::Unknown(unknown) => unknown.candidates.iter().collect(),
             Fact::Absent => Vec::new(),
@@ -166,8 +166,8 @@ impl Completion<'_> {
     }
 
     /// Returns the cloud of a machine type, or of all its candidates.
-    fn provider_of(&self, machine: &Fact<Value>) -> Option<&str> {
-        let names: Vec<&Value> = match machine {
+    fn provider_of(&self, machine: &Fact<FactValue>) -> Option<&str> {
+        let names: Vec<&FactValue> = match machine {
             Fact::Known(known) => vec![&known.value],
             Fact::Unknown(unknown) => unknown.candidates.iter().collect(),
             Fact::Absent => Vec::new(),
@@ -177,7 +177,7 @@ impl Completion<'_> {
         providers.all(|other| other == Some(first)).then_some(first)
     }
 
-    fn known_machine(&self, resource: &mut Resource, machine: &Known<Value>) -> Verdict {
+    fn known_machine(&self, resource: &mut Resource, machine: &KnownFact<FactValue>) -> Verdict {
         let name = machine.value.as_text().unwrap_or_default().to_owned();
         let provider = resource.text(Key::Provider).unwrap_or_default().to_owned();
         match self.catalog.recognize(&provider, &name) {
@@ -191,8 +191,8 @@ impl Completion<'_> {
             Recognized::Family { accelerator, .. } => {
                 if let Some(accelerator) = accelerator {
                     let why = format!("machine type {name} is unknown: this is the accelerator of its family");
-                    let origin = machine.origin.clone().weakest(Origin::Inferred(why.into()));
-                    follow(resource, Key::Accelerator, Value::text(accelerator), &Known { origin, ..machine.clone() });
+                    let origin = machine.origin.clone().weakest(FactOrigin::Inferred(why.into()));
+                    follow(resource, Key::Accelerator, FactValue::text(accelerator), &KnownFact { origin, ..machine.clone() });
                     self.memory(resource);
                 }
                 Verdict::Carries
@@ -212,14 +212,14 @@ impl Completion<'_> {
     }
 
     /// Handles a machine type whose accelerators are attached separately.
-    fn host(&self, resource: &mut Resource, machine: &Known<Value>, name: &str, host: Host) -> Verdict {
+    fn host(&self, resource: &mut Resource, machine: &KnownFact<FactValue>, name: &str, host: Host) -> Verdict {
         if !asked_for(resource) {
             return Verdict::Plain;
         }
-        follow(resource, Key::Cpus, Value::Number(host.cpus), machine);
-        follow(resource, Key::Memory, Value::Number(host.memory_gib), machine);
+        follow(resource, Key::Cpus, FactValue::Number(host.cpus), machine);
+        follow(resource, Key::Memory, FactValue::Number(host.memory_gib), machine);
         if resource.fact(Key::AcceleratorCount).is_absent() {
-            follow(resource, Key::AcceleratorCount, Value::Number(1.0), machine);
+            follow(resource, Key::AcceleratorCount, FactValue::Number(1.0), machine);
         }
         let (accelerator, count) = (resource.text(Key::Accelerator), resource.number(Key::AcceleratorCount));
         if let (Some(accelerator), Some(count)) = (accelerator, count)
@@ -232,7 +232,7 @@ impl Completion<'_> {
     }
 
     /// Returns why the requested accelerators contradict the accelerators that are built into the machine.
-    fn contradiction(&self, resource: &Resource, machine: &Machine<'_>) -> Option<String> {
+    fn contradiction(&self, resource: &Resource, machine: &CatalogMachine<'_>) -> Option<String> {
         let has = || format!("{} carries {} {}", machine.name, plain(machine.count), machine.accelerator);
         let asked = resource.text(Key::Accelerator)?;
         if asked != machine.accelerator {
@@ -245,9 +245,9 @@ impl Completion<'_> {
     }
 
     /// Handles a resource whose machine type is one of several.
-    fn one_of(&self, resource: &mut Resource, machine: &Unknown<Value>) -> Verdict {
+    fn one_of(&self, resource: &mut Resource, machine: &UnknownFact<FactValue>) -> Verdict {
         let provider = resource.text(Key::Provider).unwrap_or_default().to_owned();
-        let names: Vec<&str> = machine.candidates.iter().filter_map(Value::as_text).collect();
+        let names: Vec<&str> = machine.candidates.iter().filter_map(FactValue::as_text).collect();
         if names.is_empty() {
             return Verdict::Unknown(machine.why.clone());
         }
@@ -257,11 +257,11 @@ impl Completion<'_> {
             return Verdict::Plain;
         }
         let machines = self.narrowed(resource, machine, machines);
-        self.common(resource, machine, &machines, Key::Accelerator, |it| Value::text(&*it.accelerator));
-        self.common(resource, machine, &machines, Key::AcceleratorCount, |it| Value::Number(it.count));
+        self.common(resource, machine, &machines, Key::Accelerator, |it| FactValue::text(&*it.accelerator));
+        self.common(resource, machine, &machines, Key::AcceleratorCount, |it| FactValue::Number(it.count));
         self.memory(resource);
         if resource.counted_in == CountedIn::Cpus && machines.iter().all(|it| it.cpus.is_some()) {
-            self.common(resource, machine, &machines, Key::Cpus, |it| Value::Number(it.cpus.unwrap_or_default()));
+            self.common(resource, machine, &machines, Key::Cpus, |it| FactValue::Number(it.cpus.unwrap_or_default()));
         }
         Verdict::Carries
     }
@@ -270,13 +270,13 @@ impl Completion<'_> {
     fn narrowed<'m>(
         &self,
         resource: &mut Resource,
-        machine: &Unknown<Value>,
-        all: Vec<Machine<'m>>,
-    ) -> Vec<Machine<'m>> {
+        machine: &UnknownFact<FactValue>,
+        all: Vec<CatalogMachine<'m>>,
+    ) -> Vec<CatalogMachine<'m>> {
         let text = |key: Key| resource.text(key).map(str::to_ascii_lowercase);
         let (vendor, processor) = (text(Key::Vendor), text(Key::Processor));
         let count = resource.number(Key::AcceleratorCount);
-        let fits = |it: &Machine<'_>| {
+        let fits = |it: &CatalogMachine<'_>| {
             let known = self.catalog.accelerator(&it.accelerator);
             let runs = known.as_ref().map(|it| if it.processor.is_empty() { "amd64" } else { it.processor });
             let same = |wanted: &Option<String>, has: Option<&str>| match (wanted, has) {
@@ -286,14 +286,14 @@ impl Completion<'_> {
             let made_by = known.as_ref().map(|it| it.vendor);
             same(&vendor, made_by) && same(&processor, runs) && count.is_none_or(|count| count == it.count)
         };
-        let (left, rest): (Vec<Machine<'m>>, Vec<Machine<'m>>) = all.into_iter().partition(fits);
+        let (left, rest): (Vec<CatalogMachine<'m>>, Vec<CatalogMachine<'m>>) = all.into_iter().partition(fits);
         if left.is_empty() || rest.is_empty() {
             return if left.is_empty() { rest } else { left };
         }
-        let candidates: Vec<Value> = left.iter().map(|it| Value::text(&*it.name)).collect();
+        let candidates: Vec<FactValue> = left.iter().map(|it| FactValue::text(&*it.name)).collect();
         let fact = match candidates.as_slice() {
-            [only] => Fact::known(only.clone(), machine.span, Origin::Inferred("the only machine that fits".into())),
-            _ => Fact::Unknown(Unknown { span: machine.span, why: machine.why.clone(), candidates }),
+            [only] => Fact::known(only.clone(), machine.span, FactOrigin::Inferred("the only machine that fits".into())),
+            _ => Fact::Unknown(UnknownFact { span: machine.span, why: machine.why.clone(), candidates }),
         };
         resource.set(Key::Machine, fact);
         left
@@ -303,23 +303,23 @@ impl Completion<'_> {
     fn common(
         &self,
         resource: &mut Resource,
-        machine: &Unknown<Value>,
-        machines: &[Machine<'_>],
+        machine: &UnknownFact<FactValue>,
+        machines: &[CatalogMachine<'_>],
         key: Key,
-        of: impl Fn(&Machine<'_>) -> Value,
+        of: impl Fn(&CatalogMachine<'_>) -> FactValue,
     ) {
         if !resource.fact(key).is_absent() {
             return;
         }
-        let mut values: Vec<Value> = Vec::new();
+        let mut values: Vec<FactValue> = Vec::new();
         for value in machines.iter().map(of) {
             if !values.contains(&value) {
                 values.push(value);
             }
         }
         let fact = match values.as_slice() {
-            [only] => Fact::known(only.clone(), machine.span, Origin::Resolved),
-            _ => Fact::Unknown(Unknown { span: machine.span, why: machine.why.clone(), candidates: values }),
+            [only] => Fact::known(only.clone(), machine.span, FactOrigin::Resolved),
+            _ => Fact::Unknown(UnknownFact { span: machine.span, why: machine.why.clone(), candidates: values }),
         };
         resource.set(key, fact);
     }
@@ -331,9 +331,9 @@ impl Completion<'_> {
         let Fact::Known(count) = resource.fact(Key::AcceleratorCount).clone() else { return None };
         let wanted = count.value.as_number()?;
         let machines = self.catalog.machines().filter(|it| it.provider == *provider && it.count == wanted);
-        let candidates: Vec<Value> = machines.map(|it| Value::text(&*it.name)).collect();
+        let candidates: Vec<FactValue> = machines.map(|it| FactValue::text(&*it.name)).collect();
         let why = format!("any machine type with {} accelerators fits", plain(wanted));
-        let machine = Unknown { span: count.span, why: why.into(), candidates };
+        let machine = UnknownFact { span: count.span, why: why.into(), candidates };
         if machine.candidates.is_empty() {
             return None;
         }
@@ -360,7 +360,7 @@ impl Completion<'_> {
         if (is_limited || resource.counted_in == CountedIn::Accelerators)
             && let Fact::Known(known) = resource.fact(Key::Accelerator).clone()
         {
-            follow(resource, Key::AcceleratorCount, Value::Number(1.0), &known);
+            follow(resource, Key::AcceleratorCount, FactValue::Number(1.0), &known);
         }
         self.memory(resource);
         Verdict::Carries
@@ -376,7 +376,7 @@ impl Completion<'_> {
                 known.value.as_text().and_then(|name| self.catalog.machine(provider, name)).into_iter().collect()
             }
             Fact::Unknown(unknown) => {
-                let names: Vec<&str> = unknown.candidates.iter().filter_map(Value::as_text).collect();
+                let names: Vec<&str> = unknown.candidates.iter().filter_map(FactValue::as_text).collect();
                 self.catalog.machines_among(provider, &names)
             }
             Fact::Absent => Vec::new(),
@@ -391,7 +391,7 @@ impl Completion<'_> {
         let has_unknown = resource.limits.iter().any(|limit| limit.most.is_unknown());
         resource.count = match most {
             Some(most) if most.is_finite() || !has_unknown => {
-                Fact::known(Range { floor: 0.0, expected: 0.0, ceiling: most }, span, Origin::Written)
+                Fact::known(Range { floor: 0.0, expected: 0.0, ceiling: most }, span, FactOrigin::Written)
             }
             Some(_) => {
                 let why = resource.limits.iter().find_map(|limit| limit.most.why()).unwrap_or("its limit is unknown");
@@ -408,28 +408,28 @@ impl Completion<'_> {
         let Fact::Known(asked) = resource.fact(Key::EfaInterfaces).clone() else { return };
         let Some(interfaces) = asked.value.as_number().filter(|it| *it > 0.0) else { return };
         if resource.fact(Key::Provider).is_absent() {
-            let origin = Origin::Inferred("EFA is an AWS network".into());
-            resource.set(Key::Provider, Fact::known(Value::text(AWS), asked.span, origin));
+            let origin = FactOrigin::Inferred("EFA is an AWS network".into());
+            resource.set(Key::Provider, Fact::known(FactValue::text(AWS), asked.span, origin));
         }
         if !resource.fact(Key::Machine).is_absent() || resource.text(Key::Provider) != Some(AWS) {
             return;
         }
         let vendor = resource.text(Key::Vendor).map(str::to_ascii_lowercase);
         let chip = resource.text(Key::Accelerator).map(str::to_owned);
-        let suits = |machine: &Machine<'_>| {
+        let suits = |machine: &CatalogMachine<'_>| {
             let known = self.catalog.accelerator(&machine.accelerator);
             self.catalog.efa_interfaces(AWS, &machine.name).is_some_and(|has| has >= interfaces)
                 && vendor.as_ref().is_none_or(|vendor| known.is_some_and(|it| it.vendor.eq_ignore_ascii_case(vendor)))
                 && chip.as_ref().is_none_or(|chip| *machine.accelerator == **chip)
                 && holds(resource, machine)
         };
-        let machines: Vec<Machine<'_>> = self.catalog.machines_of(AWS).filter(suits).collect();
-        let names: Vec<Value> = machines.iter().map(|machine| Value::text(&*machine.name)).collect();
+        let machines: Vec<CatalogMachine<'_>> = self.catalog.machines_of(AWS).filter(suits).collect();
+        let names: Vec<FactValue> = machines.iter().map(|machine| FactValue::text(&*machine.name)).collect();
         let why: Arc<str> = format!("a machine type with {} EFA interfaces", plain(interfaces)).into();
         let fact = match names.as_slice() {
             [] => return,
-            [only] => Fact::known(only.clone(), asked.span, Origin::Inferred(why)),
-            _ => Fact::Unknown(Unknown { span: asked.span, why, candidates: names }),
+            [only] => Fact::known(only.clone(), asked.span, FactOrigin::Inferred(why)),
+            _ => Fact::Unknown(UnknownFact { span: asked.span, why, candidates: names }),
         };
         resource.set(Key::Machine, fact);
     }
@@ -441,11 +441,11 @@ impl Completion<'_> {
             if let Some(provider) = self.provider_of(&machine) {
                 infer_provider(resource, provider, &machine);
             } else if let Some(provider) = only_provider.filter(|only| may_be_of(resource, only)) {
-                let origin = Origin::Inferred("the only provider in this tree".into());
-                resource.set(Key::Provider, Fact::known(Value::text(provider), resource.span, origin));
+                let origin = FactOrigin::Inferred("the only provider in this tree".into());
+                resource.set(Key::Provider, Fact::known(FactValue::text(provider), resource.span, origin));
             } else if let Some(provider) = &self.defaults.provider {
-                let origin = Origin::Assumed("defaults.provider".into());
-                resource.set(Key::Provider, Fact::known(Value::text(provider.as_str()), resource.span, origin));
+                let origin = FactOrigin::Assumed("defaults.provider".into());
+                resource.set(Key::Provider, Fact::known(FactValue::text(provider.as_str()), resource.span, origin));
             }
         }
         let provider = resource.text(Key::Provider).unwrap_or_default().to_owned();
@@ -455,20 +455,20 @@ impl Completion<'_> {
             Fact::Known(known) => {
                 let name = known.value.as_text().unwrap_or_default();
                 if let Some(found) = self.catalog.machine(&provider, name) {
-                    follow(resource, Key::Accelerator, Value::text(&*found.accelerator), known);
-                    follow(resource, Key::NodeAccelerators, Value::Number(found.count), known);
+                    follow(resource, Key::Accelerator, FactValue::text(&*found.accelerator), known);
+                    follow(resource, Key::NodeAccelerators, FactValue::Number(found.count), known);
                     for (key, value) in [(Key::NodeCpus, found.cpus), (Key::NodeMemory, found.memory_gib)] {
                         if let Some(value) = value {
-                            follow(resource, key, Value::Number(value), known);
+                            follow(resource, key, FactValue::Number(value), known);
                         }
                     }
                 }
             }
             Fact::Unknown(unknown) => {
-                let names: Vec<&str> = unknown.candidates.iter().filter_map(Value::as_text).collect();
+                let names: Vec<&str> = unknown.candidates.iter().filter_map(FactValue::as_text).collect();
                 let machines = self.catalog.machines_among(&provider, &names);
                 if !machines.is_empty() {
-                    self.common(resource, unknown, &machines, Key::Accelerator, |it| Value::text(&*it.accelerator));
+                    self.common(resource, unknown, &machines, Key::Accelerator, |it| FactValue::text(&*it.accelerator));
                 }
             }
             Fact::Absent => {}
@@ -480,13 +480,13 @@ impl Completion<'_> {
     /// If only one of the possible machine types can hold the pod, that type is used.
     fn only_large_enough(&self, resource: &mut Resource, provider: &str) {
         let Fact::Unknown(unknown) = resource.fact(Key::Machine).clone() else { return };
-        let names: Vec<&str> = unknown.candidates.iter().filter_map(Value::as_text).collect();
+        let names: Vec<&str> = unknown.candidates.iter().filter_map(FactValue::as_text).collect();
         let machines = self.catalog.machines_among(provider, &names);
-        let (holding, small): (Vec<Machine<'_>>, Vec<Machine<'_>>) =
+        let (holding, small): (Vec<CatalogMachine<'_>>, Vec<CatalogMachine<'_>>) =
             machines.into_iter().partition(|machine| holds(resource, machine));
         if let ([only], false) = (holding.as_slice(), small.is_empty()) {
             let why = format!("{}: only {} is large enough", unknown.why, only.name);
-            let machine = Fact::known(Value::text(&*only.name), unknown.span, Origin::Inferred(why.into()));
+            let machine = Fact::known(FactValue::text(&*only.name), unknown.span, FactOrigin::Inferred(why.into()));
             resource.set(Key::Machine, machine);
         }
     }
@@ -498,16 +498,16 @@ impl Completion<'_> {
             return;
         }
         let slices = self.catalog.slices(profile.value.as_text().unwrap_or_default());
-        let names: Vec<Value> = slices.iter().map(|slice| Value::text(slice.accelerator)).collect();
+        let names: Vec<FactValue> = slices.iter().map(|slice| FactValue::text(slice.accelerator)).collect();
         let fact = match names.as_slice() {
             [] => return,
             [only] => {
                 let why = format!("{only} is the only accelerator that has slices of {}", profile.value);
-                Fact::known(only.clone(), profile.span, Origin::Inferred(why.into()))
+                Fact::known(only.clone(), profile.span, FactOrigin::Inferred(why.into()))
             }
             _ => {
                 let why = format!("{} accelerators have slices of {}", names.len(), profile.value);
-                Fact::Unknown(Unknown { span: profile.span, why: why.into(), candidates: names })
+                Fact::Unknown(UnknownFact { span: profile.span, why: why.into(), candidates: names })
             }
         };
         resource.set(Key::Accelerator, fact);
@@ -518,7 +518,7 @@ impl Completion<'_> {
         let Fact::Known(accelerator) = resource.fact(Key::Accelerator).clone() else { return };
         let known = accelerator.value.as_text().and_then(|name| self.catalog.accelerator(name));
         if let Some(known) = known {
-            follow(resource, Key::AcceleratorMemory, Value::Number(known.memory_gib), &accelerator);
+            follow(resource, Key::AcceleratorMemory, FactValue::Number(known.memory_gib), &accelerator);
         }
     }
 
@@ -531,7 +531,7 @@ impl Completion<'_> {
             return;
         }
         let (region, from) = self.assumed_region(&provider);
-        resource.set(Key::Region, Fact::known(Value::text(region), resource.span, Origin::Assumed(from.into())));
+        resource.set(Key::Region, Fact::known(FactValue::text(region), resource.span, FactOrigin::Assumed(from.into())));
     }
 
     fn assumed_region(&self, provider: &str) -> (String, &'static str) {
@@ -565,31 +565,31 @@ fn names_accelerator(resource: &Resource) -> bool {
     }
 }
 
-fn describe(resource: &mut Resource, from: &Known<Value>, machine: &Machine<'_>, catalog: &Catalog) {
+fn describe(resource: &mut Resource, from: &KnownFact<FactValue>, machine: &CatalogMachine<'_>, catalog: &Catalog) {
     // Accelerators that are built into a machine override the configuration.
-    let fact = |value: Value| Fact::Known(Known { value, ..from.clone() });
-    resource.set(Key::Accelerator, fact(Value::text(&*machine.accelerator)));
-    resource.set(Key::AcceleratorCount, fact(Value::Number(machine.count)));
+    let fact = |value: FactValue| Fact::Known(KnownFact { value, ..from.clone() });
+    resource.set(Key::Accelerator, fact(FactValue::text(&*machine.accelerator)));
+    resource.set(Key::AcceleratorCount, fact(FactValue::Number(machine.count)));
     if let Some(known) = catalog.accelerator(&machine.accelerator) {
-        resource.set(Key::AcceleratorMemory, fact(Value::Number(known.memory_gib)));
+        resource.set(Key::AcceleratorMemory, fact(FactValue::Number(known.memory_gib)));
     }
     for (key, value) in [(Key::Cpus, machine.cpus), (Key::Memory, machine.memory_gib)] {
         if let Some(value) = value {
-            resource.set(key, fact(Value::Number(value)));
+            resource.set(key, fact(FactValue::Number(value)));
         }
     }
 }
 
 /// Sets a fact that follows from another one, unless the configuration sets it.
-fn follow(resource: &mut Resource, key: Key, value: Value, from: &Known<Value>) {
+fn follow(resource: &mut Resource, key: Key, value: FactValue, from: &KnownFact<FactValue>) {
     if resource.fact(key).is_absent() {
-        resource.set(key, Fact::Known(Known { value, ..from.clone() }));
+        resource.set(key, Fact::Known(KnownFact { value, ..from.clone() }));
     }
 }
 
 /// Returns how many machines of this type all limits together allow. Unknown properties of the machine limit nothing.
-pub fn within(limits: &[Limit], machine: &Machine<'_>) -> f64 {
-    let room = |limit: &Limit| {
+pub fn within(limits: &[PoolLimit], machine: &CatalogMachine<'_>) -> f64 {
+    let room = |limit: &PoolLimit| {
         let each = match limit.of {
             Limited::Accelerators => Some(machine.count),
             Limited::Cpus => machine.cpus,
@@ -602,8 +602,8 @@ pub fn within(limits: &[Limit], machine: &Machine<'_>) -> f64 {
 
 fn impossible(resource: &mut Resource, why: String) {
     let fact = match resource.fact(Key::Accelerator) {
-        Fact::Known(known) => Fact::Known(Known { value: Value::text(why), ..known.clone() }),
-        _ => Fact::written(Value::text(why), resource.span),
+        Fact::Known(known) => Fact::Known(KnownFact { value: FactValue::text(why), ..known.clone() }),
+        _ => Fact::written(FactValue::text(why), resource.span),
     };
     resource.set(Key::Impossible, fact);
 }
@@ -611,7 +611,7 @@ fn impossible(resource: &mut Resource, why: String) {
 /// Sets the number of machine types that the resource accepts, if all are named. A pattern stands for any number of
 /// types.
 fn machine_types(resource: &mut Resource) {
-    let is_one = |value: &Value| value.as_text().is_some_and(|name| !name.contains('*') && !name.is_empty());
+    let is_one = |value: &FactValue| value.as_text().is_some_and(|name| !name.contains('*') && !name.is_empty());
     let machine = resource.fact(Key::Machine).clone();
     let number = match &machine {
         Fact::Known(known) if is_one(&known.value) => 1,
@@ -626,20 +626,20 @@ fn machine_types(resource: &mut Resource) {
         && (number > 1 || resource.fact(Key::AcceleratorCount).value().is_some())
         && let Some(span) = machine.span()
     {
-        let number = Value::Integer(i64::try_from(number).unwrap_or(i64::MAX));
-        let origin = machine.origin().cloned().unwrap_or(Origin::Resolved);
+        let number = FactValue::Integer(i64::try_from(number).unwrap_or(i64::MAX));
+        let origin = machine.origin().cloned().unwrap_or(FactOrigin::Resolved);
         let defined = machine.defined().filter(|it| *it != span);
-        resource.set(Key::MachineTypes, Fact::Known(Known { value: number, span, defined, origin }));
+        resource.set(Key::MachineTypes, Fact::Known(KnownFact { value: number, span, defined, origin }));
     }
 }
 
-fn infer_provider(resource: &mut Resource, provider: &str, machine: &Fact<Value>) {
+fn infer_provider(resource: &mut Resource, provider: &str, machine: &Fact<FactValue>) {
     let why = match machine.value() {
         Some(name) => format!("{name} is a machine type of {provider}"),
         None => format!("the machine type is one of {provider}"),
     };
     let span = machine.span().unwrap_or(resource.span);
-    resource.set(Key::Provider, Fact::known(Value::text(provider), span, Origin::Inferred(why.into())));
+    resource.set(Key::Provider, Fact::known(FactValue::text(provider), span, FactOrigin::Inferred(why.into())));
 }
 
 /// If the Terraform files of a folder configure another cloud, its resources cannot use machines of this one.
@@ -651,7 +651,7 @@ fn may_be_of(resource: &Resource, provider: &str) -> bool {
 
 /// Returns the provider of all provisioned machines, if there is only one.
 fn only_provider(inventory: &Inventory) -> Option<String> {
-    let rented = inventory.resources.iter().filter(|resource| resource.role == Role::Rented);
+    let rented = inventory.resources.iter().filter(|resource| resource.role == BillingRole::Rented);
     let mut providers: Vec<&str> = rented.filter_map(|resource| resource.text(Key::Provider)).collect();
     providers.sort_unstable();
     providers.dedup();

@@ -30,13 +30,13 @@ mod traffic;
 use std::collections::BTreeMap;
 
 use crate::catalog::Catalog;
-use crate::inventory::{Inventory, Key, Skipped, lease, programs};
+use crate::inventory::{Inventory, Key, SkippedFile, lease, programs};
 use crate::runs;
-use crate::source::{Date, Sources, Span};
+use crate::source::{Date, SourceFiles, Span};
 
 pub use allocatable::{allocatable_cpus, allocatable_gib};
 pub use capacity::{CapacityRequest, Exact, devices, possible_devices};
-pub use machines::{LeftOut, UnknownMachine, complete_machines, plain, within};
+pub use machines::{OmittedResources, UnknownMachine, complete_machines, plain, within};
 pub use traffic::{ResourceFilter, Traffic};
 
 /// Values that replace missing settings. Facts that use them are marked as assumed.
@@ -65,11 +65,11 @@ pub struct Tools<'a> {
 /// no related components.
 pub fn complete(
     inventory: &mut Inventory,
-    sources: &Sources,
+    sources: &SourceFiles,
     paths: &[String],
     plain: &[String],
     tools: &Tools<'_>,
-) -> LeftOut {
+) -> OmittedResources {
     runs::complete(inventory, tools.runs);
     // Users cannot fix files that a program keeps as copies.
     let is_copy = |span: Span| runs::is_copy(&sources.path(span.file));
@@ -77,14 +77,14 @@ pub fn complete(
     count_unread(inventory, sources);
     for resource in &mut inventory.resources {
         programs::declare(resource, tools.declaring_labels);
-        traffic::settle_traffic(resource, tools.traffic);
+        traffic::apply_traffic(resource, tools.traffic);
         if resource.fact(Key::Schedule).is_absent() {
             resource.set(Key::Schedule, lease(resource, tools.declaring_labels, tools.today));
         }
     }
-    homes::settle_homes(inventory, sources);
+    homes::note_deployers(inventory, sources);
     let mut left_out = complete_machines(inventory, tools.catalog, tools.defaults);
-    commitments::settle_commitments(inventory);
+    commitments::subtract_commitments(inventory);
     instances::count_instances(inventory);
     left_out.unknown_machines.retain(|it| !is_copy(it.span));
     surroundings::find_surroundings(inventory, sources, paths, plain);
@@ -92,10 +92,10 @@ pub fn complete(
 }
 
 /// Adds the resources that the readers left out to the count of unread files.
-fn count_unread(inventory: &mut Inventory, sources: &Sources) {
+fn count_unread(inventory: &mut Inventory, sources: &SourceFiles) {
     for it in &inventory.diagnostics {
         if let (Some((kind, words)), Some(span)) = (it.skips, it.span) {
-            inventory.skipped.push(Skipped::new(kind, sources.path(span.file), words));
+            inventory.skipped.push(SkippedFile::new(kind, sources.path(span.file), words));
         }
     }
     inventory.skipped.sort();

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use crate::inventory::accelerators::{is_put_by_cloud, names_pools};
-use crate::inventory::{Fact, Inventory, Key, Known, Link, LinkKind, Origin, Range, Resource, Role, Taint};
+use crate::inventory::{Fact, Inventory, Key, KnownFact, Link, LinkKind, FactOrigin, Range, Resource, BillingRole, Taint};
 use crate::source::Span;
 
 use super::homes::{HomeIndex, around, is_within};
@@ -25,14 +25,14 @@ const INHERITED: &[Key] = &[
 ];
 
 /// Returns the vendor of a resource's accelerators, if it is known.
-pub(super) type Vendor<'v> = &'v dyn Fn(&Resource) -> Option<String>;
+pub(super) type AcceleratorVendor<'v> = &'v dyn Fn(&Resource) -> Option<String>;
 
 /// Links each pod to the pool whose labels it selects, among the pools that belong with it. A pod without a selector is
 /// linked to the only pool whose devices it requests and whose taint it tolerates. If pools with different machines
 /// fit, the pod stays unlinked, because its pool is unknown.
-pub(super) fn link_pools(inventory: &mut Inventory, vendor: Vendor<'_>) {
-    let pools: Vec<usize> = positions(inventory, Role::Rented, is_pool);
-    let pods: Vec<usize> = positions(inventory, Role::Requested, |pod| {
+pub(super) fn link_pools(inventory: &mut Inventory, vendor: AcceleratorVendor<'_>) {
+    let pools: Vec<usize> = positions(inventory, BillingRole::Rented, is_pool);
+    let pods: Vec<usize> = positions(inventory, BillingRole::Requested, |pod| {
         let says = !pod.selector.labels.is_empty() || !pod.selector.taints.is_empty();
         says && pod.links.iter().all(|link| link.kind != LinkKind::Pool)
     });
@@ -64,14 +64,14 @@ fn nodes(inventory: &Inventory, pools: &[usize], joined: usize, pod: usize) -> O
     let all = pools.iter().map(|&at| &inventory.resources[at]).filter(beside);
     let mut counts = all.map(|it| it.count.value().copied());
     let sum = counts.try_fold(Range::exactly(0.0), |sum, count| Some(sum.plus(count?)))?;
-    Some(Fact::known(sum, pool.count.span()?, Origin::Resolved))
+    Some(Fact::known(sum, pool.count.span()?, FactOrigin::Resolved))
 }
 
 pub(super) fn is_pool(it: &Resource) -> bool {
-    it.role == Role::Rented && (!it.selector.labels.is_empty() || !it.selector.taints.is_empty())
+    it.role == BillingRole::Rented && (!it.selector.labels.is_empty() || !it.selector.taints.is_empty())
 }
 
-fn positions(inventory: &Inventory, role: Role, wanted: impl Fn(&Resource) -> bool) -> Vec<usize> {
+fn positions(inventory: &Inventory, role: BillingRole, wanted: impl Fn(&Resource) -> bool) -> Vec<usize> {
     let all = inventory.resources.iter().enumerate();
     all.filter(|(_, it)| it.role == role && wanted(it)).map(|(at, _)| at).collect()
 }
@@ -172,7 +172,7 @@ impl PoolIndex {
     }
 
     /// Returns the only pool that has the devices of a pod without a selector, and a taint that the pod tolerates.
-    fn tolerated(&self, inventory: &Inventory, pod: usize, vendor: Vendor<'_>) -> Option<Join> {
+    fn tolerated(&self, inventory: &Inventory, pod: usize, vendor: AcceleratorVendor<'_>) -> Option<Join> {
         let pod = &inventory.resources[pod];
         if pod.selector.labels.keys().any(|key| !is_put_by_cloud(key)) {
             return None;
@@ -315,12 +315,12 @@ fn attach(pod: &mut Resource, pool: &Resource, span: Span, why: Arc<str>) {
         let Fact::Known(known) = pool.fact(key) else { continue };
         let replace = match pod.fact(key) {
             Fact::Absent => true,
-            Fact::Known(own) => matches!(own.origin, Origin::Assumed(_)),
+            Fact::Known(own) => matches!(own.origin, FactOrigin::Assumed(_)),
             Fact::Unknown(_) => key != Key::Purchase,
         };
         if replace {
-            let origin = known.origin.clone().weakest(Origin::Resolved);
-            pod.set(key, Fact::Known(Known { origin, ..known.clone() }));
+            let origin = known.origin.clone().weakest(FactOrigin::Resolved);
+            pod.set(key, Fact::Known(KnownFact { origin, ..known.clone() }));
         }
     }
     pod.links.push(Link { kind: LinkKind::Pool, to: pool.address.clone(), span, why });
@@ -330,16 +330,16 @@ fn attach(pod: &mut Resource, pool: &Resource, span: Span, why: Arc<str>) {
 mod tests {
     use super::super::purposes::infer_purposes;
     use super::*;
-    use crate::inventory::{FrontEnd, Purpose, Refused, Unknown, Value};
-    use crate::source::{MemoryTree, Sources};
+    use crate::inventory::{ReadBy, Purpose, Refused, UnknownFact, FactValue};
+    use crate::source::{MemoryTree, SourceFiles};
 
     fn span() -> Span {
-        let sources = Sources::new(MemoryTree::new().with("a", "text"));
+        let sources = SourceFiles::new(MemoryTree::new().with("a", "text"));
         Span::new(sources.open("a").unwrap(), 0, 4)
     }
 
-    fn resource(role: Role, name: &str, labels: &[(&str, &str)]) -> Resource {
-        let mut it = Resource::new(FrontEnd::Terraform, role, "kind", name, span(), span());
+    fn resource(role: BillingRole, name: &str, labels: &[(&str, &str)]) -> Resource {
+        let mut it = Resource::new(ReadBy::Terraform, role, "kind", name, span(), span());
         for (key, value) in labels {
             it.selector.labels.insert((*key).into(), Fact::written((*value).into(), span()));
         }
@@ -347,8 +347,8 @@ mod tests {
     }
 
     fn pool(name: &str, machine: &str, labels: &[(&str, &str)]) -> Resource {
-        let mut it = resource(Role::Rented, name, labels);
-        it.set(Key::Machine, Fact::written(Value::text(machine), span()));
+        let mut it = resource(BillingRole::Rented, name, labels);
+        it.set(Key::Machine, Fact::written(FactValue::text(machine), span()));
         it
     }
 
@@ -362,19 +362,19 @@ mod tests {
     fn a_pod_runs_on_the_pool_it_selects() {
         let a = pool("a", "g5.xlarge", &[("team", "x")]);
         let b = pool("b", "p5.48xlarge", &[("team", "y")]);
-        let pod = resource(Role::Requested, "pod", &[("team", "y"), ("cloud.google.com/zone", "1")]);
+        let pod = resource(BillingRole::Requested, "pod", &[("team", "y"), ("cloud.google.com/zone", "1")]);
         assert_eq!(linked(vec![a, b, pod]).as_deref(), Some("b"));
     }
 
     #[test]
     fn a_pod_that_names_no_pool_does_not_mean_one_that_is_too_small() {
         let sized = |mut it: Resource, count: f64| {
-            it.set(Key::AcceleratorCount, Fact::written(Value::Number(count), span()));
+            it.set(Key::AcceleratorCount, Fact::written(FactValue::Number(count), span()));
             it
         };
         let on = |key: &str, asked: f64| {
             let pool = sized(pool("a", "g2-standard-12", &[(key, "x")]), 1.0);
-            linked(vec![pool, sized(resource(Role::Requested, "pod", &[(key, "x")]), asked)])
+            linked(vec![pool, sized(resource(BillingRole::Requested, "pod", &[(key, "x")]), asked)])
         };
         assert_eq!(on("cloud.google.com/gke-accelerator", 1.0).as_deref(), Some("a"));
         assert_eq!(on("cloud.google.com/gke-accelerator", 2.0), None);
@@ -387,7 +387,7 @@ mod tests {
     fn thousands_of_pools_that_are_alike_are_one_for_thousands_of_pods() {
         const MANY: usize = 20_000;
         let pools = (0..MANY).map(|n| pool(&format!("p{n}"), "g5.xlarge", &[("team", "x")]));
-        let pods = (0..MANY).map(|_| resource(Role::Requested, "pod", &[("team", "x")]));
+        let pods = (0..MANY).map(|_| resource(BillingRole::Requested, "pod", &[("team", "x")]));
         let mut inventory = Inventory { resources: pools.chain(pods).collect(), ..Inventory::default() };
         link_pools(&mut inventory, &|_| Some("nvidia".to_owned()));
         let pods = inventory.resources.iter().skip(MANY);
@@ -399,8 +399,8 @@ mod tests {
         let purposes = |pods: &[(&str, Purpose)]| {
             let mut resources = vec![pool("a", "g5.xlarge", &[("team", "x")])];
             for (team, purpose) in pods {
-                let mut pod = resource(Role::Requested, "pod", &[("team", *team)]);
-                pod.set(Key::Purpose, Fact::written(Value::text(purpose.name()), span()));
+                let mut pod = resource(BillingRole::Requested, "pod", &[("team", *team)]);
+                pod.set(Key::Purpose, Fact::written(FactValue::text(purpose.name()), span()));
                 resources.push(pod);
             }
             let mut inventory = Inventory { resources, ..Inventory::default() };
@@ -423,7 +423,7 @@ mod tests {
             it
         };
         let pod = |key: &str| {
-            let mut it = resource(Role::Requested, "pod", &[]);
+            let mut it = resource(BillingRole::Requested, "pod", &[]);
             it.selector.taints.push(Taint { key: key.into(), value: None, effect: None, span: span() });
             it
         };
@@ -441,19 +441,19 @@ mod tests {
     fn two_machines_are_no_answer() {
         let a = pool("a", "g5.xlarge", &[("team", "x")]);
         let b = pool("b", "p5.48xlarge", &[("team", "x")]);
-        assert_eq!(linked(vec![a, b, resource(Role::Requested, "pod", &[("team", "x")])]), None);
+        assert_eq!(linked(vec![a, b, resource(BillingRole::Requested, "pod", &[("team", "x")])]), None);
     }
 
     #[test]
     fn who_writes_the_name_of_a_pool_may_ask_for_labels_that_something_else_gives() {
         let a = pool("a", "g5.xlarge", &[("karpenter.sh/nodepool", "gpu")]);
         let named = [("karpenter.sh/nodepool", "gpu"), ("disk", "ssd")];
-        assert_eq!(linked(vec![a, resource(Role::Requested, "pod", &named)]).as_deref(), Some("a"));
+        assert_eq!(linked(vec![a, resource(BillingRole::Requested, "pod", &named)]).as_deref(), Some("a"));
         let mut owned = pool("b", "g5.xlarge", &[("team", "x"), ("disk", "hdd")]);
         let taint = Taint { key: "dedicated".into(), value: None, effect: None, span: span() };
         owned.selector.taints.push(taint.clone());
         let asks = |labels: &[(&str, &str)]| {
-            let mut pod = resource(Role::Requested, "pod", labels);
+            let mut pod = resource(BillingRole::Requested, "pod", labels);
             pod.selector.taints.push(taint.clone());
             linked(vec![owned.clone(), pod])
         };
@@ -464,10 +464,10 @@ mod tests {
     #[test]
     fn a_role_is_given_by_the_owner() {
         let a = pool("a", "g5.xlarge", &[("node-role.kubernetes.io/gpu", "")]);
-        let role = |key: &str| linked(vec![a.clone(), resource(Role::Requested, "pod", &[(key, "")])]);
+        let role = |key: &str| linked(vec![a.clone(), resource(BillingRole::Requested, "pod", &[(key, "")])]);
         assert_eq!(role("node-role.kubernetes.io/gpu").as_deref(), Some("a"));
         assert_eq!(role("node-role.kubernetes.io/worker-gpu"), None);
-        let mut other = resource(Role::Requested, "pod", &[("node-role.kubernetes.io/worker-gpu", "")]);
+        let mut other = resource(BillingRole::Requested, "pod", &[("node-role.kubernetes.io/worker-gpu", "")]);
         other.selector.taints.push(Taint { key: "nvidia.com/gpu".into(), value: None, effect: None, span: span() });
         let mut tainted = a;
         tainted.selector.taints.push(Taint { key: "nvidia.com/gpu".into(), value: None, effect: None, span: span() });
@@ -479,9 +479,9 @@ mod tests {
         let a = pool("a", "g5.xlarge", &[("team", "x")]);
         let b = pool("b", "p5.48xlarge", &[("team", "y"), ("disk", "ssd")]);
         let asks = |key: &str, values: &[&str], refuses: Option<Refused>| {
-            let mut pod = resource(Role::Requested, "pod", &[]);
+            let mut pod = resource(BillingRole::Requested, "pod", &[]);
             let candidates: Vec<Arc<str>> = values.iter().map(|it| Arc::from(*it)).collect();
-            let any = Unknown { span: span(), why: "any".into(), candidates };
+            let any = UnknownFact { span: span(), why: "any".into(), candidates };
             pod.selector.labels.insert(key.into(), Fact::Unknown(any));
             pod.selector.refuses.extend(refuses.map(|it| (Arc::from(key), it)));
             linked(vec![a.clone(), b.clone(), pod])
@@ -496,10 +496,10 @@ mod tests {
     #[test]
     fn a_label_or_taint_of_ones_own_keeps_pods_away() {
         let a = pool("a", "g5.xlarge", &[("team", "x")]);
-        assert_eq!(linked(vec![a.clone(), resource(Role::Requested, "pod", &[("team", "x"), ("disk", "ssd")])]), None);
+        assert_eq!(linked(vec![a.clone(), resource(BillingRole::Requested, "pod", &[("team", "x"), ("disk", "ssd")])]), None);
         let mut tainted = a;
         tainted.selector.taints.push(Taint { key: "dedicated".into(), value: None, effect: None, span: span() });
-        let mut pod = resource(Role::Requested, "pod", &[("team", "x")]);
+        let mut pod = resource(BillingRole::Requested, "pod", &[("team", "x")]);
         assert_eq!(linked(vec![tainted.clone(), pod.clone()]), None);
         pod.selector.taints.push(Taint { key: "dedicated".into(), value: None, effect: None, span: span() });
         assert_eq!(linked(vec![tainted, pod]).as_deref(), Some("a"));

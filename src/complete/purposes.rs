@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use crate::inventory::{Fact, Inventory, Key, LinkKind, Origin, Purpose, Resource, Role};
+use crate::inventory::{Fact, Inventory, Key, LinkKind, FactOrigin, Purpose, Resource, BillingRole};
 
 use super::homes::{HomeIndex, around};
 use super::pools::is_pool;
@@ -13,7 +13,7 @@ pub(super) fn infer_purposes(inventory: &mut Inventory) {
     let homes_by_folder = HomeIndex::new(&inventory.resources);
     let mut of_pool: BTreeMap<&str, Agreement> = BTreeMap::new();
     let mut of_folder: HashMap<&str, Agreement> = HashMap::new();
-    for pod in inventory.resources.iter().filter(|it| it.role == Role::Requested) {
+    for pod in inventory.resources.iter().filter(|it| it.role == BillingRole::Requested) {
         let purpose = pod.purpose();
         if matches!(purpose, Some(Purpose::Test | Purpose::Infra)) {
             continue;
@@ -47,7 +47,7 @@ pub(super) fn infer_purposes(inventory: &mut Inventory) {
     for (at, purpose, why) in inferred {
         let it = &mut inventory.resources[at];
         let span = it.span;
-        it.set(Key::Purpose, Fact::known(purpose.into(), span, Origin::Inferred(why.into())));
+        it.set(Key::Purpose, Fact::known(purpose.into(), span, FactOrigin::Inferred(why.into())));
     }
 }
 

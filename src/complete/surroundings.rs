@@ -4,15 +4,15 @@
 use std::collections::{BTreeMap, HashMap};
 
 use crate::inventory::{
-    Fact, FrontEnd, Inventory, Key, Origin, Purchase, Resource, Role, Sign, Value, accelerators, signs,
+    Fact, ReadBy, Inventory, Key, FactOrigin, Purchase, Resource, BillingRole, SupportingComponent, FactValue, accelerators, signs,
 };
-use crate::source::{Sources, Span, each, is_below, parent};
+use crate::source::{SourceFiles, Span, each, is_below, parent};
 
 use super::pools::is_pool;
 
 /// Searches all files except the sorted `plain` ones. Records what the tree has, and sets on each resource what is near
 /// it.
-pub(super) fn find_surroundings(inventory: &mut Inventory, sources: &Sources, paths: &[String], plain: &[String]) {
+pub(super) fn find_surroundings(inventory: &mut Inventory, sources: &SourceFiles, paths: &[String], plain: &[String]) {
     if inventory.resources.is_empty() {
         return;
     }
@@ -21,9 +21,9 @@ pub(super) fn find_surroundings(inventory: &mut Inventory, sources: &Sources, pa
         let signs = sources.glance(path, signs).unwrap_or_default();
         signs.into_iter().map(|(sign, at)| (path, sign, at.start, at.end)).collect::<Vec<_>>()
     });
-    let mut found: Vec<(&String, Sign, usize, usize)> = found.into_iter().flatten().collect();
+    let mut found: Vec<(&String, SupportingComponent, usize, usize)> = found.into_iter().flatten().collect();
     found.sort_unstable();
-    let mut near: BTreeMap<(Sign, &str), Span> = BTreeMap::new();
+    let mut near: BTreeMap<(SupportingComponent, &str), Span> = BTreeMap::new();
     for (path, sign, start, end) in found {
         let Ok(file) = sources.open(path) else { continue };
         let span = Span::new(file, start, end);
@@ -33,13 +33,13 @@ pub(super) fn find_surroundings(inventory: &mut Inventory, sources: &Sources, pa
     let directories: Vec<String> =
         inventory.resources.iter().map(|it| parent(&sources.path(it.span.file)).to_owned()).collect();
     for (resource, directory) in inventory.resources.iter_mut().zip(&directories) {
-        for (sign, key) in [(Sign::Queue, Key::QueueHere), (Sign::Priority, Key::PriorityHere)] {
+        for (sign, key) in [(SupportingComponent::Queue, Key::QueueHere), (SupportingComponent::Priority, Key::PriorityHere)] {
             if let Some(span) = near.get(&(sign, directory.as_str())) {
-                resource.set(key, Fact::known(Value::Flag(true), *span, Origin::Resolved));
+                resource.set(key, Fact::known(FactValue::Flag(true), *span, FactOrigin::Resolved));
             }
         }
     }
-    let switches: Vec<(Sign, &str, Span)> = near.iter().map(|(&(sign, folder), &span)| (sign, folder, span)).collect();
+    let switches: Vec<(SupportingComponent, &str, Span)> = near.iter().map(|(&(sign, folder), &span)| (sign, folder, span)).collect();
     for (resource, directory) in inventory.resources.iter_mut().zip(&directories) {
         apply_switches(resource, directory, &switches, sources);
     }
@@ -47,18 +47,18 @@ pub(super) fn find_surroundings(inventory: &mut Inventory, sources: &Sources, pa
 }
 
 /// A controller setting applies to the resources in its folder, in the folders below and in the folders above.
-fn apply_switches(resource: &mut Resource, directory: &str, switches: &[(Sign, &str, Span)], sources: &Sources) {
+fn apply_switches(resource: &mut Resource, directory: &str, switches: &[(SupportingComponent, &str, Span)], sources: &SourceFiles) {
     let is_around = |folder: &str| folder == directory || is_below(folder, directory) || is_below(directory, folder);
-    let told = |wanted: Sign| switches.iter().find(|(sign, folder, _)| *sign == wanted && is_around(folder));
-    let because = |span: Span, what: &str| Origin::Inferred(format!("`{}` {what}", sources.path(span.file)).into());
-    let is_notebook = resource.front_end == FrontEnd::Kubernetes && resource.kind == "Notebook";
-    if let Some((.., span)) = told(Sign::Culling).filter(|_| is_notebook && resource.fact(Key::Schedule).is_absent()) {
+    let told = |wanted: SupportingComponent| switches.iter().find(|(sign, folder, _)| *sign == wanted && is_around(folder));
+    let because = |span: Span, what: &str| FactOrigin::Inferred(format!("`{}` {what}", sources.path(span.file)).into());
+    let is_notebook = resource.front_end == ReadBy::Kubernetes && resource.kind == "Notebook";
+    if let Some((.., span)) = told(SupportingComponent::Culling).filter(|_| is_notebook && resource.fact(Key::Schedule).is_absent()) {
         let origin = because(*span, "makes the notebook controller stop idle notebooks");
-        resource.set(Key::Schedule, Fact::known(Value::text("its platform when it is idle"), *span, origin));
+        resource.set(Key::Schedule, Fact::known(FactValue::text("its platform when it is idle"), *span, origin));
     }
-    if let Some((.., span)) = told(Sign::NoScaleDown).filter(|_| is_scaled_by_cluster(resource)) {
+    if let Some((.., span)) = told(SupportingComponent::NoScaleDown).filter(|_| is_scaled_by_cluster(resource)) {
         let origin = because(*span, "turns off scale-down of the cluster autoscaler");
-        resource.set(Key::ScaleDown, Fact::known(Value::Flag(false), *span, origin));
+        resource.set(Key::ScaleDown, Fact::known(FactValue::Flag(false), *span, origin));
     }
 }
 
@@ -67,7 +67,7 @@ fn apply_switches(resource: &mut Resource, directory: &str, switches: &[(Sign, &
 fn is_scaled_by_cluster(resource: &Resource) -> bool {
     let may_grow = resource.count.value().is_none_or(|range| range.ceiling > range.floor);
     let is_managed = matches!(resource.text(Key::Provider), Some("gcp" | "azure"));
-    matches!(resource.front_end, FrontEnd::Terraform | FrontEnd::Template)
+    matches!(resource.front_end, ReadBy::Terraform | ReadBy::Template)
         && is_pool(resource)
         && may_grow
         && !is_managed
@@ -93,7 +93,7 @@ fn pair_twins(inventory: &mut Inventory, directories: &[String]) {
     }
     for (place, address, span) in twins {
         if let Some(resource) = inventory.resources.get_mut(place) {
-            resource.set(Key::Twin, Fact::known(Value::text(address), span, Origin::Resolved));
+            resource.set(Key::Twin, Fact::known(FactValue::text(address), span, FactOrigin::Resolved));
         }
     }
 }
@@ -107,7 +107,7 @@ fn pool(resource: &Resource) -> Option<(String, bool)> {
     let accelerator = match resource.fact(Key::Accelerator) {
         Fact::Known(known) => known.value.to_string(),
         Fact::Unknown(unknown) if !unknown.candidates.is_empty() => {
-            unknown.candidates.iter().map(Value::to_string).collect::<Vec<_>>().join(" or ")
+            unknown.candidates.iter().map(FactValue::to_string).collect::<Vec<_>>().join(" or ")
         }
         _ => return None,
     };
@@ -121,11 +121,11 @@ fn pool(resource: &Resource) -> Option<(String, bool)> {
         _ => return None,
     };
     let labels = &resource.selector.labels;
-    if resource.role != Role::Rented || !grows || labels.is_empty() {
+    if resource.role != BillingRole::Rented || !grows || labels.is_empty() {
         return None;
     }
     let mut common = accelerator;
-    for (key, value) in labels.iter().filter(|(key, _)| !accelerators::tells_pools_apart(key)) {
+    for (key, value) in labels.iter().filter(|(key, _)| !accelerators::identifies_pool(key)) {
         common.push_str(&format!(" {key}={}", value.value().map_or("?", |value| value)));
     }
     Some((common, is_spot))

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::catalog::covers;
-use crate::inventory::{Fact, Key, Origin, Resource, Value};
+use crate::inventory::{Fact, Key, FactOrigin, Resource, FactValue};
 
 /// The resources that a table of the settings applies to.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -33,13 +33,13 @@ pub struct Traffic {
 }
 
 /// A label on the resource overrides the settings. If several tables match, the last one applies.
-pub(super) fn settle_traffic(resource: &mut Resource, traffic: &[Traffic]) {
+pub(super) fn apply_traffic(resource: &mut Resource, traffic: &[Traffic]) {
     let why: Arc<str> = "set by `traffic` in the settings".into();
     for table in traffic.iter().rev().filter(|table| table.about.covers(resource)).collect::<Vec<_>>() {
         for (key, number) in table.said.iter().filter(|(_, number)| *number > 0.0) {
             if resource.fact(*key).is_absent() {
-                let origin = Origin::Inferred(why.clone());
-                resource.set(*key, Fact::known(Value::Number(*number), resource.span, origin));
+                let origin = FactOrigin::Inferred(why.clone());
+                resource.set(*key, Fact::known(FactValue::Number(*number), resource.span, origin));
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::catalog::Catalog;
 use crate::diagnostic::SkipKind;
-use crate::inventory::{FieldMeaning, Unjudged, Unlisted, UnlistedField};
+use crate::inventory::{FieldMeaning, Unjudged, UnsupportedResource, UnlistedField};
 
 use super::named::is_one_name;
 
@@ -10,7 +10,7 @@ use super::named::is_one_name;
 const MOST_NAMED: usize = 3;
 
 /// The entry for a resource, at a path; none if the resource has nothing to do with accelerators.
-pub(super) fn tell(it: &Unlisted, path: String, catalog: &Catalog) -> Option<Unjudged> {
+pub(super) fn describe_unsupported(it: &UnsupportedResource, path: String, catalog: &Catalog) -> Option<Unjudged> {
     let named: Vec<&UnlistedField> = it.fields.iter().filter(|field| asks(field, catalog)).collect();
     if named.is_empty() && !it.is_by_type {
         return None;

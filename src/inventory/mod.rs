@@ -25,21 +25,21 @@ mod wish;
 
 pub use crate::languages::table::claim::claim;
 pub use crate::languages::table::{Language, Reader};
-pub use adjust::Adjust;
-pub use fact::{Fact, Known, Origin, Unknown};
-pub use key::{Key, Value, ValueType};
+pub use adjust::FactOverrides;
+pub use fact::{Fact, KnownFact, FactOrigin, UnknownFact};
+pub use key::{Key, FactValue, ValueType};
 pub use lease::lease;
-pub use purpose::{Evidence, Says, production, purpose_of_task, settle_purpose};
-pub use raw::{Data as RawData, MOST_VALUES, Raw, RawContainer, RawPod, RawTree};
+pub use purpose::{PurposeEvidence, Says, production, purpose_of_task, infer_purpose};
+pub use raw::{RawData as RawData, MOST_VALUES, Raw, RawContainer, RawPod, RawTree};
 pub use resource::{
-    CountedIn, Declaration, Disk, DiskSpeed, Foreign, FrontEnd, Home, Inventory, Labels, LeftAlone, Limit, Limited,
-    Link, LinkKind, MeterName, Orphaned, Range, Refused, RepeatedBlock, Resource, ResourceId, Role, Selector, Skipped,
+    CountedIn, Declaration, MachineDisk, DiskSpeed, UnsupportedFile, ReadBy, Home, Inventory, CostLabels, LeftAlone, PoolLimit, Limited,
+    Link, LinkKind, MeterName, Orphaned, Range, Refused, RepeatedBlock, Resource, ResourceId, BillingRole, NodeSelector, SkippedFile,
     Taint, WantedObjects, WantedRaw,
 };
-pub use run::{Counted, GivenRun, Run, RunId, RunKind, settle};
-pub use shift::{Change, Shift, Until};
-pub use sign::{Sign, may_have_sign, signs};
+pub use run::{CountedAs, GivenRun, DeploymentRun, RunId, RunKind, order_and_merge_runs};
+pub use shift::{ScheduledSize, ScheduleEntry, Until};
+pub use sign::{SupportingComponent, may_have_sign, signs};
 pub use terms::{Purchase, Purpose, Task};
 pub use unjudged::{Unjudged, UnjudgedStatus};
-pub use unlisted::{FieldMeaning, Unlisted, UnlistedField, is_open_map, is_type_of_accelerators};
-pub use wish::{Declined, Part, Wish};
+pub use unlisted::{FieldMeaning, UnsupportedResource, UnlistedField, is_open_map, is_type_of_accelerators};
+pub use wish::{Declined, Part, FactEdit};

@@ -8,17 +8,17 @@ use super::fact::Fact;
 
 /// One entry of a schedule.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Shift {
+pub struct ScheduleEntry {
     /// Time in cron format.
     pub at: Fact<Arc<str>>,
     /// Time zone of the entry; the default is UTC.
     pub zone: Fact<Arc<str>>,
-    pub change: Change,
+    pub change: ScheduledSize,
     pub span: Span,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub enum Change {
+pub enum ScheduledSize {
     /// The number that the resource sets elsewhere.
     Start,
     /// Zero.

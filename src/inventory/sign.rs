@@ -9,7 +9,7 @@ use crate::source::{Needles, compiled};
 
 /// A component that the files define or lack, and that has no accelerators itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Sign {
+pub enum SupportingComponent {
     /// An exporter of accelerator metrics.
     Metrics,
     /// A quota for a namespace.
@@ -28,30 +28,30 @@ pub enum Sign {
 
 /// Patterns for each component in documents and Terraform. The names are those of the charts and images of exporters
 /// and operators, 2026-11.
-const WORDS: &[(Sign, &str)] = &[
-    (Sign::Metrics, r"(?i-u:dcgm|gpu[-_]operator|nvidia_gpu\b|nvidia_smi_exporter|nvidia-gpu-exporter)"),
+const WORDS: &[(SupportingComponent, &str)] = &[
+    (SupportingComponent::Metrics, r"(?i-u:dcgm|gpu[-_]operator|nvidia_gpu\b|nvidia_smi_exporter|nvidia-gpu-exporter)"),
     (
-        Sign::Metrics,
+        SupportingComponent::Metrics,
         r"(?i-u:amd-metrics-exporter|device-metrics-exporter|neuron-monitor|tpu-metrics|containerinsights)",
     ),
-    (Sign::Quota, r#"(?-u:\bkind"?\s*[:=]\s*.?(ResourceQuota|ClusterQueue)\b|kubernetes_resource_quota)"#),
-    (Sign::Queue, r#"(?-u:\bkind"?\s*[:=]\s*.?(LocalQueue|ClusterQueue)\b)"#),
-    (Sign::Priority, r#"(?-u:\bkind"?\s*[:=]\s*.?PriorityClass\b|kubernetes_priority_class)"#),
+    (SupportingComponent::Quota, r#"(?-u:\bkind"?\s*[:=]\s*.?(ResourceQuota|ClusterQueue)\b|kubernetes_resource_quota)"#),
+    (SupportingComponent::Queue, r#"(?-u:\bkind"?\s*[:=]\s*.?(LocalQueue|ClusterQueue)\b)"#),
+    (SupportingComponent::Priority, r#"(?-u:\bkind"?\s*[:=]\s*.?PriorityClass\b|kubernetes_priority_class)"#),
     (
-        Sign::Budget,
+        SupportingComponent::Budget,
         r"(?-u:aws_budgets_budget|AWS::Budgets::Budget\b|google_billing_budget|azurerm_consumption_budget|oci_budget_budget)",
     ),
     // Matches a container's variable, an entry of a map, a file of variables, or values of Kubeflow's chart.
-    (Sign::Culling, r#"(?-u:\b(?:ENABLE_CULLING|enableCulling)["']?(?:\s*[:=]|\s+value"?\s*[:=])\s*["']?true\b)"#),
+    (SupportingComponent::Culling, r#"(?-u:\b(?:ENABLE_CULLING|enableCulling)["']?(?:\s*[:=]|\s+value"?\s*[:=])\s*["']?true\b)"#),
     // Matches an argument, a chart value or a setting of a release.
-    (Sign::NoScaleDown, r#"(?-u:\bscale-down-enabled["']?(?:\s*[:=]|\s+value"?\s*[:=])\s*["']?false\b)"#),
+    (SupportingComponent::NoScaleDown, r#"(?-u:\bscale-down-enabled["']?(?:\s*[:=]|\s+value"?\s*[:=])\s*["']?false\b)"#),
 ];
 
-static PATTERNS: LazyLock<Vec<(Sign, Regex)>> =
+static PATTERNS: LazyLock<Vec<(SupportingComponent, Regex)>> =
     LazyLock::new(|| WORDS.iter().map(|(sign, words)| (*sign, compiled(Regex::new(words)))).collect());
 
 /// Returns the first place of each component. Comments do not count.
-pub fn signs(text: &[u8]) -> Vec<(Sign, std::ops::Range<usize>)> {
+pub fn signs(text: &[u8]) -> Vec<(SupportingComponent, std::ops::Range<usize>)> {
     let mut seen = BTreeSet::new();
     let mut found = Vec::new();
     let patterns = if may_have_sign(text) { PATTERNS.as_slice() } else { &[] };

@@ -1,7 +1,7 @@
 //! Facts with a closed list of values: the way of buying, the purpose, the task of a program.
 
 use super::fact::Fact;
-use super::key::Value;
+use super::key::FactValue;
 
 macro_rules! terms {
     ($(#[$doc:meta])* $type:ident { $($variant:ident $name:literal $(| $also:literal)*),+ $(,)? }) => {

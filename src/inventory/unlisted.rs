@@ -40,7 +40,7 @@ const MOST_FIELDS: usize = 20;
 
 /// A resource or an object of an unsupported type.
 #[derive(Debug, Clone)]
-pub struct Unlisted {
+pub struct UnsupportedResource {
     pub address: String,
     /// Terraform type or Kubernetes kind.
     pub kind: String,
@@ -74,10 +74,10 @@ pub enum FieldMeaning {
     Number,
 }
 
-impl Unlisted {
+impl UnsupportedResource {
     pub fn new(address: &str, kind: &str, span: Span, body: Span) -> Self {
         let (address, kind) = (address.to_owned(), kind.to_owned());
-        Unlisted { address, kind, span, body, count: Some(1.0), is_by_type: false, fields: Vec::new() }
+        UnsupportedResource { address, kind, span, body, count: Some(1.0), is_by_type: false, fields: Vec::new() }
     }
 
     /// Records the field if its name suggests a machine or accelerators.

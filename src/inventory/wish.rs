@@ -3,15 +3,15 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::key::{Key, Value};
+use super::key::{Key, FactValue};
 
 /// The value that a fix sets for a resource. A rule requests it, and the front end that read the resource knows how to
 /// write it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Wish {
+pub struct FactEdit {
     pub part: Part,
     /// Not set if the fix removes the setting, so that the default applies.
-    pub value: Option<Value>,
+    pub value: Option<FactValue>,
 }
 
 /// The part of a resource that a fix edits.
@@ -51,7 +51,7 @@ impl fmt::Display for Part {
     }
 }
 
-impl fmt::Display for Wish {
+impl fmt::Display for FactEdit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.value {
             Some(value) => write!(f, "{} = {value}", self.part),

@@ -1,18 +1,18 @@
 //! Lists the values that a rule sees for an address, for authors of rules.
 
-use super::Settings;
+use super::RuleSettings;
 use super::evaluate::EvaluationContext;
-use super::facts::{self, FactContext, Subject, World};
+use super::facts::{self, FactContext, Subject, RuleContext};
 use super::page::LooksAt;
 use super::template;
 use crate::fit::Market;
 use crate::inventory::{Raw, RawData, RawTree};
-use crate::languages::cel::{CelHost, CelValue, Map, Read, Type};
+use crate::languages::cel::{CelHost, CelValue, CelMap, Read, CelType};
 use crate::source::Span;
 
 /// A name that rules can use, with its value here.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Seen {
+pub struct VisibleField {
     pub name: String,
     pub value: String,
     /// Reason why the value is unknown.
@@ -26,7 +26,7 @@ pub struct Seen {
 const MOST: usize = 500;
 
 /// Returns the values of everything with this address: facts of resources, and objects and blocks as written.
-pub fn seen(address: &str, world: &World<'_>, settings: &Settings) -> Vec<Seen> {
+pub fn seen(address: &str, world: &RuleContext<'_>, settings: &RuleSettings) -> Vec<VisibleField> {
     let market = Market::new(world.catalog, world.pricing);
     let ground = EvaluationContext::new(world, settings, &market);
     let mut found = Vec::new();
@@ -45,7 +45,7 @@ pub fn seen(address: &str, world: &World<'_>, settings: &Settings) -> Vec<Seen> 
     found
 }
 
-fn facts_of(asking: &FactContext<'_>, world: &World<'_>, into: &mut Vec<Seen>) {
+fn facts_of(asking: &FactContext<'_>, world: &RuleContext<'_>, into: &mut Vec<VisibleField>) {
     let Some((_, schema)) = facts::implied(LooksAt::Resource) else { return };
     for (place, field) in schema.fields.iter().enumerate() {
         let read = asking.read(place);
@@ -53,7 +53,7 @@ fn facts_of(asking: &FactContext<'_>, world: &World<'_>, into: &mut Vec<Seen>) {
         let origin = stand.as_ref().and_then(|it| it.origin.as_ref()).map(|it| it.name());
         let span = stand.and_then(|it| it.span);
         let value = asking.field(read.record, place);
-        if let (Type::Record(inner), CelValue::Record(record)) = (&field.holds, &value) {
+        if let (CelType::Record(inner), CelValue::Record(record)) = (&field.holds, &value) {
             for (place, part) in inner.fields.iter().enumerate() {
                 let read = Read { record: *record, field: place };
                 let name = format!("{}.{}", field.name, part.name);
@@ -71,8 +71,8 @@ fn facts_of(asking: &FactContext<'_>, world: &World<'_>, into: &mut Vec<Seen>) {
 }
 
 /// Returns the facts with a known place that an evaluation read, each once.
-pub(super) fn of_reads(asking: &FactContext<'_>, world: &World<'_>, reads: &[Read]) -> Vec<Seen> {
-    let mut all: Vec<Seen> = Vec::new();
+pub(super) fn of_reads(asking: &FactContext<'_>, world: &RuleContext<'_>, reads: &[Read]) -> Vec<VisibleField> {
+    let mut all: Vec<VisibleField> = Vec::new();
     for read in reads {
         let Some(stand) = facts::stand(world, *read).filter(|it| it.span.is_some()) else { continue };
         let origin = stand.origin.as_ref().map(|it| it.name());
@@ -87,7 +87,7 @@ pub(super) fn of_reads(asking: &FactContext<'_>, world: &World<'_>, reads: &[Rea
 }
 
 /// Lists each label with its line.
-fn members(asking: &FactContext<'_>, of: &str, map: &Map, into: &mut Vec<Seen>) {
+fn members(asking: &FactContext<'_>, of: &str, map: &CelMap, into: &mut Vec<VisibleField>) {
     let entries = asking.world.inventory.resources.get(asking.resource).map(|it| &it.labels.entries);
     for (key, value) in map.iter() {
         let CelValue::Text(key) = key else { continue };
@@ -96,7 +96,7 @@ fn members(asking: &FactContext<'_>, of: &str, map: &Map, into: &mut Vec<Seen>) 
     }
     if let Some(open) = &map.open {
         let unknown = Some(format!("it may have more entries: {}", open.why));
-        into.push(Seen { name: of.to_owned(), value: String::new(), unknown, origin: None, span: open.span });
+        into.push(VisibleField { name: of.to_owned(), value: String::new(), unknown, origin: None, span: open.span });
     }
 }
 
@@ -113,7 +113,7 @@ fn one(
     value: CelValue,
     origin: Option<&'static str>,
     span: Option<Span>,
-    into: &mut Vec<Seen>,
+    into: &mut Vec<VisibleField>,
 ) {
     let value = match value {
         CelValue::Absent => return,
@@ -125,21 +125,21 @@ fn one(
     };
     if let CelValue::Unknown(unknown) = &value {
         let (unknown, span) = (Some(unknown.why.to_string()), span.or(unknown.span));
-        into.push(Seen { name, value: String::new(), unknown, origin, span });
+        into.push(VisibleField { name, value: String::new(), unknown, origin, span });
         return;
     }
     let text = value.as_number().map_or_else(|| template::plain(&value), super::format::number);
     if !text.is_empty() {
-        into.push(Seen { name, value: text, unknown: None, origin, span });
+        into.push(VisibleField { name, value: text, unknown: None, origin, span });
     }
 }
 
 /// Lists each value of a tree by its path.
-fn parts(name: String, tree: &RawTree, limit: usize, into: &mut Vec<Seen>) {
+fn parts(name: String, tree: &RawTree, limit: usize, into: &mut Vec<VisibleField>) {
     if into.len() >= limit {
         return;
     }
-    let plain = |value: String, unknown: Option<String>| Seen {
+    let plain = |value: String, unknown: Option<String>| VisibleField {
         name: name.clone(),
         value,
         unknown,

@@ -9,7 +9,7 @@ use crate::cli::world::file_tree::read_limited;
 use crate::cli::world::{git_files, git_index, git_program, serving};
 use crate::diagnostic::SkipKind;
 use crate::front_ends::files;
-use crate::inventory::Skipped;
+use crate::inventory::SkippedFile;
 use crate::source::normalize;
 
 /// The file with the list of submodules.
@@ -18,13 +18,13 @@ pub(super) const LIST: &str = ".gitmodules";
 const LONGEST_LIST_BYTES: u64 = 1 << 20;
 
 /// Returns the missing parts of a repository, by paths from its root. It starts git only for a sparse checkout.
-pub(super) fn not_checked_out(repository: &Path) -> Vec<Skipped> {
+pub(super) fn not_checked_out(repository: &Path) -> Vec<SkippedFile> {
     let list = read_limited(&repository.join(LIST), LONGEST_LIST_BYTES).unwrap_or_default();
     not_here(repository, &list, &|_| true)
 }
 
 /// Returns the same for another commit.
-pub(super) fn not_here(repository: &Path, list: &[u8], is_in_it: &dyn Fn(&str) -> bool) -> Vec<Skipped> {
+pub(super) fn not_here(repository: &Path, list: &[u8], is_in_it: &dyn Fn(&str) -> bool) -> Vec<SkippedFile> {
     let mut absent = submodules(repository, list);
     match left_out(repository) {
         Ok(files) => {
@@ -34,12 +34,12 @@ pub(super) fn not_here(repository: &Path, list: &[u8], is_in_it: &dyn Fn(&str) -
             }
             absent.extend(counts.into_iter().map(|(path, count)| {
                 let files = if count == 1 { "1 file is".to_owned() } else { format!("{count} files are") };
-                Skipped::new(SkipKind::Sparse, path, format!("{files} left out by the sparse checkout"))
+                SkippedFile::new(SkipKind::Sparse, path, format!("{files} left out by the sparse checkout"))
             }));
         }
         Err(why) => {
             let reason = format!("gpulint cannot determine which files the sparse checkout leaves out: {why}");
-            absent.push(Skipped::new(SkipKind::Sparse, ".", reason));
+            absent.push(SkippedFile::new(SkipKind::Sparse, ".", reason));
         }
     }
     absent
@@ -80,18 +80,18 @@ pub(super) fn listed(list: &[u8]) -> Vec<String> {
 }
 
 /// Returns submodules that .gitmodules does not list, so that they cannot be checked out.
-pub(super) fn unlisted(repository: &Path) -> Vec<Skipped> {
+pub(super) fn unlisted(repository: &Path) -> Vec<SkippedFile> {
     let list = read_limited(&repository.join(LIST), LONGEST_LIST_BYTES).unwrap_or_default();
     let listed = listed(&list);
     let is_open = |path: &String| !listed.contains(path) && !has_files(repository, path);
     let reason = "this is a submodule, and .gitmodules does not name its repository";
     let links = git_index::links(repository).into_iter().filter(is_open);
-    links.map(|path| Skipped::new(SkipKind::Submodule, path, reason)).collect()
+    links.map(|path| SkippedFile::new(SkipKind::Submodule, path, reason)).collect()
 }
 
-fn submodules(repository: &Path, list: &[u8]) -> Vec<Skipped> {
+fn submodules(repository: &Path, list: &[u8]) -> Vec<SkippedFile> {
     let absent = listed(list).into_iter().filter(|path| !has_files(repository, path));
-    absent.map(|path| Skipped::new(SkipKind::Submodule, path, "the submodule is not checked out")).collect()
+    absent.map(|path| SkippedFile::new(SkipKind::Submodule, path, "the submodule is not checked out")).collect()
 }
 
 /// Whether a directory contains anything.

@@ -10,15 +10,15 @@ use crate::cli::Failure;
 use crate::cli::args::Diff;
 use crate::cli::session::Session;
 use crate::cli::world::file_tree::{DiskTree, below, read_limited};
-use crate::cli::world::git::{Base, Entries, GitTree};
+use crate::cli::world::git::{Base, TreeEntries, GitTree};
 use crate::cli::world::place;
 use crate::cli::world::place::names_of;
 use crate::compare::Touched;
 use crate::diagnostic::SkipKind;
 use crate::front_ends::files;
-use crate::inventory::Skipped;
-use crate::kubernetes::Looks;
-use crate::source::{Entry, ReadError, Tree, is_below};
+use crate::inventory::SkippedFile;
+use crate::kubernetes::ScanCache;
+use crate::source::{TreeEntry, ReadError, Tree, is_below};
 use crate::terraform::{self, SharedTerraform};
 
 const NOT_IN_BASE: &str = "the base commit does not contain the file, because it belongs to a submodule";
@@ -95,7 +95,7 @@ fn other_option(reference: &str, failure: Failure) -> Failure {
 pub(in crate::cli) fn staged(settings: &Session) -> Result<(Session, StagedFiles), Failure> {
     let repository = settings.scope.root.clone();
     demand_repository(&repository, "HEAD")?;
-    let staged = StagedFiles::of(settings, Entries::of_index(&repository)?);
+    let staged = StagedFiles::of(settings, TreeEntries::of_index(&repository)?);
     let tree = GitTree::with_entries(&repository, staged.index.clone()).up_to(settings.sources.limits().file_bytes);
     let tree = tree.proven_by(&repository, None).remembering(&staged.memory);
     let wanted = |file: &&str| files::is_candidate(Path::new(file)) && is_wanted(settings, file);
@@ -167,12 +167,12 @@ fn commit(
     if differing.is_some() {
         head.cache.terraform = SharedTerraform::kept();
     }
-    head.cache.looks = staged.map_or_else(Looks::kept, |it| it.looks(&head.files));
+    head.cache.looks = staged.map_or_else(ScanCache::kept, |it| it.looks(&head.files));
     let list = tree.read(absent::LIST).unwrap_or_default();
     let mut unread = absent::not_here(&repository, &list, &|file| of_base.contains(file));
-    unread.extend(submodules.into_iter().map(|path| Skipped::new(SkipKind::NotInBase, path, NOT_IN_BASE)));
+    unread.extend(submodules.into_iter().map(|path| SkippedFile::new(SkipKind::NotInBase, path, NOT_IN_BASE)));
     let links = tree.links_to_nothing().into_iter().filter(|path| files::is_candidate(Path::new(path)));
-    unread.extend(links.map(|path| Skipped::new(SkipKind::Link, path, discover::LEADS_NOWHERE)));
+    unread.extend(links.map(|path| SkippedFile::new(SkipKind::Link, path, discover::LEADS_NOWHERE)));
     unread.retain(|it| is_wanted(head, &it.path));
     let mut base = head
         .at(tree, files)
@@ -288,7 +288,7 @@ impl Tree for Shifted {
         self.there.mentions(&self.relative(path), wanted)
     }
 
-    fn list(&self, directory: &str) -> Vec<Entry> {
+    fn list(&self, directory: &str) -> Vec<TreeEntry> {
         self.there.list(&self.relative(directory))
     }
 

@@ -5,15 +5,15 @@ use std::sync::Arc;
 
 use super::{Session, SessionPolicy, SessionScope, bounds, names, options, prices, settings};
 use crate::catalog::Catalog;
-use crate::cli::args::Input;
-use crate::config::{self, Config, Key, key, setting};
+use crate::cli::args::InputArguments;
+use crate::config::{self, Config, SettingKey, key, setting};
 use crate::decide::Baseline;
 use crate::diagnostic::Diagnostic;
 use crate::pricing::PricingSettings;
 use crate::runs::RunOptions;
-use crate::source::{Date, MemoryTree, Sources};
+use crate::source::{Date, MemoryTree, SourceFiles};
 use crate::terraform;
-use crate::{AnalysisCache, Settings};
+use crate::{AnalysisCache, AnalysisSettings};
 
 /// The files of an example, and its surroundings.
 pub(in crate::cli) struct Imagined {
@@ -30,17 +30,17 @@ impl Session {
     pub(in crate::cli) fn imagined(&self, it: Imagined) -> Result<Session, String> {
         let Imagined { tree, mut files, catalog, today } = it;
         let has_settings = tree.paths().any(|path| path == config::FILE_NAME);
-        let sources = Sources::new(tree);
+        let sources = SourceFiles::new(tree);
         let config = if has_settings { settings_of(&sources, &catalog)? } else { Config::default() };
         sources.limit(bounds::limits(&config));
         files.sort();
-        let input = Input::without_settings();
+        let input = InputArguments::without_settings();
         let values = options::chart_values(&input, &config, &files).map_err(|failure| failure.to_string())?;
         let day = today.unwrap_or(self.policy.today);
         Ok(Session {
             cache: AnalysisCache::default(),
-            settings: Settings {
-                terraform: terraform::Options { given_runs: options::given_runs(&config), ..Default::default() },
+            settings: AnalysisSettings {
+                terraform: terraform::TerraformOptions { given_runs: options::given_runs(&config), ..Default::default() },
                 kubernetes: options::kubernetes_options(&config, &values),
                 runs: RunOptions { exclude: options::excluded(&input, &config), ..RunOptions::default() },
                 pricing: PricingSettings { today: None, ..prices::settings(&config, day) },
@@ -49,7 +49,7 @@ impl Session {
                 traffic: prices::traffic(&config),
                 catalog,
                 today,
-                ..Settings::default()
+                ..AnalysisSettings::default()
             },
             policy: SessionPolicy {
                 packs: Arc::default(),
@@ -71,13 +71,13 @@ impl Session {
 }
 
 /// Checks the settings like those of a repository, and refuses settings that have no effect in an example.
-fn settings_of(sources: &Sources, catalog: &Catalog) -> Result<Config, String> {
+fn settings_of(sources: &SourceFiles, catalog: &Catalog) -> Result<Config, String> {
     let (config, mut wrong) = config::load(sources, config::FILE_NAME, env!("CARGO_PKG_VERSION"));
     wrong.extend(names::unknown(&config, catalog));
     if let Some(first) = wrong.first() {
-        return Err(told(first));
+        return Err(describe_mistake(first));
     }
-    let elsewhere: [(&str, Key<key::Any>); 8] = [
+    let elsewhere: [(&str, SettingKey<key::Any>); 8] = [
         ("rules-dir", setting!("rules-dir")),
         ("baseline", setting!("baseline")),
         ("prices.file", setting!("prices.file")),
@@ -97,7 +97,7 @@ fn settings_of(sources: &Sources, catalog: &Catalog) -> Result<Config, String> {
 }
 
 /// Formats an error in one line.
-pub(in crate::cli) fn told(wrong: &Diagnostic) -> String {
+pub(in crate::cli) fn describe_mistake(wrong: &Diagnostic) -> String {
     match &wrong.help {
         Some(help) => format!("{} ({help})", wrong.message),
         None => wrong.message.clone(),

@@ -3,10 +3,10 @@
 use crate::cli::args::{Selection, SuppressionsVerb};
 use crate::cli::session::Session;
 use crate::cli::world::output;
-use crate::cli::{Failure, Outcome};
+use crate::cli::{Failure, ExitStatus};
 use crate::report::{self, Format};
 
-pub(in crate::cli) fn run(verb: &SuppressionsVerb) -> Result<Outcome, Failure> {
+pub(in crate::cli) fn run(verb: &SuppressionsVerb) -> Result<ExitStatus, Failure> {
     let SuppressionsVerb::List { input, within, output } = verb;
     let session = Session::judging(input, &Selection::default())?;
     let (analysis, mut decision) = session.judge_all();

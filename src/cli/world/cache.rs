@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::ci::Environment;
+use super::ci::CiVariables;
 use super::place;
 use super::replace::replace;
 use crate::catalog::{Catalog, CsvFile};
@@ -18,23 +18,23 @@ const LONGEST_FILE_BYTES: u64 = 32 << 20;
 const TAKEN: &str = "signed.taken";
 
 /// Returns the directory of refreshed prices.
-pub(in crate::cli) fn directory(environment: Environment) -> Result<Option<PathBuf>, Failure> {
+pub(in crate::cli) fn directory(environment: CiVariables) -> Result<Option<PathBuf>, Failure> {
     Ok(home(environment)?.map(|it| it.join("prices")))
 }
 
 /// Returns the directory of cached costs of earlier states.
-pub(in crate::cli) fn history_directory(environment: Environment) -> Option<PathBuf> {
+pub(in crate::cli) fn history_directory(environment: CiVariables) -> Option<PathBuf> {
     Some(home(environment).ok()??.join("history"))
 }
 
 /// Returns the directory of cached results about files.
-pub(in crate::cli) fn remembered_directory(environment: Environment) -> Option<PathBuf> {
+pub(in crate::cli) fn remembered_directory(environment: CiVariables) -> Option<PathBuf> {
     Some(home(environment).ok()??.join("texts"))
 }
 
 /// Returns `GPULINT_CACHE_DIR`, or the system's cache directory. A directory in the repository is refused: the author of a
 /// change could write prices to it.
-fn home(environment: Environment) -> Result<Option<PathBuf>, Failure> {
+fn home(environment: CiVariables) -> Result<Option<PathBuf>, Failure> {
     if let Some(named) = environment("GPULINT_CACHE_DIR").map(PathBuf::from) {
         return match own_repository(&named) {
             None => Ok(Some(named)),
@@ -58,7 +58,7 @@ fn home(environment: Environment) -> Result<Option<PathBuf>, Failure> {
 }
 
 /// Returns the system's directory for program state.
-pub(in crate::cli) fn state_directory(environment: Environment) -> Option<PathBuf> {
+pub(in crate::cli) fn state_directory(environment: CiVariables) -> Option<PathBuf> {
     let home = || environment("HOME").map(PathBuf::from);
     let base = if cfg!(target_os = "windows") {
         environment("APPDATA").map(PathBuf::from)
@@ -71,7 +71,7 @@ pub(in crate::cli) fn state_directory(environment: Environment) -> Option<PathBu
 }
 
 /// Ignores a relative path, as the XDG specification requires.
-fn absolute(environment: Environment, name: &str) -> Option<PathBuf> {
+fn absolute(environment: CiVariables, name: &str) -> Option<PathBuf> {
     environment(name).map(PathBuf::from).filter(|path| path.is_absolute())
 }
 

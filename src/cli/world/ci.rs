@@ -8,7 +8,7 @@ use crate::forge::CodeHost;
 use crate::http::{Credential, Secret};
 
 /// Returns the value of a variable, if it is set and not empty.
-pub(in crate::cli) type Environment<'a> = &'a dyn Fn(&str) -> Option<String>;
+pub(in crate::cli) type CiVariables<'a> = &'a dyn Fn(&str) -> Option<String>;
 
 /// The variables of this process.
 pub(in crate::cli) fn process_variable(name: &str) -> Option<String> {
@@ -29,7 +29,7 @@ pub(in crate::cli) struct Surroundings {
     pub(in crate::cli) source: Option<(String, String)>,
 }
 
-pub(in crate::cli) fn surroundings(host: CodeHost, environment: Environment, event: Option<&Value>) -> Surroundings {
+pub(in crate::cli) fn surroundings(host: CodeHost, environment: CiVariables, event: Option<&Value>) -> Surroundings {
     match host {
         CodeHost::Github => github(environment, event),
         CodeHost::Gitlab => gitlab(environment),
@@ -40,7 +40,7 @@ pub(in crate::cli) fn surroundings(host: CodeHost, environment: Environment, eve
 }
 
 /// Returns the target branch of this build's pull request.
-pub(in crate::cli) fn target_branch(environment: Environment) -> Option<String> {
+pub(in crate::cli) fn target_branch(environment: CiVariables) -> Option<String> {
     const NAMES: [&str; 5] = [
         "GITHUB_BASE_REF",
         "CI_MERGE_REQUEST_TARGET_BRANCH_NAME",
@@ -80,13 +80,13 @@ pub(in crate::cli) fn credential(host: CodeHost, token: Secret, user: Option<Str
     }
 }
 
-fn token(host: CodeHost, environment: Environment, names: &[&str]) -> Option<Credential> {
+fn token(host: CodeHost, environment: CiVariables, names: &[&str]) -> Option<Credential> {
     let found = names.iter().find_map(|name| environment(name))?;
     let found = found.trim();
     Some(credential(host, Secret::new(found), None, found.contains('.')))
 }
 
-fn github(environment: Environment, event: Option<&Value>) -> Surroundings {
+fn github(environment: CiVariables, event: Option<&Value>) -> Surroundings {
     let text = |pointer: &str| event?.pointer(pointer)?.as_str().map(str::to_owned);
     let number = |pointer: &str| event?.pointer(pointer)?.as_u64();
     let ours = environment("GITHUB_REPOSITORY");
@@ -104,7 +104,7 @@ fn github(environment: Environment, event: Option<&Value>) -> Surroundings {
 }
 
 /// Returns why the token must not be sent to the API address of the environment: it does not belong to the job's server.
-pub(in crate::cli) fn stray_interface(host: CodeHost, environment: Environment, api: &str) -> Option<String> {
+pub(in crate::cli) fn stray_interface(host: CodeHost, environment: CiVariables, api: &str) -> Option<String> {
     let (server, variables) = match host {
         CodeHost::Github => {
             let server = environment("GITHUB_SERVER_URL").unwrap_or_else(|| "https://github.com".to_owned());
@@ -128,7 +128,7 @@ fn host_of(address: &str) -> String {
     port.and_then(|at| host.get(..at)).unwrap_or(host).to_ascii_lowercase()
 }
 
-fn gitlab(environment: Environment) -> Surroundings {
+fn gitlab(environment: CiVariables) -> Surroundings {
     let target = environment("CI_MERGE_REQUEST_PROJECT_ID");
     let source = environment("CI_MERGE_REQUEST_SOURCE_PROJECT_ID");
     Surroundings {
@@ -143,7 +143,7 @@ fn gitlab(environment: Environment) -> Surroundings {
     }
 }
 
-fn bitbucket(environment: Environment) -> Surroundings {
+fn bitbucket(environment: CiVariables) -> Surroundings {
     let names = environment("BITBUCKET_WORKSPACE").zip(environment("BITBUCKET_REPO_SLUG"));
     let basic = environment("BITBUCKET_USERNAME").zip(environment("BITBUCKET_APP_PASSWORD"));
     let basic = basic.map(|(user, password)| Credential::Basic { user, password: Secret::new(password.trim()) });
@@ -157,7 +157,7 @@ fn bitbucket(environment: Environment) -> Surroundings {
     }
 }
 
-fn azure(environment: Environment) -> Surroundings {
+fn azure(environment: CiVariables) -> Surroundings {
     let names = environment("SYSTEM_TEAMPROJECTID")
         .or_else(|| environment("SYSTEM_TEAMPROJECT"))
         .zip(environment("BUILD_REPOSITORY_ID"));
@@ -173,7 +173,7 @@ fn azure(environment: Environment) -> Surroundings {
 }
 
 /// Reads the environment of Gitea and Forgejo runners, which set the variables of GitHub.
-fn gitea(environment: Environment, event: Option<&Value>) -> Surroundings {
+fn gitea(environment: CiVariables, event: Option<&Value>) -> Surroundings {
     let server = environment("GITHUB_SERVER_URL").filter(|server| server != "https://github.com");
     let below_server = server.map(|server| format!("{}/api/v1", server.trim_end_matches('/')));
     Surroundings {

@@ -15,7 +15,7 @@ use super::largest::LargestFile;
 use super::progress::is_reading;
 use super::serving;
 use crate::source::bytes_of;
-use crate::source::{Entry, ReadError, Tree, demand_text, named};
+use crate::source::{TreeEntry, ReadError, Tree, demand_text, named};
 
 /// A tree on a disk. Only what lies below an allowed directory is read, wherever links lead.
 pub(in crate::cli) struct DiskTree {
@@ -34,7 +34,7 @@ pub(in crate::cli) struct KnownDirectories {
     /// With links followed: files stand side by side, and following a path asks for each of its parts.
     real: RwLock<HashMap<String, PathBuf>>,
     /// What they hold, for trees that are read one after the other while nothing comes or goes.
-    lists: Option<RwLock<HashMap<String, Vec<Entry>>>>,
+    lists: Option<RwLock<HashMap<String, Vec<TreeEntry>>>>,
 }
 
 impl KnownDirectories {
@@ -43,7 +43,7 @@ impl KnownDirectories {
         Arc::new(KnownDirectories { lists: Some(RwLock::default()), ..Self::default() })
     }
 
-    fn list(&self, directory: &str, look: impl FnOnce() -> Vec<Entry>) -> Vec<Entry> {
+    fn list(&self, directory: &str, look: impl FnOnce() -> Vec<TreeEntry>) -> Vec<TreeEntry> {
         let Some(lists) = &self.lists else { return look() };
         if let Some(known) = lists.read().unwrap_or_else(PoisonError::into_inner).get(directory) {
             return known.clone();
@@ -164,7 +164,7 @@ impl Tree for DiskTree {
         holds(file, wanted).unwrap_or(true)
     }
 
-    fn list(&self, directory: &str) -> Vec<Entry> {
+    fn list(&self, directory: &str) -> Vec<TreeEntry> {
         let mut entries = self.directories.list(directory, || self.list_on_disk(directory));
         entries.extend(self.given_in(directory));
         entries.sort();
@@ -181,7 +181,7 @@ impl Tree for DiskTree {
 }
 
 impl DiskTree {
-    fn list_on_disk(&self, directory: &str) -> Vec<Entry> {
+    fn list_on_disk(&self, directory: &str) -> Vec<TreeEntry> {
         let on_disk = self.resolve(directory).and_then(|(real, _)| fs::read_dir(real).map_err(|error| failure(&error)));
         on_disk
             .into_iter()
@@ -193,20 +193,20 @@ impl DiskTree {
                     kind = fs::metadata(entry.path()).ok()?.file_type();
                 }
                 let name = named(entry.file_name().as_encoded_bytes()).into_owned();
-                (kind.is_dir() || kind.is_file()).then_some(Entry { name, is_directory: kind.is_dir() })
+                (kind.is_dir() || kind.is_file()).then_some(TreeEntry { name, is_directory: kind.is_dir() })
             })
             .collect()
     }
 
     /// What of the text that is given stands in a directory, on disk or not.
-    fn given_in(&self, directory: &str) -> Vec<Entry> {
+    fn given_in(&self, directory: &str) -> Vec<TreeEntry> {
         let entry = |path: &String| {
             let inside = match directory {
                 "" => path,
                 _ => path.strip_prefix(directory)?.strip_prefix('/')?,
             };
             let (name, below) = inside.split_once('/').map_or((inside, false), |(name, _)| (name, true));
-            Some(Entry { name: name.to_owned(), is_directory: below })
+            Some(TreeEntry { name: name.to_owned(), is_directory: below })
         };
         self.given.keys().filter_map(entry).collect()
     }

@@ -13,9 +13,9 @@ use super::git_program::{ask, is_commit};
 use super::memory::{Memory, id_of};
 use super::{git_files, git_index, reference};
 use crate::cli::Failure;
-use crate::source::{Differing, Entry, Limits, ReadError, Tree, demand_text, join, named, parent};
+use crate::source::{Differing, TreeEntry, Limits, ReadError, Tree, demand_text, join, named, parent};
 
-pub(in crate::cli) use super::git_entries::Entries;
+pub(in crate::cli) use super::git_entries::TreeEntries;
 
 /// The longest chain of links. A longer one is treated as a loop.
 const MOST_LINKS: usize = 16;
@@ -28,7 +28,7 @@ const LONGEST_ATTRIBUTES: u64 = 1 << 20;
 
 /// A tree of git objects, read without touching the work tree, the index or the network.
 pub(in crate::cli) struct GitTree {
-    entries: Entries,
+    entries: TreeEntries,
     /// The links of the tree. Without links, no path is redirected.
     has_links: bool,
     /// Objects that a partial clone does not hold.
@@ -99,19 +99,19 @@ impl Base {
     }
 
     pub(in crate::cli) fn tree(&self) -> Result<GitTree, Failure> {
-        let entries = Entries::of(&self.repository, &self.commit)?;
+        let entries = TreeEntries::of(&self.repository, &self.commit)?;
         Ok(GitTree::with_entries(&self.repository, entries))
     }
 
     /// Returns the tree by its differences from the known index.
-    pub(in crate::cli) fn tree_beside(&self, index: &Entries) -> Result<GitTree, Failure> {
+    pub(in crate::cli) fn tree_beside(&self, index: &TreeEntries) -> Result<GitTree, Failure> {
         let entries = match git_changes::of_index(&self.repository, &self.commit)? {
             Some(changes) => {
                 let mut entries = index.clone();
                 entries.apply(&changes);
                 entries
             }
-            None => Entries::of(&self.repository, &self.commit)?,
+            None => TreeEntries::of(&self.repository, &self.commit)?,
         };
         Ok(GitTree::with_entries(&self.repository, entries))
     }
@@ -120,15 +120,15 @@ impl Base {
 impl GitTree {
     /// Parses the output of `git ls-tree -r -z`.
     pub(in crate::cli) fn listed(repository: &Path, lines: &[u8]) -> Result<GitTree, Failure> {
-        Ok(Self::with_entries(repository, Entries::listed(lines)?))
+        Ok(Self::with_entries(repository, TreeEntries::listed(lines)?))
     }
 
-    pub(in crate::cli) fn with_entries(repository: &Path, entries: Entries) -> GitTree {
+    pub(in crate::cli) fn with_entries(repository: &Path, entries: TreeEntries) -> GitTree {
         Self::reading(entries, Arc::new(GitObjects::new(repository, 0)))
     }
 
     /// Returns a tree that shares its git process with others.
-    pub(in crate::cli) fn reading(entries: Entries, objects: Arc<GitObjects>) -> GitTree {
+    pub(in crate::cli) fn reading(entries: TreeEntries, objects: Arc<GitObjects>) -> GitTree {
         GitTree {
             has_links: entries.has_links(),
             entries,
@@ -199,7 +199,7 @@ impl GitTree {
 
     /// Reads files from the work tree if they match the digest of their object. Identical files are those that `other` has, too.
     #[must_use]
-    pub(in crate::cli) fn proven_by(self, work_tree: &Path, other: Option<&Entries>) -> Self {
+    pub(in crate::cli) fn proven_by(self, work_tree: &Path, other: Option<&TreeEntries>) -> Self {
         let is_same = |(path, object): &(&String, &GitEntry)| {
             object.kind == GitEntryKind::File && other.is_some_and(|it| it.0.get(*path) == Some(*object))
         };
@@ -239,7 +239,7 @@ impl GitTree {
     }
 
     /// Returns the paths that differ in another state, or `None` if links could lead from unchanged to changed files.
-    pub(in crate::cli) fn differing(&self, other: &Entries) -> Option<Differing> {
+    pub(in crate::cli) fn differing(&self, other: &TreeEntries) -> Option<Differing> {
         self.entries.differing(other)
     }
 
@@ -343,23 +343,23 @@ impl Tree for GitTree {
         }
     }
 
-    fn list(&self, directory: &str) -> Vec<Entry> {
+    fn list(&self, directory: &str) -> Vec<TreeEntry> {
         let Ok(directory) = self.resolve(directory) else { return Vec::new() };
         let prefix = if directory.is_empty() { directory } else { format!("{directory}/") };
-        let mut entries: Vec<Entry> = Vec::new();
+        let mut entries: Vec<TreeEntry> = Vec::new();
         let mut from = prefix.clone();
         while let Some((path, object)) = self.entries.0.range(from.clone()..).next() {
             let Some(inside) = path.strip_prefix(&prefix) else { break };
             match inside.split_once('/') {
                 Some((name, _)) => {
-                    entries.push(Entry { name: name.to_owned(), is_directory: true });
+                    entries.push(TreeEntry { name: name.to_owned(), is_directory: true });
                     // The position after all paths below the directory.
                     from = format!("{prefix}{name}{BEHIND_SLASH}");
                 }
                 None => {
                     if object.kind != GitEntryKind::Submodule {
                         let is_directory = object.kind == GitEntryKind::Link && self.leads_to_directory(path);
-                        entries.push(Entry { name: inside.to_owned(), is_directory });
+                        entries.push(TreeEntry { name: inside.to_owned(), is_directory });
                     }
                     from = format!("{path}\0");
                 }

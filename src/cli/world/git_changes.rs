@@ -13,7 +13,7 @@ const END: &str = "end";
 
 /// A path that differs in the second of two trees.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::cli) struct Changed {
+pub(in crate::cli) struct ChangedPath {
     pub(in crate::cli) path: String,
     /// Whether the first tree contains the path, too.
     pub(in crate::cli) was_there: bool,
@@ -46,7 +46,7 @@ impl GitChanges {
     }
 
     /// Returns the changes from one tree to another.
-    pub(in crate::cli) fn between(&mut self, before: &str, after: &str) -> Result<Vec<Changed>, Failure> {
+    pub(in crate::cli) fn between(&mut self, before: &str, after: &str) -> Result<Vec<ChangedPath>, Failure> {
         let broken = |error: std::io::Error| Failure::new(format!("git diff-tree: {error}"));
         let asked = writeln!(self.questions, "{before} {after}\n{END}").and_then(|()| self.questions.flush());
         asked.map_err(broken)?;
@@ -77,7 +77,7 @@ impl GitChanges {
 
 /// Returns the changes from the index to a commit. Returns `None` if the index contains a conflict, or the output of git is
 /// unexpected. Then the caller lists the whole commit.
-pub(super) fn of_index(repository: &Path, commit: &str) -> Result<Option<Vec<Changed>>, Failure> {
+pub(super) fn of_index(repository: &Path, commit: &str) -> Result<Option<Vec<ChangedPath>>, Failure> {
     // An intent-to-add entry has a name but no content, in the index, too.
     let ask = ["diff-index", "--cached", "-R", "--raw", "-z", "--no-renames", "--no-abbrev", "--no-ext-diff"];
     let how = ["--no-textconv", "--ignore-submodules=none", "--ita-visible-in-index", "-O/dev/null", commit, "--"];
@@ -97,14 +97,14 @@ pub(super) fn of_index(repository: &Path, commit: &str) -> Result<Option<Vec<Cha
 }
 
 /// `:100644 100644 <id> <id> M`
-fn change(about: &str, path: String) -> Option<Changed> {
+fn change(about: &str, path: String) -> Option<ChangedPath> {
     let mut words = about.strip_prefix(':')?.split(' ');
     let (old_mode, mode, _, id) = (words.next()?, words.next()?, words.next()?, words.next()?);
     let is_there = |mode: &str| mode != "000000";
     let now = is_there(mode).then(|| (mode.to_owned(), id.to_owned()));
     let any = |wanted: &str| [old_mode, mode].contains(&wanted);
     let (is_link, is_submodule) = (any("120000"), any("160000"));
-    (is_commit(id) && !path.is_empty()).then_some(Changed {
+    (is_commit(id) && !path.is_empty()).then_some(ChangedPath {
         path,
         was_there: is_there(old_mode),
         is_link,

@@ -4,18 +4,18 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::git_changes::Changed;
+use super::git_changes::ChangedPath;
 use super::git_program::{first_line, index_of_hook, is_commit, run, run_on};
 use crate::cli::Failure;
 use crate::source::{Differing, named, parent};
 
 /// The paths of a tree with their entries.
 #[derive(Debug, Clone, Default)]
-pub(in crate::cli) struct Entries(pub(super) Arc<BTreeMap<String, GitEntry>>);
+pub(in crate::cli) struct TreeEntries(pub(super) Arc<BTreeMap<String, GitEntry>>);
 
-impl Entries {
+impl TreeEntries {
     /// Returns the entries of a commit or a tree.
-    pub(in crate::cli) fn of(repository: &Path, tree: &str) -> Result<Entries, Failure> {
+    pub(in crate::cli) fn of(repository: &Path, tree: &str) -> Result<TreeEntries, Failure> {
         let listed = run(repository, &["ls-tree", "-r", "-z", "--full-tree", tree])?;
         if !listed.status.success() {
             return Err(Failure::new(format!("git cannot list the base: {}", first_line(&listed.stderr))));
@@ -24,18 +24,18 @@ impl Entries {
     }
 
     /// Parses the output of `git ls-tree -r -z`.
-    pub(super) fn listed(lines: &[u8]) -> Result<Entries, Failure> {
+    pub(super) fn listed(lines: &[u8]) -> Result<TreeEntries, Failure> {
         let mut entries = BTreeMap::new();
         for line in lines.split(|byte| *byte == 0).filter(|line| !line.is_empty()) {
             let line = named(line);
             let (path, object) = entry(&line).ok_or_else(|| not_understood(&line))?;
             entries.insert(path, object);
         }
-        Ok(Entries(Arc::new(entries)))
+        Ok(TreeEntries(Arc::new(entries)))
     }
 
     /// Returns the entries of the index, which the next commit will contain.
-    pub(in crate::cli) fn of_index(repository: &Path) -> Result<Entries, Failure> {
+    pub(in crate::cli) fn of_index(repository: &Path) -> Result<TreeEntries, Failure> {
         let listed = run_on(repository, &["ls-files", "--stage", "-z", "--full-name"], index_of_hook(repository))?;
         if !listed.status.success() {
             return Err(Failure::new(format!("git cannot list the index: {}", first_line(&listed.stderr))));
@@ -46,11 +46,11 @@ impl Entries {
             let (path, object) = staged_entry(&line).ok_or_else(|| not_understood(&line))?;
             entries.insert(path, object);
         }
-        Ok(Entries(Arc::new(entries)))
+        Ok(TreeEntries(Arc::new(entries)))
     }
 
     /// Applies a change to the entries.
-    pub(in crate::cli) fn apply(&mut self, changes: &[Changed]) {
+    pub(in crate::cli) fn apply(&mut self, changes: &[ChangedPath]) {
         let entries = Arc::make_mut(&mut self.0);
         for change in changes {
             match &change.now {
@@ -79,12 +79,12 @@ impl Entries {
     }
 
     /// Returns the paths that differ in another state, or `None` if links could lead from unchanged to changed files.
-    pub(super) fn differing(&self, other: &Entries) -> Option<Differing> {
+    pub(super) fn differing(&self, other: &TreeEntries) -> Option<Differing> {
         if self.has_links() || other.has_links() {
             return None;
         }
         let mut differing = Differing::default();
-        let mut compare = |one: &Entries, another: &Entries| {
+        let mut compare = |one: &TreeEntries, another: &TreeEntries| {
             for (path, entry) in one.0.iter().filter(|(path, entry)| another.0.get(*path) != Some(*entry)) {
                 differing.files.insert(path.clone());
                 // A path can be a file in one state and a submodule in the other.
@@ -104,7 +104,7 @@ impl Entries {
 }
 
 /// Returns the directories whose lists differ between the states, because a path was added or removed.
-fn lists_of(path: &str, one: &Entries, another: &Entries) -> Vec<String> {
+fn lists_of(path: &str, one: &TreeEntries, another: &TreeEntries) -> Vec<String> {
     let mut lists = Vec::new();
     let mut directory = parent(path);
     loop {

@@ -7,7 +7,7 @@ use crate::report::Format;
 
 /// The output of a subcommand.
 #[derive(Debug, Default)]
-pub(in crate::cli) struct Kept {
+pub(in crate::cli) struct CapturedOutput {
     /// Reports, each in its format.
     pub(in crate::cli) reports: Vec<(Format, String)>,
     /// Text that is not a report.
@@ -16,19 +16,19 @@ pub(in crate::cli) struct Kept {
     pub(in crate::cli) complaints: Vec<String>,
 }
 
-impl Kept {
+impl CapturedOutput {
     pub(in crate::cli) fn report(&self, wanted: Format) -> Option<&str> {
         self.reports.iter().find(|(format, _)| *format == wanted).map(|(_, text)| text.as_str())
     }
 }
 
 thread_local! {
-    static KEPT: RefCell<Option<Kept>> = const { RefCell::new(None) };
+    static KEPT: RefCell<Option<CapturedOutput>> = const { RefCell::new(None) };
 }
 
 /// Runs some work, and captures its output.
-pub(in crate::cli) fn keeping<T>(work: impl FnOnce() -> T) -> (T, Kept) {
-    KEPT.set(Some(Kept::default()));
+pub(in crate::cli) fn keeping<T>(work: impl FnOnce() -> T) -> (T, CapturedOutput) {
+    KEPT.set(Some(CapturedOutput::default()));
     let done = work();
     (done, KEPT.take().unwrap_or_default())
 }
@@ -51,6 +51,6 @@ pub(super) fn complained(text: &str) -> bool {
     add(|kept| kept.complaints.push(text.to_owned()))
 }
 
-fn add(what: impl FnOnce(&mut Kept)) -> bool {
+fn add(what: impl FnOnce(&mut CapturedOutput)) -> bool {
     KEPT.with_borrow_mut(|kept| kept.as_mut().map(what).is_some())
 }

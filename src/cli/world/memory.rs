@@ -7,9 +7,9 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// The kind of classification, which depends on the file name, too.
-pub(in crate::cli) type Class = [u8; 2];
+pub(in crate::cli) type ScanKind = [u8; 2];
 /// The classification.
-pub(in crate::cli) type Code = [u8; 2];
+pub(in crate::cli) type ScanResult = [u8; 2];
 
 const NUMBER: usize = 4;
 
@@ -50,7 +50,7 @@ impl Memory {
     }
 
     /// Returns the classification of a content.
-    pub(in crate::cli) fn look(&self, id: &[u8], class: Class) -> Option<Code> {
+    pub(in crate::cli) fn look(&self, id: &[u8], class: ScanKind) -> Option<ScanResult> {
         let key = [id, &class].concat();
         self.find(&self.looks, look_bytes(self.id_bytes), &key)?.try_into().ok()
     }
@@ -81,7 +81,7 @@ impl Memory {
 }
 
 fn look_bytes(id_bytes: usize) -> usize {
-    id_bytes + size_of::<Class>() + size_of::<Code>()
+    id_bytes + size_of::<ScanKind>() + size_of::<ScanResult>()
 }
 
 fn place_bytes(id_bytes: usize) -> usize {
@@ -91,7 +91,7 @@ fn place_bytes(id_bytes: usize) -> usize {
 /// The entries to write.
 #[derive(Debug, Default)]
 pub(in crate::cli) struct Remembered<'t> {
-    pub(in crate::cli) looks: BTreeMap<(Vec<u8>, Class), Code>,
+    pub(in crate::cli) looks: BTreeMap<(Vec<u8>, ScanKind), ScanResult>,
     pub(in crate::cli) texts: BTreeMap<Vec<u8>, &'t [u8]>,
 }
 

@@ -4,11 +4,11 @@ use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use super::ci::Environment;
+use super::ci::CiVariables;
 use crate::http::{Clock, HttpSettings, Proxies, Secret};
 
 /// Returns the proxies of the usual variables, except `HTTP_PROXY`, which a web server sets from a request header.
-pub(in crate::cli) fn settings(environment: Environment) -> HttpSettings {
+pub(in crate::cli) fn settings(environment: CiVariables) -> HttpSettings {
     let first = |names: &[&str]| names.iter().find_map(|name| environment(name)).map(Secret::new);
     let proxies = Proxies {
         https: first(&["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]),

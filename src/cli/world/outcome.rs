@@ -2,7 +2,7 @@
 
 /// The outcome of a subcommand. The exit codes are the same for all subcommands and formats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::cli) enum Outcome {
+pub(in crate::cli) enum ExitStatus {
     /// Something was checked, and nothing fails the check.
     Passed,
     /// A finding or another result fails the check.

@@ -5,25 +5,25 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use super::terminal::Stream;
+use super::terminal::OutputStream;
 use super::{kept, replace, secrets, serving};
 use crate::cli::Failure;
-use crate::cli::args::{Color, Output};
+use crate::cli::args::{ColorChoice, Output};
 use crate::report::{
-    Choice, Format, Most, Report, Style, harmless, not_judged, without_commands, without_marked, wrapped,
+    EntryChoice, Format, Most, Report, ReportStyle, harmless, not_judged, without_commands, without_marked, wrapped,
 };
 
 /// Renders each requested format to its file or to standard output.
 pub(in crate::cli) fn write(
     output: &Output,
     default: Format,
-    render: impl Fn(Format, Style) -> Option<String>,
+    render: impl Fn(Format, ReportStyle) -> Option<String>,
 ) -> Result<(), Failure> {
     if kept::is_keeping() {
         return keep(output, default, render);
     }
     for (format, file) in destinations(output, default)? {
-        let style = if file.is_some() { Style::default() } else { style(output.color) };
+        let style = if file.is_some() { ReportStyle::default() } else { style(output.color) };
         let Some(text) = render(format, style) else {
             return Err(Failure::new(format!("this subcommand does not support the format `{format}`")));
         };
@@ -40,10 +40,10 @@ pub(in crate::cli) fn write(
 }
 
 /// Captures each format for the caller, as a file would contain it.
-fn keep(output: &Output, default: Format, render: impl Fn(Format, Style) -> Option<String>) -> Result<(), Failure> {
+fn keep(output: &Output, default: Format, render: impl Fn(Format, ReportStyle) -> Option<String>) -> Result<(), Failure> {
     let formats = if output.formats.is_empty() { &[default][..] } else { &output.formats };
     for format in formats {
-        let text = render(*format, Style::default());
+        let text = render(*format, ReportStyle::default());
         let text =
             text.ok_or_else(|| Failure::new(format!("this subcommand does not support the format `{format}`")))?;
         kept::report(*format, text);
@@ -97,26 +97,26 @@ fn destinations(output: &Output, default: Format) -> Result<Vec<(Format, Option<
     Ok(all.into_iter().map(|(_, format, file)| (format, file)).collect())
 }
 
-fn style(color: Color) -> Style {
+fn style(color: ColorChoice) -> ReportStyle {
     let color = match color {
-        Color::Always => true,
-        Color::Never => false,
-        Color::Auto => Stream::Output.has_colors(),
+        ColorChoice::Always => true,
+        ColorChoice::Never => false,
+        ColorChoice::Auto => OutputStream::Output.has_colors(),
     };
-    let choice = Choice { most: Most::Screen, ..Choice::default() };
-    let usual = Style::default();
-    let columns = Stream::Output.columns().map(|columns| columns.max(NARROWEST));
+    let choice = EntryChoice { most: Most::Screen, ..EntryChoice::default() };
+    let usual = ReportStyle::default();
+    let columns = OutputStream::Output.columns().map(|columns| columns.max(NARROWEST));
     // The longest line that is easy to read.
     let width = columns.map_or(usual.width, |columns| columns.min(200));
-    let plain = Stream::Output.is_terminal() && !Stream::Output.is_able();
-    Style { color, plain, width, columns, choice }
+    let plain = OutputStream::Output.is_terminal() && !OutputStream::Output.is_able();
+    ReportStyle { color, plain, width, columns, choice }
 }
 
 /// With fewer columns, tables are not readable.
 const NARROWEST: usize = 40;
 
 pub(in crate::cli) fn errors_in_color() -> bool {
-    !kept::is_keeping() && Stream::Errors.has_colors()
+    !kept::is_keeping() && OutputStream::Errors.has_colors()
 }
 
 /// Writes a file completely or not at all.
@@ -165,7 +165,7 @@ pub(in crate::cli) fn print(text: &str) -> Result<(), Failure> {
 
 /// Prints text for programs, byte for byte. On a terminal, it works like `print`.
 pub(in crate::cli) fn print_exact(text: &str) -> Result<(), Failure> {
-    if Stream::Output.is_terminal() { print(text) } else { emit(text) }
+    if OutputStream::Output.is_terminal() { print(text) } else { emit(text) }
 }
 
 /// Prints text that was already made safe. A closed pipe is not a failure.
@@ -175,11 +175,11 @@ fn emit(text: &str) -> Result<(), Failure> {
     }
     // In a server, standard output carries the protocol only.
     if serving::folder().is_some() {
-        tell(text);
+        print_message(text);
         return Ok(());
     }
     let mut out = io::stdout().lock();
-    match out.write_all(Stream::Output.legible(text).as_bytes()).and_then(|()| out.flush()) {
+    match out.write_all(OutputStream::Output.legible(text).as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             Err(Failure::new(format!("gpulint cannot write the report: {error}")))
         }
@@ -191,7 +191,7 @@ fn emit(text: &str) -> Result<(), Failure> {
 pub(in crate::cli) fn complain(text: &str) {
     let text = harmless(text);
     if !kept::complained(&text) {
-        tell(&text);
+        print_message(&text);
     }
 }
 
@@ -210,12 +210,12 @@ pub(in crate::cli) fn complain_of_unjudged(report: &Report<'_>) {
 
 /// Prints a failure. Its lines can contain colors, but no other control sequences.
 pub(in crate::cli) fn complain_of(failure: &Failure) {
-    tell(&failure.to_string());
+    print_message(&failure.to_string());
 }
 
-fn tell(text: &str) {
+fn print_message(text: &str) {
     let text = without_commands(text);
     let text =
-        Stream::Errors.columns().map_or(text.clone(), |columns| Cow::Owned(wrapped(&text, columns.max(NARROWEST))));
-    let _ = writeln!(io::stderr().lock(), "{}", Stream::Errors.legible(&text));
+        OutputStream::Errors.columns().map_or(text.clone(), |columns| Cow::Owned(wrapped(&text, columns.max(NARROWEST))));
+    let _ = writeln!(io::stderr().lock(), "{}", OutputStream::Errors.legible(&text));
 }

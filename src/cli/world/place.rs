@@ -5,15 +5,15 @@ use std::path::{Path, PathBuf};
 use clap::CommandFactory;
 
 use crate::cli::Failure;
-use crate::cli::args::Arguments;
+use crate::cli::args::CliArguments;
 use crate::cli::world::serving;
 use crate::diagnostic::nearest;
-use crate::report::Paths;
+use crate::report::ShownPaths;
 use crate::source::named;
 
 /// The paths that the user named, and the tree around them that gpulint may read.
 #[derive(Debug)]
-pub(in crate::cli) struct Place {
+pub(in crate::cli) struct WorkingTree {
     /// The current directory.
     pub(in crate::cli) here: PathBuf,
     /// The files and directories to check, absolute and with links followed. A link to a file of its own repository keeps the
@@ -25,10 +25,10 @@ pub(in crate::cli) struct Place {
     pub(in crate::cli) allowed: Vec<PathBuf>,
 }
 
-impl Place {
+impl WorkingTree {
     /// `beside` are files that options name, such as settings and variable files: gpulint reads but does not check them. `here`
     /// replaces the current directory, if it is set.
-    pub(in crate::cli) fn find(here: Option<&Path>, paths: &[PathBuf], beside: &[&Path]) -> Result<Place, Failure> {
+    pub(in crate::cli) fn find(here: Option<&Path>, paths: &[PathBuf], beside: &[&Path]) -> Result<WorkingTree, Failure> {
         let here = match here {
             Some(here) => canonical(here)?,
             None => std::env::current_dir()
@@ -48,7 +48,7 @@ impl Place {
         allowed.sort();
         allowed.dedup();
         let root = allowed.iter().cloned().reduce(|root, next| shared(&root, &next)).unwrap_or_else(|| here.clone());
-        Ok(Place { here, named, root, allowed })
+        Ok(WorkingTree { here, named, root, allowed })
     }
 
     /// Returns the name of standard input as a path of the tree.
@@ -83,22 +83,22 @@ impl Place {
     }
 
     /// Returns how reports show paths: relative to the current directory.
-    pub(in crate::cli) fn paths(&self) -> Paths {
+    pub(in crate::cli) fn paths(&self) -> ShownPaths {
         if let Some(directory) = self.in_tree(&self.here) {
-            return Paths::seen_from(&directory);
+            return ShownPaths::seen_from(&directory);
         }
         let common = shared(&self.here, &self.root);
         let up = self.here.strip_prefix(&common).map_or(0, |rest| rest.components().count());
         let down = names_of(self.root.strip_prefix(&common).unwrap_or(&self.root));
         let down = if down.is_empty() { down } else { format!("{down}/") };
-        Paths::through(&format!("{}{down}", "../".repeat(up)))
+        ShownPaths::through(&format!("{}{down}", "../".repeat(up)))
     }
 }
 
-impl Place {
+impl WorkingTree {
     /// Returns how code hosts name files: relative to the root of the repository. Outside a repository, same as `paths`.
-    pub(in crate::cli) fn hosted_paths(&self) -> Paths {
-        if repository(&self.root) == Some(&self.root) { Paths::default() } else { self.paths() }
+    pub(in crate::cli) fn hosted_paths(&self) -> ShownPaths {
+        if repository(&self.root) == Some(&self.root) { ShownPaths::default() } else { self.paths() }
     }
 }
 
@@ -147,7 +147,7 @@ fn at_its_place(path: &Path) -> Result<PathBuf, Failure> {
 /// Returns the next step for a path to check that does not exist. It may be a subcommand behind an option, or a misspelled one.
 fn help_for_missing(path: &Path) -> String {
     let typed = path.to_str().unwrap_or_default();
-    let command = Arguments::command();
+    let command = CliArguments::command();
     let verbs = || command.get_subcommands().filter(|it| !it.is_hide_set()).map(clap::Command::get_name);
     if let Some(help) = asked_elsewhere(typed) {
         return help.to_owned();

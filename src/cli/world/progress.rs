@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use super::terminal::Stream;
+use super::terminal::OutputStream;
 use crate::catalog::grouped;
 use crate::report::one_line;
 
@@ -46,7 +46,7 @@ impl Progress {
 
     /// Shows the current task and its current item.
     fn saying(what: impl Fn() -> (String, String) + Send + 'static) -> Self {
-        if !Stream::Errors.is_able() || IS_TAKEN.swap(true, Ordering::Relaxed) {
+        if !OutputStream::Errors.is_able() || IS_TAKEN.swap(true, Ordering::Relaxed) {
             return Progress { running: None };
         }
         READ.store(0, Ordering::Relaxed);
@@ -56,9 +56,9 @@ impl Progress {
             let mut pause = PATIENCE;
             while let Err(RecvTimeoutError::Timeout) = stopped.recv_timeout(pause) {
                 pause = PAUSE;
-                let columns = Stream::Errors.columns().unwrap_or(USUAL_COLUMNS);
+                let columns = OutputStream::Errors.columns().unwrap_or(USUAL_COLUMNS);
                 let line = line(&what(), began.elapsed().as_secs(), columns);
-                let _ = write!(io::stderr(), "\r{}\u{1b}[K", Stream::Errors.legible(&line));
+                let _ = write!(io::stderr(), "\r{}\u{1b}[K", OutputStream::Errors.legible(&line));
                 let _ = io::stderr().flush();
             }
             if pause == PAUSE {

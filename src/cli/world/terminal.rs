@@ -5,16 +5,16 @@ use std::io::{self, IsTerminal};
 
 /// An output stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::cli) enum Stream {
+pub(in crate::cli) enum OutputStream {
     Output,
     Errors,
 }
 
-impl Stream {
+impl OutputStream {
     pub(in crate::cli) fn is_terminal(self) -> bool {
         match self {
-            Stream::Output => io::stdout().is_terminal(),
-            Stream::Errors => io::stderr().is_terminal(),
+            OutputStream::Output => io::stdout().is_terminal(),
+            OutputStream::Errors => io::stderr().is_terminal(),
         }
     }
 
@@ -32,8 +32,8 @@ impl Stream {
     pub(in crate::cli) fn columns(self) -> Option<usize> {
         let said = set("COLUMNS").and_then(|columns| columns.parse().ok()).filter(|columns| *columns > 0);
         let measured = || match self {
-            Stream::Output => terminal_size::terminal_size_of(io::stdout()),
-            Stream::Errors => terminal_size::terminal_size_of(io::stderr()),
+            OutputStream::Output => terminal_size::terminal_size_of(io::stdout()),
+            OutputStream::Errors => terminal_size::terminal_size_of(io::stderr()),
         };
         said.or_else(|| measured().map(|(width, _)| usize::from(width.0)).filter(|columns| *columns > 0))
     }

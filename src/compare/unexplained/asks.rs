@@ -3,9 +3,9 @@
 
 use regex::Regex;
 
-use super::change::{Changed, Line, Role};
+use super::change::{ChangedText, ChangedLine, FileRole};
 use crate::catalog::Catalog;
-use crate::compare::state::State;
+use crate::compare::state::TreeState;
 use crate::decide;
 use crate::inventory::accelerators;
 use crate::source::{file_name, from_base64, is_example, parent, static_regex};
@@ -16,24 +16,24 @@ const CLUSTER_DECIDES: [&str; 6] =
 
 /// Whether lines of this file count. Not in rendered charts, whose values switch lines on and off, nor in documentation and
 /// tests, which often name machines.
-pub(super) fn is_looked_at(head: &State, file: &Changed) -> bool {
+pub(super) fn is_looked_at(head: &TreeState, file: &ChangedText) -> bool {
     match file.role {
-        Role::Beside => false,
+        FileRole::Beside => false,
         _ if file.path.split('/').any(is_example) => false,
-        Role::Read => !is_of_chart(head, file.path) || CLUSTER_DECIDES.iter().any(|word| file.is.contains(word)),
-        Role::Script => true,
-        Role::Code => !file.path.split('/').any(|part| part.contains("test")),
+        FileRole::Read => !is_of_chart(head, file.path) || CLUSTER_DECIDES.iter().any(|word| file.is.contains(word)),
+        FileRole::Script => true,
+        FileRole::Code => !file.path.split('/').any(|part| part.contains("test")),
     }
 }
 
 /// True for a template or a values file of a chart in this tree.
-pub(super) fn is_of_chart(head: &State, path: &str) -> bool {
+pub(super) fn is_of_chart(head: &TreeState, path: &str) -> bool {
     let name = file_name(path);
     (path.contains("templates/") || name.contains("values")) && chart_around(head, path).is_some()
 }
 
 /// The directory of the chart that contains a path.
-pub(super) fn chart_around<'p>(head: &State, path: &'p str) -> Option<&'p str> {
+pub(super) fn chart_around<'p>(head: &TreeState, path: &'p str) -> Option<&'p str> {
     let has_chart = |directory: &&str| head.sources.tree().list(directory).iter().any(|it| it.name == "Chart.yaml");
     std::iter::successors(Some(path), |it| (!it.is_empty()).then(|| parent(it))).find(has_chart)
 }
@@ -41,30 +41,30 @@ pub(super) fn chart_around<'p>(head: &State, path: &'p str) -> Option<&'p str> {
 /// Finds lines of a file that request accelerators.
 pub(super) struct AcceleratorSearch<'c> {
     catalog: &'c Catalog,
-    role: Role,
+    role: FileRole,
     /// Variable files override the defaults.
     has_values: bool,
 }
 
 /// Whether a string requests accelerators anywhere.
 pub(super) fn of_text(text: &str, catalog: &Catalog) -> bool {
-    let asking = AcceleratorSearch { catalog, role: Role::Script, has_values: false };
+    let asking = AcceleratorSearch { catalog, role: FileRole::Script, has_values: false };
     super::change::lines(text).any(|line| asking.asked(line).is_some())
 }
 
 impl<'c> AcceleratorSearch<'c> {
-    pub(super) fn of(head: &'c State<'c>, file: &Changed) -> AcceleratorSearch<'c> {
+    pub(super) fn of(head: &'c TreeState<'c>, file: &ChangedText) -> AcceleratorSearch<'c> {
         let has_values = head.sources.tree().list(parent(file.path)).iter().any(|it| it.name.contains(".tfvars"));
         AcceleratorSearch { catalog: &head.settings.catalog, role: file.role, has_values }
     }
 
     /// What a line requests.
-    pub(super) fn asked(&self, line: Line) -> Option<String> {
+    pub(super) fn asked(&self, line: ChangedLine) -> Option<String> {
         let line = line.text.trim();
         if ["#", "//", "*", "--", ";"].iter().any(|mark| line.starts_with(mark)) {
             return None;
         }
-        if self.role != Role::Code
+        if self.role != FileRole::Code
             && let Some(found) = DEVICES.captures(line)
         {
             return found.get(1).or(found.get(2)).map(|key| key.as_str().to_owned());
@@ -82,7 +82,7 @@ impl<'c> AcceleratorSearch<'c> {
             let is_whole = value.trim_matches(['"', '\'', '[', ']', ' ']).split([',', '"', ' ']).any(|it| it == name);
             let is_command = key.contains("command");
             if self.is_machine(&name) && (is_whole || is_command)
-                || is_of_accelerators && self.role != Role::Code && key != "name"
+                || is_of_accelerators && self.role != FileRole::Code && key != "name"
             {
                 return Some(name);
             }
@@ -93,7 +93,7 @@ impl<'c> AcceleratorSearch<'c> {
         {
             return Some(family.to_owned());
         }
-        let carried = ENCODED.find(line).filter(|_| self.role != Role::Code);
+        let carried = ENCODED.find(line).filter(|_| self.role != FileRole::Code);
         if let Some(text) = carried.and_then(|it| from_base64(it.as_str().trim_end_matches('=').bytes())) {
             let text = String::from_utf8_lossy(&text).into_owned();
             if let Some(name) = super::change::lines(&text).find_map(|line| self.asked(line)) {
@@ -101,7 +101,7 @@ impl<'c> AcceleratorSearch<'c> {
             }
         }
         // A string within a line: a command in a heredoc, a flag of a program.
-        let is_plain = self.role != Role::Code && !is_prose;
+        let is_plain = self.role != FileRole::Code && !is_prose;
         let mut words = line.split([' ', '\t', '=', ',', ':', '"', '\'', '`', '(', ')']).filter(|_| is_plain);
         words.find(|word| word.len() > 3 && self.is_machine(word)).map(str::to_owned)
     }

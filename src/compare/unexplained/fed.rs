@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use regex::Regex;
 
-use super::change::{Changed, Role};
+use super::change::{ChangedText, FileRole};
 use super::handed::is_caller;
 use super::shell;
-use super::states::States;
+use super::states::ChangedStates;
 use crate::front_ends::files;
 use crate::source::{file_name, join, parent, static_regex};
 
@@ -20,10 +20,10 @@ const LONGEST_PROGRAM: usize = 1 << 18;
 
 /// The file that uses each of these files, by the path of the used file.
 pub(super) fn takers(
-    states: &States,
+    states: &ChangedStates,
     speaking: &BTreeSet<String>,
     wanted: &BTreeSet<String>,
-    changed: &[Changed],
+    changed: &[ChangedText],
 ) -> BTreeMap<String, String> {
     let names: BTreeMap<&str, Vec<&String>> = wanted.iter().fold(BTreeMap::new(), |mut names, path| {
         names.entry(file_name(path)).or_default().push(path);
@@ -57,7 +57,7 @@ pub(super) fn takers(
 }
 
 /// Roots near resources with accelerators, with their blocks that call programs.
-fn callers_of_terraform(states: &States, speaking: &BTreeSet<String>) -> Vec<(String, Arc<str>)> {
+fn callers_of_terraform(states: &ChangedStates, speaking: &BTreeSet<String>) -> Vec<(String, Arc<str>)> {
     let directories: BTreeSet<&str> = speaking.iter().map(|path| parent(path)).collect();
     let is_root =
         |path: &&String| directories.contains(parent(path)) && (files::is_terraform(path) || path.ends_with(".hcl"));
@@ -67,10 +67,10 @@ fn callers_of_terraform(states: &States, speaking: &BTreeSet<String>) -> Vec<(St
 
 /// Follows what is deployed to the files that it uses, through programs that call programs.
 struct TakerSearch<'a> {
-    states: &'a States<'a>,
+    states: &'a ChangedStates<'a>,
     /// The files to search for, by name.
     names: BTreeMap<&'a str, Vec<&'a String>>,
-    changed: &'a [Changed<'a>],
+    changed: &'a [ChangedText<'a>],
     /// Roots, and the programs that they call.
     of_terraform: BTreeSet<String>,
     seen: BTreeSet<String>,
@@ -84,7 +84,7 @@ impl TakerSearch<'_> {
         for word in text.split(|c: char| !(c.is_ascii_alphanumeric() || "._-/".contains(c))) {
             self.take(taker, word);
             let path = join(parent(taker), word.trim_start_matches('/')).filter(|_| word.contains('.'));
-            let is_program = |path: &String| matches!(Role::of(path), Role::Script | Role::Code);
+            let is_program = |path: &String| matches!(FileRole::of(path), FileRole::Script | FileRole::Code);
             let Some(path) = path.filter(is_program) else { continue };
             if self.seen.len() >= MOST_PROGRAMS || !self.seen.insert(path.clone()) {
                 continue;
@@ -112,7 +112,7 @@ impl TakerSearch<'_> {
         let named = self.names.get(file_name(word)).into_iter().flatten().filter(|_| file_name(word).len() > 2);
         for path in named {
             let is_direct = self.of_terraform.contains(taker);
-            let is_program = !matches!(Role::of(path), Role::Beside);
+            let is_program = !matches!(FileRole::of(path), FileRole::Beside);
             if *path != taker && (is_direct || is_program) && is_meant(word, path, taker) {
                 self.found.entry((*path).clone()).or_insert_with(|| taker.to_owned());
             }
@@ -128,7 +128,7 @@ impl TakerSearch<'_> {
 
 /// Kustomizations near an object that takes values from their ConfigMaps and Secrets.
 fn generators<'s>(
-    states: &'s States,
+    states: &'s ChangedStates,
     speaking: &BTreeSet<String>,
     wanted: &'s BTreeSet<String>,
 ) -> impl Iterator<Item = String> + 's {
@@ -145,7 +145,7 @@ fn generators<'s>(
             tree.read(path).is_ok_and(|text| super::asks::of_text(&String::from_utf8_lossy(&text), catalog))
         })
     };
-    let is_data = |path: &&String| !path.contains("sops") && !matches!(Role::of(path), Role::Beside | Role::Code);
+    let is_data = |path: &&String| !path.contains("sops") && !matches!(FileRole::of(path), FileRole::Beside | FileRole::Code);
     let folders = wanted.iter().filter(is_data).map(|path| parent(path)).filter(|_| takes_values);
     let folders: BTreeSet<&str> = folders.filter(|folder| asks(folder)).collect();
     folders.into_iter().filter_map(|folder| join(folder, "kustomization.yaml"))

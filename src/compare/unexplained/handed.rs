@@ -12,8 +12,8 @@ use std::collections::BTreeSet;
 
 use regex::Regex;
 
-use super::change::{Changed, Line, Role, lines};
-use super::states::States;
+use super::change::{ChangedText, ChangedLine, FileRole, lines};
+use super::states::ChangedStates;
 use crate::front_ends::files;
 use crate::inventory::accelerators;
 use crate::source::{parent, static_regex};
@@ -61,7 +61,7 @@ const PLACES: [&str; 9] = [
 const NEAR: usize = 3;
 
 /// The names that files with accelerators take from outside, directly or through lines that pass values on.
-pub(super) struct Taken {
+pub(super) struct ExternalNames {
     variables: BTreeSet<String>,
     placeholders: BTreeSet<String>,
     workspaces: bool,
@@ -77,14 +77,14 @@ fn speaks(key: &str) -> bool {
     WORDS.iter().any(|word| key.contains(word)) || accelerators::are_mentioned(&key)
 }
 
-impl Taken {
-    pub(super) fn of(states: &States, speaking: &BTreeSet<String>, changed: &[Changed]) -> Taken {
+impl ExternalNames {
+    pub(super) fn of(states: &ChangedStates, speaking: &BTreeSet<String>, changed: &[ChangedText]) -> ExternalNames {
         let roots: BTreeSet<&str> =
             states.after.inventory.resources.iter().filter_map(|it| it.root.as_deref()).collect();
         let is_of_root = |path: &&String| files::is_terraform(path) && roots.contains(parent(path));
         let of_roots = states.head.files.iter().filter(is_of_root);
         let files: BTreeSet<&String> = of_roots.chain(speaking.iter().filter(|path| !path.ends_with('/'))).collect();
-        let mut taken = Taken { variables: BTreeSet::new(), placeholders: BTreeSet::new(), workspaces: false };
+        let mut taken = ExternalNames { variables: BTreeSet::new(), placeholders: BTreeSet::new(), workspaces: false };
         for path in files {
             let Some(text) = states.head.text(path) else { continue };
             let is_terraform = files::is_terraform(path);
@@ -96,7 +96,7 @@ impl Taken {
         }
         let callers = states.head.files.iter().filter(|path| is_caller(path));
         let callers = callers.filter_map(|path| states.head.text(path));
-        let changed = changed.iter().filter(|file| file.role == Role::Script || file.is_yaml());
+        let changed = changed.iter().filter(|file| file.role == FileRole::Script || file.is_yaml());
         for text in callers.chain(changed.map(|file| file.is.as_str().into())) {
             let makes_machines = MODULES.is_match(&text);
             let fills_in = |line: &str| makes_machines && line.contains("{{") && speaks(line);
@@ -118,12 +118,12 @@ impl Taken {
     }
 
     /// In a part of the tree without accelerators, the name of the variable itself must be about numbers.
-    fn far(&self, line: Line, file: &Changed) -> Option<String> {
+    fn far(&self, line: ChangedLine, file: &ChangedText) -> Option<String> {
         let name = self.variable(line.text).or_else(|| self.paired(line, file)).filter(|name| speaks(name))?;
         Some(format!("the variable `{name}`"))
     }
 
-    fn is_handed(&self, line: Line, file: &Changed) -> Option<String> {
+    fn is_handed(&self, line: ChangedLine, file: &ChangedText) -> Option<String> {
         let text = line.text;
         if text.trim_start().starts_with(['#', ';']) || text.trim_start().starts_with("//") {
             return None;
@@ -142,7 +142,7 @@ impl Taken {
         }
         let is_pipeline = || file.is_yaml() && (!file.is.contains("apiVersion") || file.is.contains("tekton.dev"));
         let is_plain_patch = |found: &str| found.contains("patch") && !speaks(text);
-        let runs = file.role == Role::Script || is_pipeline();
+        let runs = file.role == FileRole::Script || is_pipeline();
         let scales = SCALES.find(text).filter(|_| runs).filter(|found| !is_plain_patch(found.as_str()));
         if let Some(found) = scales.or_else(|| DEPLOYS.find(text).filter(|_| runs)) {
             return Some(format!("`{}`", found.as_str().trim()));
@@ -157,7 +157,7 @@ impl Taken {
     }
 
     /// The name near a value: `name: TF_VAR_n` above `value: "8"`, `key = "n"` next to `value = "8"`.
-    fn paired(&self, line: Line, file: &Changed) -> Option<String> {
+    fn paired(&self, line: ChangedLine, file: &ChangedText) -> Option<String> {
         if !GIVEN.is_match(line.text) {
             return None;
         }
@@ -168,11 +168,11 @@ impl Taken {
     }
 
     /// The first changed line that passes something to a deploy tool, and what.
-    pub(super) fn over(&self, file: &Changed, is_near: bool) -> Option<(Option<usize>, String)> {
+    pub(super) fn over(&self, file: &ChangedText, is_near: bool) -> Option<(Option<usize>, String)> {
         // A moved line passes the same as before.
         let moved: BTreeSet<&str> = file.gone_lines().map(|line| line.text.trim()).collect();
         let new = file.new_lines().filter(|line| !moved.contains(line.text.trim()));
-        let handed = |line: Line| {
+        let handed = |line: ChangedLine| {
             let by_call =
                 || CALLS_CLOUDS.find(line.text).map(|it| format!("`{}`", it.as_str())).filter(|_| is_calling(file));
             if is_near { self.is_handed(line, file).or_else(by_call) } else { self.far(line, file) }
@@ -198,17 +198,17 @@ impl Taken {
 }
 
 /// Whether a program calls a cloud API.
-fn is_calling(file: &Changed) -> bool {
-    file.role == Role::Code && CALLS_CLOUDS.is_match(&file.is)
+fn is_calling(file: &ChangedText) -> bool {
+    file.role == FileRole::Code && CALLS_CLOUDS.is_match(&file.is)
 }
 
 /// Whether a file can pass values to a deploy tool: a script, a pipeline, settings, or a program that calls a cloud API.
-pub(super) fn may_hand_over(file: &Changed) -> bool {
+pub(super) fn may_hand_over(file: &ChangedText) -> bool {
     let is_data = || file.is_yaml() || file.path.ends_with(".json") || file.is.contains("tfe_variable");
     match file.role {
-        Role::Script => true,
-        Role::Beside => false,
-        Role::Read | Role::Code => is_data() || is_calling(file),
+        FileRole::Script => true,
+        FileRole::Beside => false,
+        FileRole::Read | FileRole::Code => is_data() || is_calling(file),
     }
 }
 
@@ -291,7 +291,7 @@ mod tests {
 
     #[test]
     fn what_is_handed_over_is_seen_in_every_spelling() {
-        let taken = Taken {
+        let taken = ExternalNames {
             variables: BTreeSet::from(["n".to_owned()]),
             placeholders: BTreeSet::from(["REPLICAS".to_owned()]),
             workspaces: true,
@@ -316,8 +316,8 @@ mod tests {
             ("aws autoscaling set-desired-capacity --x 3", Some("`set-desired-capacity`")),
             ("terraform workspace select big", Some("a workspace")),
         ] {
-            let file = Changed::made("a.sh", "", text);
-            let line = Line { number: 0, start: 0, text };
+            let file = ChangedText::changed_lines("a.sh", "", text);
+            let line = ChangedLine { number: 0, start: 0, text };
             assert_eq!(taken.is_handed(line, &file).as_deref(), told, "{text}");
         }
     }

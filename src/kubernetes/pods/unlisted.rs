@@ -1,15 +1,15 @@
 //! Lists objects of unsupported kinds without pods, with their machine types and accelerators.
 
-use crate::inventory::{Unlisted, is_open_map};
-use crate::kubernetes::objects::object::Object;
+use crate::inventory::{UnsupportedResource, is_open_map};
+use crate::kubernetes::objects::object::KubernetesObject;
 use crate::languages::yaml::{Node, NodeData};
 use crate::source::Span;
 
 /// The maximum depth of the search for machine types.
 const DEEPEST: usize = 12;
 
-pub(in crate::kubernetes) fn of(object: &Object<'_>, body: Span) -> Option<Unlisted> {
-    let mut unlisted = Unlisted::new(&object.address(), object.kind, object.head, body);
+pub(in crate::kubernetes) fn of(object: &KubernetesObject<'_>, body: Span) -> Option<UnsupportedResource> {
+    let mut unlisted = UnsupportedResource::new(&object.address(), object.kind, object.head, body);
     // Metadata for other tools says nothing about machines.
     let entries = object.root.entries().iter();
     let own = entries.filter(|it| !matches!(&*it.key, "apiVersion" | "kind" | "status"));
@@ -17,7 +17,7 @@ pub(in crate::kubernetes) fn of(object: &Object<'_>, body: Span) -> Option<Unlis
     (!unlisted.fields.is_empty()).then_some(unlisted)
 }
 
-fn add(unlisted: &mut Unlisted, name: &str, node: &Node, depth: usize) {
+fn add(unlisted: &mut UnsupportedResource, name: &str, node: &Node, depth: usize) {
     match &node.data {
         NodeData::Scalar { .. } => unlisted.add(name, node.text().map(|text| &**text)),
         _ if depth >= DEEPEST || is_open_map(name) => {}

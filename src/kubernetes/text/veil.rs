@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 /// A text in the form for a byte search.
-pub(super) enum UnveiledText<'t> {
+pub(super) enum NormalizedText<'t> {
     /// The text with escapes replaced by their letters.
     Text(Cow<'t, [u8]>),
     /// Tags turn its scalars into others, so only a parser can read it.
@@ -11,7 +11,7 @@ pub(super) enum UnveiledText<'t> {
 }
 
 /// Replaces escapes by their letters in any place, because additional letters do not harm the search.
-pub(super) fn unveil(text: &[u8]) -> UnveiledText<'_> {
+pub(super) fn unveil(text: &[u8]) -> NormalizedText<'_> {
     let mut letters: Vec<u8> = Vec::new();
     let mut done = 0;
     for at in memchr::memchr3_iter(b'\\', b'!', b'%', text) {
@@ -24,17 +24,17 @@ pub(super) fn unveil(text: &[u8]) -> UnveiledText<'_> {
                     done = at + length;
                 }
             }
-            Some(b'!') if is_telling_tag(rest) => return UnveiledText::Nothing,
+            Some(b'!') if is_telling_tag(rest) => return NormalizedText::Nothing,
             // The file may use any name for that tag.
-            Some(b'%') if rest.starts_with(b"%TAG") && starts_line(text, at) => return UnveiledText::Nothing,
+            Some(b'%') if rest.starts_with(b"%TAG") && starts_line(text, at) => return NormalizedText::Nothing,
             _ => {}
         }
     }
     if done == 0 {
-        return UnveiledText::Text(Cow::Borrowed(text));
+        return NormalizedText::Text(Cow::Borrowed(text));
     }
     letters.extend_from_slice(text.get(done..).unwrap_or_default());
-    UnveiledText::Text(Cow::Owned(letters))
+    NormalizedText::Text(Cow::Owned(letters))
 }
 
 fn starts_line(text: &[u8], at: usize) -> bool {
@@ -73,7 +73,7 @@ fn is_telling_tag(rest: &[u8]) -> bool {
 
 /// The use of a word that may be a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum VeiledKey<'t> {
+pub(super) enum EscapedKey<'t> {
     /// The word is not a key.
     No,
     /// The word stands alone, and an alias may make it a key.
@@ -83,16 +83,16 @@ pub(super) enum VeiledKey<'t> {
 }
 
 /// Reads the text after a word. A quote, blanks, line breaks and comments may precede the colon of a key.
-pub(super) fn key(behind: &[u8]) -> VeiledKey<'_> {
+pub(super) fn key(behind: &[u8]) -> EscapedKey<'_> {
     let rest = without_quote(behind);
     match rest.first() {
-        Some(b':') => return VeiledKey::Of(rest.get(1..).unwrap_or_default()),
-        Some(byte) if !byte.is_ascii_whitespace() && !b",]}".contains(byte) => return VeiledKey::No,
+        Some(b':') => return EscapedKey::Of(rest.get(1..).unwrap_or_default()),
+        Some(byte) if !byte.is_ascii_whitespace() && !b",]}".contains(byte) => return EscapedKey::No,
         _ => {}
     }
     match without_gap(rest).0.strip_prefix(b":") {
-        Some(value) => VeiledKey::Of(value),
-        None => VeiledKey::Alone,
+        Some(value) => EscapedKey::Of(value),
+        None => EscapedKey::Alone,
     }
 }
 
@@ -180,8 +180,8 @@ mod tests {
     #[test]
     fn escapes_are_the_letters_that_they_stand_for() {
         let seen = |text: &str| match unveil(text.as_bytes()) {
-            UnveiledText::Text(text) => Some(String::from_utf8(text.into_owned()).unwrap()),
-            UnveiledText::Nothing => None,
+            NormalizedText::Text(text) => Some(String::from_utf8(text.into_owned()).unwrap()),
+            NormalizedText::Nothing => None,
         };
         for (text, letters) in [
             (r#""nvidia.com\x2fgpu""#, "\"nvidia.com/gpu\""),
@@ -204,12 +204,12 @@ mod tests {
     fn a_key_is_one_however_it_is_written() {
         for text in [": Pod", "\": Pod", "' : Pod", "\n: Pod", "\": # why\n  Pod", " # why\n  # still\n: &a !!str Pod"]
         {
-            let VeiledKey::Of(value) = key(text.as_bytes()) else { panic!("{text}") };
+            let EscapedKey::Of(value) = key(text.as_bytes()) else { panic!("{text}") };
             assert_eq!(given(value), GivenValue::Word(b"Pod"), "{text}");
         }
         assert_eq!(
             [key(b"s: x"), key(b"-a"), key(b" of"), key(b"")],
-            [VeiledKey::No, VeiledKey::No, VeiledKey::Alone, VeiledKey::Alone]
+            [EscapedKey::No, EscapedKey::No, EscapedKey::Alone, EscapedKey::Alone]
         );
         let value = |text: &'static str| given(text.as_bytes());
         assert_eq!(value(" >-\n  NodePool\n"), GivenValue::Word(b"NodePool"));

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use crate::catalog::{Currency, Money};
-use crate::inventory::{Counted, Resource};
-use crate::pricing::Apart;
+use crate::inventory::{CountedAs, Resource};
+use crate::pricing::ExcludedTotal;
 use crate::report::Report;
 
 /// Names at most this many files; the rest is a count.
@@ -13,7 +13,7 @@ const MOST_NAMED: usize = 3;
 /// One line for each reason: `excluded from the total, in examples and tests: 2 resources, provisioned machines $81,000/month`.
 /// Empty if the total counts nothing: then [`only`] is the first line of the report.
 pub(in crate::report) fn lines(report: &Report) -> Vec<String> {
-    let line = |(counted, sum): (&Counted, &Apart)| {
+    let line = |(counted, sum): (&CountedAs, &ExcludedTotal)| {
         format!(
             "excluded from the total, {}: {}{}",
             place(*counted),
@@ -27,7 +27,7 @@ pub(in crate::report) fn lines(report: &Report) -> Vec<String> {
 
 /// The excluded cost if the total counts nothing: `accelerators only in examples and tests: 2 resources, …`.
 pub(in crate::report) fn only(report: &Report) -> Option<String> {
-    let part = |(counted, sum): (&Counted, &Apart)| {
+    let part = |(counted, sum): (&CountedAs, &ExcludedTotal)| {
         format!("{}: {}{}", place(*counted), shown(sum, report.currency), named(report, *counted))
     };
     let parts: Vec<String> = report.bill.apart.iter().map(part).collect();
@@ -35,8 +35,8 @@ pub(in crate::report) fn only(report: &Report) -> Option<String> {
 }
 
 /// Names the files that no deployment applies: gpulint checks such a file if it is named on the command line.
-fn named(report: &Report, counted: Counted) -> String {
-    if counted != Counted::Unlisted {
+fn named(report: &Report, counted: CountedAs) -> String {
+    if counted != CountedAs::Unlisted {
         return String::new();
     }
     let unlisted = report.inventory.resources.iter().filter(|it| it.counted == counted);
@@ -54,7 +54,7 @@ fn shown_path(report: &Report, resource: &Resource) -> String {
     report.paths.show(&report.sources.path(file))
 }
 
-fn shown(sum: &Apart, currency: Currency) -> String {
+fn shown(sum: &ExcludedTotal, currency: Currency) -> String {
     let mut parts =
         vec![if sum.resources == 1 { "1 resource".to_owned() } else { format!("{} resources", sum.resources) }];
     for (range, role) in [(sum.rented.minimum(), "provisioned machines"), (sum.requested.minimum(), "pods")] {
@@ -72,14 +72,14 @@ fn shown(sum: &Apart, currency: Currency) -> String {
     parts.join(", ")
 }
 
-pub(in crate::report) fn place(counted: Counted) -> &'static str {
+pub(in crate::report) fn place(counted: CountedAs) -> &'static str {
     match counted {
-        Counted::Deployed => "deployed",
-        Counted::Base => "in bases that environments or overlays replace",
-        Counted::Module => "in modules that no deployment here calls",
-        Counted::Example => "in examples and tests",
-        Counted::Excluded => "in directories that the settings exclude",
-        Counted::Copy => "in copies that Terraform or Terragrunt stores",
-        Counted::Unlisted => "in files that the kustomization or Application of their folder does not apply",
+        CountedAs::Deployed => "deployed",
+        CountedAs::Base => "in bases that environments or overlays replace",
+        CountedAs::Module => "in modules that no deployment here calls",
+        CountedAs::Example => "in examples and tests",
+        CountedAs::Excluded => "in directories that the settings exclude",
+        CountedAs::Copy => "in copies that Terraform or Terragrunt stores",
+        CountedAs::Unlisted => "in files that the kustomization or Application of their folder does not apply",
     }
 }

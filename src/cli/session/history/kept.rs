@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::point::Computed;
+use super::point::ComputedState;
 use crate::cli::session::Session;
 use crate::cli::world::{cache, ci, sealed};
 use crate::report::Snapshot;
@@ -55,14 +55,14 @@ impl KeptPoints {
         to_hex(&sha256(format!("{} {tree}", self.ground).as_bytes()))
     }
 
-    pub(super) fn load(&self, key: &str) -> Option<Computed> {
+    pub(super) fn load(&self, key: &str) -> Option<ComputedState> {
         let saved = match self.read(key)? {
             Saved::As(other) => self.read(&other)?,
             own @ Saved::Point { .. } => own,
         };
         match saved {
             Saved::Point { snapshot, unread } => {
-                Some(Computed { snapshot: Arc::new(snapshot), unread, missing: Vec::new() })
+                Some(ComputedState { snapshot: Arc::new(snapshot), unread, missing: Vec::new() })
             }
             Saved::As(_) => None,
         }
@@ -76,8 +76,8 @@ impl KeptPoints {
         Some(saved)
     }
 
-    pub(super) fn save(&self, key: &str, computed: &Computed) {
-        let Computed { snapshot, unread, .. } = computed;
+    pub(super) fn save(&self, key: &str, computed: &ComputedState) {
+        let ComputedState { snapshot, unread, .. } = computed;
         self.write(key, &Saved::Point { snapshot: &**snapshot, unread: unread.clone() });
     }
 

@@ -18,9 +18,9 @@ mod worker;
 use lsp_server::Connection;
 
 use crate::cli::world::deadline;
-use crate::cli::{Failure, Outcome};
+use crate::cli::{Failure, ExitStatus};
 
-pub(in crate::cli) fn run() -> Result<Outcome, Failure> {
+pub(in crate::cli) fn run() -> Result<ExitStatus, Failure> {
     deadline::none();
     let (connection, threads) = Connection::stdio();
     let outcome = editor::serve(&connection);

@@ -20,7 +20,7 @@ use crate::diagnostic::Level;
 use crate::inventory::{Resource, ResourceId, UnjudgedStatus};
 use crate::report::{self, one_line};
 use crate::rules::{self, Finding};
-use crate::source::{FileId, Sources, Span};
+use crate::source::{FileId, SourceFiles, Span};
 
 const SOURCE: &str = "gpulint";
 
@@ -28,7 +28,7 @@ const SOURCE: &str = "gpulint";
 const MOST_RELATED: usize = 20;
 
 /// The results of one state of a folder.
-pub(super) struct Told {
+pub(super) struct FolderDiagnostics {
     pub(super) judged: Arc<JudgedTree>,
     /// The versions of the open documents that it describes, by path in the tree.
     pub(super) versions: BTreeMap<String, i32>,
@@ -37,7 +37,7 @@ pub(super) struct Told {
 
 /// A requested document with its results.
 pub(super) struct KnownText {
-    pub(super) told: Arc<Told>,
+    pub(super) told: Arc<FolderDiagnostics>,
     pub(super) folder: PathBuf,
     pub(super) file: PathBuf,
     /// As a path of the tree.
@@ -52,20 +52,20 @@ pub(super) struct LineCost {
     pub(super) resources: Vec<ResourceId>,
 }
 
-impl Told {
+impl FolderDiagnostics {
     pub(super) fn of(
         judged: Arc<JudgedTree>,
         versions: BTreeMap<String, i32>,
         preferences: &Preferences,
         encoding: Encoding,
-    ) -> Told {
+    ) -> FolderDiagnostics {
         let mut teller = Teller::new(&judged, encoding);
         teller.findings(preferences.lowest());
         teller.unjudged(preferences.lowest());
         teller.wrong_rules();
         versions.keys().for_each(|path| teller.examples(path));
         let diagnostics = teller.done();
-        Told { judged, versions, diagnostics }
+        FolderDiagnostics { judged, versions, diagnostics }
     }
 
     /// The version of an open document that it describes.
@@ -103,7 +103,7 @@ impl Told {
         let known = session.sources.has(path).then(|| session.sources.open(path).ok()).flatten();
         let Some(file) = known else { return Vec::new() };
         let report = session.report(&self.judged.analysis, &self.judged.findings);
-        let mut places = Places::new(&session.sources, encoding);
+        let mut places = EditorRanges::new(&session.sources, encoding);
         let all = report::prices_on_lines(&report, file, self.calls(file)).into_iter();
         all.map(|price| LineCost { at: places.end_of_line(price.span), label: price.label, resources: price.resources })
             .collect()
@@ -111,15 +111,15 @@ impl Told {
 }
 
 /// Converts positions for the editor. The lines of each file are indexed once.
-pub(super) struct Places<'j> {
-    sources: &'j Sources,
+pub(super) struct EditorRanges<'j> {
+    sources: &'j SourceFiles,
     encoding: Encoding,
     texts: HashMap<FileId, (Arc<str>, Arc<[usize]>)>,
 }
 
-impl<'j> Places<'j> {
-    pub(super) fn new(sources: &'j Sources, encoding: Encoding) -> Places<'j> {
-        Places { sources, encoding, texts: HashMap::new() }
+impl<'j> EditorRanges<'j> {
+    pub(super) fn new(sources: &'j SourceFiles, encoding: Encoding) -> EditorRanges<'j> {
+        EditorRanges { sources, encoding, texts: HashMap::new() }
     }
 
     /// Returns the path of the source file, and the position in it.
@@ -151,13 +151,13 @@ impl<'j> Places<'j> {
 
 struct Teller<'j> {
     judged: &'j JudgedTree,
-    places: Places<'j>,
+    places: EditorRanges<'j>,
     all: BTreeMap<String, Vec<Diagnostic>>,
 }
 
 impl<'j> Teller<'j> {
     fn new(judged: &'j JudgedTree, encoding: Encoding) -> Teller<'j> {
-        Teller { judged, places: Places::new(&judged.session.sources, encoding), all: BTreeMap::new() }
+        Teller { judged, places: EditorRanges::new(&judged.session.sources, encoding), all: BTreeMap::new() }
     }
 
     fn findings(&mut self, lowest: Level) {

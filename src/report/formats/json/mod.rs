@@ -5,11 +5,11 @@ mod cost;
 mod inspect;
 mod wire;
 
-pub(in crate::report) use check::{CatalogAge, Finding, UnknownEntry, catalog, check, finding, undetermined};
+pub(in crate::report) use check::{CatalogAge, WireFinding, UnknownEntry, catalog, check, finding, undetermined};
 pub(in crate::report) use cost::{Work, cost, unit_work};
 pub use inspect::inspect;
 pub(in crate::report) use wire::{
-    Bounds, Budget, Changes, Counted, Ends, Number, Offered, Run, Skipped, Sum, Totals, UnknownMachine, Unnamed,
+    WireBounds, WireBudget, WireSumChange, WireResource, WireRange, WireNumber, WireOffer, WireRun, WireSkipped, WireAmountSum, Totals, WireUnknownMachine, Unnamed,
     assumed, resource, runs, skipped, unknown_machines, unpriced,
 };
 

@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use gpulint::catalog::{Catalog, Models, Precision};
 use gpulint::fit::speed::{Coefficients, EngineClass, Load, ModelServer, estimate_speed};
-use gpulint::fit::{Engine, TuningMethod, Sharding, Training, WorkloadDefaults, Workload, estimate, verdict};
+use gpulint::fit::{Engine, Sharding, Training, TuningMethod, Workload, WorkloadDefaults, estimate, verdict};
 use gpulint::inventory::Task;
 
 const ROUNDS: u32 = 2_000_000;

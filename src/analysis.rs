@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use crate::complete::OmittedResources;
 use crate::fit::Assessment;
 use crate::inventory::{Fact, Inventory, ResourceId};
 use crate::measured::Measured;
 use crate::pricing::{Bill, Side};
-use crate::rules::{FailedRule, Finding, RuleTotal, Undetermined, RuleContext};
+use crate::resolve::OmittedResources;
+use crate::rules::{FailedRule, Finding, RuleContext, RuleTotal, Undetermined};
 use crate::source::{SourceFiles, Span};
 use crate::{AnalysisSettings, kubernetes, terraform};
 

@@ -6,7 +6,6 @@ mod analysis;
 pub mod catalog;
 pub mod cli;
 mod compare;
-pub mod complete;
 pub mod config;
 pub mod decide;
 pub mod diagnostic;
@@ -22,6 +21,7 @@ pub mod measured;
 pub mod pricing;
 pub mod refresh;
 pub mod report;
+pub mod resolve;
 pub mod rules;
 pub mod runs;
 mod slurm;
@@ -36,7 +36,7 @@ use std::sync::Arc;
 
 use catalog::Catalog;
 use inventory::WantedRaw;
-use rules::{Rules, RuleContext};
+use rules::{RuleContext, Rules};
 use source::{Date, SourceFiles};
 
 pub use analysis::{Analysis, AnalysisCache, RetainedResources};
@@ -56,7 +56,7 @@ pub struct AnalysisSettings {
     /// Labels by which the user's workloads declare a fact: `acme.example/llm` → `model`.
     pub declaring_labels: BTreeMap<String, String>,
     /// The assumed load of servers without a label for it.
-    pub traffic: Vec<complete::Traffic>,
+    pub traffic: Vec<resolve::Traffic>,
     /// The day from which ages and deadlines count.
     pub today: Option<Date>,
     /// The what-if overrides.
@@ -69,10 +69,15 @@ pub fn analyze(sources: &SourceFiles, paths: &[String], settings: &AnalysisSetti
 }
 
 /// The same, with a cache shared between states of the tree.
-pub fn analyze_with(sources: &SourceFiles, paths: &[String], settings: &AnalysisSettings, cache: &AnalysisCache) -> Analysis {
+pub fn analyze_with(
+    sources: &SourceFiles,
+    paths: &[String],
+    settings: &AnalysisSettings,
+    cache: &AnalysisCache,
+) -> Analysis {
     let read = front_ends::read(sources, paths, settings, cache);
     let front_ends::Reading { mut inventory, blocks, roots, plans, comments, plain, .. } = read;
-    let tools = complete::Tools {
+    let tools = resolve::Tools {
         catalog: &settings.catalog,
         defaults: &settings.pricing.defaults,
         runs: &settings.runs,
@@ -80,7 +85,7 @@ pub fn analyze_with(sources: &SourceFiles, paths: &[String], settings: &Analysis
         traffic: &settings.traffic,
         today: settings.today,
     };
-    let left_out = complete::complete(&mut inventory, sources, paths, &plain, &tools);
+    let left_out = resolve::complete(&mut inventory, sources, paths, &plain, &tools);
     let measured = measured::measure(&mut inventory, sources, &settings.measured, &settings.catalog, settings.today);
     let catalog = fit::with_configs_beside(&settings.catalog, &inventory, sources);
     let mut bill = pricing::bill(&inventory, &settings.catalog, &settings.pricing);

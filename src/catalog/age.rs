@@ -16,7 +16,8 @@ pub enum PriceClass {
 }
 
 impl PriceClass {
-    pub const ALL: [PriceClass; 4] = [PriceClass::Hyperscaler, PriceClass::GpuCloud, PriceClass::Marketplace, PriceClass::Spot];
+    pub const ALL: [PriceClass; 4] =
+        [PriceClass::Hyperscaler, PriceClass::GpuCloud, PriceClass::Marketplace, PriceClass::Spot];
 
     pub fn name(self) -> &'static str {
         match self {

@@ -152,7 +152,13 @@ impl Catalog {
     }
 
     /// An instance of Cloud Run, whose accelerator may also be held ready in a second zone; none where nobody knows its price.
-    pub fn run_instance(&self, accelerator: &str, is_zonal: bool, cpus: f64, memory_gib: f64) -> Option<CatalogMachine<'_>> {
+    pub fn run_instance(
+        &self,
+        accelerator: &str,
+        is_zonal: bool,
+        cpus: f64,
+        memory_gib: f64,
+    ) -> Option<CatalogMachine<'_>> {
         let name = self.accelerator(accelerator)?.name;
         let zonal = if is_zonal { "-zonal" } else { "" };
         let guest = format!("run-nvidia-{}{zonal}", name.to_ascii_lowercase());
@@ -179,7 +185,10 @@ impl Catalog {
         self.machines_in(Some(provider)).filter(move |machine| machine.provider == provider)
     }
 
-    fn machines_in<'c, 'p>(&'c self, provider: Option<&'p str>) -> impl Iterator<Item = CatalogMachine<'c>> + use<'c, 'p> {
+    fn machines_in<'c, 'p>(
+        &'c self,
+        provider: Option<&'p str>,
+    ) -> impl Iterator<Item = CatalogMachine<'c>> + use<'c, 'p> {
         let table = self.block.table("prices");
         let is_new = move |machine: &CatalogMachine<'_>| table.find(&[&*machine.provider, &*machine.name]).is_none();
         let refreshed = self.refreshed.iter().flat_map(move |block| self.different(block, provider)).filter(is_new);

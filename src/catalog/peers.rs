@@ -35,7 +35,8 @@ pub enum PriceDoubt {
 }
 
 impl PriceDoubt {
-    pub const ALL: [PriceDoubt; 6] = [PriceDoubt::Spot, PriceDoubt::Region, PriceDoubt::Part, PriceDoubt::Cheap, PriceDoubt::Dear, PriceDoubt::Twin];
+    pub const ALL: [PriceDoubt; 6] =
+        [PriceDoubt::Spot, PriceDoubt::Region, PriceDoubt::Part, PriceDoubt::Cheap, PriceDoubt::Dear, PriceDoubt::Twin];
 
     /// As `exceptions.csv` writes it.
     pub fn name(self) -> &'static str {
@@ -196,8 +197,10 @@ impl<'a> Peers<'a> {
 
     fn twin(&self, row: &PeerPrice<'_>) -> Option<Doubt> {
         let first = self.first.get(&same(row)?)?;
-        (*first != row.machine)
-            .then(|| Doubt { check: PriceDoubt::Twin, told: format!("it duplicates {first}: same machine and same price") })
+        (*first != row.machine).then(|| Doubt {
+            check: PriceDoubt::Twin,
+            told: format!("it duplicates {first}: same machine and same price"),
+        })
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::Catalog;
 use super::clouds::{AWS, AZURE, GCP};
 use super::money::Money;
-use super::peers::{PriceDoubt, Peers, PeerPrice};
+use super::peers::{PeerPrice, Peers, PriceDoubt};
 use super::quote::{Basis, Offer};
 use super::table::{Cells, covers};
 

@@ -4,9 +4,9 @@
 //! `output`. No module outside `cli` prints.
 
 mod args;
+mod io;
 mod mcp;
 mod verbs;
-mod world;
 
 mod edits;
 mod render;
@@ -22,8 +22,8 @@ pub use session::settings::{paid as paid_options, rule_settings};
 pub use verbs::rules::prove_built_in;
 
 use args::{CliArguments, Verb};
-use world::failure::Failure;
-use world::outcome::ExitStatus;
+use io::failure::Failure;
+use io::outcome::ExitStatus;
 
 /// Runs the command line of this process.
 pub fn main() -> ExitCode {
@@ -46,7 +46,7 @@ pub fn main() -> ExitCode {
         Ok(ExitStatus::Empty) => ExitCode::from(3),
         Ok(ExitStatus::Incomplete) => ExitCode::from(4),
         Err(failure) => {
-            world::output::complain_of(&failure);
+            io::output::complain_of(&failure);
             ExitCode::from(2)
         }
     }

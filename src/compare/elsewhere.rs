@@ -14,13 +14,13 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use regex::Regex;
 
-use super::state::{TreeState, Touched};
+use super::state::{Touched, TreeState};
 use crate::analysis::Analysis;
 use crate::catalog::Money;
 use crate::diagnostic::SkipKind;
 use crate::front_ends::files;
 use crate::inventory::{Resource, ResourceId, Unjudged, UnjudgedStatus};
-use crate::pricing::{ResourceCostChange, Delta, Side};
+use crate::pricing::{Delta, ResourceCostChange, Side};
 use crate::source::{Span, file_name, join, parent, static_regex};
 
 /// A reader gains nothing from more entries.

@@ -2,14 +2,14 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::expanded_suppressions::{self, ExpandedSuppressions, SuppressionStates};
 use super::lost::UndecidedSubject;
-use super::outgrown::{self, ExpandedSuppressions, SuppressionStates};
 use super::state::TreeState;
 use super::tokens::note_token_costs;
-use super::{Gate, BudgetUsage, budgets, difference, lost};
+use super::{BudgetUsage, Gate, budgets, difference, lost};
 use crate::analysis::Analysis;
 use crate::catalog::Money;
-use crate::decide::{self, Decided, Decision, WorseThreshold, Verdict};
+use crate::decide::{self, Decided, Decision, Verdict, WorseThreshold};
 use crate::inventory::{Inventory, ResourceId};
 use crate::pricing::{Bill, ChangeKind, Delta, Side};
 use crate::rules::{Finding, RuleTotal, Undetermined};
@@ -93,7 +93,7 @@ pub(crate) fn reconsider(
     let (outgrown, removed) = (states.outgrown(), states.removed());
     let reconsidered = Reconsidered { delta, grown, outgrown, removed };
     for at in &reconsidered.outgrown.reopened {
-        later.findings.get_mut(*at).into_iter().for_each(outgrown::reopen);
+        later.findings.get_mut(*at).into_iter().for_each(expanded_suppressions::reopen);
     }
     let budgets = budgets(&before.totals, &after.totals);
     for decided in &mut later.findings {
@@ -239,9 +239,15 @@ fn added(finding: &Finding, budgets: &[BudgetUsage]) -> Option<Money> {
 }
 
 /// Resources whose cost the change clearly raised: earlier findings about them are worse now.
-fn grown(delta: &Delta, growth: WorseThreshold, before: &EvaluatedState, after: &EvaluatedState) -> HashSet<ResourceId> {
-    let cost =
-        |state: &EvaluatedState, id: ResourceId| state.bill.items.get(id.0).and_then(|item| Some((item.per, item.amount?)));
+fn grown(
+    delta: &Delta,
+    growth: WorseThreshold,
+    before: &EvaluatedState,
+    after: &EvaluatedState,
+) -> HashSet<ResourceId> {
+    let cost = |state: &EvaluatedState, id: ResourceId| {
+        state.bill.items.get(id.0).and_then(|item| Some((item.per, item.amount?)))
+    };
     let changed = delta.changes.iter().filter(|change| change.kind == ChangeKind::Changed);
     let grown = changed.filter_map(|change| {
         let (earlier, later) = (change.before?, change.after?);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::decide::{Decided, WorseThreshold, Verdict};
+use crate::decide::{Decided, Verdict, WorseThreshold};
 use crate::diagnostic::Level;
 use crate::inventory::{CountedAs, Unjudged, UnjudgedStatus};
 use crate::rules::Confidence;

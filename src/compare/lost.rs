@@ -12,7 +12,7 @@ use crate::diagnostic::SkipKind;
 use crate::front_ends::files;
 use crate::inventory::{Inventory, Key, ResourceId, Unjudged, UnjudgedStatus};
 use crate::pricing::{Delta, Side};
-use crate::rules::{Finding, ExaminedBlock, Undetermined};
+use crate::rules::{ExaminedBlock, Finding, Undetermined};
 use crate::source::{ReadError, SourceFiles, join, parent, sha256, static_regex, to_hex};
 
 /// Sets for each unevaluated entry whether the change left it as it was, and adds entries that no reader reports.
@@ -177,8 +177,10 @@ pub(super) fn undecided<'a>(
         };
         it.total.is_some() && later.iter().any(same)
     };
-    let found: HashSet<(&str, UndecidedSubject)> =
-        found.filter(|it| !is_still_found(it)).map(|it| (it.rule.as_str(), UndecidedSubject::of_finding(it, base))).collect();
+    let found: HashSet<(&str, UndecidedSubject)> = found
+        .filter(|it| !is_still_found(it))
+        .map(|it| (it.rule.as_str(), UndecidedSubject::of_finding(it, base)))
+        .collect();
     let tell = |it: &Undetermined| {
         let about = UndecidedSubject::now(it, &selves, head)?;
         if !found.contains(&(it.rule.as_str(), about)) {

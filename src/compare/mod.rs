@@ -8,12 +8,12 @@
 
 mod budgets;
 mod elsewhere;
+mod expanded_suppressions;
 mod findings;
 mod gate;
 mod left_alone;
 mod links;
 mod lost;
-mod outgrown;
 mod state;
 mod tokens;
 mod uncounted;
@@ -30,13 +30,19 @@ use crate::rules::{Earlier, RuleContext};
 pub use budgets::{BudgetUsage, budgets};
 pub(crate) use findings::{EvaluatedState, Reconsidered, findings, reconsider};
 pub(crate) use gate::{Gate, LevelThreshold};
-pub(crate) use lost::{mark_saved, classify_unevaluated_saved, text_of};
-pub(crate) use state::{TreeState, Touched};
+pub(crate) use lost::{classify_unevaluated_saved, mark_saved, text_of};
+pub(crate) use state::{Touched, TreeState};
 pub(crate) use unjudged::note as note_unjudged;
 
 /// Compares the resources of both states. Adds to the later state the findings of rules about changes, and the changes whose cost
 /// effect is unknown.
-pub(crate) fn compare(base: &TreeState, before: &Analysis, head: &TreeState, after: &mut Analysis, touched: &Touched) -> Delta {
+pub(crate) fn compare(
+    base: &TreeState,
+    before: &Analysis,
+    head: &TreeState,
+    after: &mut Analysis,
+    touched: &Touched,
+) -> Delta {
     lost::classify_unevaluated(base, before, head, after);
     let mut change = difference(before.side(base.sources), after.side(head.sources));
     let kept = left_alone::keep(before, after, &change);

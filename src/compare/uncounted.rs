@@ -14,11 +14,11 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use super::state::TreeState;
 use crate::analysis::Analysis;
 use crate::catalog::Money;
-use crate::complete::plain;
 use crate::diagnostic::SkipKind;
 use crate::front_ends::files;
 use crate::inventory::{CountedAs, Declaration, Fact, Key, Resource, ResourceId, Unjudged};
 use crate::pricing::{Delta, Side};
+use crate::resolve::plain;
 use crate::source::{SourceFiles, parent};
 use crate::{AnalysisCache, AnalysisSettings, analyze_with, kubernetes};
 
@@ -100,7 +100,13 @@ fn counted(delta: &Delta, before: &Side, after: &Side) -> HashMap<String, (Weigh
 }
 
 /// All growth that no total contains.
-pub(super) fn grown(base: &TreeState, before: &Analysis, head: &TreeState, after: &Analysis, delta: &Delta) -> Vec<Unjudged> {
+pub(super) fn grown(
+    base: &TreeState,
+    before: &Analysis,
+    head: &TreeState,
+    after: &Analysis,
+    delta: &Delta,
+) -> Vec<Unjudged> {
     let (earlier, later) = (before.side(base.sources), after.side(head.sources));
     let counted = counted(delta, &earlier, &later);
     let changed = changed(base, head);

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use super::state::TreeState;
 use crate::analysis::Analysis;
-use crate::decide::{self, UnreadModuleCall, CoverageInput};
+use crate::decide::{self, CoverageInput, UnreadModuleCall};
 use crate::diagnostic::SkipKind;
 use crate::inventory::Unjudged;
 use crate::source::{Span, is_below, join};
@@ -150,7 +150,9 @@ fn add(values: &mut Vec<String>, value: &terraform::HclValue) {
         return;
     }
     match &value.data {
-        HclData::List(items) | HclData::Set(items) | HclData::Tuple(items) => items.iter().for_each(|it| add(values, it)),
+        HclData::List(items) | HclData::Set(items) | HclData::Tuple(items) => {
+            items.iter().for_each(|it| add(values, it))
+        }
         HclData::Map(entries) | HclData::Object(entries) => entries.iter().for_each(|(name, it)| {
             values.push(name.to_string());
             add(values, it);
@@ -158,6 +160,8 @@ fn add(values: &mut Vec<String>, value: &terraform::HclValue) {
         // The reason why a value is unknown is not part of the value.
         HclData::Unknown(_) => values.push("?".to_owned()),
         HclData::Null => {}
-        HclData::Bool(_) | HclData::Number(_) | HclData::Text(_) => values.extend(value.as_text().map(|it| it.into_owned())),
+        HclData::Bool(_) | HclData::Number(_) | HclData::Text(_) => {
+            values.extend(value.as_text().map(|it| it.into_owned()))
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::key::Number;
 use super::tables::ConfigTable;
-use super::{Config, SettingKey, RunSetting, pack, setting, version};
+use super::{Config, RunSetting, SettingKey, pack, setting, version};
 use crate::diagnostic::{Diagnostic, Level};
 use crate::source::Span;
 

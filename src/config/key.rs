@@ -36,7 +36,7 @@ macro_rules! takes {
         $(
             #[derive(Debug)]
             pub struct $name;
-            impl Takes for $name {
+            impl KeyType for $name {
                 const GROUP: ValueShape = ValueShape::$name;
             }
         )+
@@ -131,6 +131,6 @@ const fn is_of(kind: SettingKind, group: ValueShape) -> bool {
 #[doc(hidden)]
 macro_rules! setting {
     ($path:literal) => {
-        const { $crate::config::Key::of($path) }
+        const { $crate::config::SettingKey::of($path) }
     };
 }

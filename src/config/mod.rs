@@ -22,7 +22,7 @@ pub use key::SettingKey;
 pub use pack::{PackCommit, PackEntry};
 pub use runs::RunSetting;
 pub use table::{SETTINGS, SettingDescription, SettingKind};
-pub use tables::{BudgetSetting, LimitSetting, Suppress, ConfigTable};
+pub use tables::{BudgetSetting, ConfigTable, LimitSetting, Suppress};
 
 use key::{Any, Flag, Names, Number, Tables, Text, Texts};
 

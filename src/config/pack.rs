@@ -1,7 +1,7 @@
 //! The packs in `[[packs]]`: a directory of this repository, or a commit of another one.
 
 use super::key::Text;
-use super::{SettingKey, ConfigTable, setting};
+use super::{ConfigTable, SettingKey, setting};
 use crate::source::{Span, normalize};
 
 const PATH: SettingKey<Text> = setting!("packs[].path");

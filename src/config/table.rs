@@ -85,8 +85,8 @@ const PROFILES: SettingKind = SettingKind::OneOf(&["essential", "standard", "all
 
 macro_rules! settings {
     ($($path:literal $kind:expr, $default:expr, $meaning:literal;)+) => {
-        pub const SETTINGS: &[Setting] =
-            &[$(Setting { path: $path, kind: $kind, meaning: $meaning, default: $default }),+];
+        pub const SETTINGS: &[SettingDescription] =
+            &[$(SettingDescription { path: $path, kind: $kind, meaning: $meaning, default: $default }),+];
     };
 }
 

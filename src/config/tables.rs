@@ -130,7 +130,11 @@ impl<'a> LimitSetting<'a> {
 }
 
 /// Returns the label of the resources to which a table applies: one of the keys such as `team`, or a `label` key.
-fn owner<'a>(table: &ConfigTable<'a>, named: [SettingKey<Text>; 3], label: SettingKey<Text>) -> Option<(&'a str, &'a str)> {
+fn owner<'a>(
+    table: &ConfigTable<'a>,
+    named: [SettingKey<Text>; 3],
+    label: SettingKey<Text>,
+) -> Option<(&'a str, &'a str)> {
     named
         .into_iter()
         .find_map(|key| Some((key.name(), table.text(key)?)))

@@ -135,7 +135,13 @@ impl Baseline {
     }
 
     /// Marks the findings that the baseline accepts, except those of rules in `is_fixed`.
-    pub fn apply(&self, decision: &mut Decision, view: &BaselineView, growth: WorseThreshold, is_fixed: impl Fn(&str) -> bool) {
+    pub fn apply(
+        &self,
+        decision: &mut Decision,
+        view: &BaselineView,
+        growth: WorseThreshold,
+        is_fixed: impl Fn(&str) -> bool,
+    ) {
         let mut left: BTreeMap<Key, usize> = self.entries.iter().map(|(key, it)| (key.clone(), it.count)).collect();
         for decided in decision.findings.iter_mut().filter(|decided| decided.suppressed.is_none()) {
             let key = view.key(&decided.finding);

@@ -12,7 +12,10 @@ pub struct MatchedFindings {
 }
 
 /// Pairs findings by identity; each earlier one matches one later one.
-pub fn compare<K: Eq + Hash>(before: impl IntoIterator<Item = K>, after: impl IntoIterator<Item = K>) -> MatchedFindings {
+pub fn compare<K: Eq + Hash>(
+    before: impl IntoIterator<Item = K>,
+    after: impl IntoIterator<Item = K>,
+) -> MatchedFindings {
     let mut open: HashMap<K, Vec<usize>> = HashMap::new();
     for (at, key) in before.into_iter().enumerate() {
         open.entry(key).or_default().push(at);

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::cover::{Layout, CoveredLines, CoverTarget};
+use super::cover::{CoverTarget, CoveredLines, Layout};
 use super::{Complaints, FixedBy, SuppressionContext};
-use crate::inventory::{ReadBy, RawData, ResourceId};
+use crate::inventory::{RawData, ReadBy, ResourceId};
 use crate::source::{self, DIRECTIVE_EXAMPLE, Date, FileId, Span};
 
 /// The prefix of annotations that suppress the rule behind it.

@@ -3,7 +3,7 @@
 use super::cover::CoverTarget;
 use super::gather::Suppression;
 use super::index::Index;
-use super::{Complaints, Decided, SuppressionContext, Listed, Suppressed};
+use super::{Complaints, Decided, Listed, Suppressed, SuppressionContext};
 use crate::rules::{Finding, LooksAt};
 
 /// Finds the suppression that covers each finding, and suppressions without an effect.
@@ -57,7 +57,12 @@ pub(super) fn judge(
 }
 
 /// Reports suppressions that have expired or have no effect.
-fn report_stale_suppression(suppression: &Suppression, counts: &[usize], grounds: &SuppressionContext, complaints: &mut Complaints) {
+fn report_stale_suppression(
+    suppression: &Suppression,
+    counts: &[usize],
+    grounds: &SuppressionContext,
+    complaints: &mut Complaints,
+) {
     if let Some(until) = suppression.until.filter(|_| suppression.has_expired(grounds)) {
         let message = format!("this suppression ended on {until}");
         complaints.stale(message, "fix the findings, or set a new date with a reason", suppression.span);
@@ -66,7 +71,8 @@ fn report_stale_suppression(suppression: &Suppression, counts: &[usize], grounds
     for ((rule, span), count) in suppression.rules.iter().zip(counts) {
         if *count == 0 && grounds.rules.is_on(rule) && !waits_for_a_change(grounds, rule) {
             let message = format!("`{rule}` reports nothing here, so this suppression has no effect");
-            let span = if matches!(suppression.target, CoverTarget::Annotated { .. }) { suppression.span } else { *span };
+            let span =
+                if matches!(suppression.target, CoverTarget::Annotated { .. }) { suppression.span } else { *span };
             complaints.stale(message, "remove the suppression", span);
         }
     }

@@ -14,7 +14,7 @@ mod named;
 mod point;
 #[cfg(test)]
 mod tests;
-mod unlisted;
+mod unsupported;
 mod verdict;
 
 use std::collections::BTreeMap;
@@ -23,12 +23,12 @@ use crate::inventory::{CountedAs, Inventory};
 use crate::rules::{Finding, Rules};
 use crate::source::{Date, SourceFiles, Span, is_below};
 
-pub use baseline::{Baseline, FILE_NAME as BASELINE, BaselineView, fingerprint as evidence_of};
+pub use baseline::{Baseline, BaselineView, FILE_NAME as BASELINE, fingerprint as evidence_of};
 pub use compare::{MatchedFindings, WorseThreshold, compare};
 pub use fingerprint::{fingerprints, hash as digest};
 pub use named::{named_machine, names_accelerators};
 pub use point::point_at_change;
-pub use verdict::{UnreadModuleCall, CoverageInput, Verdict, unjudged};
+pub use verdict::{CoverageInput, UnreadModuleCall, Verdict, unjudged};
 
 /// A finding with the decision about it.
 #[derive(Debug, Clone)]
@@ -47,7 +47,9 @@ impl Decided {
         let resource = finding.resource.and_then(|id| inventory.resources.get(id.0));
         let counted = match resource {
             // Another version of the same object counts instead.
-            Some(resource) if resource.version_of.is_some() && resource.counted == CountedAs::Deployed => CountedAs::Base,
+            Some(resource) if resource.version_of.is_some() && resource.counted == CountedAs::Deployed => {
+                CountedAs::Base
+            }
             Some(resource) => resource.counted,
             None => {
                 let path = sources.path(sources.origin(finding.span).file);

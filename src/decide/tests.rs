@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::diagnostic::Level;
-use crate::inventory::{Fact, ReadBy, Resource, ResourceId, BillingRole};
+use crate::inventory::{BillingRole, Fact, ReadBy, Resource, ResourceId};
 use crate::pricing::Period;
 use crate::rules::{self, Confidence, PageText, Risk};
 use crate::source::MemoryTree;

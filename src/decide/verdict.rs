@@ -3,16 +3,16 @@
 use std::collections::{BTreeSet, HashMap};
 
 use crate::catalog::Catalog;
-use crate::complete::UnknownMachine;
 use crate::diagnostic::SkipKind;
 use crate::inventory::{Inventory, Key, SkippedFile, Unjudged, UnjudgedStatus};
 use crate::languages::table::{Language, Reader, is_of};
 use crate::pricing::{Bill, Status};
+use crate::resolve::UnknownMachine;
 use crate::rules::Finding;
 use crate::source::{SourceFiles, Span, is_below, join, lines_with_offsets, parent};
 
 use super::named::{NamedAccelerators, asked_for, names_accelerators};
-use super::unlisted;
+use super::unsupported;
 
 /// The result of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
@@ -85,7 +85,12 @@ pub fn unjudged(seen: &CoverageInput) -> Vec<Unjudged> {
     all.extend(seen.skipped());
     all.extend(seen.unreadable());
     all.extend(seen.foreign());
-    all.extend(seen.inventory.unlisted.iter().filter_map(|it| unlisted::describe_unsupported(it, seen.path(it.span), seen.catalog)));
+    all.extend(
+        seen.inventory
+            .unlisted
+            .iter()
+            .filter_map(|it| unsupported::describe_unsupported(it, seen.path(it.span), seen.catalog)),
+    );
     // A resource that cannot be read has no price either: it is listed once.
     let told: BTreeSet<Option<String>> = all.iter().map(|it| it.address.clone()).filter(Option::is_some).collect();
     let modules: Vec<Unjudged> = all.iter().filter(|it| it.kind == SkipKind::MissingModule).cloned().collect();

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use rayon::prelude::*;
 
 use super::choose::{Market, MarketPlace, fits};
-use super::demand::{FitDemand, FactReader, MissingFact, slice_gib};
+use super::demand::{FactReader, FitDemand, MissingFact, slice_gib};
 use super::estimate::{budget, estimate};
 use super::hardware::AcceleratorHardware;
 use super::published::{Question, Quotation, matching};
@@ -14,9 +14,9 @@ use super::tokens::CostComparison;
 use super::traffic::ServerGoal;
 use super::training_run::{TrainingRun, training_run};
 use super::workload::{Engine, Workload};
-use super::{FitAlternative, Assessment, FitChoice, FitVerdict, Fraction, LIMITED, MARGIN, PlacedModel, verdict};
+use super::{Assessment, FitAlternative, FitChoice, FitVerdict, Fraction, LIMITED, MARGIN, PlacedModel, verdict};
 use crate::catalog::{Catalog, Precision};
-use crate::inventory::{Fact, Inventory, Key, Resource, BillingRole, Task};
+use crate::inventory::{BillingRole, Fact, Inventory, Key, Resource, Task};
 use crate::pricing::{Bill, BillItem, PricingSettings};
 
 const FEW: usize = 32;
@@ -204,7 +204,12 @@ struct Search<'a, 'c> {
 impl Search<'_, '_> {
     /// The cheapest configurations, by what else would be changed: those that cost less than this one, and one that
     /// holds the model where this one does not.
-    fn instead(&self, given: &Given, fits: bool, speed: &Result<ServerSpeed, &str>) -> BTreeMap<FitAlternative, FitChoice> {
+    fn instead(
+        &self,
+        given: &Given,
+        fits: bool,
+        speed: &Result<ServerSpeed, &str>,
+    ) -> BTreeMap<FitAlternative, FitChoice> {
         let mut found = BTreeMap::new();
         if self.demand.guessed().is_some() {
             return found;
@@ -473,7 +478,12 @@ pub(super) fn place<'r>(resource: &'r Resource, catalog: &'r Catalog) -> MarketP
 
 /// Every configuration on which the model of a resource fits with a margin, in each of these places, the cheapest first.
 /// Nothing where the text does not say enough to tell.
-pub fn options(resource: &Resource, catalog: &Catalog, market: &Market<'_>, places: &[MarketPlace<'_>]) -> Vec<FitChoice> {
+pub fn options(
+    resource: &Resource,
+    catalog: &Catalog,
+    market: &Market<'_>,
+    places: &[MarketPlace<'_>],
+) -> Vec<FitChoice> {
     let demand = FactReader::new(resource).demand(catalog);
     let Some(demand) = demand.ok().filter(|demand| demand.guessed().is_none()) else { return Vec::new() };
     let mut choices: Vec<FitChoice> = places.iter().flat_map(|place| market.configurations(&demand, place)).collect();

@@ -9,7 +9,7 @@ use super::memory::{GIB, weight_bytes};
 use super::workload::{Recompute, Training, Workload};
 use super::{FitVerdict, WorkloadDefaults, verdict};
 use crate::catalog::{Catalog, Models, Precision, TableError};
-use crate::inventory::{Fact, ReadBy, Key, Resource, BillingRole, Task, FactValue};
+use crate::inventory::{BillingRole, Fact, FactValue, Key, ReadBy, Resource, Task};
 use crate::source::{MemoryTree, SourceFiles, Span};
 
 /// One JSON object a line for each row of the table: `id`, `verdict`, and the numbers behind it.

@@ -10,9 +10,9 @@ use super::estimate::{budget, estimate};
 use super::hardware::{AcceleratorHardware, device};
 use super::{FitChoice, MARGIN};
 use crate::catalog::{Catalog, CatalogMachine, Money, Precision, Quote};
-use crate::complete::{allocatable_cpus, allocatable_gib};
 use crate::inventory::{Purchase, Task};
 use crate::pricing::PricingSettings;
+use crate::resolve::{allocatable_cpus, allocatable_gib};
 
 /// The GPU machines with their prices in each region, collected once.
 pub struct Market<'c> {

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use super::hardware::{AcceleratorHardware, device};
 use super::readings::usual_sequence;
 use super::speed::{Coefficients, EngineClass, Load, ModelServer, ServerSpeed, estimate_speed};
-use super::workload::{Engine, TuningMethod, Optimizer, Recompute, Sharding, Training, WorkloadDefaults, Workload};
-use crate::catalog::{Catalog, Identification, Identified, Modality, Model, Precision, AcceleratorSlice};
-use crate::inventory::{Fact, ReadBy, Key, KnownFact, FactOrigin, Purpose, Resource, Task, FactValue};
+use super::workload::{Engine, Optimizer, Recompute, Sharding, Training, TuningMethod, Workload, WorkloadDefaults};
+use crate::catalog::{AcceleratorSlice, Catalog, Identification, Identified, Modality, Model, Precision};
+use crate::inventory::{Fact, FactOrigin, FactValue, Key, KnownFact, Purpose, ReadBy, Resource, Task};
 
 /// The demand of a workload, independent of its accelerators.
 #[derive(Debug, Clone)]
@@ -262,7 +262,12 @@ impl<'r> FactReader<'r> {
         Some(found)
     }
 
-    fn sized<'c>(&mut self, catalog: &'c Catalog, name: Option<&str>, size: f64) -> Result<Identified<'c>, MissingFact> {
+    fn sized<'c>(
+        &mut self,
+        catalog: &'c Catalog,
+        name: Option<&str>,
+        size: f64,
+    ) -> Result<Identified<'c>, MissingFact> {
         self.takes_for(
             "only the size of the model is known: gpulint uses the layers of a usual model of that size".to_owned(),
         );
@@ -344,7 +349,9 @@ impl<'r> FactReader<'r> {
             }
             Task::Serve => {
                 let whose = if program.is_empty() { "the context length" } else { "the context window of the model" };
-                self.weaken(FactOrigin::Assumed(format!("{whose} is unknown: {UNKNOWN_WINDOW} tokens are assumed").into()));
+                self.weaken(FactOrigin::Assumed(
+                    format!("{whose} is unknown: {UNKNOWN_WINDOW} tokens are assumed").into(),
+                ));
                 Ok(if model.max_context > 0.0 { model.max_context.min(UNKNOWN_WINDOW) } else { UNKNOWN_WINDOW })
             }
         }

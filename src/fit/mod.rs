@@ -49,7 +49,7 @@ pub use speed::ServerSpeed;
 pub use traffic::{ServerGoal, cost_of_tokens, tokens_per_day};
 pub use training_run::{TrainingRun, by_tokens, cost_per_run};
 pub use unit_costs::{UnitCosts, placed};
-pub use workload::{Engine, TuningMethod, Optimizer, Recompute, Sharding, Training, WorkloadDefaults, Workload};
+pub use workload::{Engine, Optimizer, Recompute, Sharding, Training, TuningMethod, Workload, WorkloadDefaults};
 
 /// Share of the budget that a recommendation fills at most.
 pub const MARGIN: f64 = 0.90;

@@ -4,7 +4,7 @@
 //! comment says so.
 
 use super::memory::{Estimate, GIB, weight_bytes};
-use super::workload::{TuningMethod, Optimizer, Recompute, Sharding, Training, Workload};
+use super::workload::{Optimizer, Recompute, Sharding, Training, TuningMethod, Workload};
 use crate::catalog::{Modality, Model, Precision};
 
 /// Bytes on each device, by what can be sharded apart.

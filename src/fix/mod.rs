@@ -5,7 +5,7 @@
 //! generated file. It knows no Terraform type, no Kubernetes kind and no file system.
 
 mod apply;
-mod made;
+mod generated_files;
 mod plan;
 mod reach;
 
@@ -14,7 +14,7 @@ pub use plan::plan;
 
 use std::sync::Arc;
 
-use crate::inventory::{Declined, Resource, FactValue, FactEdit};
+use crate::inventory::{Declined, FactEdit, FactValue, Resource};
 use crate::source::Edit;
 
 /// Writes a requested change into the file of a resource.

@@ -2,12 +2,12 @@
 
 use std::collections::HashMap;
 
-use crate::inventory::{Declined, Inventory, Key, Part, Resource, ResourceId, FactValue, FactEdit};
+use crate::inventory::{Declined, FactEdit, FactValue, Inventory, Key, Part, Resource, ResourceId};
 use crate::rules::{Finding, Fix};
 use crate::source::{Edit, SourceFiles};
 
 use super::FactWriter;
-use super::made::MadeFiles;
+use super::generated_files::MadeFiles;
 use super::reach::Reach;
 
 /// Gives every finding the edits that its rule file requests, or the reason why there are none.

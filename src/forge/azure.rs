@@ -5,7 +5,7 @@
 use serde_json::{Value, json};
 
 use super::conversation::{CommentTarget, Conversation, Posted, owner_and_name, text};
-use crate::http::{HttpClient, Error, HttpErrorKind, HttpRequest, HttpMethod, Reply};
+use crate::http::{Error, HttpClient, HttpErrorKind, HttpMethod, HttpRequest, Reply};
 
 const API_VERSION: &str = "7.1";
 

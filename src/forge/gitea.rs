@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::conversation::{CommentTarget, Conversation, PlacedNote, Posted, owner_and_name, text};
 use super::diff::{self, ShownFile};
 use super::marker;
-use crate::http::{HttpClient, Error, HttpErrorKind, HttpRequest, HttpMethod, Reply};
+use crate::http::{Error, HttpClient, HttpErrorKind, HttpMethod, HttpRequest, Reply};
 
 const MOST_PAGES: u32 = 200;
 
@@ -61,7 +61,8 @@ impl Conversation for Gitea<'_> {
     }
 
     fn create(&self, body: &str) -> Result<Posted, Error> {
-        let request = self.request(HttpMethod::Post, &["issues", &self.number, "comments"]).json(json!({ "body": body }));
+        let request =
+            self.request(HttpMethod::Post, &["issues", &self.number, "comments"]).json(json!({ "body": body }));
         one(&self.client.send(&request)?)
     }
 

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::conversation::{CommentTarget, Conversation, PlacedNote, Posted, owner_and_name, text};
 use super::diff::{self, ShownFile};
 use super::marker;
-use crate::http::{HttpClient, Error, HttpErrorKind, HttpRequest, HttpMethod, Reply};
+use crate::http::{Error, HttpClient, HttpErrorKind, HttpMethod, HttpRequest, Reply};
 
 /// The version of the REST API, pinned so that answers keep their shape.
 const API_VERSION: &str = "2022-11-28";
@@ -87,7 +87,8 @@ impl Conversation for Github<'_> {
     }
 
     fn create(&self, body: &str) -> Result<Posted, Error> {
-        let request = self.request(HttpMethod::Post, &["issues", &self.number, "comments"]).json(json!({ "body": body }));
+        let request =
+            self.request(HttpMethod::Post, &["issues", &self.number, "comments"]).json(json!({ "body": body }));
         one(&self.client.send(&request)?)
     }
 

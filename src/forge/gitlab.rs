@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::conversation::{CommentTarget, Conversation, PlacedNote, Posted, text};
 use super::diff::{self, ShownFile};
 use super::marker;
-use crate::http::{HttpClient, Error, HttpErrorKind, HttpRequest, HttpMethod, Reply};
+use crate::http::{Error, HttpClient, HttpErrorKind, HttpMethod, HttpRequest, Reply};
 
 const PAGE_SIZE: u32 = 100;
 const MOST_PAGES: u32 = 100;

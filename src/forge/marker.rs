@@ -203,10 +203,13 @@ mod tests {
 
     #[test]
     fn another_page_is_no_news() {
-        let page = |run: u32| format!("x\n\n{}", page_link(&ReviewCommit::new(&format!("https://a.example/{run}")).unwrap()));
+        let page =
+            |run: u32| format!("x\n\n{}", page_link(&ReviewCommit::new(&format!("https://a.example/{run}")).unwrap()));
         let stamped = |body: &str| stamp(body, &Tag::default(), Some(HEAD), HiddenStyle::HtmlComment);
         let (one, other) = (stamped(&page(1)), stamped(&page(2)));
-        assert!(has_same_content(&one, &other) && has_same_content(&one, &stamped("x")) && content(&one) != content(&other));
+        assert!(
+            has_same_content(&one, &other) && has_same_content(&one, &stamped("x")) && content(&one) != content(&other)
+        );
         assert!(!has_same_content(&one, &stamped("y")));
     }
 

@@ -16,14 +16,14 @@ mod marker;
 mod review;
 mod upsert;
 
-pub use conversation::{ForgeComment, CommentOutcome, CommentTarget, LineNote, Mode};
+pub use conversation::{CommentOutcome, CommentTarget, ForgeComment, LineNote, Mode};
 pub use host::CodeHost;
 pub use marker::Tag;
 pub use review::Reviewed;
 
 use conversation::Conversation;
 
-use crate::http::{HttpClient, Clock, Error, HttpErrorKind, HttpOrigin, HttpSettings};
+use crate::http::{Clock, Error, HttpClient, HttpErrorKind, HttpOrigin, HttpSettings};
 
 /// The connection to the network.
 pub struct Wire<'a> {
@@ -34,7 +34,8 @@ pub struct Wire<'a> {
 /// Ensures that one comment with this tag has this body.
 pub fn upsert(target: &CommentTarget, comment: &ForgeComment, wire: &Wire) -> Result<CommentOutcome, Error> {
     let conversation = conversation(target, wire)?;
-    let stamped = marker::stamp(&comment.body, &comment.tag, target.head.as_deref(), marker::HiddenStyle::of(target.host));
+    let stamped =
+        marker::stamp(&comment.body, &comment.tag, target.head.as_deref(), marker::HiddenStyle::of(target.host));
     let characters = stamped.chars().count();
     let limit = target.host.longest_body();
     if characters > limit {

@@ -3,7 +3,7 @@
 //! Several runs can work on one pull request at the same time, and none can lock anything. So each run checks again after writing:
 //! of several comments with one tag the oldest stays, and a run whose commit is outdated leaves the comment alone.
 
-use super::conversation::{ForgeComment, CommentOutcome, Conversation, Mode, Posted};
+use super::conversation::{CommentOutcome, Conversation, ForgeComment, Mode, Posted};
 use super::marker::{self, HiddenStyle, same_commit};
 use crate::http::{Error, HttpErrorKind};
 
@@ -149,7 +149,12 @@ fn bring_up_to_date(
 }
 
 /// Writes a new comment before it removes earlier ones, so that a failure leaves too many comments and not none.
-fn replace(host: &dyn Conversation, comment: &ForgeComment, body: &str, ours: &[Posted]) -> Result<CommentOutcome, Error> {
+fn replace(
+    host: &dyn Conversation,
+    comment: &ForgeComment,
+    body: &str,
+    ours: &[Posted],
+) -> Result<CommentOutcome, Error> {
     let posted = create_once(host, comment, body, ours)?;
     for old in ours {
         put_away(host, comment, old)?;
@@ -166,7 +171,12 @@ fn hide(host: &dyn Conversation, old: &Posted) -> Result<(), Error> {
 }
 
 /// Creates a comment. If the answer is lost, checks whether the comment exists before it tries again.
-fn create_once(host: &dyn Conversation, comment: &ForgeComment, body: &str, earlier: &[Posted]) -> Result<Posted, Error> {
+fn create_once(
+    host: &dyn Conversation,
+    comment: &ForgeComment,
+    body: &str,
+    earlier: &[Posted],
+) -> Result<Posted, Error> {
     let mut lost = None;
     for round in 0..MOST_ROUNDS {
         match host.create(body) {

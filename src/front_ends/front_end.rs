@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::inventory::{self, Declined, Inventory, Resource, RunId, FactValue, WantedRaw, FactEdit};
+use crate::inventory::{self, Declined, FactEdit, FactValue, Inventory, Resource, RunId, WantedRaw};
 use crate::source::{Edit, FileId, SourceFiles, Span};
 use crate::{AnalysisCache, AnalysisSettings};
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::inventory::{self, FactOverrides, Declined, Fact, Range, Resource, FactValue, FactEdit};
+use crate::inventory::{self, Declined, Fact, FactEdit, FactOverrides, FactValue, Range, Resource};
 use crate::kubernetes;
 use crate::source::Edit;
 

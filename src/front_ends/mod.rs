@@ -9,7 +9,7 @@ mod terraform;
 
 use std::sync::Arc;
 
-use crate::inventory::{Declined, Resource, FactValue, FactEdit};
+use crate::inventory::{Declined, FactEdit, FactValue, Resource};
 use crate::source::{Edit, SourceFiles};
 use crate::{AnalysisCache, AnalysisSettings, fix};
 
@@ -27,7 +27,12 @@ static FRONT_ENDS: [&dyn FrontEnd; 6] = [
 ];
 
 /// Runs all front ends and returns one inventory.
-pub(crate) fn read(sources: &SourceFiles, paths: &[String], settings: &AnalysisSettings, cache: &AnalysisCache) -> Reading {
+pub(crate) fn read(
+    sources: &SourceFiles,
+    paths: &[String],
+    settings: &AnalysisSettings,
+    cache: &AnalysisCache,
+) -> Reading {
     let mut wanted = settings.rules.raw();
     wanted.add(&settings.raw);
     let input = FrontEndInput { sources, paths, settings, cache, wanted };

@@ -1,6 +1,6 @@
 //! Front end for Slurm scripts, which become manifests, and for unsupported languages.
 
-use crate::inventory::{UnsupportedFile, DeploymentRun, RunKind};
+use crate::inventory::{DeploymentRun, RunKind, UnsupportedFile};
 use crate::languages::table::claim::{HEAD_OF_PROGRAM, is_named_apart, is_program, languages_of_script};
 use crate::languages::table::{Language, Reader};
 use crate::slurm;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::inventory::{self, Declined, UnsupportedFile, Resource, FactEdit};
+use crate::inventory::{self, Declined, FactEdit, Resource, UnsupportedFile};
 use crate::languages::table::Reader;
 use crate::source::{Edit, SourceFiles, is_below, join, parent};
 use crate::templates::{self, TemplateOptions, TemplateReading};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::inventory::{self, Declined, Resource, FactValue, FactEdit};
+use crate::inventory::{self, Declined, FactEdit, FactValue, Resource};
 use crate::source::Edit;
 use crate::terraform;
 

@@ -275,7 +275,8 @@ impl<'a> HttpClient<'a> {
     fn follow(&self, request: &HttpRequest, mut url: Url, sink: &mut Option<Sink<'_>>) -> Result<Reply, Error> {
         for _ in 0..=MOST_REDIRECTS {
             let reply = self.exchange(request, &url, sink)?;
-            let moved = matches!(reply.status, 301 | 307 | 308) || reply.status == 302 && request.method == HttpMethod::Get;
+            let moved =
+                matches!(reply.status, 301 | 307 | 308) || reply.status == 302 && request.method == HttpMethod::Get;
             let Some(location) = reply.header(LOCATION.as_str()).filter(|_| moved) else {
                 if (300..400).contains(&reply.status) {
                     let message =

@@ -47,7 +47,9 @@ impl FactValue {
             (ValueType::Text, FactValue::Number(n)) => FactValue::text(n.to_string()),
             (ValueType::Text, FactValue::Flag(flag)) => FactValue::text(flag.to_string()),
             (ValueType::Integer, FactValue::Text(text)) => FactValue::Integer(text.trim().parse().ok()?),
-            (ValueType::Integer, FactValue::Number(n)) if n.fract() == 0.0 && n.abs() < 9e15 => FactValue::Integer(n as i64),
+            (ValueType::Integer, FactValue::Number(n)) if n.fract() == 0.0 && n.abs() < 9e15 => {
+                FactValue::Integer(n as i64)
+            }
             (ValueType::Number, FactValue::Integer(n)) => FactValue::Number(n as f64),
             (ValueType::Number, FactValue::Text(text)) => {
                 FactValue::Number(text.trim().parse().ok().filter(|n: &f64| n.is_finite())?)

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use crate::source::Date;
 
-use super::fact::{Fact, KnownFact, FactOrigin};
-use super::key::{Key, FactValue};
+use super::fact::{Fact, FactOrigin, KnownFact};
+use super::key::{FactValue, Key};
 use super::resource::Resource;
 
 /// Labels, tags and annotations that known controllers read, from their documentation of 2026-11.
@@ -203,7 +203,7 @@ fn is_past(value: &str, today: Date) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::inventory::{ReadBy, BillingRole};
+    use crate::inventory::{BillingRole, ReadBy};
     use crate::source::{MemoryTree, SourceFiles, Span};
 
     fn lease_label(provider: &str, labels: &[(&str, &str)]) -> Option<FactOrigin> {

@@ -287,10 +287,20 @@ mod tests {
         assert_eq!(describe_evidence(&[Says::Around("training"), Says::Name("serving")]).as_deref(), Some("inference"));
         assert_eq!(describe_evidence(&[label, Says::Kind(Purpose::Interactive)]).as_deref(), Some("interactive"));
         assert_eq!(describe_evidence(&[Says::Label { key: "team", value: "training" }]), None);
-        assert_eq!(describe_evidence(&[Says::Around("test-cluster"), Says::Image("pytorch-test")]), None, "where it stands");
-        assert_eq!(describe_evidence(&[Says::Around("test-cluster"), Says::Image("triton")]).as_deref(), Some("inference"));
+        assert_eq!(
+            describe_evidence(&[Says::Around("test-cluster"), Says::Image("pytorch-test")]),
+            None,
+            "where it stands"
+        );
+        assert_eq!(
+            describe_evidence(&[Says::Around("test-cluster"), Says::Image("triton")]).as_deref(),
+            Some("inference")
+        );
         assert_eq!(describe_evidence(&[Says::Does(Purpose::Test, "it only looks")]).as_deref(), Some("test"));
-        assert_eq!(describe_evidence(&[Says::Label { key: "example.com/inference", value: "true" }]).as_deref(), Some("inference"));
+        assert_eq!(
+            describe_evidence(&[Says::Label { key: "example.com/inference", value: "true" }]).as_deref(),
+            Some("inference")
+        );
     }
 
     #[test]

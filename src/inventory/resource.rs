@@ -7,14 +7,14 @@ use crate::diagnostic::{Diagnostic, SkipKind};
 use crate::source::Span;
 
 use super::fact::{Fact, KnownFact, UnknownFact};
-use super::key::{Key, FactValue};
+use super::key::{FactValue, Key};
 use super::raw::Raw;
 use super::run::{CountedAs, DeploymentRun, RunId};
-use super::shift::ScheduleEntry;
-use super::sign::SupportingComponent;
+use super::schedule_entry::ScheduleEntry;
+use super::supporting_component::SupportingComponent;
 use super::terms::{Purchase, Purpose, Task};
 use super::unjudged::Unjudged;
-use super::unlisted::UnsupportedResource;
+use super::unsupported::UnsupportedResource;
 use crate::languages::table::Language;
 
 /// Everything that the front ends found in one tree.
@@ -701,15 +701,15 @@ impl Resource {
     }
 
     pub fn purchase(&self) -> Option<Purchase> {
-        Purchase::said_by(self.fact(Key::Purchase))
+        Purchase::from_fact(self.fact(Key::Purchase))
     }
 
     pub fn purpose(&self) -> Option<Purpose> {
-        Purpose::said_by(self.fact(Key::Purpose))
+        Purpose::from_fact(self.fact(Key::Purpose))
     }
 
     pub fn task(&self) -> Option<Task> {
-        Task::said_by(self.fact(Key::Task))
+        Task::from_fact(self.fact(Key::Task))
     }
 }
 

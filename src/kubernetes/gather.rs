@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::diagnostic::{Diagnostic, Level};
-use crate::inventory::{UnsupportedFile, DeploymentRun, SkippedFile, may_have_sign};
+use crate::inventory::{DeploymentRun, SkippedFile, UnsupportedFile, may_have_sign};
 use crate::languages::table::claim::{claim, class_of_data};
 use crate::languages::table::{Language, Reader};
 use crate::languages::yaml::Node;
@@ -12,7 +12,7 @@ use crate::source::{FileId, ReadError, SourceFiles, decoded, each, from_utf16, t
 
 use super::objects::chart;
 use super::text::file::File;
-use super::text::filter::{self, Matter, ConfigMapNames};
+use super::text::filter::{self, ConfigMapNames, Matter};
 use super::{KubernetesOptions, deploy, render};
 
 /// The result of the file search.

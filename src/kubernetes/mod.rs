@@ -20,10 +20,12 @@ use std::sync::Arc;
 use regex::Regex;
 
 use crate::diagnostic::SkipKind;
-use crate::inventory::{GivenRun, Inventory, Raw, RawTree, Resource, SkippedFile, UnknownFact, UnsupportedResource, WantedObjects};
+use crate::inventory::{
+    GivenRun, Inventory, Raw, RawTree, Resource, SkippedFile, UnknownFact, UnsupportedResource, WantedObjects,
+};
 use crate::source::{FileId, SourceFiles, Span, each, static_regex};
 
-use crate::languages::yaml::{Node, YamlStream, YamlDocument};
+use crate::languages::yaml::{Node, YamlDocument, YamlStream};
 use objects::index::ObjectIndex;
 use objects::object::KubernetesObject;
 use pods::workload::{FoundResource, WorkloadReader};
@@ -34,7 +36,7 @@ use rows::table::{KINDS, KindRow};
 
 pub use crate::languages::helm::Cluster;
 pub use gather::{Look, ScanCache};
-pub use render::{Content, RenderInput, RenderPlan, RefusedRendering, RenderedOutput, plan};
+pub use render::{Content, RefusedRendering, RenderInput, RenderPlan, RenderedOutput, plan};
 pub use rows::devices::{NodeLabel, node_label, word_of_label};
 pub use rows::words::{FIELDS, METADATA, kinds};
 pub use text::filter::is_manifest;
@@ -111,8 +113,8 @@ pub fn read(
     reading.inventory.unjudged.extend(granted);
     reading.inventory.unlisted = unlisted(&parsed, &found);
     let mut deployed = relations::unfollowed::DeployersByDirectory::default();
-    let changed =
-        self::objects(&parsed).flat_map(|(_, object, row)| deployed.list_unfollowed(sources, &object, row, !found.is_empty()));
+    let changed = self::objects(&parsed)
+        .flat_map(|(_, object, row)| deployed.list_unfollowed(sources, &object, row, !found.is_empty()));
     reading.inventory.unjudged.extend(changed);
     let runs = runs::FileDeployments::of(sources, &parsed, runs, (&kustomized, &left_out));
     runs.mark(&mut found);
@@ -354,7 +356,9 @@ fn read_documents<'d>(
 }
 
 fn gives_values(root: &Node) -> bool {
-    KubernetesObject::new(root).and_then(|object| KINDS.find(object.group, object.kind)).is_some_and(|row| !row.values.is_empty())
+    KubernetesObject::new(root)
+        .and_then(|object| KINDS.find(object.group, object.kind))
+        .is_some_and(|row| !row.values.is_empty())
 }
 
 fn scalers(parsed: &[Parsed]) -> Vec<(Arc<str>, Scaler)> {
@@ -386,7 +390,7 @@ fn relations(parsed: &[Parsed]) -> Vec<Relation> {
 fn unlisted(parsed: &[Parsed], found: &[(Arc<str>, FoundResource)]) -> Vec<UnsupportedResource> {
     let roots = parsed.iter().filter(|file| !file.is_made()).flat_map(Parsed::current);
     let of_unknown_kind = roots.filter_map(|document| match pods::workload::identify(&document.root) {
-        Some((object, None)) if is_custom(object.group) => pods::unlisted::of(&object, document.span),
+        Some((object, None)) if is_custom(object.group) => pods::unsupported::of(&object, document.span),
         _ => None,
     });
     let pods: BTreeSet<Span> = found.iter().map(|(_, found)| found.resource.span).collect();

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::matched::{MeasuredRow, UsageOptions};
 use super::row::{OBSERVER, UsageRow};
 use crate::catalog::Catalog;
-use crate::inventory::{Fact, Key, FactOrigin, Resource, BillingRole, FactValue};
+use crate::inventory::{BillingRole, Fact, FactOrigin, FactValue, Key, Resource};
 use crate::source::{Date, Span};
 
 /// Below the first share, a window is unusable; below the second, it is less certain.
@@ -62,7 +62,12 @@ struct Together {
 
 impl Judge<'_> {
     /// Sets the measured facts of a resource; returns why its rows cannot be used, if they cannot.
-    pub(super) fn set_measured_facts(&self, resource: &mut Resource, rows: &[&MeasuredRow], is_sure: bool) -> Option<String> {
+    pub(super) fn set_measured_facts(
+        &self,
+        resource: &mut Resource,
+        rows: &[&MeasuredRow],
+        is_sure: bool,
+    ) -> Option<String> {
         let all = together(rows)?;
         resource.set(Key::MeasuredSeen, Fact::written(FactValue::Flag(true), all.span));
         if let Some(why) = self.unusable(resource, &all.row) {

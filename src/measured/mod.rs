@@ -16,7 +16,7 @@ pub use matched::{Measured, MeasuredRow, UsageOptions};
 use std::collections::HashMap;
 
 use crate::catalog::Catalog;
-use crate::inventory::{Fact, Inventory, Key, MeterName, Resource, FactValue};
+use crate::inventory::{Fact, FactValue, Inventory, Key, MeterName, Resource};
 use crate::source::{Date, FileId, SourceFiles, Span};
 
 use identity::{Claim, claims, cluster_of};
@@ -31,7 +31,9 @@ pub fn measure(
     catalog: &Catalog,
     today: Option<Date>,
 ) -> Measured {
-    let paid = paid::fill_billed_facts(inventory, sources, &options.paid, catalog, today, |it| cluster_of(it, sources, options));
+    let paid = paid::fill_billed_facts(inventory, sources, &options.paid, catalog, today, |it| {
+        cluster_of(it, sources, options)
+    });
     Measured { paid, ..metered(inventory, sources, options, catalog, today) }
 }
 

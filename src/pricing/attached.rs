@@ -1,12 +1,12 @@
 //! The cost of a machine's disks, which is billed separately.
 
 use crate::catalog::{Catalog, Meter, Money, MoneyRange, covers};
-use crate::inventory::{MachineDisk, Fact, Key, Range, Resource, FactValue};
+use crate::inventory::{Fact, FactValue, Key, MachineDisk, Range, Resource};
 
 use super::hours::{Runtime, count_in_words};
 use super::unit::dollars;
-use super::{HOURS_PER_MONTH, StepSource, Period, SumStep};
-use crate::complete::plain;
+use super::{HOURS_PER_MONTH, Period, StepSource, SumStep};
+use crate::resolve::plain;
 
 /// The cost of disks.
 #[derive(Debug, Clone, Default, PartialEq)]

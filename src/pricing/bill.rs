@@ -6,9 +6,9 @@ use std::sync::Arc;
 use super::combined::mark_shares;
 use super::searches::Searches;
 use super::variants::Pricing;
-use super::{ExcludedTotal, Bill, BillItem, CostSum, Ending, OpenCause, OpenPart, Period, PricingSettings, Status};
+use super::{Bill, BillItem, CostSum, Ending, ExcludedTotal, OpenCause, OpenPart, Period, PricingSettings, Status};
 use crate::catalog::{Catalog, Money, MoneyRange};
-use crate::inventory::{Inventory, Resource, ResourceId, BillingRole, Unjudged};
+use crate::inventory::{BillingRole, Inventory, Resource, ResourceId, Unjudged};
 use crate::source::each;
 
 /// Returns the cost of all resources. The inventory must be resolved.

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::catalog::{Money, MoneyRange};
-use crate::inventory::{Inventory, LinkKind, Resource, ResourceId, BillingRole};
+use crate::inventory::{BillingRole, Inventory, LinkKind, Resource, ResourceId};
 
 use super::BillItem;
 

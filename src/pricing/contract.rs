@@ -4,7 +4,7 @@ use crate::catalog::{CatalogMachine, Money, covers};
 
 use super::CostScenario;
 use super::unit::dollars;
-use crate::complete::plain;
+use crate::resolve::plain;
 
 /// A lower price for some machines, bought in one way. Patterns; empty covers everything.
 #[derive(Debug, Clone, PartialEq)]

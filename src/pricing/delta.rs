@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use crate::catalog::{Money, MoneyRange};
-use crate::inventory::{CountedAs, Fact, Inventory, Key, Range, Resource, ResourceId, BillingRole, FactValue};
+use crate::inventory::{BillingRole, CountedAs, Fact, FactValue, Inventory, Key, Range, Resource, ResourceId};
 use crate::source::SourceFiles;
 
 use super::combined::combined;
@@ -57,7 +57,8 @@ pub enum KnownSides {
 }
 
 impl KnownSides {
-    pub const ALL: [KnownSides; 4] = [KnownSides::Both, KnownSides::BecameKnown, KnownSides::NoLongerKnown, KnownSides::Neither];
+    pub const ALL: [KnownSides; 4] =
+        [KnownSides::Both, KnownSides::BecameKnown, KnownSides::NoLongerKnown, KnownSides::Neither];
 
     /// Returns the states in which the cost is known.
     pub fn name(self) -> &'static str {
@@ -167,7 +168,8 @@ impl Delta {
         let of = |known: KnownSides, id: fn(&ResourceCostChange) -> Option<ResourceId>| -> HashSet<ResourceId> {
             self.changes.iter().filter(|it| it.known == known).filter_map(id).collect()
         };
-        let (lost, gained) = (of(KnownSides::NoLongerKnown, |it| it.before), of(KnownSides::BecameKnown, |it| it.after));
+        let (lost, gained) =
+            (of(KnownSides::NoLongerKnown, |it| it.before), of(KnownSides::BecameKnown, |it| it.after));
         // What is left of an amount that is no longer known, and what was known already of one that became known.
         let (left, known) = (of(KnownSides::NoLongerKnown, |it| it.after), of(KnownSides::BecameKnown, |it| it.before));
         type Counts<'a> = &'a dyn Fn(ResourceId) -> bool;
@@ -430,7 +432,10 @@ fn work(it: &Resource, item: Option<&BillItem>) -> [String; 2] {
 }
 
 /// Returns the changed facts that affect the price.
-fn details((before, old): (&Resource, Option<&BillItem>), (after, new): (&Resource, Option<&BillItem>)) -> Vec<FactChange> {
+fn details(
+    (before, old): (&Resource, Option<&BillItem>),
+    (after, new): (&Resource, Option<&BillItem>),
+) -> Vec<FactChange> {
     let [starts_before, completions_before] = work(before, old);
     let [starts_after, completions_after] = work(after, new);
     let shown = |it: &Resource, key: Key| match it.fact(key) {

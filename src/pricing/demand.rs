@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use super::demand_base::{NoBase, Rung, covered, never_ends, rungs, steady, uncovered};
-use super::{Bill, BillItem, HOURS_PER_MONTH, OWN_PROVIDER, Period, CostScenario};
+use super::{Bill, BillItem, CostScenario, HOURS_PER_MONTH, OWN_PROVIDER, Period};
 use crate::catalog::Money;
-use crate::inventory::{Fact, Inventory, Key, LinkKind, Purchase, Purpose, Resource, BillingRole};
+use crate::inventory::{BillingRole, Fact, Inventory, Key, LinkKind, Purchase, Purpose, Resource};
 
 /// The need of one resource.
 #[derive(Debug, Clone, PartialEq)]
@@ -203,9 +203,10 @@ impl SteadyDemand {
         };
         let (standing, why) = match standing(resource, item, survives, &offered) {
             Ok(CommitmentEligibility::Base) => match rungs(resource, item) {
-                Ok(rungs) if rungs.is_empty() => {
-                    (CommitmentEligibility::OnDemand, Some("no replica always runs, because it can scale to zero".to_owned()))
-                }
+                Ok(rungs) if rungs.is_empty() => (
+                    CommitmentEligibility::OnDemand,
+                    Some("no replica always runs, because it can scale to zero".to_owned()),
+                ),
                 Ok(rungs) => match covered {
                     Ok(machines) => {
                         demand.rungs = uncovered(rungs, machines);
@@ -260,7 +261,9 @@ fn standing(
         return Ok(CommitmentEligibility::SpareAccelerators);
     }
     match purchase {
-        Some(Purchase::CapacityBlock | Purchase::Calendar | Purchase::FlexStart) => return Ok(CommitmentEligibility::Booked),
+        Some(Purchase::CapacityBlock | Purchase::Calendar | Purchase::FlexStart) => {
+            return Ok(CommitmentEligibility::Booked);
+        }
         Some(Purchase::CapacityReservation) if !resource.fact(Key::Reservation).is_absent() => {
             return Ok(CommitmentEligibility::SparePlaces);
         }

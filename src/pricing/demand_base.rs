@@ -1,9 +1,9 @@
 //! The part of a resource that always runs and is eligible for commitment, for both the purchase plan and rules.
 
-use crate::inventory::{Fact, Key, LinkKind, FactOrigin, Purchase, Purpose, Range, Resource, BillingRole};
+use crate::inventory::{BillingRole, Fact, FactOrigin, Key, LinkKind, Purchase, Purpose, Range, Resource};
 
 use super::{BillItem, HOURS_PER_MONTH, Period};
-use crate::complete::plain;
+use crate::resolve::plain;
 
 /// So many machines that surely run in this share of the hours.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -1,11 +1,11 @@
 //! The time that a resource runs: hours per month, hours per job run, or unknown.
 
-use crate::inventory::{Key, Purchase, Range, Resource, BillingRole};
+use crate::inventory::{BillingRole, Key, Purchase, Range, Resource};
 
 use super::cron::starts_per_month;
 use super::week::week;
 use super::{HOURS_PER_MONTH, Period, PricingSettings};
-use crate::complete::{ResourceFilter, plain};
+use crate::resolve::{ResourceFilter, plain};
 
 /// The `[[usage]]` settings of some resources.
 #[derive(Debug, Clone, Default, PartialEq)]

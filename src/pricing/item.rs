@@ -10,10 +10,10 @@ use super::share::{on_any_machine, pod_variants};
 use super::sustained::shares;
 use super::unit::dollars;
 use super::variants::Pricing;
-use super::{BillItem, HOURS_PER_MONTH, StepSource, Period, PricedRun, CostScenario, Status, SumStep, multiply};
-use crate::catalog::{PriceClass, Money, MoneyRange, is_stale};
-use crate::complete::{devices, plain, within};
-use crate::inventory::{Fact, Key, Purchase, Range, Resource, BillingRole};
+use super::{BillItem, CostScenario, HOURS_PER_MONTH, Period, PricedRun, Status, StepSource, SumStep, multiply};
+use crate::catalog::{Money, MoneyRange, PriceClass, is_stale};
+use crate::inventory::{BillingRole, Fact, Key, Purchase, Range, Resource};
+use crate::resolve::{devices, plain, within};
 
 impl<'a> Pricing<'_, 'a> {
     pub(super) fn item(&self) -> BillItem {
@@ -206,7 +206,9 @@ impl<'a> Pricing<'_, 'a> {
             Some(count) => self.add_amounts(&mut item, variants, &bought.ways, &runtime, count),
             None => {
                 let why = self.resource.count.why().unwrap_or("it is not set");
-                item.steps.push(SumStep::from_text(format!("the number of replicas is unknown: {why}")).about(StepSource::Count));
+                item.steps.push(
+                    SumStep::from_text(format!("the number of replicas is unknown: {why}")).about(StepSource::Count),
+                );
             }
         }
         item

@@ -32,8 +32,8 @@ mod week;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::catalog::{Currency, Money, MoneyRange, PriceMove};
-use crate::complete::Defaults;
-use crate::inventory::{CountedAs, Fact, Key, Range, Resource, ResourceId, BillingRole, FactValue};
+use crate::inventory::{BillingRole, CountedAs, Fact, FactValue, Key, Range, Resource, ResourceId};
+use crate::resolve::Defaults;
 use crate::source::{Date, Span};
 
 pub use attached::Attached;
@@ -41,14 +41,14 @@ pub use bill::bill;
 pub use combined::{MonthOf, pool_of, together};
 pub use contract::{Contract, ContractTerms};
 pub use cost_sum::{CostChange, CostSum, OpenCause, OpenPart};
-pub use delta::{ResourceCostChange, ChangeKind, Delta, FactChange, KnownSides, Side, count_range, delta};
-pub use demand::{SteadyDemand, Need, HourlyOffers, CommitmentEligibility, needs};
+pub use delta::{ChangeKind, Delta, FactChange, KnownSides, ResourceCostChange, Side, count_range, delta};
+pub use demand::{CommitmentEligibility, HourlyOffers, Need, SteadyDemand, needs};
 pub use demand_base::{Rung, base};
 pub use either::count_dearer;
 pub use hours::Usage;
 pub use market::{Elsewhere, cheaper_provider, cheaper_region};
 pub use owned::{Against, BreakEvenHours, Owned, Purchased, crossing};
-pub use plan::{OwnMachine, HoursPlan, PlannedHours, PurchaseOption, ways};
+pub use plan::{HoursPlan, OwnMachine, PlannedHours, PurchaseOption, ways};
 pub use purchase_plan::{Bound, PurchaseGroup, PurchaseLine, PurchasePlan, Shrunk, Term, Unplanned, purchase_plan};
 pub use restarts::Restarts;
 
@@ -349,7 +349,8 @@ pub enum CostScenario {
 }
 
 impl CostScenario {
-    pub const ALL: [CostScenario; 4] = [CostScenario::OnDemand, CostScenario::Spot, CostScenario::Reserved1y, CostScenario::Reserved3y];
+    pub const ALL: [CostScenario; 4] =
+        [CostScenario::OnDemand, CostScenario::Spot, CostScenario::Reserved1y, CostScenario::Reserved3y];
 
     pub fn name(self) -> &'static str {
         match self {

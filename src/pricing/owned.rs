@@ -3,8 +3,8 @@
 use crate::catalog::{Money, covers};
 
 use super::unit::dollars;
-use super::{HOURS_PER_MONTH, CostScenario};
-use crate::complete::plain;
+use super::{CostScenario, HOURS_PER_MONTH};
+use crate::resolve::plain;
 
 /// Hardware that is owned: what an hour of one accelerator costs.
 #[derive(Debug, Clone, PartialEq)]
@@ -214,21 +214,36 @@ mod tests {
     #[test]
     fn rent_by_the_hour_is_dearer_above_so_many_hours() {
         // 6,500 / (54 - 2) = 125
-        assert_eq!(crossing(&Purchased::example(), CostScenario::OnDemand, Money::from_usd(54.0)), BreakEvenHours::Above(125.0));
+        assert_eq!(
+            crossing(&Purchased::example(), CostScenario::OnDemand, Money::from_usd(54.0)),
+            BreakEvenHours::Above(125.0)
+        );
         // 6,500 / (10 - 2) = 812.5, which no month has.
-        assert_eq!(crossing(&Purchased::example(), CostScenario::OnDemand, Money::from_usd(10.0)), BreakEvenHours::Never);
-        assert_eq!(crossing(&Purchased::example(), CostScenario::OnDemand, Money::from_usd(1.5)), BreakEvenHours::Never);
+        assert_eq!(
+            crossing(&Purchased::example(), CostScenario::OnDemand, Money::from_usd(10.0)),
+            BreakEvenHours::Never
+        );
+        assert_eq!(
+            crossing(&Purchased::example(), CostScenario::OnDemand, Money::from_usd(1.5)),
+            BreakEvenHours::Never
+        );
     }
 
     #[test]
     fn a_commitment_is_paid_for_all_hours() {
         // 8 x 730 = 5,840 is less than what the own machine costs while it stands still.
-        assert_eq!(crossing(&Purchased::example(), CostScenario::Reserved3y, Money::from_usd(8.0)), BreakEvenHours::Never);
+        assert_eq!(
+            crossing(&Purchased::example(), CostScenario::Reserved3y, Money::from_usd(8.0)),
+            BreakEvenHours::Never
+        );
         // 10 x 730 - 6,500 = 800, the power of 400 hours.
         assert_eq!(
             crossing(&Purchased::example(), CostScenario::Reserved1y, Money::from_usd(10.0)),
             BreakEvenHours::Below(400.0)
         );
-        assert_eq!(crossing(&Purchased::example(), CostScenario::Reserved1y, Money::from_usd(20.0)), BreakEvenHours::Always);
+        assert_eq!(
+            crossing(&Purchased::example(), CostScenario::Reserved1y, Money::from_usd(20.0)),
+            BreakEvenHours::Always
+        );
     }
 }

@@ -1,10 +1,10 @@
 //! The cost of a planned number of hours, for each way of buying and on own hardware.
 
-use crate::catalog::{Catalog, PriceClass, CatalogMachine, Money, Offer, Search, grouped, is_stale};
+use crate::catalog::{Catalog, CatalogMachine, Money, Offer, PriceClass, Search, grouped, is_stale};
 
 use super::owned::{Against, Purchased, crossing};
-use super::{OWN_PROVIDER, Owned, PricingSettings, Restarts, CostScenario};
-use crate::complete::plain;
+use super::{CostScenario, OWN_PROVIDER, Owned, PricingSettings, Restarts};
+use crate::resolve::plain;
 
 /// The planned machines or accelerators, and the hours.
 #[derive(Debug, Clone, PartialEq)]
@@ -168,7 +168,12 @@ impl Plan<'_> {
         let is_other =
             |it: &Offer<'_>| it.machine.provider != machine.provider && it.machine.accelerator == machine.accelerator;
         let rank = |way: &PurchaseOption| {
-            (way.machines > machines, way.scenario != Some(CostScenario::OnDemand), way.total, way.machines.ceil() as u64)
+            (
+                way.machines > machines,
+                way.scenario != Some(CostScenario::OnDemand),
+                way.total,
+                way.machines.ceil() as u64,
+            )
         };
         let mut best: Vec<PurchaseOption> = Vec::new();
         for offer in self.catalog.search(&search).into_iter().filter(is_other) {

@@ -4,8 +4,8 @@ use crate::catalog::{Catalog, CatalogMachine, Money, MoneyRange};
 use crate::inventory::{Fact, Key, Purchase, Range, Resource};
 
 use super::unit::{PricedUnit, dollars, scenario_in_words};
-use super::{StepSource, CostScenario, SumStep, multiply};
-use crate::complete::plain;
+use super::{CostScenario, StepSource, SumStep, multiply};
+use crate::resolve::plain;
 
 /// The price per hour for a way of buying.
 #[derive(Debug, Clone)]
@@ -84,7 +84,9 @@ pub(super) fn buy(
         Purchase::Mixed => mixed(resource, variant, count),
         Purchase::CapacityBlock | Purchase::Calendar | Purchase::FlexStart => block(catalog, variant, purchase),
         Purchase::DedicatedHost => Err("it runs on a dedicated host, which has no list price".into()),
-        Purchase::OnPrem if variant.unit.is_own => variant.exactly(CostScenario::OnDemand, "own hardware, custom price"),
+        Purchase::OnPrem if variant.unit.is_own => {
+            variant.exactly(CostScenario::OnDemand, "own hardware, custom price")
+        }
         Purchase::OnPrem => Err("own hardware without a price: set `[[hardware]]` in gpulint.toml".into()),
     }
 }
@@ -127,7 +129,10 @@ fn committed(resource: &Resource, variant: &PurchaseVariant<'_>) -> Result<Purch
     };
     let per_hour = MoneyRange { floor: Money::ZERO, ..variant.range(CostScenario::OnDemand)? };
     let text = format!("{why}: at most the on-demand price");
-    Ok(PurchasePrice { estimated: Some(text.clone()), ..PurchasePrice::with_step(per_hour, &[CostScenario::OnDemand], text) })
+    Ok(PurchasePrice {
+        estimated: Some(text.clone()),
+        ..PurchasePrice::with_step(per_hour, &[CostScenario::OnDemand], text)
+    })
 }
 
 /// From spot to on demand; `dear` expects the dearer of the two.
@@ -141,7 +146,10 @@ fn spot_to_on_demand(variant: &PurchaseVariant<'_>, dear: bool, text: String) ->
     let floor = spot.floor.min(on_demand.floor);
     let ways = [CostScenario::OnDemand, CostScenario::Spot];
     let estimated = variant.unit.spot_in_doubt.clone().filter(|_| !dear);
-    Ok(PurchasePrice { estimated, ..PurchasePrice::with_step(MoneyRange { floor, expected, ceiling: on_demand.ceiling }, &ways, text) })
+    Ok(PurchasePrice {
+        estimated,
+        ..PurchasePrice::with_step(MoneyRange { floor, expected, ceiling: on_demand.ceiling }, &ways, text)
+    })
 }
 
 /// Prices a mix: some machines on demand, and a share of the others on spot.
@@ -176,7 +184,10 @@ fn mixed(resource: &Resource, variant: &PurchaseVariant<'_>, count: Option<Range
         dollars(listed.expected)
     );
     let estimated = variant.unit.spot_in_doubt.clone().filter(|_| share > 0.0);
-    Ok(PurchasePrice { estimated, ..PurchasePrice::with_step(per_hour, &[CostScenario::OnDemand, CostScenario::Spot], text) })
+    Ok(PurchasePrice {
+        estimated,
+        ..PurchasePrice::with_step(per_hour, &[CostScenario::OnDemand, CostScenario::Spot], text)
+    })
 }
 
 /// Purchases that the catalog prices apart from the usual ways.

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use super::HOURS_PER_MONTH;
-use super::demand::{Need, HourlyOffers, CommitmentEligibility};
+use super::demand::{CommitmentEligibility, HourlyOffers, Need};
 use super::demand_base::Rung;
 use crate::catalog::Money;
 
@@ -358,7 +358,8 @@ mod tests {
             rungs.iter().map(|(machines, share)| Rung { machines: *machines, share: *share }).collect();
         let machines: f64 = rungs.iter().map(|rung| rung.machines).sum();
         let usd = |usd: f64| Some(Money::from_usd(usd));
-        let offered = HourlyOffers { on_demand: usd(10.0), one_year: usd(6.0), three_years: usd(4.0), ..HourlyOffers::default() };
+        let offered =
+            HourlyOffers { on_demand: usd(10.0), one_year: usd(6.0), three_years: usd(4.0), ..HourlyOffers::default() };
         Need {
             address: "a".into(),
             from: String::new(),
@@ -419,7 +420,8 @@ mod tests {
         assert_eq!(found.machines, 3.0);
         // Two of four are left, and the place that was paid before has one of them.
         assert_eq!((found.half.running, found.half.net().usd()), (1.0, (4.0 - 12.0) * 730.0));
-        let accelerators = Need { machine: String::new(), ..need(CommitmentEligibility::SpareAccelerators, &[(17.0, 1.0)]) };
+        let accelerators =
+            Need { machine: String::new(), ..need(CommitmentEligibility::SpareAccelerators, &[(17.0, 1.0)]) };
         let plan = purchase_plan(&[base, accelerators], 1);
         assert_eq!(plan.groups[0].left_of_commitments, 1.0);
         assert_eq!(plan.groups[0].lines[0].bound.unwrap().machines, 2.0);

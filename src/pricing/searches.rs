@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::purchase::PurchaseVariant;
-use crate::complete::CapacityRequest;
+use crate::resolve::CapacityRequest;
 
 /// The machines on which a resource can run, the expected one first.
 pub(super) type FoundMachines<'a> = Result<Arc<[PurchaseVariant<'a>]>, String>;

@@ -1,14 +1,14 @@
 //! The cost of a pod: its share of the machine on which it runs, or would run.
 
-use crate::catalog::{Accelerator, Catalog, GCP, CatalogMachine, Money};
-use crate::complete::{CapacityRequest, Exact, allocatable_cpus, allocatable_gib, plain, possible_devices};
-use crate::inventory::{Fact, Key, Purpose, BillingRole, Task, FactValue};
+use crate::catalog::{Accelerator, Catalog, CatalogMachine, GCP, Money};
+use crate::inventory::{BillingRole, Fact, FactValue, Key, Purpose, Task};
+use crate::resolve::{CapacityRequest, Exact, allocatable_cpus, allocatable_gib, plain, possible_devices};
 
 use super::purchase::PurchaseVariant;
 use super::searches::{Accelerators, FoundMachines, MachineQuestion, TrialLocation};
 use super::unit::unit;
 use super::variants::{Pricing, PricingRegion, Share};
-use super::{OWN_PROVIDER, PricingSettings, CostScenario, SumStep};
+use super::{CostScenario, OWN_PROVIDER, PricingSettings, SumStep};
 
 /// The kind of accelerators that cannot train models.
 const ONLY_INFERS: &str = "inference";
@@ -33,7 +33,8 @@ fn with_devices<'a>(pricing: &Pricing<'_, 'a>, devices: f64) -> FoundMachines<'a
         && let Ok(machines) = pricing.machines(provider)
     {
         let request = CapacityRequest::of(pricing.resource, devices);
-        let (holding, small): (Vec<CatalogMachine<'a>>, _) = machines.into_iter().partition(|it| request.lacks(it).is_none());
+        let (holding, small): (Vec<CatalogMachine<'a>>, _) =
+            machines.into_iter().partition(|it| request.lacks(it).is_none());
         if let (true, Some(lack)) = (holding.is_empty(), small.iter().find_map(|machine| request.lacks(machine))) {
             return Err(lack);
         }

@@ -1,15 +1,16 @@
 //! Cases of bills.
 
 use crate::catalog::{Catalog, Money, MoneyRange};
-use crate::complete::{Defaults, OmittedResources, ResourceFilter, complete_machines};
 use crate::inventory::{
-    CountedIn, MachineDisk, DiskSpeed, Fact, ReadBy, Inventory, Key, FactOrigin, Range, Resource, BillingRole, UnknownFact, FactValue,
+    BillingRole, CountedIn, DiskSpeed, Fact, FactOrigin, FactValue, Inventory, Key, MachineDisk, Range, ReadBy,
+    Resource, UnknownFact,
 };
+use crate::resolve::{Defaults, OmittedResources, ResourceFilter, complete_machines};
 use crate::source::{MemoryTree, SourceFiles, Span};
 
 use super::{
-    Bill, BillItem, Contract, Owned, Period, PricedRun, PricingSettings, Purchased, CostScenario, Status, ContractTerms, Usage,
-    bill,
+    Bill, BillItem, Contract, ContractTerms, CostScenario, Owned, Period, PricedRun, PricingSettings, Purchased,
+    Status, Usage, bill,
 };
 
 /// A catalog of two machines, of which nobody has found a source for the price of the first.
@@ -384,7 +385,8 @@ fn contracts_lower_the_price_on_demand() {
     assert_eq!(hourly(&by_rate).1, 0.6);
     assert_eq!(by_rate.amount_if[&CostScenario::Spot].expected.usd(), 0.4 * 730.0);
     let elsewhere = rented(&[(Key::Machine, "g5.xlarge"), (Key::Region, "eu-west-1")]);
-    let settings = PricingSettings { contracts: vec![contract(ContractTerms::Discount(0.25))], ..PricingSettings::default() };
+    let settings =
+        PricingSettings { contracts: vec![contract(ContractTerms::Discount(0.25))], ..PricingSettings::default() };
     assert_eq!(hourly(&with(settings, elsewhere)).1, 1.1);
 }
 

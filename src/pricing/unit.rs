@@ -1,13 +1,14 @@
 //! The price of one machine per hour: from the catalog, or an estimate, minus discounts.
 
 use crate::catalog::{
-    Basis, Catalog, CatalogMachine, Money, MoneyRange, PriceMove, Quote, QuotePart, SPOT_IS_GOOD_FOR, covers, is_past_spot,
+    Basis, Catalog, CatalogMachine, Money, MoneyRange, PriceMove, Quote, QuotePart, SPOT_IS_GOOD_FOR, covers,
+    is_past_spot,
 };
 use crate::inventory::{Key, Resource};
 
 use super::sustained::sustains;
-use super::{OWN_PROVIDER, StepSource, PricingSettings, Purchased, CostScenario, Status, SumStep, ContractTerms};
-use crate::complete::plain;
+use super::{ContractTerms, CostScenario, OWN_PROVIDER, PricingSettings, Purchased, Status, StepSource, SumStep};
+use crate::resolve::plain;
 
 /// The prices of one machine in one region, with their calculation steps.
 #[derive(Debug, Clone, Default)]
@@ -222,7 +223,12 @@ impl PricedUnit {
 }
 
 /// The prices of a machine in a region; none where nothing says what it costs.
-pub(super) fn unit(catalog: &Catalog, settings: &PricingSettings, machine: &CatalogMachine<'_>, region: &str) -> PricedUnit {
+pub(super) fn unit(
+    catalog: &Catalog,
+    settings: &PricingSettings,
+    machine: &CatalogMachine<'_>,
+    region: &str,
+) -> PricedUnit {
     let mut unit = match catalog.quote(machine, region) {
         Some(quote) => from_quote(catalog, &quote, machine, region),
         None => PricedUnit::default(),
@@ -299,7 +305,10 @@ fn from_quote(catalog: &Catalog, quote: &Quote<'_>, machine: &CatalogMachine<'_>
     if let Basis::Regional { .. } = quote.basis
         && let Some((source, as_of)) = catalog.index_source(&machine.provider, region)
     {
-        unit.add_step(SumStep::from_text(format!("the price index of {region}: {source}, {as_of}")).about(StepSource::Fact(Key::Region)));
+        unit.add_step(
+            SumStep::from_text(format!("the price index of {region}: {source}, {as_of}"))
+                .about(StepSource::Fact(Key::Region)),
+        );
     }
     unit
 }
@@ -314,7 +323,13 @@ fn listed(quote: &Quote<'_>, scenario: CostScenario) -> Option<Money> {
 }
 
 /// Which row a price stands in, with its date and source, and what was made of it.
-fn origin(quote: &Quote<'_>, machine: &CatalogMachine<'_>, region: &str, scenario: CostScenario, base: Option<Money>) -> String {
+fn origin(
+    quote: &Quote<'_>,
+    machine: &CatalogMachine<'_>,
+    region: &str,
+    scenario: CostScenario,
+    base: Option<Money>,
+) -> String {
     let (name, way) = (&machine.name, scenario_in_words(scenario));
     let (date, basis) = match scenario {
         CostScenario::OnDemand => (quote.as_of, ""),
@@ -394,7 +409,11 @@ fn from_accelerator(unit: &mut PricedUnit, catalog: &Catalog, machine: &CatalogM
 }
 
 /// The machine with the same accelerator whose number of them is nearest, and the cheaper of two.
-fn nearest<'c>(catalog: &'c Catalog, machine: &CatalogMachine<'_>, region: &str) -> Option<(CatalogMachine<'c>, Money)> {
+fn nearest<'c>(
+    catalog: &'c Catalog,
+    machine: &CatalogMachine<'_>,
+    region: &str,
+) -> Option<(CatalogMachine<'c>, Money)> {
     let others = catalog.machines_with(&machine.provider, &machine.accelerator);
     let priced = others.into_iter().filter(|other| other.name != machine.name && other.count > 0.0);
     let priced = priced.filter_map(|other| {

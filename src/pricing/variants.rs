@@ -3,9 +3,9 @@
 use super::purchase::PurchaseVariant;
 use super::searches::Searches;
 use super::unit::{PricedUnit, unit};
-use super::{StepSource, PricingSettings, SumStep};
+use super::{PricingSettings, StepSource, SumStep};
 use crate::catalog::{Catalog, CatalogMachine, Recognized};
-use crate::inventory::{Fact, Key, FactOrigin, Resource, FactValue};
+use crate::inventory::{Fact, FactOrigin, FactValue, Key, Resource};
 
 /// Everything that prices one resource.
 pub(super) struct Pricing<'s, 'a> {

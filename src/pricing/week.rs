@@ -1,10 +1,10 @@
 //! Calculates the hours of a week in which a schedule lets a resource run, and its replicas.
 
-use crate::inventory::{ScheduledSize, Fact, Key, Range, Resource, ScheduleEntry, Until, FactValue};
+use crate::inventory::{Fact, FactValue, Key, Range, Resource, ScheduleEntry, ScheduledSize, Until};
 
 use super::HOURS_PER_MONTH;
 use super::cron::minutes_of_week;
-use crate::complete::plain;
+use crate::resolve::plain;
 use Summer::{Australian, European, Never, NorthAmerican};
 
 const MINUTES: usize = 7 * 24 * 60;
@@ -32,7 +32,11 @@ pub(super) fn week(resource: &Resource, stated: Range) -> Option<Result<Week, St
         let stated = if is_by_clock(resource) { Range::exactly(stated.floor) } else { stated };
         let sum = schedule.sum(stated);
         let text = match is_switched && stated.expected > 0.0 {
-            true => format!("{} of 168 hours a week, by {}", plain(sum.expected / stated.expected), schedule.format_schedule()),
+            true => format!(
+                "{} of 168 hours a week, by {}",
+                plain(sum.expected / stated.expected),
+                schedule.format_schedule()
+            ),
             false => format!("{} hours a week per replica, by {}", plain(sum.expected), schedule.format_schedule()),
         };
         let months = HOURS_PER_MONTH / HOURS_PER_WEEK;

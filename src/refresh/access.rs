@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::guard::Rejected;
 use super::row::PriceRow;
 use crate::catalog::Catalog;
-use crate::http::{AwsKeys, HttpClient, Clock, Credential, Error, HttpErrorKind, HttpOrigin, HttpSettings, Secret};
+use crate::http::{AwsKeys, Clock, Credential, Error, HttpClient, HttpErrorKind, HttpOrigin, HttpSettings, Secret};
 
 /// The interfaces that are asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -6,7 +6,7 @@ use std::io::{BufRead, BufReader, Error as IoError, ErrorKind, Read};
 use serde_json::Value;
 
 use crate::catalog::{AWS, Catalog, Money, records};
-use crate::http::{HttpClient, Credential, Error, HttpRequest, HttpMethod};
+use crate::http::{Credential, Error, HttpClient, HttpMethod, HttpRequest};
 use crate::source::Date;
 
 use super::access::{Access, FetchedPrices, PriceSource, malformed};

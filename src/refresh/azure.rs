@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use crate::catalog::{AZURE, Catalog, Money};
-use crate::http::{Error, HttpErrorKind, HttpRequest, HttpMethod};
+use crate::http::{Error, HttpErrorKind, HttpMethod, HttpRequest};
 
 use super::access::{Access, FetchedPrices, LONGEST_LINK, MOST_ROWS, PriceSource, malformed};
 use super::guard::Rejected;

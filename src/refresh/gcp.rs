@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use crate::catalog::{Catalog, GCP, CatalogMachine, Money, covers};
-use crate::http::{Credential, Error, HttpErrorKind, HttpRequest, HttpMethod};
+use crate::catalog::{Catalog, CatalogMachine, GCP, Money, covers};
+use crate::http::{Credential, Error, HttpErrorKind, HttpMethod, HttpRequest};
 
 use super::access::{Access, FetchedPrices, LONGEST_LINK, MOST_ROWS, PriceSource, malformed};
 use super::guard::Rejected;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::catalog::{Basis, COMPOSED, Catalog, Money, Offer, PER_ACCELERATOR_USD, Peers, PeerPrice};
+use crate::catalog::{Basis, COMPOSED, Catalog, Money, Offer, PER_ACCELERATOR_USD, PeerPrice, Peers};
 
 use super::row::PriceRow;
 
@@ -61,7 +61,12 @@ pub(super) fn judge(
 }
 
 /// Judges rows one by one: of a list that need not be whole.
-pub(super) fn judge_rows(provider: &str, catalog: &Catalog, mut rows: Vec<PriceRow>, accept_changes: bool) -> GuardedPrices {
+pub(super) fn judge_rows(
+    provider: &str,
+    catalog: &Catalog,
+    mut rows: Vec<PriceRow>,
+    accept_changes: bool,
+) -> GuardedPrices {
     rows.iter_mut().for_each(forget_what_saves_nothing);
     let prices = prices_of_places(&rows);
     let alone = |row: &PriceRow| {

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::catalog::{Catalog, Money};
-use crate::http::{Error, HttpRequest, HttpMethod};
+use crate::http::{Error, HttpMethod, HttpRequest};
 
 use super::access::{Access, FetchedPrices, PriceSource, malformed};
 use super::row::PriceRow;

@@ -39,8 +39,14 @@ pub enum PriceVendor {
 }
 
 impl PriceVendor {
-    pub const ALL: [PriceVendor; 6] =
-        [PriceVendor::Aws, PriceVendor::Azure, PriceVendor::Gcp, PriceVendor::Lambda, PriceVendor::Runpod, PriceVendor::Vast];
+    pub const ALL: [PriceVendor; 6] = [
+        PriceVendor::Aws,
+        PriceVendor::Azure,
+        PriceVendor::Gcp,
+        PriceVendor::Lambda,
+        PriceVendor::Runpod,
+        PriceVendor::Vast,
+    ];
 
     /// The provider whose prices these are.
     pub fn name(self) -> &'static str {

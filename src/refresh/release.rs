@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use ring::signature::{ED25519, UnparsedPublicKey};
 
 use crate::catalog::{Basis, Catalog};
-use crate::http::{Credential, Error, HttpErrorKind, HttpRequest, HttpMethod};
+use crate::http::{Credential, Error, HttpErrorKind, HttpMethod, HttpRequest};
 use crate::source::Date;
 
 use super::access::{Access, MOST_ROWS, malformed};

@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use crate::catalog::{Accelerator, Catalog, Money};
-use crate::http::{Error, HttpRequest, HttpMethod};
+use crate::http::{Error, HttpMethod, HttpRequest};
 
 use super::access::{Access, FetchedPrices, PriceSource, malformed};
 use super::guard::Rejected;

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use crate::catalog::{AWS, Basis, Catalog, Money};
-use crate::http::{Credential, Error, HttpRequest, HttpMethod};
+use crate::http::{Credential, Error, HttpMethod, HttpRequest};
 
 use super::access::{Access, PriceSource, malformed};
 use super::row::{PriceRow, Rows};

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::catalog::Money;
-use crate::http::{AwsKeys, HttpClient, Credential, Error, HttpRequest, HttpMethod};
+use crate::http::{AwsKeys, Credential, Error, HttpClient, HttpMethod, HttpRequest};
 use crate::source::moment;
 
 use super::access::{Access, LONGEST_LINK, PriceSource, malformed};

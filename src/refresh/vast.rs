@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use crate::catalog::{Catalog, Money};
-use crate::http::{Error, HttpRequest, HttpMethod};
+use crate::http::{Error, HttpMethod, HttpRequest};
 
 use super::access::{Access, FetchedPrices, PriceSource, malformed};
 use super::row::PriceRow;

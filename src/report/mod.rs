@@ -45,21 +45,21 @@ pub use formats::json::{inspect, print as json};
 pub use formats::junit::escaped as xml;
 pub use history::{Blamed, blamed, history};
 pub use results::{PriceSources, Report};
-pub use review::{Month, CostReview, review};
-pub use saved::{SavedComparison, Saved, SavedState, saved, saved_needs};
+pub use review::{CostReview, Month, review};
+pub use saved::{Saved, SavedComparison, SavedState, saved, saved_needs};
 pub use views::comment_limits::CommentLimits;
-pub use views::cuts::{Cut, CostSlice, slices};
-pub use views::entries::{EntryChoice, EntryDetail, GroupBy, Most, Sort, ReportStyle};
-pub use views::head::ReviewCommit;
+pub use views::cuts::{CostSlice, Cut, slices};
+pub use views::entries::{EntryChoice, EntryDetail, GroupBy, Most, ReportStyle, Sort};
 pub use views::history::{
-    SnapshotAmount, Blame, BlamedCommit, BranchCommit, Commit, HistoryInterval, CostHistory, Holding, HistoryPoint, PointState, PullRequest,
-    RuleCount, Snapshot, SnapshotCut, SnapshotEnding, SnapshotSlice, SnapshotUnjudged, CostStep, StepChange, CostStepKind,
-    blame, steps,
+    Blame, BlamedCommit, BranchCommit, Commit, CostHistory, CostStep, CostStepKind, HistoryInterval, HistoryPoint,
+    Holding, PointState, PullRequest, RuleCount, Snapshot, SnapshotAmount, SnapshotCut, SnapshotEnding, SnapshotSlice,
+    SnapshotUnjudged, StepChange, blame, steps,
 };
 pub use views::judged::in_short as not_judged;
 pub use views::page_link::{page_link, without_page_link};
 pub use views::paths::ShownPaths;
 pub use views::reconcile::AskedMonths;
+pub use views::review_commit::ReviewCommit;
 pub use views::suggestion::{Suggestion, suggestion};
 pub use views::teams::{Team, teams};
 pub use views::what_if::{Case, Cases};

@@ -5,13 +5,13 @@ use std::borrow::Cow;
 use super::views::paths::ShownPaths;
 use crate::catalog::Currency;
 use crate::compare::EvaluatedState;
-use crate::complete::UnknownMachine;
 use crate::decide::{Decided, Verdict};
 use crate::fit::Assessment;
-use crate::inventory::{Fact, Inventory, Key, FactOrigin, Resource, ResourceId, BillingRole, DeploymentRun, RunKind};
+use crate::inventory::{BillingRole, DeploymentRun, Fact, FactOrigin, Inventory, Key, Resource, ResourceId, RunKind};
 use crate::measured::Measured;
 use crate::pricing::{Bill, Period};
-use crate::rules::{Finding, Rules, RuleTotal, Undetermined};
+use crate::resolve::UnknownMachine;
+use crate::rules::{Finding, RuleTotal, Rules, Undetermined};
 use crate::source::{Date, SourceFiles};
 
 /// Everything that a report can contain.

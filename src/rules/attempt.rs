@@ -4,8 +4,8 @@ use super::RuleSettings;
 use super::evaluate::EvaluationContext;
 use super::facts::RuleContext;
 use super::page::{self, LooksAt, PageMistake};
-use super::seen::{self, VisibleField};
 use super::template;
+use super::visible_fields::{self, VisibleField};
 use crate::fit::Market;
 use crate::inventory::WantedRaw;
 use crate::languages::cel::{CelBudget, CelValue, Program};
@@ -59,7 +59,7 @@ impl Attempt {
         let answer = |(place, (address, span)): (usize, (String, Option<Span>))| {
             let asking = ground.asking(self.looks_at.subject(), place);
             let evaluation = self.program.evaluate(&asking, &mut CelBudget::for_many(many));
-            let facts = seen::of_reads(&asking, world, &evaluation.reads);
+            let facts = visible_fields::of_reads(&asking, world, &evaluation.reads);
             let (answer, cause) = match evaluation.result {
                 Ok(CelValue::Unknown(unknown)) => ("unknown".to_owned(), Some(unknown.why.to_string())),
                 Ok(CelValue::Absent) => ("absent".to_owned(), Some("no file sets the value".to_owned())),

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use crate::inventory::{ReadBy, Inventory, ResourceId};
+use crate::inventory::{Inventory, ReadBy, ResourceId};
 use crate::source::Span;
 
 use super::Finding;

@@ -4,10 +4,10 @@ use std::cell::Cell;
 use std::sync::Arc;
 
 use crate::fit::Market;
-use crate::languages::cel::{self, UnknownSubject, CelBudget, CelHost, CelValue, Read, UnknownValue};
+use crate::languages::cel::{self, CelBudget, CelHost, CelValue, Read, UnknownSubject, UnknownValue};
 
-use super::facts::{End, FactContext, OneOf, Raws, Subject, RuleContext};
-use super::page::{LooksAt, FactMatch, RuleFile};
+use super::facts::{End, FactContext, OneOf, Raws, RuleContext, Subject};
+use super::page::{FactMatch, LooksAt, RuleFile};
 use super::settings::RuleSettings;
 
 /// The shared input of all evaluations: the world, the settings, and values computed from them.

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::languages::cel::nearest;
 
-use super::example::{Example, ExampleFile, Expected, ExpectedOutput, Fixed, ExampleMarker};
+use super::example::{Example, ExampleFile, ExampleMarker, Expected, ExpectedOutput, Fixed};
 
 /// Every code block below this heading is part of an example.
 const EXAMPLES: &str = "Examples";

@@ -5,18 +5,18 @@ use std::cmp::Reverse;
 use crate::catalog::{Money, MoneyRange};
 use crate::diagnostic::Level;
 use crate::fit::Market;
-use crate::inventory::{CountedAs, Fact, Inventory, Key, LinkKind, FactOrigin, Resource, ResourceId, BillingRole};
+use crate::inventory::{BillingRole, CountedAs, Fact, FactOrigin, Inventory, Key, LinkKind, Resource, ResourceId};
 use crate::languages::cel::{CelBudget, CelValue, MapKey, Read, UnknownValue};
 use crate::pricing::{BillItem, HOURS_PER_MONTH, Period};
 use crate::source::Span;
 
 use super::combine::combine;
 use super::evaluate::{self, ConditionOutcome, EvaluationContext, evaluate};
-use super::facts::{self, End, FactContext, Stand, Subject, RuleContext};
-use super::page::{PointAt, Grouping, LooksAt, RuleFile, PageExpression};
+use super::facts::{self, End, FactContext, RuleContext, Stand, Subject};
+use super::page::{Grouping, LooksAt, PageExpression, PointAt, RuleFile};
 use super::settings::RuleSettings;
 use super::template::{self, MessageTemplate};
-use super::{FailedRule, Confidence, FactEvidence, Finding, Fix, Judgement, ExaminedBlock, RuleTotal, Undetermined};
+use super::{Confidence, ExaminedBlock, FactEvidence, FailedRule, Finding, Fix, Judgement, RuleTotal, Undetermined};
 
 /// A rule that fails this often has a mistake itself, so further evaluations would only take time.
 const MOST_FAILURES: usize = 100;
@@ -72,9 +72,11 @@ pub(super) fn judge(
 /// copies, and pods with a count of zero. Reports list these separately.
 fn is_judged(inventory: &Inventory, resource: Option<ResourceId>) -> bool {
     let resource = resource.and_then(|id| inventory.resources.get(id.0));
-    let is_none = |it: &Resource| it.role == BillingRole::Requested && it.count.value().is_some_and(|it| it.ceiling == 0.0);
-    let is_aside =
-        |it: &Resource| matches!(it.counted, CountedAs::Base | CountedAs::Excluded | CountedAs::Unlisted | CountedAs::Copy);
+    let is_none =
+        |it: &Resource| it.role == BillingRole::Requested && it.count.value().is_some_and(|it| it.ceiling == 0.0);
+    let is_aside = |it: &Resource| {
+        matches!(it.counted, CountedAs::Base | CountedAs::Excluded | CountedAs::Unlisted | CountedAs::Copy)
+    };
     resource.is_none_or(|it| !is_none(it) && !is_aside(it))
 }
 
@@ -203,7 +205,13 @@ impl Judge<'_> {
     }
 
     /// Returns false if the rule failed.
-    fn judge(&self, mut asking: FactContext<'_>, about: About, total: Option<&RuleTotal>, into: &mut Judgement) -> bool {
+    fn judge(
+        &self,
+        mut asking: FactContext<'_>,
+        about: About,
+        total: Option<&RuleTotal>,
+        into: &mut Judgement,
+    ) -> bool {
         let reads = match evaluate(self.page, &asking) {
             ConditionOutcome::No => return true,
             ConditionOutcome::Unknown(unknown) => {

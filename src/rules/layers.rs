@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::diagnostic::{Diagnostic, Level};
 use crate::source::{FileId, SourceFiles, Span, matches};
 
-use super::facts::{Subject, RuleContext};
+use super::facts::{RuleContext, Subject};
 use super::page::LooksAt;
 use super::set::Rules;
 use super::settings::{PathSettings, RuleSettings};

@@ -16,11 +16,11 @@ mod layers;
 mod names;
 mod page;
 mod policy;
-mod seen;
 mod set;
 mod settings;
 mod starter;
 mod template;
+mod visible_fields;
 mod why;
 mod yaml;
 
@@ -28,24 +28,29 @@ use std::sync::Arc;
 
 use crate::catalog::{Money, MoneyRange};
 use crate::diagnostic::Level;
-use crate::inventory::{Inventory, ResourceId, FactEdit};
+use crate::inventory::{FactEdit, Inventory, ResourceId};
 use crate::pricing::Period;
 use crate::source::{Edit, Span};
 
 pub use crate::languages::cel::Kubernetes;
-pub use attempt::{RuleAnswer, Attempt};
+pub use attempt::{Attempt, RuleAnswer};
 pub use combine::combine_lacks;
 pub use document::{WRITTEN_FROM, contents, contents_of, document, document_of, in_the_book, link};
-pub use example::{Example, ExampleFile, Expected, ExpectedOutput, Fixed, ExampleMarker, ExampleMismatch, compare, format_finding, unmarked};
-pub use facts::{Earlier, VocabularyEntry, RuleContext, functions, vocabulary};
+pub use example::{
+    Example, ExampleFile, ExampleMarker, ExampleMismatch, Expected, ExpectedOutput, Fixed, compare, format_finding,
+    unmarked,
+};
+pub use facts::{Earlier, RuleContext, VocabularyEntry, functions, vocabulary};
 pub use fences::{ExampleMistake, examples, slips};
 pub use names::KnownNames;
-pub use page::{Declared, LooksAt, PageMistake, Operand, RuleFile, is_name};
+pub use page::{Declared, LooksAt, Operand, PageMistake, RuleFile, is_name};
 pub use policy::{Enforcement, admission_policy};
-pub use seen::{VisibleField, seen};
 pub use set::{BUILT_IN, Rules};
-pub use settings::{Budget, CountLimit, Override, PackName, PageText, ParameterValue, PathSettings, Profile, RuleSettings};
+pub use settings::{
+    Budget, CountLimit, Override, PackName, PageText, ParameterValue, PathSettings, Profile, RuleSettings,
+};
 pub use starter::template;
+pub use visible_fields::{VisibleField, seen};
 pub use why::Reason;
 
 /// A problem that a rule reports for a resource or for the repository.

@@ -137,7 +137,11 @@ impl KnownNames {
     }
 
     /// Finds a probable typing error in a path of an object or block: the wrong name, and the probable one.
-    pub(super) fn misspelt<'p>(&self, path: &'p [std::sync::Arc<str>], kinds: &[&str]) -> Option<(&'p str, UnknownName)> {
+    pub(super) fn misspelt<'p>(
+        &self,
+        path: &'p [std::sync::Arc<str>],
+        kinds: &[&str],
+    ) -> Option<(&'p str, UnknownName)> {
         let (first, rest) = path.split_first()?;
         match &**first {
             "object" => self.misspelt_field(rest),

@@ -15,7 +15,7 @@ use super::layers::{self, LayersInForce};
 use super::page::{self, Front, LooksAt, PageMistake, RuleFile};
 use super::settings::{Override, PackName, PageText, ParameterValue, RuleSettings};
 use super::why::{self, Reason};
-use super::{FailedRule, Confidence, Finding, Judgement};
+use super::{Confidence, FailedRule, Finding, Judgement};
 
 /// The built-in rule files as parsed by the build script.
 mod embedded {
@@ -295,7 +295,13 @@ impl Rules {
     }
 
     /// Returns a message of gpulint itself as a finding of the rule that explains it; `None` if that rule is off.
-    pub fn report_text_finding(&self, rule: &str, message: String, help: Option<String>, span: Span) -> Option<Finding> {
+    pub fn report_text_finding(
+        &self,
+        rule: &str,
+        message: String,
+        help: Option<String>,
+        span: Span,
+    ) -> Option<Finding> {
         let page = self.page(rule).filter(|page| self.is_on(&page.name))?;
         Some(Finding {
             rule: page.name.clone(),

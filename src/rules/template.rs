@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use crate::languages::cel::nearest;
 use crate::languages::cel::{
-    self, UnknownSubject, CelBudget, CelHost, CelValue, ExpressionScope, Kubernetes, CelMap, Problem, Program, CelType, UnknownValue,
+    self, CelBudget, CelHost, CelMap, CelType, CelValue, ExpressionScope, Kubernetes, Problem, Program, UnknownSubject,
+    UnknownValue,
 };
 
 use super::format;

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use super::tree::{TreeEntry, ReadError, Tree};
+use super::tree::{ReadError, Tree, TreeEntry};
 
 /// The requested files, existing or not, and the listed directories.
 #[derive(Debug, Default)]

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::inventory::{Fact, Range};
 use crate::languages::document::{DocData, DocResource, DocValue, Presence};
-use crate::languages::hcl::value::{Cause, HclData, ObjectMembers, HclValue};
+use crate::languages::hcl::value::{Cause, HclData, HclValue, ObjectMembers};
 use crate::source::Span;
 use crate::terraform::{EvaluatedAttribute, EvaluatedBlock, Provider};
 
@@ -67,7 +67,8 @@ struct BlockBody {
 impl BlockBody {
     fn attribute(&mut self, name: &str, doc: DocValue) {
         let DocValue { key, at, literal, .. } = doc;
-        let attribute = EvaluatedAttribute { span: key.to(at), expression: at, literal, beginning: None, value: doc.value() };
+        let attribute =
+            EvaluatedAttribute { span: key.to(at), expression: at, literal, beginning: None, value: doc.value() };
         self.attributes.insert(name.to_owned(), attribute);
     }
 
@@ -152,7 +153,9 @@ impl Reader<'_> {
     fn renamed(&self, path: &str, value: &HclValue) -> HclValue {
         let each = |items: &[HclValue]| items.iter().map(|item| self.renamed(path, item)).collect::<Vec<_>>();
         match &value.data {
-            HclData::List(items) | HclData::Set(items) | HclData::Tuple(items) => value.with(HclData::Tuple(Arc::new(each(items)))),
+            HclData::List(items) | HclData::Set(items) | HclData::Tuple(items) => {
+                value.with(HclData::Tuple(Arc::new(each(items))))
+            }
             HclData::Map(entries) | HclData::Object(entries) => {
                 let mut all = ObjectMembers { rest: entries.rest.clone(), ..ObjectMembers::default() };
                 for (key, member) in entries.iter() {
@@ -211,7 +214,9 @@ fn paired(value: &HclValue) -> HclValue {
 fn with_keys(value: &HclValue, name: &dyn Fn(&str) -> Arc<str>) -> HclValue {
     let each = |items: &[HclValue]| items.iter().map(|item| with_keys(item, name)).collect::<Vec<_>>();
     match &value.data {
-        HclData::List(items) | HclData::Set(items) | HclData::Tuple(items) => value.with(HclData::Tuple(Arc::new(each(items)))),
+        HclData::List(items) | HclData::Set(items) | HclData::Tuple(items) => {
+            value.with(HclData::Tuple(Arc::new(each(items))))
+        }
         HclData::Map(entries) | HclData::Object(entries) => {
             let known = entries.iter().map(|(key, member)| (name(key), with_keys(member, name))).collect();
             value.with(HclData::Object(Arc::new(ObjectMembers { known, rest: entries.rest.clone() })))

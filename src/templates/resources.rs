@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use crate::diagnostic::{Diagnostic, SkipKind};
-use crate::inventory::{FactOverrides, Fact, ReadBy, Resource, RunId};
+use crate::inventory::{Fact, FactOverrides, ReadBy, Resource, RunId};
 use crate::languages::document::{DocResource, DocValue, Presence};
 use crate::languages::hcl::value::HclValue;
 use crate::source::Span;
@@ -31,7 +31,12 @@ pub(super) struct Applied<'d> {
 
 impl Applied<'_> {
     /// Adds the machines and requests of the resources.
-    pub(super) fn add(&self, resources: &[DocResource], adjust: Option<&dyn FactOverrides>, reading: &mut TemplateReading) {
+    pub(super) fn add(
+        &self,
+        resources: &[DocResource],
+        adjust: Option<&dyn FactOverrides>,
+        reading: &mut TemplateReading,
+    ) {
         let provider = Arc::new(self.configured());
         let made = resources.iter().map(|it| (it, blocks::block(it, self.table, &provider)));
         let (off, on): (Vec<_>, Vec<_>) = made.partition(|(it, _)| matches!(it.presence, Presence::Never(_)));

@@ -3,7 +3,7 @@
 //! A parameter may also affect other resources, so it is not edited. A generated template must be changed in its
 //! program.
 
-use crate::inventory::{Declined, Resource, FactEdit};
+use crate::inventory::{Declined, FactEdit, Resource};
 use crate::languages::yaml;
 use crate::source::{Edit, SourceFiles, Span};
 use crate::terraform;

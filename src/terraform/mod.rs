@@ -14,14 +14,17 @@ mod plan;
 mod raw;
 mod rows;
 mod terragrunt;
-mod unlisted;
+mod unsupported;
 mod write;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use crate::diagnostic::{Diagnostic, SkipKind};
-use crate::inventory::{FactOverrides, ReadBy, GivenRun, Inventory, Resource, DeploymentRun, RunId, RunKind, SkippedFile, UnsupportedResource};
+use crate::inventory::{
+    DeploymentRun, FactOverrides, GivenRun, Inventory, ReadBy, Resource, RunId, RunKind, SkippedFile,
+    UnsupportedResource,
+};
 use crate::source::{FileId, Limits, SourceFiles, Span, parent};
 
 use code::library::ModuleLibrary;
@@ -29,7 +32,9 @@ use code::module::{ModuleCode, ModuleTool};
 use load::variants;
 use load::{harmless, links, parallel, plans, roots, rounds};
 
-pub use crate::languages::hcl::value::{Cause, ProviderComputed, HclData, ObjectMembers, HclNumber, PathTarget, HclValue};
+pub use crate::languages::hcl::value::{
+    Cause, HclData, HclNumber, HclValue, ObjectMembers, PathTarget, ProviderComputed,
+};
 pub(crate) use address::without_keys;
 pub use block::{EvaluatedAttribute, EvaluatedBlock, Provider};
 pub(crate) use code::modules::rents_no_machines;
@@ -146,7 +151,7 @@ pub(crate) fn resources(
 
 /// Returns the resources of unsupported types among such blocks, if they may have accelerators.
 pub(crate) fn unlisted(blocks: &[EvaluatedBlock]) -> Vec<UnsupportedResource> {
-    unlisted::of_run(blocks)
+    unsupported::of_run(blocks)
 }
 
 /// Returns the errors for which Terraform would refuse this single file.
@@ -155,7 +160,12 @@ pub fn syntax_errors(file: FileId, text: &str) -> Vec<Diagnostic> {
     errors.into_iter().map(|error| Diagnostic::unreadable(error.message, error.span)).collect()
 }
 
-fn read_with(library: &ModuleLibrary<'_>, sources: &SourceFiles, paths: &[String], options: &TerraformOptions) -> TerraformReading {
+fn read_with(
+    library: &ModuleLibrary<'_>,
+    sources: &SourceFiles,
+    paths: &[String],
+    options: &TerraformOptions,
+) -> TerraformReading {
     let plans = plans::find(sources, paths);
     let others: Vec<String> = paths.iter().filter(|path| plans.binary_search(path).is_err()).cloned().collect();
     // Downloaded modules are read only if a module calls them.
@@ -225,13 +235,18 @@ fn read_with(library: &ModuleLibrary<'_>, sources: &SourceFiles, paths: &[String
         let speaks = |span: &&Span| sources.snippet(**span).contains("gpulint");
         reading.comments.extend(module.comments.iter().filter(speaks));
     }
-    reading.inventory.unlisted = unlisted::of(&reading.blocks, &reading.roots, unlisted_ones);
+    reading.inventory.unlisted = unsupported::of(&reading.blocks, &reading.roots, unlisted_ones);
     without_repetitions(&mut reading.inventory.diagnostics);
     reading
 }
 
 /// Adds the Terragrunt units, each as a root in the directory of the unit.
-fn add_units(sources: &SourceFiles, units: terragrunt::TerragruntUnits, options: &TerraformOptions, reading: &mut TerraformReading) {
+fn add_units(
+    sources: &SourceFiles,
+    units: terragrunt::TerragruntUnits,
+    options: &TerraformOptions,
+    reading: &mut TerraformReading,
+) {
     let id = |directory: &str| RunId::of(RunKind::Unit, directory, None);
     let made = parallel::map(units.runs.len(), |index| {
         let Some(run) = units.runs.get(index) else { return (Vec::new(), Vec::new()) };

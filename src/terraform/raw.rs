@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use crate::inventory::{Fact, ReadBy, MOST_VALUES, FactOrigin, Raw, RawData, RawTree, RunId, UnknownFact};
+use crate::inventory::{Fact, FactOrigin, MOST_VALUES, Raw, RawData, RawTree, ReadBy, RunId, UnknownFact};
 use crate::languages::hcl::value::{Cause, HclData, HclValue};
 use crate::source::Span;
 

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::holder::Holder;
 use super::owners::{self, Owners};
-use super::points::{MetricTarget, MetricSample, Points, moment, number, period, text};
+use super::points::{MetricSample, MetricTarget, Points, moment, number, period, text};
 use crate::catalog::{AWS, Catalog};
 
 /// How much of the time an accelerator worked, in percent, as clouds call it; and whether it is a sum over the accelerators
@@ -184,7 +184,8 @@ fn percents(words: &Words, pairs: &[(f64, f64)], points: &mut Points) -> Result<
     let accelerators = words.accelerators.unwrap_or(1.0);
     let divisor = if is_sum { 100.0 * accelerators } else { 100.0 };
     for (at, value) in pairs {
-        let point = MetricSample { source, at: *at, seconds, accelerators, value: value / divisor, is_most: words.is_most };
+        let point =
+            MetricSample { source, at: *at, seconds, accelerators, value: value / divisor, is_most: words.is_most };
         points.add(&words.named, point);
     }
     if let Some(count) = words.accelerators {
@@ -263,7 +264,10 @@ fn azure(of: &Value, points: &mut Points) -> Result<(), String> {
         for (key, is_most) in [("average", false), ("maximum", true)] {
             let pair = |it: &Value| moment(it.get("timeStamp")?).zip(number(it.get(key)?));
             for (at, value) in data.iter().filter_map(pair) {
-                points.add(&named, MetricSample { source, at, seconds, accelerators: 1.0, value: value / 100.0, is_most });
+                points.add(
+                    &named,
+                    MetricSample { source, at, seconds, accelerators: 1.0, value: value / 100.0, is_most },
+                );
             }
         }
     }

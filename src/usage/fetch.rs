@@ -10,7 +10,9 @@ use super::owners::MOST_STEPS;
 use super::request::{self, CLUSTERS, NAMES, OWNERS, UsageRequest, UsageWindow};
 use super::table::{self, Exporter};
 use crate::catalog::Catalog;
-use crate::http::{HttpClient, Clock, Credential, Error, HttpErrorKind, HttpOrigin, HttpRequest, HttpSettings, HttpMethod};
+use crate::http::{
+    Clock, Credential, Error, HttpClient, HttpErrorKind, HttpMethod, HttpOrigin, HttpRequest, HttpSettings,
+};
 
 /// Whom to ask, and how.
 pub struct Metering<'a> {
@@ -70,7 +72,11 @@ pub fn fetch(metering: &Metering<'_>, window: &UsageWindow, catalog: &Catalog) -
     if let Some(why) = gathered.refusal() {
         return Err(refused(why));
     }
-    Ok(FetchedMetrics { report: gathered.report(window.from, window.to), requests: asking.requests, bytes: asking.bytes })
+    Ok(FetchedMetrics {
+        report: gathered.report(window.from, window.to),
+        requests: asking.requests,
+        bytes: asking.bytes,
+    })
 }
 
 fn take(gathered: &mut MeterDays<'_>, name: &str, answer: &MeterAnswer, window: &UsageWindow) -> Result<(), String> {
@@ -167,8 +173,9 @@ impl Asking<'_> {
         };
         self.requests += 1;
         // What a server quotes of its series are names of pods and nodes.
-        let plain =
-            |error: Error| Error::new(error.kind, format!("{}: {}", request.name, answer::server_error("", &error.message)));
+        let plain = |error: Error| {
+            Error::new(error.kind, format!("{}: {}", request.name, answer::server_error("", &error.message)))
+        };
         let reply = self.client.send(&asked).map_err(plain)?;
         self.bytes += reply.body.len() as u64;
         MeterAnswer::read(&reply.body)

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::answer::{Answered, SeriesLabels, Sample};
+use super::answer::{Answered, Sample, SeriesLabels};
 use super::fold::UsageSums;
 use super::holder::{Holder, label};
 use super::meter::{self, DeviceDay};

@@ -25,7 +25,11 @@ pub struct ImportedAnswers {
 }
 
 /// Reads files by their names and bytes. `cluster` is the one that is meant, and what it is called in the rows.
-pub fn import(files: &[(String, Vec<u8>)], catalog: &Catalog, cluster: Option<&str>) -> Result<ImportedAnswers, String> {
+pub fn import(
+    files: &[(String, Vec<u8>)],
+    catalog: &Catalog,
+    cluster: Option<&str>,
+) -> Result<ImportedAnswers, String> {
     let (mut done, mut prometheus, mut points) = (ImportedAnswers::default(), Vec::new(), Points::default());
     let mut known: BTreeMap<&[u8], &str> = BTreeMap::new();
     let mut answered: BTreeMap<(String, Date), &str> = BTreeMap::new();

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::answer::{SeriesLabels, Sample};
+use super::answer::{Sample, SeriesLabels};
 use super::holder::{Holder, first, label};
 use super::request::{POD, POINTS_A_DAY, STATISTIC};
 use super::table::{Exporter, Fills, Metric, MetricUnit};

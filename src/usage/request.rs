@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use super::table::{EXPORTERS, Exporter, Fills, Metric, RESOURCES, MetricUnit};
+use super::table::{EXPORTERS, Exporter, Fills, Metric, MetricUnit, RESOURCES};
 use crate::source::Date;
 
 /// Points at which a range is looked at: 288 a day.

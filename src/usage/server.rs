@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::answer::{SeriesLabels, Sample};
+use super::answer::{Sample, SeriesLabels};
 use super::holder::{Holder, label};
 use super::request::STATISTIC;
 use super::table::{Exporter, Fills};

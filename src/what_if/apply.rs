@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::catalog::{Catalog, Recognized};
 use crate::diagnostic::nearest;
 use crate::inventory::programs::declares;
-use crate::inventory::{FactOverrides, Fact, Key, Purchase, Resource, BillingRole, RunId, UnknownFact, FactValue};
+use crate::inventory::{BillingRole, Fact, FactOverrides, FactValue, Key, Purchase, Resource, RunId, UnknownFact};
 use crate::kubernetes::{NodeLabel, node_label, word_of_label};
 use crate::pricing::OWN_PROVIDER;
 use crate::source::Span;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::catalog::Catalog;
 use crate::diagnostic::nearest;
 use crate::inventory::programs::declared;
-use crate::inventory::{Fact, Key, Purchase, Range, FactValue};
+use crate::inventory::{Fact, FactValue, Key, Purchase, Range};
 use crate::pricing::{HOURS_PER_MONTH, OWN_PROVIDER};
 use crate::source::Span;
 

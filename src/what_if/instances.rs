@@ -1,6 +1,6 @@
 //! Changes the number of machines of a block that creates several.
 
-use crate::inventory::{CountedIn, Fact, ReadBy, Range, Resource};
+use crate::inventory::{CountedIn, Fact, Range, ReadBy, Resource};
 
 /// No text makes more of one block.
 const MOST: f64 = 10_000.0;

@@ -12,7 +12,7 @@ use std::process::{Command, Output, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use gpulint::source::{TreeEntry, ReadError, SourceFiles, Tree};
+use gpulint::source::{ReadError, SourceFiles, Tree, TreeEntry};
 
 use crate::action::sandbox::{GIT_ENVIRONMENT, Sandbox, git, write};
 use crate::skipped::skip;

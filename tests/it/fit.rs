@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use gpulint::catalog::{Catalog, Model, Models, MoneyRange, Precision};
-use gpulint::complete::complete_machines;
 use gpulint::fit::{
-    FitAlternative, Assessment, Engine, FitVerdict, TuningMethod, PlacedModel, Sharding, Training, WorkloadDefaults, Workload, assess_all,
-    budget, device, estimate, verdict,
+    Assessment, Engine, FitAlternative, FitVerdict, PlacedModel, Sharding, Training, TuningMethod, Workload,
+    WorkloadDefaults, assess_all, budget, device, estimate, verdict,
 };
-use gpulint::inventory::{Fact, ReadBy, Inventory, Key, FactOrigin, Resource, BillingRole, Task, FactValue};
+use gpulint::inventory::{BillingRole, Fact, FactOrigin, FactValue, Inventory, Key, ReadBy, Resource, Task};
 use gpulint::pricing::{self, PricingSettings};
+use gpulint::resolve::complete_machines;
 use gpulint::rules::{self, Rules};
 use gpulint::source::{MemoryTree, SourceFiles, Span};
 
@@ -279,8 +279,11 @@ spec:
     );
     let sources = SourceFiles::new(MemoryTree::new().with("llama.yaml", manifest.as_str()));
     let (rules, _) = Rules::load(&[], rules::RuleSettings::default());
-    let settings =
-        gpulint::AnalysisSettings { catalog: Catalog::embedded(), rules: Arc::new(rules), ..gpulint::AnalysisSettings::default() };
+    let settings = gpulint::AnalysisSettings {
+        catalog: Catalog::embedded(),
+        rules: Arc::new(rules),
+        ..gpulint::AnalysisSettings::default()
+    };
     let analysis = gpulint::analyze(&sources, &["llama.yaml".to_owned()], &settings);
     let saved = |saves: Option<MoneyRange>| saves.map_or(0.0, |saves| saves.expected.usd());
     let told = analysis.findings.into_iter();

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use gpulint::inventory::{Key, Part, Resource, FactValue, FactEdit};
+use gpulint::inventory::{FactEdit, FactValue, Key, Part, Resource};
 use gpulint::source::{Edit, MemoryTree, SourceFiles, Span};
 use gpulint::{fix, terraform};
 

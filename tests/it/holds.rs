@@ -10,9 +10,9 @@ use std::sync::{Arc, LazyLock};
 use gpulint::catalog::Catalog;
 use gpulint::decide::{self, Decided, SuppressionContext};
 use gpulint::inventory::{ResourceId, WantedObjects, WantedRaw};
-use gpulint::pricing::{ResourceCostChange, ChangeKind, Delta, Side, delta};
-use gpulint::report::{self, Difference, Format, GateResult, ShownPaths, Report, CommentLimits, Saved, ReportStyle};
-use gpulint::rules::{self, Budget, Profile, Rules, RuleContext};
+use gpulint::pricing::{ChangeKind, Delta, ResourceCostChange, Side, delta};
+use gpulint::report::{self, CommentLimits, Difference, Format, GateResult, Report, ReportStyle, Saved, ShownPaths};
+use gpulint::rules::{self, Budget, Profile, RuleContext, Rules};
 use gpulint::source::{Date, Edit, MemoryTree, SourceFiles, Span};
 use gpulint::{Analysis, AnalysisSettings};
 use serde_json::Value;
@@ -209,7 +209,10 @@ impl Run {
         let again = report::render(Format::Json, &state.report(rules), ReportStyle::default()).unwrap_or_default();
         assert_same("", &told_by(&json), &told_by(&again));
         for format in [Format::Text, Format::Markdown] {
-            assert_written(format, &report::render(format, &state.report(rules), ReportStyle::default()).unwrap_or_default());
+            assert_written(
+                format,
+                &report::render(format, &state.report(rules), ReportStyle::default()).unwrap_or_default(),
+            );
         }
     }
 }
@@ -283,7 +286,9 @@ fn side(run: &Run) -> Side<'_> {
 
 /// Each resource of either side is in exactly one change.
 fn assert_each_once(delta: &Delta, before: usize, after: usize) {
-    for (count, pick) in [(before, (|it| it.before) as fn(&gpulint::pricing::ResourceCostChange) -> _), (after, |it| it.after)] {
+    for (count, pick) in
+        [(before, (|it| it.before) as fn(&gpulint::pricing::ResourceCostChange) -> _), (after, |it| it.after)]
+    {
         let mut ids: Vec<ResourceId> = delta.changes.iter().filter_map(pick).collect();
         assert_eq!(ids.len(), count, "a resource is in no change or in two");
         ids.sort();

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 
 use crate::fences;
 use gpulint::inventory::{Fact, FactOrigin, Range, Resource};
-use gpulint::kubernetes::{self, KubernetesReading, KubernetesOptions};
+use gpulint::kubernetes::{self, KubernetesOptions, KubernetesReading};
 use gpulint::source::{MemoryTree, SourceFiles, Span};
 
 #[test]

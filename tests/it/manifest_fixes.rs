@@ -4,8 +4,8 @@
 
 use std::fmt::Write as _;
 
-use gpulint::inventory::{Key, Part, Resource, FactValue, FactEdit};
-use gpulint::kubernetes::{self, KubernetesReading, KubernetesOptions};
+use gpulint::inventory::{FactEdit, FactValue, Key, Part, Resource};
+use gpulint::kubernetes::{self, KubernetesOptions, KubernetesReading};
 use gpulint::source::{Edit, MemoryTree, SourceFiles, Span};
 
 use crate::fixes::Random;
@@ -223,7 +223,8 @@ fn file(random: &mut Random) -> String {
 
 fn wishes(random: &mut Random) -> Vec<FactEdit> {
     let fact = |key, value| vec![FactEdit { part: Part::Fact(key), value }];
-    let label = |key: &str, value: &str| FactEdit { part: Part::Label(key.into()), value: Some(FactValue::text(value)) };
+    let label =
+        |key: &str, value: &str| FactEdit { part: Part::Label(key.into()), value: Some(FactValue::text(value)) };
     match random.below(12) {
         0 => vec![label("cost-center", "4711")],
         1 => vec![label("team", "r&d: #1"), label("example.org/owner", "yes")],

@@ -12,8 +12,8 @@ use gpulint::inventory::Key;
 use gpulint::measured::paid::{self, PaidOptions};
 use gpulint::measured::row;
 use gpulint::rules::{
-    self, BUILT_IN, Declared, Example, Expected, Fixed, LooksAt, ExampleMarker, Override, ParameterValue, Profile, Rules, examples,
-    format_finding, unmarked,
+    self, BUILT_IN, Declared, Example, ExampleMarker, Expected, Fixed, LooksAt, Override, ParameterValue, Profile,
+    Rules, examples, format_finding, unmarked,
 };
 use gpulint::source::{MemoryTree, SourceFiles};
 use gpulint::{Analysis, AnalysisSettings, analyze, fix};
@@ -101,7 +101,8 @@ fn every_page_is_shown_in_each_language() {
             let has = |end: &str| example.files.iter().any(|file| file.path.ends_with(end));
             let languages = [("terraform", has(".tf")), ("kubernetes", has(".yaml"))];
             for (language, _) in languages.iter().filter(|(_, is)| *is) {
-                let markers: BTreeSet<Option<ExampleMarker>> = example.expected.iter().map(|it| Some(it.marker)).collect();
+                let markers: BTreeSet<Option<ExampleMarker>> =
+                    example.expected.iter().map(|it| Some(it.marker)).collect();
                 let none = markers.is_empty().then_some(None);
                 shown.extend(markers.into_iter().chain(none).map(|marker| (*language, marker)));
             }
@@ -185,7 +186,8 @@ fn no_fix_makes_anything_worse() {
     let report: Vec<String> = with_fix
         .par_iter()
         .flat_map_iter(|rule| {
-            let settings = rules::RuleSettings { forced: [(*rule).to_owned()].into(), ..rules::RuleSettings::default() };
+            let settings =
+                rules::RuleSettings { forced: [(*rule).to_owned()].into(), ..rules::RuleSettings::default() };
             let rules = Arc::new(Rules::load(&[], settings).0);
             let worse = shown.iter().filter_map(move |example| {
                 let (sources, analysis) = analyzed(&rules, example);
@@ -226,7 +228,8 @@ fn analyzed(rules: &Arc<Rules>, example: &Example) -> (SourceFiles, Analysis) {
         None => tree,
     };
     let sources = SourceFiles::new(tree);
-    let mut settings = AnalysisSettings { catalog: Catalog::examples(), rules: rules.clone(), ..AnalysisSettings::default() };
+    let mut settings =
+        AnalysisSettings { catalog: Catalog::examples(), rules: rules.clone(), ..AnalysisSettings::default() };
     if let Some(prices) = &example.prices {
         settings.catalog = settings.catalog.with_prices("prices.csv", prices).unwrap();
     }
@@ -265,7 +268,8 @@ fn said(rule: &str, sources: &SourceFiles, analysis: &Analysis) -> Vec<Expected>
         Expected { path: place.path, line: place.line, marker }
     };
     let findings = analysis.findings.iter().filter(|it| it.rule == rule).map(|it| at(it.span, ExampleMarker::Reported));
-    let unknown = analysis.undetermined.iter().filter(|it| it.rule == rule).map(|it| at(it.span, ExampleMarker::Undetermined));
+    let unknown =
+        analysis.undetermined.iter().filter(|it| it.rule == rule).map(|it| at(it.span, ExampleMarker::Undetermined));
     findings.chain(unknown).collect()
 }
 
@@ -330,7 +334,9 @@ fn moved(declared: &Declared) -> Vec<ParameterValue> {
             let each = (0..all.len()).map(without).filter(|kept| !kept.is_empty());
             [Vec::new(), vec!["else".to_owned()]].into_iter().chain(each).map(ParameterValue::Texts).collect()
         }
-        Some(ParameterValue::Text(_)) => ["nothing-is-called-so", ""].map(|it| ParameterValue::Text(it.to_owned())).to_vec(),
+        Some(ParameterValue::Text(_)) => {
+            ["nothing-is-called-so", ""].map(|it| ParameterValue::Text(it.to_owned())).to_vec()
+        }
         _ => Vec::new(),
     }
 }

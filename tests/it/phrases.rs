@@ -69,12 +69,14 @@ fn phrases_that_readers_stumble_over_only_get_fewer() {
             let limit = limits.get(*phrase).map_or(usize::MAX, |of| of[column]);
             let _ = write!(written, ",{}", found.len().min(limit));
             if found.len() > limit {
-                let _ = writeln!(wrong, "\"{phrase}\" in {name}: {} lines, limit {limit}; write: {instead}", found.len());
+                let _ =
+                    writeln!(wrong, "\"{phrase}\" in {name}: {} lines, limit {limit}; write: {instead}", found.len());
                 for line in &found {
                     let _ = writeln!(wrong, "  {}:{}: {}", line.path, line.number, line.text.trim());
                 }
             } else if found.len() < limit && limit != usize::MAX {
-                let _ = writeln!(wrong, "\"{phrase}\" in {name}: {} lines, limit {limit}; lower the limit", found.len());
+                let _ =
+                    writeln!(wrong, "\"{phrase}\" in {name}: {} lines, limit {limit}; lower the limit", found.len());
             }
         }
         written.push('\n');

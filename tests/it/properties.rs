@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
 use crate::{fences, holds};
-use gpulint::report::{self, Format, ShownPaths, Saved, ReportStyle};
+use gpulint::report::{self, Format, ReportStyle, Saved, ShownPaths};
 use gpulint::rules::{Attempt, LooksAt};
 use gpulint::source::MemoryTree;
 

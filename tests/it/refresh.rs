@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use gpulint::catalog::{Catalog, CsvFile, Money};
 use gpulint::http::{AwsKeys, Clock, Error, HttpErrorKind, HttpSettings, Secret};
-use gpulint::refresh::{Access, PriceRow, PriceSource, Update, PriceVendor, update};
+use gpulint::refresh::{Access, PriceRow, PriceSource, PriceVendor, Update, update};
 
 use crate::forge::server::{Answer, Received, Server};
 
@@ -117,7 +117,12 @@ pub(crate) fn good(asked: &Received) -> Answer {
     }
 }
 
-pub(crate) fn refreshed(vendor: PriceVendor, earlier: &str, server: &Server, accept_changes: bool) -> Result<Update, Error> {
+pub(crate) fn refreshed(
+    vendor: PriceVendor,
+    earlier: &str,
+    server: &Server,
+    accept_changes: bool,
+) -> Result<Update, Error> {
     refreshed_over(&catalog(), vendor, earlier, server, accept_changes)
 }
 
@@ -138,7 +143,12 @@ pub(crate) fn refreshed_over(
     update(vendor, catalog, earlier, &Access { accept_changes, ..access_to(server, vendor, http, &clock) })
 }
 
-pub(crate) fn access_to<'a>(server: &Server, vendor: PriceVendor, http: HttpSettings, clock: &'a dyn Clock) -> Access<'a> {
+pub(crate) fn access_to<'a>(
+    server: &Server,
+    vendor: PriceVendor,
+    http: HttpSettings,
+    clock: &'a dyn Clock,
+) -> Access<'a> {
     Access {
         http,
         clock,

@@ -9,7 +9,7 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
 use gpulint::http::{HttpErrorKind, HttpSettings};
-use gpulint::refresh::{Update, PriceVendor, update};
+use gpulint::refresh::{PriceVendor, Update, update};
 use serde_json::json;
 
 use crate::forge::gzip::gzipped;

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 
 use gpulint::http::HttpErrorKind;
-use gpulint::refresh::{PriceRow, Rejected, Update, PriceVendor};
+use gpulint::refresh::{PriceRow, PriceVendor, Rejected, Update};
 use serde_json::json;
 
 use crate::forge::gzip::gzipped;
@@ -60,7 +60,13 @@ const NO_PRICES: &[(Case, &str)] = &[
         "$9223372036854.7754 an hour for one accelerator is impossible",
     ),
     (
-        (PriceVendor::Azure, "prices", "\"retailPrice\": 0.67877", "\"retailPrice\": -0.67877", "Standard_NC24ads_A100_v4"),
+        (
+            PriceVendor::Azure,
+            "prices",
+            "\"retailPrice\": 0.67877",
+            "\"retailPrice\": -0.67877",
+            "Standard_NC24ads_A100_v4",
+        ),
         "spot costs $-0.6788, which is impossible",
     ),
     (
@@ -146,7 +152,8 @@ fn what_is_no_price_is_never_taken_for_one() {
     }
     // A marketplace has many sellers. An invalid offer is skipped, and the others are valid.
     for price in ["-1.89", "0", "1e308"] {
-        let update = answered(PriceVendor::Vast, with("bundles", "\"dph_total\": 1.89", &format!("\"dph_total\": {price}")));
+        let update =
+            answered(PriceVendor::Vast, with("bundles", "\"dph_total\": 1.89", &format!("\"dph_total\": {price}")));
         let update = update.unwrap();
         assert!(is_sound(&update) && update.arrived == 1, "{price}: {update:#?}");
     }
@@ -215,7 +222,8 @@ fn a_list_of_a_day_that_is_none_is_refused() {
         [("9999-12-31", "is marked as the list of 9999-12-31"), ("2026-02-31", "is marked as the list of 2026-02-31")]
     {
         let text = format!("\"Publication Date\",\"{day}");
-        let error = answered(PriceVendor::Aws, with("index.csv", "\"Publication Date\",\"2026-07-28", &text)).unwrap_err();
+        let error =
+            answered(PriceVendor::Aws, with("index.csv", "\"Publication Date\",\"2026-07-28", &text)).unwrap_err();
         assert!(error.kind == HttpErrorKind::Malformed && error.message.ends_with(told), "{}", error.message);
     }
 }

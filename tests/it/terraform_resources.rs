@@ -6,7 +6,7 @@
 
 use std::fmt::Write as _;
 
-use gpulint::inventory::{CountedIn, Fact, CostLabels, FactOrigin, Range, Resource};
+use gpulint::inventory::{CostLabels, CountedIn, Fact, FactOrigin, Range, Resource};
 use gpulint::source::{MemoryTree, SourceFiles, Span};
 use gpulint::terraform::{self, TerraformOptions};
 

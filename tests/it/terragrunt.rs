@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use gpulint::source::{MemoryTree, SourceFiles};
-use gpulint::terraform::{HclData, TerraformOptions, TerraformReading, HclValue, read};
+use gpulint::terraform::{HclData, HclValue, TerraformOptions, TerraformReading, read};
 
 use crate::fences;
 

@@ -7,7 +7,7 @@ use std::process::Command;
 use std::sync::Arc;
 
 use gpulint::AnalysisSettings;
-use gpulint::inventory::{Fact, ReadBy, Key, LinkKind, Purchase, Range, Resource, BillingRole};
+use gpulint::inventory::{BillingRole, Fact, Key, LinkKind, Purchase, Range, ReadBy, Resource};
 use gpulint::source::Span;
 use gpulint::what_if::{WhatIfChanges, WhatIfScenario};
 
@@ -158,7 +158,8 @@ fn of_fact(run: &Run, tree: &Files, it: &Resource, key: Key, new: &str) -> Optio
 fn only_names_it(it: &Resource) -> bool {
     let machine = it.fact(Key::Machine).span();
     let described = [Key::Accelerator, Key::AcceleratorCount, Key::Cpus, Key::Memory, Key::Vendor, Key::Topology];
-    it.role == BillingRole::Rented && described.iter().all(|key| it.fact(*key).is_absent() || it.fact(*key).span() == machine)
+    it.role == BillingRole::Rented
+        && described.iter().all(|key| it.fact(*key).is_absent() || it.fact(*key).span() == machine)
 }
 
 fn text_of(tree: &Files, file: usize) -> &str {
@@ -179,7 +180,7 @@ const BOUGHT: [(&str, &str, Purchase); 8] = [
 
 fn of_purchase(run: &Run, tree: &Files, it: &Resource) -> Option<Edited> {
     let fact = it.fact(Key::Purchase);
-    let now = Purchase::said_by(fact)?;
+    let now = Purchase::from_fact(fact)?;
     let (file, span, text) = written(run, tree, fact.defined().or(fact.span()))?;
     let is_of_batch = text_of(tree, file).contains("compute_resources");
     let words = BOUGHT.into_iter().filter(|_| !is_of_batch);
@@ -197,7 +198,7 @@ fn of_purchase(run: &Run, tree: &Files, it: &Resource) -> Option<Edited> {
     let after = holds::run(in_memory(&tree), &SETTINGS);
     let edited = after.analysis.inventory.resources.iter().find(|other| other.address == it.address)?;
     // In other languages, the word has no meaning.
-    let meant = Purchase::said_by(edited.fact(Key::Purchase))?;
+    let meant = Purchase::from_fact(edited.fact(Key::Purchase))?;
     Some(Edited { about, key: "purchase", value: meant.name().to_owned(), tree })
 }
 
@@ -375,7 +376,8 @@ fn told(run: &Run) -> Vec<String> {
 fn scenario(run: &Run, edited: &Edited) -> AnalysisSettings {
     let at = run.analysis.inventory.resources[0].span;
     let asked = [(edited.key.to_owned(), edited.value.clone())];
-    let changes = WhatIfChanges::read(&asked, &SETTINGS.catalog, at).unwrap_or_else(|wrong| panic!("{asked:?}: {wrong:?}"));
+    let changes =
+        WhatIfChanges::read(&asked, &SETTINGS.catalog, at).unwrap_or_else(|wrong| panic!("{asked:?}: {wrong:?}"));
     let (today, own) = (&run.analysis.inventory, &SETTINGS.declaring_labels);
     let scenario = WhatIfScenario::new(edited.about.clone(), changes, today, &SETTINGS.catalog, own);
     AnalysisSettings { scenario: Some(Arc::new(scenario)), ..SETTINGS.clone() }

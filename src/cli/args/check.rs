@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::input::InputArguments;
-use super::judging::{Selection, FailOnChoice};
+use super::judging::{FailOnChoice, Selection};
 use super::output::{Output, ViewArguments};
 use crate::measured::paid::BillMonth;
 use crate::report::ReviewCommit;

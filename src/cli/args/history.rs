@@ -7,7 +7,7 @@ use clap::Args;
 use super::input::InputArguments;
 use super::judging::Selection;
 use super::output::{Output, ViewArguments, page_url};
-use crate::report::{HistoryInterval, ReviewCommit, Month};
+use crate::report::{HistoryInterval, Month, ReviewCommit};
 use crate::source::{Date, days_from_civil, days_in_month};
 
 #[derive(Debug, Args)]
@@ -74,7 +74,10 @@ pub(in crate::cli) struct Commits {
 }
 
 fn every(name: &str) -> Result<HistoryInterval, String> {
-    HistoryInterval::ALL.into_iter().find(|it| it.name() == name).ok_or_else(|| "expected commit, day or week".to_owned())
+    HistoryInterval::ALL
+        .into_iter()
+        .find(|it| it.name() == name)
+        .ok_or_else(|| "expected commit, day or week".to_owned())
 }
 
 /// A day, given as a date or as an age.

@@ -33,7 +33,7 @@ pub(super) use check::{CheckArguments, CostArguments, Diff, Explain, Inspect, Pu
 pub(super) use comment::CommentArguments;
 pub(super) use history::{BlameArguments, Commits, HistoryArguments, ReviewArguments, Since};
 pub(super) use input::InputArguments;
-pub(super) use judging::{Selection, FailOnChoice};
+pub(super) use judging::{FailOnChoice, Selection};
 pub(super) use mcp::Mcp;
 pub(super) use output::{ColorChoice, Output};
 pub(super) use rules::{ConfigCommand, RulesInitArguments, RulesVerb};

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use crate::report::{EntryChoice, EntryDetail, Format, GroupBy, ReviewCommit, Most, Sort, ReportStyle};
+use crate::report::{EntryChoice, EntryDetail, Format, GroupBy, Most, ReportStyle, ReviewCommit, Sort};
 
 /// Options that choose the format of a report and its file.
 #[derive(Debug, Args)]

@@ -8,10 +8,10 @@ use serde_json::{Map, Value, json};
 use super::page::{self, ReportPage, Shown};
 use super::tools::{McpTool, ToolAnswer, ToolCall};
 use crate::cli::args::{CliArguments, RulesVerb, Verb};
+use crate::cli::io::captured_output::{self, CapturedOutput};
+use crate::cli::io::failure::Failure;
+use crate::cli::io::outcome::ExitStatus;
 use crate::cli::verbs;
-use crate::cli::world::failure::Failure;
-use crate::cli::world::kept::{self, CapturedOutput};
-use crate::cli::world::outcome::ExitStatus;
 use crate::report::Format;
 
 /// The longest summary next to the report.
@@ -38,7 +38,7 @@ pub(super) fn failed(why: &str) -> Value {
 fn answered(tool: &McpTool, arguments: &Map<String, Value>) -> Result<Value, String> {
     let ToolCall { words, page } = tool.ask(arguments)?;
     let arguments = CliArguments::parse(words).map_err(|error| without_usage(&error))?;
-    let (done, kept) = kept::keeping(|| run(arguments));
+    let (done, kept) = captured_output::keeping(|| run(arguments));
     let outcome = done.map_err(|failure| failure.to_string())?;
     match tool.answer {
         ToolAnswer::Report { .. } => of_report(tool, &page, &kept, outcome),

@@ -14,9 +14,9 @@ mod tools;
 use std::time::Duration;
 
 use super::args::Mcp;
-use super::world::failure::Failure;
-use super::world::outcome::ExitStatus;
-use super::world::{deadline, place, serving};
+use super::io::failure::Failure;
+use super::io::outcome::ExitStatus;
+use super::io::{deadline, place, serving};
 
 pub(super) fn run(arguments: &Mcp) -> Result<ExitStatus, Failure> {
     let folder = place::canonical(&arguments.folder)?;

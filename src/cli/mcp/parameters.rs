@@ -6,7 +6,7 @@ use std::path::{Component, Path};
 use clap::{Arg, Command};
 use serde_json::{Value, json};
 
-use crate::cli::world::serving;
+use crate::cli::io::serving;
 
 /// The longest string. Names, addresses and expressions are shorter.
 const LONGEST_TEXT_BYTES: usize = 1_000;
@@ -74,7 +74,9 @@ impl ToolParameter {
             ParameterKind::Text | ParameterKind::First(_) | ParameterKind::Tree => one,
             ParameterKind::Number => json!({ "type": "number" }),
             ParameterKind::Flag => json!({ "type": "boolean" }),
-            ParameterKind::Texts | ParameterKind::Paths => json!({ "type": "array", "items": one, "maxItems": MOST_TEXTS }),
+            ParameterKind::Texts | ParameterKind::Paths => {
+                json!({ "type": "array", "items": one, "maxItems": MOST_TEXTS })
+            }
             ParameterKind::Pairs => pairs,
             ParameterKind::Cases => json!({
                 "type": "array",
@@ -116,7 +118,9 @@ impl ToolParameter {
                 Value::Bool(false) => {}
                 _ => return Err("expected true or false".to_owned()),
             },
-            ParameterKind::Texts => texts(value)?.into_iter().try_for_each(|it| text(it).map(|it| push(it.to_owned())))?,
+            ParameterKind::Texts => {
+                texts(value)?.into_iter().try_for_each(|it| text(it).map(|it| push(it.to_owned())))?
+            }
             ParameterKind::Pairs => pairs(value)?.into_iter().for_each(push),
             ParameterKind::Cases => {
                 for case in texts(value)? {

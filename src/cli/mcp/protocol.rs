@@ -117,7 +117,8 @@ impl RpcRequest {
             return Some(error(&self.id, ErrorCode::UnknownVersion, message, Some(data)));
         }
         let has_capabilities = said.get(CAPABILITIES_KEY).is_some_and(Value::is_object);
-        (!has_capabilities).then(|| self.fail(ErrorCode::BadParameters, &format!("`_meta` has no `{CAPABILITIES_KEY}`")))
+        (!has_capabilities)
+            .then(|| self.fail(ErrorCode::BadParameters, &format!("`_meta` has no `{CAPABILITIES_KEY}`")))
     }
 
     pub(super) fn fail(&self, code: ErrorCode, message: &str) -> Value {

@@ -8,8 +8,8 @@ use serde_json::{Map, Value, json};
 
 use super::answer;
 use super::protocol::{ClientMessage, ErrorCode, RpcRequest, next_line};
-use super::tools::{TOOLS, McpTool};
-use crate::cli::world::{output, secrets};
+use super::tools::{McpTool, TOOLS};
+use crate::cli::io::{output, secrets};
 use crate::languages::table::READ;
 
 /// The most calls that run at the same time. Each uses all processors.

@@ -131,7 +131,11 @@ pub(super) const TOOLS: &[McpTool] = &[
         meaning: "Prices and checks the folder with changed resources, compared with today; files stay unchanged. `on` takes \
                   addresses from `check`; `set` takes the new values, and `case` takes several named variants to compare.",
         verb: &["what-if"],
-        parameters: &[&[must("on", ParameterKind::Texts), may("set", ParameterKind::Pairs), may("case", ParameterKind::Cases)], INPUT, SELECTION],
+        parameters: &[
+            &[must("on", ParameterKind::Texts), may("set", ParameterKind::Pairs), may("case", ParameterKind::Cases)],
+            INPUT,
+            SELECTION,
+        ],
         answer: ToolAnswer::Report { list: "cases", is_whole: false },
     },
     McpTool {
@@ -250,7 +254,9 @@ impl McpTool {
                     return Err(format!("`{}` needs the argument `{}`", self.name, parameter.name));
                 }
                 None | Some(Value::Null) => {}
-                Some(value) => parameter.add_to_line(value, &mut line).map_err(|why| format!("`{}`: {why}", parameter.name))?,
+                Some(value) => {
+                    parameter.add_to_line(value, &mut line).map_err(|why| format!("`{}`: {why}", parameter.name))?
+                }
             }
         }
         let mut words: Vec<OsString> = vec!["gpulint".into()];

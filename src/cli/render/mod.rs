@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use rayon::prelude::*;
 
-use super::world::deadline;
+use super::io::deadline;
 use crate::diagnostic::SkipKind;
 use crate::inventory::SkippedFile;
 use crate::kubernetes::{RenderPlan, RenderedOutput, RendererKind, plan};
@@ -43,7 +43,8 @@ pub(super) struct RenderOutcome {
 /// Renders the charts and kustomizations among the files at `paths`.
 pub(super) fn run(sources: &SourceFiles, paths: &[String], request: &RenderArguments) -> RenderOutcome {
     let (plans, refused) = plan(sources, paths, &request.values);
-    let (charts, kustomizations): (Vec<RenderPlan>, Vec<RenderPlan>) = plans.into_iter().partition(|it| it.by == RendererKind::Helm);
+    let (charts, kustomizations): (Vec<RenderPlan>, Vec<RenderPlan>) =
+        plans.into_iter().partition(|it| it.by == RendererKind::Helm);
     let mut outcome = RenderOutcome::default();
     outcome.failed.extend(refused.iter().map(|no| failed(no.by, &no.directory, &no.why)));
     match (RenderProgram::find(&["helm"], &request.repository), charts.is_empty()) {
@@ -83,7 +84,8 @@ impl RenderOutcome {
         let mut built: BTreeSet<String> = BTreeSet::new();
         while !waiting.is_empty() {
             let is_part = |plan: &RenderPlan| waiting.iter().any(|other| other.parts.contains(&plan.directory));
-            let (now, later): (Vec<RenderPlan>, Vec<RenderPlan>) = waiting.iter().cloned().partition(|plan| !is_part(plan));
+            let (now, later): (Vec<RenderPlan>, Vec<RenderPlan>) =
+                waiting.iter().cloned().partition(|plan| !is_part(plan));
             // Kustomizations that include each other cannot be built.
             let (now, later) = if now.is_empty() { (later, now) } else { (now, later) };
             let all: Vec<Made> = now.par_iter().map(|plan| one(sources, program, plan, time)).collect();
@@ -98,7 +100,8 @@ impl RenderOutcome {
 
 fn one(sources: &SourceFiles, program: &RenderProgram, plan: &RenderPlan, time: Duration) -> Made {
     let made = || -> Result<String, String> {
-        let workspace = RenderDirectory::new().map_err(|error| format!("no temporary directory can be created: {error}"))?;
+        let workspace =
+            RenderDirectory::new().map_err(|error| format!("no temporary directory can be created: {error}"))?;
         workspace.lay_out(sources, &plan.inputs)?;
         let text = program.run(&workspace, &arguments(program, plan), time.min(deadline::left()), MOST_BYTES)?;
         Ok(text.replace(&*workspace.tree().to_string_lossy(), ""))

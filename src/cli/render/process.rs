@@ -6,8 +6,8 @@ use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant};
 
 use super::workspace::RenderDirectory;
-use crate::cli::world::programs;
-use crate::cli::world::started::{Started, read};
+use crate::cli::io::programs;
+use crate::cli::io::started::{Started, read};
 
 /// The pause between two checks of a running program.
 const GLANCE: Duration = Duration::from_millis(20);

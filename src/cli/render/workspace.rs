@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Once;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::cli::world::abandoned;
+use crate::cli::io::abandoned;
 use crate::kubernetes::{Content, RenderInput};
 use crate::source::{SourceFiles, normalize};
 

@@ -5,20 +5,20 @@ use std::path::Path;
 use std::sync::PoisonError;
 
 use super::remembered::StagedFiles;
-use super::{absent, discover, links, touched, tracked};
+use super::{discover, links, missing_files, touched, tracked};
 use crate::cli::Failure;
 use crate::cli::args::Diff;
+use crate::cli::io::file_tree::{DiskTree, below, read_limited};
+use crate::cli::io::git::{Base, GitTree, TreeEntries};
+use crate::cli::io::place;
+use crate::cli::io::place::names_of;
 use crate::cli::session::Session;
-use crate::cli::world::file_tree::{DiskTree, below, read_limited};
-use crate::cli::world::git::{Base, TreeEntries, GitTree};
-use crate::cli::world::place;
-use crate::cli::world::place::names_of;
 use crate::compare::Touched;
 use crate::diagnostic::SkipKind;
 use crate::front_ends::files;
 use crate::inventory::SkippedFile;
 use crate::kubernetes::ScanCache;
-use crate::source::{TreeEntry, ReadError, Tree, is_below};
+use crate::source::{ReadError, Tree, TreeEntry, is_below};
 use crate::terraform::{self, SharedTerraform};
 
 const NOT_IN_BASE: &str = "the base commit does not contain the file, because it belongs to a submodule";
@@ -142,7 +142,7 @@ fn commit(
         head.leave_out(NOT_IN_BASE, inside);
     }
     // The index contains the files that a sparse checkout leaves out.
-    let mut unlisted = if is_staged { Vec::new() } else { absent::unlisted(&repository) };
+    let mut unlisted = if is_staged { Vec::new() } else { missing_files::unlisted(&repository) };
     unlisted.retain(|it| !submodules.contains(&it.path) && is_wanted(head, &it.path));
     head.add_skipped(unlisted);
     let present: BTreeSet<&str> = head.files.iter().map(String::as_str).collect();
@@ -152,7 +152,7 @@ fn commit(
             // A file on disk that was not found and is not tracked is ignored by git.
             && (is_staged || present.contains(file) || !below(&repository, file).exists())
     };
-    let left_out = if is_staged { Ok(Vec::new()) } else { absent::left_out(&repository) };
+    let left_out = if is_staged { Ok(Vec::new()) } else { missing_files::left_out(&repository) };
     let left_out: BTreeSet<String> = left_out.unwrap_or_default().into_iter().collect();
     let of_base: BTreeSet<String> = tree.files().filter(|file| left_out.contains(*file)).map(str::to_owned).collect();
     let files: Vec<String> =
@@ -168,8 +168,8 @@ fn commit(
         head.cache.terraform = SharedTerraform::kept();
     }
     head.cache.looks = staged.map_or_else(ScanCache::kept, |it| it.looks(&head.files));
-    let list = tree.read(absent::LIST).unwrap_or_default();
-    let mut unread = absent::not_here(&repository, &list, &|file| of_base.contains(file));
+    let list = tree.read(missing_files::LIST).unwrap_or_default();
+    let mut unread = missing_files::not_here(&repository, &list, &|file| of_base.contains(file));
     unread.extend(submodules.into_iter().map(|path| SkippedFile::new(SkipKind::NotInBase, path, NOT_IN_BASE)));
     let links = tree.links_to_nothing().into_iter().filter(|path| files::is_candidate(Path::new(path)));
     unread.extend(links.map(|path| SkippedFile::new(SkipKind::Link, path, discover::LEADS_NOWHERE)));

@@ -9,7 +9,7 @@ use super::{names, prices, settings};
 use crate::catalog::Catalog;
 use crate::cli::Failure;
 use crate::cli::args::{InputArguments, Selection};
-use crate::cli::world::place::WorkingTree;
+use crate::cli::io::place::WorkingTree;
 use crate::config::{Config, SettingKey, key, setting};
 use crate::diagnostic::{Diagnostic, Level};
 use crate::rules::{KnownNames, PageText, Rules};
@@ -35,7 +35,12 @@ pub(in crate::cli) fn catalog(
 }
 
 /// Adds the models of `models.configs`.
-fn with_configs(mut catalog: Catalog, sources: &SourceFiles, config: &Config, place: &WorkingTree) -> Result<Catalog, Failure> {
+fn with_configs(
+    mut catalog: Catalog,
+    sources: &SourceFiles,
+    config: &Config,
+    place: &WorkingTree,
+) -> Result<Catalog, Failure> {
     for (name, entry) in config.below(setting!("models.configs")) {
         let Some(path) = entry.value.text() else { continue };
         let shown = place.paths().show(path);
@@ -127,7 +132,12 @@ pub(in crate::cli) fn rules(
 }
 
 /// Returns the rule files of a directory.
-fn pages_of(sources: &SourceFiles, directory: &str, from: Option<Span>, place: &WorkingTree) -> Result<Vec<PageText>, Failure> {
+fn pages_of(
+    sources: &SourceFiles,
+    directory: &str,
+    from: Option<Span>,
+    place: &WorkingTree,
+) -> Result<Vec<PageText>, Failure> {
     let pages = settings::pages_in(sources, directory, place)?;
     if pages.is_empty() {
         let shown = place.paths().show(directory);

@@ -4,11 +4,11 @@ use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 use crate::cli::Failure;
-use crate::cli::world::git::GitTree;
-use crate::cli::world::place::WorkingTree;
+use crate::cli::io::git::GitTree;
+use crate::cli::io::place::WorkingTree;
 use crate::source::{Tree, named};
 
-use crate::cli::world::place::names_of;
+use crate::cli::io::place::names_of;
 
 /// The longest chain of links.
 const MOST_LINKS: usize = 40;

@@ -4,16 +4,16 @@ use std::collections::BTreeSet;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use super::absent;
 use super::discover;
+use super::missing_files;
 use super::policy::PolicyTree;
 use super::tracked;
 use super::variables::VariableFiles;
 use crate::cli::Failure;
 use crate::cli::args::InputArguments;
-use crate::cli::world::file_tree::{DiskTree, read_limited};
-use crate::cli::world::largest::LargestFile;
-use crate::cli::world::place::{self, WorkingTree};
+use crate::cli::io::file_tree::{DiskTree, read_limited};
+use crate::cli::io::largest::LargestFile;
+use crate::cli::io::place::{self, WorkingTree};
 use crate::diagnostic::SkipKind;
 use crate::front_ends::files;
 use crate::inventory::SkippedFile;
@@ -31,7 +31,10 @@ pub(super) struct FoundInput {
     pub(super) piped: Option<(String, Vec<u8>)>,
 }
 
-pub(super) fn find_input(input: &InputArguments, add: impl Fn(&mut Found, &Path, &WorkingTree)) -> Result<FoundInput, Failure> {
+pub(super) fn find_input(
+    input: &InputArguments,
+    add: impl Fn(&mut Found, &Path, &WorkingTree),
+) -> Result<FoundInput, Failure> {
     let (given, mut paths): (Vec<_>, Vec<_>) = input.paths.iter().cloned().partition(|path| path.as_os_str() == "-");
     let piped = (!given.is_empty()).then(|| piped(input.stdin_filename.as_deref())).transpose()?;
     if paths.is_empty() && piped.is_none() {
@@ -158,12 +161,12 @@ impl Found {
 
 /// Returns the submodules of a named .gitmodules file.
 fn submodules(path: &Path, place: &WorkingTree) -> Vec<String> {
-    if path.file_name().is_none_or(|it| it != absent::LIST) {
+    if path.file_name().is_none_or(|it| it != missing_files::LIST) {
         return Vec::new();
     }
     let list = read_limited(path, Limits::DEFAULT.file_bytes).unwrap_or_default();
     let directory = path.parent().and_then(|it| place.in_tree(it)).unwrap_or_default();
-    absent::listed(&list).iter().filter_map(|it| join(&directory, it)).collect()
+    missing_files::listed(&list).iter().filter_map(|it| join(&directory, it)).collect()
 }
 
 /// Returns the missing parts of the named repositories.
@@ -175,7 +178,7 @@ fn absent_from(place: &WorkingTree) -> Vec<SkippedFile> {
             "" => it,
             above => SkippedFile { path: format!("{above}/{}", it.path), ..it },
         };
-        Some(absent::not_checked_out(repository).into_iter().map(moved))
+        Some(missing_files::not_checked_out(repository).into_iter().map(moved))
     };
     let named: Vec<String> = place.named.iter().filter_map(|path| place.in_tree(path)).collect();
     // A named file can depend on any file of its repository.

@@ -1,20 +1,19 @@
 //! A session: a tree, its files, its settings, and the results.
 
-pub(super) mod absent;
 pub(super) mod base_revision;
 pub(super) mod bounds;
 pub(super) mod demand;
 pub(super) mod discover;
 pub(super) mod gate;
 pub(super) mod history;
-pub(super) mod imagined;
 mod in_force;
+pub(super) mod in_memory_tree;
 pub(super) mod judged;
 pub(super) mod known;
 pub(super) mod links;
 mod look;
+pub(super) mod missing_files;
 mod names;
-mod nobodys;
 mod options;
 pub(super) mod packs;
 pub(super) mod policy;
@@ -24,6 +23,7 @@ pub(super) mod settings;
 pub(super) mod target;
 pub(super) mod touched;
 mod tracked;
+mod unmatched_budgets;
 pub(super) mod variables;
 pub(super) mod verdicts;
 use std::collections::{BTreeSet, HashSet};
@@ -31,13 +31,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::args::{InputArguments, Selection};
+use super::io::failure::Failure;
+use super::io::file_tree::{self};
+use super::io::outcome::ExitStatus;
+use super::io::progress::Progress;
+use super::io::{clock, deadline, output};
 use super::render;
-use super::world::failure::Failure;
-use super::world::file_tree::{self};
-use super::world::outcome::ExitStatus;
-use super::world::progress::Progress;
-use super::world::{clock, deadline, output};
-use crate::cli::world::place::{WorkingTree, names_of};
+use crate::cli::io::place::{WorkingTree, names_of};
 use crate::compare::{TreeState, note_unjudged};
 use crate::config::{Config, setting};
 use crate::decide::{self, Baseline, Decided, Verdict};
@@ -47,7 +47,7 @@ use crate::inventory::{RunKind, SkippedFile};
 use crate::kubernetes;
 use crate::measured::paid;
 use crate::measured::row::FILE_NAME;
-use crate::report::{ShownPaths, Report};
+use crate::report::{Report, ShownPaths};
 use crate::rules::{self, Finding, PageText};
 use crate::source::{Date, ReadError, SourceFiles, Span, Tree, is_below};
 use crate::{Analysis, AnalysisCache, AnalysisSettings};
@@ -173,7 +173,10 @@ impl Session {
         Self::with(input, |_, _, _| {}).map(|(session, _)| session)
     }
 
-    fn with(input: &InputArguments, add: impl Fn(&mut Found, &Path, &WorkingTree)) -> Result<(Session, WorkingTree), Failure> {
+    fn with(
+        input: &InputArguments,
+        add: impl Fn(&mut Found, &Path, &WorkingTree),
+    ) -> Result<(Session, WorkingTree), Failure> {
         let FoundInput { place, mut found, tree, largest, variable_files, piped } = find_input(input, add)?;
         let settings_file = settings::find(input, &place, &tree)?;
         let beside = |name| settings::beside(name, settings_file.as_deref(), &place, &tree);
@@ -542,7 +545,12 @@ impl Session {
 }
 
 impl SessionScope {
-    fn new(input: &InputArguments, place: &WorkingTree, only: BTreeSet<String>, render: Option<render::RenderArguments>) -> SessionScope {
+    fn new(
+        input: &InputArguments,
+        place: &WorkingTree,
+        only: BTreeSet<String>,
+        render: Option<render::RenderArguments>,
+    ) -> SessionScope {
         let names_files = place.named.iter().any(|path| path.is_file());
         SessionScope {
             only: names_files.then_some(only),

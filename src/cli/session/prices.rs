@@ -5,11 +5,11 @@ use std::path::Path;
 
 use crate::catalog::{Catalog, Currency, Money};
 use crate::cli::Failure;
-use crate::cli::world::{cache, ci, serving};
-use crate::complete::{Defaults, ResourceFilter, Traffic};
+use crate::cli::io::{cache, ci, serving};
 use crate::config::{Config, ConfigTable, setting};
 use crate::inventory::Key;
-use crate::pricing::{Contract, Owned, PricingSettings, Purchased, CostScenario, ContractTerms, Usage};
+use crate::pricing::{Contract, ContractTerms, CostScenario, Owned, PricingSettings, Purchased, Usage};
+use crate::resolve::{Defaults, ResourceFilter, Traffic};
 use crate::rules::in_the_book;
 use crate::source::Date;
 
@@ -73,7 +73,8 @@ pub fn settings(config: &Config, today: Date) -> PricingSettings {
 
 fn contract(table: &ConfigTable<'_>) -> Option<Contract> {
     let pattern = |key| table.text(key).unwrap_or_default().to_owned();
-    let rate = table.number(setting!("contracts[].usd_per_gpu_hour")).map(|usd| ContractTerms::Rate(Money::from_usd(usd)));
+    let rate =
+        table.number(setting!("contracts[].usd_per_gpu_hour")).map(|usd| ContractTerms::Rate(Money::from_usd(usd)));
     Some(Contract {
         provider: pattern(setting!("contracts[].provider")),
         machine: pattern(setting!("contracts[].machine")),

@@ -10,11 +10,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::cli::io::git::TreeEntries;
+use crate::cli::io::git_objects::is_called;
+use crate::cli::io::memory::{Memory, Remembered, id_of};
+use crate::cli::io::{cache, ci, sealed};
 use crate::cli::session::Session;
-use crate::cli::world::git::TreeEntries;
-use crate::cli::world::git_objects::is_called;
-use crate::cli::world::memory::{Memory, Remembered, id_of};
-use crate::cli::world::{cache, ci, sealed};
 use crate::kubernetes::{Look, ScanCache, is_manifest};
 use crate::source::{sha256, to_hex};
 

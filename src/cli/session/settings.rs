@@ -7,20 +7,24 @@ use super::policy::PolicyTree;
 use super::prices;
 use crate::cli::Failure;
 use crate::cli::args::InputArguments;
-use crate::cli::world::failure::FailurePlace;
-use crate::cli::world::output;
-use crate::cli::world::place::{self, WorkingTree};
+use crate::cli::io::failure::FailurePlace;
+use crate::cli::io::output;
+use crate::cli::io::place::{self, WorkingTree};
 use crate::config::{self, Config, SettingKey, key, setting};
 use crate::decide::Baseline;
 use crate::diagnostic::Diagnostic;
 use crate::measured::UsageOptions;
 use crate::measured::paid::PaidOptions;
-use crate::report::{self, ShownPaths, ReportStyle};
+use crate::report::{self, ReportStyle, ShownPaths};
 use crate::rules::{self, Override, PageText, ParameterValue, Profile};
 use crate::source::{self, ReadError, SourceFiles, Span};
 
 /// Returns the settings file: that of --config, or the nearest one up to the root of the repository.
-pub(in crate::cli) fn find(input: &InputArguments, place: &WorkingTree, tree: &PolicyTree) -> Result<Option<String>, Failure> {
+pub(in crate::cli) fn find(
+    input: &InputArguments,
+    place: &WorkingTree,
+    tree: &PolicyTree,
+) -> Result<Option<String>, Failure> {
     if input.no_config {
         return Ok(None);
     }
@@ -93,7 +97,12 @@ pub(in crate::cli) fn beside(name: &str, settings: Option<&str>, place: &Working
 }
 
 /// Returns the default paths of usage metrics: next to the settings, or in a directory that contains the named paths.
-pub(in crate::cli) fn places_of_usage(name: &str, beside: String, place: &WorkingTree, tree: &PolicyTree) -> Vec<String> {
+pub(in crate::cli) fn places_of_usage(
+    name: &str,
+    beside: String,
+    place: &WorkingTree,
+    tree: &PolicyTree,
+) -> Vec<String> {
     let mut places = vec![beside];
     for path in &place.named {
         let directory = if path.is_dir() { Some(path.as_path()) } else { path.parent() };
@@ -317,7 +326,11 @@ fn parameter(value: &config::SettingValue) -> ParameterValue {
 }
 
 /// Returns the Markdown files of a directory, except README.md.
-pub(in crate::cli) fn pages_in(sources: &SourceFiles, directory: &str, place: &WorkingTree) -> Result<Vec<PageText>, Failure> {
+pub(in crate::cli) fn pages_in(
+    sources: &SourceFiles,
+    directory: &str,
+    place: &WorkingTree,
+) -> Result<Vec<PageText>, Failure> {
     let entries = sources.tree().list(directory);
     let is_page = |name: &str| name.ends_with(".md") && name != "README.md";
     let names = entries.into_iter().filter(|entry| !entry.is_directory && is_page(&entry.name));

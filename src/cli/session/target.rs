@@ -7,11 +7,11 @@
 use std::path::{Path, PathBuf};
 
 use crate::cli::Failure;
-use crate::cli::world::ci::{self, CiVariables};
-use crate::cli::world::git::Base;
-use crate::cli::world::git_origin;
-use crate::cli::world::git_program::{answer, ask, is_commit};
-use crate::cli::world::reference::split;
+use crate::cli::io::ci::{self, CiVariables};
+use crate::cli::io::git::Base;
+use crate::cli::io::git_origin;
+use crate::cli::io::git_program::{answer, ask, is_commit};
+use crate::cli::io::reference::split;
 
 /// The pull request of a build, from its environment.
 #[derive(Debug, Default)]
@@ -195,7 +195,7 @@ impl CommitTarget<'_> {
 
 /// Returns the repository that contains a directory.
 pub(in crate::cli) fn repository(here: &Path) -> Result<PathBuf, Failure> {
-    crate::cli::world::place::repository(here).map(Path::to_owned).ok_or_else(|| {
+    crate::cli::io::place::repository(here).map(Path::to_owned).ok_or_else(|| {
         Failure::new("this is not a git repository").with_help("run the command in the checkout of the change")
     })
 }

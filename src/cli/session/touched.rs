@@ -5,9 +5,9 @@ use std::path::Path;
 
 use super::{Session, discover};
 use crate::cli::Failure;
-use crate::cli::world::file_tree::below;
-use crate::cli::world::git::{TreeEntries, GitTree};
-use crate::cli::world::place::names_of;
+use crate::cli::io::file_tree::below;
+use crate::cli::io::git::{GitTree, TreeEntries};
+use crate::cli::io::place::names_of;
 use crate::compare::Touched;
 
 /// Compares a commit with the work tree or the index.

@@ -5,9 +5,9 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use crate::cli::Failure;
-use crate::cli::world::file_tree::below;
-use crate::cli::world::place::{self, WorkingTree};
-use crate::cli::world::{git_index, git_program};
+use crate::cli::io::file_tree::below;
+use crate::cli::io::place::{self, WorkingTree};
+use crate::cli::io::{git_index, git_program};
 use crate::front_ends::files;
 use crate::runs::is_copy;
 use crate::source::{named, parent};

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use crate::Analysis;
 use crate::cli::session::Session;
 use crate::config::{Config, Suppress, setting};
-use crate::decide::{self, Configured, Decided, Decision, Demands, FixedBy, SuppressionContext, WorseThreshold, BaselineView};
+use crate::decide::{
+    self, BaselineView, Configured, Decided, Decision, Demands, FixedBy, SuppressionContext, WorseThreshold,
+};
 use crate::report::ShownPaths;
 use crate::source;
 
@@ -88,7 +90,9 @@ fn demands(session: &Session) -> Demands {
 
 /// Returns the settings for worse findings.
 pub(in crate::cli) fn growth(config: &Config) -> WorseThreshold {
-    config.number(setting!("min-delta-usd")).map_or(WorseThreshold::default(), |min_delta_usd| WorseThreshold { min_delta_usd })
+    config
+        .number(setting!("min-delta-usd"))
+        .map_or(WorseThreshold::default(), |min_delta_usd| WorseThreshold { min_delta_usd })
 }
 
 /// Returns paths as a baseline contains them: relative to its own directory.

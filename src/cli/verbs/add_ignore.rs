@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::cli::args::CheckArguments;
-use crate::cli::edits::ignores::{Acceptance, CommentPlace, Ignores, IgnoreComment};
+use crate::cli::edits::ignores::{Acceptance, CommentPlace, IgnoreComment, Ignores};
+use crate::cli::io::{file_tree, output};
 use crate::cli::session::judged::{JudgedTree, Texts};
-use crate::cli::world::{file_tree, output};
-use crate::cli::{Failure, ExitStatus};
+use crate::cli::{ExitStatus, Failure};
 use crate::decide::FixedBy;
 use crate::source::Date;
 

@@ -1,9 +1,9 @@
 //! `gpulint base`: the commit that a pull request is compared with, and the commit whose settings apply to it.
 
 use crate::cli::args::BaseCommit;
+use crate::cli::io::{ci, output};
 use crate::cli::session::target::{Build, CommitTarget, repository};
-use crate::cli::world::{ci, output};
-use crate::cli::{Failure, ExitStatus};
+use crate::cli::{ExitStatus, Failure};
 
 pub(in crate::cli) fn run(arguments: &BaseCommit) -> Result<ExitStatus, Failure> {
     let here = std::env::current_dir()

@@ -1,10 +1,10 @@
 //! `gpulint baseline`: accepts the findings of today.
 
 use crate::cli::args::{Accepting, BaselineVerb};
+use crate::cli::io::output;
 use crate::cli::session::Session;
 use crate::cli::session::verdicts::{paths_of_baseline, view};
-use crate::cli::world::output;
-use crate::cli::{Failure, ExitStatus};
+use crate::cli::{ExitStatus, Failure};
 use crate::decide::Baseline;
 
 pub(in crate::cli) fn run(verb: &BaselineVerb) -> Result<ExitStatus, Failure> {

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use super::history::{empty, over_commits};
 use crate::cli::args::BlameArguments;
-use crate::cli::world::output;
-use crate::cli::{Failure, ExitStatus};
+use crate::cli::io::output;
+use crate::cli::{ExitStatus, Failure};
 use crate::report::{self, Blamed, Format};
 
 pub(in crate::cli) fn run(arguments: &BlameArguments) -> Result<ExitStatus, Failure> {

@@ -4,7 +4,7 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::cli::session::Session;
 use crate::report;
-use crate::terraform::{EvaluatedAttribute, EvaluatedBlock, HclData, RootOverview, HclValue};
+use crate::terraform::{EvaluatedAttribute, EvaluatedBlock, HclData, HclValue, RootOverview};
 
 /// The deepest nesting of a value that is printed. Hand-written configuration is never that deep.
 const DEEPEST: usize = 200;
@@ -63,7 +63,9 @@ fn value(it: &HclValue, depth: usize) -> Json {
     match &it.data {
         HclData::Null => Json::Null,
         HclData::Bool(flag) => (*flag).into(),
-        HclData::Number(number) => serde_json::from_str(&number.to_string()).unwrap_or_else(|_| number.to_string().into()),
+        HclData::Number(number) => {
+            serde_json::from_str(&number.to_string()).unwrap_or_else(|_| number.to_string().into())
+        }
         HclData::Text(text) => text.to_string().into(),
         HclData::List(items) | HclData::Set(items) | HclData::Tuple(items) => {
             items.iter().map(|item| value(item, depth + 1)).collect()

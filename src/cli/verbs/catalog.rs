@@ -11,14 +11,14 @@ use std::time::Duration;
 
 use crate::catalog::{Catalog, PriceClass, grouped};
 use crate::cli::args::{CatalogVerb, Fetch, Show, Verify};
+use crate::cli::io::network;
+use crate::cli::io::network::SystemClock;
+use crate::cli::io::terminal::OutputStream;
+use crate::cli::io::{cache, ci, clock, output};
 use crate::cli::session::prices;
-use crate::cli::world::network;
-use crate::cli::world::network::SystemClock;
-use crate::cli::world::terminal::OutputStream;
-use crate::cli::world::{cache, ci, clock, output};
-use crate::cli::{Failure, ExitStatus};
+use crate::cli::{ExitStatus, Failure};
 use crate::http::{AwsKeys, Clock, Secret};
-use crate::refresh::{self, Access, PriceSource, Update, PriceVendor};
+use crate::refresh::{self, Access, PriceSource, PriceVendor, Update};
 use crate::source::Date;
 
 pub(in crate::cli) fn run(verb: &CatalogVerb) -> Result<ExitStatus, Failure> {

@@ -2,11 +2,11 @@
 
 use super::{add_ignore, fix, watch};
 use crate::cli::args::CheckArguments;
+use crate::cli::io::{output, serving};
 use crate::cli::session::Session;
 use crate::cli::session::demand;
 use crate::cli::session::gate::gate;
-use crate::cli::world::{output, serving};
-use crate::cli::{Failure, ExitStatus};
+use crate::cli::{ExitStatus, Failure};
 use crate::report::{self, Format, Report};
 
 pub(in crate::cli) fn run(arguments: &CheckArguments) -> Result<ExitStatus, Failure> {

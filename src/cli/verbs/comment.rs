@@ -7,15 +7,15 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use crate::cli::args::CommentArguments;
-use crate::cli::world::ci;
-use crate::cli::world::ci::{CiVariables, Surroundings};
-use crate::cli::world::network;
-use crate::cli::world::network::SystemClock;
-use crate::cli::world::{output, place, secrets};
-use crate::cli::{Failure, ExitStatus};
+use crate::cli::io::ci;
+use crate::cli::io::ci::{CiVariables, Surroundings};
+use crate::cli::io::network;
+use crate::cli::io::network::SystemClock;
+use crate::cli::io::{output, place, secrets};
+use crate::cli::{ExitStatus, Failure};
 use crate::forge::{self, CodeHost, CommentTarget, LineNote, Reviewed, Wire};
 use crate::http::{Credential, HttpSettings, Secret};
-use crate::report::{self, Note, CommentLimits, Saved};
+use crate::report::{self, CommentLimits, Note, Saved};
 use crate::rules::Rules;
 use crate::source::normalize;
 

@@ -3,8 +3,8 @@
 use clap::CommandFactory;
 
 use crate::cli::args::CliArguments;
-use crate::cli::world::output;
-use crate::cli::{Failure, ExitStatus};
+use crate::cli::io::output;
+use crate::cli::{ExitStatus, Failure};
 
 /// Prints the completion script for a shell.
 pub(in crate::cli) fn run(shell: clap_complete::Shell) -> Result<ExitStatus, Failure> {

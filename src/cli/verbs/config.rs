@@ -5,9 +5,9 @@ use std::fs::OpenOptions;
 
 use crate::cli::args;
 use crate::cli::args::InputArguments;
+use crate::cli::io::output;
 use crate::cli::session::Session;
-use crate::cli::world::output;
-use crate::cli::{Failure, ExitStatus};
+use crate::cli::{ExitStatus, Failure};
 use crate::config::{self, SETTINGS, SettingValue};
 
 pub(in crate::cli) fn run(verb: &args::ConfigCommand) -> Result<ExitStatus, Failure> {

@@ -1,9 +1,9 @@
 //! `gpulint cost`: the cost of every resource per month.
 
 use crate::cli::args::CostArguments;
+use crate::cli::io::output;
 use crate::cli::session::Session;
-use crate::cli::world::output;
-use crate::cli::{Failure, ExitStatus};
+use crate::cli::{ExitStatus, Failure};
 use crate::report::{self, Format, Report};
 
 pub(in crate::cli) fn run(arguments: &CostArguments) -> Result<ExitStatus, Failure> {

@@ -7,18 +7,18 @@ use std::path::Path;
 use crate::Analysis;
 use crate::catalog::Currency;
 use crate::cli::args::Diff;
+use crate::cli::io::git::Base;
+use crate::cli::io::{output, place};
 use crate::cli::session::base_revision::{self, earlier};
 use crate::cli::session::gate::gate_of_change;
 use crate::cli::session::remembered::StagedFiles;
 use crate::cli::session::{Session, demand};
-use crate::cli::world::git::Base;
-use crate::cli::world::{output, place};
-use crate::cli::{Failure, ExitStatus};
+use crate::cli::{ExitStatus, Failure};
 use crate::compare::{self, Gate, Reconsidered, Touched};
 use crate::decide::{Decided, Decision};
 use crate::measured::{paid, row};
 use crate::pricing::PricingSettings;
-use crate::report::{self, EntryChoice, EntryDetail, Difference, Format, Report, Saved, ReportStyle};
+use crate::report::{self, Difference, EntryChoice, EntryDetail, Format, Report, ReportStyle, Saved};
 use crate::rules::{Earlier, Finding, RuleContext};
 use crate::source::{SourceFiles, file_name};
 
@@ -105,7 +105,8 @@ fn compared(
     notes.extend(removed);
     let before_report = base.report(&before, &earlier.findings);
     let after_report = Report { title: arguments.output.title.as_deref(), ..head.report(&after, &later.findings) };
-    let failed = write_difference(arguments, &gate, (before_report, after_report), reconsidered, &compare::text_of, notes)?;
+    let failed =
+        write_difference(arguments, &gate, (before_report, after_report), reconsidered, &compare::text_of, notes)?;
     head.demand_whole_rules(&after)?;
     let outcome = match failed {
         true => ExitStatus::Failed,
@@ -165,7 +166,10 @@ fn write_difference(
         base: base_revision::name(arguments).unwrap_or_else(|| "the state before the plan".to_owned()),
         head: arguments.files_url.clone(),
         notes,
-        gate: report::GateResult { blocked: compared.blocked, setting: gate.decided_by(compared.verdict, compared.blocked) },
+        gate: report::GateResult {
+            blocked: compared.blocked,
+            setting: gate.decided_by(compared.verdict, compared.blocked),
+        },
     };
     let detail = |style: ReportStyle| if arguments.quiet { EntryDetail::Quiet } else { style.choice.detail };
     output::write(&arguments.output, Format::Text, |format, style| {
@@ -213,7 +217,11 @@ fn saved_reports(arguments: &Diff) -> Result<Option<(report::SavedState, report:
 }
 
 /// Compares two saved reports. Only rules about a change run: the reports contain the results of the others.
-fn compare_saved(arguments: &Diff, before: &report::SavedState, mut after: report::SavedState) -> Result<ExitStatus, Failure> {
+fn compare_saved(
+    arguments: &Diff,
+    before: &report::SavedState,
+    mut after: report::SavedState,
+) -> Result<ExitStatus, Failure> {
     let session = Session::rules_only(&arguments.input, &arguments.selection)?;
     let gate = gate_of_change(&arguments.threshold, &session.policy);
     let rules = &session.settings.rules;

@@ -1,9 +1,9 @@
 //! `gpulint explain`: the documentation of a rule, or the calculation of a price.
 
 use crate::cli::args::{Explain, Selection};
+use crate::cli::io::output;
 use crate::cli::session::Session;
-use crate::cli::world::output;
-use crate::cli::{Failure, ExitStatus};
+use crate::cli::{ExitStatus, Failure};
 use crate::diagnostic::nearest;
 use crate::inventory::ResourceId;
 use crate::rules::{self, Profile, Rules};

@@ -1,8 +1,8 @@
 //! `gpulint facts`: the fields and functions of rule conditions.
 
 use crate::cli::args::Output;
-use crate::cli::world::output;
-use crate::cli::{Failure, ExitStatus};
+use crate::cli::io::output;
+use crate::cli::{ExitStatus, Failure};
 use crate::report::{self, Format};
 use crate::rules;
 

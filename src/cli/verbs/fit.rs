@@ -5,16 +5,16 @@ use std::path::Path;
 
 use crate::catalog::{Catalog, TableError};
 use crate::cli::args::Fit;
+use crate::cli::io::file_tree::read_limited;
+use crate::cli::io::output;
 use crate::cli::session::settings::{MODEL_COLUMNS, MODEL_CONFIG};
-use crate::cli::world::file_tree::read_limited;
-use crate::cli::world::output;
-use crate::cli::{Failure, ExitStatus};
-use crate::complete::complete_machines;
+use crate::cli::{ExitStatus, Failure};
 use crate::fit::{self, Assessment, FitChoice, Market, MarketPlace, ServerGoal, cases, speed_cases, tokens};
 use crate::inventory::programs::declared;
-use crate::inventory::{Fact, ReadBy, Inventory, Key, Range, Resource, BillingRole, FactValue};
+use crate::inventory::{BillingRole, Fact, FactValue, Inventory, Key, Range, ReadBy, Resource};
 use crate::pricing;
 use crate::report::{self, Format};
+use crate::resolve::complete_machines;
 use crate::source::{Limits, MemoryTree, SourceFiles, Span};
 
 /// The most options that are shown for each large cloud, and for all other clouds together.

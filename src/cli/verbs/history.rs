@@ -2,12 +2,12 @@
 
 use std::path::PathBuf;
 
-use crate::cli::args::{Commits, HistoryArguments, InputArguments, Selection, FailOnChoice};
+use crate::cli::args::{Commits, FailOnChoice, HistoryArguments, InputArguments, Selection};
+use crate::cli::io::{git_log, output, place};
 use crate::cli::session::Session;
 use crate::cli::session::gate::gate;
 use crate::cli::session::history::{HistoryRequest, digest_of, read};
-use crate::cli::world::{git_log, output, place};
-use crate::cli::{Failure, ExitStatus};
+use crate::cli::{ExitStatus, Failure};
 use crate::report::{self, Format};
 
 pub(in crate::cli) fn run(arguments: &HistoryArguments) -> Result<ExitStatus, Failure> {

@@ -6,11 +6,11 @@ use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::cli::args::{Accepting, BaselineVerb, RulesInitArguments, InputArguments, Selection};
+use crate::cli::args::{Accepting, BaselineVerb, InputArguments, RulesInitArguments, Selection};
+use crate::cli::io::{output, place};
 use crate::cli::session::Session;
 use crate::cli::verbs::baseline;
-use crate::cli::world::{output, place};
-use crate::cli::{Failure, ExitStatus};
+use crate::cli::{ExitStatus, Failure};
 use crate::config;
 use crate::inventory::CountedAs;
 use crate::measured::paid::row::FILE_NAME;

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 
 use super::blocks;
 use crate::cli::args::{InputArguments, Inspect};
+use crate::cli::io::output;
 use crate::cli::session::Session;
-use crate::cli::world::output;
-use crate::cli::{Failure, ExitStatus};
+use crate::cli::{ExitStatus, Failure};
 use crate::diagnostic::nearest;
 use crate::inventory::{WantedObjects, WantedRaw};
 use crate::report::{self, Format};

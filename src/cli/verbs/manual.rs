@@ -5,7 +5,7 @@ use std::path::Path;
 use clap::CommandFactory;
 
 use crate::cli::args::CliArguments;
-use crate::cli::{Failure, ExitStatus};
+use crate::cli::{ExitStatus, Failure};
 
 /// Writes a manual page for the program and one for each subcommand.
 pub(in crate::cli) fn run(directory: &Path) -> Result<ExitStatus, Failure> {

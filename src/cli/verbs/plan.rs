@@ -6,10 +6,10 @@ use std::path::PathBuf;
 use ring::digest::{SHA256, digest};
 
 use crate::cli::args::{InputArguments, Purchases};
+use crate::cli::io::file_tree::read_limited;
+use crate::cli::io::output;
 use crate::cli::session::Session;
-use crate::cli::world::file_tree::read_limited;
-use crate::cli::world::output;
-use crate::cli::{Failure, ExitStatus};
+use crate::cli::{ExitStatus, Failure};
 use crate::pricing::{self, Need};
 use crate::report::{self, Format, PlannedPurchases};
 

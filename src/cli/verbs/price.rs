@@ -3,10 +3,10 @@
 use crate::AnalysisSettings;
 use crate::catalog::{Catalog, CatalogMachine, Money, Offer, Search};
 use crate::cli::args::{InputArguments, PriceArguments};
+use crate::cli::io::{clock, output};
 use crate::cli::session::Session;
-use crate::cli::world::{clock, output};
-use crate::cli::{Failure, ExitStatus};
-use crate::pricing::{self, OWN_PROVIDER, Owned, HoursPlan, PlannedHours, PricingSettings};
+use crate::cli::{ExitStatus, Failure};
+use crate::pricing::{self, HoursPlan, OWN_PROVIDER, Owned, PlannedHours, PricingSettings};
 use crate::report::{self, Format, Hardware, PriceAnswer, PurchaseOptions};
 
 /// Prints the prices of a machine, an accelerator or a planned number of hours.
@@ -28,12 +28,18 @@ pub(in crate::cli) fn run(arguments: &PriceArguments) -> Result<ExitStatus, Fail
     };
     sort(&mut offers, arguments);
     let today = arguments.today.map_or_else(clock::today, Ok)?;
-    let prices = PriceAnswer { catalog: &catalog, offers: &offers, hardware: &hardware, on_spot: arguments.spot, today };
+    let prices =
+        PriceAnswer { catalog: &catalog, offers: &offers, hardware: &hardware, on_spot: arguments.spot, today };
     output::write(&arguments.output, Format::Text, |format, style| report::price(format, &prices, style))?;
     Ok(ExitStatus::Passed)
 }
 
-fn planned(catalog: &Catalog, settings: &PricingSettings, arguments: &PriceArguments, hours: f64) -> Result<ExitStatus, Failure> {
+fn planned(
+    catalog: &Catalog,
+    settings: &PricingSettings,
+    arguments: &PriceArguments,
+    hours: f64,
+) -> Result<ExitStatus, Failure> {
     let run = match (&arguments.run, arguments.name.as_deref().map(str::trim)) {
         (Some(text), _) => PlannedHours::parse(text, hours).map_err(Failure::new)?,
         (None, Some(name)) => PlannedHours::new(named(catalog, arguments, name)?, hours).map_err(Failure::new)?,
@@ -118,7 +124,11 @@ fn find<'c>(catalog: &'c Catalog, arguments: &PriceArguments) -> Result<Vec<Offe
     Ok(offers)
 }
 
-fn machines<'c>(catalog: &'c Catalog, arguments: &PriceArguments, name: &str) -> Result<Vec<CatalogMachine<'c>>, Failure> {
+fn machines<'c>(
+    catalog: &'c Catalog,
+    arguments: &PriceArguments,
+    name: &str,
+) -> Result<Vec<CatalogMachine<'c>>, Failure> {
     let machines: Vec<CatalogMachine<'c>> = match arguments.provider.as_slice() {
         [] => catalog.machines_named(name),
         named => named.iter().filter_map(|provider| catalog.machine(provider, name)).collect(),

@@ -1,9 +1,9 @@
 //! `gpulint reconcile`: compares expected cost with the bill.
 
 use crate::cli::args::Reconcile;
+use crate::cli::io::output;
 use crate::cli::session::Session;
-use crate::cli::world::output;
-use crate::cli::{Failure, ExitStatus};
+use crate::cli::{ExitStatus, Failure};
 use crate::report::{self, AskedMonths, Format, Report};
 
 pub(in crate::cli) fn run(arguments: &Reconcile) -> Result<ExitStatus, Failure> {

@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use crate::cli::args::{InputArguments, Render, Selection};
+use crate::cli::io::output;
 use crate::cli::session::Session;
-use crate::cli::world::output;
-use crate::cli::{Failure, ExitStatus};
-use crate::languages::kustomize::{self, KustomizeOutput, OutputDocument, KustomizeError, TroubleCause};
+use crate::cli::{ExitStatus, Failure};
+use crate::languages::kustomize::{self, KustomizeError, KustomizeOutput, OutputDocument, TroubleCause};
 use crate::source::{Span, join, parent};
 
 /// Prints the objects of each kustomization that no other kustomization uses.

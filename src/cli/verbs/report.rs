@@ -2,10 +2,10 @@
 
 use super::history::{empty, over_commits};
 use crate::cli::args::{Commits, ReviewArguments, Since};
+use crate::cli::io::output;
 use crate::cli::session::Session;
-use crate::cli::world::output;
-use crate::cli::{Failure, ExitStatus};
-use crate::report::{self, HistoryInterval, Format, Month, Report};
+use crate::cli::{ExitStatus, Failure};
+use crate::report::{self, Format, HistoryInterval, Month, Report};
 use crate::source::Date;
 
 /// The number of earlier months in the report's curve.
@@ -19,7 +19,8 @@ pub(in crate::cli) fn run(arguments: &ReviewArguments) -> Result<ExitStatus, Fai
         return Err(Failure::new(format!("{month} has not started yet"))
             .with_help("pass an earlier month with --month, such as 2027-01"));
     }
-    let commits = Commits { since: Some(Since::Day(a_year_before(month))), every: HistoryInterval::Commit, points: 500 };
+    let commits =
+        Commits { since: Some(Since::Day(a_year_before(month))), every: HistoryInterval::Commit, points: 500 };
     let Some(history) = over_commits(&arguments.input, &arguments.selection, &commits)? else {
         return Ok(empty(&arguments.input));
     };

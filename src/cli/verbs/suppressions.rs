@@ -1,9 +1,9 @@
 //! `gpulint suppressions`: lists suppressions with their reasons and last days.
 
 use crate::cli::args::{Selection, SuppressionsVerb};
+use crate::cli::io::output;
 use crate::cli::session::Session;
-use crate::cli::world::output;
-use crate::cli::{Failure, ExitStatus};
+use crate::cli::{ExitStatus, Failure};
 use crate::report::{self, Format};
 
 pub(in crate::cli) fn run(verb: &SuppressionsVerb) -> Result<ExitStatus, Failure> {

@@ -1,9 +1,9 @@
 //! `gpulint template`: prints the manifests of rendered charts, to compare them with those of Helm.
 
 use crate::cli::args::InputArguments;
+use crate::cli::io::output;
 use crate::cli::session::Session;
-use crate::cli::world::output;
-use crate::cli::{Failure, ExitStatus};
+use crate::cli::{ExitStatus, Failure};
 use crate::kubernetes;
 use crate::report::harmless;
 

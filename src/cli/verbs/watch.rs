@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::cli::args::CheckArguments;
+use crate::cli::io::{deadline, output};
 use crate::cli::session::judged::JudgedTree;
 use crate::cli::workspace::{Workspace, WorkspaceOptions};
-use crate::cli::world::{deadline, output};
-use crate::cli::{Failure, ExitStatus};
+use crate::cli::{ExitStatus, Failure};
 use crate::report::{self, Format, Report};
 
 /// The pause between two checks for changed files.

@@ -6,15 +6,15 @@ use std::sync::Arc;
 use crate::Analysis;
 use crate::catalog::{Catalog, covers};
 use crate::cli::args::WhatIf;
+use crate::cli::io::output;
 use crate::cli::session::Session;
-use crate::cli::world::output;
-use crate::cli::{Failure, ExitStatus};
-use crate::complete::ResourceFilter;
+use crate::cli::{ExitStatus, Failure};
 use crate::decide::Decided;
 use crate::diagnostic::nearest;
-use crate::inventory::{FactOverrides, LinkKind, BillingRole};
+use crate::inventory::{BillingRole, FactOverrides, LinkKind};
 use crate::pricing::Usage;
 use crate::report::{self, Case, Cases, Format};
+use crate::resolve::ResourceFilter;
 use crate::source::Span;
 use crate::what_if::{WhatIfChanges, WhatIfScenario, Wrong, together};
 
@@ -32,7 +32,8 @@ pub(in crate::cli) fn run(arguments: &WhatIf) -> Result<ExitStatus, Failure> {
     session.demand_whole_rules(&today)?;
     let about = addresses(&today, &arguments.on)?;
     let usage = session.settings.pricing.usage.clone();
-    let mut judged = vec![Judged { name: "today".to_owned(), changes: WhatIfChanges::default(), analysis: today, findings }];
+    let mut judged =
+        vec![Judged { name: "today".to_owned(), changes: WhatIfChanges::default(), analysis: today, findings }];
     for (name, changes) in cases(arguments, &session)? {
         if let Some(today) = judged.first() {
             demand_possible(&today.analysis, &about, &changes, &session.settings.catalog)?;
@@ -57,7 +58,12 @@ pub(in crate::cli) fn run(arguments: &WhatIf) -> Result<ExitStatus, Failure> {
     Ok(judged.first().map_or(ExitStatus::Passed, |today| session.outcome(&today.analysis)))
 }
 
-fn scenario(session: &Session, about: &BTreeSet<String>, changes: &WhatIfChanges, today: &Judged) -> Arc<dyn FactOverrides> {
+fn scenario(
+    session: &Session,
+    about: &BTreeSet<String>,
+    changes: &WhatIfChanges,
+    today: &Judged,
+) -> Arc<dyn FactOverrides> {
     let (catalog, own) = (&session.settings.catalog, &session.settings.declaring_labels);
     Arc::new(WhatIfScenario::new(about.clone(), changes.clone(), &today.analysis.inventory, catalog, own))
 }

@@ -11,12 +11,12 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::args::{InputArguments, Selection, FailOnChoice};
+use super::args::{FailOnChoice, InputArguments, Selection};
+use super::io::failure::Failure;
+use super::io::file_tree::KnownDirectories;
+use super::io::place::WorkingTree;
 use super::session::Session;
 use super::session::judged::{JudgedTree, Texts};
-use super::world::failure::Failure;
-use super::world::file_tree::KnownDirectories;
-use super::world::place::WorkingTree;
 use stamps::Stamps;
 
 /// With more changed files than this, a state is made the new base when there is time for it.

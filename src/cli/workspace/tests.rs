@@ -33,7 +33,13 @@ impl Drop for Scratch {
 fn asked(directory: &Path) -> WorkspaceOptions {
     let today = Some("2026-11-21".parse().unwrap());
     let prices = Some("embedded".into());
-    let input = InputArguments { paths: vec![directory.to_owned()], today, prices, allow_empty: true, ..InputArguments::default() };
+    let input = InputArguments {
+        paths: vec![directory.to_owned()],
+        today,
+        prices,
+        allow_empty: true,
+        ..InputArguments::default()
+    };
     WorkspaceOptions { input, ..WorkspaceOptions::default() }
 }
 
@@ -139,7 +145,7 @@ fn number(name: &str, usual: u64) -> u64 {
 
 #[test]
 fn after_any_edits_the_same_is_said_as_by_a_run_from_nothing() {
-    crate::cli::world::deadline::none();
+    crate::cli::io::deadline::none();
     let scratch = Scratch::new("edits");
     files(&scratch);
     let mut random = Random(number("GPULINT_SEED", 7) * 2_654_435_769 + 1);

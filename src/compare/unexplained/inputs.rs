@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use super::asks::chart_around;
+use super::accelerator_lines::chart_around;
 use super::change::{ChangedText, FileRole};
 use super::states::ChangedStates;
 use crate::diagnostic::SkipKind;
@@ -81,7 +81,7 @@ fn whole<'i>(states: &ChangedStates, it: &'i Unjudged) -> Option<&'i str> {
 fn speaks(states: &ChangedStates, speaking: &BTreeSet<String>, directory: &str) -> bool {
     let (tree, catalog) = (states.head.sources.tree(), &states.head.settings.catalog);
     let text_of = |path: &String| tree.read(path).map(|text| String::from_utf8_lossy(&text).into_owned());
-    let asks = |text: &str| super::asks::of_text(text, catalog);
+    let asks = |text: &str| super::accelerator_lines::of_text(text, catalog);
     let names = |path: &String| match text_of(path) {
         Ok(text) => asks(&text),
         Err(error) => !matches!(error, ReadError::Missing | ReadError::Outside),

@@ -11,12 +11,12 @@
 //! 5. `inputs`: something that was not evaluated before either has other inputs now;
 //! 6. a submodule is at another commit.
 
-mod asks;
+mod accelerator_lines;
 mod change;
-mod fed;
-mod handed;
+mod deploy_inputs;
 mod inputs;
 mod objects;
+mod program_inputs;
 mod shell;
 mod states;
 
@@ -87,9 +87,9 @@ impl UnexplainedFiles<'_> {
     }
 
     fn ask(&mut self, files: &[ChangedText]) {
-        let looked_at = files.iter().filter(|file| asks::is_looked_at(self.states.head, file));
+        let looked_at = files.iter().filter(|file| accelerator_lines::is_looked_at(self.states.head, file));
         for file in looked_at.filter(|file| !is_refused(self.states, file.path)) {
-            let asking = asks::AcceleratorSearch::of(self.states.head, file);
+            let asking = accelerator_lines::AcceleratorSearch::of(self.states.head, file);
             let gone: BTreeSet<&str> = file.gone_lines().map(|line| line.text.trim()).collect();
             let mut new = file.new_lines().filter(|line| !gone.contains(line.text.trim()));
             let asked = new.find_map(|line| {
@@ -119,11 +119,11 @@ impl UnexplainedFiles<'_> {
     fn look_at_what_is_handed_over(&mut self, files: &[ChangedText], speaking: &BTreeSet<String>) {
         let states = self.states;
         let mut taken = None;
-        for file in files.iter().filter(|file| handed::may_hand_over(file)) {
+        for file in files.iter().filter(|file| deploy_inputs::may_hand_over(file)) {
             if is_explained_manifest(states, file) {
                 continue;
             }
-            let taken = taken.get_or_insert_with(|| handed::ExternalNames::of(states, speaking, files));
+            let taken = taken.get_or_insert_with(|| deploy_inputs::ExternalNames::of(states, speaking, files));
             if let Some((line, why)) = taken.over(file, is_near(states, speaking, file)) {
                 self.at(file, line, why);
             }
@@ -152,7 +152,7 @@ impl UnexplainedFiles<'_> {
         if !files.iter().any(|file| is_unread(&file) || files::is_terraform(file.path)) {
             return;
         }
-        let takers = fed::takers(self.states, speaking, &wanted, files);
+        let takers = program_inputs::takers(self.states, speaking, &wanted, files);
         for file in files {
             if let Some(taker) = takers.get(file.path) {
                 self.at(file, None, format!("{taker} uses this file, and gpulint cannot read what it does with it"));

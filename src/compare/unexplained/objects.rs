@@ -9,8 +9,8 @@ use std::rc::Rc;
 use aho_corasick::AhoCorasick;
 use regex::Regex;
 
-use super::asks::{AcceleratorSearch, is_of_chart};
-use super::change::{ChangedText, ChangedLine, FileRole, lines};
+use super::accelerator_lines::{AcceleratorSearch, is_of_chart};
+use super::change::{ChangedLine, ChangedText, FileRole, lines};
 use super::states::ChangedStates;
 use crate::decide;
 use crate::inventory::accelerators;

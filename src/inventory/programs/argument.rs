@@ -1,6 +1,6 @@
 //! Arguments by which a program is configured, for code that edits them.
 
-use crate::inventory::key::{Key, FactValue};
+use crate::inventory::key::{FactValue, Key};
 
 use super::table::{DeclaredTarget, KnownProgram, TABLE, normalize_flag};
 use super::values::{ValueMeaning, meaning};

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::super::fact::{Fact, FactOrigin};
-use super::super::key::{Key, FactValue};
+use super::super::key::{FactValue, Key};
 use super::super::purpose::purpose_of_task;
 use super::super::resource::Resource;
 use super::table;

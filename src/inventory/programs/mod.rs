@@ -16,14 +16,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::fact::{Fact, FactOrigin};
-use super::key::{Key, FactValue};
+use super::key::{FactValue, Key};
 use super::terms::Task;
 use read::FoundFacts;
 use table::{KnownProgram, TABLE};
-use words::{ProgramCommand, CommandWord};
+use words::{CommandWord, ProgramCommand};
 
 pub use crate::languages::shell::HOLE;
-pub use argument::{DeclaringWords, chooses, flag, declaring_words};
+pub use argument::{DeclaringWords, chooses, declaring_words, flag};
 pub use declared::{declare, declared, declares};
 
 /// Facts that the files declare about a program. Each span points at the argument, variable or setting.

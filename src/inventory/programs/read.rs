@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::super::fact::{Fact, FactOrigin};
-use super::super::key::{Key, FactValue};
+use super::super::key::{FactValue, Key};
 use super::super::terms::Task;
 use super::table::{DeclaredTarget, KnownProgram, Rank, TABLE, TextReader, normalize_flag, normalize_path};
 use super::values::{self, ValueMeaning, meaning};
-use super::words::{self, ProgramCommand, CommandWord};
+use super::words::{self, CommandWord, ProgramCommand};
 use super::{ProgramFacts, ProgramSetting, SettingsFiles};
 use crate::languages::shell::HOLE;
 use crate::source::Span;

@@ -1,6 +1,6 @@
 //! Cases of command lines and what they declare.
 
-use super::super::resource::{ReadBy, Resource, BillingRole};
+use super::super::resource::{BillingRole, ReadBy, Resource};
 use super::*;
 use crate::source::{MemoryTree, SourceFiles, Span};
 

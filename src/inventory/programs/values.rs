@@ -4,7 +4,7 @@ use regex::Regex;
 
 use crate::source::static_regex;
 
-use super::super::key::{Key, FactValue, ValueType};
+use super::super::key::{FactValue, Key, ValueType};
 use super::table::{KnownProgram, TABLE, normalize_value};
 
 /// The meaning of a word as the value of a fact.

@@ -8,7 +8,7 @@ use crate::kubernetes::Parsed;
 use crate::kubernetes::objects::chart;
 use crate::kubernetes::relations::unfollowed::{DeployedFiles, chosen};
 use crate::kubernetes::text::trail::RendererKind;
-use crate::languages::yaml::{Node, NodeEntry, YamlStream, YamlDocument};
+use crate::languages::yaml::{Node, NodeEntry, YamlDocument, YamlStream};
 use crate::source::{SourceFiles, is_below, normalize, parent};
 
 /// One object that deploys a folder.

@@ -22,7 +22,13 @@ use crate::kubernetes::text::filter::is_manifest;
 use crate::kubernetes::text::trail::RendererKind;
 use crate::kubernetes::{Cluster, Parsed};
 
-pub(super) fn release_documents(sources: &SourceFiles, paths: &[String], cluster: &Cluster, parsed: &[Parsed], used: &mut Used) -> Made {
+pub(super) fn release_documents(
+    sources: &SourceFiles,
+    paths: &[String],
+    cluster: &Cluster,
+    parsed: &[Parsed],
+    used: &mut Used,
+) -> Made {
     if !parsed.iter().flat_map(Parsed::roots).any(|root| row(root).is_some_and(|(_, row)| row.takes_values())) {
         return Made::default();
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use regex::Regex;
 
-use crate::languages::yaml::{Node, NodeData, NodeEntry, YamlStream, YamlDocument};
+use crate::languages::yaml::{Node, NodeData, NodeEntry, YamlDocument, YamlStream};
 use crate::source::{SourceFiles, Span, is_below, join, static_regex};
 
 use super::namespaces::in_namespace;

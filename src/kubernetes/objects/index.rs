@@ -119,7 +119,12 @@ impl<'t> ObjectIndex<'t> {
     }
 
     /// Returns the object with a kind (`group/Kind`) and a name that is nearest to a place.
-    pub(in crate::kubernetes) fn find(&self, kind: &str, name: &Arc<str>, place: NamePlace) -> Option<&KubernetesObject<'t>> {
+    pub(in crate::kubernetes) fn find(
+        &self,
+        kind: &str,
+        name: &Arc<str>,
+        place: NamePlace,
+    ) -> Option<&KubernetesObject<'t>> {
         let all = self.objects.get(&(kind.to_owned(), name.clone()))?;
         let from = self.paths.get(&place.file).map_or("", |path| path);
         let far = |object: &&KubernetesObject<'t>| distance(from, self.path(object.head));
@@ -127,7 +132,12 @@ impl<'t> ObjectIndex<'t> {
     }
 
     /// Returns the objects with a kind and a name that are nearest to a place; several if they are equally near.
-    pub(in crate::kubernetes) fn nearest(&self, kind: &str, name: &Arc<str>, place: NamePlace) -> Vec<&KubernetesObject<'t>> {
+    pub(in crate::kubernetes) fn nearest(
+        &self,
+        kind: &str,
+        name: &Arc<str>,
+        place: NamePlace,
+    ) -> Vec<&KubernetesObject<'t>> {
         let all = self.objects.get(&(kind.to_owned(), name.clone())).map(Vec::as_slice).unwrap_or_default();
         let from = self.paths.get(&place.file).map_or("", |path| path);
         let far = |object: &&KubernetesObject<'t>| distance(from, self.path(object.head));
@@ -137,7 +147,12 @@ impl<'t> ObjectIndex<'t> {
 
     /// Returns the nearest object of a kind whose name may become this one: `${APP}-gpu`. Returns none if two are
     /// equally near.
-    pub(in crate::kubernetes) fn filled_in(&self, kind: &str, name: &str, place: NamePlace) -> Option<&KubernetesObject<'t>> {
+    pub(in crate::kubernetes) fn filled_in(
+        &self,
+        kind: &str,
+        name: &str,
+        place: NamePlace,
+    ) -> Option<&KubernetesObject<'t>> {
         let from = self.paths.get(&place.file).map_or("", |path| path);
         let fitting = self.open.iter().filter(|(of, open, _)| of == kind && becomes(open, name));
         let mut near: Vec<(usize, &KubernetesObject<'t>)> =

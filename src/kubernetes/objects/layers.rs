@@ -120,7 +120,12 @@ pub(in crate::kubernetes) fn given(
 
 /// Returns a values file in this tree: in the chart's directory, or in another source that is this repository. It may
 /// be empty.
-fn values_file(name: &str, chart: &str, sources: &SourceFiles, index: &ObjectIndex<'_>) -> Option<(FileId, Option<Node>)> {
+fn values_file(
+    name: &str,
+    chart: &str,
+    sources: &SourceFiles,
+    index: &ObjectIndex<'_>,
+) -> Option<(FileId, Option<Node>)> {
     let path = match name.strip_prefix('$') {
         Some(name) => normalize(name.split_once('/')?.1)?,
         None if name.starts_with('/') => normalize(name)?,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::inventory::{Declaration, Fact, CostLabels, MeterName, FactValue};
+use crate::inventory::{CostLabels, Declaration, Fact, FactValue, MeterName};
 use crate::source::Span;
 
 use crate::kubernetes::rows::amount::placeholder;

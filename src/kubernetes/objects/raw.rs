@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::inventory::{ReadBy, MOST_VALUES, FactOrigin, Raw, RawData, RawPod, RawTree, UnknownFact};
+use crate::inventory::{FactOrigin, MOST_VALUES, Raw, RawData, RawPod, RawTree, ReadBy, UnknownFact};
 use crate::languages::yaml::{Node, NodeData, scalar};
 use crate::source::Span;
 

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::inventory::{Fact, Key, FactOrigin, FactValue, accelerators};
+use crate::inventory::{Fact, FactOrigin, FactValue, Key, accelerators};
 use crate::languages::yaml::Node;
 use crate::source::Span;
 

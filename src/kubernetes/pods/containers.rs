@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::inventory::programs::{Container, Word};
-use crate::inventory::{Fact, KnownFact, FactOrigin, RawData, RawTree};
+use crate::inventory::{Fact, FactOrigin, KnownFact, RawData, RawTree};
 use crate::languages::yaml::Node;
 
 use super::named_files;

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use crate::inventory::{Fact, Key, KnownFact, FactOrigin, Purpose, Range, FactValue};
+use crate::inventory::{Fact, FactOrigin, FactValue, Key, KnownFact, Purpose, Range};
 use crate::source::Span;
 
 use crate::kubernetes::objects::chart::VALUES_ALONE;

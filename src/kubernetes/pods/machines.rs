@@ -1,8 +1,8 @@
 //! Reads machines that manifests provision: node pools of autoscalers, workspaces, cluster definitions.
 
 use crate::inventory::{
-    PurposeEvidence, Fact, ReadBy, Key, KnownFact, PoolLimit, Limited, FactOrigin, Range, Resource, BillingRole, Says, NodeSelector, UnknownFact,
-    programs,
+    BillingRole, Fact, FactOrigin, Key, KnownFact, Limited, NodeSelector, PoolLimit, PurposeEvidence, Range, ReadBy,
+    Resource, Says, UnknownFact, programs,
 };
 use crate::languages::yaml::{Node, NodeEntry};
 use crate::source::Span;
@@ -150,7 +150,8 @@ impl<'t> One<'_, 't> {
                 fill(facts, key, fact);
             }
         }
-        let name = self.object.name.as_deref().map(|name| PurposeEvidence { says: Says::Name(name), span: self.object.head });
+        let name =
+            self.object.name.as_deref().map(|name| PurposeEvidence { says: Says::Name(name), span: self.object.head });
         let scripts = self.nodes(&runs.script).into_iter();
         let lines = scripts.filter_map(|node| Some((node.text()?.lines(), node.span)));
         let programs = lines.flat_map(|(lines, span)| {
@@ -162,7 +163,10 @@ impl<'t> One<'_, 't> {
         set_purpose(&name.into_iter().chain(programs).collect::<Vec<_>>(), facts);
         // Commands end, but a server does not.
         if serves(facts)
-            && matches!(facts.get(&Key::EndsByItself), Some(Fact::Known(KnownFact { origin: FactOrigin::Inferred(_), .. })))
+            && matches!(
+                facts.get(&Key::EndsByItself),
+                Some(Fact::Known(KnownFact { origin: FactOrigin::Inferred(_), .. }))
+            )
         {
             facts.remove(&Key::EndsByItself);
         }

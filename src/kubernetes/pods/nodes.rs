@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use crate::inventory::{Fact, Key, KnownFact, FactOrigin, Purchase, Refused, UnknownFact, FactValue};
+use crate::inventory::{Fact, FactOrigin, FactValue, Key, KnownFact, Purchase, Refused, UnknownFact};
 use crate::source::Span;
 
 use crate::kubernetes::rows::amount::{fallback, placeholder};
@@ -242,7 +242,7 @@ fn several(condition: &Condition, mut values: Vec<(Fact<FactValue>, Span)>) -> F
 
 /// Spot or on demand, whichever is available, is a separate way of buying.
 fn purchase(condition: &Condition, values: Vec<(Fact<FactValue>, Span)>) -> Fact<FactValue> {
-    let has = |purchase| values.iter().any(|(fact, _)| Purchase::said_by(fact) == Some(purchase));
+    let has = |purchase| values.iter().any(|(fact, _)| Purchase::from_fact(fact) == Some(purchase));
     let either = has(Purchase::Spot) && (has(Purchase::OnDemand) || condition.preferred);
     if either {
         return Fact::known(Purchase::SpotOrOnDemand.into(), condition.span, FactOrigin::Written);

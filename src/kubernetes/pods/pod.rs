@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::inventory::{Fact, Key, FactOrigin, Purchase, NodeSelector, Taint, UnknownFact, FactValue};
+use crate::inventory::{Fact, FactOrigin, FactValue, Key, NodeSelector, Purchase, Taint, UnknownFact};
 use crate::languages::yaml::Node;
 use crate::source::Span;
 

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::inventory::{Fact, KnownFact, CostLabels, FactOrigin};
+use crate::inventory::{CostLabels, Fact, FactOrigin, KnownFact};
 use crate::languages::yaml::Node;
 use crate::source::Span;
 

@@ -1,8 +1,8 @@
 //! Converts groups of pods to resources of the inventory.
 
 use crate::inventory::{
-    PurposeEvidence, Fact, ReadBy, Key, CostLabels, Link, LinkKind, FactOrigin, Purpose, Resource, BillingRole, Says, FactValue, production,
-    programs, purpose_of_task, infer_purpose,
+    BillingRole, CostLabels, Fact, FactOrigin, FactValue, Key, Link, LinkKind, Purpose, PurposeEvidence, ReadBy,
+    Resource, Says, infer_purpose, production, programs, purpose_of_task,
 };
 use crate::languages::yaml::Node;
 use crate::source::Span;
@@ -176,9 +176,11 @@ fn looks(pod: &Pod) -> Fact<FactValue> {
     let mut asking = pod.containers.iter().filter(|part| request::asks(part)).peekable();
     let Some(first) = asking.peek().map(|part| part.node.span) else { return Fact::Absent };
     match asking.all(|part| only_looks(part) || tests_once(part).is_some()) {
-        true => {
-            Fact::known(FactValue::Flag(true), first, FactOrigin::Inferred("its program only lists or tests a device".into()))
-        }
+        true => Fact::known(
+            FactValue::Flag(true),
+            first,
+            FactOrigin::Inferred("its program only lists or tests a device".into()),
+        ),
         false => Fact::Absent,
     }
 }
@@ -254,7 +256,7 @@ pub(in crate::kubernetes) fn set_purpose(evidence: &[PurposeEvidence<'_>], facts
 
 /// Returns whether the workload answers requests.
 pub(in crate::kubernetes) fn serves(facts: &Facts) -> bool {
-    facts.get(&Key::Purpose).and_then(Purpose::said_by) == Some(Purpose::Inference)
+    facts.get(&Key::Purpose).and_then(Purpose::from_fact) == Some(Purpose::Inference)
 }
 
 /// Returns whether the container's command only lists the devices.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::inventory::{Fact, Key, FactOrigin, FactValue};
+use crate::inventory::{Fact, FactOrigin, FactValue, Key};
 use crate::languages::yaml::Node;
 use crate::source::Span;
 
@@ -40,7 +40,11 @@ fn claims(pod: &Pod, index: &ObjectIndex<'_>) -> Fact<FactValue> {
     });
     let found: Vec<(Span, String)> = found.collect();
     let Some((first, _)) = found.first() else { return Fact::Absent };
-    Fact::known(FactValue::List(found.iter().map(|(_, text)| text.as_str().into()).collect()), *first, FactOrigin::Resolved)
+    Fact::known(
+        FactValue::List(found.iter().map(|(_, text)| text.as_str().into()).collect()),
+        *first,
+        FactOrigin::Resolved,
+    )
 }
 
 fn of_volume(volume: &Node, index: &ObjectIndex<'_>) -> Fact<FactValue> {

@@ -1,6 +1,6 @@
 //! Applies definitions to objects: an object becomes groups of pods and groups of machines, each with its facts.
 
-use crate::inventory::{Fact, Key, FactOrigin, Range, Resource, FactValue};
+use crate::inventory::{Fact, FactOrigin, FactValue, Key, Range, Resource};
 use crate::languages::yaml::Node;
 use crate::source::{FileId, SourceFiles, Span};
 
@@ -130,7 +130,13 @@ impl WorkloadReader<'_, '_> {
     }
 
     /// Adds all groups of pods of an object.
-    fn collect(&self, object: &KubernetesObject<'_>, row: Option<&'static KindRow>, above: &Above, out: &mut Vec<PodGroup>) {
+    fn collect(
+        &self,
+        object: &KubernetesObject<'_>,
+        row: Option<&'static KindRow>,
+        above: &Above,
+        out: &mut Vec<PodGroup>,
+    ) {
         let Some(row) = row else {
             generic::collect(object, above, out);
             return;
@@ -346,7 +352,8 @@ fn pods_of(object: &KubernetesObject<'_>, pods: &'static Pods, above: &Above, ou
         if let Some(off) = disabled(pods.enabled.as_ref(), object.root, path, &at) {
             count = off;
         }
-        let open = matches!(&count, Fact::Known(known) if known.origin == FactOrigin::Default && known.value.ceiling > 0.0);
+        let open =
+            matches!(&count, Fact::Known(known) if known.origin == FactOrigin::Default && known.value.ceiling > 0.0);
         let is_overlay = pod.is_overlay();
         let is_patch = open && is_overlay;
         if is_patch {
@@ -364,7 +371,12 @@ fn called(name: Option<&ManifestPath>, root: &Node, path: &ManifestPath, at: &Pa
     all
 }
 
-fn disabled(enabled: Option<&ManifestPath>, root: &Node, path: &ManifestPath, at: &PathMatch<'_>) -> Option<Fact<Range>> {
+fn disabled(
+    enabled: Option<&ManifestPath>,
+    root: &Node,
+    path: &ManifestPath,
+    at: &PathMatch<'_>,
+) -> Option<Fact<Range>> {
     let switch = *enabled?.relative_to(root, path, at).first()?;
     (switch.flag() == Some(false)).then(|| Fact::written(Range::exactly(0.0), switch.span))
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
-use crate::inventory::{Fact, ReadBy, Key, KnownFact, Link, LinkKind, FactOrigin, Resource, FactValue};
+use crate::inventory::{Fact, FactOrigin, FactValue, Key, KnownFact, Link, LinkKind, ReadBy, Resource};
 use crate::kubernetes::objects::chart::VALUES;
 use crate::kubernetes::pods::workload::FoundResource;
 use crate::kubernetes::rows::table::{self, KINDS};
@@ -78,7 +78,11 @@ fn bare(sources: &SourceFiles, span: Span) -> Span {
 }
 
 /// Removes values that a template of their chart or another object already uses.
-pub(in crate::kubernetes) fn drop_repeated_values(sources: &SourceFiles, found: &mut Vec<(Arc<str>, FoundResource)>, used: &Used) {
+pub(in crate::kubernetes) fn drop_repeated_values(
+    sources: &SourceFiles,
+    found: &mut Vec<(Arc<str>, FoundResource)>,
+    used: &Used,
+) {
     if !found.iter().any(|(_, it)| is_values(it) || it.from_values) {
         return;
     }

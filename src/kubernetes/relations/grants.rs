@@ -11,7 +11,11 @@ use crate::kubernetes::rows::devices::DEVICES;
 use crate::kubernetes::rows::table::KindRow;
 
 /// Returns the entry for an object that gives accelerators to other containers.
-pub(in crate::kubernetes) fn unjudged(sources: &SourceFiles, object: &KubernetesObject<'_>, row: &KindRow) -> Option<Unjudged> {
+pub(in crate::kubernetes) fn unjudged(
+    sources: &SourceFiles,
+    object: &KubernetesObject<'_>,
+    row: &KindRow,
+) -> Option<Unjudged> {
     let granted = row.grants.iter().flat_map(|path| path.all(object.root));
     let mut entries = granted.flat_map(|found| found.node.entries());
     let entry = entries.find(|it| {

@@ -4,7 +4,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
-use crate::inventory::{Fact, Key, KnownFact, Link, LinkKind, FactOrigin, Purpose};
+use crate::inventory::{Fact, FactOrigin, Key, KnownFact, Link, LinkKind, Purpose};
 use crate::source::Span;
 
 use crate::kubernetes::objects::index::distance;
@@ -201,7 +201,8 @@ fn attach(found: &mut FoundResource, relation: &Relation, why: Arc<str>) {
     const OWN: [&str; 2] = ["kubernetes.io/metadata.name", "name"];
     let plain = |key: &str| !OWN.contains(&key) && !key.starts_with("pod-security.kubernetes.io/");
     for (key, value, span) in relation.labels.iter().filter(|(key, ..)| plain(key)) {
-        let fact = Fact::Known(KnownFact { value: value.clone(), span: *span, defined: None, origin: FactOrigin::Resolved });
+        let fact =
+            Fact::Known(KnownFact { value: value.clone(), span: *span, defined: None, origin: FactOrigin::Resolved });
         resource.labels.entries.entry(key.to_string()).or_insert(fact);
     }
 }

@@ -1,6 +1,6 @@
 //! Handles patches: manifests that only change an object of another file.
 
-use crate::inventory::{Fact, Key, FactOrigin, Resource};
+use crate::inventory::{Fact, FactOrigin, Key, Resource};
 use crate::source::{SourceFiles, join, parent};
 
 use crate::kubernetes::pods::workload::FoundResource;

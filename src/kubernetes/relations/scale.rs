@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::inventory::{ScheduledSize, Fact, Key, KnownFact, Link, LinkKind, FactOrigin, Range, ScheduleEntry, Until, FactValue};
+use crate::inventory::{
+    Fact, FactOrigin, FactValue, Key, KnownFact, Link, LinkKind, Range, ScheduleEntry, ScheduledSize, Until,
+};
 use crate::languages::yaml::Node;
 use crate::source::Span;
 
@@ -94,7 +96,12 @@ fn windows(object: &KubernetesObject<'_>, scales: &Scales) -> Vec<ScheduleEntry>
         let said = it.node.get("metadata")?;
         let count = said.get("desiredReplicas").map_or(Fact::Absent, amount::number);
         let change = ScheduledSize::AtLeast { count, until: Until::Cron(text(said.get("end"))) };
-        Some(ScheduleEntry { at: text(said.get("start")), zone: text(said.get("timezone")), change, span: it.node.span })
+        Some(ScheduleEntry {
+            at: text(said.get("start")),
+            zone: text(said.get("timezone")),
+            change,
+            span: it.node.span,
+        })
     });
     shifts.collect()
 }
@@ -112,7 +119,9 @@ fn looks_at(object: &KubernetesObject<'_>, scales: &Scales) -> Fact<FactValue> {
     }
     match (found.first(), &scales.default_metric) {
         (Some(first), _) => Fact::written(FactValue::List(names), first.node.span),
-        (None, Some(name)) => Fact::known(FactValue::List(vec![name.as_str().into()]), object.head, FactOrigin::Default),
+        (None, Some(name)) => {
+            Fact::known(FactValue::List(vec![name.as_str().into()]), object.head, FactOrigin::Default)
+        }
         (None, None) => Fact::Absent,
     }
 }
@@ -177,7 +186,9 @@ fn attach(found: &mut FoundResource, scaler: &Scaler, decides: bool, why: Arc<st
     resource.set(Key::AutoscaledOn, scaler.looks_at.clone());
     resource.set(Key::Cooldown, scaler.cooldown.clone());
     let stated = match &resource.count {
-        Fact::Known(KnownFact { value, origin: FactOrigin::Written | FactOrigin::Resolved, .. }) => Some(value.expected),
+        Fact::Known(KnownFact { value, origin: FactOrigin::Written | FactOrigin::Resolved, .. }) => {
+            Some(value.expected)
+        }
         _ => None,
     };
     // A schedule does not start from the workload's own number.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::inventory::{Fact, Key, FactOrigin, BillingRole, FactValue};
+use crate::inventory::{BillingRole, Fact, FactOrigin, FactValue, Key};
 use crate::languages::yaml::{Node, NodeData};
 use crate::source::Span;
 

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::inventory::{Fact, Key, KnownFact, LinkKind, FactOrigin, Resource};
+use crate::inventory::{Fact, FactOrigin, Key, KnownFact, LinkKind, Resource};
 use crate::source::parent;
 
 use crate::kubernetes::objects::index::distance;

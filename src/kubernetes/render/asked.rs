@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::RenderedOutput;
 use super::missing_part::MissingPart;
-use crate::inventory::{GivenRun, DeploymentRun, SkippedFile};
+use crate::inventory::{DeploymentRun, GivenRun, SkippedFile};
 use crate::kubernetes::Cluster;
 use crate::kubernetes::text::file::File;
 use crate::kubernetes::text::filter::WantedKinds;

@@ -14,7 +14,7 @@ use super::matters;
 use super::names;
 use super::plan::{at, is_called, sets};
 use super::variants::{self, ValuesVariant};
-use super::{RenderRequest, AskedDocuments, trace};
+use super::{AskedDocuments, RenderRequest, trace};
 use crate::kubernetes::Cluster;
 use crate::kubernetes::objects::chart::is_values;
 use crate::kubernetes::text::file::{File, ReleaseNames};
@@ -100,7 +100,13 @@ pub(in crate::kubernetes) fn all(
     (documents.map(|document| (document.template, document.text)).collect(), skipped)
 }
 
-fn load(sources: &SourceFiles, directory: &str, asked: &RenderRequest<'_>, jobs: &mut Vec<Job>, skipped: &mut Vec<SkippedFile>) {
+fn load(
+    sources: &SourceFiles,
+    directory: &str,
+    asked: &RenderRequest<'_>,
+    jobs: &mut Vec<Job>,
+    skipped: &mut Vec<SkippedFile>,
+) {
     match helm::load(sources, directory) {
         Ok(chart) if chart.is_library || !matters::matters(sources, &chart, asked) => {}
         Ok(chart) if asked.values.is_empty() => {
@@ -128,7 +134,12 @@ fn chosen<'p>(chart: &Chart, values: &[String], paths: impl Iterator<Item = &'p 
     sets(&chart.directory, &files, values).into_iter().map(of).collect()
 }
 
-fn jobs_of(sources: &SourceFiles, chart: Chart, variants: Vec<ValuesVariant>, skipped: &mut Vec<SkippedFile>) -> Vec<Job> {
+fn jobs_of(
+    sources: &SourceFiles,
+    chart: Chart,
+    variants: Vec<ValuesVariant>,
+    skipped: &mut Vec<SkippedFile>,
+) -> Vec<Job> {
     let chart = Arc::new(chart);
     let job = |variant: ValuesVariant| Job {
         layers: variants::layers(sources, &chart, &variant, skipped),
@@ -249,10 +260,17 @@ impl Done {
 impl AskedDocuments {
     fn take(&mut self, sources: &SourceFiles, done: &Done, asked: &RenderRequest<'_>) {
         let directory = &done.job.chart.directory;
-        report_partial_rendering(sources, &done.job.chart, &done.rendering, &done.given(done.is_given(sources)), &mut self.skipped);
+        report_partial_rendering(
+            sources,
+            &done.job.chart,
+            &done.rendering,
+            &done.given(done.is_given(sources)),
+            &mut self.skipped,
+        );
         let Some(head) = trace::first_line(sources, &at(directory, "Chart.yaml")) else { return };
         let (chart, variant) = (&done.job.chart, &done.job.variant);
-        let trail = Trail { by: RendererKind::Helm, command: done.command().into(), head, variant: variant.trail(chart) };
+        let trail =
+            Trail { by: RendererKind::Helm, command: done.command().into(), head, variant: variant.trail(chart) };
         let mut inputs: BTreeSet<String> =
             done.replaced().filter(|path| asked.asking.contains(path)).map(ToOwned::to_owned).collect();
         for (document, matter) in done.rendering.documents.iter().zip(&done.matters) {
@@ -285,7 +303,13 @@ fn file(sources: &SourceFiles, document: &ChartDocument, matter: Matter, trail: 
 
 /// Reports an incomplete rendering. Nothing is reported if neither chart nor values mention accelerators, or if the
 /// incomplete template runs nothing.
-fn report_partial_rendering(sources: &SourceFiles, chart: &Chart, rendering: &Rendering, given: &Given<'_>, skipped: &mut Vec<SkippedFile>) {
+fn report_partial_rendering(
+    sources: &SourceFiles,
+    chart: &Chart,
+    rendering: &Rendering,
+    given: &Given<'_>,
+    skipped: &mut Vec<SkippedFile>,
+) {
     let directory = &chart.directory;
     let may_ask = given.speaks
         || rendering.documents.iter().any(|it| filter::look(it.text.as_bytes()) == Matter::Asks)

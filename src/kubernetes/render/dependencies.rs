@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use crate::languages::yaml::Node;
 use crate::source::{SourceFiles, join};
 
-use super::plan::{Content, RenderInput, MOST_FILES, at, below, document};
+use super::plan::{Content, MOST_FILES, RenderInput, at, below, document};
 
 /// The maximum depth of charts. Real charts nest three levels deep.
 const DEEPEST: usize = 8;
@@ -52,7 +52,13 @@ pub(super) fn gather(
 }
 
 impl Dependencies {
-    fn chart(&mut self, sources: &SourceFiles, chart: &Inside<'_>, files: &[String], depth: usize) -> Result<(), String> {
+    fn chart(
+        &mut self,
+        sources: &SourceFiles,
+        chart: &Inside<'_>,
+        files: &[String],
+        depth: usize,
+    ) -> Result<(), String> {
         let lists = ["Chart.yaml", "requirements.yaml"].map(|name| document(sources, &at(chart.real, name)));
         for list in lists.iter().flatten().filter_map(|root| root.get("dependencies")) {
             for wanted in list.items() {
@@ -98,7 +104,8 @@ impl Dependencies {
             None => {
                 for file in &files {
                     let inside = file.strip_prefix(chart.real).unwrap_or(file).trim_start_matches('/');
-                    self.inputs.push(RenderInput { path: at(chart.seen, inside), content: Content::File(file.clone()) });
+                    self.inputs
+                        .push(RenderInput { path: at(chart.seen, inside), content: Content::File(file.clone()) });
                 }
             }
             // The same chart has another name.

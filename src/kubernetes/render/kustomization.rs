@@ -7,7 +7,7 @@ use crate::languages::kustomize::{charts_of, is_remote};
 use crate::languages::yaml::{Node, NodeData};
 use crate::source::{SourceFiles, join};
 
-use super::plan::{RenderInput, RenderPlan, RefusedRendering, at, document};
+use super::plan::{RefusedRendering, RenderInput, RenderPlan, at, document};
 use crate::kubernetes::text::trail::RendererKind;
 
 pub(in crate::kubernetes) use crate::languages::kustomize::NAMES;

@@ -7,14 +7,14 @@ use super::asked::Kustomized;
 use super::charts::in_one_line;
 use super::kustomization::{NAMES, Outline, outline};
 use super::missing_part::MissingPart;
-use super::{RenderRequest, AskedDocuments, matters, names, trace};
+use super::{AskedDocuments, RenderRequest, matters, names, trace};
 use crate::diagnostic::SkipKind;
 use crate::inventory::{DeploymentRun, RunId, RunKind, SkippedFile};
 use crate::kubernetes::text::file::File;
 use crate::kubernetes::text::filter::{self, Matter};
 use crate::kubernetes::text::trail::{RendererKind, Trail};
 use crate::languages::helm;
-use crate::languages::kustomize::{self, KustomizeOutput, KustomizeError};
+use crate::languages::kustomize::{self, KustomizeError, KustomizeOutput};
 use crate::source::{Segment, SourceFiles, each, is_example, parent};
 
 /// The limit on steps for one kustomization. The largest public ones take half of it.
@@ -272,8 +272,12 @@ impl AskedDocuments {
         self.missing.extend(built.missing.iter().map(|trouble| MissingPart::new(sources, path, trouble)));
         let Some(head) = trace::first_line(sources, path) else { return };
         let shown = if directory.is_empty() { "." } else { directory };
-        let trail =
-            Trail { by: RendererKind::Kustomize, command: format!("kustomize build {shown}").into(), head, variant: None };
+        let trail = Trail {
+            by: RendererKind::Kustomize,
+            command: format!("kustomize build {shown}").into(),
+            head,
+            variant: None,
+        };
         let outlines = built.parts.iter().filter_map(|part| graph.all.get(part));
         let mut inputs: BTreeSet<String> = outlines.map(|outline| outline.path.clone()).collect();
         inputs.insert(path.to_owned());

@@ -22,14 +22,14 @@ use crate::source::SourceFiles;
 
 use super::text::trail::RendererKind;
 
-pub(super) use asked::{RenderRequest, AskedDocuments, Deployers, Kustomized};
+pub(super) use asked::{AskedDocuments, Deployers, Kustomized, RenderRequest};
 pub(super) use charts::{all, in_one_line, not_rendered, release};
 pub(super) use kustomization::{NAMES as KUSTOMIZATIONS, files_of};
 pub(super) use kustomizations::among as kustomizations_among;
 pub(super) use matters::chart_may_ask;
 pub(super) use names::{in_values, may_decide};
 pub(super) use plan::document;
-pub use plan::{Content, RenderInput, RenderPlan, RefusedRendering, plan};
+pub use plan::{Content, RefusedRendering, RenderInput, RenderPlan, plan};
 pub(super) use trace::derive;
 
 /// Renders the charts and builds the kustomizations that may request accelerators.
@@ -58,7 +58,8 @@ impl RenderedOutput {
                 templates.iter().filter_map(|source| Some(plan.template(source)?.chart)).collect();
             plan.parts.retain(|part| shown.contains(part));
             let inside = |file: &&String| plan.parts.iter().any(|part| plan::is_rendered(part, file));
-            let replaced: Vec<String> = plan.inputs.iter().filter_map(RenderInput::file).filter(inside).cloned().collect();
+            let replaced: Vec<String> =
+                plan.inputs.iter().filter_map(RenderInput::file).filter(inside).cloned().collect();
             plan.replaces.extend(replaced);
         }
         RenderedOutput { plan, text }

@@ -164,7 +164,11 @@ pub(super) fn is_part(directory: &str, charts: &BTreeSet<&str>) -> bool {
     within("charts/") || within("templates/")
 }
 
-fn of_chart(sources: &SourceFiles, directory: &str, values: &[String]) -> Result<Vec<Result<RenderPlan, String>>, String> {
+fn of_chart(
+    sources: &SourceFiles,
+    directory: &str,
+    values: &[String],
+) -> Result<Vec<Result<RenderPlan, String>>, String> {
     let about = document(sources, &at(directory, "Chart.yaml")).ok_or("its Chart.yaml cannot be read")?;
     if about.text_at("type").is_some_and(|kind| &**kind == "library") {
         return Ok(Vec::new());

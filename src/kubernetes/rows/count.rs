@@ -1,6 +1,6 @@
 //! Multiplies the factors of a definition to get the number of pods or machines.
 
-use crate::inventory::{Fact, KnownFact, FactOrigin, Range};
+use crate::inventory::{Fact, FactOrigin, KnownFact, Range};
 use crate::languages::yaml::Node;
 
 use super::path::{ManifestPath, PathMatch};

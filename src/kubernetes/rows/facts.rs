@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::inventory::{Fact, Key, FactValue};
+use crate::inventory::{Fact, FactValue, Key};
 
 pub(in crate::kubernetes) type Facts = BTreeMap<Key, Fact<FactValue>>;
 

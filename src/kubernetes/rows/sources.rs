@@ -1,13 +1,13 @@
 //! Reads facts from objects according to the definitions.
 
-use crate::inventory::{Fact, Key, KnownFact, FactOrigin, Purchase, UnknownFact, FactValue};
+use crate::inventory::{Fact, FactOrigin, FactValue, Key, KnownFact, Purchase, UnknownFact};
 use crate::languages::yaml::{Node, NodeData};
 use crate::source::{AdaptiveRegex, Span};
 
 use super::facts::{Facts, fill, region_of};
 use super::path::{ManifestPath, PathMatch};
 use super::table;
-use super::table::{AmountUnit, KindConstant, FieldSource};
+use super::table::{AmountUnit, FieldSource, KindConstant};
 use crate::kubernetes::rows::amount;
 
 /// Returns the facts of a definition, or of an entry in it, for one match of `along`.
@@ -28,7 +28,14 @@ pub(in crate::kubernetes) fn facts(
     facts
 }
 
-fn read(source: &FieldSource, key: Key, root: &Node, along: &ManifestPath, at: &PathMatch<'_>, head: Span) -> Fact<FactValue> {
+fn read(
+    source: &FieldSource,
+    key: Key,
+    root: &Node,
+    along: &ManifestPath,
+    at: &PathMatch<'_>,
+    head: Span,
+) -> Fact<FactValue> {
     let found = source.at.0.iter().map(|path| path.relative_to(root, along, at)).find(|nodes| !nodes.is_empty());
     if let Some(constant) = &source.is {
         return concluded(source, constant, head);

@@ -14,7 +14,7 @@ use crate::source::{Needles, broken, static_regex, unusual_breaks};
 use crate::kubernetes::rows::devices::DEVICES;
 use crate::kubernetes::rows::table::{KINDS, KindRow};
 
-use super::veil::{self, GivenValue, NormalizedText, EscapedKey, has_key_alias, unveil};
+use super::normalized::{self, EscapedKey, GivenValue, NormalizedText, has_key_alias, unveil};
 
 /// Keys of dynamic resource allocation.
 const CLAIMS: [&str; 3] = ["resourceClaimName", "resourceClaimTemplateName", "resourceClaims"];
@@ -112,7 +112,9 @@ impl<'a> WantedKinds<'a> {
         match self {
             WantedKinds::Nothing => false,
             // A list may contain any kind.
-            WantedKinds::Kinds(kinds) => kind.ends_with(b"List") || kinds.iter().any(|wanted| wanted.as_bytes() == kind),
+            WantedKinds::Kinds(kinds) => {
+                kind.ends_with(b"List") || kinds.iter().any(|wanted| wanted.as_bytes() == kind)
+            }
             WantedKinds::All => !kind.is_empty(),
         }
     }
@@ -237,11 +239,11 @@ impl Idleness {
         }
         match first {
             b'k' if line.starts_with(b"kind") => {
-                let EscapedKey::Of(value) = veil::key(line.get(b"kind".len()..).unwrap_or_default()) else {
+                let EscapedKey::Of(value) = normalized::key(line.get(b"kind".len()..).unwrap_or_default()) else {
                     return true;
                 };
                 self.says_kind = true;
-                matches!(veil::given(value), GivenValue::Word(kind) if IDLE_KINDS.contains(kind))
+                matches!(normalized::given(value), GivenValue::Word(kind) if IDLE_KINDS.contains(kind))
             }
             b'-' | b' ' | b'\t' => !is_first,
             _ => first.is_ascii_alphabetic(),
@@ -260,10 +262,10 @@ fn kinds_in(text: &[u8]) -> impl Iterator<Item = &[u8]> {
                 return Some(word);
             }
             let behind = text.get(places.next()? + b"kind".len()..).unwrap_or_default();
-            let elsewhere = match veil::key(behind) {
+            let elsewhere = match normalized::key(behind) {
                 EscapedKey::No => false,
                 EscapedKey::Alone => *alias.get_or_insert_with(|| has_key_alias(text)),
-                EscapedKey::Of(value) => match veil::given(value) {
+                EscapedKey::Of(value) => match normalized::given(value) {
                     GivenValue::Word(word) => return Some(word),
                     GivenValue::Elsewhere => true,
                     GivenValue::Other => false,
@@ -312,7 +314,7 @@ static WORDS: LazyLock<Words> = LazyLock::new(|| {
 impl Words {
     fn any_in(&self, text: &[u8]) -> bool {
         let alias = OnceCell::new();
-        let is_key = |word: &str, at: usize| match veil::key(text.get(at + word.len()..).unwrap_or_default()) {
+        let is_key = |word: &str, at: usize| match normalized::key(text.get(at + word.len()..).unwrap_or_default()) {
             EscapedKey::No => false,
             EscapedKey::Alone => *alias.get_or_init(|| has_key_alias(text)),
             EscapedKey::Of(_) => true,

@@ -8,7 +8,7 @@ use super::expression::TemplateScope;
 use super::file::File;
 use super::filter;
 use super::template_mask::{has_directives, mask, mask_readings};
-use crate::languages::yaml::{self, YamlStream, YamlDocument};
+use crate::languages::yaml::{self, YamlDocument, YamlStream};
 use crate::source::{FileId, Limits, SourceFiles, Span, static_regex};
 
 /// The limit on readings. Further branches of a text are not read.

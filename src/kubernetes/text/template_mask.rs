@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use crate::languages::yaml::{HOLE, TemplateDirective, HoleMeaning, Masked};
+use crate::languages::yaml::{HOLE, HoleMeaning, Masked, TemplateDirective};
 
 use super::expression::{TemplateScope, evaluate};
 

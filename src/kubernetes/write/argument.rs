@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use crate::inventory::programs::{DeclaringWords, chooses, flag, declaring_words};
-use crate::inventory::{Key, Part, Resource, FactValue, accelerators};
+use crate::inventory::programs::{DeclaringWords, chooses, declaring_words, flag};
+use crate::inventory::{FactValue, Key, Part, Resource, accelerators};
 use crate::languages::yaml::{Node, NodeData};
 use crate::source::{Edit, Span};
 
@@ -45,10 +45,10 @@ pub(super) fn without(document: &Document, paper: &EditedFile<'_>, resource: &Re
     let found = find(document, &argument)?;
     document.is_own(found.node)?;
     match found.within {
-        Within::List(told) if declaring_words.last - declaring_words.first + 1 == found.node.items().len() => {
+        Within::List(told) if told.last - told.first + 1 == found.node.items().len() => {
             left_alone("it is the only argument")
         }
-        Within::List(told) => paper.without_items(found.node, declaring_words.first..declaring_words.last + 1),
+        Within::List(told) => paper.without_items(found.node, told.first..told.last + 1),
         Within::Script(range, _) => {
             let script = found.node.span;
             let text = paper.text_of(script);
@@ -109,7 +109,7 @@ pub(super) fn added(
     }
     document.is_own(list)?;
     // In the form in which the author writes the model.
-    if declaring_words.first == declaring_words.last {
+    if told.first == told.last {
         return paper.append(list, &AddedPiece::Text(format!("{flag}={word}"))).map(|edit| vec![edit]);
     }
     let edits = [AddedPiece::text(flag), AddedPiece::Text(word)].map(|piece| paper.append(list, &piece));
@@ -151,10 +151,10 @@ fn find<'d>(document: &'d Document, argument: &Argument<'_>) -> Result<Found<'d>
         let words: Vec<&str> = list.items().iter().map(|item| item.text().map_or("", |text| text)).collect();
         let here = |told: &DeclaringWords| {
             let of = |at: usize| list.items().get(at).map(|item| item.span);
-            of(declaring_words.first).zip(of(declaring_words.last)).is_some_and(|(first, last)| argument.place == first.to(last))
+            of(told.first).zip(of(told.last)).is_some_and(|(first, last)| argument.place == first.to(last))
         };
         if let Some(told) = argument.matching_words(&words).into_iter().find(here) {
-            return Ok(Found { node: list, within: Within::List(declaring_words) });
+            return Ok(Found { node: list, within: Within::List(told) });
         }
     }
     let Some(script) = scalar else { return left_alone("the argument was not found") };

@@ -11,7 +11,7 @@ mod splice;
 
 use std::sync::Arc;
 
-use crate::inventory::{Declined, ReadBy, Key, LinkKind, Part, Purchase, Resource, BillingRole, FactValue, FactEdit};
+use crate::inventory::{BillingRole, Declined, FactEdit, FactValue, Key, LinkKind, Part, Purchase, ReadBy, Resource};
 use crate::languages::yaml::{self, Node, NodeData};
 use crate::source::{Edit, FileId, SourceFiles, Span};
 

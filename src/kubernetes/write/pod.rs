@@ -1,6 +1,6 @@
 //! Edits pods: accelerators, shared memory, node selection, arguments of programs.
 
-use crate::inventory::{Key, LinkKind, Part, Purchase, Resource, FactValue};
+use crate::inventory::{FactValue, Key, LinkKind, Part, Purchase, Resource};
 use crate::kubernetes::rows::devices::{DEVICES, LabelMeaning, word_of_label};
 use crate::languages::yaml::{Node, NodeData, NodeEntry};
 use crate::source::{Edit, Span};
@@ -120,7 +120,12 @@ fn add_item(document: &Document, paper: &EditedFile<'_>, map: &Node, key: &str, 
     }
 }
 
-pub(super) fn priority(document: &Document, paper: &EditedFile<'_>, resource: &Resource, value: &FactValue) -> Result<Vec<Edit>> {
+pub(super) fn priority(
+    document: &Document,
+    paper: &EditedFile<'_>,
+    resource: &Resource,
+    value: &FactValue,
+) -> Result<Vec<Edit>> {
     let pod = asking_container(document, resource)?.pod;
     Ok(vec![set(document, paper, pod, &["priorityClassName"], &piece(value))?])
 }

@@ -1,9 +1,9 @@
 //! Applies definitions of `kinds.toml` in reverse: finds where and how to write a fact.
 
-use crate::inventory::{Key, Resource, FactValue};
+use crate::inventory::{FactValue, Key, Resource};
 use crate::kubernetes::pods::workload;
 use crate::kubernetes::rows::path::ManifestPath;
-use crate::kubernetes::rows::table::{AmountUnit, KINDS, KindRow, FieldSource};
+use crate::kubernetes::rows::table::{AmountUnit, FieldSource, KINDS, KindRow};
 use crate::languages::yaml::Node;
 use crate::source::{Edit, Span};
 

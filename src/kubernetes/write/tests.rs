@@ -177,7 +177,10 @@ fn arguments_change_in_place() {
     let expected = "-        - --no-enable-prefix-caching # why\n+        - --enable-prefix-caching # why";
     assert_eq!(difference(&text, "prefix_cache", FactValue::Flag(true)), expected);
     assert_eq!(difference(&text, "floor", FactValue::Integer(1)), "-  replicas: 3\n+  replicas: 1");
-    assert_eq!(difference(&text, "floor", FactValue::Integer(0)), "without an autoscaler, nothing would start it again");
+    assert_eq!(
+        difference(&text, "floor", FactValue::Integer(0)),
+        "without an autoscaler, nothing would start it again"
+    );
 }
 
 #[test]
@@ -230,7 +233,8 @@ fn arguments_are_added_as_the_model_is_written() {
     let apart = "args:\n        - --model\n        - Qwen/Qwen2.5-7B-Instruct";
     assert_eq!(context(apart), "+        - --max-model-len\n+        - \"8192\"");
     let brackets =
-        after(&server("args: [\"--model\", \"Qwen/Qwen2.5-7B-Instruct\"]"), "context", FactValue::Integer(8192)).unwrap();
+        after(&server("args: [\"--model\", \"Qwen/Qwen2.5-7B-Instruct\"]"), "context", FactValue::Integer(8192))
+            .unwrap();
     assert!(
         brackets.contains("args: [\"--model\", \"Qwen/Qwen2.5-7B-Instruct\", \"--max-model-len\", \"8192\"]"),
         "{brackets}"
@@ -292,7 +296,10 @@ fn kinds_of_operators_are_written_where_their_rows_read() {
         "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {{name: a}}\nspec:\n  replicatedJobs:\n  - name: w\n    template:\n      spec:\n        template:\n          {pod}"
     );
     assert_eq!(difference(&jobset, "ttl_seconds", FactValue::Number(60.0)), "+  ttlSecondsAfterFinished: 60");
-    assert_eq!(difference(&jobset, "time_limit_seconds", FactValue::Number(60.0)), "+        activeDeadlineSeconds: 60");
+    assert_eq!(
+        difference(&jobset, "time_limit_seconds", FactValue::Number(60.0)),
+        "+        activeDeadlineSeconds: 60"
+    );
     assert_eq!(difference(&jobset, "accelerator_count", FactValue::Number(1.0)).lines().count(), 2);
     let group = format!(
         "apiVersion: leaderworkerset.x-k8s.io/v1\nkind: LeaderWorkerSet\nmetadata: {{name: a}}\nspec:\n  replicas: 2\n  leaderWorkerTemplate:\n    size: 2\n    workerTemplate:\n          {pod}"

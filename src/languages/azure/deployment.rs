@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::languages::document::{DocData, DocResource, DocValue, Presence};
-use crate::languages::hcl::value::{Cause, ProviderComputed, HclData, HclValue};
+use crate::languages::hcl::value::{Cause, HclData, HclValue, ProviderComputed};
 use crate::source::Span;
 
 use super::evaluate::AzureNames;
@@ -260,7 +260,9 @@ impl<'l> AzureDeployment<'l> {
             return Some(HclValue::refused(format!("`{}` depends on itself", placed.address), at));
         }
         let found = match &placed.declared.deployed {
-            Some(NestedDeployment::AsPart(template)) => output_of(template, output).map(|it| self.value(it, &placed.names)),
+            Some(NestedDeployment::AsPart(template)) => {
+                output_of(template, output).map(|it| self.value(it, &placed.names))
+            }
             _ => self
                 .nested(placed)
                 .and_then(|inner| output_of(&inner.template, output).map(|it| inner.value(it, &AzureNames::default()))),

@@ -57,7 +57,9 @@ impl AzureDeployment<'_> {
             return DocValue::generated(HclValue::unknown("evaluating the deployment exceeds the step limit", at), at);
         }
         let made = self.deeper(|| self.evaluate_expr(expr, names));
-        made.unwrap_or_else(|| DocValue::generated(HclValue::unknown("the values refer to each other without end", at), at))
+        made.unwrap_or_else(|| {
+            DocValue::generated(HclValue::unknown("the values refer to each other without end", at), at)
+        })
     }
 
     fn evaluate_expr(&self, expr: &AzureExpr, names: &AzureNames) -> DocValue {

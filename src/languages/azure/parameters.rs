@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::languages::hcl::value::{Cause, HclData, ObjectMembers, HclNumber, HclValue};
+use crate::languages::hcl::value::{Cause, HclData, HclNumber, HclValue, ObjectMembers};
 use crate::languages::yaml::{Node, NodeData};
 use crate::source::{FileId, Span};
 

@@ -74,7 +74,13 @@ impl AzureDeployment<'_> {
         }
     }
 
-    fn place_one(&self, declared: &Arc<DeclaredResource>, around: &Around, turn: Option<usize>, all: &mut Vec<LoopedResource>) {
+    fn place_one(
+        &self,
+        declared: &Arc<DeclaredResource>,
+        around: &Around,
+        turn: Option<usize>,
+        all: &mut Vec<LoopedResource>,
+    ) {
         let mut conditions = around.conditions.clone();
         conditions.extend(declared.condition.clone());
         let name = self.name_of(declared, &around.names);
@@ -135,7 +141,8 @@ impl AzureDeployment<'_> {
     /// Finds a resource by type and name, regardless of case.
     pub(super) fn by_name(&self, kind: &str, name: &str) -> Option<LoopedResource> {
         let placed = self.placed();
-        let is_it = |it: &&LoopedResource| it.declared.kind.eq_ignore_ascii_case(kind) && it.name.eq_ignore_ascii_case(name);
+        let is_it =
+            |it: &&LoopedResource| it.declared.kind.eq_ignore_ascii_case(kind) && it.name.eq_ignore_ascii_case(name);
         placed.iter().find(is_it).cloned()
     }
 

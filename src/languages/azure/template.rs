@@ -6,7 +6,7 @@ use crate::languages::hcl::value::HclNumber;
 use crate::languages::yaml::{Node, NodeData, NodeEntry};
 
 use super::expression::of_text;
-use super::model::{AzureTemplate, DeclaredFunction, DeclaredParameter, DeclaredResource, NestedDeployment, NamedExpr};
+use super::model::{AzureTemplate, DeclaredFunction, DeclaredParameter, DeclaredResource, NamedExpr, NestedDeployment};
 use super::syntax::{AzureEntry, AzureExpr, AzureKind, AzureLoop};
 
 /// Limit on nested deployments.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::Problem;
 use super::check::{Lowering, with_article};
 use super::parser::as_plain_name;
-use super::program::{ProgramNode, ExprNode};
+use super::program::{ExprNode, ProgramNode};
 use super::syntax::{Expr, ExprKind, ExprName};
 use super::types::CelType;
 
@@ -52,9 +52,9 @@ pub(super) fn lower(
         (None, "known", [argument]) => {
             Some(lowering.lower(argument).map(|(node, _)| (ExprNode::Known(Box::new(node)), CelType::Flag)))
         }
-        (None, "possible", [argument]) => {
-            Some(lowering.lower(argument).map(|(node, holds)| (ExprNode::Possible(Box::new(node)), CelType::list(holds))))
-        }
+        (None, "possible", [argument]) => Some(
+            lowering.lower(argument).map(|(node, holds)| (ExprNode::Possible(Box::new(node)), CelType::list(holds))),
+        ),
         (None, "has" | "known" | "possible", _) => {
             Some(Err(Problem::new(at.clone(), format!("`{}` takes one argument", name.text))))
         }

@@ -52,12 +52,14 @@ pub(crate) use budget::CelBudget;
 pub(crate) use check::{ExpressionScope, NameLiteral, NameUse, ScopeVariable, VariableMeaning, never, same};
 pub(crate) use compare::Comparison;
 pub(crate) use eval::{CelHost, Evaluation, Read};
-pub(crate) use functions::{CelOverload, Gives, ArgumentForm, function, method, method_of_host, of_host, pattern, wrong};
+pub(crate) use functions::{
+    ArgumentForm, CelOverload, Gives, function, method, method_of_host, of_host, pattern, wrong,
+};
 pub(crate) use map::{CelMap, MapKey};
 pub(crate) use nearest::{nearest, slip_of};
 pub(crate) use operators::Fault;
-pub(crate) use types::{RecordSchema, SchemaField, CelType};
-pub(crate) use value::{UnknownSubject, CelValue, Handle, UnknownValue};
+pub(crate) use types::{CelType, RecordSchema, SchemaField};
+pub(crate) use value::{CelValue, Handle, UnknownSubject, UnknownValue};
 
 /// The size limit: expressions are conditions, not programs.
 pub(crate) const MAX_BYTES: usize = 4096;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::languages::document::{DocData, DocValue};
-use crate::languages::hcl::value::{Cause, ProviderComputed, HclNumber, HclValue};
+use crate::languages::hcl::value::{Cause, HclNumber, HclValue, ProviderComputed};
 use crate::languages::yaml::{Node, NodeData, NodeEntry};
 use crate::source::Span;
 
@@ -74,7 +74,10 @@ impl StackInstance<'_> {
 
     pub(super) fn doc(&self, node: &Node, names: &LoopNames) -> DocValue {
         if !self.spend() {
-            return DocValue::generated(HclValue::unknown("evaluating the stack exceeds the step limit", node.span), node.span);
+            return DocValue::generated(
+                HclValue::unknown("evaluating the stack exceeds the step limit", node.span),
+                node.span,
+            );
         }
         match &node.data {
             NodeData::Scalar { text, plain } => scalar(node, text, *plain),

@@ -9,7 +9,7 @@ mod texts;
 
 use std::sync::Arc;
 
-use crate::languages::hcl::value::{Cause, HclData, ObjectMembers, HclValue};
+use crate::languages::hcl::value::{Cause, HclData, HclValue, ObjectMembers};
 use crate::source::Span;
 
 pub(crate) use json::as_json;

@@ -2,7 +2,7 @@
 
 use super::failure::TemplateFailure;
 use super::text::TemplateCause;
-use super::value::{GoValue, GoKind};
+use super::value::{GoKind, GoValue};
 
 const DEEPEST: usize = 64;
 

@@ -13,11 +13,11 @@ use crate::source::{FileId, Span};
 
 use super::compare::truth;
 use super::failure::TemplateFailure;
-use super::functions::{self, TemplateFunction, FunctionCall, ParameterType, Reads};
+use super::functions::{self, FunctionCall, ParameterType, Reads, TemplateFunction};
 use super::print;
-use super::syntax::{Branch, PipelineCommand, Pipeline, Template, TemplateExpression, TemplateNode};
+use super::syntax::{Branch, Pipeline, PipelineCommand, Template, TemplateExpression, TemplateNode};
 use super::text::{TemplateCause, Text, TextOrigin, TextWriter};
-use super::value::{GoValue, Heap, GoKind, MapEntries};
+use super::value::{GoKind, GoValue, Heap, MapEntries};
 
 /// Limit on the steps of one rendering; the largest public charts use 2% of it.
 const MOST_STEPS: u64 = 1_500_000;
@@ -744,11 +744,13 @@ fn fitted(function: &TemplateFunction, number: usize, value: GoValue, is_literal
     };
     match (parameter, &value.kind) {
         (ParameterType::Any, _) | (_, GoKind::Unknown(_)) => Ok(value),
-        (ParameterType::Text, GoKind::Text(_)) | (ParameterType::Flag, GoKind::Flag(_)) | (ParameterType::Map, GoKind::Map(_)) => {
-            Ok(value)
-        }
+        (ParameterType::Text, GoKind::Text(_))
+        | (ParameterType::Flag, GoKind::Flag(_))
+        | (ParameterType::Map, GoKind::Map(_)) => Ok(value),
         (ParameterType::Int, GoKind::Int(_)) | (ParameterType::Float, GoKind::Float(_)) => Ok(value),
-        (ParameterType::Float, GoKind::Int(whole)) if is_literal => Ok(GoValue { kind: GoKind::Float(*whole as f64), ..value }),
+        (ParameterType::Float, GoKind::Int(whole)) if is_literal => {
+            Ok(GoValue { kind: GoKind::Float(*whole as f64), ..value })
+        }
         (ParameterType::Int, GoKind::Float(number)) if is_literal && number.fract() == 0.0 => {
             Ok(GoValue { kind: GoKind::Int(super::numbers::truncated(*number)), ..value })
         }

@@ -32,6 +32,6 @@ pub(crate) use failure::TemplateFailure;
 pub(crate) use functions::{copied, fulfils, is_known as is_function};
 pub(crate) use parser::parse;
 pub(crate) use read_yaml::{of_node, scalar};
-pub(crate) use text::{TemplateCause, UnknownPart, Text, TextOrigin, TextWriter};
-pub(crate) use value::{GoValue, Heap, GoKind, GoMap, MapEntries, MapEntry, TemplateObject};
+pub(crate) use text::{TemplateCause, Text, TextOrigin, TextWriter, UnknownPart};
+pub(crate) use value::{GoKind, GoMap, GoValue, Heap, MapEntries, MapEntry, TemplateObject};
 pub(crate) use write_yaml::write as to_yaml;

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use super::lexer::{self, PlacedToken, TemplateToken};
-use super::syntax::{Branch, PipelineCommand, Pipeline, Template, TemplateExpression, TemplateNode};
+use super::syntax::{Branch, Pipeline, PipelineCommand, Template, TemplateExpression, TemplateNode};
 use super::text::Text;
 
 /// Limit on nested parentheses and blocks, above any real template.

@@ -6,7 +6,7 @@ use crate::source::to_hex;
 use super::failure::TemplateFailure;
 use super::numbers;
 use super::text::{TemplateCause, Text, TextWriter};
-use super::value::{GoValue, GoKind};
+use super::value::{GoKind, GoValue};
 
 /// Limit on depth, because mappings may contain themselves.
 const DEEPEST: usize = 64;

@@ -9,7 +9,7 @@ use super::evaluate::PARSED;
 use super::failure::TemplateFailure;
 use super::numbers;
 use super::text::{Text, TextOrigin};
-use super::value::{GoValue, Heap, GoKind, MapEntries, MapEntry};
+use super::value::{GoKind, GoValue, Heap, MapEntries, MapEntry};
 
 /// Maps a part of the text to its origin.
 type Place<'p> = &'p dyn Fn(Span) -> Option<TextOrigin>;

@@ -6,7 +6,7 @@ use crate::languages::yaml::{BlockWriter, Members, MembersOf, TextStyle, Written
 use super::failure::TemplateFailure;
 use super::numbers;
 use super::text::{Text, TextOrigin, TextWriter};
-use super::value::{GoValue, Heap, GoKind};
+use super::value::{GoKind, GoValue, Heap};
 
 const DEEPEST: usize = 64;
 pub(crate) fn write(value: &GoValue, heap: &Heap) -> Result<Text, TemplateFailure> {

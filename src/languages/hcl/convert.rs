@@ -6,8 +6,8 @@ use std::fmt::Write;
 use std::sync::Arc;
 
 use super::number::HclNumber;
-use super::types::{ObjectField, HclType};
-use super::value::{HclData, ObjectMembers, HclValue};
+use super::types::{HclType, ObjectField};
+use super::value::{HclData, HclValue, ObjectMembers};
 
 impl HclType {
     /// Converts a value to this type. Members that cannot be converted become unknown, so that the others stay usable.
@@ -179,7 +179,9 @@ pub(crate) fn equal(a: &HclValue, b: &HclValue) -> Option<bool> {
         (HclData::Bool(a), HclData::Bool(b)) => Some(a == b),
         (HclData::Number(a), HclData::Number(b)) => Some(a == b),
         (HclData::Text(a), HclData::Text(b)) => Some(a == b),
-        (HclData::List(a), HclData::List(b)) | (HclData::Set(a), HclData::Set(b)) | (HclData::Tuple(a), HclData::Tuple(b)) => {
+        (HclData::List(a), HclData::List(b))
+        | (HclData::Set(a), HclData::Set(b))
+        | (HclData::Tuple(a), HclData::Tuple(b)) => {
             if a.len() != b.len() {
                 return Some(false);
             }

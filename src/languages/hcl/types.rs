@@ -212,7 +212,8 @@ impl HclType {
                     fields.into_iter().for_each(|(name, field)| columns.entry(name).or_default().push(field.of));
                 }
             }
-            let fields = columns.into_iter().map(|(name, of)| Some((name, ObjectField::required(HclType::common(of)?))));
+            let fields =
+                columns.into_iter().map(|(name, of)| Some((name, ObjectField::required(HclType::common(of)?))));
             return Some(HclType::Object(fields.collect::<Option<_>>()?));
         }
         let members = types.into_iter().flat_map(|of| match of {

@@ -148,7 +148,9 @@ impl HclValue {
     pub fn new(data: HclData, span: Span) -> Self {
         let size = match &data {
             HclData::List(items) | HclData::Set(items) | HclData::Tuple(items) => Size::of(items.iter(), false),
-            HclData::Map(entries) | HclData::Object(entries) => Size::of(entries.known.values(), entries.rest.is_some()),
+            HclData::Map(entries) | HclData::Object(entries) => {
+                Size::of(entries.known.values(), entries.rest.is_some())
+            }
             HclData::Unknown(_) => Size { depth: 0, weight: 1, open: true, secret: false },
             _ => Size { depth: 0, weight: 1, open: false, secret: false },
         };
@@ -257,7 +259,9 @@ impl HclValue {
         }
         match &self.data {
             HclData::Unknown(cause) => Some(cause),
-            HclData::List(items) | HclData::Set(items) | HclData::Tuple(items) => items.iter().find_map(HclValue::any_cause),
+            HclData::List(items) | HclData::Set(items) | HclData::Tuple(items) => {
+                items.iter().find_map(HclValue::any_cause)
+            }
             HclData::Map(entries) | HclData::Object(entries) => {
                 entries.known.values().find_map(HclValue::any_cause).or(entries.rest.as_ref())
             }
@@ -272,7 +276,9 @@ impl HclValue {
         }
         match &self.data {
             HclData::Unknown(cause) => cause.refused,
-            HclData::List(items) | HclData::Set(items) | HclData::Tuple(items) => items.iter().any(HclValue::any_refused),
+            HclData::List(items) | HclData::Set(items) | HclData::Tuple(items) => {
+                items.iter().any(HclValue::any_refused)
+            }
             HclData::Map(entries) | HclData::Object(entries) => {
                 entries.rest.as_ref().is_some_and(|cause| cause.refused)
                     || entries.known.values().any(HclValue::any_refused)

@@ -357,7 +357,9 @@ fn read(wanted: &Node, name: &str) -> Dependency {
     let imports = wanted.get("import-values").map(Node::items).unwrap_or_default();
     let import = |node: &Node| match node.text() {
         Some(name) => Some(ValueImport { child: format!("exports.{name}"), parent: ".".to_owned() }),
-        None => Some(ValueImport { child: node.text_at("child")?.to_string(), parent: node.text_at("parent")?.to_string() }),
+        None => {
+            Some(ValueImport { child: node.text_at("child")?.to_string(), parent: node.text_at("parent")?.to_string() })
+        }
     };
     Dependency {
         name: name.to_owned(),

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use regex::Regex;
 
-use crate::languages::gotemplate::{UnknownPart, Text, TextOrigin, TextWriter};
+use crate::languages::gotemplate::{Text, TextOrigin, TextWriter, UnknownPart};
 use crate::languages::yaml;
 use crate::source::{FileId, Segment, Span, static_regex};
 

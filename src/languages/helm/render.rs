@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use crate::languages::gotemplate::{
-    self, TemplateCause, TemplateEvaluator, GoValue, Heap, GoKind, GoMap, MapEntries, TemplateFailure, TemplatesByName, Text, TextOrigin,
-    UnknownCondition, define, of_node, parse,
+    self, GoKind, GoMap, GoValue, Heap, MapEntries, TemplateCause, TemplateEvaluator, TemplateFailure, TemplatesByName,
+    Text, TextOrigin, UnknownCondition, define, of_node, parse,
 };
 use crate::languages::yaml::Node;
 use crate::source::{FileId, SourceFiles, Span};
@@ -16,7 +16,7 @@ use super::chart::{self, MissingChart};
 use super::output::{self, ChartDocument};
 use super::schema;
 use super::values::ChartDefaults;
-use super::world::{ChartMetadata, Capabilities, Files};
+use super::world::{Capabilities, ChartMetadata, Files};
 
 /// Stack of one rendering, because templates may be nested deeper than a default stack allows.
 const STACK_BYTES: usize = 64 << 20;

@@ -5,7 +5,7 @@
 use regex_lite::{Regex, RegexBuilder};
 use serde_json::{Map as Json, Value as Schema};
 
-use crate::languages::gotemplate::{GoValue, GoKind};
+use crate::languages::gotemplate::{GoKind, GoValue};
 
 /// Limit on comparisons of a value with a schema, for all values of a chart.
 const MOST: usize = 200_000;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::languages::gotemplate::{GoValue, Heap, GoKind, GoMap, MapEntry, TemplateFailure, copied, fulfils};
+use crate::languages::gotemplate::{GoKind, GoMap, GoValue, Heap, MapEntry, TemplateFailure, copied, fulfils};
 
 use super::chart::{self, Dependency, MissingChart};
 
@@ -46,7 +46,8 @@ impl<'c> ChartDefaults<'c> {
             GoKind::Nil | GoKind::NilInside => empty(heap),
             _ => return Err("cannot load values.yaml: the file is not a mapping".into()),
         };
-        let inside: Done<Vec<ChartDefaults<'c>>> = loaded.inside.iter().map(|it| ChartDefaults::new(it, values, heap)).collect();
+        let inside: Done<Vec<ChartDefaults<'c>>> =
+            loaded.inside.iter().map(|it| ChartDefaults::new(it, values, heap)).collect();
         Ok(ChartDefaults {
             loaded,
             name: loaded.name.clone(),
@@ -251,7 +252,9 @@ fn tables(into: &GoMap, from: &GoMap, merge: bool, heap: &Heap) -> Done<()> {
     for (key, entry) in pairs(from) {
         let known = into.get(&key);
         match (known.as_ref().map(|it| &it.kind), &entry.value.kind) {
-            (Some(GoKind::Nil | GoKind::NilInside), below) if !merge && !matches!(below, GoKind::Nil | GoKind::NilInside) => {
+            (Some(GoKind::Nil | GoKind::NilInside), below)
+                if !merge && !matches!(below, GoKind::Nil | GoKind::NilInside) =>
+            {
                 into.remove(&key);
             }
             (None, _) => into.insert(key, entry),

@@ -8,7 +8,7 @@ use globset::GlobBuilder;
 
 use super::Cluster;
 use crate::languages::gotemplate::{
-    GoValue, Heap, GoKind, MapEntries, TemplateObject, TemplateFailure, Text, TextOrigin, to_yaml,
+    GoKind, GoValue, Heap, MapEntries, TemplateFailure, TemplateObject, Text, TextOrigin, to_yaml,
 };
 use crate::languages::yaml::Node;
 use crate::source::{FileId, SourceFiles, Span, to_base64};

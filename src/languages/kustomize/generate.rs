@@ -9,7 +9,10 @@ use super::target::Maker;
 use super::value::{MapField, ObjectData, ObjectValue};
 
 /// Returns the objects of `configMapGenerator` and `secretGenerator`.
-pub(super) fn all(maker: &mut Maker<'_>, kustomization: &Kustomization) -> Result<Vec<KustomizeResource>, KustomizeError> {
+pub(super) fn all(
+    maker: &mut Maker<'_>,
+    kustomization: &Kustomization,
+) -> Result<Vec<KustomizeResource>, KustomizeError> {
     let options = kustomization.get("generatorOptions");
     let mut made = Vec::new();
     for (field, kind) in [("configMapGenerator", "ConfigMap"), ("secretGenerator", "Secret")] {
@@ -155,7 +158,8 @@ fn in_lines(digits: &str) -> String {
 
 /// Parses the lines of a file of variables.
 fn variables(bytes: &[u8], at: Span, all: &mut Vec<Pair>) -> Result<(), KustomizeError> {
-    let text = std::str::from_utf8(bytes).map_err(|_| KustomizeError::refused("the file of variables is not text", at))?;
+    let text =
+        std::str::from_utf8(bytes).map_err(|_| KustomizeError::refused("the file of variables is not text", at))?;
     for line in text.trim_start_matches('\u{feff}').lines() {
         let line = line.trim_start();
         if line.is_empty() || line.starts_with('#') {

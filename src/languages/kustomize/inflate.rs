@@ -51,7 +51,10 @@ fn place(directory: &str, home: &str, name: &str, fetched: Option<&str>) -> Opti
     }
 }
 
-pub(super) fn all(maker: &mut Maker<'_>, kustomization: &Kustomization) -> Result<Vec<KustomizeResource>, KustomizeError> {
+pub(super) fn all(
+    maker: &mut Maker<'_>,
+    kustomization: &Kustomization,
+) -> Result<Vec<KustomizeResource>, KustomizeError> {
     let home = kustomization.get("helmGlobals").and_then(|it| it.get("chartHome")).cloned();
     let mut made = Vec::new();
     for entry in FIELDS.iter().flat_map(|field| kustomization.list(field)) {
@@ -122,7 +125,9 @@ pub(super) fn one(
         let file = maker.sources.derive("", document.text.clone(), document.segments);
         match maker.read(file, &document.text, at) {
             Ok(documents) => made.extend(objects(documents, at)?),
-            Err(trouble) if document.holes > 0 => maker.tolerate(Err(KustomizeError::not_at_hand(trouble.message, at)))?,
+            Err(trouble) if document.holes > 0 => {
+                maker.tolerate(Err(KustomizeError::not_at_hand(trouble.message, at)))?
+            }
             Err(trouble) => return Err(trouble),
         }
     }
@@ -144,7 +149,12 @@ fn cluster(maker: &Maker<'_>, entry: &ObjectValue) -> Cluster {
 }
 
 /// Reports what a rendering lacks. Unknown single values are reported at their own places.
-fn report_rendering_gaps(maker: &mut Maker<'_>, name: &str, rendering: &Rendering, at: Span) -> Result<(), KustomizeError> {
+fn report_rendering_gaps(
+    maker: &mut Maker<'_>,
+    name: &str,
+    rendering: &Rendering,
+    at: Span,
+) -> Result<(), KustomizeError> {
     // A template of a Service or a Secret runs nothing, so its absence is relevant only for a complete build.
     let is_idle = |path: &str| {
         let text = maker.sources.tree().read(path).unwrap_or_default();
@@ -171,7 +181,12 @@ fn report_rendering_gaps(maker: &mut Maker<'_>, name: &str, rendering: &Renderin
 }
 
 /// Returns the values in addition to the chart's own; the last layer wins.
-fn layers(maker: &mut Maker<'_>, directory: &str, entry: &ObjectValue, chart: &str) -> Result<Vec<Node>, KustomizeError> {
+fn layers(
+    maker: &mut Maker<'_>,
+    directory: &str,
+    entry: &ObjectValue,
+    chart: &str,
+) -> Result<Vec<Node>, KustomizeError> {
     let file = ["valuesFile", "values"].iter().find_map(|key| entry.get(key).filter(|it| it.text().is_some()));
     let inline = ["valuesInline", "valuesLocal"].iter().find_map(|key| entry.get(key)).filter(|it| it.is_map());
     let mut written = match file {

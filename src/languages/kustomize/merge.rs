@@ -162,7 +162,11 @@ struct Elements<'m> {
 }
 
 impl Elements<'_> {
-    fn merged(&self, mut own: Vec<ObjectValue>, patch: Option<&[ObjectValue]>) -> Result<Vec<ObjectValue>, KustomizeError> {
+    fn merged(
+        &self,
+        mut own: Vec<ObjectValue>,
+        patch: Option<&[ObjectValue]>,
+    ) -> Result<Vec<ObjectValue>, KustomizeError> {
         let mut all: Vec<Vec<String>> = Vec::new();
         let mut seen = BTreeSet::new();
         for element in patch.unwrap_or_default().iter().chain(&own) {

@@ -113,7 +113,13 @@ pub(crate) enum TroubleCause {
 
 impl KustomizeError {
     fn refused(message: impl Into<String>, at: Span) -> KustomizeError {
-        KustomizeError { cause: TroubleCause::Refused, message: message.into(), at: Some(at), note: None, directory: None }
+        KustomizeError {
+            cause: TroubleCause::Refused,
+            message: message.into(),
+            at: Some(at),
+            note: None,
+            directory: None,
+        }
     }
 
     fn absent(message: impl Into<String>, at: Span) -> KustomizeError {
@@ -174,7 +180,10 @@ impl BuildBudget {
     /// Checks the limits before a value is copied to a place at this depth.
     fn copy(&self, value: &value::ObjectValue, depth: usize) -> Result<(), KustomizeError> {
         if depth.saturating_add(value.depth()) > Self::DEEPEST {
-            return Err(KustomizeError::beyond(format!("its objects are nested more than {} levels deep", Self::DEEPEST)));
+            return Err(KustomizeError::beyond(format!(
+                "its objects are nested more than {} levels deep",
+                Self::DEEPEST
+            )));
         }
         let rest = self.copies.get().checked_sub(value.weight() as u64);
         self.copies.set(rest.unwrap_or(0));
@@ -191,7 +200,11 @@ pub(crate) fn is_component(sources: &SourceFiles, directory: &str) -> bool {
 }
 
 /// Builds the kustomization in a directory.
-pub(crate) fn build(sources: &SourceFiles, directory: &str, cluster: &Cluster) -> Result<KustomizeOutput, KustomizeError> {
+pub(crate) fn build(
+    sources: &SourceFiles,
+    directory: &str,
+    cluster: &Cluster,
+) -> Result<KustomizeOutput, KustomizeError> {
     let budget = BuildBudget::of(BuildBudget::STEPS);
     with(target::Maker::new(sources, &budget, cluster, false), directory)
 }
@@ -219,7 +232,10 @@ fn with(mut maker: target::Maker<'_>, directory: &str) -> Result<KustomizeOutput
         let emitted = emit::Emitted::of(&resource.value, resource.head);
         bytes += emitted.text.len() as u64;
         if bytes > sources.limits().file_bytes {
-            return Err(KustomizeError::beyond(format!("the build output exceeds {} bytes", sources.limits().file_bytes)));
+            return Err(KustomizeError::beyond(format!(
+                "the build output exceeds {} bytes",
+                sources.limits().file_bytes
+            )));
         }
         documents.push(OutputDocument { value: resource.value, emitted });
     }

@@ -133,7 +133,12 @@ fn operate(
 }
 
 /// The name and kind in the patch identify the object.
-fn merge_into_namesake(maker: &Maker<'_>, resources: &mut Resources, patch: KustomizeResource, at: Span) -> Result<(), KustomizeError> {
+fn merge_into_namesake(
+    maker: &Maker<'_>,
+    resources: &mut Resources,
+    patch: KustomizeResource,
+    at: Span,
+) -> Result<(), KustomizeError> {
     let place = resources.one(&patch.original_id()).map_err(|why| {
         KustomizeError::refused(format!("{why} for this patch to change"), patch.head)
             .with_note(at, "the patch is defined here")
@@ -190,7 +195,11 @@ fn stringify(patch: &mut ObjectValue) {
 }
 
 /// Returns whether the object still exists.
-fn merge(maker: &Maker<'_>, resource: &mut KustomizeResource, patch: KustomizeResource) -> Result<bool, KustomizeError> {
+fn merge(
+    maker: &Maker<'_>,
+    resource: &mut KustomizeResource,
+    patch: KustomizeResource,
+) -> Result<bool, KustomizeError> {
     let before = resource.id();
     if patch.renames || patch.changes_kind {
         resource.remember();

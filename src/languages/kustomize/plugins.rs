@@ -11,7 +11,10 @@ use super::value::ObjectValue;
 use super::{KustomizeError, images, inflate, inline, patches, replace, transform};
 
 /// Returns the objects of the entries in `generators`.
-pub(super) fn generate(maker: &mut Maker<'_>, kustomization: &Kustomization) -> Result<Vec<KustomizeResource>, KustomizeError> {
+pub(super) fn generate(
+    maker: &mut Maker<'_>,
+    kustomization: &Kustomization,
+) -> Result<Vec<KustomizeResource>, KustomizeError> {
     let mut made = Vec::new();
     for (plugin, directory) in load(maker, kustomization, "generators")? {
         let entry = flattened(&plugin);
@@ -59,7 +62,11 @@ fn flattened(plugin: &KustomizeResource) -> ObjectValue {
 }
 
 /// Loads the plugins of a field: inline text, files and kustomizations. Their paths are relative to the naming file.
-fn load(maker: &mut Maker<'_>, kustomization: &Kustomization, field: &str) -> Result<Vec<(KustomizeResource, String)>, KustomizeError> {
+fn load(
+    maker: &mut Maker<'_>,
+    kustomization: &Kustomization,
+    field: &str,
+) -> Result<Vec<(KustomizeResource, String)>, KustomizeError> {
     let mut plugins = Vec::new();
     for entry in kustomization.list(field) {
         let found = if entry.raw().contains('\n') {
@@ -73,7 +80,12 @@ fn load(maker: &mut Maker<'_>, kustomization: &Kustomization, field: &str) -> Re
     Ok(plugins)
 }
 
-fn one(maker: &mut Maker<'_>, directory: &str, plugin: &KustomizeResource, gathered: &mut AccumulatedTarget) -> Result<(), KustomizeError> {
+fn one(
+    maker: &mut Maker<'_>,
+    directory: &str,
+    plugin: &KustomizeResource,
+    gathered: &mut AccumulatedTarget,
+) -> Result<(), KustomizeError> {
     let value = &plugin.value;
     let AccumulatedTarget { resources, .. } = gathered;
     let specs = |key: &str| -> Vec<FieldSpec> {

@@ -119,7 +119,12 @@ impl Referrer<'_> {
         Ok(())
     }
 
-    fn select(&self, name: &str, namespace: Option<&str>, place: &ObjectValue) -> Result<Option<&Candidate>, KustomizeError> {
+    fn select(
+        &self,
+        name: &str,
+        namespace: Option<&str>,
+        place: &ObjectValue,
+    ) -> Result<Option<&Candidate>, KustomizeError> {
         let Some(known) = self.by_name.get(name) else { return Ok(None) };
         self.budget.spend(known.len())?;
         let mut found: Vec<&Candidate> = known

@@ -203,7 +203,13 @@ type Set<'s> = &'s mut dyn FnMut(&mut ObjectValue, bool) -> Result<(), Kustomize
 
 impl Walk<'_> {
     /// Returns the number of visited places.
-    fn visit(&self, value: &mut ObjectValue, parts: &[String], made: bool, set: Set<'_>) -> Result<usize, KustomizeError> {
+    fn visit(
+        &self,
+        value: &mut ObjectValue,
+        parts: &[String],
+        made: bool,
+        set: Set<'_>,
+    ) -> Result<usize, KustomizeError> {
         let Some((part, rest)) = parts.split_first() else {
             set(value, made)?;
             return Ok(1);

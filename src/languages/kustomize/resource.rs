@@ -130,7 +130,9 @@ impl Resources {
         let id = resource.id();
         if let Some(known) = self.all.iter().find(|it| it.id().same(&id)) {
             let message = format!("{} already exists", id.describe_id());
-            return Err(KustomizeError::refused(message, resource.head).with_note(known.head, "it is also defined here"));
+            return Err(
+                KustomizeError::refused(message, resource.head).with_note(known.head, "it is also defined here")
+            );
         }
         self.all.push(resource);
         Ok(())

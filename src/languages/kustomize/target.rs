@@ -13,7 +13,9 @@ use super::resource::{KustomizeResource, Resources};
 use super::schema::MergeSchema;
 use super::value::ObjectValue;
 use super::variables::KustomizeVariable;
-use super::{BuildBudget, KustomizeError, TroubleCause, generate, inflate, names, plugins, references, transform, variables};
+use super::{
+    BuildBudget, KustomizeError, TroubleCause, generate, inflate, names, plugins, references, transform, variables,
+};
 
 /// Limit on nested bases.
 const DEEPEST: usize = 32;
@@ -56,7 +58,12 @@ pub(super) struct Maker<'m> {
 }
 
 impl<'m> Maker<'m> {
-    pub(super) fn new(sources: &'m SourceFiles, budget: &'m BuildBudget, cluster: &'m Cluster, is_lenient: bool) -> Self {
+    pub(super) fn new(
+        sources: &'m SourceFiles,
+        budget: &'m BuildBudget,
+        cluster: &'m Cluster,
+        is_lenient: bool,
+    ) -> Self {
         Maker {
             sources,
             budget,
@@ -94,7 +101,11 @@ impl<'m> Maker<'m> {
         Ok((gathered.resources, options))
     }
 
-    fn gather(&mut self, kustomization: &Kustomization, start: AccumulatedTarget) -> Result<AccumulatedTarget, KustomizeError> {
+    fn gather(
+        &mut self,
+        kustomization: &Kustomization,
+        start: AccumulatedTarget,
+    ) -> Result<AccumulatedTarget, KustomizeError> {
         let directory = &kustomization.directory;
         if self.open.len() >= DEEPEST {
             return Err(KustomizeError::beyond(format!("bases are nested more than {DEEPEST} levels deep")));
@@ -104,10 +115,15 @@ impl<'m> Maker<'m> {
         self.files.insert(kustomization.path.clone());
         let gathered = self.gather_inside(kustomization, start);
         self.open.pop();
-        gathered.map_err(|trouble| KustomizeError { directory: trouble.directory.or(Some(directory.clone())), ..trouble })
+        gathered
+            .map_err(|trouble| KustomizeError { directory: trouble.directory.or(Some(directory.clone())), ..trouble })
     }
 
-    fn gather_inside(&mut self, kustomization: &Kustomization, mut gathered: AccumulatedTarget) -> Result<AccumulatedTarget, KustomizeError> {
+    fn gather_inside(
+        &mut self,
+        kustomization: &Kustomization,
+        mut gathered: AccumulatedTarget,
+    ) -> Result<AccumulatedTarget, KustomizeError> {
         self.describe(kustomization)?;
         for entry in kustomization.list("resources").iter().chain(&kustomization.list("bases")) {
             let added = self.resource(&kustomization.directory, entry, &mut gathered);
@@ -191,7 +207,12 @@ impl<'m> Maker<'m> {
         Ok(())
     }
 
-    fn configure(&mut self, directory: &str, entry: &ObjectValue, gathered: &mut AccumulatedTarget) -> Result<(), KustomizeError> {
+    fn configure(
+        &mut self,
+        directory: &str,
+        entry: &ObjectValue,
+        gathered: &mut AccumulatedTarget,
+    ) -> Result<(), KustomizeError> {
         for document in self.documents(directory, entry)? {
             Arc::make_mut(&mut gathered.fields).configure(&document)?;
         }
@@ -213,14 +234,23 @@ impl<'m> Maker<'m> {
     }
 
     /// Returns the objects of a file or of another kustomization.
-    pub(super) fn objects_at(&mut self, directory: &str, entry: &ObjectValue) -> Result<Vec<KustomizeResource>, KustomizeError> {
+    pub(super) fn objects_at(
+        &mut self,
+        directory: &str,
+        entry: &ObjectValue,
+    ) -> Result<Vec<KustomizeResource>, KustomizeError> {
         let mut gathered = AccumulatedTarget::new();
         self.resource(directory, entry, &mut gathered)?;
         Ok(gathered.resources.all)
     }
 
     /// Adds an entry of `resources:`, which is a file or a directory.
-    fn resource(&mut self, directory: &str, entry: &ObjectValue, gathered: &mut AccumulatedTarget) -> Result<(), KustomizeError> {
+    fn resource(
+        &mut self,
+        directory: &str,
+        entry: &ObjectValue,
+        gathered: &mut AccumulatedTarget,
+    ) -> Result<(), KustomizeError> {
         let text = entry.raw();
         let path = join(directory, text).filter(|_| !text.starts_with('/'));
         if let Some(path) = path
@@ -266,7 +296,11 @@ impl<'m> Maker<'m> {
     }
 
     /// Returns the documents of a file that a kustomization names.
-    pub(super) fn documents(&mut self, directory: &str, entry: &ObjectValue) -> Result<Vec<ObjectValue>, KustomizeError> {
+    pub(super) fn documents(
+        &mut self,
+        directory: &str,
+        entry: &ObjectValue,
+    ) -> Result<Vec<ObjectValue>, KustomizeError> {
         let path = self.path(directory, entry.raw(), entry.at)?;
         let file = self.sources.open(&path).map_err(|error| unreadable(entry.raw(), &error, entry.at))?;
         self.files.insert(path);
@@ -274,7 +308,12 @@ impl<'m> Maker<'m> {
     }
 
     /// Parses the documents of a text.
-    pub(super) fn read(&self, file: crate::source::FileId, text: &str, at: Span) -> Result<Vec<ObjectValue>, KustomizeError> {
+    pub(super) fn read(
+        &self,
+        file: crate::source::FileId,
+        text: &str,
+        at: Span,
+    ) -> Result<Vec<ObjectValue>, KustomizeError> {
         let stream = yaml::read_within(file, text, self.sources.limits());
         if let Some(broken) = stream.diagnostics.iter().find(|it| it.unreadable) {
             return Err(KustomizeError::refused(broken.message.clone(), broken.span.unwrap_or(at)));

@@ -106,7 +106,11 @@ fn set_pair(value: &mut ObjectValue, key: &str, text: &ObjectValue) -> Result<()
     Ok(())
 }
 
-pub(super) fn set_replicas(resources: &mut Resources, entry: &ObjectValue, specs: &[FieldSpec]) -> Result<(), KustomizeError> {
+pub(super) fn set_replicas(
+    resources: &mut Resources,
+    entry: &ObjectValue,
+    specs: &[FieldSpec],
+) -> Result<(), KustomizeError> {
     let name = entry.text_at("name").unwrap_or_default();
     let count = entry.get("count").cloned().unwrap_or_else(|| ObjectValue::plain("0", entry.at));
     let count = ObjectValue::plain(count.raw(), count.at);

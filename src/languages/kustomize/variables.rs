@@ -41,7 +41,12 @@ pub(super) fn gather(kustomization: &Kustomization, gathered: &mut AccumulatedTa
                 }
             }
             [] => {}
-            many => return Err(KustomizeError::refused(format!("{} objects match {}", many.len(), id.describe_id()), entry.at)),
+            many => {
+                return Err(KustomizeError::refused(
+                    format!("{} objects match {}", many.len(), id.describe_id()),
+                    entry.at,
+                ));
+            }
         }
         let path = entry.get("fieldref").and_then(|it| it.text_at("fieldpath").or(it.text_at("fieldPath")));
         let path = path.unwrap_or("metadata.name").to_owned();
@@ -69,8 +74,9 @@ pub(super) fn resolve(gathered: &mut AccumulatedTarget, budget: &BuildBudget) ->
         let object = gathered.resources.all.iter().find(|resource| resource.variables.iter().any(holds));
         let path: Vec<String> = parts(&variable.path).into_iter().flat_map(indexed).collect();
         let value = object.and_then(|object| look(&object.value, &path));
-        let value = value
-            .ok_or_else(|| KustomizeError::refused(format!("no object sets the variable `{}`", variable.name), variable.at))?;
+        let value = value.ok_or_else(|| {
+            KustomizeError::refused(format!("no object sets the variable `{}`", variable.name), variable.at)
+        })?;
         values.insert(&variable.name, value.clone());
     }
     if values.is_empty() {

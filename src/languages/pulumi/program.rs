@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use crate::languages::document::{DocData, DocResource, DocValue, Presence, as_json, joined};
-use crate::languages::hcl::value::{Cause, ProviderComputed, HclNumber, PathTarget, HclValue};
+use crate::languages::hcl::value::{Cause, HclNumber, HclValue, PathTarget, ProviderComputed};
 use crate::languages::yaml::{Node, NodeData, NodeEntry};
 use crate::source::{Span, from_base64, to_base64};
 
@@ -262,11 +262,11 @@ impl ProgramRun<'_> {
             ("select", [place, list]) => {
                 place.as_number().and_then(|it| it.as_usize()).and_then(|it| list.items().get(it)).cloned()
             }
-            ("split", [by, text]) => by
-                .as_text()
-                .zip(text.as_text())
-                .filter(|(by, _)| !by.is_empty())
-                .map(|(by, text)| HclValue::tuple(text.split(&*by).map(|part| HclValue::text(part, at)).collect(), at)),
+            ("split", [by, text]) => {
+                by.as_text().zip(text.as_text()).filter(|(by, _)| !by.is_empty()).map(|(by, text)| {
+                    HclValue::tuple(text.split(&*by).map(|part| HclValue::text(part, at)).collect(), at)
+                })
+            }
             ("tojson", _) => as_json(&given).map(|it| HclValue::text(it.to_string(), at)),
             ("tobase64", _) => given.as_text().map(|it| HclValue::text(to_base64(it.as_bytes()), at)),
             ("frombase64", _) => {

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::languages::document::{DocData, DocResource, DocValue, Presence};
-use crate::languages::hcl::value::{Cause, ProviderComputed, HclNumber, HclValue};
+use crate::languages::hcl::value::{Cause, HclNumber, HclValue, ProviderComputed};
 use crate::languages::yaml::{Node, NodeData};
 use crate::source::Span;
 
@@ -123,7 +123,10 @@ impl StateReader {
             self.referred.borrow_mut().push((address.clone(), at));
             let computed_by = Some(ProviderComputed { address: address.clone(), attribute: "id".into() });
             let outline = Some(text.clone());
-            return HclValue::because(&Arc::new(Cause { computed_by, outline, ..Cause::new("another resource", at) }), at);
+            return HclValue::because(
+                &Arc::new(Cause { computed_by, outline, ..Cause::new("another resource", at) }),
+                at,
+            );
         }
         match (node.text(), node.flag()) {
             (None, _) => HclValue::null(at),

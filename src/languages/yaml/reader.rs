@@ -15,7 +15,7 @@ use crate::source::{FileId, GoLines, Limits, ParserText, Span, from_base64};
 
 use super::alias_keys;
 use super::documents::documents;
-use super::hole::{HOLE, TemplateDirective, HoleMeaning, Masked};
+use super::hole::{HOLE, HoleMeaning, Masked, TemplateDirective};
 use super::json;
 use super::node::{Node, NodeData, NodeEntry};
 use super::scalar;
@@ -68,7 +68,12 @@ pub(crate) fn read_those(file: FileId, text: &str, limits: Limits, is_wanted: im
 }
 
 /// Parses JSON that is not YAML; `None` if it is not JSON either.
-pub(crate) fn read_json(file: FileId, text: &str, limits: Limits, is_wanted: impl Fn(&str) -> bool) -> Option<YamlStream> {
+pub(crate) fn read_json(
+    file: FileId,
+    text: &str,
+    limits: Limits,
+    is_wanted: impl Fn(&str) -> bool,
+) -> Option<YamlStream> {
     let (plain, ranges) = json::values(text)?;
     let reading = Reading { file, original: text, text: &plain, holes: &[], limits, wraps_tags: false };
     Some(reading.stream_of(ranges, is_wanted))

@@ -26,7 +26,7 @@ use std::sync::Arc;
 use super::lines::{spans_of_lines, wrong_rows};
 use super::row::UsageError;
 use crate::catalog::{Catalog, Money};
-use crate::inventory::{Fact, Inventory, Key, FactOrigin, Orphaned, Resource, ResourceId, FactValue};
+use crate::inventory::{Fact, FactOrigin, FactValue, Inventory, Key, Orphaned, Resource, ResourceId};
 use crate::source::{Date, SourceFiles, Span};
 
 /// A bill that ends earlier is outdated, in days.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{BillMonth, BilledAmount, Paid};
 use crate::catalog::Money;
-use crate::inventory::{Fact, Inventory, Key, FactOrigin, Resource, ResourceId, FactValue};
+use crate::inventory::{Fact, FactOrigin, FactValue, Inventory, Key, Resource, ResourceId};
 use crate::source::Date;
 
 /// Reasons why a resource may have run for fewer hours than the bill covers.

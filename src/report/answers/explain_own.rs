@@ -2,7 +2,7 @@
 
 use crate::catalog::Money;
 use crate::inventory::{Key, Resource};
-use crate::pricing::{Against, BillItem, OWN_PROVIDER, OwnMachine, Owned, Purchased, CostScenario, crossing};
+use crate::pricing::{Against, BillItem, CostScenario, OWN_PROVIDER, OwnMachine, Owned, Purchased, crossing};
 use crate::report::views::own_hardware;
 
 /// Compares the hardware in the settings with the price of a resource; empty if the settings declare no such accelerator.
@@ -39,7 +39,12 @@ fn rents(resource: &Resource, item: &BillItem) -> Vec<(CostScenario, Money)> {
     found.collect()
 }
 
-fn against(resource: &Resource, item: Option<&BillItem>, own: &Purchased, rents: &[(CostScenario, Money)]) -> Vec<Against> {
+fn against(
+    resource: &Resource,
+    item: Option<&BillItem>,
+    own: &Purchased,
+    rents: &[(CostScenario, Money)],
+) -> Vec<Against> {
     let provider = resource.text(Key::Provider).unwrap_or("renting");
     let named = resource.text(Key::Machine).map_or(provider.to_owned(), |machine| format!("{provider} {machine}"));
     let is_estimate = item.is_some_and(BillItem::is_estimated);

@@ -11,7 +11,7 @@ use crate::fit::{Assessment, FitChoice, TrainingRun, by_tokens};
 use crate::inventory::{Fact, Task};
 use crate::pricing::{BillItem, HOURS_PER_MONTH};
 use crate::report::formats::json;
-use crate::report::formats::json::{WireRange, WireNumber};
+use crate::report::formats::json::{WireNumber, WireRange};
 use crate::report::formats::text::TextTable;
 use crate::report::views::training_run;
 use crate::report::{Format, ReportStyle, escape};

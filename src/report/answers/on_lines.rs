@@ -1,7 +1,7 @@
 //! The cost of the resource on a line of a file, for an editor.
 
 use crate::catalog::MoneyRange;
-use crate::inventory::{ResourceId, BillingRole};
+use crate::inventory::{BillingRole, ResourceId};
 use crate::pricing::{BillItem, Status};
 use crate::report::Report;
 use crate::report::escape::{one_line, shortened};

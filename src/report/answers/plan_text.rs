@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use super::plan_words::{PlannedPurchases, PlanSummary, answer, answer_of, in_words, percent, running, steps};
+use super::plan_words::{PlanSummary, PlannedPurchases, answer, answer_of, in_words, percent, running, steps};
 use crate::catalog::{Currency, Money};
 use crate::pricing::{Bound, PurchaseGroup, PurchaseLine, PurchasePlan};
 use crate::report::ReportStyle;
@@ -166,8 +166,9 @@ fn other_terms(group: &PurchaseGroup, line: &PurchaseLine, currency: &Currency) 
 
 fn spare(group: &PurchaseGroup) -> Vec<String> {
     let places = group.lines.iter().filter(|line| line.spare_places > 0.0);
-    let mut said: Vec<String> =
-        places.map(|line| format!("{}: {} reserved places", place(group, line), WireNumber(line.spare_places))).collect();
+    let mut said: Vec<String> = places
+        .map(|line| format!("{}: {} reserved places", place(group, line), WireNumber(line.spare_places)))
+        .collect();
     if group.left_of_commitments > 0.0 {
         let PurchaseGroup { provider, region, accelerator, left_of_commitments, .. } = group;
         said.push(format!("{provider} {region}: a commitment for {} {accelerator}", WireNumber(*left_of_commitments)));

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::plan_words::{PlannedPurchases, PlanSummary, always, answer, steps};
+use super::plan_words::{PlanSummary, PlannedPurchases, always, answer, steps};
 use crate::catalog::{Currency, Money};
 use crate::pricing::{Bound, PurchaseGroup, PurchaseLine, PurchasePlan, Shrunk, Unplanned};
 use crate::report::formats::csv;

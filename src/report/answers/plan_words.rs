@@ -1,7 +1,7 @@
 //! A purchase plan in words: the answer, and its calculation.
 
 use crate::catalog::{Currency, Money};
-use crate::pricing::{Bound, PurchaseGroup, HOURS_PER_MONTH, PurchaseLine, PurchasePlan, Shrunk, Term};
+use crate::pricing::{Bound, HOURS_PER_MONTH, PurchaseGroup, PurchaseLine, PurchasePlan, Shrunk, Term};
 use crate::report::formats::json::WireNumber;
 use crate::report::views::money::mark;
 
@@ -85,7 +85,8 @@ pub(super) fn in_words(term: Term) -> &'static str {
 /// The answer in one line.
 pub(super) fn answer(planned: &PlannedPurchases<'_>) -> String {
     let plan = planned.plan;
-    let bound: Vec<&PurchaseGroup> = plan.groups.iter().filter(|it| it.lines.iter().any(|it| it.bound.is_some())).collect();
+    let bound: Vec<&PurchaseGroup> =
+        plan.groups.iter().filter(|it| it.lines.iter().any(|it| it.bound.is_some())).collect();
     match bound.as_slice() {
         [] => format!("no commitment: {}", why_nothing(plan)),
         [group] => answer_of(group, &planned.currency),
@@ -120,7 +121,8 @@ fn sentence(what: &str, sum: &PlanSummary, half: &str, currency: &Currency) -> S
 
 /// Accelerators that run always or most of the time, eligible or not.
 fn steady(group: &PurchaseGroup) -> f64 {
-    let measured = |line: &PurchaseLine| line.rungs.iter().filter(|it| it.share < 1.0).map(|it| it.machines).sum::<f64>();
+    let measured =
+        |line: &PurchaseLine| line.rungs.iter().filter(|it| it.share < 1.0).map(|it| it.machines).sum::<f64>();
     always(group) + group.lines.iter().map(|line| measured(line) * line.accelerators).sum::<f64>()
 }
 

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::catalog::{Basis, Catalog, PriceClass, Currency, Money, Offer, is_stale};
+use crate::catalog::{Basis, Catalog, Currency, Money, Offer, PriceClass, is_stale};
 use crate::pricing::{HOURS_PER_MONTH, OWN_PROVIDER, Owned};
 use crate::report::formats::json;
 use crate::report::formats::json::WireNumber;

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use serde::Serialize;
 
 use crate::catalog::Currency;
-use crate::pricing::{Against, HOURS_PER_MONTH, OwnMachine, Restarts, PurchaseOption};
+use crate::pricing::{Against, HOURS_PER_MONTH, OwnMachine, PurchaseOption, Restarts};
 use crate::report::formats::csv;
 use crate::report::formats::json;
 use crate::report::formats::json::WireNumber;

@@ -8,7 +8,7 @@ use crate::catalog::Currency;
 use crate::fit::speed::SpeedRange;
 use crate::fit::tokens::{BreakEven, ByToken, TokenCost};
 use crate::report::formats::json;
-use crate::report::formats::json::{WireRange, WireNumber};
+use crate::report::formats::json::{WireNumber, WireRange};
 use crate::report::formats::text::TextTable;
 use crate::report::{Format, ReportStyle, escape};
 

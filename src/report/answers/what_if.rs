@@ -16,7 +16,9 @@ use crate::report::formats::text::TextTable;
 use crate::report::formats::{csv, json::WireResource};
 use crate::report::views::money::mark;
 use crate::report::views::unit_work;
-use crate::report::views::what_if::{Case, Cases, WhatIfCost, accelerators, beyond, costs, fit, fits, join_fact_values};
+use crate::report::views::what_if::{
+    Case, Cases, WhatIfCost, accelerators, beyond, costs, fit, fits, join_fact_values,
+};
 use crate::report::{Format, Report, ReportStyle};
 
 /// At most this many findings of a case are shown as text.

@@ -7,10 +7,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{Cost, Difference};
 use crate::catalog::{Money, MoneyRange};
 use crate::decide::Verdict;
-use crate::inventory::{CountedAs, BillingRole, Unjudged, UnjudgedStatus};
+use crate::inventory::{BillingRole, CountedAs, Unjudged, UnjudgedStatus};
 use crate::pricing::{ChangeKind, CostChange, CostSum, Period};
-use crate::report::views::apart;
 use crate::report::views::cost_line::{in_words, marked};
+use crate::report::views::excluded;
 use crate::report::views::money::{mark, while_running};
 
 /// The most words of the money in the headline; title and verdict come on top.
@@ -160,9 +160,10 @@ fn by_role(it: &Difference) -> Vec<String> {
     let mut rows = Vec::new();
     let is_there = |sum: &CostChange| [&sum.before, &sum.after].iter().any(|it| it.minimum() != MoneyRange::ZERO);
     if is_there(&delta.rented) && is_there(&delta.requested) {
-        for (sum, role, name) in
-            [(&delta.rented, BillingRole::Rented, "provisioned machines"), (&delta.requested, BillingRole::Requested, "pods")]
-        {
+        for (sum, role, name) in [
+            (&delta.rented, BillingRole::Rented, "provisioned machines"),
+            (&delta.requested, BillingRole::Requested, "pods"),
+        ] {
             let (before, after) = (sum.before.minimum().expected, sum.after.minimum().expected);
             if before != after {
                 let mark = mark(it.after.is_estimated(role, Period::Month));
@@ -205,7 +206,7 @@ fn set_apart(it: &Difference) -> Vec<String> {
                 let (from, to) = (it.amount(from), it.amount(to));
                 rows.push(format!(
                     "excluded from the total, {}: {whose}{when}{from} → {to}/month",
-                    apart::place(counted)
+                    excluded::place(counted)
                 ));
             }
         }

@@ -115,7 +115,8 @@ fn payers(it: &Difference) -> Option<PageSection> {
         ("after", Column::Number),
         ("difference or limit", Column::Number),
     ];
-    let table = HtmlTable { id: "teams", caption: "Teams and budgets, per month", columns: &columns, is_searchable: false };
+    let table =
+        HtmlTable { id: "teams", caption: "Teams and budgets, per month", columns: &columns, is_searchable: false };
     let amount = |page: &mut Html, money: Money| number(page, &it.amount(money), money.usd());
     let rest = table.print(&mut body, teams, |page, team| {
         name(page, &team.name.as_ref().map_or_else(|| "no team".to_owned(), |name| format!("team {name}")));

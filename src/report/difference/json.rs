@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::{Difference, ReviewCommit, of_month};
-use crate::pricing::{ResourceCostChange, FactChange};
+use crate::pricing::{FactChange, ResourceCostChange};
 use crate::report::Team;
 use crate::report::formats::json;
 use crate::report::formats::json::{WireBounds, WireFinding, finding};

@@ -6,10 +6,10 @@ use super::{Cost, Difference, most_important_first};
 use crate::compare::BudgetUsage;
 use crate::decide::Verdict;
 use crate::inventory::BillingRole;
-use crate::pricing::{ResourceCostChange, ChangeKind, KnownSides};
+use crate::pricing::{ChangeKind, KnownSides, ResourceCostChange};
 use crate::report::CommentLimits;
 use crate::report::Team;
-use crate::report::formats::markdown::{count_of, write_findings, unknown};
+use crate::report::formats::markdown::{count_of, unknown, write_findings};
 use crate::report::views::judged;
 use crate::report::views::markup::{self, Address, Markdown, cell_code, code, figures, linked, markdown};
 use crate::rules::in_the_book;
@@ -352,7 +352,8 @@ fn new_findings(text: &mut Markdown, it: &Difference, most: usize) {
         }
         let [one, several] = what;
         markdown!(text, "#### ", count_of(findings.len()), if findings.len() == 1 { one } else { several }, "\n\n");
-        let left_out = write_findings(text, &it.after, it.head.as_ref(), &most_important_first(&it.after, findings), most);
+        let left_out =
+            write_findings(text, &it.after, it.head.as_ref(), &most_important_first(&it.after, findings), most);
         most = most.saturating_sub(findings.len());
         if left_out > 0 {
             markdown!(text, "\nand ", left_out, " more; the full report lists them\n");

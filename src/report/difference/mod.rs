@@ -14,12 +14,12 @@ use std::cmp::Reverse;
 
 use super::views::basis::basis;
 use super::views::money::mark;
-use super::{ReviewCommit, Report, Team};
+use super::{Report, ReviewCommit, Team};
 use crate::catalog::{Money, MoneyRange};
 use crate::compare::BudgetUsage;
 use crate::decide::{Decided, Verdict};
-use crate::inventory::{Resource, BillingRole, Unjudged, UnjudgedStatus};
-use crate::pricing::{ResourceCostChange, ChangeKind, Delta, KnownSides, Period};
+use crate::inventory::{BillingRole, Resource, Unjudged, UnjudgedStatus};
+use crate::pricing::{ChangeKind, Delta, KnownSides, Period, ResourceCostChange};
 
 /// Two states of a tree, and the difference between them.
 pub struct Difference<'a> {

@@ -7,7 +7,7 @@ use super::{Difference, html, json, markdown, most_important_first, outputs, tex
 use crate::decide::Decided;
 use crate::report::message::{ChatMessage, titled, written};
 use crate::report::views::price_age::price_age;
-use crate::report::{Format, Report, CommentLimits, ReportStyle};
+use crate::report::{CommentLimits, Format, Report, ReportStyle};
 use crate::source::Date;
 
 /// The comparison in a format; `None` if the format is only for findings.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{Cost, Difference, of_month};
 use crate::catalog::MoneyRange;
 use crate::inventory::{BillingRole, RunKind};
-use crate::pricing::{ResourceCostChange, ChangeKind, KnownSides, Period};
+use crate::pricing::{ChangeKind, KnownSides, Period, ResourceCostChange};
 use crate::report::Report;
 use crate::source::Span;
 

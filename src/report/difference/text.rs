@@ -8,7 +8,7 @@ use super::{Cost, Difference};
 use crate::catalog::Money;
 use crate::compare::BudgetUsage;
 use crate::decide::Decided;
-use crate::pricing::{ResourceCostChange, ChangeKind};
+use crate::pricing::{ChangeKind, ResourceCostChange};
 use crate::report::formats::text::{AlreadyPrinted, FindingRenderer, TextTable};
 use crate::report::views::judged;
 use crate::report::views::repeats::grouped_repeats;

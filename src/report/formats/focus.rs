@@ -13,7 +13,7 @@ use super::ndjson::{adds_up, status};
 use crate::catalog::{AWS, AZURE, GCP, Money, MoneyRange};
 use crate::inventory::{Key, Purchase, Resource};
 use crate::measured::paid::BillMonth;
-use crate::pricing::{BillItem, HOURS_PER_MONTH, CostScenario};
+use crate::pricing::{BillItem, CostScenario, HOURS_PER_MONTH};
 use crate::report::Report;
 
 /// A column: name and value.

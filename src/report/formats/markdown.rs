@@ -12,8 +12,8 @@ use crate::report::views::markup::{self, Address, Markdown, code, figures, linke
 use crate::report::views::price_age::price_age;
 use crate::report::views::repeats::{also, grouped_repeats};
 use crate::report::views::scorecard::Scorecard;
-use crate::report::views::{apart, coverage};
-use crate::report::{ReviewCommit, Report, CommentLimits, escape};
+use crate::report::views::{coverage, excluded};
+use crate::report::{CommentLimits, Report, ReviewCommit, escape};
 use crate::rules::link;
 
 /// The most characters of a path or an address.
@@ -46,7 +46,7 @@ fn compose(report: &Report, findings: &[&Decided], most: usize, room: CommentLim
         markdown!(text, "- ", figures(&line), "\n");
     }
     text.push("\n");
-    for line in apart::lines(report).into_iter().chain(coverage::line(report)).chain(report.measured.in_short()) {
+    for line in excluded::lines(report).into_iter().chain(coverage::line(report)).chain(report.measured.in_short()) {
         markdown!(text, figures(&line), "\n\n");
     }
     markdown!(text, "#### ", count_of(findings.len()), "\n\n");

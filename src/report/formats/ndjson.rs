@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::json;
 use crate::catalog::{Money, MoneyRange};
-use crate::inventory::{Fact, Key, Range, Resource, FactValue};
+use crate::inventory::{Fact, FactValue, Key, Range, Resource};
 use crate::pricing::{BillItem, Period, Status};
 use crate::report::Report;
 use crate::report::views::teams::team;

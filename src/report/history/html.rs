@@ -13,7 +13,7 @@ use crate::report::html::page::{HtmlPage, PageSection, title};
 use crate::report::html::table::{Column, HtmlTable, left_out, name, number};
 use crate::report::views::history::course as steps_course;
 use crate::report::views::sentence::sentence;
-use crate::report::{CostHistory, HistoryPoint, Snapshot, CostStep, escape};
+use crate::report::{CostHistory, CostStep, HistoryPoint, Snapshot, escape};
 
 /// The number of series with a separate color.
 const SERIES: usize = 4;
@@ -77,7 +77,8 @@ fn course(history: &CostHistory) -> PageSection {
         is_whole: point.snapshot().is_some_and(|it| it.combined().is_whole()),
     };
     let states: Vec<AreaState> = history.points.iter().enumerate().map(state).collect();
-    let most = history.points.iter().filter_map(HistoryPoint::snapshot).map(|it| expected(it)).max().unwrap_or_default();
+    let most =
+        history.points.iter().filter_map(HistoryPoint::snapshot).map(|it| expected(it)).max().unwrap_or_default();
     let ticks = ticks(history, most);
     let labels = dates(history, first, last);
     let marks = marked.iter().enumerate().map(|(n, step)| AxisLabel { at: place(step.to), text: (n + 1).to_string() });
@@ -285,7 +286,8 @@ fn months(history: &CostHistory) -> Option<PageSection> {
     }
     rows.reverse();
     let mut body = Html::new();
-    let table = HtmlTable { id: "months", caption: "Each month, the newest first", columns: &MONTHS, is_searchable: false };
+    let table =
+        HtmlTable { id: "months", caption: "Each month, the newest first", columns: &MONTHS, is_searchable: false };
     let rest = table.print(&mut body, rows, |page, (month, state, moved)| {
         name(page, &month);
         let Some(state) = state else {

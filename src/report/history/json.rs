@@ -4,11 +4,11 @@ use serde::Serialize;
 
 use super::moment::moment;
 use crate::catalog::MoneyRange;
-use crate::report::formats::json::{WireBounds, WireNumber, WireAmountSum, VERSION, print};
+use crate::report::formats::json::{VERSION, WireAmountSum, WireBounds, WireNumber, print};
 use crate::report::views::history::{
-    Blame, BlamedCommit, BranchCommit, Commit, Holding, PointState, Snapshot, SnapshotUnjudged, CostStep, StepChange,
+    Blame, BlamedCommit, BranchCommit, Commit, CostStep, Holding, PointState, Snapshot, SnapshotUnjudged, StepChange,
 };
-use crate::report::{PriceSources, CostHistory};
+use crate::report::{CostHistory, PriceSources};
 
 #[derive(Serialize)]
 struct Document<'a> {

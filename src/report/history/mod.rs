@@ -13,7 +13,7 @@ pub(in crate::report) mod words {
 }
 
 use crate::report::views::history::{Blame, blame};
-use crate::report::{Format, CostHistory, Holding, ReportStyle};
+use crate::report::{CostHistory, Format, Holding, ReportStyle};
 use crate::source::is_below;
 
 /// The cost over the commits in a format; `None` if the format belongs to another subcommand.

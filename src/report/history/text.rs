@@ -11,10 +11,11 @@ use crate::pricing::CostChange;
 use crate::report::escape::{one_line, shortened};
 use crate::report::formats::text::TextTable;
 use crate::report::views::history::{
-    Blame, BlamedCommit, BranchCommit, Commit, CostStep, StepChange, CostStepKind, course as steps_course, unknown_points,
+    Blame, BlamedCommit, BranchCommit, Commit, CostStep, CostStepKind, StepChange, course as steps_course,
+    unknown_points,
 };
 use crate::report::views::money::role_heading;
-use crate::report::{EntryDetail, CostHistory, Most, HistoryPoint, Snapshot, ReportStyle};
+use crate::report::{CostHistory, EntryDetail, HistoryPoint, Most, ReportStyle, Snapshot};
 
 /// Months and steps that are shown by default.
 const MONTHS: usize = 13;
@@ -467,7 +468,8 @@ fn called(it: &BlamedCommit<'_>) -> String {
 
 fn by_resource(text: &mut String, history: &CostHistory, told: &[Blame<'_>], style: ReportStyle) {
     let most = most(style, RESOURCES);
-    for (is_rented, name) in [(true, role_heading(BillingRole::Rented)), (false, role_heading(BillingRole::Requested))] {
+    for (is_rented, name) in [(true, role_heading(BillingRole::Rented)), (false, role_heading(BillingRole::Requested))]
+    {
         let of_role: Vec<&Blame<'_>> = told.iter().filter(|it| it.holding.is_rented == is_rented).collect();
         let headings =
             [name, "per month", "last change", "commit", "change", "author", "first added", "commit", "author"];

@@ -8,7 +8,7 @@ use super::page::PageSection;
 use super::table::{Column, HtmlTable, name, number};
 use crate::catalog::{Catalog, Money};
 use crate::inventory::{Resource, ResourceId};
-use crate::pricing::{BillItem, Elsewhere, Period, CostScenario, cheaper_provider, cheaper_region};
+use crate::pricing::{BillItem, CostScenario, Elsewhere, Period, cheaper_provider, cheaper_region};
 use crate::report::Report;
 use crate::report::views::money::mark_of;
 use crate::report::views::scorecard::best_savings;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::bars::{Bar, MarkColor, Hatch, percent, rect};
+use super::bars::{Bar, Hatch, MarkColor, percent, rect};
 use super::markup::Html;
 
 /// A label at a share of an axis.
@@ -44,7 +44,8 @@ const TOP: f64 = 26.0;
 /// The width of the stretched inner drawing, in units.
 const WIDTH: f64 = 10_000.0;
 
-const COLORS: [MarkColor; 5] = [MarkColor::Blue, MarkColor::Vermillion, MarkColor::Green, MarkColor::Purple, MarkColor::Grey];
+const COLORS: [MarkColor; 5] =
+    [MarkColor::Blue, MarkColor::Vermillion, MarkColor::Green, MarkColor::Purple, MarkColor::Grey];
 
 /// The last series contains everything else.
 fn color(series: usize, all: usize) -> MarkColor {

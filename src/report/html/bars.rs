@@ -133,7 +133,14 @@ pub(in crate::report) fn rect(page: &mut Html, bar: &Bar, color: MarkColor, hatc
 }
 
 /// The expected cost as a bar, and minimum to maximum as a line over it.
-pub(in crate::report) fn interval(page: &mut Html, scale: Scale, range: MoneyRange, y: u32, height: u32, color: MarkColor) {
+pub(in crate::report) fn interval(
+    page: &mut Html,
+    scale: Scale,
+    range: MoneyRange,
+    y: u32,
+    height: u32,
+    color: MarkColor,
+) {
     let bar = Bar { from: "0".to_owned(), width: scale.percent(range.expected), y, height };
     rect(page, &bar, color, Hatch::None);
     if range.floor == range.ceiling {

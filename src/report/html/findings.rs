@@ -7,7 +7,7 @@ use crate::decide::Decided;
 use crate::report::formats::text;
 use crate::report::views::entries::EntryChoice;
 use crate::report::views::markup::Address;
-use crate::report::{ReviewCommit, Report, escape, suggestion};
+use crate::report::{Report, ReviewCommit, escape, suggestion};
 use crate::rules::{Finding, Safety, link};
 
 pub(in crate::report) fn section(report: &Report) -> Option<PageSection> {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::bars::{MarkColor, Scale, interval, picture};
 use super::markup::Html;
 use crate::catalog::{Money, MoneyRange};
-use crate::inventory::{Key, Range, BillingRole};
+use crate::inventory::{BillingRole, Key, Range};
 use crate::pricing::Period;
 use crate::report::Report;
 use crate::report::views::cuts::counted;

@@ -1,6 +1,6 @@
 //! The usage metrics of each resource, and rows without a resource.
 
-use super::bars::{Bar, MarkColor, Hatch, percent, picture, rect};
+use super::bars::{Bar, Hatch, MarkColor, percent, picture, rect};
 use super::markup::Html;
 use super::page::PageSection;
 use super::table::{Column, HtmlTable, left_out, name, number};

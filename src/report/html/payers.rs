@@ -8,7 +8,7 @@ use crate::catalog::MoneyRange;
 use crate::inventory::BillingRole;
 use crate::pricing::CostSum;
 use crate::report::Report;
-use crate::report::views::cuts::{Cut, CostSlice, counted, slices};
+use crate::report::views::cuts::{CostSlice, Cut, counted, slices};
 
 pub(in crate::report) fn section(report: &Report) -> Option<PageSection> {
     let roles: Vec<BillingRole> = [BillingRole::Rented, BillingRole::Requested]
@@ -107,7 +107,8 @@ fn panel(page: &mut Html, report: &Report, cut: Cut, slices: &[CostSlice], roles
         let rest = table.print(page, slices, |page, slice| {
             name(page, &slice.name);
             page.element("td", &[("class", "bar")], |page| {
-                let drawn: Vec<&BillingRole> = roles.iter().filter(|it| amount(slice, **it) != MoneyRange::ZERO).collect();
+                let drawn: Vec<&BillingRole> =
+                    roles.iter().filter(|it| amount(slice, **it) != MoneyRange::ZERO).collect();
                 picture(page, 18 * drawn.len().max(1) as u32, |page| {
                     for (at, role) in drawn.into_iter().enumerate() {
                         let color = if *role == BillingRole::Rented { MarkColor::Blue } else { MarkColor::Green };

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::markup::Html;
 use super::page::PageSection;
 use super::table::{Column, HtmlTable, left_out, number};
-use crate::inventory::{Fact, Key, Resource, BillingRole};
+use crate::inventory::{BillingRole, Fact, Key, Resource};
 use crate::pricing::{BillItem, Period, Status, count_range};
 use crate::report::Report;
 use crate::report::views::basis::basis;

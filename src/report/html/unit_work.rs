@@ -32,6 +32,10 @@ fn row(page: &mut Html, report: &Report, it: &UnitWork<'_>) {
     page.leaf("td", &[], it.model.unwrap_or_default());
     for (_, read) in COLUMNS {
         let range = read(it);
-        number(page, &range.map(SpeedRange::format_range).unwrap_or_default(), range.map_or(0.0, |range| range.expected));
+        number(
+            page,
+            &range.map(SpeedRange::format_range).unwrap_or_default(),
+            range.map_or(0.0, |range| range.expected),
+        );
     }
 }

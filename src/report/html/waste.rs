@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 
-use super::bars::{Bar, MarkColor, Hatch, Scale, picture, rect};
+use super::bars::{Bar, Hatch, MarkColor, Scale, picture, rect};
 use super::markup::Html;
 use super::page::PageSection;
 use super::table::{Column, HtmlTable, left_out, number};

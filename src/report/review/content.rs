@@ -14,7 +14,7 @@ use crate::report::views::history::course;
 use crate::report::views::judged;
 use crate::report::views::price_age::price_age;
 use crate::report::views::sentence::sentence;
-use crate::report::{ReviewCommit, CostHistory, HistoryPoint, Report, Snapshot, CostStep};
+use crate::report::{CostHistory, CostStep, HistoryPoint, Report, ReviewCommit, Snapshot};
 
 /// The state of a tree, with its history.
 pub struct CostReview<'a> {

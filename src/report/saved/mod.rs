@@ -15,22 +15,25 @@ use serde::Deserialize;
 
 use super::Team;
 use super::difference::GateResult;
-use super::{PriceSources, Difference, ReviewCommit, ShownPaths, Report};
+use super::{Difference, PriceSources, Report, ReviewCommit, ShownPaths};
 use crate::catalog::{Currency, Money, MoneyRange};
 use crate::compare::BudgetUsage;
-use crate::complete::UnknownMachine;
 use crate::decide::{Decided, Suppressed, Verdict};
 use crate::diagnostic::{Level, SkipKind};
 use crate::inventory::{
-    CountedAs, Fact, ReadBy, Inventory, Key, FactOrigin, Range, Resource, ResourceId, BillingRole, DeploymentRun, RunId, RunKind, SkippedFile,
-    Unjudged, UnjudgedStatus, FactValue,
+    BillingRole, CountedAs, DeploymentRun, Fact, FactOrigin, FactValue, Inventory, Key, Range, ReadBy, Resource,
+    ResourceId, RunId, RunKind, SkippedFile, Unjudged, UnjudgedStatus,
 };
 use crate::measured::Measured;
-use crate::pricing::{ExcludedTotal, Bill, BillItem, ResourceCostChange, ChangeKind, CostSum, Delta, FactChange, KnownSides, Period, Status};
-use crate::rules::{Confidence, Finding, Fix, Risk, Rules, Safety, RuleTotal, Undetermined};
+use crate::pricing::{
+    Bill, BillItem, ChangeKind, CostSum, Delta, ExcludedTotal, FactChange, KnownSides, Period, ResourceCostChange,
+    Status,
+};
+use crate::resolve::UnknownMachine;
+use crate::rules::{Confidence, Finding, Fix, Risk, RuleTotal, Rules, Safety, Undetermined};
 use crate::source::{Date, Edit, SourceFiles, Span};
 use document::{
-    SavedBounds, CheckDocument, DifferenceDocument, SavedAmount, SavedApart, SavedCatalog, SavedChange, SavedFinding,
+    CheckDocument, DifferenceDocument, SavedAmount, SavedApart, SavedBounds, SavedCatalog, SavedChange, SavedFinding,
     SavedMachine, SavedPrice, SavedResource, SavedRun, SavedSkipped, SavedTeam, SavedUnjudged, SavedUnknown,
 };
 use places::{Located, SavedLocations};
@@ -343,7 +346,8 @@ impl Builder {
             let id = self.about(&it.path, Some(Name::new(&it.address, None)), None, span);
             if let Some(resource) = id.and_then(|id| self.state.inventory.resources.get_mut(id.0)) {
                 let region = resource.text(Key::Region).unwrap_or_default().to_owned();
-                resource.set(Key::Region, Fact::known(FactValue::text(region), span, FactOrigin::Assumed(it.cause.into())));
+                resource
+                    .set(Key::Region, Fact::known(FactValue::text(region), span, FactOrigin::Assumed(it.cause.into())));
             }
         }
         let skipped = skipped.into_iter().map(|it| SkippedFile::new(skip_kind(&it.kind), it.path, it.reason));

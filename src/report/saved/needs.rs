@@ -4,8 +4,8 @@ use serde::Deserialize;
 
 use super::document::check;
 use crate::catalog::Money;
-use crate::inventory::{CountedAs, BillingRole};
-use crate::pricing::{SteadyDemand, Need, HourlyOffers, Rung, CommitmentEligibility};
+use crate::inventory::{BillingRole, CountedAs};
+use crate::pricing::{CommitmentEligibility, HourlyOffers, Need, Rung, SteadyDemand};
 use crate::report::formats::json::VERSION;
 
 #[derive(Deserialize)]

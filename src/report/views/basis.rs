@@ -1,7 +1,7 @@
 //! The calculation of an amount: number × machine × price per hour × hours.
 
 use crate::catalog::Currency;
-use crate::inventory::{Fact, Key, FactOrigin, Resource, BillingRole};
+use crate::inventory::{BillingRole, Fact, FactOrigin, Key, Resource};
 use crate::pricing::{BillItem, Period, count_range};
 
 /// `6 × g5.12xlarge (4 A10G) × $5.672/h × 730 h, us-east-1, on-demand`; nothing without a price.

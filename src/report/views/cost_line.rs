@@ -1,6 +1,6 @@
 //! The cost of one tree: the first line of its report, and the lines below it.
 
-use super::apart;
+use super::excluded;
 use super::money::{mark, while_running};
 use crate::catalog::{Currency, Money, MoneyRange};
 use crate::diagnostic::SkipKind;
@@ -34,7 +34,7 @@ fn without_sums(report: &Report) -> String {
     let (possible, certain): (Vec<SkipKind>, Vec<_>) =
         named.map(|it| it.kind).partition(|kind| *kind == SkipKind::Machine);
     let count = possible.len() + certain.len();
-    match (apart::only(report), count) {
+    match (excluded::only(report), count) {
         (None, 0) => "no accelerators found".to_owned(),
         (None, _) if certain.is_empty() => {
             format!("accelerators possible in files or resources that are not evaluated: {count}")
@@ -117,5 +117,5 @@ fn starts(report: &Report) -> Option<String> {
 
 /// `43,800`, `21.7`
 pub(in crate::report) fn in_words(starts: f64) -> String {
-    if starts < 100.0 { crate::complete::plain(starts) } else { crate::catalog::grouped(starts.round() as u64) }
+    if starts < 100.0 { crate::resolve::plain(starts) } else { crate::catalog::grouped(starts.round() as u64) }
 }

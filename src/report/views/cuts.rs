@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use crate::inventory::{Fact, Key, Resource, ResourceId, BillingRole, FactValue};
+use crate::inventory::{BillingRole, Fact, FactValue, Key, Resource, ResourceId};
 use crate::pricing::{BillItem, CostSum, unpriced};
 use crate::report::Report;
 use crate::report::views::teams;

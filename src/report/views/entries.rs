@@ -8,7 +8,7 @@ use crate::decide::Decided;
 use crate::diagnostic::Level;
 use crate::inventory::{CountedAs, Resource, ResourceId};
 use crate::report::Report;
-use crate::report::views::apart::place;
+use crate::report::views::excluded::place;
 use crate::report::views::repeats::grouped_repeats;
 use crate::report::views::teams::team;
 
@@ -109,7 +109,11 @@ pub(in crate::report) struct FindingGroup<'a> {
 
 impl<'a> FindingGroup<'a> {
     /// Findings about excluded resources, one group for each reason.
-    fn apart(choice: EntryChoice, report: &Report, findings: Vec<&'a Decided>) -> impl Iterator<Item = FindingGroup<'a>> {
+    fn apart(
+        choice: EntryChoice,
+        report: &Report,
+        findings: Vec<&'a Decided>,
+    ) -> impl Iterator<Item = FindingGroup<'a>> {
         let mut apart: BTreeMap<CountedAs, Vec<&Decided>> = BTreeMap::new();
         findings.into_iter().for_each(|it| apart.entry(it.counted).or_default().push(it));
         let group = move |(counted, findings)| FindingGroup {
@@ -174,7 +178,10 @@ impl EntryChoice {
     /// Notes are only counted, unless they save money or the user requests everything.
     pub(in crate::report) fn shows(self, decided: &Decided) -> bool {
         let has_money = decided.finding.saves.is_some_and(|saves| saves.ceiling > Money::ZERO);
-        has_money || decided.finding.level > Level::Note || self.detail == EntryDetail::Verbose || self.most == Most::All
+        has_money
+            || decided.finding.level > Level::Note
+            || self.detail == EntryDetail::Verbose
+            || self.most == Most::All
     }
 
     fn sorted<'a>(self, report: &Report, mut findings: Vec<&'a Decided>) -> Vec<&'a Decided> {

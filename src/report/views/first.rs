@@ -93,5 +93,11 @@ impl Advice<'_> {
 
 /// `$21,479/month at medium risk: on-demand-batch: training work runs on demand (main.tf:31 aws_instance.a)`
 pub(in crate::report) fn format_advice(report: &Report, advice: &Advice<'_>) -> String {
-    format!("{} {} ({}{})", advice.saved(report), advice.format_headline(), advice.place(report), advice.address(report))
+    format!(
+        "{} {} ({}{})",
+        advice.saved(report),
+        advice.format_headline(),
+        advice.place(report),
+        advice.address(report)
+    )
 }

@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::markup::{self, Markdown, markdown};
 use crate::inventory::{Unjudged, UnjudgedStatus};
 use crate::report::escape::{one_line, shortened};
-use crate::report::{Report, CommentLimits};
+use crate::report::{CommentLimits, Report};
 
 /// At most this many are named in one line.
 const NAMED: usize = 2;

@@ -3,9 +3,9 @@
 use std::fmt::Write;
 
 use crate::catalog::{Currency, Money};
-use crate::complete::plain;
-use crate::pricing::{Against, BreakEvenHours, HOURS_PER_MONTH, OwnMachine, Purchased, CostScenario};
+use crate::pricing::{Against, BreakEvenHours, CostScenario, HOURS_PER_MONTH, OwnMachine, Purchased};
 use crate::report::one_line;
+use crate::resolve::plain;
 
 /// The cost per hour, the fixed cost per month, and the break-even with renting.
 pub(in crate::report) fn lines(own: &OwnMachine) -> String {
@@ -62,7 +62,9 @@ fn beside(own: &Purchased, it: &Against) -> String {
                         "{paid}: cheaper below ({month} - {fixed_text}) / {power_text} = {hours:.1} hours per month"
                     )
                 }
-                BreakEvenHours::Never => format!("{paid}: never cheaper, because it costs {fixed_text}/month even when idle"),
+                BreakEvenHours::Never => {
+                    format!("{paid}: never cheaper, because it costs {fixed_text}/month even when idle")
+                }
                 BreakEvenHours::Above(_) | BreakEvenHours::Always => {
                     format!("{paid}: cheaper at any number of hours, {full}/month at most")
                 }
@@ -112,7 +114,11 @@ mod tests {
             ),
             (CostScenario::OnDemand, 1.5, "never cheaper, because its power alone costs $2.00/h"),
             (CostScenario::Reserved1y, 10.0, "cheaper below ($7,300 - $6,500) / $2.00 = 400.0 hours per month"),
-            (CostScenario::Reserved3y, 8.0, "$5,840/month: never cheaper, because it costs $6,500/month even when idle"),
+            (
+                CostScenario::Reserved3y,
+                8.0,
+                "$5,840/month: never cheaper, because it costs $6,500/month even when idle",
+            ),
             (CostScenario::Reserved3y, 20.0, "cheaper at any number of hours, $7,960/month at most"),
         ];
         for (scenario, usd, expected) in cases {

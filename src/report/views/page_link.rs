@@ -1,6 +1,6 @@
 //! The line at the end of a comment that links the page.
 
-use super::head::ReviewCommit;
+use super::review_commit::ReviewCommit;
 
 const BEFORE: &str = "[Full report](";
 

@@ -15,7 +15,10 @@ pub struct ShownPaths {
 impl ShownPaths {
     /// `directory` is a path of the tree.
     pub fn seen_from(directory: &str) -> Self {
-        ShownPaths { below: directory.split('/').filter(|part| !part.is_empty()).map(str::to_owned).collect(), way: None }
+        ShownPaths {
+            below: directory.split('/').filter(|part| !part.is_empty()).map(str::to_owned).collect(),
+            way: None,
+        }
     }
 
     /// For a current directory outside of the tree; `way` leads from it to the root, as in `../other/`.

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use serde::Serialize;
 
 use crate::catalog::{Currency, Money, MoneyRange, grouped};
-use crate::inventory::{CountedAs, Fact, Key, LinkKind, Purchase, Purpose, Resource, ResourceId, BillingRole};
+use crate::inventory::{BillingRole, CountedAs, Fact, Key, LinkKind, Purchase, Purpose, Resource, ResourceId};
 use crate::pricing::{Period, pool_of};
 use crate::report::Report;
 use crate::report::views::markup::{Markdown, figures, markdown};

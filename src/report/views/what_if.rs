@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::catalog::{Money, MoneyRange};
 use crate::decide::Decided;
 use crate::fit::placed;
-use crate::inventory::{Fact, Key, LinkKind, Range, Resource, BillingRole};
+use crate::inventory::{BillingRole, Fact, Key, LinkKind, Range, Resource};
 use crate::pricing::{Period, Status};
 use crate::report::Report;
 
@@ -170,7 +170,7 @@ pub(in crate::report) fn accelerators(report: &Report<'_>, places: &[usize]) -> 
     let told = places.iter().filter_map(|at| report.inventory.resources.get(*at)).map(|it| {
         let name = word(it, Key::Accelerator);
         match it.number(Key::AcceleratorCount) {
-            Some(count) if !name.is_empty() => format!("{} × {name}", crate::complete::plain(count)),
+            Some(count) if !name.is_empty() => format!("{} × {name}", crate::resolve::plain(count)),
             _ => name,
         }
     });

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use super::{FactContext, belonging, change, kinds, unknown_price};
 use crate::catalog::{Money, Quote};
-use crate::complete::complete_machines;
 use crate::fit::{self, Assessment, FitChoice, FitVerdict, MarketPlace};
-use crate::inventory::{self, Fact, ReadBy, Inventory, Key, KnownFact, Resource, BillingRole};
-use crate::languages::cel::{UnknownSubject, CelBudget, CelValue, Fault, Handle, CelMap, UnknownValue, wrong};
+use crate::inventory::{self, BillingRole, Fact, Inventory, Key, KnownFact, ReadBy, Resource};
+use crate::languages::cel::{CelBudget, CelMap, CelValue, Fault, Handle, UnknownSubject, UnknownValue, wrong};
 use crate::pricing;
+use crate::resolve::complete_machines;
 use crate::rules::format;
 use crate::source::Span;
 

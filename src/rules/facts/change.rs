@@ -7,8 +7,8 @@ use super::resource::RESOURCE;
 use super::table::{Records, rows};
 use super::{FactContext, kinds, text_of, unknown_fact};
 use crate::inventory::{Fact, Key, Resource, ResourceId};
-use crate::languages::cel::{CelBudget, CelValue, Fault, Handle, CelMap, CelType, wrong};
-use crate::pricing::{ResourceCostChange, ChangeKind};
+use crate::languages::cel::{CelBudget, CelMap, CelType, CelValue, Fault, Handle, wrong};
+use crate::pricing::{ChangeKind, ResourceCostChange};
 
 /// Record of one changed resource, by its index among the changes.
 pub(super) static CHANGED: LazyLock<Records> = LazyLock::new(|| {

@@ -1,7 +1,7 @@
 //! Texts for messages about a resource, and facts computed from its other facts.
 
 use crate::inventory::accelerators::{is_put_by_cloud, names_pools};
-use crate::inventory::{Fact, Key, LinkKind, FactOrigin, Purpose, Resource, BillingRole};
+use crate::inventory::{BillingRole, Fact, FactOrigin, Key, LinkKind, Purpose, Resource};
 use crate::languages::cel::CelValue;
 
 use super::{Stand, unknown_fact, value_of};
@@ -181,7 +181,8 @@ pub(super) fn stand(name: &'static str, resource: &Resource) -> Stand {
         "copies" => first_stand(name, resource, &[Key::Groups]),
         "only_waits" => Stand::of(name, resource.fact(Key::Kept)),
         "asks_no_spot" => {
-            let origin = FactOrigin::Inferred("the pod does not request spot, and no file here defines its pool".into());
+            let origin =
+                FactOrigin::Inferred("the pod does not request spot, and no file here defines its pool".into());
             Stand { name, span: None, defined: None, origin: Some(origin) }
         }
         "may_rest" if resource.purpose() != Some(Purpose::Inference) => {
@@ -256,7 +257,7 @@ fn first_stand(name: &'static str, resource: &Resource, keys: &[Key]) -> Stand {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::inventory::{self, Fact, ReadBy, FactOrigin, Range, BillingRole};
+    use crate::inventory::{self, BillingRole, Fact, FactOrigin, Range, ReadBy};
     use crate::source::{MemoryTree, SourceFiles, Span};
 
     #[test]

@@ -7,9 +7,9 @@ use super::speed::{ENDS, SpeedNumber, as_many, ends, gap, range, rate_share};
 use super::table::{Records, rows};
 use super::{FactContext, kinds, unknown_fact};
 use crate::fit::tokens::CostComparison;
-use crate::fit::{FitAlternative, Assessment, FitChoice, Fraction, PlacedModel};
+use crate::fit::{Assessment, FitAlternative, FitChoice, Fraction, PlacedModel};
 use crate::inventory::{Fact, Key};
-use crate::languages::cel::{CelValue, CelType};
+use crate::languages::cel::{CelType, CelValue};
 use crate::rules::format;
 
 static CHOICE: LazyLock<Records> = LazyLock::new(|| {

@@ -1,10 +1,10 @@
 //! Functions that rules have in addition to CEL: some for money, and those that need the catalog.
 
 use super::raw::BLOCK;
-use crate::languages::cel::Gives as G;
 use crate::languages::cel::ArgumentForm as T;
+use crate::languages::cel::Gives as G;
 use crate::languages::cel::{
-    CelBudget, CelValue, Fault, CelOverload, CelType, function, method, method_of_host, of_host, pattern, wrong,
+    CelBudget, CelOverload, CelType, CelValue, Fault, function, method, method_of_host, of_host, pattern, wrong,
 };
 use crate::pricing::HOURS_PER_MONTH;
 

@@ -6,7 +6,7 @@ use super::table::{Records, rows};
 use super::{FactContext, kinds};
 use crate::fit::{MiddleHost, host_of, tokens_per_day};
 use crate::inventory::Task;
-use crate::languages::cel::{CelValue, CelType};
+use crate::languages::cel::{CelType, CelValue};
 use crate::pricing::HOURS_PER_MONTH;
 
 pub(super) static HOSTED: LazyLock<Records> = LazyLock::new(|| {

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use super::table::{Records, rows};
 use super::{FactContext, kinds};
-use crate::languages::cel::{CelValue, CelType};
+use crate::languages::cel::{CelType, CelValue};
 use crate::pricing::{Elsewhere, cheaper_provider, cheaper_region};
 
 pub(super) static MARKET: LazyLock<Records> = LazyLock::new(|| {

@@ -5,8 +5,8 @@ use std::sync::LazyLock;
 use super::table::{Records, rows};
 use super::{FactContext, kinds, unknown_fact, value_of};
 use crate::fit::{Smaller, smaller, smaller_server};
-use crate::inventory::{Fact, Key, LinkKind, FactOrigin, Resource};
-use crate::languages::cel::{CelValue, CelType};
+use crate::inventory::{Fact, FactOrigin, Key, LinkKind, Resource};
+use crate::languages::cel::{CelType, CelValue};
 use crate::rules::format;
 
 pub(super) static SMALLER: LazyLock<Records> = LazyLock::new(|| {
@@ -152,7 +152,7 @@ fn least(resource: &Resource) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::inventory::{ReadBy, BillingRole, FactValue};
+    use crate::inventory::{BillingRole, FactValue, ReadBy};
     use crate::source::{MemoryTree, SourceFiles, Span};
 
     fn measured(facts: &[(Key, FactValue)]) -> Resource {
@@ -169,15 +169,18 @@ mod tests {
     #[test]
     fn only_meters_of_work_prove_work() {
         let busy = |source: &str| {
-            let resource =
-                measured(&[(Key::MeasuredBusy, FactValue::Number(0.9)), (Key::MeasuredSource, FactValue::text(source))]);
+            let resource = measured(&[
+                (Key::MeasuredBusy, FactValue::Number(0.9)),
+                (Key::MeasuredSource, FactValue::text(source)),
+            ]);
             surely_busy(&resource).as_number()
         };
         assert_eq!(busy("dcgm:GR_ENGINE_ACTIVE"), Some(0.9));
         assert_eq!(busy("dcgm:GPU_UTIL"), None);
         assert_eq!(busy("dcgm:GPU_UTIL+dcgm:GR_ENGINE_ACTIVE"), None);
         assert_eq!(busy("by hand"), None);
-        let units = [(Key::MeasuredUnits, FactValue::Number(0.7)), (Key::MeasuredSource, FactValue::text("dcgm:GPU_UTIL"))];
+        let units =
+            [(Key::MeasuredUnits, FactValue::Number(0.7)), (Key::MeasuredSource, FactValue::text("dcgm:GPU_UTIL"))];
         assert_eq!(surely_busy(&measured(&units)).as_number(), Some(0.7));
     }
 

@@ -23,9 +23,9 @@ use std::sync::Arc;
 
 use crate::catalog::{Catalog, MoneyRange};
 use crate::fit::{Assessment, Market};
-use crate::inventory::{self, Fact, Inventory, FactOrigin, Resource};
+use crate::inventory::{self, Fact, FactOrigin, Inventory, Resource};
 use crate::languages::cel::{
-    self, UnknownSubject, CelBudget, CelHost, CelValue, Fault, Handle, Read, RecordSchema, CelType, UnknownValue,
+    self, CelBudget, CelHost, CelType, CelValue, Fault, Handle, Read, RecordSchema, UnknownSubject, UnknownValue,
 };
 use crate::pricing::{self, Bill, BillItem, Delta};
 use crate::source::{Date, Span};
@@ -388,8 +388,13 @@ fn unknown_fact(why: &Arc<str>, span: Span, candidates: Vec<CelValue>) -> CelVal
 
 /// Returns an unknown total that no line of the files explains, and without which a rule cannot be evaluated.
 fn unknown_sum(why: &Arc<str>) -> CelValue {
-    let unknown =
-        UnknownValue { why: why.clone(), span: None, about: UnknownSubject::Fact, candidates: Vec::new(), beginning: None };
+    let unknown = UnknownValue {
+        why: why.clone(),
+        span: None,
+        about: UnknownSubject::Fact,
+        candidates: Vec::new(),
+        beginning: None,
+    };
     CelValue::Unknown(Arc::new(unknown))
 }
 

@@ -8,8 +8,8 @@ use super::{End, FactContext, kinds, unknown_price, unknown_sum};
 use crate::catalog::{Money, MoneyRange};
 use crate::fit::FitAlternative;
 use crate::inventory::{Key, Orphaned};
-use crate::languages::cel::{CelValue, CelType};
-use crate::pricing::{BillItem, HOURS_PER_MONTH, Period, CostScenario, Status, measured_month};
+use crate::languages::cel::{CelType, CelValue};
+use crate::pricing::{BillItem, CostScenario, HOURS_PER_MONTH, Period, Status, measured_month};
 use crate::source::{Date, civil_from_days, days_in_month};
 
 pub(super) static MONEY: LazyLock<Records> = LazyLock::new(|| {

@@ -5,8 +5,8 @@ use std::sync::{Arc, LazyLock};
 use super::raw::{at, value};
 use super::table::{Records, rows};
 use super::{FactContext, kinds, unknown_sum};
-use crate::inventory::{Inventory, RawContainer, RawPod, RawTree, Resource, BillingRole, Taint};
-use crate::languages::cel::{CelValue, CelMap, MapKey, CelType, UnknownValue};
+use crate::inventory::{BillingRole, Inventory, RawContainer, RawPod, RawTree, Resource, Taint};
+use crate::languages::cel::{CelMap, CelType, CelValue, MapKey, UnknownValue};
 
 pub(super) static POD: LazyLock<Records> = LazyLock::new(|| {
     Records::new(

@@ -9,8 +9,8 @@ use super::pod::{self, POD, PodNumbers};
 use super::resource::RESOURCE;
 use super::table::{Records, rows};
 use super::{FactContext, RuleContext, kinds};
-use crate::inventory::{ReadBy, Inventory, Raw, RawData, RawTree, Resource, DeploymentRun, RunId};
-use crate::languages::cel::{CelValue, CelMap, CelType, UnknownValue};
+use crate::inventory::{DeploymentRun, Inventory, Raw, RawData, RawTree, ReadBy, Resource, RunId};
+use crate::languages::cel::{CelMap, CelType, CelValue, UnknownValue};
 use crate::source::{FileId, Span};
 
 pub(super) static OBJECT: LazyLock<Records> = LazyLock::new(|| {

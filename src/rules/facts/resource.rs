@@ -9,10 +9,10 @@ use super::measured::{self, SMALLER};
 use super::money::BILL;
 use super::pod::{self, POD};
 use super::speed::{self, COST, RUN, SPEED};
-use super::table::{FieldAnswer, FactRow, Records, rows};
+use super::table::{FactRow, FieldAnswer, Records, rows};
 use super::{End, FactContext, belonging, derived, kinds, unknown_fact, unknown_sum};
 use crate::inventory::{self, Fact, Key, Purchase, Range};
-use crate::languages::cel::{UnknownSubject, CelValue, CelMap, CelType, UnknownValue};
+use crate::languages::cel::{CelMap, CelType, CelValue, UnknownSubject, UnknownValue};
 use crate::pricing;
 
 pub(super) static COUNT: LazyLock<Records> = LazyLock::new(|| {

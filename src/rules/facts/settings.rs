@@ -6,7 +6,7 @@ use std::sync::{Arc, LazyLock};
 use super::table::{Records, rows};
 use super::{FactContext, kinds};
 use crate::inventory::SupportingComponent;
-use crate::languages::cel::{CelValue, CelMap, CelType};
+use crate::languages::cel::{CelMap, CelType, CelValue};
 use crate::rules::{Budget, CountLimit};
 
 static LABELS: LazyLock<Records> = LazyLock::new(|| {

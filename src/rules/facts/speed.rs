@@ -6,9 +6,11 @@ use std::sync::LazyLock;
 use super::table::{Records, rows};
 use super::{End, FactContext, kinds};
 use crate::fit::speed::SpeedRange;
-use crate::fit::{FitAlternative, FitChoice, PlacedModel, ServerSpeed, TrainingRun, UnitCosts, cost_of_tokens, cost_per_run};
+use crate::fit::{
+    FitAlternative, FitChoice, PlacedModel, ServerSpeed, TrainingRun, UnitCosts, cost_of_tokens, cost_per_run,
+};
 use crate::inventory::Fact;
-use crate::languages::cel::{CelValue, CelType};
+use crate::languages::cel::{CelType, CelValue};
 
 /// A number with the lower and upper end of its estimate.
 pub(super) static ENDS: LazyLock<Records> = LazyLock::new(|| {
@@ -146,7 +148,12 @@ fn end(asking: &FactContext<'_>, id: u32, read: fn(&SpeedRange) -> f64) -> CelVa
     range.map_or(CelValue::Absent, |range| CelValue::Double(read(&range)))
 }
 
-pub(super) fn range(asking: &FactContext<'_>, id: u32, which: Option<FitAlternative>, what: SpeedNumber) -> Option<SpeedRange> {
+pub(super) fn range(
+    asking: &FactContext<'_>,
+    id: u32,
+    which: Option<FitAlternative>,
+    what: SpeedNumber,
+) -> Option<SpeedRange> {
     match which {
         Some(which) => of_choice(choice(asking, id, which)?, what),
         None => as_it_is(asking, id, what),
@@ -160,7 +167,11 @@ fn of_choice(choice: &FitChoice, what: SpeedNumber) -> Option<SpeedRange> {
         SpeedNumber::Rate => Some(speed.tokens_per_second),
         SpeedNumber::Pace => Some(speed.ms_per_token),
         SpeedNumber::AtFullLoad => Some(cost_of_tokens(speed.tokens_per_second, hour, hour, hour)),
-        SpeedNumber::AtTraffic | SpeedNumber::Requests | SpeedNumber::Seat | SpeedNumber::Days | SpeedNumber::PerRun => None,
+        SpeedNumber::AtTraffic
+        | SpeedNumber::Requests
+        | SpeedNumber::Seat
+        | SpeedNumber::Days
+        | SpeedNumber::PerRun => None,
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use super::FactContext;
 use crate::inventory::{Key, LinkKind, Purchase, Purpose, Task};
-use crate::languages::cel::{CelValue, Handle, RecordSchema, SchemaField, CelType};
+use crate::languages::cel::{CelType, CelValue, Handle, RecordSchema, SchemaField};
 
 /// A kind of record: its schema, and a function for each field.
 pub(super) struct Records {
@@ -63,7 +63,7 @@ macro_rules! rows {
             name: stringify!($name),
             holds: $holds,
             meaning: $meaning,
-            answer: $crate::rules::facts::table::Answer::Computed($answer),
+            answer: $crate::rules::facts::table::FieldAnswer::Computed($answer),
         }),*]
     };
 }

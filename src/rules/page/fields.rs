@@ -4,9 +4,9 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::expression::place_in;
-use super::{PointAt, LooksAt, PageMistake, Named, PageExpression, is_name, meant, shifted};
+use super::{LooksAt, Named, PageExpression, PageMistake, PointAt, is_name, meant, shifted};
 use crate::languages::cel::nearest;
-use crate::languages::cel::{self, ExpressionScope, Program, CelType};
+use crate::languages::cel::{self, CelType, ExpressionScope, Program};
 use crate::rules::facts;
 use crate::rules::names;
 use crate::rules::template::MessageTemplate;

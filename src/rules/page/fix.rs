@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use super::fields::PageFields;
 use super::{LooksAt, meant};
-use crate::inventory::{self, Part, FactEdit};
+use crate::inventory::{self, FactEdit, Part};
 use crate::languages::cel::{CelBudget, CelValue, ExpressionScope, Program};
 use crate::rules::Safety;
 use crate::rules::facts::FactContext;

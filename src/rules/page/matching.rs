@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::fields::PageFields;
 use super::{LooksAt, constant, meant};
-use crate::languages::cel::{self, CelValue, CelType};
+use crate::languages::cel::{self, CelType, CelValue};
 use crate::rules::facts;
 use crate::rules::yaml;
 

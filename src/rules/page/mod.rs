@@ -14,7 +14,7 @@ use std::sync::{Arc, OnceLock};
 use crate::diagnostic::Level;
 use crate::inventory::{WantedObjects, WantedRaw};
 use crate::languages::cel::nearest;
-use crate::languages::cel::{self, CelValue, ExpressionScope, Program, ScopeVariable, CelType, VariableMeaning};
+use crate::languages::cel::{self, CelType, CelValue, ExpressionScope, Program, ScopeVariable, VariableMeaning};
 
 pub use super::facts::LooksAt;
 use super::facts::{self, SCOPES, SeenBy};
@@ -300,7 +300,10 @@ impl RuleFile {
 
     /// Reads a built-in rule file. A test proves that all of them load, so expressions are read when they are first
     /// needed.
-    pub(super) fn built_in(front: &'static Front, parameters: &[(&str, &ParameterValue)]) -> Result<RuleFile, Vec<PageMistake>> {
+    pub(super) fn built_in(
+        front: &'static Front,
+        parameters: &[(&str, &ParameterValue)],
+    ) -> Result<RuleFile, Vec<PageMistake>> {
         let mut fields = PageFields::new(front.node.clone(), front.text, front.at.clone());
         // Parameters from settings may be wrong, and the required raw data must be known before files are read.
         let later = (parameters.is_empty() && !front.may_look_at_raw).then_some(front);
@@ -622,7 +625,8 @@ fn never_true(when: &PageExpression, matches: &[FactMatch], looks_at: LooksAt) -
         let place = schema.field(&compare.fact)?;
         let wanted = matches.iter().find(|it| it.fact == place)?;
         // Different members of a list may have different values.
-        if matches!(schema.fields.get(place)?.holds, CelType::List(_)) || wanted.accepts.iter().any(|it| compare.holds(it))
+        if matches!(schema.fields.get(place)?.holds, CelType::List(_))
+            || wanted.accepts.iter().any(|it| compare.holds(it))
         {
             return None;
         }
@@ -702,7 +706,11 @@ pub(super) fn scope(looks_at: LooksAt, parameters: &[Declared], words: Words) ->
         })
         .collect();
     let params = CelValue::Map(values.into());
-    variables.push(ScopeVariable { name: "params", holds: CelType::Any, stands_for: VariableMeaning::Constant(params) });
+    variables.push(ScopeVariable {
+        name: "params",
+        holds: CelType::Any,
+        stands_for: VariableMeaning::Constant(params),
+    });
     ExpressionScope {
         variables,
         implied: facts::implied(looks_at),

@@ -11,7 +11,7 @@ use crate::source::{SourceFiles, is_below, parent, those};
 use crate::templates::located::{meant, parameters_of};
 use crate::templates::reading::TemplateReading;
 
-use super::files::{AzureTemplates, PARAMETERS, DeploymentTemplates};
+use super::files::{AzureTemplates, DeploymentTemplates, PARAMETERS};
 
 /// Values for the parameters of a template.
 pub(super) struct DeploymentParameters {

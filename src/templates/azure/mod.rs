@@ -31,7 +31,12 @@ struct Deployment<'t> {
 }
 
 /// Reads the templates among `candidates`; `paths` are all files of the tree.
-pub fn read(sources: &SourceFiles, candidates: &[String], paths: &[String], options: &TemplateOptions) -> TemplateReading {
+pub fn read(
+    sources: &SourceFiles,
+    candidates: &[String],
+    paths: &[String],
+    options: &TemplateOptions,
+) -> TemplateReading {
     let mut reading = TemplateReading::default();
     let templates = files::parse(sources, candidates, &mut reading);
     if templates.is_empty() {

@@ -75,7 +75,11 @@ fn given(node: &Node) -> HclValue {
     }
 }
 
-fn template_of<'t>(path: &str, values: &BTreeMap<Arc<str>, HclValue>, templates: &'t TemplatesByPath) -> Option<&'t str> {
+fn template_of<'t>(
+    path: &str,
+    values: &BTreeMap<Arc<str>, HclValue>,
+    templates: &'t TemplatesByPath,
+) -> Option<&'t str> {
     let given = values.keys().map(|name| &**name).collect();
     let declared = templates.iter().map(|(path, template)| (path.as_str(), template.parameters().collect()));
     parameters_of(path, &given, declared)

@@ -9,7 +9,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::inventory::{UnsupportedFile, DeploymentRun, RunKind};
+use crate::inventory::{DeploymentRun, RunKind, UnsupportedFile};
 use crate::languages::cloudformation::{AccountAndRegion, CloudTemplate, StackInstance};
 use crate::languages::document::DocResource;
 use crate::languages::hcl::value::HclValue;
@@ -43,7 +43,12 @@ struct Made {
 }
 
 /// Reads the templates among `candidates`; `paths` are all files of the tree.
-pub fn read(sources: &SourceFiles, candidates: &[String], paths: &[String], options: &TemplateOptions) -> TemplateReading {
+pub fn read(
+    sources: &SourceFiles,
+    candidates: &[String],
+    paths: &[String],
+    options: &TemplateOptions,
+) -> TemplateReading {
     let mut reading = TemplateReading::default();
     let mut assemblies = Assemblies::default();
     let templates = files::parse(sources, candidates, &mut assemblies, &mut reading);

@@ -19,7 +19,12 @@ use super::reading::{TemplateOptions, TemplateReading};
 use super::resources::Applied;
 
 /// Reads projects and Pulumi's output among `candidates`; `paths` are all files of the tree.
-pub fn read(sources: &SourceFiles, candidates: &[String], paths: &[String], options: &TemplateOptions) -> TemplateReading {
+pub fn read(
+    sources: &SourceFiles,
+    candidates: &[String],
+    paths: &[String],
+    options: &TemplateOptions,
+) -> TemplateReading {
     let mut reading = TemplateReading::default();
     for path in candidates {
         let Some((root, comments)) = root(sources, path) else { continue };
@@ -93,7 +98,7 @@ fn stacks<'p>(
 }
 
 fn configured(node: &Node) -> HclValue {
-    use crate::languages::hcl::value::{HclData, ObjectMembers, HclNumber};
+    use crate::languages::hcl::value::{HclData, HclNumber, ObjectMembers};
     match (node.entries(), node.items()) {
         ([only], _) if &*only.key == "secure" => HclValue::unknown("the value is an encrypted secret", node.span),
         (entries @ [_, ..], _) => {

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use crate::diagnostic::Diagnostic;
 use crate::languages::hcl::syntax::json::parse_json_body;
-use crate::languages::hcl::syntax::{Attribute, BlockNode, Body, ParsedFile, TraversalStepKind, TraversalStep, parse_body};
+use crate::languages::hcl::syntax::{
+    Attribute, BlockNode, Body, ParsedFile, TraversalStep, TraversalStepKind, parse_body,
+};
 use crate::source::{FileId, SourceFiles, Span, file_name, join};
 use crate::terraform::address;
 
@@ -252,7 +254,12 @@ impl ModuleCode {
     }
 
     /// Reads the given files as the files of a directory.
-    pub(in crate::terraform) fn of(sources: &SourceFiles, directory: &str, files: &[ModuleFile], tool: ModuleTool) -> Self {
+    pub(in crate::terraform) fn of(
+        sources: &SourceFiles,
+        directory: &str,
+        files: &[ModuleFile],
+        tool: ModuleTool,
+    ) -> Self {
         let mut code = ModuleCode { directory: directory.to_owned(), ..Self::default() };
         let names: Vec<&str> = files.iter().map(|file| file.name.as_str()).collect();
         let only_tofu = names.iter().all(|name| is_for_opentofu(name));

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use crate::source::{SourceFiles, Span};
 
-use crate::languages::hcl::value::{Cause, HclData, ObjectMembers, HclValue};
+use crate::languages::hcl::value::{Cause, HclData, HclValue, ObjectMembers};
 
 /// Larger values get no outline.
 const HEAVIEST: u32 = 10_000;

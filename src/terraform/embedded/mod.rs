@@ -91,7 +91,12 @@ pub(super) fn carries_manifests(kind: &str) -> bool {
 }
 
 /// Returns the manifests in a block, each with its origin.
-fn carried(sources: &SourceFiles, block: &EvaluatedBlock, kind: &str, root: Option<&str>) -> Vec<(String, Vec<Segment>)> {
+fn carried(
+    sources: &SourceFiles,
+    block: &EvaluatedBlock,
+    kind: &str,
+    root: Option<&str>,
+) -> Vec<(String, Vec<Segment>)> {
     let aligned = |values: &[HclValue]| values.iter().filter_map(|value| lines::align(sources, value)).collect();
     let texts_at = |name: &str| block.attributes.get(name).into_iter().flat_map(texts).collect::<Vec<_>>();
     if block.keyword == "module" {

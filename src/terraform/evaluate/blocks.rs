@@ -7,14 +7,14 @@ use std::sync::Arc;
 
 use crate::inventory::{Fact, Range, UnknownFact};
 use crate::languages::hcl::syntax::{BlockNode, Body, Expression, HclKind, HclName, TemplatePart};
-use crate::languages::hcl::value::{Cause, ProviderComputed, HclData, ObjectMembers, HclNumber, HclValue};
+use crate::languages::hcl::value::{Cause, HclData, HclNumber, HclValue, ObjectMembers, ProviderComputed};
 use crate::source::Span;
 use crate::terraform::address::declared_again;
 use crate::terraform::block::{EvaluatedAttribute, EvaluatedBlock};
 
 use super::expand::{Expansion, ExpansionKind, Repeated};
 use super::operators::one_of;
-use super::{RootEvaluator, Instance, Repetition, Scope, Variable};
+use super::{Instance, Repetition, RootEvaluator, Scope, Variable};
 
 /// The cost of one instance of a block, or of a nested block, without its expressions.
 pub(super) const INSTANCE_STEPS: u64 = 200;

@@ -110,7 +110,9 @@ impl RootBudget {
     /// Counts the creation of a collection.
     pub(in crate::terraform) fn spend_members(&self, value: &HclValue) -> Result<(), Arc<Cause>> {
         match &value.data {
-            HclData::Map(entries) | HclData::Object(entries) => self.spend_memory(MAP_BYTES + entries.len() * ENTRY_BYTES),
+            HclData::Map(entries) | HclData::Object(entries) => {
+                self.spend_memory(MAP_BYTES + entries.len() * ENTRY_BYTES)
+            }
             HclData::List(items) | HclData::Set(items) | HclData::Tuple(items) => {
                 self.spend_memory(size_of::<HclValue>() * items.len())
             }

@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use crate::diagnostic::{Diagnostic, SkipKind};
 use crate::languages::hcl::syntax::BlockNode;
-use crate::languages::hcl::value::{Cause, ProviderComputed, HclValue};
+use crate::languages::hcl::value::{Cause, HclValue, ProviderComputed};
 use crate::source::Span;
 use crate::terraform::code::module::ModuleCode;
 
 use super::blocks::{INSTANCE_STEPS, collected, multiplied};
 use super::expand::ExpansionKind;
 use super::instance::{CallSite, Called};
-use super::{RootEvaluator, Instance, Repetition, Scope};
+use super::{Instance, Repetition, RootEvaluator, Scope};
 
 const NOT_ON_DISK: &str = "module not downloaded: run `terraform init`, or name its directory with --modules-dir";
 /// The maximum depth of nested modules. Deeper nesting is probably a cycle.
@@ -131,7 +131,13 @@ impl RootEvaluator<'_> {
     }
 
     /// Returns one output of one instance; `None` if the key matches no instance.
-    pub(super) fn output_of(&self, called: &Called, key: Option<&HclValue>, name: &str, span: Span) -> Option<HclValue> {
+    pub(super) fn output_of(
+        &self,
+        called: &Called,
+        key: Option<&HclValue>,
+        name: &str,
+        span: Span,
+    ) -> Option<HclValue> {
         if let Some(missing) = &called.missing {
             return Some(super::traverse::attribute(missing, name, span));
         }
@@ -139,7 +145,11 @@ impl RootEvaluator<'_> {
             (None, ExpansionKind::Single) => 0,
             (Some(key), ExpansionKind::Count | ExpansionKind::Each) => {
                 let key = key.as_text()?;
-                called.expansion.instances.iter().position(|i| i.key().and_then(HclValue::as_text) == Some(key.clone()))?
+                called
+                    .expansion
+                    .instances
+                    .iter()
+                    .position(|i| i.key().and_then(HclValue::as_text) == Some(key.clone()))?
             }
             _ => return None,
         };

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::languages::hcl::value::{Cause, HclData, ObjectMembers, HclValue};
+use crate::languages::hcl::value::{Cause, HclData, HclValue, ObjectMembers};
 use crate::source::Span;
 use crate::terraform::block::{EvaluatedAttribute, EvaluatedBlock};
 

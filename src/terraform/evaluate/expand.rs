@@ -6,11 +6,11 @@ use crate::diagnostic::Diagnostic;
 use crate::inventory::{Fact, Range, UnknownFact};
 use crate::languages::hcl::convert::equal;
 use crate::languages::hcl::syntax::Body;
-use crate::languages::hcl::value::{Cause, HclData, ObjectMembers, HclNumber, HclValue};
+use crate::languages::hcl::value::{Cause, HclData, HclNumber, HclValue, ObjectMembers};
 use crate::source::Span;
 
 use super::operators::forget_candidates;
-use super::{RootEvaluator, Repetition, Scope};
+use super::{Repetition, RootEvaluator, Scope};
 
 /// The maximum number of instances of one block that are evaluated separately. With `count`, a larger number becomes
 /// one block with a number. With `for_each`, only the instances beyond the limit do.
@@ -145,7 +145,8 @@ fn each(value: &HclValue, span: Span) -> Vec<Repeated> {
     };
     match &value.data {
         HclData::Map(entries) | HclData::Object(entries) => {
-            let known = entries.iter().map(|(key, member)| one(HclValue::text(key.clone(), member.span), member.clone()));
+            let known =
+                entries.iter().map(|(key, member)| one(HclValue::text(key.clone(), member.span), member.clone()));
             let mut result: Vec<Repeated> = known.take(INSTANCES).collect();
             result.extend(beyond(entries.known.values().skip(INSTANCES), span));
             if let Some(cause) = &entries.rest {

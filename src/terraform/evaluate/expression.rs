@@ -6,12 +6,12 @@ use std::sync::Arc;
 use crate::languages::hcl::convert::set_of;
 use crate::languages::hcl::syntax::{Conditional, Expression, For, HclKind, HclName, ObjectItem, TemplatePart};
 use crate::languages::hcl::types::HclType;
-use crate::languages::hcl::value::{Cause, HclData, ObjectMembers, HclNumber, HclValue};
+use crate::languages::hcl::value::{Cause, HclData, HclNumber, HclValue, ObjectMembers};
 use crate::source::Span;
 use crate::terraform::code::outline;
 
 use super::operators::{binary, boolean, either, forget_candidates, unary};
-use super::{RootEvaluator, RootBudget, Scope, Variable};
+use super::{RootBudget, RootEvaluator, Scope, Variable};
 
 impl RootEvaluator<'_> {
     /// Evaluates an expression. The position of the result is the place of the literal.
@@ -91,7 +91,9 @@ impl RootEvaluator<'_> {
         let (yes, no) = match common {
             Some(common) => (common.convert(&yes), common.convert(&no)),
             None if yes.any_refused() || no.any_refused() => (yes, no),
-            None => return HclValue::refused("the two values of this conditional expression have no common type", span),
+            None => {
+                return HclValue::refused("the two values of this conditional expression have no common type", span);
+            }
         };
         let result = match chosen {
             Ok(true) => yes,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::languages::hcl::convert::equal;
 use crate::languages::hcl::syntax::{BinaryOperator, UnaryOperator};
 use crate::languages::hcl::types::HclType;
-use crate::languages::hcl::value::{Cause, HclData, ObjectMembers, HclNumber, HclValue};
+use crate::languages::hcl::value::{Cause, HclData, HclNumber, HclValue, ObjectMembers};
 use crate::source::Span;
 
 /// Applies an operator. An unknown operand makes the result unknown, unless the other operand decides.

@@ -8,7 +8,7 @@ use crate::terraform::block::Provider;
 use crate::terraform::code::clouds::CLOUDS;
 use crate::terraform::code::modules::provider_of_source;
 
-use super::{RootEvaluator, Instance, Repetition, Scope};
+use super::{Instance, Repetition, RootEvaluator, Scope};
 
 impl RootEvaluator<'_> {
     /// Returns the configuration that a resource uses: the one that `provider` names, or the default of its type.

@@ -4,11 +4,11 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::rc::Rc;
 
-use crate::languages::hcl::syntax::{BlockNode, Expression, HclKind, TraversalStepKind, TraversalStep};
+use crate::languages::hcl::syntax::{BlockNode, Expression, HclKind, TraversalStep, TraversalStepKind};
 use crate::terraform::block::EvaluatedBlock;
 
 use super::blocks::resource_name;
-use super::{RootEvaluator, Instance, Repetition, Scope};
+use super::{Instance, Repetition, RootEvaluator, Scope};
 
 /// The target of a reference: the address of a block without the key of its last part, and that key if it is written.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]

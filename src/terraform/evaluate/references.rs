@@ -2,11 +2,11 @@
 
 use std::rc::Rc;
 
-use crate::languages::hcl::syntax::{BlockNode, TraversalStepKind, TraversalStep};
+use crate::languages::hcl::syntax::{BlockNode, TraversalStep, TraversalStepKind};
 use crate::source::Span;
 
 use super::traverse::is_reserved;
-use super::{RootEvaluator, Instance};
+use super::{Instance, RootEvaluator};
 
 impl RootEvaluator<'_> {
     /// Returns the resources and data sources that the arguments of a block name, with the place of each reference.

@@ -4,12 +4,12 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::languages::hcl::convert::set_of;
-use crate::languages::hcl::syntax::{Expression, HclKind, TraversalStepKind, TraversalStep};
-use crate::languages::hcl::value::{Cause, ProviderComputed, HclData, HclValue, composed};
+use crate::languages::hcl::syntax::{Expression, HclKind, TraversalStep, TraversalStepKind};
+use crate::languages::hcl::value::{Cause, HclData, HclValue, ProviderComputed, composed};
 use crate::source::Span;
 
 use super::operators::forget_candidates;
-use super::{RootEvaluator, Instance, Repetition, Scope};
+use super::{Instance, Repetition, RootEvaluator, Scope};
 
 /// The maximum number of candidates of a collection with an unknown index.
 const CANDIDATES: usize = 32;
@@ -47,7 +47,12 @@ impl RootEvaluator<'_> {
 
     /// Looks up a member by the workspace name, if no workspace is set and there is no member for `default`. The
     /// configuration is then for other workspaces.
-    pub(in crate::terraform) fn of_some_workspace(&self, value: &HclValue, key: &HclValue, span: Span) -> Option<HclValue> {
+    pub(in crate::terraform) fn of_some_workspace(
+        &self,
+        value: &HclValue,
+        key: &HclValue,
+        span: Span,
+    ) -> Option<HclValue> {
         const NOBODYS: &str = "default";
         let HclData::Text(name) = &key.data else { return None };
         let entries = value.entries().filter(|entries| entries.rest.is_none() && !entries.is_empty())?;
@@ -258,7 +263,8 @@ pub(in crate::terraform) fn element(value: &HclValue, key: &HclValue, span: Span
             Some(name) => attribute(value, &name, span),
             None => HclValue::refused("this cannot be the key of a map", span),
         },
-        (HclData::List(items) | HclData::Tuple(items), _) => match key.as_number().and_then(|number| number.as_usize()) {
+        (HclData::List(items) | HclData::Tuple(items), _) => match key.as_number().and_then(|number| number.as_usize())
+        {
             Some(index) => match items.get(index) {
                 Some(item) => item.clone(),
                 None => HclValue::refused(format!("there is no element {index}: the list has {}", items.len()), span),

@@ -10,7 +10,7 @@ use crate::languages::hcl::value::{HclData, HclValue};
 use crate::source::Span;
 
 use super::operators::one_of;
-use super::{RootEvaluator, Instance, Repetition, RootBudget, Scope};
+use super::{Instance, Repetition, RootBudget, RootEvaluator, Scope};
 
 impl RootEvaluator<'_> {
     /// `var.name`

@@ -5,10 +5,12 @@ use std::sync::Arc;
 
 use crate::languages::hcl::convert::equal;
 use crate::languages::hcl::types::HclType;
-use crate::languages::hcl::value::{Cause, HclData, ObjectMembers, HclNumber, HclValue};
+use crate::languages::hcl::value::{Cause, HclData, HclNumber, HclValue, ObjectMembers};
 use crate::terraform::evaluate::{RootBudget, element};
 
-use super::{CallArguments, Arity, Function, FunctionFailure, FunctionResult, MANY, heaviest, items, known, text, unified};
+use super::{
+    Arity, CallArguments, Function, FunctionFailure, FunctionResult, MANY, heaviest, items, known, text, unified,
+};
 
 pub(super) const TABLE: &[(&str, Arity, Function)] = &[
     ("alltrue", 1..=1, all_true),

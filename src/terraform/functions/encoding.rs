@@ -4,12 +4,12 @@ use std::fmt::Write;
 
 use crate::languages::go;
 use crate::languages::hcl::syntax::json::{Json, JsonKind, parse_json};
-use crate::languages::hcl::value::{Cause, HclData, ObjectMembers, HclValue};
+use crate::languages::hcl::value::{Cause, HclData, HclValue, ObjectMembers};
 use crate::source::{from_base64, to_base64};
 use crate::terraform::code::outline;
 
 use super::yaml::DecodedPlace;
-use super::{CallArguments, Arity, Function, FunctionFailure, FunctionResult};
+use super::{Arity, CallArguments, Function, FunctionFailure, FunctionResult};
 
 pub(super) const TABLE: &[(&str, Arity, Function)] = &[
     ("base64decode", 1..=1, base64_decode),
@@ -207,7 +207,8 @@ fn csv_decode(a: &CallArguments<'_>) -> FunctionResult {
             return Err("a line does not have the same number of fields as the header".into());
         }
         let fields = header.iter().zip(record);
-        let entries: ObjectMembers = fields.map(|(name, field)| (name.as_str().into(), HclValue::text(field, a.span))).collect();
+        let entries: ObjectMembers =
+            fields.map(|(name, field)| (name.as_str().into(), HclValue::text(field, a.span))).collect();
         let row = HclValue::object(entries, a.span);
         a.evaluator.budget.spend_members(&row)?;
         rows.push(row);

@@ -6,7 +6,7 @@ use crate::languages::hcl::value::{Cause, HclData, HclValue};
 use crate::source::{FileId, Span, join, normalize};
 use crate::terraform::evaluate::{Scope, outside_of_prefix, set};
 
-use super::{CallArguments, Arity, Function, FunctionFailure, FunctionResult, known};
+use super::{Arity, CallArguments, Function, FunctionFailure, FunctionResult, known};
 
 /// The maximum depth of directories. Deeper nesting is probably a link to a parent.
 const DEEPEST: usize = 20;

@@ -4,7 +4,7 @@ use crate::languages::go::{PrintVerb, WIDEST, digits, radix};
 use crate::languages::hcl::value::{Cause, HclData, HclNumber, HclValue};
 
 use super::encoding::write_json;
-use super::{CallArguments, Arity, Function, FunctionFailure, FunctionResult, MANY, known, text};
+use super::{Arity, CallArguments, Function, FunctionFailure, FunctionResult, MANY, known, text};
 
 pub(super) const TABLE: &[(&str, Arity, Function)] =
     &[("format", 1..=MANY, format_one), ("formatlist", 1..=MANY, format_list)];

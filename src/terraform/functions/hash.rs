@@ -3,7 +3,7 @@
 use crate::languages::hcl::value::{Cause, HclValue};
 use crate::source::{join, sha1, sha256, sha512, to_base64, to_hex as hex};
 
-use super::{CallArguments, Arity, Function, FunctionFailure, FunctionResult};
+use super::{Arity, CallArguments, Function, FunctionFailure, FunctionResult};
 
 pub(super) const TABLE: &[(&str, Arity, Function)] = &[
     ("base64sha256", 1..=1, |a| a.answer(to_base64(&sha256(a.text(0)?.as_bytes())))),

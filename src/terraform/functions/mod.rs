@@ -23,10 +23,10 @@ use std::sync::{Arc, LazyLock};
 use crate::languages::hcl::number::HclNumber;
 use crate::languages::hcl::syntax::{Call, Expression, HclKind, parse_template_at};
 use crate::languages::hcl::types::HclType;
-use crate::languages::hcl::value::{Cause, HclData, ObjectMembers, HclValue};
+use crate::languages::hcl::value::{Cause, HclData, HclValue, ObjectMembers};
 use crate::source::{FileId, Span};
 
-use super::evaluate::{Dialect, RootEvaluator, RootBudget, Scope};
+use super::evaluate::{Dialect, RootBudget, RootEvaluator, Scope};
 
 /// Why a function has no result.
 pub(super) enum FunctionFailure {
@@ -170,7 +170,9 @@ impl RootEvaluator<'_> {
             && let Some(last) = values.pop()
         {
             match &last.data {
-                HclData::List(items) | HclData::Tuple(items) | HclData::Set(items) => values.extend(items.iter().cloned()),
+                HclData::List(items) | HclData::Tuple(items) | HclData::Set(items) => {
+                    values.extend(items.iter().cloned())
+                }
                 HclData::Unknown(cause) => return HclValue::because(cause, span),
                 _ => return HclValue::refused("`...` needs a list", span),
             }

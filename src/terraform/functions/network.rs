@@ -4,7 +4,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use crate::languages::hcl::value::HclValue;
 
-use super::{CallArguments, Arity, Function, FunctionFailure, FunctionResult, MANY};
+use super::{Arity, CallArguments, Function, FunctionFailure, FunctionResult, MANY};
 
 pub(super) const TABLE: &[(&str, Arity, Function)] = &[
     ("cidrhost", 2..=2, host),

@@ -2,7 +2,7 @@
 
 use crate::languages::hcl::value::{HclData, HclNumber, HclValue};
 
-use super::{CallArguments, Arity, Function, FunctionFailure, FunctionResult, MANY, items, known};
+use super::{Arity, CallArguments, Function, FunctionFailure, FunctionResult, MANY, items, known};
 
 pub(super) const TABLE: &[(&str, Arity, Function)] = &[
     ("abs", 1..=1, |a| a.number(0).and_then(|n| a.answer_number(Some(if n.is_negative() { n.negated() } else { n })))),

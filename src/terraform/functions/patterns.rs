@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use regex::{Captures, Regex, RegexBuilder};
 
-use crate::languages::hcl::value::{ObjectMembers, HclValue};
+use crate::languages::hcl::value::{HclValue, ObjectMembers};
 
-use super::{CallArguments, Arity, Function, FunctionFailure, FunctionResult};
+use super::{Arity, CallArguments, Function, FunctionFailure, FunctionResult};
 
 pub(super) const TABLE: &[(&str, Arity, Function)] = &[("regex", 2..=2, first), ("regexall", 2..=2, all)];
 

@@ -5,7 +5,7 @@ use crate::languages::hcl::types::HclType;
 use crate::languages::hcl::value::{HclData, HclValue};
 use crate::terraform::evaluate::set;
 
-use super::{CallArguments, Arity, Function, FunctionFailure, FunctionResult, MANY, heaviest, items, known, unified};
+use super::{Arity, CallArguments, Function, FunctionFailure, FunctionResult, MANY, heaviest, items, known, unified};
 
 pub(super) const TABLE: &[(&str, Arity, Function)] = &[
     ("setintersection", 1..=MANY, set_intersection),

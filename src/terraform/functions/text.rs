@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::languages::hcl::value::HclValue;
 
-use super::{CallArguments, Arity, Function, FunctionResult, MANY, items, known, text};
+use super::{Arity, CallArguments, Function, FunctionResult, MANY, items, known, text};
 
 pub(super) const TABLE: &[(&str, Arity, Function)] = &[
     ("chomp", 1..=1, |a| a.answer(a.text(0)?.trim_end_matches(['\n', '\r']))),

@@ -2,7 +2,7 @@
 
 use crate::languages::go::{Civil, Moment, NANOS, duration};
 
-use super::{CallArguments, Arity, Function, FunctionFailure, FunctionResult};
+use super::{Arity, CallArguments, Function, FunctionFailure, FunctionResult};
 
 pub(super) const TABLE: &[(&str, Arity, Function)] =
     &[("formatdate", 2..=2, format_date), ("timeadd", 2..=2, add), ("timecmp", 2..=2, compare)];

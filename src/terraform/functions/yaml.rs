@@ -8,13 +8,13 @@ use std::sync::Arc;
 
 use granit_parser::{Event, Parser, ScalarStyle};
 
-use crate::languages::hcl::value::{HclData, ObjectMembers, HclNumber, HclValue};
+use crate::languages::hcl::value::{HclData, HclNumber, HclValue, ObjectMembers};
 use crate::languages::yaml::scalar::{boolean, is_null};
 use crate::languages::yaml::{BlockWriter, Members, MembersOf, TextStyle, Written, is_long_key};
 use crate::source::{GoLines, ParserText, Span};
 
 use super::encoding::encoded;
-use super::{CallArguments, Arity, Function, FunctionFailure, FunctionResult};
+use super::{Arity, CallArguments, Function, FunctionFailure, FunctionResult};
 
 pub(super) const TABLE: &[(&str, Arity, Function)] = &[("yamldecode", 1..=1, decode), ("yamlencode", 1..=1, encode)];
 
@@ -172,7 +172,9 @@ fn scalar(text: &str, plain: bool, tag: Option<&str>, span: Span) -> Result<HclV
     match tag {
         Some("str") => return Ok(HclValue::text(text, span)),
         Some("int" | "float") => {
-            return HclNumber::parse(text).map(|n| HclValue::number(n, span)).ok_or_else(|| "this is not a number".into());
+            return HclNumber::parse(text)
+                .map(|n| HclValue::number(n, span))
+                .ok_or_else(|| "this is not a number".into());
         }
         Some("null" | "bool" | "timestamp" | "!") | None => {}
         Some(other) => return Err(format!("Terraform does not support the tag `{other}`").into()),

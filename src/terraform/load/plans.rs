@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::diagnostic::SkipKind;
-use crate::inventory::{ReadBy, DeploymentRun, RunKind, SkippedFile};
+use crate::inventory::{DeploymentRun, ReadBy, RunKind, SkippedFile};
 use crate::source::{SourceFiles, normalize, parent, those};
 
 use super::roots::is_variable_file;
@@ -64,7 +64,11 @@ fn may_be_plan(path: &str) -> bool {
 }
 
 /// Returns whether this directory or one above it has configuration. Each directory is listed only once.
-fn stands_in_configuration<'p>(sources: &SourceFiles, mut directory: &'p str, known: &mut HashMap<String, bool>) -> bool {
+fn stands_in_configuration<'p>(
+    sources: &SourceFiles,
+    mut directory: &'p str,
+    known: &mut HashMap<String, bool>,
+) -> bool {
     let mut passed: Vec<&'p str> = Vec::new();
     let answer = loop {
         if let Some(known) = known.get(directory) {

@@ -17,7 +17,7 @@ use crate::terraform::block::EvaluatedBlock;
 use crate::terraform::code::library::ModuleLibrary;
 use crate::terraform::code::module::ModuleCode;
 use crate::terraform::code::modules::Modules;
-use crate::terraform::evaluate::{VariableAssignment, RootEvaluator, Instance, Reaches, RootBudget, Shadows};
+use crate::terraform::evaluate::{Instance, Reaches, RootBudget, RootEvaluator, Shadows, VariableAssignment};
 
 /// A root after evaluation.
 #[derive(Debug, Clone, Default)]

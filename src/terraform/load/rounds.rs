@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
 
 use crate::diagnostic::Diagnostic;
-use crate::inventory::{CountedAs, ReadBy, Key, RepeatedBlock, Resource, RunId, RunKind, UnsupportedResource, FactValue};
+use crate::inventory::{
+    CountedAs, FactValue, Key, ReadBy, RepeatedBlock, Resource, RunId, RunKind, UnsupportedResource,
+};
 use crate::source::{SourceFiles, noting};
 
 use super::parallel;
@@ -13,7 +15,7 @@ use super::roots::{Candidates, RootEvidence};
 use super::variants::{self, Assigned, RootVariant};
 use crate::terraform::code::library::ModuleLibrary;
 use crate::terraform::code::module::{ModuleCode, ModuleTool};
-use crate::terraform::{Embedded, TerraformOptions, embedded, rows, unlisted};
+use crate::terraform::{Embedded, TerraformOptions, embedded, rows, unsupported};
 
 /// After this many rounds, only a chain of calls without instances is left. The rest is then read at once.
 const MOST_ROUNDS: usize = 20;
@@ -85,7 +87,8 @@ impl<'a> Rounds<'a> {
         }
         let mut left_out = candidates.left_out(&made);
         if all.is_empty() {
-            let alone: Vec<(String, RootEvidence)> = left_out.drain(..).map(|directory| (directory, RootEvidence::Alone)).collect();
+            let alone: Vec<(String, RootEvidence)> =
+                left_out.drain(..).map(|directory| (directory, RootEvidence::Alone)).collect();
             all = self.round(&alone, &mut spent);
         }
         all.sort_by(|a, b| a.directory.cmp(&b.directory));
@@ -156,7 +159,7 @@ impl<'a> Rounds<'a> {
             mark_alternatives(self.sources, &module, &mut resources);
         }
         let embedded = embedded::manifests(self.sources, &root.blocks, &root.switched_off, Some(directory), &id);
-        let unlisted = unlisted::of_run(&root.blocks);
+        let unlisted = unsupported::of_run(&root.blocks);
         let (directory, variant) = (directory.clone(), variant.clone());
         EvaluatedRoot { directory, variant, why: *why, root, resources, embedded, unlisted, number: None }
     }
@@ -169,7 +172,9 @@ impl EvaluatedRoot {
         let same: BTreeSet<String> = {
             let other: BTreeMap<&str, &Resource> =
                 terraform.resources.iter().map(|it| (it.address.as_str(), it)).collect();
-            let is_same = |it: &&Resource| other.get(it.address.as_str()).is_some_and(|other| resource_signature(other) == resource_signature(it));
+            let is_same = |it: &&Resource| {
+                other.get(it.address.as_str()).is_some_and(|other| resource_signature(other) == resource_signature(it))
+            };
             self.resources.iter().filter(is_same).map(|it| it.address.clone()).collect()
         };
         for resource in self.resources.iter_mut().filter(|it| !same.contains(&it.address)) {

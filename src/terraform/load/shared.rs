@@ -8,7 +8,7 @@ use super::variants::RootVariant;
 use crate::source::{AskedOfTree, Differing};
 use crate::terraform::block::EvaluatedBlock;
 use crate::terraform::code::shared::SharedModules;
-use crate::terraform::{TerraformOptions, RootOverview};
+use crate::terraform::{RootOverview, TerraformOptions};
 
 /// By default, nothing is shared.
 #[derive(Debug, Clone, Default)]
@@ -60,7 +60,13 @@ impl SharedTerraform {
     }
 
     /// Records a planned root, with a number to restore its blocks.
-    pub(super) fn keep(&self, planned: &mut EvaluatedRoot, asked: AskedOfTree, allowed: u64, options: &TerraformOptions) {
+    pub(super) fn keep(
+        &self,
+        planned: &mut EvaluatedRoot,
+        asked: AskedOfTree,
+        allowed: u64,
+        options: &TerraformOptions,
+    ) {
         // Roots that two tools read differently are compared only within one state.
         if !self.modules.is_first() || options.adjust.is_some() || planned.root.has_files_of_one_tool {
             return;
@@ -79,7 +85,12 @@ impl SharedTerraform {
     }
 
     /// Returns a root in which nothing differs, with the directories of its modules.
-    pub(super) fn root(&self, directory: &str, variant: &RootVariant, allowed: u64) -> Option<(EvaluatedRoot, Vec<String>)> {
+    pub(super) fn root(
+        &self,
+        directory: &str,
+        variant: &RootVariant,
+        allowed: u64,
+    ) -> Option<(EvaluatedRoot, Vec<String>)> {
         let differing = self.modules.differing()?;
         let mut roots = lock(&self.roots);
         let MadeRoots { all, by_directory, .. } = &mut *roots;

@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::languages::hcl::syntax::{BinaryOperator, BlockNode, Body, Expression, HclKind, TraversalStepKind, TraversalStep};
+use crate::languages::hcl::syntax::{
+    BinaryOperator, BlockNode, Body, Expression, HclKind, TraversalStep, TraversalStepKind,
+};
 use crate::terraform::code::module::ModuleCode;
 
 /// Longer names are not evidence of a workspace.
@@ -74,7 +76,8 @@ fn in_expression(expression: &Expression, code: &ModuleCode, names: &mut BTreeSe
             }
         }
         HclKind::Traversal(base, steps) => {
-            let index = |step: &TraversalStep| matches!(&step.kind, TraversalStepKind::Index(index) if is_workspace(index));
+            let index =
+                |step: &TraversalStep| matches!(&step.kind, TraversalStepKind::Index(index) if is_workspace(index));
             if let Some(at) = steps.iter().position(index) {
                 names.extend(steps.get(..at).into_iter().flat_map(|path| keys(base, path, code)));
             }

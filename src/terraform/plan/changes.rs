@@ -12,7 +12,7 @@ use crate::terraform::block::{EvaluatedBlock, Provider};
 
 use super::configuration::PlanConfiguration;
 use super::merge::{self, Merge, Sides};
-use super::{TerraformPlan, PlanSide};
+use super::{PlanSide, TerraformPlan};
 
 /// One resource in a change or in a state.
 struct Entry<'j> {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use crate::languages::hcl::syntax::json::{Json, JsonKind};
-use crate::languages::hcl::value::{Cause, HclData, ObjectMembers, HclValue};
+use crate::languages::hcl::value::{Cause, HclData, HclValue, ObjectMembers};
 use crate::terraform::address::{base, parts, split_call, without_key, without_keys};
 use crate::terraform::block::{EvaluatedAttribute, Provider};
 
@@ -148,7 +148,9 @@ impl<'j> PlanConfiguration<'j> {
             });
         }
         let data = match &expression.kind {
-            JsonKind::List(items) => HclData::Tuple(Arc::new(items.iter().filter_map(|it| self.constant(it)).collect())),
+            JsonKind::List(items) => {
+                HclData::Tuple(Arc::new(items.iter().filter_map(|it| self.constant(it)).collect()))
+            }
             JsonKind::Object(entries) if !entries.is_empty() => {
                 let below = entries.iter().filter_map(|(name, it)| Some((name.text.clone(), self.constant(it)?)));
                 HclData::Object(Arc::new(below.collect::<ObjectMembers>()))

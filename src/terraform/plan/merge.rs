@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::inventory::{Fact, Range};
 use crate::languages::hcl::syntax::json::{Json, JsonKind};
-use crate::languages::hcl::value::{Cause, ProviderComputed, HclData, ObjectMembers, HclValue};
+use crate::languages::hcl::value::{Cause, HclData, HclValue, ObjectMembers, ProviderComputed};
 use crate::source::Span;
 use crate::terraform::block::{EvaluatedAttribute, EvaluatedBlock};
 
@@ -81,7 +81,8 @@ impl<'c, 'j> Merge<'c, 'j> {
             let secret = self.marks_missing && is_secret_name(name);
             let Some(value) = self.value(&below, said, secret) else { continue };
             let expression = value.span;
-            let attribute = EvaluatedAttribute { value, span: span.to(expression), expression, literal: true, beginning: None };
+            let attribute =
+                EvaluatedAttribute { value, span: span.to(expression), expression, literal: true, beginning: None };
             body.attributes.insert(name.to_owned(), attribute);
         }
         body

@@ -154,7 +154,13 @@ fn below(path: &str, members: Vec<(String, PlacedValue)>, around: Around, depth:
     if let Some((name, accelerator)) = accelerator.filter(|_| !is_label) {
         let (path, machine) = (format!("{path}{name}"), near.machine.clone());
         let told = accelerator.clone();
-        found.add(MachineArguments { path, told, machine, accelerator: Some((accelerator, counted)), sizes: sizes.clone() });
+        found.add(MachineArguments {
+            path,
+            told,
+            machine,
+            accelerator: Some((accelerator, counted)),
+            sizes: sizes.clone(),
+        });
     }
     for (name, held) in &members {
         inside(&format!("{path}{name}"), held, &near, depth + 1, found);
@@ -211,7 +217,13 @@ fn plain(path: &dyn Fn() -> String, held: &PlacedValue, sizes: &Sizes, found: &m
     let Some(name) = text(held).filter(|text| looks_like_a_machine(text)) else { return };
     if !found.names.contains(name) {
         let sizes = sizes.clone();
-        found.add(MachineArguments { path: path(), told: held.clone(), machine: Some(held.clone()), accelerator: None, sizes });
+        found.add(MachineArguments {
+            path: path(),
+            told: held.clone(),
+            machine: Some(held.clone()),
+            accelerator: None,
+            sizes,
+        });
     }
 }
 

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::inventory::{
-    FactOverrides, PurposeEvidence, Fact, ReadBy, Key, KnownFact, Link, LinkKind, MeterName, FactOrigin, Purchase, Purpose, Range,
-    Resource, BillingRole as InventoryRole, RunId, Says, FactValue, production, purpose_of_task, infer_purpose,
+    BillingRole as InventoryRole, Fact, FactOrigin, FactOverrides, FactValue, Key, KnownFact, Link, LinkKind,
+    MeterName, Purchase, Purpose, PurposeEvidence, Range, ReadBy, Resource, RunId, Says, infer_purpose, production,
+    purpose_of_task,
 };
 use crate::languages::hcl::value::HclData;
 use crate::source::Span;
@@ -15,7 +16,7 @@ use super::count::{CapacityUnits, count, is_left_to_others, is_number_left, time
 use super::disks::{disks, total_gib};
 use super::fact::WantedType;
 use super::labels::{labels, open_defaults, selector};
-use super::language::{RowConstant, ProviderRow, RowRole, RowTable, Spec, TypeRow};
+use super::language::{ProviderRow, RowConstant, RowRole, RowTable, Spec, TypeRow};
 use super::links::{BlockIndex, Linked, follow_all};
 use super::node::ValueNode;
 use super::place::region;
@@ -237,7 +238,8 @@ fn set_purpose(resource: &mut Resource, scope: &RowScope<'_>, row: &TypeRow) {
     let evidence: Vec<PurposeEvidence<'_>> = texts.evidence();
     let mut by_task = purpose_of_task(resource.fact(Key::Task));
     if let Fact::Known(known) = &mut by_task {
-        known.origin = known.origin.clone().weakest(FactOrigin::Inferred("concluded from the program that it runs".into()));
+        known.origin =
+            known.origin.clone().weakest(FactOrigin::Inferred("concluded from the program that it runs".into()));
     }
     let mostly = || by_network(resource).or(|| scope.fact(&row.likely_purpose, WantedType::TEXT));
     let purpose = infer_purpose(resource.fact(Key::Purpose).clone(), by_task, &evidence, mostly);
@@ -251,7 +253,11 @@ fn set_purpose(resource: &mut Resource, scope: &RowScope<'_>, row: &TypeRow) {
 fn by_network(resource: &Resource) -> Fact<FactValue> {
     let Fact::Known(network) = resource.fact(Key::Interconnect) else { return Fact::Absent };
     let why = format!("its machines have {}, a network for training on several machines", network.value);
-    Fact::Known(KnownFact { value: Purpose::Training.into(), origin: FactOrigin::Inferred(why.into()), ..network.clone() })
+    Fact::Known(KnownFact {
+        value: Purpose::Training.into(),
+        origin: FactOrigin::Inferred(why.into()),
+        ..network.clone()
+    })
 }
 
 /// Strings that describe a resource: labels, names, and the names of modules around it.
@@ -283,8 +289,10 @@ impl Texts {
     }
 
     fn evidence(&self) -> Vec<PurposeEvidence<'_>> {
-        let labels =
-            self.labels.iter().map(|(key, value, span)| PurposeEvidence { says: Says::Label { key, value }, span: *span });
+        let labels = self
+            .labels
+            .iter()
+            .map(|(key, value, span)| PurposeEvidence { says: Says::Label { key, value }, span: *span });
         let names = self.names.iter().map(|(name, span)| PurposeEvidence { says: Says::Name(name), span: *span });
         let around = self.around.iter().map(|(name, span)| PurposeEvidence { says: Says::Around(name), span: *span });
         labels.chain(names).chain(around).collect()

@@ -2,7 +2,9 @@
 
 use std::collections::HashMap;
 
-use crate::inventory::{ScheduledSize, Fact, Key, KnownFact, Link, LinkKind, Range, ScheduleEntry, FactValue, ValueType};
+use crate::inventory::{
+    Fact, FactValue, Key, KnownFact, Link, LinkKind, Range, ScheduleEntry, ScheduledSize, ValueType,
+};
 use crate::source::Span;
 
 use super::super::block::EvaluatedBlock;
@@ -18,7 +20,11 @@ use super::shifts::shifts;
 const TARGET: &str = "target";
 
 /// Applies the controls that refer to each resource.
-pub(super) fn apply<'a>(controls: &[(&'a EvaluatedBlock, &'static TypeRow)], index: &BlockIndex<'a>, resources: &mut [BuiltResource]) {
+pub(super) fn apply<'a>(
+    controls: &[(&'a EvaluatedBlock, &'static TypeRow)],
+    index: &BlockIndex<'a>,
+    resources: &mut [BuiltResource],
+) {
     let by_block = positions(resources);
     for (block, row) in controls {
         let Some(word) = row.links.get(TARGET) else { continue };
@@ -56,7 +62,8 @@ fn both(one: Fact<FactValue>, other: Fact<FactValue>) -> Fact<FactValue> {
     let list = |value: FactValue| value.conform(ValueType::List);
     match (one, other) {
         (Fact::Known(mut one), Fact::Known(other)) => {
-            let (Some(FactValue::List(mut all)), Some(FactValue::List(more))) = (list(one.value.clone()), list(other.value))
+            let (Some(FactValue::List(mut all)), Some(FactValue::List(more))) =
+                (list(one.value.clone()), list(other.value))
             else {
                 return Fact::Known(one);
             };

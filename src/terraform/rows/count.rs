@@ -1,6 +1,6 @@
 //! Computes the number of instances from a definition and from `count` and `for_each`.
 
-use crate::inventory::{CountedIn, Fact, KnownFact, FactOrigin, Range, UnknownFact, FactValue};
+use crate::inventory::{CountedIn, Fact, FactOrigin, FactValue, KnownFact, Range, UnknownFact};
 use crate::languages::hcl::value::HclData;
 use crate::source::Span;
 
@@ -143,7 +143,8 @@ pub(super) fn is_left_to_others(scope: &RowScope<'_>, number: &Spec) -> bool {
 
 fn number_of(fact: Fact<FactValue>) -> Fact<f64> {
     match fact {
-        Fact::Known(KnownFact { value, span, defined, origin }) => match value.conform(crate::inventory::ValueType::Number)
+        Fact::Known(KnownFact { value, span, defined, origin }) => match value
+            .conform(crate::inventory::ValueType::Number)
         {
             Some(FactValue::Number(value)) if value >= 0.0 => Fact::Known(KnownFact { value, span, defined, origin }),
             _ => Fact::unknown("the value is not a number", span),
@@ -192,9 +193,11 @@ pub(super) fn times(one: Fact<Range>, other: Fact<Range>) -> Fact<Range> {
             Fact::Unknown(UnknownFact { candidates, ..unknown })
         }
         (Fact::Unknown(unknown), _) => Fact::unknown(unknown.why, unknown.span),
-        (Fact::Known(one), Fact::Known(other)) => {
-            Fact::Known(KnownFact { value: one.value.times(other.value), origin: one.origin.weakest(other.origin), ..one })
-        }
+        (Fact::Known(one), Fact::Known(other)) => Fact::Known(KnownFact {
+            value: one.value.times(other.value),
+            origin: one.origin.weakest(other.origin),
+            ..one
+        }),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Reads disks that belong to a machine and are billed separately.
 
-use crate::inventory::{MachineDisk, DiskSpeed, Fact, KnownFact, FactOrigin, FactValue, ValueType};
+use crate::inventory::{DiskSpeed, Fact, FactOrigin, FactValue, KnownFact, MachineDisk, ValueType};
 
 use super::fact::WantedType;
 use super::language::DiskWord;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::inventory::{Fact, Key, KnownFact, FactOrigin, UnknownFact, FactValue, ValueType};
+use crate::inventory::{Fact, FactOrigin, FactValue, Key, KnownFact, UnknownFact, ValueType};
 use crate::languages::hcl::value::{self, HclData};
 use crate::source::Span;
 
@@ -24,7 +24,8 @@ pub(super) struct WantedType {
 impl WantedType {
     pub(super) const TEXT: WantedType = WantedType { value_type: ValueType::Text, seconds_each: 1.0, noun: "value" };
     pub(super) const TEXTS: WantedType = WantedType { value_type: ValueType::List, seconds_each: 1.0, noun: "value" };
-    pub(super) const NUMBER: WantedType = WantedType { value_type: ValueType::Number, seconds_each: 1.0, noun: "number" };
+    pub(super) const NUMBER: WantedType =
+        WantedType { value_type: ValueType::Number, seconds_each: 1.0, noun: "number" };
 
     pub(super) fn of(key: Key) -> WantedType {
         let seconds_each = if key.name().ends_with("_minutes") { 60.0 } else { 1.0 };
@@ -63,9 +64,10 @@ impl RowScope<'_> {
         }
         match doubt {
             // All possible values are the same.
-            Some(UnknownFact { span, candidates, .. }) if candidates.len() == 1 && is_exhaustive(spec) => {
-                candidates.into_iter().next().map_or(Fact::Absent, |value| Fact::known(value, span, FactOrigin::Resolved))
-            }
+            Some(UnknownFact { span, candidates, .. }) if candidates.len() == 1 && is_exhaustive(spec) => candidates
+                .into_iter()
+                .next()
+                .map_or(Fact::Absent, |value| Fact::known(value, span, FactOrigin::Resolved)),
             // The alternative may also have no value, and no candidate represents that.
             Some(doubt) if !is_exhaustive(spec) => Fact::Unknown(UnknownFact { candidates: Vec::new(), ..doubt }),
             Some(doubt) => Fact::Unknown(doubt),
@@ -118,7 +120,12 @@ impl RowScope<'_> {
     }
 
     /// Returns the value of the alternative if its condition is true.
-    fn read_alternative(&self, alternative: &FactReading, condition_at: Option<Span>, wanted: WantedType) -> Fact<FactValue> {
+    fn read_alternative(
+        &self,
+        alternative: &FactReading,
+        condition_at: Option<Span>,
+        wanted: WantedType,
+    ) -> Fact<FactValue> {
         let place = condition_at.unwrap_or_else(|| self.span());
         if let Some(why) = &alternative.unknown {
             return Fact::unknown(why.as_str(), place);
@@ -210,7 +217,9 @@ fn add_candidates(doubt: &mut UnknownFact<FactValue>, more: Vec<FactValue>) {
 fn present(nodes: &[ValueNode<'_>], constant: &RowConstant) -> Fact<FactValue> {
     let Some(first) = nodes.first().filter(|node| !node.is_empty_text()) else { return Fact::Absent };
     match first {
-        ValueNode::Value(PlacedValue { value: value::HclValue { data: HclData::Unknown(cause), .. }, said, .. }) => {
+        ValueNode::Value(PlacedValue {
+            value: value::HclValue { data: HclData::Unknown(cause), .. }, said, ..
+        }) => {
             // An attribute that another resource computes exists, whatever its value is.
             if cause.computed_by.is_some() && cause.candidates.is_empty() {
                 return Fact::written(constant.value(), *said);
@@ -258,8 +267,10 @@ fn length(nodes: &[ValueNode<'_>]) -> Fact<FactValue> {
 /// Returns the scalars below a node, as a list if a list is requested.
 fn leaves(node: ValueNode<'_>, wanted: WantedType) -> Vec<PlacedValue> {
     let ValueNode::Value(held) = node.clone() else { return Vec::new() };
-    let is_collection =
-        matches!(held.value.data, HclData::List(_) | HclData::Set(_) | HclData::Tuple(_) | HclData::Map(_) | HclData::Object(_));
+    let is_collection = matches!(
+        held.value.data,
+        HclData::List(_) | HclData::Set(_) | HclData::Tuple(_) | HclData::Map(_) | HclData::Object(_)
+    );
     if !is_collection || wanted.value_type == ValueType::List {
         return vec![held];
     }

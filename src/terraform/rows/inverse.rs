@@ -2,10 +2,10 @@
 
 use std::fmt;
 
-use crate::inventory::{Key, FactValue};
+use crate::inventory::{FactValue, Key};
 
 use super::fact::WantedType;
-use super::language::{FactReading, Conditions, RowConstant, LabelsAt, Spec};
+use super::language::{Conditions, FactReading, LabelsAt, RowConstant, Spec};
 use super::scope::Truth;
 use super::site::Site;
 use super::spot::Spot;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
-use crate::inventory::{Fact, KnownFact, CostLabels, FactOrigin, NodeSelector, Taint, UnknownFact};
+use crate::inventory::{CostLabels, Fact, FactOrigin, KnownFact, NodeSelector, Taint, UnknownFact};
 use crate::languages::hcl::value::HclData;
 use crate::source::Span;
 

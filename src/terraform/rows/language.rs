@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use serde::Deserialize;
 
-use crate::inventory::{CountedIn, Key, LinkKind, FactValue};
+use crate::inventory::{CountedIn, FactValue, Key, LinkKind};
 use crate::source::AdaptiveRegex;
 
 use crate::inventory::row_path::RowPath;

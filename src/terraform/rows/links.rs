@@ -145,7 +145,8 @@ impl<'a> BlockIndex<'a> {
         let mut ends: Vec<&'a EvaluatedBlock> = Vec::new();
         for computed in causes.into_iter().filter_map(|cause| cause.computed_by.as_ref()) {
             let all = self.by_address.get(base(&computed.address)).map(Vec::as_slice).unwrap_or_default();
-            let exact: Vec<&EvaluatedBlock> = all.iter().copied().filter(|end| end.address == *computed.address).collect();
+            let exact: Vec<&EvaluatedBlock> =
+                all.iter().copied().filter(|end| end.address == *computed.address).collect();
             ends.extend(if exact.is_empty() { all.to_vec() } else { exact });
         }
         if !from.body.contains(held.value.span) {
@@ -219,7 +220,12 @@ impl<'a> BlockIndex<'a> {
     }
 
     /// Returns targets whose name is written where a reference could be, preferring those of the same module.
-    fn named(&self, scope: &RowScope<'a>, link: &'static LinkWord, places: &[ValueNode<'a>]) -> Vec<(&'a EvaluatedBlock, Span)> {
+    fn named(
+        &self,
+        scope: &RowScope<'a>,
+        link: &'static LinkWord,
+        places: &[ValueNode<'a>],
+    ) -> Vec<(&'a EvaluatedBlock, Span)> {
         let mut found = Vec::new();
         for place in places.iter().flat_map(|place| place.clone().keyed_elements()).map(|(_, place)| place) {
             let Some(text) = place.text() else { continue };
@@ -289,7 +295,8 @@ fn is_one_of(block: &EvaluatedBlock, kinds: &[String]) -> bool {
 
 /// If both blocks have `count` or `for_each`, returns the instance with the same key.
 fn same_key<'a>(block: &EvaluatedBlock, found: Vec<(&'a EvaluatedBlock, Span)>) -> Vec<(&'a EvaluatedBlock, Span)> {
-    let key = |block: &'_ EvaluatedBlock| block.address.get(base(&block.address).len()..).unwrap_or_default().to_owned();
+    let key =
+        |block: &'_ EvaluatedBlock| block.address.get(base(&block.address).len()..).unwrap_or_default().to_owned();
     let own = key(block);
     let same: Vec<_> = found.iter().copied().filter(|(end, _)| !own.is_empty() && key(end) == own).collect();
     if same.is_empty() { found } else { same }

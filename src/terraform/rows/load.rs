@@ -12,8 +12,8 @@ use crate::inventory::Key;
 use crate::source::AdaptiveRegex;
 
 use super::language::{
-    FactReading, Assignments, Conditions, RowConstant, ContainerAt, CountReading, LabelList, LabelsAt, Many, ProviderRow,
-    RowTable, RowSection, Spec, TypeRow,
+    Assignments, Conditions, ContainerAt, CountReading, FactReading, LabelList, LabelsAt, Many, ProviderRow,
+    RowConstant, RowSection, RowTable, Spec, TypeRow,
 };
 use crate::inventory::row_path::RowPath;
 

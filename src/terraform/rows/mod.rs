@@ -27,7 +27,7 @@ mod site;
 mod spot;
 mod volumes;
 
-pub(super) use inverse::{PlannedEdit, Literal};
+pub(super) use inverse::{Literal, PlannedEdit};
 pub(super) use links::{BlockIndex, module_of};
 pub(super) use node::{PlacedValue, ValueNode};
 pub(super) use site::Site;

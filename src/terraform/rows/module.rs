@@ -1,7 +1,7 @@
 //! Reads calls of modules that are not downloaded. The inputs of popular modules are read as the resources that they
 //! create.
 
-use crate::inventory::{Fact, Key, KnownFact, FactOrigin, Range, Resource, BillingRole, UnknownFact, FactValue};
+use crate::inventory::{BillingRole, Fact, FactOrigin, FactValue, Key, KnownFact, Range, Resource, UnknownFact};
 use crate::languages::hcl::value::HclData;
 use crate::source::Span;
 

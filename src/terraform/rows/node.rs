@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::languages::hcl::value::{Cause, HclData, ObjectMembers, HclNumber, HclValue};
+use crate::languages::hcl::value::{Cause, HclData, HclNumber, HclValue, ObjectMembers};
 use crate::source::{Span, from_base64};
 
 use super::super::block::{EvaluatedAttribute, EvaluatedBlock, Provider};
@@ -220,7 +220,9 @@ impl<'a> ValueNode<'a> {
         let text = match &held.value.data {
             HclData::Text(text) => text,
             // Values that are already in the form of that language.
-            HclData::Map(_) | HclData::Object(_) | HclData::List(_) | HclData::Tuple(_) if as_text == TextForm::Json => {
+            HclData::Map(_) | HclData::Object(_) | HclData::List(_) | HclData::Tuple(_)
+                if as_text == TextForm::Json =>
+            {
                 return Some(self);
             }
             HclData::Unknown(cause) => {
@@ -239,7 +241,11 @@ impl<'a> ValueNode<'a> {
     }
 }
 
-fn named<'a>(attributes: &'a BTreeMap<String, EvaluatedAttribute>, blocks: &'a [EvaluatedBlock], name: &str) -> Vec<ValueNode<'a>> {
+fn named<'a>(
+    attributes: &'a BTreeMap<String, EvaluatedAttribute>,
+    blocks: &'a [EvaluatedBlock],
+    name: &str,
+) -> Vec<ValueNode<'a>> {
     let attribute = attributes.get(name).filter(|it| !matches!(it.value.data, HclData::Null));
     let mut found: Vec<ValueNode<'a>> = attribute.map(|it| ValueNode::Value(PlacedValue::of(it))).into_iter().collect();
     found.extend(blocks.iter().filter(|it| it.keyword == name).map(ValueNode::Block));

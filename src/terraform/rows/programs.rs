@@ -5,7 +5,7 @@ use std::sync::Arc;
 use regex::Regex;
 
 use crate::inventory::programs::{self, Container, ProgramFacts, Word};
-use crate::inventory::{Fact, Key, KnownFact, FactOrigin, Resource, FactValue};
+use crate::inventory::{Fact, FactOrigin, FactValue, Key, KnownFact, Resource};
 use crate::languages::hcl::value::HclData;
 use crate::source::static_regex;
 

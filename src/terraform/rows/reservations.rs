@@ -1,6 +1,6 @@
 //! Subtracts from reservations the machines that run in them, so that no capacity is counted twice.
 
-use crate::inventory::{Fact, Key, KnownFact, FactOrigin, Purchase, Range, Resource, FactValue};
+use crate::inventory::{Fact, FactOrigin, FactValue, Key, KnownFact, Purchase, Range, Resource};
 
 use super::build::BuiltResource;
 use super::control::positions;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::inventory::{ScheduledSize, Fact, KnownFact, ScheduleEntry, Until, FactValue, ValueType};
+use crate::inventory::{Fact, FactValue, KnownFact, ScheduleEntry, ScheduledSize, Until, ValueType};
 
 use super::fact::WantedType;
 use super::language::{ShiftWord, Spec, Switch};

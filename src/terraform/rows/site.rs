@@ -22,7 +22,11 @@ pub(in crate::terraform) struct Site<'a> {
 
 impl<'a> Site<'a> {
     /// Returns the part of a block that is this resource.
-    pub(in crate::terraform) fn of(block: &'a EvaluatedBlock, resource: &Resource, index: &BlockIndex<'a>) -> Option<Site<'a>> {
+    pub(in crate::terraform) fn of(
+        block: &'a EvaluatedBlock,
+        resource: &Resource,
+        index: &BlockIndex<'a>,
+    ) -> Option<Site<'a>> {
         for (at, row) in rows_of(block).iter().enumerate() {
             for scope in scopes(block, row, at == 0, &resource.address) {
                 if let Some(site) = Site::with(scope, row, index) {

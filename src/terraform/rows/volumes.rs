@@ -1,6 +1,6 @@
 //! Finds volumes and file systems that a machine refers to and that are billed separately.
 
-use crate::inventory::{Fact, Key, FactOrigin, FactValue};
+use crate::inventory::{Fact, FactOrigin, FactValue, Key};
 
 use super::super::block::EvaluatedBlock;
 use super::fact::WantedType;

@@ -7,10 +7,10 @@ use std::sync::Arc;
 
 use crate::diagnostic::{Diagnostic, SkipKind};
 use crate::languages::hcl::syntax::{BlockNode, Body, Expression};
-use crate::languages::hcl::value::{Cause, HclData, ObjectMembers, HclValue};
+use crate::languages::hcl::value::{Cause, HclData, HclValue, ObjectMembers};
 use crate::source::{Span, parent};
 use crate::terraform::code::modules::Modules;
-use crate::terraform::evaluate::{Dialect, RootEvaluator, Instance, Repetition, RootBudget, Scope, Shadows};
+use crate::terraform::evaluate::{Dialect, Instance, Repetition, RootBudget, RootEvaluator, Scope, Shadows};
 
 use super::functions;
 use super::merge::{self, Strategy};
@@ -146,7 +146,13 @@ impl<'c> Frame<'c> {
         all.iter().flat_map(|it| one("", it).map_or_else(|| labelled(it), |one| vec![one])).collect()
     }
 
-    fn included(&self, label: &str, path: &HclValue, expose: Option<HclValue>, strategy: Option<HclValue>) -> Include<'c> {
+    fn included(
+        &self,
+        label: &str,
+        path: &HclValue,
+        expose: Option<HclValue>,
+        strategy: Option<HclValue>,
+    ) -> Include<'c> {
         let strategy = match strategy.as_ref().and_then(HclValue::as_text).as_deref() {
             Some("deep") => Strategy::Deep,
             Some("no_merge") => Strategy::None,
@@ -427,9 +433,10 @@ impl<'c> Frame<'c> {
         }
         match self.beside.get().and_then(|it| it.entries()).and_then(|it| it.get(label)) {
             Some(value) => value.clone(),
-            None if self.is_included || self.includes.iter().any(|it| it.frame.is_err()) => {
-                HclValue::unknown(format!("the dependency `{label}` is in a file that gpulint does not read here"), span)
-            }
+            None if self.is_included || self.includes.iter().any(|it| it.frame.is_err()) => HclValue::unknown(
+                format!("the dependency `{label}` is in a file that gpulint does not read here"),
+                span,
+            ),
             None => HclValue::refused(format!("there is no dependency `{label}`"), span),
         }
     }
@@ -442,7 +449,8 @@ impl<'c> Frame<'c> {
             for frame in included.chain([self]) {
                 for node in frame.parsed.body.blocks("feature") {
                     let default = node.body.attribute("default").map(|it| frame.evaluate(&it.expression));
-                    let value = default.unwrap_or_else(|| HclValue::refused("this feature has no default", node.header));
+                    let value =
+                        default.unwrap_or_else(|| HclValue::refused("this feature has no default", node.header));
                     let entries = [(Arc::from("value"), value)].into_iter().collect();
                     known.insert(node.label(0).into(), HclValue::object(entries, node.header));
                 }

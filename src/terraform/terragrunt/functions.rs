@@ -5,7 +5,7 @@
 use std::borrow::Cow;
 use std::ops::RangeInclusive;
 
-use crate::languages::hcl::value::{Cause, ObjectMembers, HclValue};
+use crate::languages::hcl::value::{Cause, HclValue, ObjectMembers};
 use crate::source::{Span, join, parent};
 use crate::terraform::evaluate::{absolute, relative};
 

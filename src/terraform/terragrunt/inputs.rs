@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::diagnostic::Diagnostic;
-use crate::languages::hcl::value::{ObjectMembers, HclValue};
+use crate::languages::hcl::value::{HclValue, ObjectMembers};
 use crate::source::Span;
 use crate::terraform::load::root::VariableInput;
 use crate::terraform::load::roots::automatic_files;
@@ -24,7 +24,8 @@ pub(super) fn given(context: &Context<'_>, own: &str, settings: &HclValue, modul
         .collect();
     let inputs = member(settings, "inputs").and_then(HclValue::entries);
     let all = || inputs.into_iter().flat_map(ObjectMembers::iter);
-    let input = |(name, value): (&std::sync::Arc<str>, &HclValue)| VariableInput::Input(name.to_string(), value.clone());
+    let input =
+        |(name, value): (&std::sync::Arc<str>, &HclValue)| VariableInput::Input(name.to_string(), value.clone());
     let mut given: Vec<VariableInput> = all().filter(|(_, value)| !value.is_null()).map(input).collect();
     given.extend(blocks.iter().flat_map(environment));
     let (automatic, exact) = automatic(context, own, module);

@@ -27,7 +27,7 @@ use super::code::library::ModuleLibrary;
 use super::code::module::has_configuration;
 use super::evaluate::{RootBudget, Shadows};
 use super::load::parallel;
-use super::load::root::{RootConfiguration, LoadedRoot, evaluate_with};
+use super::load::root::{LoadedRoot, RootConfiguration, evaluate_with};
 use super::load::rounds::allowed;
 use super::load::variants::RootVariant;
 
@@ -95,7 +95,12 @@ struct Outcome {
     says_inputs: bool,
 }
 
-pub(super) fn read(sources: &SourceFiles, library: &ModuleLibrary<'_>, paths: &[String], options: &TerraformOptions) -> TerragruntUnits {
+pub(super) fn read(
+    sources: &SourceFiles,
+    library: &ModuleLibrary<'_>,
+    paths: &[String],
+    options: &TerraformOptions,
+) -> TerragruntUnits {
     let files: BTreeSet<String> =
         paths.iter().filter(|it| is_read_by_itself(it)).filter_map(|it| normalize(it)).collect();
     if files.is_empty() {
@@ -149,7 +154,12 @@ fn stacks(reader: &TerragruntReader<'_>, files: &BTreeSet<String>) -> StackUnits
     result
 }
 
-fn gathered(reader: &TerragruntReader<'_>, units: &[TerragruntUnit], outcomes: Vec<Outcome>, made: StackUnits) -> TerragruntUnits {
+fn gathered(
+    reader: &TerragruntReader<'_>,
+    units: &[TerragruntUnit],
+    outcomes: Vec<Outcome>,
+    made: StackUnits,
+) -> TerragruntUnits {
     let mut result = TerragruntUnits { skipped: made.skipped, ..TerragruntUnits::default() };
     let included: BTreeSet<&String> = outcomes.iter().flat_map(|it| &it.included).collect();
     for (unit, outcome) in units.iter().zip(&outcomes) {

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::sync::Arc;
 
-use crate::languages::hcl::value::{ObjectMembers, HclValue};
+use crate::languages::hcl::value::{HclValue, ObjectMembers};
 use crate::source::{FileId, Segment, Span};
 use crate::terraform::code::module::has_configuration;
 use crate::terraform::code::module::{FileText, ModuleCode, ModuleFile, files_of};

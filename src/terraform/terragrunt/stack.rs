@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::diagnostic::SkipKind;
 use crate::inventory::SkippedFile;
 use crate::languages::hcl::syntax::BlockNode;
-use crate::languages::hcl::value::{HclData, ObjectMembers, HclValue};
+use crate::languages::hcl::value::{HclData, HclValue, ObjectMembers};
 use crate::source::{Span, join, parent};
 use crate::terraform::evaluate::{Repetition, Shadows};
 
@@ -106,17 +106,20 @@ impl StackUnits {
         let from = match source(reader, &stack.shadows, &stack.directory, &arguments.text("source")?) {
             ModuleSource::Here(from) => from,
             // The unit may already have been generated.
-            ModuleSource::Missing(what) | ModuleSource::Elsewhere(what) => match reader.exists(&inside(&directory, wanted)) {
-                true => directory.clone(),
-                false => return Err(format!("its source {what} is not in this repository")),
-            },
+            ModuleSource::Missing(what) | ModuleSource::Elsewhere(what) => {
+                match reader.exists(&inside(&directory, wanted)) {
+                    true => directory.clone(),
+                    false => return Err(format!("its source {what} is not in this repository")),
+                }
+            }
         };
         let mut shadows = stack.shadows.clone();
         if from != directory {
             self.templates.insert(from.clone());
             shadows.add(&directory, &from);
         }
-        let values = arguments.value("values").unwrap_or_else(|| HclValue::object(ObjectMembers::default(), node.header));
+        let values =
+            arguments.value("values").unwrap_or_else(|| HclValue::object(ObjectMembers::default(), node.header));
         let files: Vec<Arc<str>> =
             frame.context.files.borrow().iter().cloned().chain(stack.files.iter().cloned()).collect();
         if wanted == UNIT {
@@ -175,8 +178,9 @@ fn repetitions(frame: &Frame<'_>, node: &BlockNode) -> Vec<Repetition> {
     let argument = |name: &str| expansion.body.attribute(name).map(|it| frame.evaluate(&it.expression));
     if let Some(count) = argument("count") {
         let number = count.as_number().and_then(|it| it.as_usize()).unwrap_or(0).min(MOST_UNITS + 1);
-        let one =
-            |index| Repetition::Count(HclValue::number(crate::languages::hcl::value::HclNumber::counted(index), count.span));
+        let one = |index| {
+            Repetition::Count(HclValue::number(crate::languages::hcl::value::HclNumber::counted(index), count.span))
+        };
         return (0..number).map(one).collect();
     }
     let Some(each) = argument("for_each") else { return vec![Repetition::Single] };

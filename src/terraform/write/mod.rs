@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use crate::inventory::{Declined, ReadBy, LinkKind, Part, Resource, FactValue, FactEdit};
+use crate::inventory::{Declined, FactEdit, FactValue, LinkKind, Part, ReadBy, Resource};
 use crate::languages::hcl::syntax::{BlockNode, Body, Expression, HclKind, parse_expression};
 use crate::languages::hcl::value::HclData;
 use crate::source::{Edit, FileId, SourceFiles, Span};
@@ -22,7 +22,7 @@ use super::RootOverview;
 use super::block::EvaluatedBlock;
 use super::code::library::ModuleLibrary;
 use super::code::module::ModuleTool;
-use super::rows::{PlannedEdit, BlockIndex, Literal, PlacedValue, Site, Spot, ValueNode};
+use super::rows::{BlockIndex, Literal, PlacedValue, PlannedEdit, Site, Spot, ValueNode};
 use align::TextChange;
 use insert::Addition;
 use origin::EditLocation;
@@ -87,7 +87,8 @@ impl<'a> TerraformWriter<'a> {
 
     /// Returns the places of scalars and their new values for another language, if the resource sets the fact itself.
     pub fn scalars(&self, resource: &Resource, wish: &FactEdit) -> Result<Vec<(Span, String)>> {
-        let is_near = |block: &&EvaluatedBlock| block.body.file == resource.body.file && block.body.contains(resource.body);
+        let is_near =
+            |block: &&EvaluatedBlock| block.body.file == resource.body.file && block.body.contains(resource.body);
         let block = self.blocks.iter().filter(is_near).find(|it| *it.address == *resource.declared.block);
         let index = BlockIndex::new(self.blocks, &[]);
         let Some(site) = block.and_then(|block| Site::of(block, resource, &index)) else {
@@ -178,7 +179,12 @@ impl<'a> TerraformWriter<'a> {
     }
 
     /// Autoscalers and schedules set some facts of their target.
-    fn by_a_control(&self, index: &Rc<BlockIndex<'a>>, resource: &Resource, wish: &FactEdit) -> Option<Result<Vec<Edit>>> {
+    fn by_a_control(
+        &self,
+        index: &Rc<BlockIndex<'a>>,
+        resource: &Resource,
+        wish: &FactEdit,
+    ) -> Option<Result<Vec<Edit>>> {
         let links = resource.links.iter().filter(|it| matches!(it.kind, LinkKind::Autoscaler | LinkKind::Stop));
         for link in links {
             let Some(block) = index.only(&link.to) else { continue };

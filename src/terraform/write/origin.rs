@@ -48,7 +48,12 @@ struct Place {
 
 impl TerraformWriter<'_> {
     /// Returns how the scalar at `literal`, which a block uses at `expression`, can be changed for this block only.
-    pub(super) fn way_to_change(&self, block: &EvaluatedBlock, expression: Span, literal: Span) -> Result<EditLocation, Declined> {
+    pub(super) fn way_to_change(
+        &self,
+        block: &EvaluatedBlock,
+        expression: Span,
+        literal: Span,
+    ) -> Result<EditLocation, Declined> {
         let (directory, module) = (self.directory_of(block.span.file), module_of(block).to_owned());
         self.follow(Place { directory, module }, expression, literal)
     }
@@ -172,7 +177,8 @@ impl TerraformWriter<'_> {
 
     /// Returns how many roots in other places run this directory as their module, such as Terragrunt units.
     fn units(&self, directory: &str) -> usize {
-        let is_of = |block: &EvaluatedBlock| module_of(block).is_empty() && self.directory_of(block.span.file) == directory;
+        let is_of =
+            |block: &EvaluatedBlock| module_of(block).is_empty() && self.directory_of(block.span.file) == directory;
         let runs = |root: &&super::super::RootOverview| {
             let blocks = self.blocks.get(root.blocks.clone()).unwrap_or_default();
             root.directory != directory && blocks.iter().any(is_of)
@@ -228,7 +234,8 @@ fn demand_one_use(code: &ModuleCode, kind: &str, name: &str) -> Result<(), Decli
         let is_it = found == kind
             && matches!(steps.first().map(|step| &step.kind), Some(TraversalStepKind::Attribute(first)) if &**first == name);
         // `local` and `var` cannot be passed as a whole, but an index can select from them.
-        let any = found == kind && !matches!(steps.first().map(|step| &step.kind), Some(TraversalStepKind::Attribute(_)));
+        let any =
+            found == kind && !matches!(steps.first().map(|step| &step.kind), Some(TraversalStepKind::Attribute(_)));
         uses += usize::from(is_it || any);
     };
     let blocks = code.outputs.iter().chain(code.resources.iter()).chain(code.calls.iter());

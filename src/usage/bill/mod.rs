@@ -23,7 +23,7 @@ use crate::catalog::{Catalog, is_an_hour};
 use crate::measured::paid::{BilledAmount, Charge, PaidRow};
 use crate::source::Date;
 use columns::{BillColumns, BillField, non_null};
-use fold::{BillLine, PurchaseKind, BillSums, LineHours, BillRowClass, SumsByClass};
+use fold::{BillLine, BillRowClass, BillSums, LineHours, PurchaseKind, SumsByClass};
 use machine::{BilledMachine, HoursOf, MachineCells};
 use moment::Minutes;
 use name::NameCells;
@@ -269,10 +269,14 @@ impl<'a> Reading<'a> {
         }
         let common = Common::of(columns, cells).map_err(Wrong::Row)?;
         if common.charge == Charge::Usage {
-            self.fold.saw(self.catalog.billed_by(columns.text(cells, BillField::Provider)).unwrap_or_default(), common.end);
+            self.fold
+                .saw(self.catalog.billed_by(columns.text(cells, BillField::Provider)).unwrap_or_default(), common.end);
         }
         let Some(machine) = self.machine(columns, cells) else {
-            return self.fold.went(common.currency, BillRowClass::Other(common.charge), common.paid).map_err(Wrong::File);
+            return self
+                .fold
+                .went(common.currency, BillRowClass::Other(common.charge), common.paid)
+                .map_err(Wrong::File);
         };
         let is_unused = machine.is_unused && common.charge == Charge::Usage;
         let charge = if is_unused { Charge::Unused } else { common.charge };
@@ -340,7 +344,11 @@ impl<'a> Reading<'a> {
             usage_type: text(BillField::UsageType),
             resource_type: text(BillField::ResourceType),
             region: text(BillField::Region),
-            others: columns.machines.iter().filter_map(|at| std::str::from_utf8(non_null(cells.bytes(*at))).ok()).collect(),
+            others: columns
+                .machines
+                .iter()
+                .filter_map(|at| std::str::from_utf8(non_null(cells.bytes(*at))).ok())
+                .collect(),
         };
         let found = told.recognize(self.catalog).map(BilledMachine::harmless);
         self.remembered += self.key.len() + 200;

@@ -1,6 +1,6 @@
 //! Queries that create the rows of `gpulint-paid.csv` in the data warehouse that stores the bill.
 
-use crate::catalog::{AWS, AZURE, Catalog, GCP, CatalogMachine};
+use crate::catalog::{AWS, AZURE, Catalog, CatalogMachine, GCP};
 
 /// The warehouse of a bill, and its columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use gpulint::forge::{ForgeComment, CommentOutcome, CommentTarget, LineNote, Mode, Tag, Wire, review, upsert};
+use gpulint::forge::{CommentOutcome, CommentTarget, ForgeComment, LineNote, Mode, Tag, Wire, review, upsert};
 use gpulint::http::{HttpErrorKind, HttpSettings, Proxies, Secret};
 use serde_json::json;
 

@@ -4,7 +4,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use gpulint::forge::{CodeHost, ForgeComment, CommentOutcome, CommentTarget, Wire, upsert};
+use gpulint::forge::{CodeHost, CommentOutcome, CommentTarget, ForgeComment, Wire, upsert};
 use gpulint::http::{Clock, Credential, Error, HttpSettings, Secret};
 use serde_json::{Value, json};
 

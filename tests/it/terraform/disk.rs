@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use gpulint::source::{TreeEntry, ReadError, Tree};
+use gpulint::source::{ReadError, Tree, TreeEntry};
 
 /// A directory on disk. Symbolic links inside it are followed.
 pub(super) struct DiskTree {

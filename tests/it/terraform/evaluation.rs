@@ -5,7 +5,7 @@ use std::path::Path;
 
 use gpulint::inventory::Fact;
 use gpulint::source::{MemoryTree, SourceFiles};
-use gpulint::terraform::{EvaluatedBlock, HclData, TerraformOptions, HclValue, read};
+use gpulint::terraform::{EvaluatedBlock, HclData, HclValue, TerraformOptions, read};
 
 use crate::fences::{self, Fence};
 

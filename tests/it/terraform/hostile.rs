@@ -5,7 +5,7 @@
 
 use std::fmt::Write;
 
-use gpulint::source::{TreeEntry, MemoryTree, ReadError, SourceFiles, Tree};
+use gpulint::source::{MemoryTree, ReadError, SourceFiles, Tree, TreeEntry};
 use gpulint::terraform::{TerraformOptions, TerraformReading, read};
 
 use crate::holds;

@@ -8,7 +8,9 @@ use std::fmt::Write;
 
 use gpulint::inventory::Resource;
 use gpulint::source::{MemoryTree, SourceFiles};
-use gpulint::terraform::{EvaluatedAttribute, EvaluatedBlock, HclData, TerraformOptions, PlanSide, TerraformReading, HclValue, read};
+use gpulint::terraform::{
+    EvaluatedAttribute, EvaluatedBlock, HclData, HclValue, PlanSide, TerraformOptions, TerraformReading, read,
+};
 use serde_json::{Value as Json, json};
 
 use super::oracle;

@@ -6,7 +6,7 @@
 use std::fmt::Write;
 
 use gpulint::source::{MemoryTree, SourceFiles};
-use gpulint::terraform::{HclData, TerraformOptions, HclValue, read};
+use gpulint::terraform::{HclData, HclValue, TerraformOptions, read};
 use serde_json::Value as Json;
 
 use super::oracle;

@@ -8,12 +8,12 @@ use super::plan::{HistoryPlan, PlannedCommit};
 use super::point::ComputedState;
 use super::pull_request::pull_request;
 use super::request::HistoryRequest;
-use super::walk::{CommitOutcome, HistoryWalk, CommitWorker};
+use super::walk::{CommitOutcome, CommitWorker, HistoryWalk};
 use crate::catalog::Money;
 use crate::cli::Failure;
+use crate::cli::io::git_log::{self, LoggedCommit};
 use crate::cli::session::Session;
-use crate::cli::world::git_log::{self, LoggedCommit};
-use crate::report::{BranchCommit, Holding, HistoryPoint, CostStep, StepChange};
+use crate::report::{BranchCommit, CostStep, HistoryPoint, Holding, StepChange};
 
 /// The most commits of a branch that are searched.
 const LONGEST_BRANCH: usize = 256;

@@ -1,26 +1,26 @@
 //! Evaluates the cost of the repository at each commit: selects the commits, and evaluates them in parallel.
 
-mod kept;
 mod merges;
 mod plan;
 mod point;
 mod pull_request;
 mod request;
+mod saved_points;
 mod trace;
 mod walk;
 
 use std::collections::BTreeSet;
 
 use crate::cli::Failure;
-use crate::cli::world::git_program;
-use crate::report::{Commit, CostHistory, HistoryPoint, PointState, CostStepKind, steps};
+use crate::cli::io::git_program;
+use crate::report::{Commit, CostHistory, CostStepKind, HistoryPoint, PointState, steps};
 use crate::source::{is_below, parent};
 use plan::HistoryPlan;
 use walk::{CommitOutcome, HistoryWalk};
 
-/// Returns the digest of a file that the command line names.
-pub(in crate::cli) use kept::digest_of;
 pub(in crate::cli) use request::HistoryRequest;
+/// Returns the digest of a file that the command line names.
+pub(in crate::cli) use saved_points::digest_of;
 
 pub(in crate::cli) fn read(request: &HistoryRequest<'_>) -> Result<CostHistory, Failure> {
     let repository = &request.session.scope.root;

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::request::HistoryRequest;
 use crate::cli::Failure;
-use crate::cli::world::git_log::{self, LoggedCommit};
+use crate::cli::io::git_log::{self, LoggedCommit};
 use crate::report::HistoryInterval;
 use crate::source::Date;
 

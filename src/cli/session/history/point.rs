@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::trace::{Trace, TracedTree};
 use crate::Analysis;
-use crate::cli::session::{Session, absent, discover};
-use crate::cli::world::git::{TreeEntries, GitTree};
-use crate::cli::world::git_objects::GitObjects;
+use crate::cli::io::git::{GitTree, TreeEntries};
+use crate::cli::io::git_objects::GitObjects;
+use crate::cli::session::{Session, discover, missing_files};
 use crate::compare::Gate;
 use crate::diagnostic::SkipKind;
 use crate::front_ends::files;
@@ -50,7 +50,7 @@ impl Analyst<'_> {
         let trace = Arc::new(Mutex::new(Trace::default()));
         let traced = TracedTree { tree, trace: trace.clone() };
         // The list of submodules was read before recording started.
-        drop(traced.read(absent::LIST));
+        drop(traced.read(missing_files::LIST));
         let mut point = self.session.at_commit(traced, files);
         point.add_skipped(unread);
         let (analysis, mut findings) = point.judge();
@@ -78,8 +78,8 @@ impl Analyst<'_> {
 
 /// Returns the parts that no checkout can read.
 fn submodules(tree: &GitTree) -> Vec<SkippedFile> {
-    let list = tree.read(absent::LIST).unwrap_or_default();
-    let listed: BTreeSet<String> = absent::listed(&list).into_iter().chain(tree.submodules()).collect();
+    let list = tree.read(missing_files::LIST).unwrap_or_default();
+    let listed: BTreeSet<String> = missing_files::listed(&list).into_iter().chain(tree.submodules()).collect();
     let reason = "the submodule is not checked out";
     listed.into_iter().map(|path| SkippedFile::new(SkipKind::Submodule, path, reason)).collect()
 }

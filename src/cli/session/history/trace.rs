@@ -4,10 +4,10 @@ use std::collections::HashSet;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::cli::world::git::{TreeEntries, GitTree};
-use crate::cli::world::git_changes::ChangedPath;
+use crate::cli::io::git::{GitTree, TreeEntries};
+use crate::cli::io::git_changes::ChangedPath;
 use crate::front_ends::files;
-use crate::source::{TreeEntry, ReadError, Tree, parent};
+use crate::source::{ReadError, Tree, TreeEntry, parent};
 
 /// The files that were requested, existing or not, and the directories that were listed.
 #[derive(Debug, Default)]

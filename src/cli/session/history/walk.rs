@@ -8,18 +8,18 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, Builder};
 use std::time::Duration;
 
-use super::kept::KeptPoints;
 use super::plan::HistoryPlan;
 use super::point::{Analyst, ComputedState};
 use super::request::HistoryRequest;
+use super::saved_points::KeptPoints;
 use super::trace::Trace;
 use crate::cli::Failure;
+use crate::cli::io::deadline;
+use crate::cli::io::git::TreeEntries;
+use crate::cli::io::git_changes::GitChanges;
+use crate::cli::io::git_objects::GitObjects;
+use crate::cli::io::progress::Progress;
 use crate::cli::session::bounds;
-use crate::cli::world::deadline;
-use crate::cli::world::git::TreeEntries;
-use crate::cli::world::git_changes::GitChanges;
-use crate::cli::world::git_objects::GitObjects;
-use crate::cli::world::progress::Progress;
 
 /// The stack size of a worker, as large as that of a main thread, because files can be nested deeply.
 const STACK_BYTES: usize = 8 << 20;
@@ -171,7 +171,9 @@ fn middles(outcomes: &[Option<CommitOutcome>]) -> Vec<usize> {
         outcomes.iter().enumerate().filter_map(|(place, it)| Some((place, it.as_ref()?))).collect();
     let pairs = looked.iter().zip(looked.iter().skip(1));
     let differ = |before: &CommitOutcome, after: &CommitOutcome| match (before, after) {
-        (CommitOutcome::Computed(before), CommitOutcome::Computed(after)) => !before.snapshot.costs_the_same(&after.snapshot),
+        (CommitOutcome::Computed(before), CommitOutcome::Computed(after)) => {
+            !before.snapshot.costs_the_same(&after.snapshot)
+        }
         _ => true,
     };
     let wanted = pairs.filter(|((a, before), (b, after))| b - a > 1 && differ(before, after));
@@ -223,7 +225,9 @@ impl CommitWorker<'_, '_> {
         };
         let analyze = || self.walk.analyst.analyze(entries);
         let Ok((computed, trace)) = catch_unwind(AssertUnwindSafe(analyze)) else {
-            return CommitOutcome::Failed("this is a bug in gpulint: please report it with the output above".to_owned());
+            return CommitOutcome::Failed(
+                "this is a bug in gpulint: please report it with the output above".to_owned(),
+            );
         };
         if let Some(kept) = &self.walk.kept
             && computed.missing.is_empty()

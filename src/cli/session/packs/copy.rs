@@ -9,7 +9,7 @@ use super::fetch::fetch;
 use super::lock;
 use super::lock::{Lock, Locked};
 use crate::cli::Failure;
-use crate::cli::world::abandoned;
+use crate::cli::io::abandoned;
 use crate::config::{Config, PackCommit};
 use crate::diagnostic::{Diagnostic, Level};
 use crate::source::{SourceFiles, Span, join, parent};

@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 
 use super::content::{demand_plain, limit, shown};
 use crate::cli::Failure;
-use crate::cli::world::git::{Base, GitTree};
-use crate::cli::world::git_program::fetching;
+use crate::cli::io::git::{Base, GitTree};
+use crate::cli::io::git_program::fetching;
 use crate::config::PackCommit;
 use crate::source::{Tree, normalize};
 

@@ -13,7 +13,7 @@ use super::settings;
 use super::settings::refused;
 use crate::catalog::Catalog;
 use crate::cli::Failure;
-use crate::cli::world::place::WorkingTree;
+use crate::cli::io::place::WorkingTree;
 use crate::config::{self, Config, Rule as RuleConfig, setting};
 use crate::diagnostic::{Diagnostic, Level};
 use crate::rules::{self, PackName, PageText};
@@ -53,7 +53,11 @@ impl LoadedPack {
 }
 
 /// Returns the configured packs, in the order of the settings.
-pub(in crate::cli) fn load(sources: &SourceFiles, config: &Config, place: &WorkingTree) -> Result<Vec<LoadedPack>, Failure> {
+pub(in crate::cli) fn load(
+    sources: &SourceFiles,
+    config: &Config,
+    place: &WorkingTree,
+) -> Result<Vec<LoadedPack>, Failure> {
     let refuse = |wrong: &[Diagnostic]| refused(sources, &place.paths(), wrong, "the packs have errors");
     let copies = Copies::configured(sources, config).map_err(|wrong| refuse(&[wrong]))?;
     let wrong: Vec<Diagnostic> = copies.all.iter().filter_map(|copy| copies.judge(copy, sources).err()).collect();
@@ -236,7 +240,12 @@ fn add_rule_settings(pack: &LoadedPack, into: &mut rules::RuleSettings) {
 }
 
 /// Keeps parameters that a pack forbids to change, and reports settings of the repository that change them.
-fn keep_parameters(pack: &LoadedPack, rule: &RuleConfig<'_>, own: &Config, into: &mut rules::RuleSettings) -> Vec<Diagnostic> {
+fn keep_parameters(
+    pack: &LoadedPack,
+    rule: &RuleConfig<'_>,
+    own: &Config,
+    into: &mut rules::RuleSettings,
+) -> Vec<Diagnostic> {
     let kept = |name: &str| rule.forbidden_parameters.iter().any(|it| it == name);
     if rule.forbidden_parameters.is_empty() || is_fixed(rule) {
         return Vec::new();

@@ -4,13 +4,13 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 use crate::cli::args::InputArguments;
+use crate::cli::io::output;
 use crate::cli::session::Session;
 use crate::cli::session::base_revision::{BaseNamed, earlier_named};
-use crate::cli::world::output;
-use crate::cli::{Failure, ExitStatus};
+use crate::cli::{ExitStatus, Failure};
 use crate::compare;
 use crate::report;
-use crate::rules::{RuleAnswer, Attempt, LooksAt, RuleContext};
+use crate::rules::{Attempt, LooksAt, RuleAnswer, RuleContext};
 
 pub(super) fn run(
     expression: &str,

@@ -7,7 +7,7 @@ use super::readable;
 use crate::Analysis;
 use crate::catalog::Catalog;
 use crate::cli::session::Session;
-use crate::cli::session::imagined::{Imagined, describe_mistake};
+use crate::cli::session::in_memory_tree::{Imagined, describe_mistake};
 use crate::cli::session::settings;
 use crate::compare::{self, Touched};
 use crate::config::{self, Config, setting};
@@ -16,7 +16,9 @@ use crate::inventory::UnjudgedStatus;
 use crate::measured::paid;
 use crate::measured::row;
 use crate::pricing::Delta;
-use crate::rules::{self, Example, ExampleFile, Expected, Finding, LooksAt, ExampleMarker, RuleFile, PageText, Profile, Rules};
+use crate::rules::{
+    self, Example, ExampleFile, ExampleMarker, Expected, Finding, LooksAt, PageText, Profile, RuleFile, Rules,
+};
 use crate::source::{MemoryTree, SourceFiles, Span};
 
 /// A rule under test, and its surroundings.

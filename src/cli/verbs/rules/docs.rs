@@ -4,9 +4,9 @@ use std::fs;
 use std::path::Path;
 
 use crate::cli::args::{InputArguments, Selection};
+use crate::cli::io::output;
 use crate::cli::session::Session;
-use crate::cli::world::output;
-use crate::cli::{Failure, ExitStatus};
+use crate::cli::{ExitStatus, Failure};
 use crate::rules::{self, RuleFile};
 
 const CONTENTS: &str = "README.md";

@@ -1,9 +1,9 @@
 //! `gpulint rules export`: converts custom rules for other policy engines.
 
 use crate::cli::args::{InputArguments, Selection};
+use crate::cli::io::output;
 use crate::cli::session::Session;
-use crate::cli::world::output;
-use crate::cli::{Failure, ExitStatus};
+use crate::cli::{ExitStatus, Failure};
 use crate::rules::{self, Enforcement, Kubernetes};
 
 pub(super) fn run(

@@ -15,9 +15,9 @@ use bench::Bench;
 pub(in crate::cli) use proof::Proof;
 
 use crate::cli::args::{InputArguments, RulesVerb, Selection};
+use crate::cli::io::output;
 use crate::cli::session::Session;
-use crate::cli::world::output;
-use crate::cli::{Failure, ExitStatus};
+use crate::cli::{ExitStatus, Failure};
 use crate::report::{self, Format};
 
 pub(in crate::cli) fn run(verb: &RulesVerb) -> Result<ExitStatus, Failure> {

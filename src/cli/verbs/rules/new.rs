@@ -5,9 +5,9 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use crate::cli::args::InputArguments;
+use crate::cli::io::{output, replace};
 use crate::cli::session::Session;
-use crate::cli::world::{output, replace};
-use crate::cli::{Failure, ExitStatus};
+use crate::cli::{ExitStatus, Failure};
 use crate::config::setting;
 use crate::rules;
 

@@ -5,7 +5,10 @@ use std::collections::BTreeSet;
 use super::bench::{Bench, Tried, line_of};
 use super::why;
 use crate::fix;
-use crate::rules::{Example, Expected, LooksAt, ExampleMarker, Operand, ExampleMistake, compare, examples, slips, format_finding, unmarked};
+use crate::rules::{
+    Example, ExampleMarker, ExampleMistake, Expected, LooksAt, Operand, compare, examples, format_finding, slips,
+    unmarked,
+};
 use crate::source::unified;
 
 /// The result of an example.

@@ -1,7 +1,7 @@
 //! Checks that the files of an example are valid in their language. A check of a repository skips files without
 //! accelerators, even invalid ones, but in an example every line must be valid.
 
-use crate::cli::session::imagined::describe_mistake;
+use crate::cli::session::in_memory_tree::describe_mistake;
 use crate::languages::yaml::{self, Node};
 use crate::rules::ExampleFile;
 use crate::source::SourceFiles;

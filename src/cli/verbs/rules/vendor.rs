@@ -3,14 +3,14 @@
 use std::path::Path;
 
 use crate::cli::args::InputArguments;
+use crate::cli::io::file_tree::DiskTree;
+use crate::cli::io::output;
+use crate::cli::io::place::{self, WorkingTree};
 use crate::cli::session::packs::Copies;
 use crate::cli::session::policy::PolicyTree;
 use crate::cli::session::settings;
 use crate::cli::session::settings::refused;
-use crate::cli::world::file_tree::DiskTree;
-use crate::cli::world::output;
-use crate::cli::world::place::{self, WorkingTree};
-use crate::cli::{Failure, ExitStatus};
+use crate::cli::{ExitStatus, Failure};
 use crate::diagnostic::Diagnostic;
 use crate::source::SourceFiles;
 
@@ -20,7 +20,11 @@ pub(super) fn run(check: bool, force: bool, config: Option<&Path>) -> Result<Exi
     let beside: Vec<&Path> = config.into_iter().collect();
     let place = WorkingTree::find(None, &[".".into()], &beside)?;
     let sources = || -> Result<SourceFiles, Failure> {
-        Ok(SourceFiles::new(PolicyTree::open(&input, &place, DiskTree::new(place.root.clone(), place.allowed.clone()))?))
+        Ok(SourceFiles::new(PolicyTree::open(
+            &input,
+            &place,
+            DiskTree::new(place.root.clone(), place.allowed.clone()),
+        )?))
     };
     let before = sources()?;
     let file = settings::find(
@@ -29,8 +33,9 @@ pub(super) fn run(check: bool, force: bool, config: Option<&Path>) -> Result<Exi
         &PolicyTree::open(&input, &place, DiskTree::new(place.root.clone(), place.allowed.clone()))?,
     )?;
     let config = settings::load(&before, file.as_deref(), &place)?;
-    let refuse =
-        |sources: &SourceFiles, wrong: &[Diagnostic]| refused(sources, &place.paths(), wrong, "the packs cannot be used");
+    let refuse = |sources: &SourceFiles, wrong: &[Diagnostic]| {
+        refused(sources, &place.paths(), wrong, "the packs cannot be used")
+    };
     let copies = Copies::configured(&before, &config).map_err(|wrong| refuse(&before, &[wrong]))?;
     if copies.all.is_empty() {
         output::print("no pack in gpulint.toml comes from git\n")?;

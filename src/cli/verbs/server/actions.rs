@@ -12,16 +12,16 @@ use gen_lsp_types::{
 use serde::{Deserialize, Serialize};
 
 use super::client::FIX_ALL;
+use super::diagnostics::{EditorRanges, FolderDiagnostics};
 use super::documents::OpenTexts;
 use super::place::uri_of;
 use super::position::{Encoding, TextLines};
-use super::told::{EditorRanges, FolderDiagnostics};
 use crate::cli::Failure;
 use crate::cli::edits::fixes::{Fixes, Fixing};
 use crate::cli::edits::ignores::{Acceptance, Ignores, is_acceptable};
+use crate::cli::io::file_tree::below;
 use crate::cli::session::judged::{Identity, JudgedTree, Texts};
 use crate::cli::workspace::Workspace;
-use crate::cli::world::file_tree::below;
 use crate::report::one_line;
 use crate::rules::{Finding, Safety};
 use crate::source::changes;
@@ -97,7 +97,8 @@ pub(super) fn actions_at(
         all.extend(of_finding(judged, folder, finding, (path, at), shown));
     }
     if let Some(path) = fixes_all {
-        let chosen = ChosenAction { folder: folder.to_owned(), what: What::FixAll, path, rule: String::new(), address: None };
+        let chosen =
+            ChosenAction { folder: folder.to_owned(), what: What::FixAll, path, rule: String::new(), address: None };
         all.push(CodeAction {
             title: "Apply all safe fixes in this file (gpulint)".to_owned(),
             kind: Some(CodeActionKind::from(FIX_ALL.to_owned())),

@@ -13,12 +13,12 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use super::client::{self, EditorClient, Preferences, PriceDisplay};
+use super::diagnostics::FolderDiagnostics;
 use super::documents::OpenTexts;
 use super::place::{path_of, real, uri_of};
-use super::told::FolderDiagnostics;
-use super::worker::{News, Task, ServerWorker};
-use crate::cli::world::place as tree_place;
-use crate::cli::{Failure, ExitStatus};
+use super::worker::{News, ServerWorker, Task};
+use crate::cli::io::place as tree_place;
+use crate::cli::{ExitStatus, Failure};
 use crate::languages::table::read_endings;
 
 /// A check without a progress message.
@@ -468,8 +468,12 @@ impl LanguageServer<'_> {
 
     fn refresh_prices(&mut self) {
         match self.preferences.shown_as(&self.client) {
-            PriceDisplay::Hints if self.client.refreshes_hints => drop(self.ask("workspace/inlayHint/refresh", &Value::Null)),
-            PriceDisplay::Lens if self.client.refreshes_lenses => drop(self.ask("workspace/codeLens/refresh", &Value::Null)),
+            PriceDisplay::Hints if self.client.refreshes_hints => {
+                drop(self.ask("workspace/inlayHint/refresh", &Value::Null))
+            }
+            PriceDisplay::Lens if self.client.refreshes_lenses => {
+                drop(self.ask("workspace/codeLens/refresh", &Value::Null))
+            }
             _ => {}
         }
     }

@@ -10,11 +10,11 @@ use serde_json::{Value, json};
 
 use super::actions::{ChosenAction, Edited, actions_at, workspace_edit};
 use super::client::PriceDisplay;
+use super::diagnostics::{KnownText, LineCost};
 use super::editor::LanguageServer;
 use super::hover::{explained, hover};
 use super::pages::completion;
 use super::place::{path_of, real};
-use super::told::{KnownText, LineCost};
 use super::worker::Task;
 
 enum Known {

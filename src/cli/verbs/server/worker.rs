@@ -13,10 +13,10 @@ use lsp_server::RequestId;
 
 use super::actions::{ChosenAction, Edited, edits_of};
 use super::client::{EditorClient, Preferences};
-use super::told::{FolderDiagnostics, wrong_at};
+use super::diagnostics::{FolderDiagnostics, wrong_at};
 use crate::cli::Failure;
+use crate::cli::io::file_tree::below;
 use crate::cli::workspace::Workspace;
-use crate::cli::world::file_tree::below;
 
 /// The pause in typing after which the worker prepares a faster next check.
 const AT_REST: Duration = Duration::from_secs(1);

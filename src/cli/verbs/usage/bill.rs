@@ -5,9 +5,9 @@ use std::io;
 use std::path::Path;
 
 use crate::cli::args::{BillSource, UsageBill};
+use crate::cli::io::{clock, output, place};
 use crate::cli::session::prices;
-use crate::cli::world::{clock, output, place};
-use crate::cli::{Failure, ExitStatus};
+use crate::cli::{ExitStatus, Failure};
 use crate::measured::paid::row;
 use crate::report;
 use crate::usage::{BillImport, BillReport, Warehouse, bill_query};

@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::cli::args::{QueriesFormat, UsageFetch, UsageImport, UsageQueries, UsageShow, UsageVerb, Window};
+use crate::cli::io::network::{self, SystemClock};
+use crate::cli::io::{ci, clock, output};
 use crate::cli::session::{Session, prices};
-use crate::cli::world::network::{self, SystemClock};
-use crate::cli::world::{ci, clock, output};
-use crate::cli::{Failure, ExitStatus};
+use crate::cli::{ExitStatus, Failure};
 use crate::http::{Credential, HttpSettings, Secret};
 use crate::measured::row;
 use crate::report::{self, Format};

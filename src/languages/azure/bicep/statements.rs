@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::diagnostic::{Diagnostic, SkipKind};
 use crate::languages::azure::model::{
-    AzureTemplate, DeclaredFunction, DeclaredParameter, DeclaredResource, NestedDeployment, NamedExpr,
+    AzureTemplate, DeclaredFunction, DeclaredParameter, DeclaredResource, NamedExpr, NestedDeployment,
 };
 use crate::languages::azure::syntax::{AzureEntry, AzureExpr, AzureKind, AzureLoop};
 use crate::languages::azure::template::DEPLOYMENT;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::languages::hcl::value::{Cause, HclData, ObjectMembers, HclNumber, PathTarget, HclValue};
+use crate::languages::hcl::value::{Cause, HclData, HclNumber, HclValue, ObjectMembers, PathTarget};
 use crate::source::Span;
 
 use super::super::deployment::AzureDeployment;
@@ -351,7 +351,8 @@ impl AzureDeployment<'_> {
                 let steps = within.as_ref().and_then(HclValue::as_text).unwrap_or_default().into_owned();
                 let mut steps = steps.trim_start_matches('$').split('.').filter(|it| !it.is_empty());
                 let found = steps.try_fold(value_of(&json, at), |of, key| member(&of, &HclValue::text(key, at), at));
-                found.unwrap_or_else(|| HclValue::unknown("gpulint does not support this path into the loaded file", at))
+                found
+                    .unwrap_or_else(|| HclValue::unknown("gpulint does not support this path into the loaded file", at))
             }
             _ => HclValue::unknown("the value is in a YAML file, which gpulint does not load here", at),
         }

@@ -252,11 +252,13 @@ pub(super) fn shown(value: HclValue) -> HclValue {
     match &value.data {
         HclData::Bool(flag) => value.with(HclData::Text(if *flag { "True" } else { "False" }.into())),
         HclData::Null => value.with(HclData::Text("".into())),
-        HclData::List(_) | HclData::Set(_) | HclData::Tuple(_) | HclData::Map(_) | HclData::Object(_) => match as_json(&value) {
-            // Azure writes objects in strings with single quotes.
-            Some(json) => value.with(HclData::Text(json.to_string().replace('"', "'").into())),
-            None => unknown(std::slice::from_ref(&value), value.span),
-        },
+        HclData::List(_) | HclData::Set(_) | HclData::Tuple(_) | HclData::Map(_) | HclData::Object(_) => {
+            match as_json(&value) {
+                // Azure writes objects in strings with single quotes.
+                Some(json) => value.with(HclData::Text(json.to_string().replace('"', "'").into())),
+                None => unknown(std::slice::from_ref(&value), value.span),
+            }
+        }
         _ => value,
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::languages::hcl::value::{Cause, ObjectMembers, HclValue};
+use crate::languages::hcl::value::{Cause, HclValue, ObjectMembers};
 use crate::source::Span;
 
 use super::super::deployment::AzureDeployment;
@@ -26,15 +26,15 @@ impl AzureDeployment<'_> {
     }
 
     fn group(&self, at: Span) -> HclValue {
-        let location =
-            self.place.location.clone().unwrap_or_else(|| {
-                HclValue::unknown("the location of the resource group is unknown before deployment", at)
-            });
+        let location = self.place.location.clone().unwrap_or_else(|| {
+            HclValue::unknown("the location of the resource group is unknown before deployment", at)
+        });
         let cause = Arc::new(Cause {
             outline: Some("${resourceGroup}".into()),
             ..Cause::new("the resource group is unknown before deployment", at)
         });
-        let known = [("location", location), ("id", HclValue::because(&cause, at)), ("name", HclValue::because(&cause, at))];
+        let known =
+            [("location", location), ("id", HclValue::because(&cause, at)), ("name", HclValue::because(&cause, at))];
         let known = known.into_iter().map(|(name, value)| (Arc::from(name), value)).collect();
         HclValue::object(ObjectMembers { known, rest: Some(cause) }, at)
     }

@@ -5,7 +5,7 @@ use serde_json::Value as Json;
 use std::sync::Arc;
 
 use crate::languages::document::{as_json, joined};
-use crate::languages::hcl::value::{HclData, ObjectMembers, HclNumber, HclValue};
+use crate::languages::hcl::value::{HclData, HclNumber, HclValue, ObjectMembers};
 use crate::source::{Span, from_base64, to_base64};
 
 use super::{Made, is_list, shown};

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::super::Problem;
 use super::super::functions::{self, CelOverload};
 use super::super::macros;
-use super::super::program::{ProgramNode, ExprNode};
+use super::super::program::{ExprNode, ProgramNode};
 use super::super::syntax::{Expr, ExprName};
 use super::super::types::CelType;
 use super::super::value::CelValue;

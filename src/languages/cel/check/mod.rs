@@ -9,9 +9,9 @@ use std::sync::Arc;
 
 use super::Problem;
 use super::operators;
-use super::program::{Lookup, ProgramNode, ExprNode};
+use super::program::{ExprNode, Lookup, ProgramNode};
 use super::syntax::{Expr, ExprItem, ExprKind};
-use super::types::{RecordSchema, CelType};
+use super::types::{CelType, RecordSchema};
 use super::value::CelValue;
 pub(crate) use names::{ExpressionScope, ScopeVariable, VariableMeaning};
 pub(crate) use operands::never;

@@ -4,9 +4,9 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::super::functions::{self, CelOverload};
-use super::super::program::{Lookup, ProgramNode, ExprNode};
+use super::super::program::{ExprNode, Lookup, ProgramNode};
 use super::super::syntax::{Expr, ExprKind, ExprName};
-use super::super::types::{RecordSchema, CelType};
+use super::super::types::{CelType, RecordSchema};
 use super::super::value::CelValue;
 use super::super::{CelMap, MapKey, Problem};
 use super::{Lowered, Lowering, type_of, with_article};

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::super::Problem;
-use super::super::program::{ProgramNode, ExprNode};
+use super::super::program::{ExprNode, ProgramNode};
 use super::super::syntax::{Expr, ExprKind, Operator};
 use super::super::types::CelType;
 use super::super::value::CelValue;
@@ -13,7 +13,12 @@ use super::{Lowering, NameLiteral, NameUse, as_number, with_article};
 use crate::languages::cel::nearest;
 
 impl Lowering<'_> {
-    pub(super) fn binary(&mut self, operator: Operator, left: &Expr, right: &Expr) -> Result<(ExprNode, CelType), Problem> {
+    pub(super) fn binary(
+        &mut self,
+        operator: Operator,
+        left: &Expr,
+        right: &Expr,
+    ) -> Result<(ExprNode, CelType), Problem> {
         let (left_node, left_holds) = self.lower(left)?;
         let (right_node, right_holds) = self.lower(right)?;
         let (mut left_node, mut left_holds) = as_number(left_node, left_holds);
@@ -187,8 +192,15 @@ fn result(operator: Operator, left: &CelType, right: &CelType) -> Option<CelType
         },
         Operator::Less | Operator::LessOrEqual | Operator::Greater | Operator::GreaterOrEqual => {
             let ordered = |t: &CelType| {
-                matches!(t, CelType::Any | CelType::Flag | CelType::Text | CelType::Bytes | CelType::Duration | CelType::Timestamp)
-                    || t.is_number()
+                matches!(
+                    t,
+                    CelType::Any
+                        | CelType::Flag
+                        | CelType::Text
+                        | CelType::Bytes
+                        | CelType::Duration
+                        | CelType::Timestamp
+                ) || t.is_number()
             };
             (ordered(left) && ordered(right) && left.may_equal(right)).then_some(CelType::Flag)
         }
@@ -206,7 +218,9 @@ fn sum(operator: Operator, left: &CelType, right: &CelType) -> Option<CelType> {
         (Add, CelType::Bytes, CelType::Bytes) => CelType::Bytes,
         (Add, CelType::List(a), CelType::List(b)) => CelType::list((**a).clone().join((**b).clone())),
         (Add | Subtract, CelType::Duration, CelType::Duration) => CelType::Duration,
-        (Add | Subtract, CelType::Timestamp, CelType::Duration) | (Add, CelType::Duration, CelType::Timestamp) => CelType::Timestamp,
+        (Add | Subtract, CelType::Timestamp, CelType::Duration) | (Add, CelType::Duration, CelType::Timestamp) => {
+            CelType::Timestamp
+        }
         (Subtract, CelType::Timestamp, CelType::Timestamp) => CelType::Duration,
         _ => return None,
     })

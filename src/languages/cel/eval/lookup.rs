@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::super::map::{CelMap, MapKey};
-use super::super::program::{Lookup, ProgramNode, ExprNode};
+use super::super::program::{ExprNode, Lookup, ProgramNode};
 use super::super::value::CelValue;
 use super::{Evaluated, EvaluationFailure, Evaluator, Read, failed, text_of_key};
 

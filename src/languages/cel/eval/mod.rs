@@ -10,7 +10,7 @@ use std::sync::Arc;
 use super::budget::CelBudget;
 use super::map::{CelMap, MapKey};
 use super::operators::{self, Fault};
-use super::program::{Lookup, ProgramNode, ExprNode};
+use super::program::{ExprNode, Lookup, ProgramNode};
 use super::syntax::Operator;
 use super::value::{CelValue, Handle, UnknownValue};
 use lookup::wrap;

@@ -1,7 +1,7 @@
 //! Functions for sizes, conversions and types.
 
-use super::Gives as G;
 use super::ArgumentForm as T;
+use super::Gives as G;
 use super::{CelOverload, function, method, wrong};
 use crate::languages::cel::budget::CelBudget;
 use crate::languages::cel::operators::Fault;

@@ -1,7 +1,7 @@
 //! Base64.
 
-use super::Gives as G;
 use super::ArgumentForm as T;
+use super::Gives as G;
 use super::{CelOverload, function, wrong};
 use crate::languages::cel::budget::CelBudget;
 use crate::languages::cel::operators::Fault;

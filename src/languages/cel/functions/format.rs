@@ -1,7 +1,7 @@
 //! `'%s costs %.2f'.format([name, price])`.
 
-use super::Gives as G;
 use super::ArgumentForm as T;
+use super::Gives as G;
 use super::{CelOverload, method, wrong};
 use crate::languages::cel::budget::CelBudget;
 use crate::languages::cel::operators::Fault;

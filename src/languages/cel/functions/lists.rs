@@ -2,8 +2,8 @@
 
 use std::cmp::Ordering;
 
-use super::Gives as G;
 use super::ArgumentForm as T;
+use super::Gives as G;
 use super::{CelOverload, function, method, wrong};
 use crate::languages::cel::budget::CelBudget;
 use crate::languages::cel::operators::{self, Fault};

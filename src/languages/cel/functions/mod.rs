@@ -311,7 +311,9 @@ impl ArgumentForm {
             (ArgumentForm::Texts, CelType::List(of)) => of.suits(&CelType::Text),
             (ArgumentForm::Opaque(takes), CelType::Opaque(given)) => takes == *given,
             (ArgumentForm::Record, CelType::Record(_)) => true,
-            (ArgumentForm::List, CelType::List(_)) | (ArgumentForm::Map, CelType::Map(..)) | (ArgumentForm::Optional, CelType::Optional(_)) => true,
+            (ArgumentForm::List, CelType::List(_))
+            | (ArgumentForm::Map, CelType::Map(..))
+            | (ArgumentForm::Optional, CelType::Optional(_)) => true,
             (takes, given) => match given {
                 CelType::Null => takes == ArgumentForm::Null,
                 CelType::Flag => takes == ArgumentForm::Flag,

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::Gives as G;
 use super::ArgumentForm as T;
+use super::Gives as G;
 use super::{CelOverload, function, method, wrong};
 use crate::languages::cel::operators::Fault;
 use crate::languages::cel::value::CelValue;

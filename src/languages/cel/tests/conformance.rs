@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::textproto::{self, TextprotoMessage, ProtoField};
+use super::textproto::{self, ProtoField, TextprotoMessage};
 use super::{Fixed, compile_unchecked};
 use crate::languages::cel::time::{CelDuration, Timestamp};
-use crate::languages::cel::{CelBudget, CelValue, CelMap, same};
+use crate::languages::cel::{CelBudget, CelMap, CelValue, same};
 
 /// Excluded tests, with the reason. An entry is a file, a section of it, or one test.
 const LEFT_OUT: &[(&str, &str)] = &[

@@ -5,7 +5,7 @@ mod kubernetes;
 mod semantics;
 mod textproto;
 
-use super::{CelHost, CelValue, ExpressionScope, Handle, Problem, Program, ScopeVariable, CelType, VariableMeaning};
+use super::{CelHost, CelType, CelValue, ExpressionScope, Handle, Problem, Program, ScopeVariable, VariableMeaning};
 
 /// Variables with fixed values.
 struct Fixed {

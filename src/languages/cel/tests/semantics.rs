@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::super::{
-    UnknownSubject, CelBudget, CelHost, CelValue, ExpressionScope, Handle, CelMap, Program, ScopeVariable, CelType, UnknownValue,
-    VariableMeaning,
+    CelBudget, CelHost, CelMap, CelType, CelValue, ExpressionScope, Handle, Program, ScopeVariable, UnknownSubject,
+    UnknownValue, VariableMeaning,
 };
 
 /// Names of a known, an absent and an unknown value.

@@ -6,7 +6,7 @@ use super::super::compare::{equal, less, truth};
 use super::super::failure::TemplateFailure;
 use super::super::print;
 use super::super::text::Text;
-use super::super::value::{GoValue, GoKind};
+use super::super::value::{GoKind, GoValue};
 use super::How::{Careful, Plain};
 use super::{FunctionCall, FunctionOutcome, Row};
 
@@ -30,7 +30,10 @@ pub(super) const TABLE: &[Row] = &[
     }),
     ("html", "*a", Plain, |c| {
         let text = print::print(c.arguments, false)?;
-        c.text_result(escaped(text.as_str(), &[("&", "&amp;"), ("\"", "&#34;"), ("'", "&#39;"), ("<", "&lt;"), (">", "&gt;")]))
+        c.text_result(escaped(
+            text.as_str(),
+            &[("&", "&amp;"), ("\"", "&#34;"), ("'", "&#39;"), ("<", "&lt;"), (">", "&gt;")],
+        ))
     }),
     ("js", "*a", Plain, |c| {
         let text = print::print(c.arguments, false)?;

@@ -4,7 +4,7 @@ use crate::source::{from_base64, sha1, sha256, sha512, to_base64, to_hex};
 
 use super::super::evaluate::{PARSED, entries};
 use super::super::failure::TemplateFailure;
-use super::super::value::{GoValue, Heap, GoKind};
+use super::super::value::{GoKind, GoValue, Heap};
 use super::super::{read_yaml, write_yaml};
 use super::How::{Careful, Form, Plain};
 use super::{FunctionCall, FunctionOutcome, Row};

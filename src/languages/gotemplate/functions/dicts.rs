@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::super::compare::truth;
 use super::super::failure::TemplateFailure;
 use super::super::print;
-use super::super::value::{GoValue, Heap, GoKind, GoMap, MapEntries, MapEntry};
+use super::super::value::{GoKind, GoMap, GoValue, Heap, MapEntries, MapEntry};
 use super::How::Careful;
 use super::{FunctionCall, FunctionOutcome, Reads, Row};
 

@@ -3,7 +3,7 @@
 use super::super::compare::truth;
 use super::super::failure::TemplateFailure;
 use super::super::text::TemplateCause;
-use super::super::value::{GoValue, GoKind};
+use super::super::value::{GoKind, GoValue};
 use super::How::{Careful, Plain};
 use super::{FunctionCall, FunctionOutcome, Row, unknown};
 

@@ -4,7 +4,7 @@ use super::super::compare::{same, truth};
 use super::super::evaluate::BYTES_PER_STEP;
 use super::super::failure::TemplateFailure;
 use super::super::text::{TemplateCause, Text};
-use super::super::value::{GoValue, GoKind};
+use super::super::value::{GoKind, GoValue};
 use super::How::{Careful, Plain};
 use super::math::to_int;
 use super::{FunctionCall, FunctionOutcome, Reads, Row};

@@ -4,7 +4,7 @@ use super::super::compare::same;
 use super::super::failure::TemplateFailure;
 use super::super::numbers;
 use super::super::print;
-use super::super::value::{GoValue, GoKind};
+use super::super::value::{GoKind, GoValue};
 use super::How::{Careful, Form, Plain};
 use super::{FunctionCall, FunctionOutcome, Row};
 

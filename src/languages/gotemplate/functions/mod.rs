@@ -22,7 +22,7 @@ use super::evaluate::{BYTES_PER_STEP, TemplateEvaluator};
 use super::failure::TemplateFailure;
 use super::print;
 use super::text::{TemplateCause, Text};
-use super::value::{GoValue, Heap, GoKind, GoMap};
+use super::value::{GoKind, GoMap, GoValue, Heap};
 
 pub(crate) type FunctionOutcome = Result<GoValue, TemplateFailure>;
 

@@ -5,7 +5,7 @@ use crate::languages::go;
 use super::super::failure::TemplateFailure;
 use super::super::print;
 use super::super::text::{Text, TextOrigin, TextWriter};
-use super::super::value::{GoValue, GoKind};
+use super::super::value::{GoKind, GoValue};
 use super::How::{Careful, Form, Plain};
 use super::{FunctionCall, FunctionOutcome, Row};
 

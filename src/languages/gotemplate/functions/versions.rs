@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::rc::Rc;
 
 use super::super::failure::TemplateFailure;
-use super::super::value::{GoValue, Heap, GoKind, TemplateObject};
+use super::super::value::{GoKind, GoValue, Heap, TemplateObject};
 use super::How::Plain;
 use super::Row;
 

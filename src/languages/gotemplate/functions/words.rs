@@ -1,7 +1,7 @@
 //! Rarely used functions for words, paths and URLs.
 
 use super::super::evaluate::entries;
-use super::super::value::{GoValue, GoKind};
+use super::super::value::{GoKind, GoValue};
 use super::How::{Form, Plain};
 use super::{FunctionCall, FunctionOutcome, Row};
 

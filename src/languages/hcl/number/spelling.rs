@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Form, Large, HclNumber, natural};
+use super::{Form, HclNumber, Large, natural};
 
 /// Writes the shortest decimal that equals this number at its precision, without an exponent.
 impl fmt::Display for HclNumber {

@@ -6,7 +6,7 @@ use crate::languages::hcl::number::HclNumber;
 
 use super::cursor::{Parse, Parser};
 use super::{
-    BinaryOperator, Call, Conditional, Expression, HclKind, HclName, TraversalStepKind, SyntaxError, TraversalStep,
+    BinaryOperator, Call, Conditional, Expression, HclKind, HclName, SyntaxError, TraversalStep, TraversalStepKind,
     UnaryOperator,
 };
 
@@ -120,7 +120,10 @@ impl Parser<'_> {
         self.skip_blank();
         if self.eat("*") {
             let each = self.parse_names_of_splat()?;
-            steps.push(TraversalStep { kind: TraversalStepKind::Splat(each.into_boxed_slice()), span: self.span(start) });
+            steps.push(TraversalStep {
+                kind: TraversalStepKind::Splat(each.into_boxed_slice()),
+                span: self.span(start),
+            });
             return Ok(());
         }
         if self.peek().is_ascii_digit() {

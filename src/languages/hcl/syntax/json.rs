@@ -6,7 +6,9 @@ use crate::languages::hcl::number::HclNumber;
 use crate::source::{FileId, Span};
 
 use super::cursor::{CursorPlace, MOST_NODES, Parser};
-use super::{Attribute, BlockNode, Body, Expression, HclKind, HclName, NESTING_LIMIT, ObjectItem, ParsedFile, SyntaxError};
+use super::{
+    Attribute, BlockNode, Body, Expression, HclKind, HclName, NESTING_LIMIT, ObjectItem, ParsedFile, SyntaxError,
+};
 
 /// A value with its place.
 #[derive(Debug, Clone)]
@@ -280,7 +282,12 @@ pub(crate) fn parse_json_body(file: FileId, text: &str, nesting: u32) -> ParsedF
 }
 
 /// Parses a file of another program. `labels` returns the number of labels of each kind of block.
-pub(crate) fn parse_json_as(file: FileId, text: &str, nesting: u32, labels: impl Fn(&str) -> Option<usize>) -> ParsedFile {
+pub(crate) fn parse_json_as(
+    file: FileId,
+    text: &str,
+    nesting: u32,
+    labels: impl Fn(&str) -> Option<usize>,
+) -> ParsedFile {
     let mut errors = Vec::new();
     let mut result = Body::empty(Span::new(file, 0, text.len()));
     match parse_json_within(file, text, nesting) {

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::wire;
-use super::wire::{WireBounds, WireResource, WireNumber, WireRun, WireSkipped, WireTotal, Totals, WireUnknownMachine};
+use super::wire::{Totals, WireBounds, WireNumber, WireResource, WireRun, WireSkipped, WireTotal, WireUnknownMachine};
 use crate::catalog::Currency;
 use crate::decide::{self, Decided};
 use crate::inventory::ResourceId;

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::wire;
-use super::wire::{WireCount, WireRange, WireFact, WirePrice, WireRun, WireSkipped, Totals};
+use super::wire::{Totals, WireCount, WireFact, WirePrice, WireRange, WireRun, WireSkipped};
 use crate::inventory::{Key, Resource};
 use crate::report::Report;
 use crate::report::views::coverage::{self, Coverage};

@@ -4,13 +4,13 @@ use serde::{Serialize, Serializer};
 
 use crate::catalog::{Money, MoneyRange};
 use crate::compare::BudgetUsage;
-use crate::complete;
 use crate::fit::speed::SpeedRange;
 use crate::inventory;
-use crate::inventory::{Key, Resource, ResourceId, FactValue};
+use crate::inventory::{FactValue, Key, Resource, ResourceId};
 use crate::pricing::{self, BillItem, CostChange, CostSum, Period, Status};
 use crate::report::Report;
 use crate::report::views::teams::team;
+use crate::resolve;
 use crate::rules;
 use crate::source::Span;
 
@@ -82,7 +82,11 @@ impl From<MoneyRange> for WireBounds {
 
 impl From<inventory::Range> for WireBounds {
     fn from(range: inventory::Range) -> Self {
-        WireBounds { floor: WireNumber(range.floor), expected: WireNumber(range.expected), ceiling: WireNumber(range.ceiling) }
+        WireBounds {
+            floor: WireNumber(range.floor),
+            expected: WireNumber(range.expected),
+            ceiling: WireNumber(range.ceiling),
+        }
     }
 }
 
@@ -111,14 +115,24 @@ impl From<&CostSum> for WireAmountSum {
     fn from(sum: &CostSum) -> Self {
         let open = sum.open().filter(|it| it.resource.is_some());
         let open = open.map(|it| Open { of: it.of.to_string(), cause: it.cause.name(), why: it.why.to_string() });
-        WireAmountSum { known: sum.minimum().into(), whole: sum.is_whole(), unlimited: sum.is_unlimited(), open: open.collect() }
+        WireAmountSum {
+            known: sum.minimum().into(),
+            whole: sum.is_whole(),
+            unlimited: sum.is_unlimited(),
+            open: open.collect(),
+        }
     }
 }
 
 impl WireAmountSum {
     /// For a sum whose open parts are already in other sums.
     pub(in crate::report) fn without_parts(sum: &CostSum) -> WireAmountSum {
-        WireAmountSum { known: sum.minimum().into(), whole: sum.is_whole(), unlimited: sum.is_unlimited(), open: Vec::new() }
+        WireAmountSum {
+            known: sum.minimum().into(),
+            whole: sum.is_whole(),
+            unlimited: sum.is_unlimited(),
+            open: Vec::new(),
+        }
     }
 }
 
@@ -248,7 +262,9 @@ pub(super) enum WireCount {
 impl WireCount {
     pub(super) fn new(count: &inventory::Fact<inventory::Range>) -> WireCount {
         match count {
-            inventory::Fact::Known(known) => WireCount::Known { range: known.value.into(), origin: known.origin.name() },
+            inventory::Fact::Known(known) => {
+                WireCount::Known { range: known.value.into(), origin: known.origin.name() }
+            }
             inventory::Fact::Unknown(unknown) => WireCount::Unknown { unknown: unknown.why.to_string() },
             inventory::Fact::Absent => WireCount::Unknown { unknown: "no number is set".to_owned() },
         }
@@ -346,7 +362,7 @@ pub(in crate::report) struct WireUnknownMachine<'a> {
 }
 
 pub(in crate::report) fn unknown_machines<'a>(report: &Report<'a>) -> Vec<WireUnknownMachine<'a>> {
-    let shown = |it: &'a complete::UnknownMachine| {
+    let shown = |it: &'a resolve::UnknownMachine| {
         let at = report.paths.locate(report.sources, it.span);
         WireUnknownMachine { address: &it.address, path: at.path, line: at.line, cause: &it.why }
     };

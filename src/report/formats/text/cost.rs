@@ -8,13 +8,13 @@ use super::summary;
 use super::table::TextTable;
 use crate::catalog::Money;
 use crate::fit::speed::SpeedRange;
-use crate::inventory::{Fact, Key, Resource, BillingRole};
+use crate::inventory::{BillingRole, Fact, Key, Resource};
 use crate::pricing::{BillItem, Period};
 use crate::report::views::cost_line::{cost_line, cost_rows};
 use crate::report::views::judged;
 use crate::report::views::money::{mark_of, role_heading};
 use crate::report::views::unit_work::{COLUMNS, reasons, unit_work};
-use crate::report::{Most, Report, Sort, ReportStyle, escape};
+use crate::report::{Most, Report, ReportStyle, Sort, escape};
 
 /// The bill: a table of machines and a table of pods, sorted by cost or path, in groups if the style asks for them.
 pub(in crate::report) fn cost(report: &Report, style: ReportStyle) -> String {

@@ -12,7 +12,7 @@ use crate::diagnostic::{self, Level};
 use crate::inventory::ResourceId;
 use crate::report::views::money::mark;
 use crate::report::views::repeats::also;
-use crate::report::{ShownPaths, Report, ReportStyle, escape};
+use crate::report::{Report, ReportStyle, ShownPaths, escape};
 use crate::rules::{Finding, Safety};
 use crate::source::{self, FileId, SourceFiles};
 

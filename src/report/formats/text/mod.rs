@@ -15,7 +15,7 @@ use crate::decide::Decided;
 use crate::diagnostic::Diagnostic;
 use crate::report::views::cost_line::cost_line;
 use crate::report::views::wrapped::wrapped;
-use crate::report::{EntryDetail, Most, ShownPaths, Report, ReportStyle};
+use crate::report::{EntryDetail, Most, Report, ReportStyle, ShownPaths};
 use crate::source::SourceFiles;
 
 /// Lines of findings that fit on a screen, with the lines above and below them.
@@ -65,7 +65,12 @@ fn findings<'a>(text: &mut String, report: &'a Report, style: ReportStyle) -> Ve
 }
 
 /// Errors in the input or the configuration, with their lines.
-pub(in crate::report) fn diagnostics(sources: &SourceFiles, paths: &ShownPaths, all: &[Diagnostic], style: ReportStyle) -> String {
+pub(in crate::report) fn diagnostics(
+    sources: &SourceFiles,
+    paths: &ShownPaths,
+    all: &[Diagnostic],
+    style: ReportStyle,
+) -> String {
     let renderer = finding::FindingRenderer::new(style);
     let mut text = String::new();
     for diagnostic in all {

@@ -7,14 +7,14 @@ use super::table::TextTable;
 use crate::catalog::{Money, MoneyRange};
 use crate::decide::Decided;
 use crate::diagnostic::Level;
-use crate::inventory::{CountedAs, Key, Resource, BillingRole, FactValue};
+use crate::inventory::{BillingRole, CountedAs, FactValue, Key, Resource};
 use crate::pricing::{BillItem, CostSum, Period, Status};
 use crate::report::views::cost_line::{cost_line, cost_rows};
 use crate::report::views::judged;
 use crate::report::views::money::{mark, role_heading};
 use crate::report::views::price_age::price_age;
 use crate::report::views::scorecard::{Scorecard, best_at_full_scale, best_of, best_savings, saving};
-use crate::report::views::{apart, coverage};
+use crate::report::views::{coverage, excluded};
 use crate::report::{EntryDetail, Most, Report, ReportStyle, escape};
 use crate::rules::{Finding, Safety};
 
@@ -95,7 +95,7 @@ fn in_short(text: &mut String, report: &Report) {
         let _ = writeln!(text, "{}; reasons: -v", parts.join("; "));
     }
     most_frequent(text, estimated(report).collect(), MOST_REASONS);
-    for line in apart::lines(report).into_iter().chain(coverage::line(report)) {
+    for line in excluded::lines(report).into_iter().chain(coverage::line(report)) {
         let _ = writeln!(text, "{line}");
     }
     measured(text, report);
@@ -125,7 +125,7 @@ pub(super) fn write_bill(text: &mut String, report: &Report, style: ReportStyle)
     if report.inventory.resources.iter().any(Resource::is_added) {
         text.push_str("minimum: always runs; expected: most likely; maximum: can run at most\n");
     }
-    for line in apart::lines(report).into_iter().chain(coverage::line(report)) {
+    for line in excluded::lines(report).into_iter().chain(coverage::line(report)) {
         let _ = writeln!(text, "{line}");
     }
     measured(text, report);
@@ -245,7 +245,7 @@ pub(in crate::report) fn found(report: &Report) -> String {
     };
     let mut places: BTreeMap<CountedAs, usize> = BTreeMap::new();
     apart.iter().for_each(|it| *places.entry(it.counted).or_default() += 1);
-    let apart: Vec<String> = places.iter().map(|(counted, n)| format!("; {n} {}", apart::place(*counted))).collect();
+    let apart: Vec<String> = places.iter().map(|(counted, n)| format!("; {n} {}", excluded::place(*counted))).collect();
     format!("{found}{accepted}{saved}{}", apart.concat())
 }
 

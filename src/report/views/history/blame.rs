@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::CostHistory;
 use super::point::{BranchCommit, Commit};
-use super::snapshot::{SnapshotAmount, Holding};
-use super::steps::{CostStep, StepChange, CostStepKind, by_key};
+use super::snapshot::{Holding, SnapshotAmount};
+use super::steps::{CostStep, CostStepKind, StepChange, by_key};
 use crate::catalog::Money;
 
 /// One resource of today's state.
@@ -118,7 +118,11 @@ fn follow<'a>(brought: &mut BTreeMap<Key, Brought<'a>>, history: &'a CostHistory
 }
 
 /// The commit that first declared a resource whose cost became known later; none if that was before the history begins.
-fn first_declared<'a>(history: &'a CostHistory, step: &'a CostStep, change: &'a StepChange) -> Option<BlamedCommit<'a>> {
+fn first_declared<'a>(
+    history: &'a CostHistory,
+    step: &'a CostStep,
+    change: &'a StepChange,
+) -> Option<BlamedCommit<'a>> {
     let holding = change.after.as_ref()?;
     let earlier = history.points.get(..=step.from?)?;
     let is_open = |at: &usize| earlier.get(*at).and_then(|it| it.snapshot()).is_none_or(|it| it.may_hide(holding));

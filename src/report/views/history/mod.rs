@@ -11,10 +11,10 @@ use std::sync::Arc;
 pub use blame::{Blame, BlamedCommit, blame};
 pub use point::{BranchCommit, Commit, HistoryInterval, HistoryPoint, PointState, PullRequest};
 pub use snapshot::{
-    SnapshotAmount, Holding, RuleCount, Snapshot, SnapshotCut, SnapshotEnding, SnapshotSlice, SnapshotUnjudged,
+    Holding, RuleCount, Snapshot, SnapshotAmount, SnapshotCut, SnapshotEnding, SnapshotSlice, SnapshotUnjudged,
 };
 pub(in crate::report) use steps::course;
-pub use steps::{CostStep, StepChange, CostStepKind, steps};
+pub use steps::{CostStep, CostStepKind, StepChange, steps};
 pub(in crate::report) use unknown::unknown_points;
 
 use crate::catalog::Currency;

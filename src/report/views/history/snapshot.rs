@@ -6,7 +6,7 @@ use std::ops::Deref;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::catalog::{Money, MoneyRange};
-use crate::inventory::{Key, Resource, ResourceId, BillingRole};
+use crate::inventory::{BillingRole, Key, Resource, ResourceId};
 use crate::pricing::{CostSum, MonthOf, OpenCause, OpenPart, Period, Status, pool_of, together};
 use crate::report::Report;
 use crate::report::views::cuts::{Cut, slices};

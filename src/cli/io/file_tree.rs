@@ -15,7 +15,7 @@ use super::largest::LargestFile;
 use super::progress::is_reading;
 use super::serving;
 use crate::source::bytes_of;
-use crate::source::{TreeEntry, ReadError, Tree, demand_text, named};
+use crate::source::{ReadError, Tree, TreeEntry, demand_text, named};
 
 /// A tree on a disk. Only what lies below an allowed directory is read, wherever links lead.
 pub(in crate::cli) struct DiskTree {

@@ -17,7 +17,11 @@ const DEEPEST: usize = 6;
 
 /// Returns each block once, with all of its instances. Several deployments of a block are alternatives, and the largest
 /// number counts. `known` has the results of earlier roots, by the number of their first block.
-pub(super) fn of(blocks: &[EvaluatedBlock], roots: &[RootOverview], mut known: HashMap<usize, Vec<UnsupportedResource>>) -> Vec<UnsupportedResource> {
+pub(super) fn of(
+    blocks: &[EvaluatedBlock],
+    roots: &[RootOverview],
+    mut known: HashMap<usize, Vec<UnsupportedResource>>,
+) -> Vec<UnsupportedResource> {
     let mut all: BTreeMap<(Span, String), UnsupportedResource> = BTreeMap::new();
     let of_plans = roots.last().map_or(0, |root| root.blocks.end)..blocks.len();
     for run in roots.iter().map(|root| root.blocks.clone()).chain([of_plans]) {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::catalog::covers;
-use crate::inventory::{Fact, Key, FactOrigin, Resource, FactValue};
+use crate::inventory::{Fact, FactOrigin, FactValue, Key, Resource};
 
 /// The resources that a table of the settings applies to.
 #[derive(Debug, Clone, Default, PartialEq)]

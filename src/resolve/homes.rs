@@ -8,7 +8,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use crate::catalog::{AWS, AZURE, GCP};
-use crate::inventory::{Home, Inventory, LinkKind, Resource, BillingRole};
+use crate::inventory::{BillingRole, Home, Inventory, LinkKind, Resource};
 use crate::source::{SourceFiles, join, parent};
 
 /// The limit on the kustomizations that gpulint follows from one folder. Real ones stay far below it.
@@ -243,7 +243,8 @@ mod tests {
             it
         };
         let pools = pools.iter().map(|folder| resource(BillingRole::Rented, folder));
-        let all: Vec<Resource> = pools.chain(pods.iter().map(|folder| resource(BillingRole::Requested, folder))).collect();
+        let all: Vec<Resource> =
+            pools.chain(pods.iter().map(|folder| resource(BillingRole::Requested, folder))).collect();
         HomeIndex::new(&all).why(&home(pool), &home(pod), named).is_some()
     }
 

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::key::{Key, FactValue};
+use super::key::{FactValue, Key};
 
 /// The value that a fix sets for a resource. A rule requests it, and the front end that read the resource knows how to
 /// write it.

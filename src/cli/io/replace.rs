@@ -5,7 +5,7 @@ use std::fs::{self, Permissions};
 use std::io::{self, Write};
 use std::path::{Component, Path, PathBuf};
 
-use crate::cli::world::{abandoned, place};
+use crate::cli::io::{abandoned, place};
 
 /// Replaces the content of a file. It writes a temporary file, syncs it to the disk and renames it, because a
 /// crash must not lose the content.

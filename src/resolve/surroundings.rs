@@ -4,7 +4,8 @@
 use std::collections::{BTreeMap, HashMap};
 
 use crate::inventory::{
-    Fact, ReadBy, Inventory, Key, FactOrigin, Purchase, Resource, BillingRole, SupportingComponent, FactValue, accelerators, signs,
+    BillingRole, Fact, FactOrigin, FactValue, Inventory, Key, Purchase, ReadBy, Resource, SupportingComponent,
+    accelerators, signs,
 };
 use crate::source::{SourceFiles, Span, each, is_below, parent};
 
@@ -33,13 +34,16 @@ pub(super) fn find_surroundings(inventory: &mut Inventory, sources: &SourceFiles
     let directories: Vec<String> =
         inventory.resources.iter().map(|it| parent(&sources.path(it.span.file)).to_owned()).collect();
     for (resource, directory) in inventory.resources.iter_mut().zip(&directories) {
-        for (sign, key) in [(SupportingComponent::Queue, Key::QueueHere), (SupportingComponent::Priority, Key::PriorityHere)] {
+        for (sign, key) in
+            [(SupportingComponent::Queue, Key::QueueHere), (SupportingComponent::Priority, Key::PriorityHere)]
+        {
             if let Some(span) = near.get(&(sign, directory.as_str())) {
                 resource.set(key, Fact::known(FactValue::Flag(true), *span, FactOrigin::Resolved));
             }
         }
     }
-    let switches: Vec<(SupportingComponent, &str, Span)> = near.iter().map(|(&(sign, folder), &span)| (sign, folder, span)).collect();
+    let switches: Vec<(SupportingComponent, &str, Span)> =
+        near.iter().map(|(&(sign, folder), &span)| (sign, folder, span)).collect();
     for (resource, directory) in inventory.resources.iter_mut().zip(&directories) {
         apply_switches(resource, directory, &switches, sources);
     }
@@ -47,12 +51,20 @@ pub(super) fn find_surroundings(inventory: &mut Inventory, sources: &SourceFiles
 }
 
 /// A controller setting applies to the resources in its folder, in the folders below and in the folders above.
-fn apply_switches(resource: &mut Resource, directory: &str, switches: &[(SupportingComponent, &str, Span)], sources: &SourceFiles) {
+fn apply_switches(
+    resource: &mut Resource,
+    directory: &str,
+    switches: &[(SupportingComponent, &str, Span)],
+    sources: &SourceFiles,
+) {
     let is_around = |folder: &str| folder == directory || is_below(folder, directory) || is_below(directory, folder);
-    let told = |wanted: SupportingComponent| switches.iter().find(|(sign, folder, _)| *sign == wanted && is_around(folder));
+    let told =
+        |wanted: SupportingComponent| switches.iter().find(|(sign, folder, _)| *sign == wanted && is_around(folder));
     let because = |span: Span, what: &str| FactOrigin::Inferred(format!("`{}` {what}", sources.path(span.file)).into());
     let is_notebook = resource.front_end == ReadBy::Kubernetes && resource.kind == "Notebook";
-    if let Some((.., span)) = told(SupportingComponent::Culling).filter(|_| is_notebook && resource.fact(Key::Schedule).is_absent()) {
+    if let Some((.., span)) =
+        told(SupportingComponent::Culling).filter(|_| is_notebook && resource.fact(Key::Schedule).is_absent())
+    {
         let origin = because(*span, "makes the notebook controller stop idle notebooks");
         resource.set(Key::Schedule, Fact::known(FactValue::text("its platform when it is idle"), *span, origin));
     }
@@ -67,10 +79,7 @@ fn apply_switches(resource: &mut Resource, directory: &str, switches: &[(Support
 fn is_scaled_by_cluster(resource: &Resource) -> bool {
     let may_grow = resource.count.value().is_none_or(|range| range.ceiling > range.floor);
     let is_managed = matches!(resource.text(Key::Provider), Some("gcp" | "azure"));
-    matches!(resource.front_end, ReadBy::Terraform | ReadBy::Template)
-        && is_pool(resource)
-        && may_grow
-        && !is_managed
+    matches!(resource.front_end, ReadBy::Terraform | ReadBy::Template) && is_pool(resource) && may_grow && !is_managed
 }
 
 /// Pairs pools of one directory with the same accelerator, if one uses spot only and the other does not.

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use super::terminal::OutputStream;
-use super::{kept, replace, secrets, serving};
+use super::{captured_output, replace, secrets, serving};
 use crate::cli::Failure;
 use crate::cli::args::{ColorChoice, Output};
 use crate::report::{
@@ -19,7 +19,7 @@ pub(in crate::cli) fn write(
     default: Format,
     render: impl Fn(Format, ReportStyle) -> Option<String>,
 ) -> Result<(), Failure> {
-    if kept::is_keeping() {
+    if captured_output::is_keeping() {
         return keep(output, default, render);
     }
     for (format, file) in destinations(output, default)? {
@@ -40,13 +40,17 @@ pub(in crate::cli) fn write(
 }
 
 /// Captures each format for the caller, as a file would contain it.
-fn keep(output: &Output, default: Format, render: impl Fn(Format, ReportStyle) -> Option<String>) -> Result<(), Failure> {
+fn keep(
+    output: &Output,
+    default: Format,
+    render: impl Fn(Format, ReportStyle) -> Option<String>,
+) -> Result<(), Failure> {
     let formats = if output.formats.is_empty() { &[default][..] } else { &output.formats };
     for format in formats {
         let text = render(*format, ReportStyle::default());
         let text =
             text.ok_or_else(|| Failure::new(format!("this subcommand does not support the format `{format}`")))?;
-        kept::report(*format, text);
+        captured_output::report(*format, text);
     }
     Ok(())
 }
@@ -116,7 +120,7 @@ fn style(color: ColorChoice) -> ReportStyle {
 const NARROWEST: usize = 40;
 
 pub(in crate::cli) fn errors_in_color() -> bool {
-    !kept::is_keeping() && OutputStream::Errors.has_colors()
+    !captured_output::is_keeping() && OutputStream::Errors.has_colors()
 }
 
 /// Writes a file completely or not at all.
@@ -170,7 +174,7 @@ pub(in crate::cli) fn print_exact(text: &str) -> Result<(), Failure> {
 
 /// Prints text that was already made safe. A closed pipe is not a failure.
 fn emit(text: &str) -> Result<(), Failure> {
-    if kept::printed(text) {
+    if captured_output::printed(text) {
         return Ok(());
     }
     // In a server, standard output carries the protocol only.
@@ -190,7 +194,7 @@ fn emit(text: &str) -> Result<(), Failure> {
 /// Prints a line to standard error that can contain foreign text. Errors of the write are ignored.
 pub(in crate::cli) fn complain(text: &str) {
     let text = harmless(text);
-    if !kept::complained(&text) {
+    if !captured_output::complained(&text) {
         print_message(&text);
     }
 }
@@ -215,7 +219,8 @@ pub(in crate::cli) fn complain_of(failure: &Failure) {
 
 fn print_message(text: &str) {
     let text = without_commands(text);
-    let text =
-        OutputStream::Errors.columns().map_or(text.clone(), |columns| Cow::Owned(wrapped(&text, columns.max(NARROWEST))));
+    let text = OutputStream::Errors
+        .columns()
+        .map_or(text.clone(), |columns| Cow::Owned(wrapped(&text, columns.max(NARROWEST))));
     let _ = writeln!(io::stderr().lock(), "{}", OutputStream::Errors.legible(&text));
 }

@@ -1,7 +1,7 @@
 //! Checks whether a machine has what a pod requests.
 
 use crate::catalog::{Catalog, CatalogMachine};
-use crate::inventory::{Fact, Key, FactOrigin, Resource, BillingRole, FactValue, accelerators};
+use crate::inventory::{BillingRole, Fact, FactOrigin, FactValue, Key, Resource, accelerators};
 
 use super::machines::plain;
 

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::inventory::{Fact, Inventory, Key, FactOrigin, Resource, BillingRole, RunId, FactValue};
+use crate::inventory::{BillingRole, Fact, FactOrigin, FactValue, Inventory, Key, Resource, RunId};
 
 /// Sets on each machine the number of equal machines that its block creates.
 pub(super) fn count_instances(inventory: &mut Inventory) {

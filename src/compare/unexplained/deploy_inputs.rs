@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 
 use regex::Regex;
 
-use super::change::{ChangedText, ChangedLine, FileRole, lines};
+use super::change::{ChangedLine, ChangedText, FileRole, lines};
 use super::states::ChangedStates;
 use crate::front_ends::files;
 use crate::inventory::accelerators;

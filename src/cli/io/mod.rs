@@ -2,6 +2,7 @@
 
 pub(super) mod abandoned;
 pub(super) mod cache;
+pub(super) mod captured_output;
 pub(super) mod ci;
 pub(super) mod clock;
 pub(super) mod deadline;
@@ -16,7 +17,6 @@ pub(super) mod git_log;
 pub(super) mod git_objects;
 pub(super) mod git_origin;
 pub(super) mod git_program;
-pub(super) mod kept;
 pub(super) mod largest;
 pub(super) mod memory;
 pub(super) mod network;

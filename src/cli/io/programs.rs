@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::cli::world::place;
+use crate::cli::io::place;
 
 /// Returns the first program with this name in PATH. Relative entries, such as `.`, are ignored because they depend on the
 /// current directory. Programs in the repository, or linked into it, belong to its author and are ignored, too.

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::catalog::{AWS, AZURE, Catalog, GCP, Host, CatalogMachine, Recognized};
+use crate::catalog::{AWS, AZURE, Catalog, CatalogMachine, GCP, Host, Recognized};
 use crate::inventory::{
-    CountedAs, CountedIn, Fact, ReadBy, Inventory, Key, KnownFact, PoolLimit, Limited, FactOrigin, Range, Resource, BillingRole, UnknownFact,
-    FactValue, accelerators,
+    BillingRole, CountedAs, CountedIn, Fact, FactOrigin, FactValue, Inventory, Key, KnownFact, Limited, PoolLimit,
+    Range, ReadBy, Resource, UnknownFact, accelerators,
 };
 use crate::source::Span;
 
@@ -192,7 +192,12 @@ impl Completion<'_> {
                 if let Some(accelerator) = accelerator {
                     let why = format!("machine type {name} is unknown: this is the accelerator of its family");
                     let origin = machine.origin.clone().weakest(FactOrigin::Inferred(why.into()));
-                    follow(resource, Key::Accelerator, FactValue::text(accelerator), &KnownFact { origin, ..machine.clone() });
+                    follow(
+                        resource,
+                        Key::Accelerator,
+                        FactValue::text(accelerator),
+                        &KnownFact { origin, ..machine.clone() },
+                    );
                     self.memory(resource);
                 }
                 Verdict::Carries
@@ -292,7 +297,9 @@ impl Completion<'_> {
         }
         let candidates: Vec<FactValue> = left.iter().map(|it| FactValue::text(&*it.name)).collect();
         let fact = match candidates.as_slice() {
-            [only] => Fact::known(only.clone(), machine.span, FactOrigin::Inferred("the only machine that fits".into())),
+            [only] => {
+                Fact::known(only.clone(), machine.span, FactOrigin::Inferred("the only machine that fits".into()))
+            }
             _ => Fact::Unknown(UnknownFact { span: machine.span, why: machine.why.clone(), candidates }),
         };
         resource.set(Key::Machine, fact);
@@ -531,7 +538,8 @@ impl Completion<'_> {
             return;
         }
         let (region, from) = self.assumed_region(&provider);
-        resource.set(Key::Region, Fact::known(FactValue::text(region), resource.span, FactOrigin::Assumed(from.into())));
+        resource
+            .set(Key::Region, Fact::known(FactValue::text(region), resource.span, FactOrigin::Assumed(from.into())));
     }
 
     fn assumed_region(&self, provider: &str) -> (String, &'static str) {

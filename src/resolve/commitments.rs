@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::inventory::{Fact, Inventory, Key, KnownFact, FactOrigin, Purchase, Range, Resource, BillingRole};
+use crate::inventory::{BillingRole, Fact, FactOrigin, Inventory, Key, KnownFact, Purchase, Range, Resource};
 
 /// Subtracts the accelerators that machines use from the commitments that cover them.
 pub(super) fn subtract_commitments(inventory: &mut Inventory) {

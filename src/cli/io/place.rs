@@ -6,7 +6,7 @@ use clap::CommandFactory;
 
 use crate::cli::Failure;
 use crate::cli::args::CliArguments;
-use crate::cli::world::serving;
+use crate::cli::io::serving;
 use crate::diagnostic::nearest;
 use crate::report::ShownPaths;
 use crate::source::named;
@@ -28,7 +28,11 @@ pub(in crate::cli) struct WorkingTree {
 impl WorkingTree {
     /// `beside` are files that options name, such as settings and variable files: gpulint reads but does not check them. `here`
     /// replaces the current directory, if it is set.
-    pub(in crate::cli) fn find(here: Option<&Path>, paths: &[PathBuf], beside: &[&Path]) -> Result<WorkingTree, Failure> {
+    pub(in crate::cli) fn find(
+        here: Option<&Path>,
+        paths: &[PathBuf],
+        beside: &[&Path],
+    ) -> Result<WorkingTree, Failure> {
         let here = match here {
             Some(here) => canonical(here)?,
             None => std::env::current_dir()

@@ -2,12 +2,12 @@
 
 use super::RuleSettings;
 use super::evaluate::EvaluationContext;
-use super::facts::{self, FactContext, Subject, RuleContext};
+use super::facts::{self, FactContext, RuleContext, Subject};
 use super::page::LooksAt;
 use super::template;
 use crate::fit::Market;
 use crate::inventory::{Raw, RawData, RawTree};
-use crate::languages::cel::{CelHost, CelValue, CelMap, Read, CelType};
+use crate::languages::cel::{CelHost, CelMap, CelType, CelValue, Read};
 use crate::source::Span;
 
 /// A name that rules can use, with its value here.

@@ -40,7 +40,10 @@ impl Session {
         Ok(Session {
             cache: AnalysisCache::default(),
             settings: AnalysisSettings {
-                terraform: terraform::TerraformOptions { given_runs: options::given_runs(&config), ..Default::default() },
+                terraform: terraform::TerraformOptions {
+                    given_runs: options::given_runs(&config),
+                    ..Default::default()
+                },
                 kubernetes: options::kubernetes_options(&config, &values),
                 runs: RunOptions { exclude: options::excluded(&input, &config), ..RunOptions::default() },
                 pricing: PricingSettings { today: None, ..prices::settings(&config, day) },

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use crate::inventory::{Fact, Inventory, Key, LinkKind, FactOrigin, Purpose, Resource, BillingRole};
+use crate::inventory::{BillingRole, Fact, FactOrigin, Inventory, Key, LinkKind, Purpose, Resource};
 
 use super::homes::{HomeIndex, around};
 use super::pools::is_pool;

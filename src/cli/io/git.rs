@@ -13,7 +13,7 @@ use super::git_program::{ask, is_commit};
 use super::memory::{Memory, id_of};
 use super::{git_files, git_index, reference};
 use crate::cli::Failure;
-use crate::source::{Differing, TreeEntry, Limits, ReadError, Tree, demand_text, join, named, parent};
+use crate::source::{Differing, Limits, ReadError, Tree, TreeEntry, demand_text, join, named, parent};
 
 pub(in crate::cli) use super::git_entries::TreeEntries;
 

@@ -10,8 +10,8 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::point::ComputedState;
+use crate::cli::io::{cache, ci, sealed};
 use crate::cli::session::Session;
-use crate::cli::world::{cache, ci, sealed};
 use crate::report::Snapshot;
 use crate::source::{sha256, to_hex};
 

@@ -5,7 +5,9 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use crate::inventory::accelerators::{is_put_by_cloud, names_pools};
-use crate::inventory::{Fact, Inventory, Key, KnownFact, Link, LinkKind, FactOrigin, Range, Resource, BillingRole, Taint};
+use crate::inventory::{
+    BillingRole, Fact, FactOrigin, Inventory, Key, KnownFact, Link, LinkKind, Range, Resource, Taint,
+};
 use crate::source::Span;
 
 use super::homes::{HomeIndex, around, is_within};
@@ -330,7 +332,7 @@ fn attach(pod: &mut Resource, pool: &Resource, span: Span, why: Arc<str>) {
 mod tests {
     use super::super::purposes::infer_purposes;
     use super::*;
-    use crate::inventory::{ReadBy, Purpose, Refused, UnknownFact, FactValue};
+    use crate::inventory::{FactValue, Purpose, ReadBy, Refused, UnknownFact};
     use crate::source::{MemoryTree, SourceFiles};
 
     fn span() -> Span {
@@ -496,7 +498,10 @@ mod tests {
     #[test]
     fn a_label_or_taint_of_ones_own_keeps_pods_away() {
         let a = pool("a", "g5.xlarge", &[("team", "x")]);
-        assert_eq!(linked(vec![a.clone(), resource(BillingRole::Requested, "pod", &[("team", "x"), ("disk", "ssd")])]), None);
+        assert_eq!(
+            linked(vec![a.clone(), resource(BillingRole::Requested, "pod", &[("team", "x"), ("disk", "ssd")])]),
+            None
+        );
         let mut tainted = a;
         tainted.selector.taints.push(Taint { key: "dedicated".into(), value: None, effect: None, span: span() });
         let mut pod = resource(BillingRole::Requested, "pod", &[("team", "x")]);

@@ -3,7 +3,7 @@
 
 use regex::Regex;
 
-use super::change::{ChangedText, ChangedLine, FileRole};
+use super::change::{ChangedLine, ChangedText, FileRole};
 use crate::catalog::Catalog;
 use crate::compare::state::TreeState;
 use crate::decide;

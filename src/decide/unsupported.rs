@@ -2,7 +2,7 @@
 
 use crate::catalog::Catalog;
 use crate::diagnostic::SkipKind;
-use crate::inventory::{FieldMeaning, Unjudged, UnsupportedResource, UnlistedField};
+use crate::inventory::{FieldMeaning, Unjudged, UnlistedField, UnsupportedResource};
 
 use super::named::is_one_name;
 

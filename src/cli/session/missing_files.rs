@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use crate::cli::world::file_tree::read_limited;
-use crate::cli::world::{git_files, git_index, git_program, serving};
+use crate::cli::io::file_tree::read_limited;
+use crate::cli::io::{git_files, git_index, git_program, serving};
 use crate::diagnostic::SkipKind;
 use crate::front_ends::files;
 use crate::inventory::SkippedFile;

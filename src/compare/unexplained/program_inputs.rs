@@ -6,7 +6,7 @@ use std::sync::Arc;
 use regex::Regex;
 
 use super::change::{ChangedText, FileRole};
-use super::handed::is_caller;
+use super::deploy_inputs::is_caller;
 use super::shell;
 use super::states::ChangedStates;
 use crate::front_ends::files;
@@ -142,10 +142,12 @@ fn generators<'s>(
         let mut beside = states.head.files.iter().filter(|path| parent(path) == folder);
         let catalog = &states.head.settings.catalog;
         beside.any(|path| {
-            tree.read(path).is_ok_and(|text| super::asks::of_text(&String::from_utf8_lossy(&text), catalog))
+            tree.read(path)
+                .is_ok_and(|text| super::accelerator_lines::of_text(&String::from_utf8_lossy(&text), catalog))
         })
     };
-    let is_data = |path: &&String| !path.contains("sops") && !matches!(FileRole::of(path), FileRole::Beside | FileRole::Code);
+    let is_data =
+        |path: &&String| !path.contains("sops") && !matches!(FileRole::of(path), FileRole::Beside | FileRole::Code);
     let folders = wanted.iter().filter(is_data).map(|path| parent(path)).filter(|_| takes_values);
     let folders: BTreeSet<&str> = folders.filter(|folder| asks(folder)).collect();
     folders.into_iter().filter_map(|folder| join(folder, "kustomization.yaml"))

@@ -34,7 +34,10 @@ const WORDS: &[(SupportingComponent, &str)] = &[
         SupportingComponent::Metrics,
         r"(?i-u:amd-metrics-exporter|device-metrics-exporter|neuron-monitor|tpu-metrics|containerinsights)",
     ),
-    (SupportingComponent::Quota, r#"(?-u:\bkind"?\s*[:=]\s*.?(ResourceQuota|ClusterQueue)\b|kubernetes_resource_quota)"#),
+    (
+        SupportingComponent::Quota,
+        r#"(?-u:\bkind"?\s*[:=]\s*.?(ResourceQuota|ClusterQueue)\b|kubernetes_resource_quota)"#,
+    ),
     (SupportingComponent::Queue, r#"(?-u:\bkind"?\s*[:=]\s*.?(LocalQueue|ClusterQueue)\b)"#),
     (SupportingComponent::Priority, r#"(?-u:\bkind"?\s*[:=]\s*.?PriorityClass\b|kubernetes_priority_class)"#),
     (
@@ -42,9 +45,15 @@ const WORDS: &[(SupportingComponent, &str)] = &[
         r"(?-u:aws_budgets_budget|AWS::Budgets::Budget\b|google_billing_budget|azurerm_consumption_budget|oci_budget_budget)",
     ),
     // Matches a container's variable, an entry of a map, a file of variables, or values of Kubeflow's chart.
-    (SupportingComponent::Culling, r#"(?-u:\b(?:ENABLE_CULLING|enableCulling)["']?(?:\s*[:=]|\s+value"?\s*[:=])\s*["']?true\b)"#),
+    (
+        SupportingComponent::Culling,
+        r#"(?-u:\b(?:ENABLE_CULLING|enableCulling)["']?(?:\s*[:=]|\s+value"?\s*[:=])\s*["']?true\b)"#,
+    ),
     // Matches an argument, a chart value or a setting of a release.
-    (SupportingComponent::NoScaleDown, r#"(?-u:\bscale-down-enabled["']?(?:\s*[:=]|\s+value"?\s*[:=])\s*["']?false\b)"#),
+    (
+        SupportingComponent::NoScaleDown,
+        r#"(?-u:\bscale-down-enabled["']?(?:\s*[:=]|\s+value"?\s*[:=])\s*["']?false\b)"#,
+    ),
 ];
 
 static PATTERNS: LazyLock<Vec<(SupportingComponent, Regex)>> =

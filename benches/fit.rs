@@ -7,8 +7,8 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use gpulint::catalog::{Catalog, Models, Precision};
-use gpulint::fit::speed::{Coefficients, EngineClass, Load, Server, estimate_speed};
-use gpulint::fit::{Engine, Method, Sharding, Training, Unsaid, Workload, estimate, verdict};
+use gpulint::fit::speed::{Coefficients, EngineClass, Load, ModelServer, estimate_speed};
+use gpulint::fit::{Engine, Sharding, Training, TuningMethod, Workload, WorkloadDefaults, estimate, verdict};
 use gpulint::inventory::Task;
 
 const ROUNDS: u32 = 2_000_000;
@@ -36,7 +36,7 @@ fn main() {
         weights_offloaded: false,
         eager_attention: false,
         training: Training::default(),
-        unsaid: Unsaid::default(),
+        unsaid: WorkloadDefaults::default(),
     });
     let serving: Vec<Workload<'_>> = serving.collect();
     let all: Vec<Workload<'_>> = serving.iter().copied().chain(serving.iter().map(trained)).collect();
@@ -50,7 +50,7 @@ fn measure_speed(models: &Models) {
     let catalog = Catalog::embedded();
     let parts = (Coefficients::of(&catalog), catalog.peak("H100-80GB"), models.identify("meta-llama/Llama-3.1-8B"));
     let (Some(coefficients), Some(accelerator), Some(found)) = parts else { return };
-    let server = Server {
+    let server = ModelServer {
         model: &found.model,
         engine: EngineClass::Default,
         precision: Precision::Bf16,
@@ -65,7 +65,7 @@ fn measure_speed(models: &Models) {
     let start = Instant::now();
     let mut sum = 0.0;
     for round in 0..ROUNDS {
-        let server = Server { input_tokens: 16.0 + f64::from(round % 32_768), ..server };
+        let server = ModelServer { input_tokens: 16.0 + f64::from(round % 32_768), ..server };
         sum += estimate_speed(black_box(&server), &coefficients).map_or(0.0, |it| it.tokens_per_second.expected);
     }
     let seconds = start.elapsed().as_secs_f64();
@@ -73,7 +73,7 @@ fn measure_speed(models: &Models) {
 }
 
 fn trained<'m>(workload: &Workload<'m>) -> Workload<'m> {
-    let training = Training { method: Method::Full, sharding: Sharding::Everything, ..Training::default() };
+    let training = Training { method: TuningMethod::Full, sharding: Sharding::Everything, ..Training::default() };
     Workload { task: Task::Train, engine: Engine::Eager, tensor_parallel: 1.0, training, ..*workload }
 }
 

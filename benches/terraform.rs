@@ -10,8 +10,8 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use gpulint::source::{MemoryTree, Sources};
-use gpulint::terraform::{Options, TerraformReading, read, syntax_errors};
+use gpulint::source::{MemoryTree, SourceFiles};
+use gpulint::terraform::{TerraformOptions, TerraformReading, read, syntax_errors};
 
 use disk::{DiskTree, terraform_directories, terraform_files};
 
@@ -46,7 +46,7 @@ fn parse_everything(corpus: &Path) {
         bytes += text.len();
         tree = tree.with(&format!("{index}.tf"), text);
     }
-    let sources = Sources::new(tree);
+    let sources = SourceFiles::new(tree);
     let opened: Vec<_> = (0..files.len()).map(|index| sources.open(&format!("{index}.tf")).unwrap()).collect();
     let texts: Vec<_> = opened.iter().map(|file| (*file, sources.text(*file))).collect();
     let round = || {
@@ -69,8 +69,8 @@ fn evaluate_roots(corpus: &Path) {
     let root = corpus.join("GoogleCloudPlatform+cloud-foundation-fabric");
     let mut results = Vec::new();
     for directory in terraform_directories(&root) {
-        let sources = Sources::new(DiskTree { root: root.clone() });
-        let options = Options { named_roots: vec![directory.clone()], ..Options::default() };
+        let sources = SourceFiles::new(DiskTree { root: root.clone() });
+        let options = TerraformOptions { named_roots: vec![directory.clone()], ..TerraformOptions::default() };
         let started = Instant::now();
         let reading = read(&sources, std::slice::from_ref(&directory), &options);
         let steps: u64 = reading.roots.iter().map(|root| root.steps).sum();
@@ -105,9 +105,9 @@ fn many_roots() {
     for path in &paths {
         tree = tree.with(path, calls.as_str());
     }
-    let sources = Sources::new(tree);
+    let sources = SourceFiles::new(tree);
     let started = Instant::now();
-    let reading = read(&sources, &paths, &Options::default());
+    let reading = read(&sources, &paths, &TerraformOptions::default());
     println!("200 roots of 40 modules: {} blocks in {:.1?}", reading.blocks.len(), started.elapsed());
 }
 
@@ -119,9 +119,9 @@ fn hostile() {
         for (path, text) in files {
             tree = tree.with(&path, text);
         }
-        let sources = Sources::new(tree);
+        let sources = SourceFiles::new(tree);
         let started = Instant::now();
-        let reading = read(&sources, &paths, &Options::default());
+        let reading = read(&sources, &paths, &TerraformOptions::default());
         let taken = started.elapsed();
         let ratio = taken.as_secs_f64() / WANTED_HOSTILE.as_secs_f64();
         println!("  {name}: {taken:.1?} {ratio:.2} {} {}", memory(), said(&reading));

@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-use like::Section;
+use like::TypeRows;
 
 /// Tables that are one file each, with the name of the output.
 const WHOLE: &[(&str, &str)] = &[
@@ -26,7 +26,7 @@ pub fn write(root: &Path, out: &Path) -> Result<(), Box<dyn Error>> {
         fs::write(out.join(format!("{name}.json")), serde_json::to_string(&table)?)?;
     }
     let mut table = read_all(&root.join("src/terraform/resources"))?;
-    let mut section = |name: &str| -> Result<Section, Box<dyn Error>> {
+    let mut section = |name: &str| -> Result<TypeRows, Box<dyn Error>> {
         let value = table.remove(name).unwrap_or_else(|| toml::Table::new().into());
         Ok(like::resolved(&value.try_into()?).map_err(|why| format!("src/terraform/resources: {why}"))?)
     };
@@ -87,7 +87,7 @@ fn read(path: &Path) -> Result<toml::Table, Box<dyn Error>> {
 }
 
 /// Writes a list of names with the definitions of each, sorted by name.
-fn write_section(code: &mut String, name: &str, section: &Section) -> Result<(), Box<dyn Error>> {
+fn write_section(code: &mut String, name: &str, section: &TypeRows) -> Result<(), Box<dyn Error>> {
     writeln!(code, "static {name}: &[(&str, &str)] = &[")?;
     for (kind, rows) in section {
         writeln!(code, "    ({kind:?}, {:?}),", serde_json::to_string(rows)?)?;

@@ -2,20 +2,20 @@
 
 use std::collections::BTreeSet;
 
-use crate::complete::LeftOut;
 use crate::fit::Assessment;
 use crate::inventory::{Fact, Inventory, ResourceId};
 use crate::measured::Measured;
 use crate::pricing::{Bill, Side};
-use crate::rules::{Broken, Finding, Total, Undetermined, World};
-use crate::source::{Sources, Span};
-use crate::{Settings, kubernetes, terraform};
+use crate::resolve::OmittedResources;
+use crate::rules::{FailedRule, Finding, RuleContext, RuleTotal, Undetermined};
+use crate::source::{SourceFiles, Span};
+use crate::{AnalysisSettings, kubernetes, terraform};
 
 /// Results of reading one tree that speed up the analysis of another state of it. They never change its result.
 #[derive(Debug, Clone, Default)]
 pub struct AnalysisCache {
     pub terraform: terraform::SharedTerraform,
-    pub looks: kubernetes::Looks,
+    pub looks: kubernetes::ScanCache,
 }
 
 /// The analysis of a tree: its resources, their prices, and its findings.
@@ -23,9 +23,9 @@ pub struct AnalysisCache {
 pub struct Analysis {
     pub inventory: Inventory,
     /// Every evaluated Terraform block, whether or not it has to do with accelerators.
-    pub blocks: Vec<terraform::Block>,
+    pub blocks: Vec<terraform::EvaluatedBlock>,
     /// The directories that were read as Terraform roots.
-    pub roots: Vec<terraform::Root>,
+    pub roots: Vec<terraform::RootOverview>,
     /// The Terraform plans and states among the files.
     pub plans: Vec<String>,
     pub bill: Bill,
@@ -34,21 +34,21 @@ pub struct Analysis {
     /// Whether each resource's model fits it, in the order of the inventory.
     pub fits: Vec<Fact<Assessment>>,
     /// Machines whose type is unknown, which count as machines without accelerators.
-    pub left_out: LeftOut,
+    pub left_out: OmittedResources,
     /// The rows of usage metrics that match each resource.
     pub measured: Measured,
     pub findings: Vec<Finding>,
     pub undetermined: Vec<Undetermined>,
     /// The totals that rules check one by one, such as budgets, each with its rule.
-    pub totals: Vec<(String, Total)>,
+    pub totals: Vec<(String, RuleTotal)>,
     /// Rules that could not be evaluated.
-    pub broken_rules: Vec<Broken>,
+    pub broken_rules: Vec<FailedRule>,
 }
 
 impl Analysis {
     /// The context in which rules evaluate the tree.
-    pub fn world<'a>(&'a self, settings: &'a Settings) -> World<'a> {
-        World {
+    pub fn world<'a>(&'a self, settings: &'a AnalysisSettings) -> RuleContext<'a> {
+        RuleContext {
             inventory: &self.inventory,
             bill: &self.bill,
             fit: &self.fits,
@@ -61,7 +61,7 @@ impl Analysis {
     }
 
     /// Returns one side of a comparison.
-    pub fn side<'a>(&'a self, sources: &'a Sources) -> Side<'a> {
+    pub fn side<'a>(&'a self, sources: &'a SourceFiles) -> Side<'a> {
         Side { sources, inventory: &self.inventory, bill: &self.bill }
     }
 
@@ -73,7 +73,7 @@ impl Analysis {
     }
 
     /// Retains only resources with a fact in these files, and everything about them.
-    pub fn keep(&mut self, sources: &Sources, files: &BTreeSet<String>) -> Kept {
+    pub fn keep(&mut self, sources: &SourceFiles, files: &BTreeSet<String>) -> RetainedResources {
         let stands = |span: Span| files.contains(&sources.path(sources.origin(span).file));
         let kept: Vec<bool> = self.inventory.resources.iter().map(|it| it.places().any(stands)).collect();
         let mut moved: Vec<Option<ResourceId>> = Vec::with_capacity(kept.len());
@@ -82,7 +82,7 @@ impl Analysis {
             moved.push(keep.then_some(ResourceId(next)));
             next += usize::from(*keep);
         }
-        let moves = Kept { moved };
+        let moves = RetainedResources { moved };
         self.findings.retain_mut(|it| moves.keeps(&mut it.resource, || stands(it.span)));
         self.undetermined.retain_mut(|it| moves.keeps(&mut it.resource, || stands(it.span)));
         self.left_out.unknown_machines.retain(|it| stands(it.span));
@@ -103,11 +103,11 @@ impl Analysis {
 }
 
 /// Which resources were retained, and their new indexes.
-pub struct Kept {
+pub struct RetainedResources {
     moved: Vec<Option<ResourceId>>,
 }
 
-impl Kept {
+impl RetainedResources {
     /// Whether an entry is retained: by its resource, or by its place if it has no resource.
     pub fn keeps(&self, resource: &mut Option<ResourceId>, stands: impl FnOnce() -> bool) -> bool {
         match resource {

@@ -6,7 +6,6 @@ mod analysis;
 pub mod catalog;
 pub mod cli;
 mod compare;
-pub mod complete;
 pub mod config;
 pub mod decide;
 pub mod diagnostic;
@@ -22,6 +21,7 @@ pub mod measured;
 pub mod pricing;
 pub mod refresh;
 pub mod report;
+pub mod resolve;
 pub mod rules;
 pub mod runs;
 mod slurm;
@@ -36,16 +36,16 @@ use std::sync::Arc;
 
 use catalog::Catalog;
 use inventory::WantedRaw;
-use rules::{Rules, World};
-use source::{Date, Sources};
+use rules::{RuleContext, Rules};
+use source::{Date, SourceFiles};
 
-pub use analysis::{Analysis, AnalysisCache, Kept};
+pub use analysis::{Analysis, AnalysisCache, RetainedResources};
 
 /// The settings of all modules.
 #[derive(Debug, Clone, Default)]
-pub struct Settings {
-    pub terraform: terraform::Options,
-    pub kubernetes: kubernetes::Options,
+pub struct AnalysisSettings {
+    pub terraform: terraform::TerraformOptions,
+    pub kubernetes: kubernetes::KubernetesOptions,
     pub runs: runs::RunOptions,
     pub pricing: pricing::PricingSettings,
     pub measured: measured::UsageOptions,
@@ -56,23 +56,28 @@ pub struct Settings {
     /// Labels by which the user's workloads declare a fact: `acme.example/llm` → `model`.
     pub declaring_labels: BTreeMap<String, String>,
     /// The assumed load of servers without a label for it.
-    pub traffic: Vec<complete::Traffic>,
+    pub traffic: Vec<resolve::Traffic>,
     /// The day from which ages and deadlines count.
     pub today: Option<Date>,
     /// The what-if overrides.
-    pub scenario: Option<Arc<dyn inventory::Adjust>>,
+    pub scenario: Option<Arc<dyn inventory::FactOverrides>>,
 }
 
 /// Reads the files at `paths` and returns everything that follows from them. A pure function of files and settings.
-pub fn analyze(sources: &Sources, paths: &[String], settings: &Settings) -> Analysis {
+pub fn analyze(sources: &SourceFiles, paths: &[String], settings: &AnalysisSettings) -> Analysis {
     analyze_with(sources, paths, settings, &AnalysisCache::default())
 }
 
 /// The same, with a cache shared between states of the tree.
-pub fn analyze_with(sources: &Sources, paths: &[String], settings: &Settings, cache: &AnalysisCache) -> Analysis {
+pub fn analyze_with(
+    sources: &SourceFiles,
+    paths: &[String],
+    settings: &AnalysisSettings,
+    cache: &AnalysisCache,
+) -> Analysis {
     let read = front_ends::read(sources, paths, settings, cache);
     let front_ends::Reading { mut inventory, blocks, roots, plans, comments, plain, .. } = read;
-    let tools = complete::Tools {
+    let tools = resolve::Tools {
         catalog: &settings.catalog,
         defaults: &settings.pricing.defaults,
         runs: &settings.runs,
@@ -80,13 +85,13 @@ pub fn analyze_with(sources: &Sources, paths: &[String], settings: &Settings, ca
         traffic: &settings.traffic,
         today: settings.today,
     };
-    let left_out = complete::complete(&mut inventory, sources, paths, &plain, &tools);
+    let left_out = resolve::complete(&mut inventory, sources, paths, &plain, &tools);
     let measured = measured::measure(&mut inventory, sources, &settings.measured, &settings.catalog, settings.today);
     let catalog = fit::with_configs_beside(&settings.catalog, &inventory, sources);
     let mut bill = pricing::bill(&inventory, &settings.catalog, &settings.pricing);
     pricing::count_dearer(&mut inventory, &mut bill);
     let fits = fit::assess_all(&inventory, &bill, &catalog, &settings.pricing);
-    let world = World {
+    let world = RuleContext {
         inventory: &inventory,
         bill: &bill,
         fit: &fits,

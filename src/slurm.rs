@@ -10,7 +10,7 @@
 use std::collections::BTreeMap;
 
 use crate::languages::yaml::quoted;
-use crate::source::{FileId, Segment, Sources, Span, file_name, lines_with_offsets};
+use crate::source::{FileId, Segment, SourceFiles, Span, file_name, lines_with_offsets};
 
 /// Start of a line that `sbatch` reads.
 pub(crate) const MARK: &[u8] = b"#SBATCH";
@@ -32,7 +32,7 @@ const OPTIONS: [(&str, &str); 11] = [
 const MOST_OF_ONE_MACHINE: u64 = 8;
 
 /// Returns the object of a script as a derived file; `None` if the script requests no accelerators in a supported form.
-pub(crate) fn read(sources: &Sources, path: &str) -> Option<FileId> {
+pub(crate) fn read(sources: &SourceFiles, path: &str) -> Option<FileId> {
     let file = sources.open(path).ok()?;
     let text = sources.text(file);
     let head = Head::read(&text, file);
@@ -316,7 +316,7 @@ mod tests {
     use super::*;
 
     fn devices(head: &str) -> Option<(String, Option<String>, u64)> {
-        let sources = Sources::new(crate::source::MemoryTree::new().with("a.sbatch", head));
+        let sources = SourceFiles::new(crate::source::MemoryTree::new().with("a.sbatch", head));
         let file = sources.open("a.sbatch").unwrap();
         let head = Head::read(head, file);
         let found = head.devices()?;

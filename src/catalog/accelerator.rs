@@ -32,7 +32,7 @@ pub struct Accelerator<'c> {
 
 /// A slice of an accelerator that is sold or scheduled separately.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Slice<'c> {
+pub struct AcceleratorSlice<'c> {
     pub accelerator: &'c str,
     /// `1g.10gb`
     pub profile: &'c str,
@@ -74,7 +74,7 @@ impl Catalog {
     fn by_words(&self, name: &str) -> Option<Accelerator<'_>> {
         let lower = name.to_ascii_lowercase();
         let words = lower.split(|letter: char| !letter.is_ascii_alphanumeric());
-        let words: Vec<&str> = words.filter(|word| !word.is_empty() && !says_no_model(word)).collect();
+        let words: Vec<&str> = words.filter(|word| !word.is_empty() && !is_generic_word(word)).collect();
         if matches!(words.as_slice(), [only] if is_version(only)) && !lower.contains("tpu") {
             return None;
         }
@@ -91,19 +91,19 @@ impl Catalog {
     }
 
     /// A slice of an accelerator; `profile` may be written as `mig-1g.10gb`, `1g.10gb` or `1g.10gb+me`.
-    pub fn mig(&self, accelerator: &str, profile: &str) -> Option<Slice<'_>> {
+    pub fn mig(&self, accelerator: &str, profile: &str) -> Option<AcceleratorSlice<'_>> {
         let profile = profile_of(profile);
         self.block.table("mig").find(&[accelerator, &profile]).map(read_slice)
     }
 
     /// The slices into which an accelerator can be cut.
-    pub fn slices_of<'c>(&'c self, accelerator: &str) -> impl Iterator<Item = Slice<'c>> + use<'c> {
+    pub fn slices_of<'c>(&'c self, accelerator: &str) -> impl Iterator<Item = AcceleratorSlice<'c>> + use<'c> {
         let accelerator = accelerator.to_owned();
         self.block.table("mig").rows().map(read_slice).filter(move |slice| slice.accelerator == accelerator)
     }
 
     /// Every accelerator that can be cut into slices of this profile.
-    pub fn slices(&self, profile: &str) -> Vec<Slice<'_>> {
+    pub fn slices(&self, profile: &str) -> Vec<AcceleratorSlice<'_>> {
         let profile = profile_of(profile);
         self.block.table("mig").rows().map(read_slice).filter(|slice| slice.profile == profile).collect()
     }
@@ -133,12 +133,12 @@ fn read(mut row: Cells<'_>) -> Accelerator<'_> {
     }
 }
 
-fn read_slice(mut row: Cells<'_>) -> Slice<'_> {
+fn read_slice(mut row: Cells<'_>) -> AcceleratorSlice<'_> {
     let (accelerator, profile) = (row.text(), row.text());
     row.number();
     row.number();
     let (memory, most) = (row.number(), row.number());
-    Slice {
+    AcceleratorSlice {
         accelerator,
         profile,
         memory_gib: memory.unwrap_or_default(),
@@ -178,7 +178,7 @@ pub(super) fn is_version(word: &str) -> bool {
     rest.starts_with(|c: char| c.is_ascii_digit()) && rest.len() <= 2
 }
 
-fn says_no_model(word: &str) -> bool {
+fn is_generic_word(word: &str) -> bool {
     let brands = ["nvidia", "tesla", "geforce", "amd", "instinct", "intel", "google", "gpu"];
     let forms = ["sxm", "sxm2", "sxm3", "sxm4", "sxm5", "sxm6", "oam", "dgxs", "hgx", "hbm2", "hbm2e", "hbm3", "hbm3e"];
     brands.contains(&word) || forms.contains(&word)

@@ -3,11 +3,11 @@
 use crate::source::Date;
 
 use super::Catalog;
-use super::table::Block;
+use super::table::CatalogBlock;
 
 /// The class of a provider by the speed of its price changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Class {
+pub enum PriceClass {
     Hyperscaler,
     GpuCloud,
     Marketplace,
@@ -15,15 +15,16 @@ pub enum Class {
     Spot,
 }
 
-impl Class {
-    pub const ALL: [Class; 4] = [Class::Hyperscaler, Class::GpuCloud, Class::Marketplace, Class::Spot];
+impl PriceClass {
+    pub const ALL: [PriceClass; 4] =
+        [PriceClass::Hyperscaler, PriceClass::GpuCloud, PriceClass::Marketplace, PriceClass::Spot];
 
     pub fn name(self) -> &'static str {
         match self {
-            Class::Hyperscaler => "hyperscaler",
-            Class::GpuCloud => "gpu-cloud",
-            Class::Marketplace => "marketplace",
-            Class::Spot => "spot",
+            PriceClass::Hyperscaler => "hyperscaler",
+            PriceClass::GpuCloud => "gpu-cloud",
+            PriceClass::Marketplace => "marketplace",
+            PriceClass::Spot => "spot",
         }
     }
 
@@ -31,10 +32,10 @@ impl Class {
     /// GPU clouds moved several times in 2026.
     pub fn days(self) -> i64 {
         match self {
-            Class::Hyperscaler => 180,
-            Class::GpuCloud => 60,
-            Class::Marketplace => 7,
-            Class::Spot => 14,
+            PriceClass::Hyperscaler => 180,
+            PriceClass::GpuCloud => 60,
+            PriceClass::Marketplace => 7,
+            PriceClass::Spot => 14,
         }
     }
 }
@@ -53,7 +54,7 @@ pub struct PriceMove {
 /// The age of all prices of one class.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ages {
-    pub class: Class,
+    pub class: PriceClass,
     pub prices: usize,
     /// Older than the class allows.
     pub stale: usize,
@@ -73,19 +74,19 @@ impl Catalog {
         clouds.into_iter().map(|(_, provider)| provider).collect()
     }
 
-    pub fn class(&self, provider: &str) -> Class {
+    pub fn class(&self, provider: &str) -> PriceClass {
         let class = self.block.table("providers").find(&[provider]).map(|mut row| {
             row.text();
             row.text()
         });
         // Nothing is known of how fast an unlisted provider moves: it is judged as the many small ones are.
-        Class::ALL.into_iter().find(|known| Some(known.name()) == class).unwrap_or(Class::GpuCloud)
+        PriceClass::ALL.into_iter().find(|known| Some(known.name()) == class).unwrap_or(PriceClass::GpuCloud)
     }
 
     /// How far a price of that date may have moved by today, where it is past its shelf life: as prices of the seller did,
     /// or of sellers like it.
     pub fn price_move(&self, provider: &str, is_spot: bool, as_of: &str, today: Date) -> Option<PriceMove> {
-        let class = if is_spot { Class::Spot } else { self.class(provider) };
+        let class = if is_spot { PriceClass::Spot } else { self.class(provider) };
         if !is_stale(as_of, class, today) {
             return None;
         }
@@ -114,7 +115,7 @@ impl Catalog {
     /// Date of the newest price.
     pub fn as_of(&self) -> &str {
         let blocks = [self.refreshed.as_ref(), Some(&self.block)].into_iter().flatten();
-        blocks.map(Block::newest).max().unwrap_or_default()
+        blocks.map(CatalogBlock::newest).max().unwrap_or_default()
     }
 
     /// For each provider how many prices on demand it has, and how many of them are too old.
@@ -134,7 +135,7 @@ impl Catalog {
     /// The ages of what lookups find, by class.
     pub fn ages(&self, today: Date) -> Vec<Ages> {
         let mut all: Vec<Ages> = Vec::new();
-        let mut count = |class: Class, date: &str| {
+        let mut count = |class: PriceClass, date: &str| {
             if date.is_empty() {
                 return;
             }
@@ -157,7 +158,7 @@ impl Catalog {
                 count(self.class(&offer.machine.provider), offer.quote.as_of);
             }
             if offer.quote.spot.is_some() {
-                count(Class::Spot, offer.quote.spot_as_of);
+                count(PriceClass::Spot, offer.quote.spot_as_of);
             }
         }
         all.sort_by_key(|ages| ages.class);
@@ -166,7 +167,7 @@ impl Catalog {
 }
 
 /// Whether a price of that date is outdated.
-pub fn is_stale(as_of: &str, class: Class, today: Date) -> bool {
+pub fn is_stale(as_of: &str, class: PriceClass, today: Date) -> bool {
     first_day(as_of).is_some_and(|day| today.since(day) > class.days())
 }
 
@@ -197,10 +198,10 @@ mod tests {
 
     #[test]
     fn a_price_is_stale_after_the_days_of_its_class() {
-        assert!(!is_stale("2026-05-25", Class::Hyperscaler, date("2026-11-21")));
-        assert!(is_stale("2026-05-24", Class::Hyperscaler, date("2026-11-21")));
-        assert!(is_stale("2026-09", Class::GpuCloud, date("2026-11-21")));
-        assert!(!is_stale("", Class::Spot, date("2026-11-21")));
+        assert!(!is_stale("2026-05-25", PriceClass::Hyperscaler, date("2026-11-21")));
+        assert!(is_stale("2026-05-24", PriceClass::Hyperscaler, date("2026-11-21")));
+        assert!(is_stale("2026-09", PriceClass::GpuCloud, date("2026-11-21")));
+        assert!(!is_stale("", PriceClass::Spot, date("2026-11-21")));
     }
 
     #[test]
@@ -226,8 +227,8 @@ mod tests {
     #[test]
     fn every_provider_has_a_class() {
         let catalog = Catalog::embedded();
-        assert_eq!(catalog.class("aws"), Class::Hyperscaler);
-        assert_eq!(catalog.class("vast"), Class::Marketplace);
+        assert_eq!(catalog.class("aws"), PriceClass::Hyperscaler);
+        assert_eq!(catalog.class("vast"), PriceClass::Marketplace);
         for provider in catalog.providers() {
             assert!(catalog.block.table("providers").find(&[provider]).is_some(), "{provider}");
         }

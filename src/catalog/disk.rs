@@ -7,7 +7,7 @@ use super::table::Cells;
 
 /// What a disk of some size costs a month.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Disk<'c> {
+pub struct DiskPrice<'c> {
     pub kind: &'c str,
     /// Of the row; another than the one asked for makes it an estimate.
     pub region: &'c str,
@@ -38,7 +38,7 @@ impl Meter {
 
 /// The prices of one meter of a kind of disk: so much for each above so many, up to the next step.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Speed<'c> {
+pub struct DiskSpeedPrice<'c> {
     /// Of the rows; another than the one asked for makes it an estimate.
     pub region: &'c str,
     /// How many come with the disk.
@@ -48,7 +48,7 @@ pub struct Speed<'c> {
     pub source: &'c str,
 }
 
-impl Speed<'_> {
+impl DiskSpeedPrice<'_> {
     /// What so many cost a month.
     pub fn price(&self, amount: f64) -> Money {
         let ends = self.steps.iter().skip(1).map(|(above, _)| *above).chain([f64::INFINITY]);
@@ -69,7 +69,7 @@ struct Row<'c> {
 
 impl Catalog {
     /// A disk by its type, or of the type that the provider uses where none is named.
-    pub fn disk(&self, provider: &str, kind: Option<&str>, region: &str, gib: f64) -> Option<Disk<'_>> {
+    pub fn disk(&self, provider: &str, kind: Option<&str>, region: &str, gib: f64) -> Option<DiskPrice<'_>> {
         let usual = match provider {
             AWS => "gp3",
             GCP => "pd-balanced",
@@ -86,7 +86,7 @@ impl Catalog {
         let mut sizes = here.map(|index| read(table.row(index)));
         let row = sizes.find(|row| row.up_to_gib.is_none_or(|most| gib <= most))?;
         let per_month = row.usd_per_month.or_else(|| row.usd_per_gib_month.map(|price| price.times(gib)))?;
-        Some(Disk {
+        Some(DiskPrice {
             kind: row.kind,
             region: row.region,
             per_month,
@@ -98,20 +98,20 @@ impl Catalog {
     }
 
     /// A meter of a kind of disk; none where its speed has no price of its own, or none that is known.
-    pub fn disk_speed(&self, provider: &str, kind: &str, region: &str, meter: Meter) -> Option<Speed<'_>> {
+    pub fn disk_speed(&self, provider: &str, kind: &str, region: &str, meter: Meter) -> Option<DiskSpeedPrice<'_>> {
         let table = self.block.table("disk_speed");
         let rows = |region: &str| table.range(&[provider, kind, region, meter.name()]);
         let mut here = rows(region);
         if here.is_empty() {
             here = rows(self.base_region(provider));
         }
-        let mut speed: Option<Speed<'_>> = None;
+        let mut speed: Option<DiskSpeedPrice<'_>> = None;
         for index in here {
             let mut row = table.row(index);
             let (_provider, _kind, region, _meter) = (row.text(), row.text(), row.text(), row.text());
             let (above, each) = (row.number()?, row.money()?);
             let (as_of, source) = (row.text(), row.text());
-            let first = || Speed { region, included: above, steps: Vec::new(), as_of, source };
+            let first = || DiskSpeedPrice { region, included: above, steps: Vec::new(), as_of, source };
             speed.get_or_insert_with(first).steps.push((above, each));
         }
         speed

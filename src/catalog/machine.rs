@@ -6,11 +6,11 @@ use super::Catalog;
 use super::accelerator::is_version;
 use super::clouds::{AWS, AZURE, GCP};
 use super::format::MACHINES;
-use super::table::{Block, Cells, compare, covers};
+use super::table::{CatalogBlock, Cells, compare, covers};
 
 /// A kind of machine with its accelerators.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Machine<'c> {
+pub struct CatalogMachine<'c> {
     pub provider: Cow<'c, str>,
     /// As the cloud writes it.
     pub name: Cow<'c, str>,
@@ -39,7 +39,7 @@ pub(super) enum PriceKind<'c> {
 /// What the catalog can say about the name of a machine.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Recognized<'c> {
-    Machine(Machine<'c>),
+    Machine(CatalogMachine<'c>),
     /// A name of an accelerator family, but not one that the catalog lists.
     Family {
         provider: &'c str,
@@ -58,7 +58,7 @@ pub struct Host {
     pub memory_gib: f64,
 }
 
-impl Machine<'_> {
+impl CatalogMachine<'_> {
     /// Its accelerators are attached to it and sold apart.
     pub fn has_guests(&self) -> bool {
         matches!(&self.kind, PriceKind::Equipped { parts: [core, ..] } if core == "n1-core")
@@ -67,7 +67,7 @@ impl Machine<'_> {
 
 impl Catalog {
     /// The machine of that name: any case, service prefixes and retired names included.
-    pub fn machine(&self, provider: &str, name: &str) -> Option<Machine<'_>> {
+    pub fn machine(&self, provider: &str, name: &str) -> Option<CatalogMachine<'_>> {
         let name = name.trim();
         self.listed(provider, name).or_else(|| match &*provider.to_ascii_lowercase() {
             AWS => self.service_machine(name),
@@ -82,7 +82,7 @@ impl Catalog {
     }
 
     /// The machines of that name of all providers.
-    pub fn machines_named(&self, name: &str) -> Vec<Machine<'_>> {
+    pub fn machines_named(&self, name: &str) -> Vec<CatalogMachine<'_>> {
         self.providers().into_iter().filter_map(|provider| self.machine(provider, name)).collect()
     }
 
@@ -124,7 +124,7 @@ impl Catalog {
     }
 
     /// An N1 host with accelerators attached, or why there is no such thing.
-    pub fn equipped(&self, host: &str, accelerator: &str, count: f64) -> Result<Machine<'_>, String> {
+    pub fn equipped(&self, host: &str, accelerator: &str, count: f64) -> Result<CatalogMachine<'_>, String> {
         let Some(shape) = n1_host(host) else {
             return Err(format!("accelerators cannot be attached to {host}, only to N1 machines"));
         };
@@ -140,7 +140,7 @@ impl Catalog {
         if !is_power || count > most {
             return Err(format!("{count} {name} cannot be attached to one machine: use 1, 2, ... up to {most}"));
         }
-        Ok(Machine {
+        Ok(CatalogMachine {
             provider: GCP.into(),
             name: host.to_ascii_lowercase().into(),
             accelerator: name.into(),
@@ -152,12 +152,18 @@ impl Catalog {
     }
 
     /// An instance of Cloud Run, whose accelerator may also be held ready in a second zone; none where nobody knows its price.
-    pub fn run_instance(&self, accelerator: &str, is_zonal: bool, cpus: f64, memory_gib: f64) -> Option<Machine<'_>> {
+    pub fn run_instance(
+        &self,
+        accelerator: &str,
+        is_zonal: bool,
+        cpus: f64,
+        memory_gib: f64,
+    ) -> Option<CatalogMachine<'_>> {
         let name = self.accelerator(accelerator)?.name;
         let zonal = if is_zonal { "-zonal" } else { "" };
         let guest = format!("run-nvidia-{}{zonal}", name.to_ascii_lowercase());
         self.block.table("gcp_components").find(&[&*guest])?;
-        Some(Machine {
+        Some(CatalogMachine {
             provider: GCP.into(),
             name: format!("Cloud Run of {cpus} vCPUs and {memory_gib} GiB").into(),
             accelerator: name.into(),
@@ -170,20 +176,23 @@ impl Catalog {
 
     /// All machines that have rows: those of the tables in the order of provider and name, then those that only an update
     /// brought.
-    pub fn machines(&self) -> impl Iterator<Item = Machine<'_>> {
+    pub fn machines(&self) -> impl Iterator<Item = CatalogMachine<'_>> {
         self.machines_in(None)
     }
 
     /// Those of one provider.
-    pub fn machines_of<'c, 'p>(&'c self, provider: &'p str) -> impl Iterator<Item = Machine<'c>> + use<'c, 'p> {
+    pub fn machines_of<'c, 'p>(&'c self, provider: &'p str) -> impl Iterator<Item = CatalogMachine<'c>> + use<'c, 'p> {
         self.machines_in(Some(provider)).filter(move |machine| machine.provider == provider)
     }
 
-    fn machines_in<'c, 'p>(&'c self, provider: Option<&'p str>) -> impl Iterator<Item = Machine<'c>> + use<'c, 'p> {
+    fn machines_in<'c, 'p>(
+        &'c self,
+        provider: Option<&'p str>,
+    ) -> impl Iterator<Item = CatalogMachine<'c>> + use<'c, 'p> {
         let table = self.block.table("prices");
-        let is_new = move |machine: &Machine<'_>| table.find(&[&*machine.provider, &*machine.name]).is_none();
+        let is_new = move |machine: &CatalogMachine<'_>| table.find(&[&*machine.provider, &*machine.name]).is_none();
         let refreshed = self.refreshed.iter().flat_map(move |block| self.different(block, provider)).filter(is_new);
-        let is_own = move |machine: &Machine<'_>| {
+        let is_own = move |machine: &CatalogMachine<'_>| {
             let blocks = [Some(&self.block), self.refreshed.as_ref()].into_iter().flatten();
             let mut tables = blocks.map(|block| block.table("prices"));
             tables.all(|table| table.find(&[&*machine.provider, &*machine.name]).is_none())
@@ -193,9 +202,9 @@ impl Catalog {
     }
 
     /// Machines that no row lists, as their price is that of their parts: hosts of TPUs, and N1 with what can be attached.
-    pub(super) fn put_together(&self) -> Vec<Machine<'_>> {
+    pub(super) fn put_together(&self) -> Vec<CatalogMachine<'_>> {
         let hosts = self.block.table("gcp_tpu_machines").rows().map(|mut row| row.text());
-        let mut found: Vec<Machine<'_>> = hosts.filter_map(|name| self.tpu_machine(name)).collect();
+        let mut found: Vec<CatalogMachine<'_>> = hosts.filter_map(|name| self.tpu_machine(name)).collect();
         for (accelerator, _, most, _) in self.guests() {
             let counts = [1.0, 2.0, 4.0, 8.0].into_iter().filter(|count| *count <= most);
             // Four CPUs for each is what is usual.
@@ -207,9 +216,9 @@ impl Catalog {
 
     fn different<'c>(
         &'c self,
-        block: &'c Block,
+        block: &'c CatalogBlock,
         provider: Option<&str>,
-    ) -> impl Iterator<Item = Machine<'c>> + use<'c> {
+    ) -> impl Iterator<Item = CatalogMachine<'c>> + use<'c> {
         let table = block.table("prices");
         let rows = provider.map_or(0..table.len(), |provider| table.range(&[provider]));
         let mut before = ("", "");
@@ -224,7 +233,7 @@ impl Catalog {
     }
 
     /// The machines of a provider that carry this accelerator, fewest accelerators first.
-    pub fn machines_with(&self, provider: &str, accelerator: &str) -> Vec<Machine<'_>> {
+    pub fn machines_with(&self, provider: &str, accelerator: &str) -> Vec<CatalogMachine<'_>> {
         let table = self.block.table(MACHINES);
         let names = table.range(&[provider, accelerator]).map(|index| {
             let mut row = table.row(index);
@@ -244,8 +253,8 @@ impl Catalog {
 
     /// The machines with accelerators among these names, in their order; a name may be a pattern such as `g5.*`, which
     /// stands for all that it covers, the cheapest first.
-    pub fn machines_among(&self, provider: &str, names: &[&str]) -> Vec<Machine<'_>> {
-        let mut found: Vec<Machine<'_>> = Vec::new();
+    pub fn machines_among(&self, provider: &str, names: &[&str]) -> Vec<CatalogMachine<'_>> {
+        let mut found: Vec<CatalogMachine<'_>> = Vec::new();
         for name in names {
             if name.contains('*') {
                 found.extend(self.covered(provider, name));
@@ -256,13 +265,13 @@ impl Catalog {
         found
     }
 
-    fn covered(&self, provider: &str, pattern: &str) -> Vec<Machine<'_>> {
+    fn covered(&self, provider: &str, pattern: &str) -> Vec<CatalogMachine<'_>> {
         let region = self.base_region(provider);
         // Azure names its families without what all of their sizes begin with.
         let is_short = provider.eq_ignore_ascii_case(AZURE) && !covers("Standard_*", pattern);
         let family = format!("Standard_{}*", pattern.trim_end_matches(['*', '.']));
         let pattern = if is_short { &family } else { pattern };
-        let is_one = |it: &Machine<'_>| it.provider.eq_ignore_ascii_case(provider) && covers(pattern, &it.name);
+        let is_one = |it: &CatalogMachine<'_>| it.provider.eq_ignore_ascii_case(provider) && covers(pattern, &it.name);
         let mut all: Vec<_> = self.machines().filter(is_one).collect();
         all.sort_by_cached_key(|machine| {
             let price = self.quote(machine, region).and_then(|quote| quote.on_demand.or(quote.spot));
@@ -306,16 +315,16 @@ impl Catalog {
         })
     }
 
-    fn listed(&self, provider: &str, name: &str) -> Option<Machine<'_>> {
+    fn listed(&self, provider: &str, name: &str) -> Option<CatalogMachine<'_>> {
         let refreshed = self.refreshed.as_ref().and_then(|block| block.table("prices").find(&[provider, name]));
         let listed = refreshed.or_else(|| self.block.table("prices").find(&[provider, name]));
         listed.map(|row| self.read_machine(row)).or_else(|| self.own_machine(provider, name))
     }
 
-    fn own_machine(&self, provider: &str, name: &str) -> Option<Machine<'_>> {
+    fn own_machine(&self, provider: &str, name: &str) -> Option<CatalogMachine<'_>> {
         let (row, count) = self.own.machine(provider, name)?;
         let accelerator = self.accelerator(&row.accelerator).map_or(&*row.accelerator, |known| known.name);
-        Some(Machine {
+        Some(CatalogMachine {
             provider: (&*row.provider).into(),
             name: (&*row.machine).into(),
             accelerator: accelerator.into(),
@@ -326,10 +335,10 @@ impl Catalog {
         })
     }
 
-    fn read_machine<'c>(&'c self, mut row: Cells<'c>) -> Machine<'c> {
+    fn read_machine<'c>(&'c self, mut row: Cells<'c>) -> CatalogMachine<'c> {
         let (provider, name, _region, accelerator) = (row.text(), row.text(), row.text(), row.text());
         let (count, cpus, memory_gib) = (row.number(), row.number(), row.number());
-        Machine {
+        CatalogMachine {
             provider: provider.into(),
             name: name.into(),
             accelerator: accelerator.into(),
@@ -340,7 +349,7 @@ impl Catalog {
         }
     }
 
-    fn service_machine(&self, name: &str) -> Option<Machine<'_>> {
+    fn service_machine(&self, name: &str) -> Option<CatalogMachine<'_>> {
         let below = name.get(..3).filter(|start| start.eq_ignore_ascii_case("ml.")).and_then(|_| name.get(3..))?;
         let machine = self.listed(AWS, below)?;
         let (factor, evidence) = self.block.table("sagemaker").rows().find_map(|mut row| {
@@ -349,11 +358,11 @@ impl Catalog {
         })?;
         let Cow::Borrowed(below) = machine.name else { return None };
         let kind = PriceKind::Service { below, factor, evidence };
-        Some(Machine { name: format!("ml.{below}").into(), kind, ..machine })
+        Some(CatalogMachine { name: format!("ml.{below}").into(), kind, ..machine })
     }
 
     /// `ct5lp-hightpu-4t`, or a slice by its type: `v5litepod-16`, `v4-8`.
-    fn tpu_machine(&self, name: &str) -> Option<Machine<'_>> {
+    fn tpu_machine(&self, name: &str) -> Option<CatalogMachine<'_>> {
         if let Some(mut row) = self.block.table("gcp_tpu_machines").find(&[name]) {
             let (name, accelerator, variant) = (row.text(), row.text(), row.text());
             let (chips, cpus, memory_gib) = (row.number()?, row.number(), row.number());
@@ -374,7 +383,7 @@ impl Catalog {
     }
 
     /// So many chips of a TPU generation.
-    pub fn tpu(&self, accelerator: &str, chips: f64) -> Option<Machine<'_>> {
+    pub fn tpu(&self, accelerator: &str, chips: f64) -> Option<CatalogMachine<'_>> {
         let known = self.accelerator(accelerator).filter(|known| known.kind == "tpu")?;
         // Slices of the first two generations beyond one host of four chips are sold as parts of a pod, at another price.
         let variant = match known.name {
@@ -382,7 +391,7 @@ impl Catalog {
             "TPU-v2" | "TPU-v3" => "device",
             _ => "",
         };
-        Some(Machine {
+        Some(CatalogMachine {
             provider: GCP.into(),
             name: format!("{} x {chips}", known.name).into(),
             accelerator: known.name.into(),
@@ -394,9 +403,9 @@ impl Catalog {
     }
 
     /// So many accelerators that no machine is named for.
-    pub fn single(&self, provider: &str, accelerator: &str, count: f64) -> Option<Machine<'_>> {
+    pub fn single(&self, provider: &str, accelerator: &str, count: f64) -> Option<CatalogMachine<'_>> {
         let known = self.accelerator(accelerator)?;
-        Some(Machine {
+        Some(CatalogMachine {
             provider: provider.to_owned().into(),
             name: known.name.into(),
             accelerator: known.name.into(),
@@ -443,7 +452,7 @@ impl Catalog {
     }
 
     /// Since when a machine can no longer be rented: a date, or a year.
-    pub fn retired(&self, machine: &Machine<'_>) -> Option<&str> {
+    pub fn retired(&self, machine: &CatalogMachine<'_>) -> Option<&str> {
         if machine.has_guests() {
             let (_, _, _, date) = self.guest(&machine.accelerator)?;
             return Some(date).filter(|date| !date.is_empty());

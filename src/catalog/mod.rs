@@ -29,24 +29,24 @@ mod verify;
 mod words;
 
 use own::OwnPrices;
-use table::Block;
+use table::CatalogBlock;
 use words::KnownWords;
 
 pub use table::covers;
 pub use verify::PER_ACCELERATOR_USD;
 
-pub use accelerator::{Accelerator, Slice};
-pub use age::{Ages, Class, PriceMove, SPOT_IS_GOOD_FOR, is_past_spot, is_stale};
+pub use accelerator::{Accelerator, AcceleratorSlice};
+pub use age::{Ages, PriceClass, PriceMove, SPOT_IS_GOOD_FOR, is_past_spot, is_stale};
 pub use apis::Hosted;
 pub use book::is_an_hour;
 pub use clouds::{AWS, AZURE, GCP};
-pub use disk::{Disk, Meter};
+pub use disk::{DiskPrice, Meter};
 pub use format::{CsvFile, TableError, records};
-pub use machine::{Host, Machine, Recognized};
+pub use machine::{CatalogMachine, Host, Recognized};
 pub use model::{Modality, Model};
 pub use models::{Identification, Identified, Models};
 pub use money::{Currency, Money, MoneyRange, grouped, rounded};
-pub use peers::{COMPOSED, Check, Doubt, Peers, Priced};
+pub use peers::{COMPOSED, Doubt, PeerPrice, Peers, PriceDoubt};
 pub use precision::Precision;
 pub use quote::{Basis, Commitment, Offer, Quote, QuotePart};
 pub use search::Search;
@@ -55,8 +55,8 @@ pub use throughput::{Peak, Published, TrainingShare};
 /// The tables, and what is laid over them: a user's own prices first, then refreshed ones.
 #[derive(Clone)]
 pub struct Catalog {
-    block: Block,
-    refreshed: Option<Block>,
+    block: CatalogBlock,
+    refreshed: Option<CatalogBlock>,
     own: OwnPrices,
     models: Models,
     /// Of these tables: whoever lays others over them begins anew.
@@ -79,20 +79,20 @@ impl std::fmt::Debug for Catalog {
 impl Catalog {
     /// The tables of `pricing/`, as they were when this binary was built.
     pub fn embedded() -> Self {
-        Self::of(Block::embedded(include_bytes!(concat!(env!("OUT_DIR"), "/catalog.bin"))))
+        Self::of(CatalogBlock::embedded(include_bytes!(concat!(env!("OUT_DIR"), "/catalog.bin"))))
     }
 
     /// Frozen, round prices for the examples of rule pages and for tests, so that a reader can redo the sum.
     pub fn examples() -> Self {
-        Self::of(Block::embedded(include_bytes!(concat!(env!("OUT_DIR"), "/examples.bin"))))
+        Self::of(CatalogBlock::embedded(include_bytes!(concat!(env!("OUT_DIR"), "/examples.bin"))))
     }
 
     /// Tables from text. A file whose stem names no table holds the prices of the provider of that name.
     pub fn from_tables(files: &[CsvFile<'_>]) -> Result<Self, TableError> {
-        Ok(Self::of(Block::load(files)?))
+        Ok(Self::of(CatalogBlock::load(files)?))
     }
 
-    fn of(block: Block) -> Self {
+    fn of(block: CatalogBlock) -> Self {
         Catalog {
             block,
             refreshed: None,
@@ -123,7 +123,7 @@ impl Catalog {
 
     /// With newer rows for some providers.
     pub fn with_refreshed(self, files: &[CsvFile<'_>]) -> Result<Self, TableError> {
-        Ok(Catalog { refreshed: Some(Block::load(files)?), words: KnownWords::default(), ..self })
+        Ok(Catalog { refreshed: Some(CatalogBlock::load(files)?), words: KnownWords::default(), ..self })
     }
 }
 

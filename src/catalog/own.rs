@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::Catalog;
 use super::book::{self, Export};
 use super::format::{TableError, millionths, records};
-use super::machine::Machine;
+use super::machine::CatalogMachine;
 use super::money::Money;
 use super::table::covers;
 
@@ -100,7 +100,7 @@ impl OwnPrices {
         self.rows.is_empty()
     }
 
-    pub(super) fn find(&self, machine: &Machine<'_>, region: &str) -> Option<&OwnPrice> {
+    pub(super) fn find(&self, machine: &CatalogMachine<'_>, region: &str) -> Option<&OwnPrice> {
         self.rows.iter().rev().find(|row| {
             covers_or_blank(&row.provider, &machine.provider)
                 && covers_or_blank(&row.machine, &machine.name)
@@ -120,7 +120,7 @@ impl OwnPrices {
     }
 
     /// The regions that lines name for this machine; a line of any region stands for itself.
-    pub(super) fn regions<'o>(&'o self, machine: &Machine<'_>) -> Vec<&'o str> {
+    pub(super) fn regions<'o>(&'o self, machine: &CatalogMachine<'_>) -> Vec<&'o str> {
         let is_of = |row: &&OwnPrice| {
             !row.machine.is_empty()
                 && covers_or_blank(&row.provider, &machine.provider)

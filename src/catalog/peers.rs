@@ -19,7 +19,7 @@ const DEAREST: f64 = 3.0;
 
 /// Why a price is doubted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Check {
+pub enum PriceDoubt {
     /// Spot is no cheaper than on demand.
     Spot,
     /// The same machine costs something else in other regions.
@@ -34,25 +34,26 @@ pub enum Check {
     Twin,
 }
 
-impl Check {
-    pub const ALL: [Check; 6] = [Check::Spot, Check::Region, Check::Part, Check::Cheap, Check::Dear, Check::Twin];
+impl PriceDoubt {
+    pub const ALL: [PriceDoubt; 6] =
+        [PriceDoubt::Spot, PriceDoubt::Region, PriceDoubt::Part, PriceDoubt::Cheap, PriceDoubt::Dear, PriceDoubt::Twin];
 
     /// As `exceptions.csv` writes it.
     pub fn name(self) -> &'static str {
         match self {
-            Check::Spot => "spot",
-            Check::Region => "region",
-            Check::Part => "part",
-            Check::Cheap => "cheap",
-            Check::Dear => "dear",
-            Check::Twin => "twin",
+            PriceDoubt::Spot => "spot",
+            PriceDoubt::Region => "region",
+            PriceDoubt::Part => "part",
+            PriceDoubt::Cheap => "cheap",
+            PriceDoubt::Dear => "dear",
+            PriceDoubt::Twin => "twin",
         }
     }
 }
 
 /// What one machine costs in one region.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Priced<'a> {
+pub struct PeerPrice<'a> {
     pub provider: &'a str,
     pub machine: &'a str,
     /// `*` is everywhere.
@@ -69,10 +70,10 @@ pub struct Priced<'a> {
     pub is_composed: bool,
 }
 
-impl<'a> Priced<'a> {
+impl<'a> PeerPrice<'a> {
     pub fn of(offer: &'a Offer<'_>) -> Self {
         let Offer { machine, region, quote } = offer;
-        Priced {
+        PeerPrice {
             provider: &machine.provider,
             machine: &machine.name,
             region,
@@ -109,7 +110,7 @@ pub const COMPOSED: &str = "composed";
 /// A price that cannot be, as far as its peers say.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Doubt {
-    pub check: Check,
+    pub check: PriceDoubt,
     pub told: String,
 }
 
@@ -130,8 +131,8 @@ type Same<'a> = (&'a str, &'a str, &'a str, [i64; 4]);
 
 impl<'a> Peers<'a> {
     /// Of several names that say the same, the first in these rows is none too many.
-    pub fn of(rows: &[Priced<'a>]) -> Self {
-        let mut by_machine: BTreeMap<(&str, &str), Vec<&Priced<'a>>> = BTreeMap::new();
+    pub fn of(rows: &[PeerPrice<'a>]) -> Self {
+        let mut by_machine: BTreeMap<(&str, &str), Vec<&PeerPrice<'a>>> = BTreeMap::new();
         let mut first: BTreeMap<Same<'a>, &'a str> = BTreeMap::new();
         for row in rows {
             by_machine.entry((row.provider, row.machine)).or_default().push(row);
@@ -158,7 +159,7 @@ impl<'a> Peers<'a> {
     }
 
     /// What is doubtful of a row. A doubt of the machine as a whole is told of each of its rows.
-    pub fn doubts(&self, row: &Priced<'_>) -> Vec<Doubt> {
+    pub fn doubts(&self, row: &PeerPrice<'_>) -> Vec<Doubt> {
         let mut doubts = Vec::new();
         doubts.extend(spot(row));
         for at in 0..4 {
@@ -169,24 +170,24 @@ impl<'a> Peers<'a> {
         doubts
     }
 
-    fn elsewhere(&self, row: &Priced<'_>, at: usize) -> Option<Doubt> {
+    fn elsewhere(&self, row: &PeerPrice<'_>, at: usize) -> Option<Doubt> {
         let (way, price) = *row.ways().get(at)?;
         let (price, usual) = (price?.usd(), (*self.machines.get(&(row.provider, row.machine))?.get(at)?)?);
         let ratio = price / usual;
         let told = format!("{way} costs ${price}, but usually ${usual} in other regions");
         if !(1.0 / MOST_REGIONAL..=MOST_REGIONAL).contains(&ratio) {
-            return Some(Doubt { check: Check::Region, told });
+            return Some(Doubt { check: PriceDoubt::Region, told });
         }
         (row.is_composed && ratio < 1.0 / MOST_COMPOSED)
-            .then(|| Doubt { check: Check::Part, told: format!("{told}: a part of the price is missing") })
+            .then(|| Doubt { check: PriceDoubt::Part, told: format!("{told}: a part of the price is missing") })
     }
 
-    fn accelerator(&self, row: &Priced<'_>) -> Option<Doubt> {
+    fn accelerator(&self, row: &PeerPrice<'_>) -> Option<Doubt> {
         let (usual, providers) = *self.accelerators.get(row.accelerator)?;
         let each = *self.each.get(&(row.provider, row.machine))?;
         let check = match each / usual {
-            ratio if ratio < CHEAPEST => Check::Cheap,
-            ratio if ratio > DEAREST => Check::Dear,
+            ratio if ratio < CHEAPEST => PriceDoubt::Cheap,
+            ratio if ratio > DEAREST => PriceDoubt::Dear,
             _ => return None,
         };
         let name = row.accelerator;
@@ -194,29 +195,31 @@ impl<'a> Peers<'a> {
         (providers >= FEWEST).then_some(Doubt { check, told })
     }
 
-    fn twin(&self, row: &Priced<'_>) -> Option<Doubt> {
+    fn twin(&self, row: &PeerPrice<'_>) -> Option<Doubt> {
         let first = self.first.get(&same(row)?)?;
-        (*first != row.machine)
-            .then(|| Doubt { check: Check::Twin, told: format!("it duplicates {first}: same machine and same price") })
+        (*first != row.machine).then(|| Doubt {
+            check: PriceDoubt::Twin,
+            told: format!("it duplicates {first}: same machine and same price"),
+        })
     }
 }
 
-fn spot(row: &Priced<'_>) -> Option<Doubt> {
+fn spot(row: &PeerPrice<'_>) -> Option<Doubt> {
     let (spot, on_demand) = (row.spot?, row.on_demand?);
     (spot >= on_demand).then(|| Doubt {
-        check: Check::Spot,
+        check: PriceDoubt::Spot,
         told: format!("spot costs ${}, not less than ${} on demand", spot.usd(), on_demand.usd()),
     })
 }
 
 /// None where too little is known to say that two are the same.
-fn same<'a>(row: &Priced<'a>) -> Option<Same<'a>> {
+fn same<'a>(row: &PeerPrice<'a>) -> Option<Same<'a>> {
     let millionths = |value: f64| (value * 1e6).round() as i64;
     let shape = [millionths(row.count), millionths(row.cpus?), millionths(row.memory_gib?), row.on_demand?.micros()];
     Some((row.provider, row.region, row.accelerator, shape))
 }
 
-fn usual(rows: &[&Priced<'_>]) -> [Option<f64>; 4] {
+fn usual(rows: &[&PeerPrice<'_>]) -> [Option<f64>; 4] {
     std::array::from_fn(|at| {
         let prices: Vec<f64> =
             rows.iter().filter_map(|row| Some(row.ways().get(at)?.1?.usd())).filter(|price| *price > 0.0).collect();
@@ -234,8 +237,8 @@ fn median(mut values: Vec<f64>) -> Option<f64> {
 mod tests {
     use super::*;
 
-    fn row(provider: &'static str, machine: &'static str, region: &'static str, usd: f64) -> Priced<'static> {
-        Priced {
+    fn row(provider: &'static str, machine: &'static str, region: &'static str, usd: f64) -> PeerPrice<'static> {
+        PeerPrice {
             provider,
             machine,
             region,
@@ -251,7 +254,7 @@ mod tests {
         }
     }
 
-    fn sound() -> Vec<Priced<'static>> {
+    fn sound() -> Vec<PeerPrice<'static>> {
         vec![
             row("aws", "p5", "a", 50.0),
             row("aws", "p5", "b", 55.0),
@@ -263,7 +266,7 @@ mod tests {
         ]
     }
 
-    fn checks(poisoned: Priced<'static>) -> Vec<Check> {
+    fn checks(poisoned: PeerPrice<'static>) -> Vec<PriceDoubt> {
         let mut rows = sound();
         rows.push(poisoned);
         Peers::of(&rows).doubts(&poisoned).into_iter().map(|doubt| doubt.check).collect()
@@ -283,14 +286,14 @@ mod tests {
     fn a_poisoned_row_is_doubted_for_what_is_wrong_with_it() {
         let sane = row("gcp", "a3", "d", 95.0);
         let spot = |usd| Some(Money::from_usd(usd));
-        assert_eq!(checks(Priced { spot: spot(95.0), ..sane }), [Check::Spot]);
-        assert_eq!(checks(Priced { spot: spot(3.85), ..sane }), [Check::Region]);
-        assert_eq!(checks(Priced { spot: spot(11.0), ..sane }), [Check::Part]);
-        assert_eq!(checks(Priced { spot: spot(11.0), is_composed: false, ..sane }), []);
-        assert_eq!(checks(Priced { reserved_1y: spot(9.0), ..sane }), [Check::Region]);
-        assert_eq!(checks(row("cheap", "h100", "*", 10.0)), [Check::Cheap]);
-        assert_eq!(checks(row("dear", "h100", "*", 300.0)), [Check::Dear]);
-        assert_eq!(checks(row("small", "h100-again", "*", 32.0)), [Check::Twin]);
+        assert_eq!(checks(PeerPrice { spot: spot(95.0), ..sane }), [PriceDoubt::Spot]);
+        assert_eq!(checks(PeerPrice { spot: spot(3.85), ..sane }), [PriceDoubt::Region]);
+        assert_eq!(checks(PeerPrice { spot: spot(11.0), ..sane }), [PriceDoubt::Part]);
+        assert_eq!(checks(PeerPrice { spot: spot(11.0), is_composed: false, ..sane }), []);
+        assert_eq!(checks(PeerPrice { reserved_1y: spot(9.0), ..sane }), [PriceDoubt::Region]);
+        assert_eq!(checks(row("cheap", "h100", "*", 10.0)), [PriceDoubt::Cheap]);
+        assert_eq!(checks(row("dear", "h100", "*", 300.0)), [PriceDoubt::Dear]);
+        assert_eq!(checks(row("small", "h100-again", "*", 32.0)), [PriceDoubt::Twin]);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::Catalog;
 use super::clouds::{AWS, GCP};
-use super::machine::{Machine, PriceKind};
+use super::machine::{CatalogMachine, PriceKind};
 use super::money::Money;
 use super::own::OwnPrice;
 use super::table::{Cells, FixedTable};
@@ -103,7 +103,7 @@ pub struct QuotePart<'c> {
 /// A machine in a region with its prices, as the catalog lists it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Offer<'c> {
-    pub machine: Machine<'c>,
+    pub machine: CatalogMachine<'c>,
     pub region: &'c str,
     pub quote: Quote<'c>,
 }
@@ -111,7 +111,7 @@ pub struct Offer<'c> {
 impl Catalog {
     /// What a machine costs in a region, or `None` where no row says so: a row of that region, one that holds everywhere,
     /// else the row of another region times the difference between the two.
-    pub fn quote<'c>(&'c self, machine: &Machine<'c>, region: &str) -> Option<Quote<'c>> {
+    pub fn quote<'c>(&'c self, machine: &CatalogMachine<'c>, region: &str) -> Option<Quote<'c>> {
         let listed = match &machine.kind {
             PriceKind::Listed => self.listed_quote(&machine.provider, &machine.name, region),
             PriceKind::Service { below, factor, evidence } => self.service_quote(below, *factor, evidence, region),
@@ -310,7 +310,7 @@ impl Catalog {
         })
     }
 
-    fn tpu_quote<'c>(&'c self, machine: &Machine<'c>, variant: &str, region: &str) -> Option<Quote<'c>> {
+    fn tpu_quote<'c>(&'c self, machine: &CatalogMachine<'c>, variant: &str, region: &str) -> Option<Quote<'c>> {
         let table = self.block.table("gcp_tpu");
         let keys = [&*machine.accelerator, variant];
         let listed = table.find(&[keys[0], keys[1], region]).map(read_chip);
@@ -338,7 +338,7 @@ impl Catalog {
 
     fn equipped_quote<'c>(
         &'c self,
-        machine: &Machine<'_>,
+        machine: &CatalogMachine<'_>,
         names: &[Cow<'_, str>; 3],
         region: &str,
     ) -> Option<Quote<'c>> {
@@ -479,7 +479,7 @@ fn shorter(region: &str) -> Option<&str> {
     region.rsplit_once('-').map(|(before, _)| before).filter(|before| before.contains('-'))
 }
 
-fn overlay<'c>(listed: Quote<'c>, own: &OwnPrice, machine: &Machine<'_>) -> Quote<'c> {
+fn overlay<'c>(listed: Quote<'c>, own: &OwnPrice, machine: &CatalogMachine<'_>) -> Quote<'c> {
     let of = |price: Option<Money>| {
         let price = price?.scaled(own.usd_per_unit);
         Some(if own.per_accelerator { price.times(machine.count) } else { price })

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::Catalog;
-use super::machine::Machine;
+use super::machine::CatalogMachine;
 use super::quote::Offer;
 use crate::diagnostic::distance;
 
@@ -25,7 +25,7 @@ impl Catalog {
     /// Machines in the order of provider and name, each in one region. Those that can no longer be rented are left out.
     pub fn search(&self, search: &Search<'_>) -> Vec<Offer<'_>> {
         let chips = search.accelerator.map(|name| self.chips(name));
-        let fits = |machine: &Machine<'_>| {
+        let fits = |machine: &CatalogMachine<'_>| {
             let accelerator = chips.as_ref().is_none_or(|chips| chips.contains(&&*machine.accelerator));
             let count = search.count.is_none_or(|count| machine.count == count);
             let provider = search.providers.is_empty()
@@ -35,11 +35,11 @@ impl Catalog {
             });
             accelerator && count && provider && memory && self.retired(machine).is_none()
         };
-        let mut machines: Vec<Machine<'_>> = self.machines().collect();
+        let mut machines: Vec<CatalogMachine<'_>> = self.machines().collect();
         machines.extend(self.put_together());
         machines.retain(fits);
         machines.sort_by(|one, two| {
-            let key = |it: &Machine<'_>| (it.provider.to_ascii_lowercase(), it.name.to_ascii_lowercase());
+            let key = |it: &CatalogMachine<'_>| (it.provider.to_ascii_lowercase(), it.name.to_ascii_lowercase());
             key(one).cmp(&key(two)).then(one.count.total_cmp(&two.count))
         });
         machines.into_iter().filter_map(|machine| self.in_region(machine, search.region)).collect()
@@ -72,7 +72,7 @@ impl Catalog {
         let folded = |text: &str| text.trim().to_lowercase().chars().take(LONGEST).collect::<String>();
         let wanted = folded(name);
         let limit = (wanted.chars().count() / 3).clamp(1, 3);
-        let machines: Vec<Machine<'_>> = self.machines().collect();
+        let machines: Vec<CatalogMachine<'_>> = self.machines().collect();
         let accelerators = self.accelerators().map(|it| it.name);
         let names: BTreeSet<&str> = accelerators.chain(machines.iter().map(|it| &*it.name)).collect();
         let far = |known: &str| {
@@ -89,14 +89,14 @@ impl Catalog {
     }
 
     /// What a machine costs where its provider's list is most complete; without a price, that none is known.
-    pub fn in_base_region<'c>(&'c self, machine: Machine<'c>) -> Offer<'c> {
+    pub fn in_base_region<'c>(&'c self, machine: CatalogMachine<'c>) -> Offer<'c> {
         let region = self.base_region(&machine.provider);
         let quote = self.quote(&machine, region).unwrap_or_default();
         Offer { machine, region, quote }
     }
 
     /// What a machine costs in the region that was asked for, else where its provider's list is most complete.
-    pub fn in_region<'c>(&'c self, machine: Machine<'c>, region: Option<&str>) -> Option<Offer<'c>> {
+    pub fn in_region<'c>(&'c self, machine: CatalogMachine<'c>, region: Option<&str>) -> Option<Offer<'c>> {
         let region = match region {
             Some(region) => self.region(&machine.provider, region)?,
             None => self.base_region(&machine.provider),

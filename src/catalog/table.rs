@@ -9,7 +9,7 @@ use super::money::Money;
 
 /// All tables of one catalog as one block of bytes.
 #[derive(Clone)]
-pub(super) struct Block {
+pub(super) struct CatalogBlock {
     bytes: Bytes,
     /// Where each table's rows begin, how many there are and how wide each is; in the order of `SCHEMAS`.
     places: [(usize, usize, usize); SCHEMAS.len()],
@@ -21,7 +21,7 @@ enum Bytes {
     Loaded(Arc<[u8]>),
 }
 
-impl Block {
+impl CatalogBlock {
     pub(super) fn embedded(bytes: &'static [u8]) -> Self {
         Self::open(Bytes::Embedded(bytes))
     }
@@ -40,7 +40,7 @@ impl Block {
             at = begin + rows * width;
             (begin, rows, width)
         });
-        Block { bytes, places }
+        CatalogBlock { bytes, places }
     }
 
     fn pool(&self) -> &[u8] {
@@ -272,7 +272,7 @@ mod tests {
 
     #[test]
     fn every_table_is_in_the_embedded_block() {
-        let block = Block::embedded(include_bytes!(concat!(env!("OUT_DIR"), "/catalog.bin")));
+        let block = CatalogBlock::embedded(include_bytes!(concat!(env!("OUT_DIR"), "/catalog.bin")));
         for schema in SCHEMAS {
             assert!(block.table(schema.name).len() > 0, "{} is empty", schema.name);
         }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::Catalog;
 use super::clouds::{AWS, AZURE, GCP};
 use super::money::Money;
-use super::peers::{Check, Peers, Priced};
+use super::peers::{PeerPrice, Peers, PriceDoubt};
 use super::quote::{Basis, Offer};
 use super::table::{Cells, covers};
 
@@ -43,14 +43,14 @@ impl Catalog {
     /// Prices that stand out beside others and are not among the exceptions, and exceptions that cover no row.
     fn beside_others(&self) -> Vec<String> {
         let offers: Vec<Offer<'_>> = self.offers().filter(is_listed).collect();
-        let rows: Vec<Priced<'_>> = offers.iter().map(Priced::of).collect();
+        let rows: Vec<PeerPrice<'_>> = offers.iter().map(PeerPrice::of).collect();
         let peers = Peers::of(&rows);
         let mut told: BTreeSet<(&str, &str)> = BTreeSet::new();
         let mut doubts: Vec<String> = Vec::new();
         for row in &rows {
             for doubt in peers.doubts(row).into_iter().filter(|doubt| !self.is_exception(doubt.check, row)) {
                 // Of a machine that is cheap or dear in the middle of its regions every row is: it is told once.
-                let is_of_all = matches!(doubt.check, Check::Cheap | Check::Dear);
+                let is_of_all = matches!(doubt.check, PriceDoubt::Cheap | PriceDoubt::Dear);
                 if !is_of_all || told.insert((row.provider, row.machine)) {
                     doubts.push(format!("{} {} {}: {}", row.provider, row.machine, row.region, doubt.told));
                 }
@@ -64,7 +64,7 @@ impl Catalog {
     }
 
     /// Whether a doubt of a row is known and explained in `exceptions.csv`.
-    pub fn is_exception(&self, check: Check, row: &Priced<'_>) -> bool {
+    pub fn is_exception(&self, check: PriceDoubt, row: &PeerPrice<'_>) -> bool {
         let mut exceptions = self.block.table("exceptions").rows().map(read_exception);
         exceptions.any(|exception| exception.check == check.name() && exception.covers(row))
     }
@@ -199,7 +199,7 @@ struct Exception<'c> {
 }
 
 impl Exception<'_> {
-    fn covers(&self, row: &Priced<'_>) -> bool {
+    fn covers(&self, row: &PeerPrice<'_>) -> bool {
         self.provider.eq_ignore_ascii_case(row.provider)
             && covers(self.pattern, row.machine)
             && covers(self.region, row.region)
@@ -298,7 +298,7 @@ mod tests {
     fn every_exception_names_a_check() {
         for mut row in Catalog::embedded().block.table("exceptions").rows() {
             let check = row.text();
-            assert!(Check::ALL.iter().any(|known| known.name() == check), "{check}");
+            assert!(PriceDoubt::ALL.iter().any(|known| known.name() == check), "{check}");
         }
     }
 

@@ -4,9 +4,9 @@
 //! `output`. No module outside `cli` prints.
 
 mod args;
+mod io;
 mod mcp;
 mod verbs;
-mod world;
 
 mod edits;
 mod render;
@@ -21,13 +21,13 @@ pub use session::prices::settings as pricing_settings;
 pub use session::settings::{paid as paid_options, rule_settings};
 pub use verbs::rules::prove_built_in;
 
-use args::{Arguments, Verb};
-use world::failure::Failure;
-use world::outcome::Outcome;
+use args::{CliArguments, Verb};
+use io::failure::Failure;
+use io::outcome::ExitStatus;
 
 /// Runs the command line of this process.
 pub fn main() -> ExitCode {
-    let arguments = match Arguments::parse_process() {
+    let arguments = match CliArguments::parse_process() {
         Ok(arguments) => arguments,
         Err(error) => {
             // Printing help or the version is not a failure.
@@ -41,18 +41,18 @@ pub fn main() -> ExitCode {
     };
     let done = catch_unwind(|| run(arguments)).unwrap_or_else(|panic| Err(Failure::from_panic(&*panic)));
     match done {
-        Ok(Outcome::Passed) => ExitCode::SUCCESS,
-        Ok(Outcome::Failed) => ExitCode::from(1),
-        Ok(Outcome::Empty) => ExitCode::from(3),
-        Ok(Outcome::Incomplete) => ExitCode::from(4),
+        Ok(ExitStatus::Passed) => ExitCode::SUCCESS,
+        Ok(ExitStatus::Failed) => ExitCode::from(1),
+        Ok(ExitStatus::Empty) => ExitCode::from(3),
+        Ok(ExitStatus::Incomplete) => ExitCode::from(4),
         Err(failure) => {
-            world::output::complain_of(&failure);
+            io::output::complain_of(&failure);
             ExitCode::from(2)
         }
     }
 }
 
-fn run(arguments: Arguments) -> Result<Outcome, Failure> {
+fn run(arguments: CliArguments) -> Result<ExitStatus, Failure> {
     match arguments.verb {
         None => verbs::check::run(&arguments.check),
         Some(Verb::Check(check)) => verbs::check::run(&check),

@@ -1,11 +1,11 @@
 //! The budgets before and after a change.
 
 use crate::catalog::Money;
-use crate::rules::Total;
+use crate::rules::RuleTotal;
 
 /// A total that a rule checks, with its limit.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Spent {
+pub struct BudgetUsage {
     pub rule: String,
     /// The owner of the budget: `team search`.
     pub name: String,
@@ -17,18 +17,18 @@ pub struct Spent {
     pub hours: f64,
 }
 
-impl Spent {
+impl BudgetUsage {
     /// The limit, for a budget rule.
-    pub fn is_of(&self, rule: &str, total: &Total) -> bool {
+    pub fn is_of(&self, rule: &str, total: &RuleTotal) -> bool {
         self.rule == rule && self.name == *total.name
     }
 }
 
 /// The totals of one state, each with the rule that checks it.
-type Totals = [(String, Total)];
+type Totals = [(String, RuleTotal)];
 
 /// The totals of both states that have a limit.
-pub fn budgets(before: &Totals, after: &Totals) -> Vec<Spent> {
+pub fn budgets(before: &Totals, after: &Totals) -> Vec<BudgetUsage> {
     let earlier = |rule: &str, name: &str| {
         let same = before.iter().find(|(of, total)| of == rule && &*total.name == name);
         same.and_then(|(_, total)| total.amount)
@@ -36,7 +36,7 @@ pub fn budgets(before: &Totals, after: &Totals) -> Vec<Spent> {
     let spent = after.iter().filter_map(|(rule, total)| {
         let (after, limit) = (total.amount?, Some(total.limit?));
         let before = earlier(rule, &total.name);
-        Some(Spent { rule: rule.clone(), name: total.name.to_string(), limit, before, after, hours: total.hours })
+        Some(BudgetUsage { rule: rule.clone(), name: total.name.to_string(), limit, before, after, hours: total.hours })
     });
     spent.collect()
 }

@@ -14,13 +14,13 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use regex::Regex;
 
-use super::state::{State, Touched};
+use super::state::{Touched, TreeState};
 use crate::analysis::Analysis;
 use crate::catalog::Money;
 use crate::diagnostic::SkipKind;
 use crate::front_ends::files;
 use crate::inventory::{Resource, ResourceId, Unjudged, UnjudgedStatus};
-use crate::pricing::{Change, Delta, Side};
+use crate::pricing::{Delta, ResourceCostChange, Side};
 use crate::source::{Span, file_name, join, parent, static_regex};
 
 /// A reader gains nothing from more entries.
@@ -28,8 +28,8 @@ const MOST_SHOWN: usize = 20;
 
 /// Marks resources that may run elsewhere as no longer evaluated, and returns where they may run.
 pub(super) fn lose(
-    (base, before): (&State, &Analysis),
-    (head, after): (&State, &Analysis),
+    (base, before): (&TreeState, &Analysis),
+    (head, after): (&TreeState, &Analysis),
     change: &mut Delta,
     touched: &Touched,
 ) -> Vec<Unjudged> {
@@ -50,7 +50,7 @@ pub(super) fn lose(
 }
 
 /// A resource in an earlier total that no later state contains.
-fn vanished(change: &Change, earlier: &Side) -> Option<ResourceId> {
+fn vanished(change: &ResourceCostChange, earlier: &Side) -> Option<ResourceId> {
     let id = change.before.filter(|_| change.after.is_none() && !change.is_lost())?;
     earlier.resource(id).is_added().then_some(id)
 }
@@ -71,7 +71,7 @@ fn lost(
     left: &[ResourceId],
     change: &mut Delta,
     (earlier, later): (&Side, &Side),
-    head: &State,
+    head: &TreeState,
 ) -> Vec<Unjudged> {
     let path_of = |id: ResourceId| earlier.sources.path(earlier.sources.origin(earlier.resource(id).span).file);
     let may_hold = |it: &Elsewhere, id: ResourceId| !it.is_changed_only || parent(&it.path) == parent(&path_of(id));
@@ -79,10 +79,10 @@ fn lost(
         left.iter().copied().filter(|id| found.iter().any(|it| may_hold(it, *id))).collect();
     change.lose(earlier, later, |it| it.after.is_none() && it.before.is_some_and(|id| lost.contains(&id)));
     let shown = found.iter().filter(|it| lost.iter().any(|id| may_hold(it, *id))).take(MOST_SHOWN);
-    shown.map(|it| told(it, &lost, earlier, head)).collect()
+    shown.map(|it| describe_elsewhere(it, &lost, earlier, head)).collect()
 }
 
-fn told(it: &Elsewhere, lost: &BTreeSet<ResourceId>, earlier: &Side, head: &State) -> Unjudged {
+fn describe_elsewhere(it: &Elsewhere, lost: &BTreeSet<ResourceId>, earlier: &Side, head: &TreeState) -> Unjudged {
     let expected = |id: &ResourceId| earlier.item(*id).and_then(|item| item.monthly).map(|it| it.expected);
     let money: Money = lost.iter().filter_map(expected).fold(Money::ZERO, |sum, it| sum + it);
     let cost = if money > Money::ZERO { format!(" ({}/month)", (head.amount)(money)) } else { String::new() };
@@ -101,7 +101,7 @@ fn told(it: &Elsewhere, lost: &BTreeSet<ResourceId>, earlier: &Side, head: &Stat
 
 /// Resources that a `moved` block sends into a module that is not downloaded.
 fn moved(
-    states: [(&State, &Analysis); 2],
+    states: [(&TreeState, &Analysis); 2],
     gone: &BTreeSet<ResourceId>,
     change: &mut Delta,
     touched: &Touched,
@@ -127,7 +127,7 @@ fn moved(
             change.lose(&earlier, &later, |it| it.after.is_none() && it.before.is_some_and(|id| lost.contains(&id)));
             let what = format!("`moved` renames {from} to {to}, which gpulint cannot read");
             let place = Elsewhere { path: path.clone(), span: None, what, is_changed_only: false };
-            told_of.push(told(&place, &lost, &earlier, head));
+            told_of.push(describe_elsewhere(&place, &lost, &earlier, head));
         }
     }
     told_of
@@ -139,7 +139,7 @@ fn from_and_to<'t>(found: &regex::Captures<'t>) -> Option<(&'t str, &'t str)> {
 }
 
 /// Code elsewhere to which only the later state refers, or with a changed block.
-fn appeared([before, after]: [(&State, &Analysis); 2], touched: &Touched, left: &[ResourceId]) -> Vec<Elsewhere> {
+fn appeared([before, after]: [(&TreeState, &Analysis); 2], touched: &Touched, left: &[ResourceId]) -> Vec<Elsewhere> {
     let mut known: HashMap<(String, String), BTreeSet<String>> = HashMap::new();
     for (it, body) in missed(before) {
         known.entry((it.path, it.what)).or_default().insert(body);
@@ -164,7 +164,7 @@ fn appeared([before, after]: [(&State, &Analysis); 2], touched: &Touched, left: 
 }
 
 /// Everything that the readers could not find, with the block that refers to it.
-fn missed((state, analysis): (&State, &Analysis)) -> Vec<(Elsewhere, String)> {
+fn missed((state, analysis): (&TreeState, &Analysis)) -> Vec<(Elsewhere, String)> {
     let sources = state.sources;
     let bodies: HashMap<Span, Span> =
         analysis.blocks.iter().filter(|it| it.keyword == "module").map(|it| (it.span, it.body)).collect();
@@ -191,7 +191,7 @@ fn missed((state, analysis): (&State, &Analysis)) -> Vec<(Elsewhere, String)> {
 }
 
 /// The sources that deployment tools download, from changed files.
-fn fetched(state: &State, touched: &Touched) -> BTreeMap<String, Elsewhere> {
+fn fetched(state: &TreeState, touched: &Touched) -> BTreeMap<String, Elsewhere> {
     let mut found = BTreeMap::new();
     for path in &touched.files {
         let is_code = files::is_terraform(path);
@@ -219,7 +219,7 @@ fn fetched(state: &State, touched: &Touched) -> BTreeMap<String, Elsewhere> {
     found
 }
 
-fn fetched_at(state: &State, path: &str, range: std::ops::Range<usize>, named: &str) -> Elsewhere {
+fn fetched_at(state: &TreeState, path: &str, range: std::ops::Range<usize>, named: &str) -> Elsewhere {
     let span = state.sources.open(path).ok().map(|file| Span::new(file, range.start, range.end));
     let what = format!("a deployment tool downloads `{named}`, which is not in this repository");
     Elsewhere { path: path.to_owned(), span, what, is_changed_only: false }
@@ -239,13 +239,13 @@ fn is_address(value: &str) -> bool {
 }
 
 /// Whether the chart is a directory of this tree.
-fn is_here(state: &State, path: &str, chart: &str) -> bool {
+fn is_here(state: &TreeState, path: &str, chart: &str) -> bool {
     let is_directory = |at: Option<String>| at.is_some_and(|it| !state.sources.tree().list(&it).is_empty());
     chart.contains(['$', '{']) || is_directory(join("", chart)) || is_directory(join(parent(path), chart))
 }
 
 /// The strings that appear in any file of a state.
-fn named_anywhere(state: &State, texts: &[&str]) -> BTreeSet<String> {
+fn named_anywhere(state: &TreeState, texts: &[&str]) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for path in state.files {
         let _ = state.sources.glance(path, |text: &[u8]| {

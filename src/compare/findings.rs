@@ -2,33 +2,33 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::lost::Undecided;
-use super::outgrown::{self, Outgrown, States};
-use super::state::State;
+use super::expanded_suppressions::{self, ExpandedSuppressions, SuppressionStates};
+use super::lost::UndecidedSubject;
+use super::state::TreeState;
 use super::tokens::note_token_costs;
-use super::{Gate, Spent, budgets, difference, lost};
+use super::{BudgetUsage, Gate, budgets, difference, lost};
 use crate::analysis::Analysis;
 use crate::catalog::Money;
-use crate::decide::{self, Decided, Decision, Growth, Verdict};
+use crate::decide::{self, Decided, Decision, Verdict, WorseThreshold};
 use crate::inventory::{Inventory, ResourceId};
 use crate::pricing::{Bill, ChangeKind, Delta, Side};
-use crate::rules::{Finding, Total, Undetermined};
-use crate::source::{Sources, Span};
+use crate::rules::{Finding, RuleTotal, Undetermined};
+use crate::source::{SourceFiles, Span};
 
 /// One state with its decisions.
 #[derive(Clone, Copy)]
-pub(crate) struct Judged<'a> {
-    pub(crate) sources: &'a Sources,
+pub(crate) struct EvaluatedState<'a> {
+    pub(crate) sources: &'a SourceFiles,
     pub(crate) inventory: &'a Inventory,
     pub(crate) bill: &'a Bill,
     pub(crate) findings: &'a [Decided],
     pub(crate) undetermined: &'a [Undetermined],
-    pub(crate) totals: &'a [(String, Total)],
+    pub(crate) totals: &'a [(String, RuleTotal)],
 }
 
-impl<'a> Judged<'a> {
-    fn of(state: &State<'a>, analysis: &'a Analysis, decision: &'a Decision) -> Judged<'a> {
-        Judged {
+impl<'a> EvaluatedState<'a> {
+    fn of(state: &TreeState<'a>, analysis: &'a Analysis, decision: &'a Decision) -> EvaluatedState<'a> {
+        EvaluatedState {
             sources: state.sources,
             inventory: &analysis.inventory,
             bill: &analysis.bill,
@@ -53,17 +53,17 @@ pub(crate) struct Reconsidered {
     delta: Delta,
     /// Resources whose cost the change clearly raised.
     grown: HashSet<ResourceId>,
-    outgrown: Outgrown,
+    outgrown: ExpandedSuppressions,
     /// Suppressions of the earlier state that the change removes: rules and places.
     pub(crate) removed: Vec<(String, Span)>,
 }
 
 impl Reconsidered {
     /// For saved reports, whose suppressions cannot be checked.
-    pub(crate) fn without_text(gate: &Gate, before: &Judged, after: &Judged) -> Reconsidered {
+    pub(crate) fn without_text(gate: &Gate, before: &EvaluatedState, after: &EvaluatedState) -> Reconsidered {
         let delta = difference(before.side(), after.side());
         let grown = grown(&delta, gate.growth, before, after);
-        Reconsidered { delta, grown, outgrown: Outgrown::default(), removed: Vec::new() }
+        Reconsidered { delta, grown, outgrown: ExpandedSuppressions::default(), removed: Vec::new() }
     }
 }
 
@@ -72,15 +72,15 @@ impl Reconsidered {
 pub(crate) fn reconsider(
     change: &Delta,
     gate: &Gate,
-    (base, before, earlier): (&State, &Analysis, &Decision),
-    (head, after, later): (&State, &mut Analysis, &mut Decision),
+    (base, before, earlier): (&TreeState, &Analysis, &Decision),
+    (head, after, later): (&TreeState, &mut Analysis, &mut Decision),
 ) -> Reconsidered {
     let stopped = earlier.findings.iter().filter(|it| gate.stops(it)).map(|it| &it.finding);
     let undecided = lost::undecided(stopped, change, base.sources, (head.sources, after, &later.findings));
     let has_more = !undecided.is_empty();
     after.inventory.unjudged.extend(undecided);
     after.bill.set_unread(&after.inventory);
-    let (was, is) = (Judged::of(base, before, earlier), Judged::of(head, after, later));
+    let (was, is) = (EvaluatedState::of(base, before, earlier), EvaluatedState::of(head, after, later));
     let mut delta = change.clone();
     if has_more {
         lost::lose(&mut delta, was.side(), is.side());
@@ -89,11 +89,11 @@ pub(crate) fn reconsider(
     let grown = grown(&delta, gate.growth, &was, &is);
     note_token_costs(&mut delta, before, after);
     let (old, new) = (&earlier.suppressions, &later.suppressions);
-    let states = States { before: &was, earlier: old, after: &is, later: new, delta: &delta, grown: &grown };
+    let states = SuppressionStates { before: &was, earlier: old, after: &is, later: new, delta: &delta, grown: &grown };
     let (outgrown, removed) = (states.outgrown(), states.removed());
     let reconsidered = Reconsidered { delta, grown, outgrown, removed };
     for at in &reconsidered.outgrown.reopened {
-        later.findings.get_mut(*at).into_iter().for_each(outgrown::reopen);
+        later.findings.get_mut(*at).into_iter().for_each(expanded_suppressions::reopen);
     }
     let budgets = budgets(&before.totals, &after.totals);
     for decided in &mut later.findings {
@@ -118,7 +118,7 @@ pub(crate) struct Findings {
     pub(crate) fixed: Vec<usize>,
     /// Findings that the change suppresses. A reviewer should see who accepts what.
     pub(crate) accepted: Vec<usize>,
-    pub(crate) budgets: Vec<Spent>,
+    pub(crate) budgets: Vec<BudgetUsage>,
     pub(crate) verdict: Verdict,
     pub(crate) blocked: bool,
 }
@@ -126,10 +126,10 @@ pub(crate) struct Findings {
 /// Pairs the findings of both states. `text` returns what a finding without a resource is about.
 pub(crate) fn findings(
     gate: &Gate,
-    before: &Judged,
-    after: &Judged,
+    before: &EvaluatedState,
+    after: &EvaluatedState,
     reconsidered: Reconsidered,
-    text: &dyn Fn(&Sources, &Finding) -> String,
+    text: &dyn Fn(&SourceFiles, &Finding) -> String,
 ) -> Findings {
     let Reconsidered { delta, grown, outgrown, .. } = reconsidered;
     let selves = earlier_selves(&delta);
@@ -146,9 +146,9 @@ pub(crate) fn findings(
     };
     let (worse, unchanged): (Vec<usize>, Vec<usize>) = compared.unchanged.iter().partition(|at| is_worse(at));
     let (new, more) = apart_from_known_text(after, compared.new, &compared.unchanged);
-    let undecided: HashSet<(&str, Undecided)> = {
+    let undecided: HashSet<(&str, UndecidedSubject)> = {
         let all = after.undetermined.iter();
-        all.filter_map(|it| Some((it.rule.as_str(), Undecided::now(it, &selves, after.sources)?))).collect()
+        all.filter_map(|it| Some((it.rule.as_str(), UndecidedSubject::now(it, &selves, after.sources)?))).collect()
     };
     // A finding that can no longer be evaluated is not fixed.
     let lost: HashSet<ResourceId> = delta.changes.iter().filter(|it| it.is_lost()).filter_map(|it| it.before).collect();
@@ -156,7 +156,7 @@ pub(crate) fn findings(
         let finding = before.findings.get(*at).map(|it| &it.finding);
         finding.is_some_and(|it| {
             it.resource.is_some_and(|id| lost.contains(&id))
-                || undecided.contains(&(it.rule.as_str(), Undecided::of_finding(it, before.sources)))
+                || undecided.contains(&(it.rule.as_str(), UndecidedSubject::of_finding(it, before.sources)))
         })
     };
     let (new, grown) = (after.counting(new), after.counting([worse, more].concat()));
@@ -176,7 +176,7 @@ pub(crate) fn findings(
 }
 
 /// New findings, and findings about more instances of a block than before.
-fn apart_from_known_text(state: &Judged, new: Vec<usize>, unchanged: &[usize]) -> (Vec<usize>, Vec<usize>) {
+fn apart_from_known_text(state: &EvaluatedState, new: Vec<usize>, unchanged: &[usize]) -> (Vec<usize>, Vec<usize>) {
     let text = |at: &usize| {
         let finding = &state.findings.get(*at)?.finding;
         let resource = finding.resource.and_then(|id| state.inventory.resources.get(id.0));
@@ -189,8 +189,8 @@ fn apart_from_known_text(state: &Judged, new: Vec<usize>, unchanged: &[usize]) -
 
 /// The identity of a finding in both states: its rule and resource, or its file and content without a resource.
 fn identities(
-    state: &Judged,
-    text: &dyn Fn(&Sources, &Finding) -> String,
+    state: &EvaluatedState,
+    text: &dyn Fn(&SourceFiles, &Finding) -> String,
     resource: impl Fn(ResourceId) -> Option<ResourceId>,
 ) -> Vec<(String, String)> {
     let mut unpaired: HashMap<ResourceId, usize> = HashMap::new();
@@ -221,27 +221,33 @@ fn earlier_selves(delta: &Delta) -> HashMap<ResourceId, ResourceId> {
     delta.changes.iter().filter_map(|change| change.after.zip(change.before)).collect()
 }
 
-fn budget_of<'b>(finding: &Finding, budgets: &'b [Spent]) -> Option<&'b Spent> {
+fn budget_of<'b>(finding: &Finding, budgets: &'b [BudgetUsage]) -> Option<&'b BudgetUsage> {
     let total = finding.total.as_ref()?;
     budgets.iter().find(|it| it.is_of(&finding.rule, total))
 }
 
 /// True if the budget of the finding has to pay more than before.
-fn has_grown(finding: &Finding, budgets: &[Spent]) -> bool {
+fn has_grown(finding: &Finding, budgets: &[BudgetUsage]) -> bool {
     budget_of(finding, budgets).is_some_and(|it| it.before.is_some_and(|before| it.after > before))
 }
 
 /// The cost that a change adds to the budget of a finding.
-fn added(finding: &Finding, budgets: &[Spent]) -> Option<Money> {
+fn added(finding: &Finding, budgets: &[BudgetUsage]) -> Option<Money> {
     let spent = budget_of(finding, budgets)?;
     let added = spent.after - spent.before.unwrap_or_default();
     (added > Money::ZERO).then_some(added)
 }
 
 /// Resources whose cost the change clearly raised: earlier findings about them are worse now.
-fn grown(delta: &Delta, growth: Growth, before: &Judged, after: &Judged) -> HashSet<ResourceId> {
-    let cost =
-        |state: &Judged, id: ResourceId| state.bill.items.get(id.0).and_then(|item| Some((item.per, item.amount?)));
+fn grown(
+    delta: &Delta,
+    growth: WorseThreshold,
+    before: &EvaluatedState,
+    after: &EvaluatedState,
+) -> HashSet<ResourceId> {
+    let cost = |state: &EvaluatedState, id: ResourceId| {
+        state.bill.items.get(id.0).and_then(|item| Some((item.per, item.amount?)))
+    };
     let changed = delta.changes.iter().filter(|change| change.kind == ChangeKind::Changed);
     let grown = changed.filter_map(|change| {
         let (earlier, later) = (change.before?, change.after?);
@@ -256,9 +262,9 @@ fn grown(delta: &Delta, growth: Growth, before: &Judged, after: &Judged) -> Hash
 }
 
 fn newly_accepted(
-    before: &Judged,
+    before: &EvaluatedState,
     earlier: &[(String, String)],
-    after: &Judged,
+    after: &EvaluatedState,
     later: &[(String, String)],
     renewed: &[usize],
 ) -> Vec<usize> {

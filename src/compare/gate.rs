@@ -2,14 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use crate::decide::{Decided, Growth, Verdict};
+use crate::decide::{Decided, Verdict, WorseThreshold};
 use crate::diagnostic::Level;
-use crate::inventory::{Counted, Unjudged, UnjudgedStatus};
+use crate::inventory::{CountedAs, Unjudged, UnjudgedStatus};
 use crate::rules::Confidence;
 
 /// From which level and confidence on a finding fails the run, and is shown.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Threshold {
+pub(crate) struct LevelThreshold {
     pub(crate) level: Level,
     pub(crate) confidence: Confidence,
     pub(crate) shown: Confidence,
@@ -17,17 +17,17 @@ pub(crate) struct Threshold {
 
 /// Which findings fail a run, and which ones it shows.
 pub(crate) struct Gate {
-    pub(crate) usual: Threshold,
+    pub(crate) usual: LevelThreshold,
     /// Rules that a pack forbids to change. For them, `of_forced` applies instead of the settings of the repository.
     pub(crate) forced: BTreeSet<String>,
-    pub(crate) of_forced: Threshold,
+    pub(crate) of_forced: LevelThreshold,
     pub(crate) fails_on_unread: bool,
     /// Findings in examples and tests fail the run, too.
     pub(crate) fails_on_examples: bool,
     /// In a comparison: a change whose cost effect is unknown fails the run.
     pub(crate) fails_on_unexplained: bool,
     /// The threshold from which a finding is worse.
-    pub(crate) growth: Growth,
+    pub(crate) growth: WorseThreshold,
     /// The settings that decide, for reports.
     pub(crate) setting: String,
 }
@@ -47,13 +47,13 @@ impl Gate {
     pub(crate) fn stops(&self, decided: &Decided) -> bool {
         let (finding, threshold) = (&decided.finding, self.threshold(decided));
         decided.counts()
-            && (self.fails_on_examples || decided.counted != Counted::Example)
+            && (self.fails_on_examples || decided.counted != CountedAs::Example)
             && finding.level != Level::Note
             && finding.level >= threshold.level
             && finding.confidence >= threshold.confidence
     }
 
-    fn threshold(&self, decided: &Decided) -> Threshold {
+    fn threshold(&self, decided: &Decided) -> LevelThreshold {
         if self.forced.contains(&decided.finding.rule) { self.of_forced } else { self.usual }
     }
 

@@ -2,15 +2,15 @@
 //! reduction saves nothing.
 
 use crate::analysis::Analysis;
-use crate::inventory::{Fact, Key, Known, ResourceId, Unknown};
-use crate::pricing::{ChangeKind, Delta, Detail};
+use crate::inventory::{Fact, Key, KnownFact, ResourceId, UnknownFact};
+use crate::pricing::{ChangeKind, Delta, FactChange};
 use crate::source::Span;
 
 /// The facts of a machine, which keep their old values together.
 const KEPT: [Key; 4] = [Key::Machine, Key::Accelerator, Key::AcceleratorCount, Key::AcceleratorMemory];
 
 /// Restores the old values that Terraform keeps, if the file now has less. Returns the values in the file.
-pub(super) fn keep(before: &Analysis, after: &mut Analysis, change: &Delta) -> Vec<(ResourceId, Vec<Detail>)> {
+pub(super) fn keep(before: &Analysis, after: &mut Analysis, change: &Delta) -> Vec<(ResourceId, Vec<FactChange>)> {
     let mut kept = Vec::new();
     for change in change.changes.iter().filter(|it| it.kind == ChangeKind::Changed) {
         let (Some(earlier), Some(later)) = (change.before, change.after) else { continue };
@@ -22,17 +22,17 @@ pub(super) fn keep(before: &Analysis, after: &mut Analysis, change: &Delta) -> V
         else {
             continue;
         };
-        let is_left = |detail: &Detail| match detail.what.as_str() {
-            Detail::COUNT => is.left_alone.count,
-            Detail::MACHINE | Detail::ACCELERATORS => is.left_alone.machine,
+        let is_left = |detail: &FactChange| match detail.what.as_str() {
+            FactChange::COUNT => is.left_alone.count,
+            FactChange::MACHINE | FactChange::ACCELERATORS => is.left_alone.machine,
             _ => false,
         };
         let costs_less = [paid, &*item].map(|it| it.amount.map(|it| (it.expected, it.ceiling)));
         if costs_less[0] <= costs_less[1] || change.details.is_empty() || !change.details.iter().all(is_left) {
             continue;
         }
-        is.count = said_at(&was.count, is.span);
-        KEPT.iter().for_each(|key| is.set(*key, said_at(was.fact(*key), is.span)));
+        is.count = fact_at(&was.count, is.span);
+        KEPT.iter().for_each(|key| is.set(*key, fact_at(was.fact(*key), is.span)));
         item.clone_from(paid);
         kept.push((later, change.details.clone()));
     }
@@ -43,20 +43,20 @@ pub(super) fn keep(before: &Analysis, after: &mut Analysis, change: &Delta) -> V
 }
 
 /// A fact of the earlier state with a place in this state, because places of the other state are invalid here.
-fn said_at<T: Clone>(fact: &Fact<T>, span: Span) -> Fact<T> {
+fn fact_at<T: Clone>(fact: &Fact<T>, span: Span) -> Fact<T> {
     match fact.clone() {
-        Fact::Known(known) => Fact::Known(Known { span, defined: None, ..known }),
-        Fact::Unknown(unknown) => Fact::Unknown(Unknown { span, ..unknown }),
+        Fact::Known(known) => Fact::Known(KnownFact { span, defined: None, ..known }),
+        Fact::Unknown(unknown) => Fact::Unknown(UnknownFact { span, ..unknown }),
         Fact::Absent => Fact::Absent,
     }
 }
 
 /// Adds the reductions that are only in the file to the details of the change.
-pub(super) fn tell(change: &mut Delta, kept: Vec<(ResourceId, Vec<Detail>)>) {
+pub(super) fn keep_ignored_changes(change: &mut Delta, kept: Vec<(ResourceId, Vec<FactChange>)>) {
     for (later, details) in kept {
         if let Some(it) = change.changes.iter_mut().find(|it| it.after == Some(later)) {
             it.kind = ChangeKind::Changed;
-            let ignored = |it: Detail| Detail {
+            let ignored = |it: FactChange| FactChange {
                 what: format!("only in the file, because Terraform ignores this change: {}", it.what),
                 ..it
             };

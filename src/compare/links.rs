@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use super::state::{State, Touched};
+use super::state::{Touched, TreeState};
 use crate::diagnostic::SkipKind;
 use crate::inventory::Unjudged;
 use crate::source::{is_below, real_path};
@@ -11,11 +11,16 @@ use crate::source::{is_below, real_path};
 const CURE: &str = "name the directory itself on the command line, or check what is deployed through the link; to leave the link out, add it to `exclude` in gpulint.toml";
 
 /// Links that lead to other directories than before, if something with accelerators is there or was there.
-pub(super) fn moved(base: &State, head: &State, touched: &Touched, speaking: &BTreeSet<String>) -> Vec<Unjudged> {
-    touched.files.iter().filter_map(|path| told(path, base, head, speaking)).collect()
+pub(super) fn moved(
+    base: &TreeState,
+    head: &TreeState,
+    touched: &Touched,
+    speaking: &BTreeSet<String>,
+) -> Vec<Unjudged> {
+    touched.files.iter().filter_map(|path| list_changed_links(path, base, head, speaking)).collect()
 }
 
-fn told(path: &str, base: &State, head: &State, speaking: &BTreeSet<String>) -> Option<Unjudged> {
+fn list_changed_links(path: &str, base: &TreeState, head: &TreeState, speaking: &BTreeSet<String>) -> Option<Unjudged> {
     let (earlier, later) = (base.sources.tree(), head.sources.tree());
     let target = later.link(path)?;
     let was = earlier.link(path);

@@ -5,18 +5,18 @@ use std::sync::Arc;
 
 use regex::Regex;
 
-use super::state::State;
+use super::state::TreeState;
 use crate::analysis::Analysis;
 use crate::decide::{self, Decided};
 use crate::diagnostic::SkipKind;
 use crate::front_ends::files;
 use crate::inventory::{Inventory, Key, ResourceId, Unjudged, UnjudgedStatus};
 use crate::pricing::{Delta, Side};
-use crate::rules::{Finding, Piece, Undetermined};
-use crate::source::{ReadError, Sources, join, parent, sha256, static_regex, to_hex};
+use crate::rules::{ExaminedBlock, Finding, Undetermined};
+use crate::source::{ReadError, SourceFiles, join, parent, sha256, static_regex, to_hex};
 
 /// Sets for each unevaluated entry whether the change left it as it was, and adds entries that no reader reports.
-pub(super) fn settle(base: &State, before: &Analysis, head: &State, after: &mut Analysis) {
+pub(super) fn classify_unevaluated(base: &TreeState, before: &Analysis, head: &TreeState, after: &mut Analysis) {
     if let Some(unread) = unread_variables(base, before, head, after) {
         after.inventory.unjudged.extend(unread);
     }
@@ -24,12 +24,12 @@ pub(super) fn settle(base: &State, before: &Analysis, head: &State, after: &mut 
     after.inventory.unjudged.extend(forgotten);
     let switched_off = switched_off(before, head, after);
     after.inventory.unjudged.extend(switched_off);
-    let earlier: Vec<_> = before.inventory.unjudged.iter().map(|it| said(base, it)).collect();
-    stand(&mut after.inventory.unjudged, earlier, |it| said(head, it));
+    let earlier: Vec<_> = before.inventory.unjudged.iter().map(|it| signature(base, it)).collect();
+    stand(&mut after.inventory.unjudged, earlier, |it| signature(head, it));
 }
 
 /// The same for saved reports, which contain no files: only the reasons can be compared.
-pub(crate) fn settle_saved(before: &Inventory, after: &mut Inventory) {
+pub(crate) fn classify_unevaluated_saved(before: &Inventory, after: &mut Inventory) {
     let said = |it: &Unjudged| (it.path.clone(), it.reason.clone(), String::new());
     stand(&mut after.unjudged, before.unjudged.iter().map(said).collect(), said);
 }
@@ -96,7 +96,7 @@ impl Gone {
     }
 
     /// True if an unevaluated entry replaces the resource, or names its machine.
-    fn may_be_in(&self, it: &Unjudged, sources: &Sources) -> bool {
+    fn may_be_in(&self, it: &Unjudged, sources: &SourceFiles) -> bool {
         let names = |machine: &str| {
             it.known.contains(machine) || it.span.is_some_and(|span| sources.snippet(span).contains(machine))
         };
@@ -117,7 +117,7 @@ pub(super) fn gone(delta: &Delta, before: Side, after: Side) -> Vec<Gone> {
 }
 
 /// Marks entries that hide a lost resource as no longer evaluated.
-pub(super) fn mark(unjudged: &mut [Unjudged], gone: &[Gone], sources: &Sources) {
+pub(super) fn mark(unjudged: &mut [Unjudged], gone: &[Gone], sources: &SourceFiles) {
     for it in unjudged.iter_mut().filter(|it| it.standing != UnjudgedStatus::AsBefore) {
         if gone.iter().any(|gone| gone.may_be_in(it, sources)) {
             it.standing = UnjudgedStatus::Lost;
@@ -128,33 +128,33 @@ pub(super) fn mark(unjudged: &mut [Unjudged], gone: &[Gone], sources: &Sources) 
 /// The subject of a rule that could not be evaluated: a resource by its earlier identity, an object by file and address, or the
 /// whole tree.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) enum Undecided {
+pub(super) enum UndecidedSubject {
     Resource(ResourceId),
     Piece(String, Arc<str>),
     Everything,
 }
 
-impl Undecided {
-    fn of_piece(piece: Option<&Piece>, sources: &Sources) -> Undecided {
-        piece.map_or(Undecided::Everything, |piece| {
-            Undecided::Piece(sources.path(sources.origin(piece.span).file), piece.address.clone())
+impl UndecidedSubject {
+    fn of_piece(piece: Option<&ExaminedBlock>, sources: &SourceFiles) -> UndecidedSubject {
+        piece.map_or(UndecidedSubject::Everything, |piece| {
+            UndecidedSubject::Piece(sources.path(sources.origin(piece.span).file), piece.address.clone())
         })
     }
 
     /// The subject in the earlier state.
-    pub(super) fn of_finding(finding: &Finding, sources: &Sources) -> Undecided {
+    pub(super) fn of_finding(finding: &Finding, sources: &SourceFiles) -> UndecidedSubject {
         let piece = || Self::of_piece(finding.piece.as_ref(), sources);
-        finding.resource.map_or_else(piece, Undecided::Resource)
+        finding.resource.map_or_else(piece, UndecidedSubject::Resource)
     }
 
     /// The subject in the later state; none for a resource that did not exist before.
     pub(super) fn now(
         it: &Undetermined,
         selves: &HashMap<ResourceId, ResourceId>,
-        sources: &Sources,
-    ) -> Option<Undecided> {
+        sources: &SourceFiles,
+    ) -> Option<UndecidedSubject> {
         match it.resource {
-            Some(id) => selves.get(&id).copied().map(Undecided::Resource),
+            Some(id) => selves.get(&id).copied().map(UndecidedSubject::Resource),
             None => Some(Self::of_piece(it.piece.as_ref(), sources)),
         }
     }
@@ -164,8 +164,8 @@ impl Undecided {
 pub(super) fn undecided<'a>(
     found: impl Iterator<Item = &'a Finding>,
     delta: &Delta,
-    base: &Sources,
-    (head, after, later): (&Sources, &Analysis, &[Decided]),
+    base: &SourceFiles,
+    (head, after, later): (&SourceFiles, &Analysis, &[Decided]),
 ) -> Vec<Unjudged> {
     let selves: HashMap<ResourceId, ResourceId> =
         delta.changes.iter().filter_map(|change| change.after.zip(change.before)).collect();
@@ -177,10 +177,12 @@ pub(super) fn undecided<'a>(
         };
         it.total.is_some() && later.iter().any(same)
     };
-    let found: HashSet<(&str, Undecided)> =
-        found.filter(|it| !is_still_found(it)).map(|it| (it.rule.as_str(), Undecided::of_finding(it, base))).collect();
+    let found: HashSet<(&str, UndecidedSubject)> = found
+        .filter(|it| !is_still_found(it))
+        .map(|it| (it.rule.as_str(), UndecidedSubject::of_finding(it, base)))
+        .collect();
     let tell = |it: &Undetermined| {
-        let about = Undecided::now(it, &selves, head)?;
+        let about = UndecidedSubject::now(it, &selves, head)?;
         if !found.contains(&(it.rule.as_str(), about)) {
             return None;
         }
@@ -198,14 +200,14 @@ pub(super) fn undecided<'a>(
 }
 
 /// Roots that were deployed directly before, still contain accelerators, and are now only called as modules with count zero.
-fn switched_off(before: &Analysis, head: &State, after: &Analysis) -> Vec<Unjudged> {
+fn switched_off(before: &Analysis, head: &TreeState, after: &Analysis) -> Vec<Unjudged> {
     let still: BTreeSet<&str> = after.roots.iter().map(|root| root.directory.as_str()).collect();
     let mut gone: BTreeSet<&str> = before.roots.iter().map(|root| root.directory.as_str()).collect();
     gone.retain(|directory| !still.contains(directory));
     if gone.is_empty() {
         return Vec::new();
     }
-    let places = |sources: &Sources, it: &Analysis| -> BTreeSet<String> {
+    let places = |sources: &SourceFiles, it: &Analysis| -> BTreeSet<String> {
         it.inventory.resources.iter().map(|it| sources.path(sources.origin(it.span).file)).collect()
     };
     let made = places(head.sources, after);
@@ -228,7 +230,7 @@ fn switched_off(before: &Analysis, head: &State, after: &Analysis) -> Vec<Unjudg
 static_regex!(static BLOCK: Regex = r"(?s)removed\s*\{[^{}]*?from\s*=\s*([\w.-]+).*?destroy\s*=\s*false");
 
 /// Resources that `removed` with `destroy = false` takes out of the Terraform state: they continue to run and cost the same.
-fn forgotten(base: &State, head: &State) -> Vec<Unjudged> {
+fn forgotten(base: &TreeState, head: &TreeState) -> Vec<Unjudged> {
     let files = head.files.iter().filter(|path| files::is_terraform(path) && !base.same.contains(*path));
     let tell = |path: &String| {
         let text = head.sources.tree().read(path).ok()?;
@@ -242,7 +244,7 @@ fn forgotten(base: &State, head: &State) -> Vec<Unjudged> {
     files.filter_map(tell).flatten().collect()
 }
 
-fn said(state: &State, it: &Unjudged) -> Said {
+fn signature(state: &TreeState, it: &Unjudged) -> Said {
     let sources = state.sources;
     let text = match it.span {
         Some(span) => sources.snippet(span),
@@ -253,7 +255,7 @@ fn said(state: &State, it: &Unjudged) -> Said {
 }
 
 /// The relevant part of a module without a caller: its lines about accelerators, and numbers.
-fn lines_about_accelerators(state: &State, directory: &str) -> String {
+fn lines_about_accelerators(state: &TreeState, directory: &str) -> String {
     let tree = state.sources.tree();
     let files = tree.list(directory).into_iter().filter(|it| !it.is_directory && files::is_terraform(&it.name));
     let texts = files.filter_map(|it| tree.read(&join(directory, &it.name)?).ok());
@@ -268,7 +270,7 @@ fn lines_about_accelerators(state: &State, directory: &str) -> String {
 }
 
 /// A digest of a file's bytes; for a directory, of its files.
-fn digest_of_file(sources: &Sources, path: &str) -> String {
+fn digest_of_file(sources: &SourceFiles, path: &str) -> String {
     match sources.tree().read(path) {
         Ok(bytes) => to_hex(&sha256(&bytes)),
         // The file is too large to read, so only its size can be compared.
@@ -285,7 +287,7 @@ fn digest_of_file(sources: &Sources, path: &str) -> String {
 
 /// The content that a finding without a resource is about: the whole file if it is unreadable, otherwise the place of the
 /// finding.
-pub(crate) fn text_of(sources: &Sources, finding: &Finding) -> String {
+pub(crate) fn text_of(sources: &SourceFiles, finding: &Finding) -> String {
     let span = sources.origin(finding.span);
     if finding.rule == "unreadable" {
         return digest_of_file(sources, &sources.path(span.file));
@@ -294,7 +296,7 @@ pub(crate) fn text_of(sources: &Sources, finding: &Finding) -> String {
 }
 
 /// Changed variable files that no root reads: their values may affect anything.
-fn unread_variables(base: &State, before: &Analysis, head: &State, after: &Analysis) -> Option<Vec<Unjudged>> {
+fn unread_variables(base: &TreeState, before: &Analysis, head: &TreeState, after: &Analysis) -> Option<Vec<Unjudged>> {
     let is_variables = |path: &&String| path.ends_with(".tfvars") || path.ends_with(".tfvars.json");
     let mut files: BTreeSet<&String> = head.files.iter().filter(is_variables).collect();
     files.extend(base.files.iter().filter(is_variables));

@@ -8,12 +8,12 @@
 
 mod budgets;
 mod elsewhere;
+mod expanded_suppressions;
 mod findings;
 mod gate;
 mod left_alone;
 mod links;
 mod lost;
-mod outgrown;
 mod state;
 mod tokens;
 mod uncounted;
@@ -25,28 +25,34 @@ use std::collections::HashSet;
 use crate::analysis::Analysis;
 use crate::inventory::UnjudgedStatus;
 use crate::pricing::{Delta, Side, delta};
-use crate::rules::{Earlier, World};
+use crate::rules::{Earlier, RuleContext};
 
-pub use budgets::{Spent, budgets};
-pub(crate) use findings::{Judged, Reconsidered, findings, reconsider};
-pub(crate) use gate::{Gate, Threshold};
-pub(crate) use lost::{mark_saved, settle_saved, text_of};
-pub(crate) use state::{State, Touched};
+pub use budgets::{BudgetUsage, budgets};
+pub(crate) use findings::{EvaluatedState, Reconsidered, findings, reconsider};
+pub(crate) use gate::{Gate, LevelThreshold};
+pub(crate) use lost::{classify_unevaluated_saved, mark_saved, text_of};
+pub(crate) use state::{Touched, TreeState};
 pub(crate) use unjudged::note as note_unjudged;
 
 /// Compares the resources of both states. Adds to the later state the findings of rules about changes, and the changes whose cost
 /// effect is unknown.
-pub(crate) fn compare(base: &State, before: &Analysis, head: &State, after: &mut Analysis, touched: &Touched) -> Delta {
-    lost::settle(base, before, head, after);
+pub(crate) fn compare(
+    base: &TreeState,
+    before: &Analysis,
+    head: &TreeState,
+    after: &mut Analysis,
+    touched: &Touched,
+) -> Delta {
+    lost::classify_unevaluated(base, before, head, after);
     let mut change = difference(before.side(base.sources), after.side(head.sources));
     let kept = left_alone::keep(before, after, &change);
     if !kept.is_empty() {
         change = difference(before.side(base.sources), after.side(head.sources));
-        left_alone::tell(&mut change, kept);
+        left_alone::keep_ignored_changes(&mut change, kept);
     }
     let elsewhere = elsewhere::lose((base, before), (head, after), &mut change, touched);
     let earlier = Earlier { inventory: &before.inventory, bill: &before.bill };
-    let world = World { delta: Some(&change), before: Some(earlier), ..after.world(head.settings) };
+    let world = RuleContext { delta: Some(&change), before: Some(earlier), ..after.world(head.settings) };
     let judgement = head.settings.rules.judge_change(&world);
     after.findings.extend(judgement.findings);
     after.undetermined.extend(judgement.undetermined);
@@ -57,7 +63,7 @@ pub(crate) fn compare(base: &State, before: &Analysis, head: &State, after: &mut
     after.inventory.unjudged.extend(uncounted);
     after.inventory.unjudged.extend(elsewhere);
     let mut unjudged = std::mem::take(&mut after.inventory.unjudged);
-    let states = unexplained::States { base, before, head, after };
+    let states = unexplained::ChangedStates { base, before, head, after };
     let not_explained = unexplained::not_explained(&states, touched, &mut unjudged);
     let open = unjudged.iter().filter(|it| it.standing != UnjudgedStatus::AsBefore);
     let said: HashSet<String> = open.map(|it| it.path.clone()).collect();

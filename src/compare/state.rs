@@ -4,15 +4,15 @@ use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
 use crate::catalog::Money;
-use crate::source::Sources;
-use crate::{AnalysisCache, Settings};
+use crate::source::SourceFiles;
+use crate::{AnalysisCache, AnalysisSettings};
 
 /// One state of a tree.
-pub(crate) struct State<'a> {
-    pub(crate) sources: &'a Sources,
+pub(crate) struct TreeState<'a> {
+    pub(crate) sources: &'a SourceFiles,
     /// The paths of all files, sorted and unique.
     pub(crate) files: &'a [String],
-    pub(crate) settings: &'a Settings,
+    pub(crate) settings: &'a AnalysisSettings,
     pub(crate) cache: &'a AnalysisCache,
     /// Files of an earlier state that are unchanged in the later one.
     pub(crate) same: &'a HashSet<String>,
@@ -22,7 +22,7 @@ pub(crate) struct State<'a> {
     pub(crate) amount: Box<dyn Fn(Money) -> String + 'a>,
 }
 
-impl State<'_> {
+impl TreeState<'_> {
     /// The content of a file, from the cache if it was read before.
     pub(super) fn text(&self, path: &str) -> Option<Arc<str>> {
         if self.sources.has(path) {

@@ -4,7 +4,7 @@ use crate::analysis::Analysis;
 use crate::fit::UnitCosts;
 use crate::fit::speed::SpeedRange;
 use crate::inventory::{Fact, ResourceId};
-use crate::pricing::{ChangeKind, Delta, Detail};
+use crate::pricing::{ChangeKind, Delta, FactChange};
 
 /// Adds the cost per million tokens before and after to a changed server.
 pub(super) fn note_token_costs(delta: &mut Delta, before: &Analysis, after: &Analysis) {
@@ -20,7 +20,7 @@ pub(super) fn note_token_costs(delta: &mut Delta, before: &Analysis, after: &Ana
         let Some((what, earlier, later)) = told else { continue };
         let (before, after) = (shown(earlier), shown(later));
         if before != after {
-            change.details.push(Detail { what: what.to_owned(), before, after });
+            change.details.push(FactChange { what: what.to_owned(), before, after });
         }
     }
 }
@@ -32,5 +32,5 @@ fn unit_costs(analysis: &Analysis, id: Option<ResourceId>) -> Option<UnitCosts> 
 }
 
 fn shown(range: Option<SpeedRange>) -> String {
-    range.map_or_else(|| "?".to_owned(), SpeedRange::told)
+    range.map_or_else(|| "?".to_owned(), SpeedRange::format_range)
 }

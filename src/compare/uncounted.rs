@@ -11,16 +11,16 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use super::state::State;
+use super::state::TreeState;
 use crate::analysis::Analysis;
 use crate::catalog::Money;
-use crate::complete::plain;
 use crate::diagnostic::SkipKind;
 use crate::front_ends::files;
-use crate::inventory::{Counted, Declaration, Fact, Key, Resource, ResourceId, Unjudged};
+use crate::inventory::{CountedAs, Declaration, Fact, Key, Resource, ResourceId, Unjudged};
 use crate::pricing::{Delta, Side};
-use crate::source::{Sources, parent};
-use crate::{AnalysisCache, Settings, analyze_with, kubernetes};
+use crate::resolve::plain;
+use crate::source::{SourceFiles, parent};
+use crate::{AnalysisCache, AnalysisSettings, analyze_with, kubernetes};
 
 const CURE: &str = "in gpulint.toml, add it to `[[runs]]` if a deployment uses it, or to `exclude` if none does";
 
@@ -76,7 +76,7 @@ impl Weight {
 }
 
 /// The identities by which two resources may be the same: kind and name, or kind and file.
-fn identities(sources: &Sources, resource: &Resource) -> [String; 2] {
+fn identities(sources: &SourceFiles, resource: &Resource) -> [String; 2] {
     let Declaration { name, part, .. } = &resource.declared;
     let path = sources.path(sources.origin(resource.span).file);
     [format!("{} {name}{part}", resource.kind), format!("{} in {path}", resource.kind)]
@@ -100,7 +100,13 @@ fn counted(delta: &Delta, before: &Side, after: &Side) -> HashMap<String, (Weigh
 }
 
 /// All growth that no total contains.
-pub(super) fn grown(base: &State, before: &Analysis, head: &State, after: &Analysis, delta: &Delta) -> Vec<Unjudged> {
+pub(super) fn grown(
+    base: &TreeState,
+    before: &Analysis,
+    head: &TreeState,
+    after: &Analysis,
+    delta: &Delta,
+) -> Vec<Unjudged> {
     let (earlier, later) = (before.side(base.sources), after.side(head.sources));
     let counted = counted(delta, &earlier, &later);
     let changed = changed(base, head);
@@ -113,7 +119,7 @@ pub(super) fn grown(base: &State, before: &Analysis, head: &State, after: &Analy
 }
 
 /// Files that differ between both states, or that only one of them has.
-fn changed<'f>(base: &'f State<'f>, head: &'f State<'f>) -> BTreeSet<&'f String> {
+fn changed<'f>(base: &'f TreeState<'f>, head: &'f TreeState<'f>) -> BTreeSet<&'f String> {
     let differs = |path: &&String| {
         !base.same.contains(*path) && base.sources.tree().read(path).ok() != head.sources.tree().read(path).ok()
     };
@@ -124,7 +130,7 @@ fn changed<'f>(base: &'f State<'f>, head: &'f State<'f>) -> BTreeSet<&'f String>
 type Counts = HashMap<String, (Weight, Weight)>;
 
 /// The largest growth and weight of any counted resource that may be the same thing.
-fn stand_in(counted: &Counts, sources: &Sources, resource: &Resource) -> (Weight, Weight) {
+fn stand_in(counted: &Counts, sources: &SourceFiles, resource: &Resource) -> (Weight, Weight) {
     let found = identities(sources, resource).into_iter().filter_map(|identity| counted.get(&identity));
     found
         .fold((Weight::default(), Weight::default()), |(grown, now), (other, all)| (grown.most(*other), now.most(*all)))
@@ -143,10 +149,10 @@ fn not_added(
         let Some(id) = change.after else { continue };
         let resource = after.resource(id);
         let why = match (resource.counted, resource.version_of) {
-            (Counted::Base, _) => "other deployments replace it",
-            (Counted::Deployed, Some(_)) => "another version of the same object counts",
-            (Counted::Unlisted, _) => "the tool that deploys its folder does not deploy this file",
-            (Counted::Example | Counted::Module | Counted::Excluded | Counted::Copy, _) => {
+            (CountedAs::Base, _) => "other deployments replace it",
+            (CountedAs::Deployed, Some(_)) => "another version of the same object counts",
+            (CountedAs::Unlisted, _) => "the tool that deploys its folder does not deploy this file",
+            (CountedAs::Example | CountedAs::Module | CountedAs::Excluded | CountedAs::Copy, _) => {
                 "no deployment here uses its directory"
             }
             _ => continue,
@@ -154,7 +160,7 @@ fn not_added(
         let now = Weight::of(after, id);
         let is_aside = matches!(
             resource.counted,
-            Counted::Example | Counted::Module | Counted::Excluded | Counted::Unlisted | Counted::Copy
+            CountedAs::Example | CountedAs::Module | CountedAs::Excluded | CountedAs::Unlisted | CountedAs::Copy
         );
         let grew = now.beyond(change.before.map_or(Weight::default(), |id| Weight::of(before, id)));
         let (grown, all) = stand_in(counted, after.sources, resource);
@@ -214,8 +220,8 @@ fn more_for_less(before: &Side, after: &Side, delta: &Delta) -> Vec<Unjudged> {
 
 /// Reads changed files as if nothing replaced them: manifests, and roots with a state of their own.
 fn read_alone(
-    base: &State,
-    head: &State,
+    base: &TreeState,
+    head: &TreeState,
     after: &Analysis,
     counted: &Counts,
     changed: &BTreeSet<&String>,
@@ -263,16 +269,16 @@ fn read_alone(
 }
 
 /// Analyzes a few files without anything around them that could replace them.
-fn alone(state: &State, paths: &[String]) -> Analysis {
+fn alone(state: &TreeState, paths: &[String]) -> Analysis {
     let there: Vec<String> = paths.iter().filter(|path| state.files.binary_search(path).is_ok()).cloned().collect();
-    let settings = Settings { rules: std::sync::Arc::default(), ..state.settings.clone() };
+    let settings = AnalysisSettings { rules: std::sync::Arc::default(), ..state.settings.clone() };
     // An analysis of a single file can have other results, so this cache is not shared.
-    let cache = AnalysisCache { looks: kubernetes::Looks::default(), ..state.cache.clone() };
+    let cache = AnalysisCache { looks: kubernetes::ScanCache::default(), ..state.cache.clone() };
     analyze_with(state.sources, &there, &settings, &cache)
 }
 
 /// All files of each root that has its own state and a changed file.
-fn roots(head: &State, changed: &BTreeSet<&String>) -> Vec<Vec<String>> {
+fn roots(head: &TreeState, changed: &BTreeSet<&String>) -> Vec<Vec<String>> {
     let directories = changed.iter().filter(|path| files::is_terraform(path)).map(|path| (parent(path), Vec::new()));
     let mut directories: BTreeMap<&str, Vec<String>> = directories.collect();
     if !directories.is_empty() {

@@ -2,17 +2,17 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::state::State;
+use super::state::TreeState;
 use crate::analysis::Analysis;
-use crate::decide::{self, Call, Seen};
+use crate::decide::{self, CoverageInput, UnreadModuleCall};
 use crate::diagnostic::SkipKind;
 use crate::inventory::Unjudged;
 use crate::source::{Span, is_below, join};
-use crate::terraform::{self, Data};
+use crate::terraform::{self, HclData};
 
 /// Adds to the inventory what was not evaluated.
-pub(crate) fn note(state: &State, analysis: &mut Analysis) {
-    let mut all = decide::unjudged(&Seen {
+pub(crate) fn note(state: &TreeState, analysis: &mut Analysis) {
+    let mut all = decide::unjudged(&CoverageInput {
         sources: state.sources,
         inventory: &analysis.inventory,
         bill: &analysis.bill,
@@ -29,7 +29,7 @@ pub(crate) fn note(state: &State, analysis: &mut Analysis) {
 }
 
 /// Charts of this tree that Terraform installs with other values: gpulint does not know the result.
-fn installed(state: &State, analysis: &Analysis) -> Vec<Unjudged> {
+fn installed(state: &TreeState, analysis: &Analysis) -> Vec<Unjudged> {
     let blocks = analysis.roots.iter().flat_map(|root| {
         let own = analysis.blocks.get(root.blocks.clone()).unwrap_or_default();
         own.iter().filter_map(|block| {
@@ -37,7 +37,7 @@ fn installed(state: &State, analysis: &Analysis) -> Vec<Unjudged> {
             Some((block, join(&root.directory, chart)?))
         })
     });
-    let speaks = |(_, chart): &(&terraform::Block, String)| {
+    let speaks = |(_, chart): &(&terraform::EvaluatedBlock, String)| {
         let mut files = state.files.iter().filter(|path| is_below(path, chart));
         state.sources.tree().list(chart).iter().any(|it| it.name == "Chart.yaml")
             && files.any(|path| {
@@ -46,7 +46,7 @@ fn installed(state: &State, analysis: &Analysis) -> Vec<Unjudged> {
                 state.sources.glance(path, named).unwrap_or(true)
             })
     };
-    let tell = |(block, chart): (&terraform::Block, String)| {
+    let tell = |(block, chart): (&terraform::EvaluatedBlock, String)| {
         let mut values = Vec::new();
         add_blocks(&mut values, block);
         let path = state.sources.path(state.sources.origin(block.span).file);
@@ -61,11 +61,11 @@ fn installed(state: &State, analysis: &Analysis) -> Vec<Unjudged> {
 }
 
 /// Adds the known values of machines with an unknown type: their number and arguments.
-fn know_blocks(state: &State, analysis: &Analysis, all: &mut [Unjudged]) {
+fn know_blocks(state: &TreeState, analysis: &Analysis, all: &mut [Unjudged]) {
     if analysis.left_out.unknown_machines.is_empty() {
         return;
     }
-    let mut blocks: HashMap<&str, Vec<&terraform::Block>> = HashMap::new();
+    let mut blocks: HashMap<&str, Vec<&terraform::EvaluatedBlock>> = HashMap::new();
     for block in analysis.blocks.iter().filter(|block| block.keyword == "resource") {
         blocks.entry(&block.address).or_default().push(block);
     }
@@ -79,17 +79,17 @@ fn know_blocks(state: &State, analysis: &Analysis, all: &mut [Unjudged]) {
 }
 
 /// The module calls for which readers skipped something.
-fn calls(state: &State, analysis: &Analysis) -> HashMap<Span, Call> {
+fn calls(state: &TreeState, analysis: &Analysis) -> HashMap<Span, UnreadModuleCall> {
     let told = analysis.inventory.diagnostics.iter().filter(|it| it.skips.is_some());
     let told: BTreeSet<Span> = told.filter_map(|it| it.span).collect();
     if told.is_empty() {
         return HashMap::new();
     }
-    let mut calls: HashMap<Span, Call> = HashMap::new();
+    let mut calls: HashMap<Span, UnreadModuleCall> = HashMap::new();
     let modules = analysis.blocks.iter().filter(|block| block.keyword == "module" && told.contains(&block.span));
     for block in modules {
         // Each call of a module repeats the calls inside of it.
-        let call = calls.entry(block.span).or_insert_with(|| Call {
+        let call = calls.entry(block.span).or_insert_with(|| UnreadModuleCall {
             address: terraform::without_keys(&block.address),
             body: block.body,
             values: Vec::new(),
@@ -109,7 +109,7 @@ fn calls(state: &State, analysis: &Analysis) -> HashMap<Span, Call> {
 const DECIDES_NOTHING: [&str; 4] = ["tags", "default_tags", "description", "version"];
 
 /// A call without comment lines, `depends_on`, and arguments that affect no machine.
-fn deciding_text(state: &State, block: &terraform::Block) -> String {
+fn deciding_text(state: &TreeState, block: &terraform::EvaluatedBlock) -> String {
     let mut text = state.sources.snippet(block.body);
     let start = block.body.start;
     let idle = block.attributes.iter().filter(|(name, _)| DECIDES_NOTHING.contains(&name.as_str()));
@@ -135,7 +135,7 @@ fn deciding_text(state: &State, block: &terraform::Block) -> String {
 /// Longer than any value for a module; a longer value is compared as written.
 const MOST_VALUES: usize = 10_000;
 
-fn add_blocks(values: &mut Vec<String>, block: &terraform::Block) {
+fn add_blocks(values: &mut Vec<String>, block: &terraform::EvaluatedBlock) {
     for (name, attribute) in &block.attributes {
         values.push(name.clone());
         add(values, &attribute.value);
@@ -145,19 +145,23 @@ fn add_blocks(values: &mut Vec<String>, block: &terraform::Block) {
     }
 }
 
-fn add(values: &mut Vec<String>, value: &terraform::Value) {
+fn add(values: &mut Vec<String>, value: &terraform::HclValue) {
     if values.len() >= MOST_VALUES {
         return;
     }
     match &value.data {
-        Data::List(items) | Data::Set(items) | Data::Tuple(items) => items.iter().for_each(|it| add(values, it)),
-        Data::Map(entries) | Data::Object(entries) => entries.iter().for_each(|(name, it)| {
+        HclData::List(items) | HclData::Set(items) | HclData::Tuple(items) => {
+            items.iter().for_each(|it| add(values, it))
+        }
+        HclData::Map(entries) | HclData::Object(entries) => entries.iter().for_each(|(name, it)| {
             values.push(name.to_string());
             add(values, it);
         }),
         // The reason why a value is unknown is not part of the value.
-        Data::Unknown(_) => values.push("?".to_owned()),
-        Data::Null => {}
-        Data::Bool(_) | Data::Number(_) | Data::Text(_) => values.extend(value.as_text().map(|it| it.into_owned())),
+        HclData::Unknown(_) => values.push("?".to_owned()),
+        HclData::Null => {}
+        HclData::Bool(_) | HclData::Number(_) | HclData::Text(_) => {
+            values.extend(value.as_text().map(|it| it.into_owned()))
+        }
     }
 }

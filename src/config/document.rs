@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::table::{SETTINGS, Setting, SettingKind, parts};
+use super::table::{SETTINGS, SettingDescription, SettingKind, parts};
 
 /// Returns a JSON schema of `gpulint.toml`.
 pub fn schema() -> String {
@@ -53,7 +53,7 @@ fn insert(at: &mut Map<String, Value>, path: &[&str], leaf: Value) {
     }
 }
 
-fn described(setting: &Setting) -> Value {
+fn described(setting: &SettingDescription) -> Value {
     let texts = || json!({"type": "array", "items": {"type": "string"}});
     let mut schema = match setting.kind {
         SettingKind::Text | SettingKind::Path | SettingKind::Pattern => json!({"type": "string"}),

@@ -4,7 +4,7 @@ use crate::source::{Date, Span};
 
 /// A value with its position.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Entry {
+pub struct ConfigEntry {
     pub value: SettingValue,
     pub span: Span,
     pub key: Span,

@@ -1,8 +1,8 @@
 //! Checks settings whose values have the right type but are impossible or contradict each other.
 
 use super::key::Number;
-use super::tables::Table;
-use super::{Config, Key, RunSetting, pack, setting, version};
+use super::tables::ConfigTable;
+use super::{Config, RunSetting, SettingKey, pack, setting, version};
 use crate::diagnostic::{Diagnostic, Level};
 use crate::source::Span;
 
@@ -10,7 +10,7 @@ use crate::source::Span;
 const MOST_LAYERS: usize = 64;
 
 /// The maximum of each bound. Beyond it, a CI machine would run out of memory, stack or time.
-const LARGEST_BOUNDS: [(Key<Number>, f64); 6] = [
+const LARGEST_BOUNDS: [(SettingKey<Number>, f64); 6] = [
     (setting!("bounds.file-mib"), 1_024.0),
     (setting!("bounds.nesting"), 200.0),
     (setting!("bounds.evaluation-steps"), 1e9),
@@ -20,7 +20,7 @@ const LARGEST_BOUNDS: [(Key<Number>, f64); 6] = [
 ];
 
 /// The keys of a limit. Each limit needs at least one.
-const LIMITED: [Key<Number>; 4] = [
+const LIMITED: [SettingKey<Number>; 4] = [
     setting!("limits[].accelerators"),
     setting!("limits[].machines"),
     setting!("limits[].resource_accelerators"),
@@ -28,10 +28,10 @@ const LIMITED: [Key<Number>; 4] = [
 ];
 
 /// The shares in tables about prices. All other numbers in these tables are zero or more.
-const SHARES: [Key<Number>; 2] = [setting!("contracts[].discount"), setting!("hardware[].utilization")];
+const SHARES: [SettingKey<Number>; 2] = [setting!("contracts[].discount"), setting!("hardware[].utilization")];
 
 /// Commitments are sold for one or three years.
-const COMMITMENT_YEARS: Key<Number> = setting!("contracts[].commitment_years");
+const COMMITMENT_YEARS: SettingKey<Number> = setting!("contracts[].commitment_years");
 
 type Refuse<'a> = dyn FnMut(String, Span) + 'a;
 
@@ -78,7 +78,7 @@ impl Config {
             if let Some(entry) = given().find(|it| !it.value.number().is_some_and(|most| most >= 0.0)) {
                 refuse("a limit must be a number of zero or more".to_owned(), entry.span);
             } else if let (None, Some(entry)) = (given().next(), table.first()) {
-                refuse(format!("[[limits]] needs one of {}", LIMITED.map(Key::name).join(", ")), entry.key);
+                refuse(format!("[[limits]] needs one of {}", LIMITED.map(SettingKey::name).join(", ")), entry.key);
             }
         }
         for table in self.tables(setting!("budgets")) {
@@ -200,7 +200,7 @@ impl Config {
 }
 
 /// Refuses a commitment together with another way of buying.
-fn judge_commitment(table: &Table<'_>, refuse: &mut Refuse) {
+fn judge_commitment(table: &ConfigTable<'_>, refuse: &mut Refuse) {
     let way = table.text(setting!("contracts[].purchase")).unwrap_or("on-demand");
     if let Some(entry) = table.at(COMMITMENT_YEARS)
         && way != "on-demand"
@@ -213,7 +213,7 @@ fn judge_commitment(table: &Table<'_>, refuse: &mut Refuse) {
 }
 
 /// Refuses a table about prices that has none of the numbers it needs, or an impossible number.
-fn judge_numbers(table: &Table<'_>, one_of: &[Key<Number>], who: &str, refuse: &mut Refuse) {
+fn judge_numbers(table: &ConfigTable<'_>, one_of: &[SettingKey<Number>], who: &str, refuse: &mut Refuse) {
     if let Some(first) = table.first()
         && one_of.iter().all(|key| table.at(*key).is_none())
     {

@@ -6,13 +6,13 @@ use super::table::{SETTINGS, SettingKind};
 
 /// An existing setting with a value of kind `T`. Created by [`setting!`](crate::config::setting).
 #[derive(Debug)]
-pub struct Key<T> {
+pub struct SettingKey<T> {
     path: &'static str,
     takes: PhantomData<fn() -> T>,
 }
 
 /// The kind of value of a key.
-pub trait Takes {
+pub trait KeyType {
     const GROUP: ValueShape;
 }
 
@@ -36,7 +36,7 @@ macro_rules! takes {
         $(
             #[derive(Debug)]
             pub struct $name;
-            impl Takes for $name {
+            impl KeyType for $name {
                 const GROUP: ValueShape = ValueShape::$name;
             }
         )+
@@ -45,21 +45,21 @@ macro_rules! takes {
 
 takes! { Text Texts Number Flag Date Any Names Tables }
 
-impl<T> Clone for Key<T> {
+impl<T> Clone for SettingKey<T> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<T> Copy for Key<T> {}
+impl<T> Copy for SettingKey<T> {}
 
-impl<T: Takes> Key<T> {
+impl<T: KeyType> SettingKey<T> {
     /// Runs at compile time: an unknown name or a wrong kind ends the build.
     pub const fn of(path: &'static str) -> Self {
         let mut at = 0;
         while at < SETTINGS.len() {
             if leads_to(path.as_bytes(), SETTINGS[at].path.as_bytes(), SETTINGS[at].kind, T::GROUP) {
-                return Key { path, takes: PhantomData };
+                return SettingKey { path, takes: PhantomData };
             }
             at += 1;
         }
@@ -67,7 +67,7 @@ impl<T: Takes> Key<T> {
     }
 }
 
-impl<T> Key<T> {
+impl<T> SettingKey<T> {
     pub fn path(self) -> &'static str {
         self.path
     }
@@ -131,6 +131,6 @@ const fn is_of(kind: SettingKind, group: ValueShape) -> bool {
 #[doc(hidden)]
 macro_rules! setting {
     ($path:literal) => {
-        const { $crate::config::Key::of($path) }
+        const { $crate::config::SettingKey::of($path) }
     };
 }

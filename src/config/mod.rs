@@ -17,18 +17,18 @@ mod version;
 use std::collections::BTreeMap;
 
 pub use document::{document, example, schema};
-pub use entry::{Entry, SettingValue};
-pub use key::Key;
-pub use pack::{Origin, Pack};
+pub use entry::{ConfigEntry, SettingValue};
+pub use key::SettingKey;
+pub use pack::{PackCommit, PackEntry};
 pub use runs::RunSetting;
-pub use table::{SETTINGS, Setting, SettingKind};
-pub use tables::{BudgetSetting, LimitSetting, Suppress, Table};
+pub use table::{SETTINGS, SettingDescription, SettingKind};
+pub use tables::{BudgetSetting, ConfigTable, LimitSetting, Suppress};
 
 use key::{Any, Flag, Names, Number, Tables, Text, Texts};
 
 pub(crate) use super::setting;
 use crate::diagnostic::{Diagnostic, Level};
-use crate::source::{Date, Sources, Span};
+use crate::source::{Date, SourceFiles, Span};
 
 /// The name of the file.
 pub const FILE_NAME: &str = "gpulint.toml";
@@ -39,7 +39,7 @@ const LONGEST_CHAIN: usize = 16;
 /// The settings of one file and of the files that it extends.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Config {
-    entries: BTreeMap<Vec<String>, Entry>,
+    entries: BTreeMap<Vec<String>, ConfigEntry>,
 }
 
 /// The settings of one rule.
@@ -56,7 +56,7 @@ pub struct Rule<'a> {
     pub forbid: Option<bool>,
     /// In a pack: the parameters that repositories which use the pack cannot change.
     pub forbidden_parameters: Vec<String>,
-    pub parameters: Vec<(&'a str, &'a Entry)>,
+    pub parameters: Vec<(&'a str, &'a ConfigEntry)>,
 }
 
 /// An entry of `[[paths]]`: settings for some files.
@@ -68,7 +68,7 @@ pub struct PathLayer<'a> {
 }
 
 /// Reads a file and the files that it extends. Returns all valid settings, and the errors.
-pub fn load(sources: &Sources, path: &str, version: &str) -> (Config, Vec<Diagnostic>) {
+pub fn load(sources: &SourceFiles, path: &str, version: &str) -> (Config, Vec<Diagnostic>) {
     let mut config = Config::default();
     let mut wrong = Vec::new();
     let mut seen: Vec<String> = Vec::new();
@@ -103,7 +103,7 @@ pub fn load(sources: &Sources, path: &str, version: &str) -> (Config, Vec<Diagno
 
 impl Config {
     /// Adds the settings of an extended file. They apply only to keys that are not set yet, and their lists of tables are appended.
-    fn add_below(&mut self, layer: BTreeMap<Vec<String>, Entry>) {
+    fn add_below(&mut self, layer: BTreeMap<Vec<String>, ConfigEntry>) {
         let taken: Vec<(&str, usize)> = table::lists().map(|name| (name, self.tables_of(name).count())).collect();
         for (mut keys, entry) in layer {
             if let [name, index, ..] = keys.as_mut_slice()
@@ -120,37 +120,37 @@ impl Config {
     }
 
     /// Returns the value of a setting such as `defaults.region`, and its position.
-    pub fn text(&self, key: Key<Text>) -> Option<(&str, Span)> {
+    pub fn text(&self, key: SettingKey<Text>) -> Option<(&str, Span)> {
         let entry = self.at(key)?;
         Some((entry.value.text()?, entry.span))
     }
 
-    pub fn texts(&self, key: Key<Texts>) -> &[(String, Span)] {
+    pub fn texts(&self, key: SettingKey<Texts>) -> &[(String, Span)] {
         match self.at(key).map(|entry| &entry.value) {
             Some(SettingValue::Texts(texts)) => texts,
             _ => &[],
         }
     }
 
-    pub fn flag(&self, key: Key<Flag>) -> Option<bool> {
+    pub fn flag(&self, key: SettingKey<Flag>) -> Option<bool> {
         self.at(key)?.value.flag()
     }
 
-    pub fn number(&self, key: Key<Number>) -> Option<f64> {
+    pub fn number(&self, key: SettingKey<Number>) -> Option<f64> {
         self.at(key)?.value.number()
     }
 
-    pub fn get(&self, key: Key<Any>) -> Option<&Entry> {
+    pub fn get(&self, key: SettingKey<Any>) -> Option<&ConfigEntry> {
         self.at(key)
     }
 
-    fn at<T>(&self, key: Key<T>) -> Option<&Entry> {
+    fn at<T>(&self, key: SettingKey<T>) -> Option<&ConfigEntry> {
         let keys: Vec<String> = key.path().split('.').map(str::to_owned).collect();
         self.entries.get(&keys)
     }
 
     /// Returns the values of a table with free names, such as `tiers` or `prices.discount`.
-    pub fn below(&self, key: Key<Names>) -> impl Iterator<Item = (&str, &Entry)> {
+    pub fn below(&self, key: SettingKey<Names>) -> impl Iterator<Item = (&str, &ConfigEntry)> {
         let above: Vec<&str> = key.path().split('.').collect();
         self.entries.iter().filter_map(move |(keys, entry)| match keys.split_last() {
             Some((name, rest)) if rest == above => Some((name.as_str(), entry)),
@@ -159,7 +159,7 @@ impl Config {
     }
 
     /// Whether a table with free names contains this name.
-    pub fn names(&self, key: Key<Names>, name: &str) -> bool {
+    pub fn names(&self, key: SettingKey<Names>, name: &str) -> bool {
         self.below(key).any(|(it, _)| it == name)
     }
 
@@ -196,8 +196,8 @@ impl Config {
         self.tables(setting!("suppress")).filter_map(|table| Suppress::of(&table)).collect()
     }
 
-    pub fn packs(&self) -> Vec<Pack<'_>> {
-        self.tables(setting!("packs")).filter_map(|table| Pack::of(&table)).collect()
+    pub fn packs(&self) -> Vec<PackEntry<'_>> {
+        self.tables(setting!("packs")).filter_map(|table| PackEntry::of(&table)).collect()
     }
 
     pub fn limits(&self) -> Vec<LimitSetting<'_>> {
@@ -227,17 +227,17 @@ impl Config {
     }
 
     /// Returns every value with its path, for `config show`.
-    pub fn entries(&self) -> impl Iterator<Item = (String, &Entry)> {
+    pub fn entries(&self) -> impl Iterator<Item = (String, &ConfigEntry)> {
         self.entries.iter().map(|(keys, entry)| (read::display(keys), entry))
     }
 
     /// Returns the tables of a list such as `suppress`.
-    pub fn tables(&self, list: Key<Tables>) -> impl Iterator<Item = Table<'_>> {
+    pub fn tables(&self, list: SettingKey<Tables>) -> impl Iterator<Item = ConfigTable<'_>> {
         self.tables_of(list.path())
     }
 
-    fn tables_of(&self, name: &str) -> impl Iterator<Item = Table<'_>> {
-        let mut tables: BTreeMap<&str, Table> = BTreeMap::new();
+    fn tables_of(&self, name: &str) -> impl Iterator<Item = ConfigTable<'_>> {
+        let mut tables: BTreeMap<&str, ConfigTable> = BTreeMap::new();
         for (keys, entry) in &self.entries {
             if let [section, index, key] = keys.as_slice()
                 && section == name

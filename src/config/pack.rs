@@ -1,28 +1,28 @@
 //! The packs in `[[packs]]`: a directory of this repository, or a commit of another one.
 
 use super::key::Text;
-use super::{Key, Table, setting};
+use super::{ConfigTable, SettingKey, setting};
 use crate::source::{Span, normalize};
 
-const PATH: Key<Text> = setting!("packs[].path");
-const GIT: Key<Text> = setting!("packs[].git");
-const COMMIT: Key<Text> = setting!("packs[].commit");
-const SHA256: Key<Text> = setting!("packs[].sha256");
-const DIRECTORY: Key<Text> = setting!("packs[].directory");
+const PATH: SettingKey<Text> = setting!("packs[].path");
+const GIT: SettingKey<Text> = setting!("packs[].git");
+const COMMIT: SettingKey<Text> = setting!("packs[].commit");
+const SHA256: SettingKey<Text> = setting!("packs[].sha256");
+const DIRECTORY: SettingKey<Text> = setting!("packs[].directory");
 
 /// An entry of `[[packs]]`.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Pack<'a> {
+pub struct PackEntry<'a> {
     /// Its directory. Every pack that does not come from git has one.
     pub path: Option<&'a str>,
-    pub origin: Option<Origin<'a>>,
+    pub origin: Option<PackCommit<'a>>,
     /// The position of its path or its address.
     pub span: Span,
 }
 
 /// A commit of another repository.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Origin<'a> {
+pub struct PackCommit<'a> {
     pub git: &'a str,
     pub commit: &'a str,
     /// The checksum of the pack's content. If it is not set, `gpulint rules vendor` prints it.
@@ -31,21 +31,21 @@ pub struct Origin<'a> {
     pub directory: Option<&'a str>,
 }
 
-impl<'a> Pack<'a> {
-    pub(super) fn of(table: &Table<'a>) -> Option<Self> {
+impl<'a> PackEntry<'a> {
+    pub(super) fn of(table: &ConfigTable<'a>) -> Option<Self> {
         let span = table.at(GIT).or_else(|| table.at(PATH))?.span;
-        let origin = table.text(GIT).map(|git| Origin {
+        let origin = table.text(GIT).map(|git| PackCommit {
             git,
             commit: table.text(COMMIT).unwrap_or_default(),
             sha256: table.text(SHA256),
             directory: table.text(DIRECTORY),
         });
-        Some(Pack { path: table.text(PATH), origin, span })
+        Some(PackEntry { path: table.text(PATH), origin, span })
     }
 }
 
 /// Reports the errors of an entry with their positions.
-pub(super) fn judge(table: &Table<'_>, refuse: &mut dyn FnMut(String, Span)) {
+pub(super) fn judge(table: &ConfigTable<'_>, refuse: &mut dyn FnMut(String, Span)) {
     let Some(first) = table.first() else { return };
     if table.at(GIT).is_none() {
         if table.at(PATH).is_none() {
@@ -56,7 +56,7 @@ pub(super) fn judge(table: &Table<'_>, refuse: &mut dyn FnMut(String, Span)) {
         }
         return;
     }
-    let mut each = |key: Key<Text>, check: &dyn Fn(&str) -> Option<String>| {
+    let mut each = |key: SettingKey<Text>, check: &dyn Fn(&str) -> Option<String>| {
         let entry = table.at(key)?;
         refuse(check(entry.value.text().unwrap_or_default())?, entry.span);
         Some(())

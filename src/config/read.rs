@@ -5,16 +5,16 @@ use std::collections::BTreeMap;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::entry::{Entry, SettingValue};
+use super::entry::{ConfigEntry, SettingValue};
 use super::table::{self, Next, SettingKind};
 use crate::diagnostic::{Diagnostic, Level, nearest};
-use crate::source::{self, Date, FileId, Sources, Span};
+use crate::source::{self, Date, FileId, SourceFiles, Span};
 
 /// The deepest nesting of tables that is read. The settings need three.
 const DEEPEST: usize = 8;
 
 /// Returns the values that one file sets, and its errors.
-pub(super) fn read(sources: &Sources, file: FileId) -> (BTreeMap<Vec<String>, Entry>, Vec<Diagnostic>) {
+pub(super) fn read(sources: &SourceFiles, file: FileId) -> (BTreeMap<Vec<String>, ConfigEntry>, Vec<Diagnostic>) {
     let text = sources.text(file);
     let directory = source::parent(&sources.path(file)).to_owned();
     let plain = text.trim_start_matches('\u{feff}');
@@ -40,7 +40,7 @@ struct Reader {
     /// The position after a byte-order mark.
     start: usize,
     directory: String,
-    entries: BTreeMap<Vec<String>, Entry>,
+    entries: BTreeMap<Vec<String>, ConfigEntry>,
     wrong: Vec<Diagnostic>,
 }
 
@@ -103,7 +103,7 @@ impl Reader {
         let span = self.span(value.span());
         match self.converted(kind, value.get_ref(), span) {
             Ok(value) => {
-                self.entries.insert(keys.to_vec(), Entry { value, span, key });
+                self.entries.insert(keys.to_vec(), ConfigEntry { value, span, key });
             }
             Err(why) => {
                 let why = why.unwrap_or_else(|| format!("{}, not {}", kind.name(), kind_of(value.get_ref())));

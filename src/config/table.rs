@@ -42,7 +42,7 @@ impl SettingKind {
     }
 }
 
-pub struct Setting {
+pub struct SettingDescription {
     /// In `rules.*.level`, `*` is any name. In `suppress[].rules`, `[]` is each table of the list.
     pub path: &'static str,
     pub kind: SettingKind,
@@ -85,8 +85,8 @@ const PROFILES: SettingKind = SettingKind::OneOf(&["essential", "standard", "all
 
 macro_rules! settings {
     ($($path:literal $kind:expr, $default:expr, $meaning:literal;)+) => {
-        pub const SETTINGS: &[Setting] =
-            &[$(Setting { path: $path, kind: $kind, meaning: $meaning, default: $default }),+];
+        pub const SETTINGS: &[SettingDescription] =
+            &[$(SettingDescription { path: $path, kind: $kind, meaning: $meaning, default: $default }),+];
     };
 }
 
@@ -234,7 +234,7 @@ pub(super) fn lists() -> impl Iterator<Item = &'static str> {
 
 /// The kinds of item that can follow the keys so far.
 pub(super) enum Next {
-    Value(&'static Setting),
+    Value(&'static SettingDescription),
     /// A table with the names of its keys; `*` is any name.
     Table(Vec<&'static str>),
     Tables,
@@ -245,7 +245,7 @@ pub(super) enum Next {
 pub(super) fn next(keys: &[&str]) -> Next {
     let mut names = Vec::new();
     let mut several = false;
-    let mut found: Option<&'static Setting> = None;
+    let mut found: Option<&'static SettingDescription> = None;
     for setting in SETTINGS {
         let mut parts = parts(setting.path);
         // A key that no setting names is a parameter of a rule.

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use super::key::{self, Any, Number, Text, Texts};
-use super::{Entry, Key, SettingValue, setting};
+use super::{ConfigEntry, SettingKey, SettingValue, setting};
 use crate::source::{Date, Span};
 
 /// One table of a list.
 #[derive(Debug, Clone, Default)]
-pub struct Table<'a>(BTreeMap<&'a str, &'a Entry>);
+pub struct ConfigTable<'a>(BTreeMap<&'a str, &'a ConfigEntry>);
 
 /// An entry of `[[suppress]]`.
 #[derive(Debug, Clone, PartialEq)]
@@ -41,54 +41,54 @@ pub struct LimitSetting<'a> {
     pub resource_machines: Option<f64>,
 }
 
-impl<'a> Table<'a> {
-    pub(super) fn add(&mut self, key: &'a str, entry: &'a Entry) {
+impl<'a> ConfigTable<'a> {
+    pub(super) fn add(&mut self, key: &'a str, entry: &'a ConfigEntry) {
         self.0.insert(key, entry);
     }
 
-    pub fn get(&self, key: Key<Any>) -> Option<&'a Entry> {
+    pub fn get(&self, key: SettingKey<Any>) -> Option<&'a ConfigEntry> {
         self.at(key)
     }
 
-    pub(super) fn at<T>(&self, key: Key<T>) -> Option<&'a Entry> {
+    pub(super) fn at<T>(&self, key: SettingKey<T>) -> Option<&'a ConfigEntry> {
         self.0.get(key.name()).copied()
     }
 
-    pub fn text(&self, key: Key<Text>) -> Option<&'a str> {
+    pub fn text(&self, key: SettingKey<Text>) -> Option<&'a str> {
         self.at(key)?.value.text()
     }
 
-    pub fn text_at(&self, key: Key<Text>) -> Option<(&'a str, Span)> {
+    pub fn text_at(&self, key: SettingKey<Text>) -> Option<(&'a str, Span)> {
         let entry = self.at(key)?;
         Some((entry.value.text()?, entry.span))
     }
 
-    pub fn texts(&self, key: Key<Texts>) -> &'a [(String, Span)] {
+    pub fn texts(&self, key: SettingKey<Texts>) -> &'a [(String, Span)] {
         match self.at(key).map(|entry| &entry.value) {
             Some(SettingValue::Texts(texts)) => texts,
             _ => &[],
         }
     }
 
-    pub fn number(&self, key: Key<Number>) -> Option<f64> {
+    pub fn number(&self, key: SettingKey<Number>) -> Option<f64> {
         self.at(key)?.value.number()
     }
 
-    pub fn date(&self, key: Key<key::Date>) -> Option<Date> {
+    pub fn date(&self, key: SettingKey<key::Date>) -> Option<Date> {
         self.at(key)?.value.date()
     }
 
-    pub(super) fn first(&self) -> Option<&'a Entry> {
+    pub(super) fn first(&self) -> Option<&'a ConfigEntry> {
         self.0.values().next().copied()
     }
 
-    pub(super) fn entries(&self) -> impl Iterator<Item = (&'a str, &'a Entry)> {
+    pub(super) fn entries(&self) -> impl Iterator<Item = (&'a str, &'a ConfigEntry)> {
         self.0.iter().map(|(key, entry)| (*key, *entry))
     }
 }
 
 impl<'a> Suppress<'a> {
-    pub(super) fn of(table: &Table<'a>) -> Option<Self> {
+    pub(super) fn of(table: &ConfigTable<'a>) -> Option<Self> {
         let span = table.entries().map(|(_, entry)| entry.key).reduce(Span::to)?;
         Some(Suppress {
             rules: table.texts(setting!("suppress[].rules")),
@@ -102,7 +102,7 @@ impl<'a> Suppress<'a> {
 }
 
 impl<'a> BudgetSetting<'a> {
-    pub(super) fn of(table: &Table<'a>) -> Option<Self> {
+    pub(super) fn of(table: &ConfigTable<'a>) -> Option<Self> {
         let monthly = table.get(setting!("budgets[].monthly_usd"))?;
         let of = owner(
             table,
@@ -114,7 +114,7 @@ impl<'a> BudgetSetting<'a> {
 }
 
 impl<'a> LimitSetting<'a> {
-    pub(super) fn of(table: &Table<'a>) -> Self {
+    pub(super) fn of(table: &ConfigTable<'a>) -> Self {
         LimitSetting {
             of: owner(
                 table,
@@ -130,7 +130,11 @@ impl<'a> LimitSetting<'a> {
 }
 
 /// Returns the label of the resources to which a table applies: one of the keys such as `team`, or a `label` key.
-fn owner<'a>(table: &Table<'a>, named: [Key<Text>; 3], label: Key<Text>) -> Option<(&'a str, &'a str)> {
+fn owner<'a>(
+    table: &ConfigTable<'a>,
+    named: [SettingKey<Text>; 3],
+    label: SettingKey<Text>,
+) -> Option<(&'a str, &'a str)> {
     named
         .into_iter()
         .find_map(|key| Some((key.name(), table.text(key)?)))

@@ -3,9 +3,9 @@
 use super::*;
 use crate::source::MemoryTree;
 
-fn loaded(files: &[(&str, &str)]) -> (Sources, Config, Vec<String>) {
+fn loaded(files: &[(&str, &str)]) -> (SourceFiles, Config, Vec<String>) {
     let tree = files.iter().fold(MemoryTree::new(), |tree, (path, text)| tree.with(path, *text));
-    let sources = Sources::new(tree);
+    let sources = SourceFiles::new(tree);
     let (config, wrong) = load(&sources, "a/gpulint.toml", "0.1.0");
     let messages = wrong
         .iter()

@@ -7,14 +7,14 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::compare::Growth;
+use super::compare::WorseThreshold;
 use super::fingerprint::{hash, identity};
 use super::{Decided, Decision};
 use crate::catalog::Money;
 use crate::inventory::Inventory;
 use crate::pricing::Bill;
-use crate::rules::{Evidence, Finding, Rules};
-use crate::source::{Date, Sources};
+use crate::rules::{FactEvidence, Finding, Rules};
+use crate::source::{Date, SourceFiles};
 
 /// The default file name.
 pub const FILE_NAME: &str = ".gpulint-baseline.json";
@@ -63,8 +63,8 @@ struct Entry {
 }
 
 /// The context of findings, and the names of their files in a baseline.
-pub struct View<'a> {
-    pub sources: &'a Sources,
+pub struct BaselineView<'a> {
+    pub sources: &'a SourceFiles,
     pub inventory: &'a Inventory,
     pub bill: &'a Bill,
     /// Makes a path of the tree relative to the baseline's directory.
@@ -108,7 +108,7 @@ impl Baseline {
 
     /// Creates entries for everything that counts now. Earlier entries keep their date.
     #[must_use]
-    pub fn from_findings(findings: &[Decided], view: &View, before: &Baseline, today: Date) -> Baseline {
+    pub fn from_findings(findings: &[Decided], view: &BaselineView, before: &Baseline, today: Date) -> Baseline {
         let mut baseline = Baseline::default();
         for decided in findings.iter().filter(|decided| decided.suppressed.is_none()) {
             let key = view.key(&decided.finding);
@@ -135,7 +135,13 @@ impl Baseline {
     }
 
     /// Marks the findings that the baseline accepts, except those of rules in `is_fixed`.
-    pub fn apply(&self, decision: &mut Decision, view: &View, growth: Growth, is_fixed: impl Fn(&str) -> bool) {
+    pub fn apply(
+        &self,
+        decision: &mut Decision,
+        view: &BaselineView,
+        growth: WorseThreshold,
+        is_fixed: impl Fn(&str) -> bool,
+    ) {
         let mut left: BTreeMap<Key, usize> = self.entries.iter().map(|(key, it)| (key.clone(), it.count)).collect();
         for decided in decision.findings.iter_mut().filter(|decided| decided.suppressed.is_none()) {
             let key = view.key(&decided.finding);
@@ -155,7 +161,7 @@ impl Baseline {
 
     /// Keeps only entries that are still found; returns how many it removed.
     #[must_use]
-    pub fn pruned(&self, findings: &[Decided], view: &View) -> (Baseline, usize) {
+    pub fn pruned(&self, findings: &[Decided], view: &BaselineView) -> (Baseline, usize) {
         let now = Baseline::from_findings(findings, view, self, Date::default());
         let mut kept = self.clone();
         kept.entries.retain(|key, _| now.entries.contains_key(key));
@@ -177,7 +183,7 @@ impl Baseline {
     }
 }
 
-impl View<'_> {
+impl BaselineView<'_> {
     fn key(&self, finding: &Finding) -> Key {
         let (rule, path, address) = identity(finding, self.sources, self.inventory);
         let fingerprint = fingerprint(finding);
@@ -199,7 +205,7 @@ fn whole_cents(money: Money) -> f64 {
 
 /// The facts of the rule without money: prices change independently and have their own tolerance.
 pub fn fingerprint(finding: &Finding) -> String {
-    let is_fact = |evidence: &&Evidence| !evidence.fact.starts_with("bill") && !evidence.fact.contains("usd");
+    let is_fact = |evidence: &&FactEvidence| !evidence.fact.starts_with("bill") && !evidence.fact.contains("usd");
     let mut parts: Vec<String> =
         finding.evidence.iter().filter(is_fact).map(|it| format!("{}={}", it.fact, it.value)).collect();
     parts.sort();

@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::Grounds;
+use super::SuppressionContext;
 use crate::inventory::ResourceId;
 use crate::rules::Finding;
-use crate::source::{FileId, Sources, Span, matches};
+use crate::source::{FileId, SourceFiles, Span, matches};
 
-pub(super) enum Target {
+pub(super) enum CoverTarget {
     File(FileId),
     /// A range of a file, and everything inside of these module calls.
     Here {
@@ -26,22 +26,22 @@ pub(super) enum Target {
     },
 }
 
-impl Target {
-    pub(super) fn covers(&self, finding: &Finding, grounds: &Grounds) -> bool {
+impl CoverTarget {
+    pub(super) fn covers(&self, finding: &Finding, grounds: &SuppressionContext) -> bool {
         let span = grounds.sources.origin(finding.span);
         let address = finding.address(grounds.inventory);
         match self {
-            Target::File(file) => span.file == *file,
-            Target::Here { whole, calls } => {
+            CoverTarget::File(file) => span.file == *file,
+            CoverTarget::Here { whole, calls } => {
                 let holds = |span: Span| span.file == whole.file && whole.range().contains(&(span.start as usize));
                 let is_inside = |call: &String| address.is_some_and(|it| is_below(it, call));
                 places(finding, grounds).any(|it| holds(grounds.sources.origin(it))) || calls.iter().any(is_inside)
             }
-            Target::Annotated { resources, bodies } => {
+            CoverTarget::Annotated { resources, bodies } => {
                 finding.resource.is_some_and(|id| resources.contains(&id))
                     || finding.piece.as_ref().is_some_and(|it| bodies.contains(&it.body))
             }
-            Target::Pattern { address: pattern, path } => {
+            CoverTarget::Pattern { address: pattern, path } => {
                 let address = pattern.as_ref().is_none_or(|pattern| address.is_some_and(|it| matches(pattern, it)));
                 let path = path.as_ref().is_none_or(|pattern| matches(pattern, &grounds.sources.path(span.file)));
                 address && path
@@ -52,7 +52,7 @@ impl Target {
 
 /// The places where a comment can suppress a finding: its place, the header of its block, and every fact of the rule. The line
 /// that a change points at is one of these.
-pub(super) fn places(finding: &Finding, grounds: &Grounds) -> impl Iterator<Item = Span> {
+pub(super) fn places(finding: &Finding, grounds: &SuppressionContext) -> impl Iterator<Item = Span> {
     let resource = finding.resource.and_then(|id| grounds.inventory.resources.get(id.0));
     let header = resource.map(|it| it.span).or(finding.piece.as_ref().map(|it| it.span));
     let facts = finding.evidence.iter().flat_map(|it| [it.span, it.defined]).flatten();
@@ -66,7 +66,7 @@ fn is_below(address: &str, call: &str) -> bool {
 
 /// The lines that a comment covers.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Lines {
+pub(super) struct CoveredLines {
     pub(super) first_line: Span,
     /// Extends a line to its block: all lines with a deeper indentation, and the closing bracket.
     pub(super) all: Span,
@@ -78,7 +78,7 @@ pub(super) struct Layout {
     lines: Vec<Line>,
     /// For each line, the next one with more than a comment.
     content: Vec<usize>,
-    known: HashMap<usize, Lines>,
+    known: HashMap<usize, CoveredLines>,
 }
 
 struct Line {
@@ -88,7 +88,7 @@ struct Line {
 }
 
 impl Layout {
-    pub(super) fn new(sources: &Sources, file: FileId) -> Self {
+    pub(super) fn new(sources: &SourceFiles, file: FileId) -> Self {
         let text = sources.text(file);
         let mut lines = Vec::new();
         let mut start = 0;
@@ -111,7 +111,7 @@ impl Layout {
     }
 
     /// The line that the comment ends, otherwise the next line with more than a comment, with the block that begins there.
-    pub(super) fn lines(&mut self, comment: Span) -> Lines {
+    pub(super) fn lines(&mut self, comment: Span) -> CoveredLines {
         // The line of the comment itself is included.
         let own = self.from(comment.start as usize + 1).saturating_sub(1);
         let start = self.lines.get(own).map_or(0, |line| line.start);
@@ -136,10 +136,10 @@ impl Layout {
         self.lines.partition_point(|line| line.start < at)
     }
 
-    fn block(&self, file: FileId, first: usize) -> Lines {
+    fn block(&self, file: FileId, first: usize) -> CoveredLines {
         let Some(head) = self.lines.get(first) else {
             let end = Span::new(file, self.text.len(), self.text.len());
-            return Lines { first_line: end, all: end };
+            return CoveredLines { first_line: end, all: end };
         };
         let opens = self.text_of(head).split('#').next().unwrap_or_default().trim_end().ends_with(':');
         let mut end = None;
@@ -155,7 +155,7 @@ impl Layout {
         }
         let last = self.text.strip_suffix('\n').map_or(self.text.len(), str::len);
         let end = end.unwrap_or(last).max(head.end);
-        Lines { first_line: Span::new(file, head.start, head.end), all: Span::new(file, head.start, end) }
+        CoveredLines { first_line: Span::new(file, head.start, head.end), all: Span::new(file, head.start, end) }
     }
 
     fn text_of(&self, line: &Line) -> &str {

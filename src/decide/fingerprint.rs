@@ -5,10 +5,10 @@ use std::collections::HashMap;
 use super::Decided;
 use crate::inventory::Inventory;
 use crate::rules::Finding;
-use crate::source::Sources;
+use crate::source::SourceFiles;
 
 /// A fingerprint of each finding: of its rule, file and resource, and of a counter if these are equal.
-pub fn fingerprints(findings: &[Decided], sources: &Sources, inventory: &Inventory) -> Vec<String> {
+pub fn fingerprints(findings: &[Decided], sources: &SourceFiles, inventory: &Inventory) -> Vec<String> {
     let mut turns: HashMap<(String, String, String), usize> = HashMap::new();
     let identity = |decided: &Decided| {
         let key = identity(&decided.finding, sources, inventory);
@@ -20,7 +20,7 @@ pub fn fingerprints(findings: &[Decided], sources: &Sources, inventory: &Invento
 }
 
 /// The basis of a fingerprint: rule, file and address.
-pub(super) fn identity(finding: &Finding, sources: &Sources, inventory: &Inventory) -> (String, String, String) {
+pub(super) fn identity(finding: &Finding, sources: &SourceFiles, inventory: &Inventory) -> (String, String, String) {
     // A total is the same wherever its most expensive part is.
     let path = if finding.total.is_some() { String::new() } else { sources.path(sources.origin(finding.span).file) };
     (finding.rule.clone(), path, finding.address(inventory).unwrap_or_default().to_owned())

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::cover::{Layout, Lines, Target};
-use super::{Complaints, FixedBy, Grounds};
-use crate::inventory::{FrontEnd, RawData, ResourceId};
+use super::cover::{CoverTarget, CoveredLines, Layout};
+use super::{Complaints, FixedBy, SuppressionContext};
+use crate::inventory::{RawData, ReadBy, ResourceId};
 use crate::source::{self, DIRECTIVE_EXAMPLE, Date, FileId, Span};
 
 /// The prefix of annotations that suppress the rule behind it.
@@ -13,19 +13,19 @@ const ANNOTATION: &str = "gpulint.dev/ignore.";
 /// One suppression, from any source.
 pub(super) struct Suppression {
     pub(super) rules: Vec<(String, Span)>,
-    pub(super) target: Target,
+    pub(super) target: CoverTarget,
     pub(super) until: Option<Date>,
     pub(super) reason: Option<String>,
     pub(super) span: Span,
 }
 
 /// Every valid suppression, and the errors of the others.
-pub(super) fn gather(grounds: &Grounds, complaints: &mut Complaints) -> Vec<Suppression> {
+pub(super) fn gather(grounds: &SuppressionContext, complaints: &mut Complaints) -> Vec<Suppression> {
     let mut all = comments(grounds, complaints);
     all.extend(annotations(grounds, complaints));
     all.extend(grounds.configured.iter().map(|it| Suppression {
         rules: it.rules.clone(),
-        target: Target::Pattern { address: it.address.clone(), path: it.path.clone() },
+        target: CoverTarget::Pattern { address: it.address.clone(), path: it.path.clone() },
         until: it.until,
         reason: it.reason.clone(),
         span: it.span,
@@ -34,7 +34,7 @@ pub(super) fn gather(grounds: &Grounds, complaints: &mut Complaints) -> Vec<Supp
     all
 }
 
-fn comments(grounds: &Grounds, complaints: &mut Complaints) -> Vec<Suppression> {
+fn comments(grounds: &SuppressionContext, complaints: &mut Complaints) -> Vec<Suppression> {
     // A block that makes several resources is read several times, with its comments.
     let places: BTreeSet<Span> = grounds.comments.iter().map(|span| grounds.sources.origin(*span)).collect();
     if places.is_empty() {
@@ -56,7 +56,7 @@ fn comments(grounds: &Grounds, complaints: &mut Complaints) -> Vec<Suppression> 
         let layout = layouts.entry(span.file).or_insert_with(|| Layout::new(grounds.sources, span.file));
         let target = match directive.whole_file {
             false => begins.target(layout.lines(span)),
-            true if layout.is_at_top(span) => Target::File(span.file),
+            true if layout.is_at_top(span) => CoverTarget::File(span.file),
             true => {
                 let message = "`ignore-file` works only at the top of a file".to_owned();
                 complaints.broken(
@@ -74,7 +74,7 @@ fn comments(grounds: &Grounds, complaints: &mut Complaints) -> Vec<Suppression> 
 }
 
 /// An annotation applies to everything that its object makes: several resources, or an object that rules check.
-fn annotations(grounds: &Grounds, complaints: &mut Complaints) -> Vec<Suppression> {
+fn annotations(grounds: &SuppressionContext, complaints: &mut Complaints) -> Vec<Suppression> {
     // keyed by the end of the value: in a tree, the place of a key contains its value
     let mut found: BTreeMap<(FileId, u32), Suppression> = BTreeMap::new();
     let mut told = BTreeSet::new();
@@ -83,10 +83,10 @@ fn annotations(grounds: &Grounds, complaints: &mut Complaints) -> Vec<Suppressio
         match annotation(value) {
             Ok((until, reason)) => {
                 let rules = vec![(rule.to_owned(), span)];
-                let target = Target::Annotated { resources: Vec::new(), bodies: Vec::new() };
+                let target = CoverTarget::Annotated { resources: Vec::new(), bodies: Vec::new() };
                 let known =
                     found.entry((span.file, span.end)).or_insert(Suppression { rules, target, until, reason, span });
-                if let Target::Annotated { resources, bodies } = &mut known.target {
+                if let CoverTarget::Annotated { resources, bodies } = &mut known.target {
                     resources.extend(resource);
                     bodies.extend(body);
                 }
@@ -98,7 +98,7 @@ fn annotations(grounds: &Grounds, complaints: &mut Complaints) -> Vec<Suppressio
         }
     };
     for (index, resource) in grounds.inventory.resources.iter().enumerate() {
-        if matches!(resource.front_end, FrontEnd::Terraform | FrontEnd::Plan) {
+        if matches!(resource.front_end, ReadBy::Terraform | ReadBy::Plan) {
             continue;
         }
         for (key, value) in &resource.labels.entries {
@@ -131,7 +131,7 @@ fn annotation(text: Option<&str>) -> Result<(Option<Date>, Option<String>), Stri
 }
 
 /// What the settings demand of a suppression and this one lacks, with the help.
-fn lacks(suppression: &Suppression, grounds: &Grounds) -> Option<(String, String)> {
+fn lacks(suppression: &Suppression, grounds: &SuppressionContext) -> Option<(String, String)> {
     let demands = grounds.demands;
     if demands.reason && suppression.reason.is_none() {
         let help = "write the reason after `--`; the setting `require-reason` demands it".to_owned();
@@ -153,12 +153,12 @@ fn lacks(suppression: &Suppression, grounds: &Grounds) -> Option<(String, String
 }
 
 /// Removes the rules that a suppression may not suppress, and reports why; false if no rule is left.
-fn keep(suppression: &mut Suppression, grounds: &Grounds, complaints: &mut Complaints) -> bool {
+fn keep(suppression: &mut Suppression, grounds: &SuppressionContext, complaints: &mut Complaints) -> bool {
     if let Some((message, help)) = lacks(suppression, grounds) {
         complaints.broken(message, help, suppression.span);
         return false;
     }
-    let is_configured = matches!(suppression.target, Target::Pattern { .. });
+    let is_configured = matches!(suppression.target, CoverTarget::Pattern { .. });
     suppression.rules.retain_mut(|(rule, span)| {
         if grounds.rules.is_removed(rule) {
             return false;
@@ -200,7 +200,7 @@ struct Starts {
 }
 
 impl Starts {
-    fn new(grounds: &Grounds) -> Self {
+    fn new(grounds: &SuppressionContext) -> Self {
         let place = |span: Span| {
             let span = grounds.sources.origin(span);
             (span.file, span.start)
@@ -218,12 +218,12 @@ impl Starts {
     }
 
     /// What a comment refers to: the line that it ends, or the block that begins on the line below.
-    fn target(&self, covered: Lines) -> Target {
+    fn target(&self, covered: CoveredLines) -> CoverTarget {
         let line = covered.first_line;
         let here = (line.file, line.start)..(line.file, line.end);
         let bodies = self.bodies.range(here.clone()).flat_map(|(_, bodies)| bodies);
         let whole = bodies.filter(|body| body.file == covered.all.file).fold(covered.all, |all, body| all.to(*body));
         let calls = self.calls.range(here).flat_map(|(_, calls)| calls).cloned();
-        Target::Here { whole, calls: calls.collect() }
+        CoverTarget::Here { whole, calls: calls.collect() }
     }
 }

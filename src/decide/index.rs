@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::Grounds;
-use super::cover::{Target, places};
+use super::SuppressionContext;
+use super::cover::{CoverTarget, places};
 use super::gather::Suppression;
 use crate::inventory::ResourceId;
 use crate::rules::Finding;
@@ -13,7 +13,7 @@ use crate::source::{FileId, Span};
 const DEEPEST_CALL: usize = 200;
 
 /// Suppressions of one rule that cover the same: the first one suppresses the finding.
-pub(super) struct Group {
+pub(super) struct SuppressionGroup {
     /// The indexes of the suppressions, each with the index of the rule in it.
     pub(super) members: Vec<(usize, usize)>,
 }
@@ -21,7 +21,7 @@ pub(super) struct Group {
 /// Groups of suppressions by place, for each rule separately.
 #[derive(Default)]
 pub(super) struct Index<'a> {
-    pub(super) groups: Vec<Group>,
+    pub(super) groups: Vec<SuppressionGroup>,
     files: HashMap<(&'a str, FileId), usize>,
     stretches: HashMap<(&'a str, FileId), Stretches>,
     calls: HashMap<(&'a str, &'a str), Vec<usize>>,
@@ -49,30 +49,30 @@ impl<'a> Index<'a> {
     fn add(
         &mut self,
         rule: &'a str,
-        target: &'a Target,
+        target: &'a CoverTarget,
         member: (usize, usize),
         alike: &mut HashMap<(&'a str, Span, &'a [String]), usize>,
     ) {
         let new = self.groups.len();
         let group = match target {
-            Target::File(file) => *self.files.entry((rule, *file)).or_insert(new),
-            Target::Here { whole, calls } => *alike.entry((rule, *whole, calls)).or_insert(new),
-            Target::Annotated { .. } | Target::Pattern { .. } => new,
+            CoverTarget::File(file) => *self.files.entry((rule, *file)).or_insert(new),
+            CoverTarget::Here { whole, calls } => *alike.entry((rule, *whole, calls)).or_insert(new),
+            CoverTarget::Annotated { .. } | CoverTarget::Pattern { .. } => new,
         };
         if let Some(known) = self.groups.get_mut(group) {
             known.members.push(member);
             return;
         }
-        self.groups.push(Group { members: vec![member] });
+        self.groups.push(SuppressionGroup { members: vec![member] });
         match target {
-            Target::File(_) => {}
-            Target::Here { whole, calls } => {
+            CoverTarget::File(_) => {}
+            CoverTarget::Here { whole, calls } => {
                 self.stretches.entry((rule, whole.file)).or_default().add(*whole, group);
                 for call in calls {
                     self.calls.entry((rule, call)).or_default().push(group);
                 }
             }
-            Target::Annotated { resources, bodies } => {
+            CoverTarget::Annotated { resources, bodies } => {
                 for &id in resources {
                     self.resources.entry((rule, id)).or_default().push(group);
                 }
@@ -80,12 +80,12 @@ impl<'a> Index<'a> {
                     self.bodies.entry((rule, body)).or_default().push(group);
                 }
             }
-            Target::Pattern { .. } => self.patterns.entry(rule).or_default().push(group),
+            CoverTarget::Pattern { .. } => self.patterns.entry(rule).or_default().push(group),
         }
     }
 
     /// The groups that may cover a finding, including all that do.
-    pub(super) fn near(&self, finding: &Finding, grounds: &Grounds) -> BTreeSet<usize> {
+    pub(super) fn near(&self, finding: &Finding, grounds: &SuppressionContext) -> BTreeSet<usize> {
         let rule = finding.rule.as_str();
         let mut near = BTreeSet::new();
         for span in places(finding, grounds) {
@@ -156,11 +156,11 @@ impl Stretches {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::source::{MemoryTree, Sources};
+    use crate::source::{MemoryTree, SourceFiles};
 
     #[test]
     fn every_stretch_around_a_place_is_found() {
-        let file = Sources::new(MemoryTree::new().with("a", "text")).open("a").unwrap();
+        let file = SourceFiles::new(MemoryTree::new().with("a", "text")).open("a").unwrap();
         for count in 0..20 {
             let mut stretches = Stretches::default();
             let spans: Vec<Span> = (0..count).map(|n| Span::new(file, n * 7 % 13, n * 7 % 13 + n * 5 % 11)).collect();

@@ -1,16 +1,16 @@
 //! Finds the suppression that covers each finding, and suppressions without an effect.
 
-use super::cover::Target;
+use super::cover::CoverTarget;
 use super::gather::Suppression;
 use super::index::Index;
-use super::{Complaints, Decided, Grounds, Listed, Suppressed};
+use super::{Complaints, Decided, Listed, Suppressed, SuppressionContext};
 use crate::rules::{Finding, LooksAt};
 
 /// Finds the suppression that covers each finding, and suppressions without an effect.
 pub(super) fn judge(
     findings: Vec<Finding>,
     suppressions: Vec<Suppression>,
-    grounds: &Grounds,
+    grounds: &SuppressionContext,
     complaints: &mut Complaints,
 ) -> (Vec<Decided>, Vec<Listed>) {
     let index = Index::new(&suppressions);
@@ -44,7 +44,7 @@ pub(super) fn judge(
     drop(index);
     let mut listed = Vec::new();
     for (suppression, counts) in suppressions.into_iter().zip(silences) {
-        tell(&suppression, &counts, grounds, complaints);
+        report_stale_suppression(&suppression, &counts, grounds, complaints);
         listed.push(Listed {
             silences: if suppression.has_expired(grounds) { 0 } else { counts.iter().sum() },
             rules: suppression.rules.into_iter().map(|(rule, _)| rule).collect(),
@@ -57,7 +57,12 @@ pub(super) fn judge(
 }
 
 /// Reports suppressions that have expired or have no effect.
-fn tell(suppression: &Suppression, counts: &[usize], grounds: &Grounds, complaints: &mut Complaints) {
+fn report_stale_suppression(
+    suppression: &Suppression,
+    counts: &[usize],
+    grounds: &SuppressionContext,
+    complaints: &mut Complaints,
+) {
     if let Some(until) = suppression.until.filter(|_| suppression.has_expired(grounds)) {
         let message = format!("this suppression ended on {until}");
         complaints.stale(message, "fix the findings, or set a new date with a reason", suppression.span);
@@ -66,19 +71,20 @@ fn tell(suppression: &Suppression, counts: &[usize], grounds: &Grounds, complain
     for ((rule, span), count) in suppression.rules.iter().zip(counts) {
         if *count == 0 && grounds.rules.is_on(rule) && !waits_for_a_change(grounds, rule) {
             let message = format!("`{rule}` reports nothing here, so this suppression has no effect");
-            let span = if matches!(suppression.target, Target::Annotated { .. }) { suppression.span } else { *span };
+            let span =
+                if matches!(suppression.target, CoverTarget::Annotated { .. }) { suppression.span } else { *span };
             complaints.stale(message, "remove the suppression", span);
         }
     }
 }
 
 /// A rule about changes reports nothing without a comparison, so its suppressions may still be needed.
-fn waits_for_a_change(grounds: &Grounds, rule: &str) -> bool {
+fn waits_for_a_change(grounds: &SuppressionContext, rule: &str) -> bool {
     grounds.rules.page(rule).is_some_and(|page| page.looks_at == LooksAt::Change)
 }
 
 impl Suppression {
-    fn has_expired(&self, grounds: &Grounds) -> bool {
+    fn has_expired(&self, grounds: &SuppressionContext) -> bool {
         self.until.is_some_and(|until| until < grounds.today)
     }
 }

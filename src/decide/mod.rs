@@ -14,21 +14,21 @@ mod named;
 mod point;
 #[cfg(test)]
 mod tests;
-mod unlisted;
+mod unsupported;
 mod verdict;
 
 use std::collections::BTreeMap;
 
-use crate::inventory::{Counted, Inventory};
+use crate::inventory::{CountedAs, Inventory};
 use crate::rules::{Finding, Rules};
-use crate::source::{Date, Sources, Span, is_below};
+use crate::source::{Date, SourceFiles, Span, is_below};
 
-pub use baseline::{Baseline, FILE_NAME as BASELINE, View, fingerprint as evidence_of};
-pub use compare::{Compared, Growth, compare};
+pub use baseline::{Baseline, BaselineView, FILE_NAME as BASELINE, fingerprint as evidence_of};
+pub use compare::{MatchedFindings, WorseThreshold, compare};
 pub use fingerprint::{fingerprints, hash as digest};
 pub use named::{named_machine, names_accelerators};
 pub use point::point_at_change;
-pub use verdict::{Call, Seen, Verdict, unjudged};
+pub use verdict::{CoverageInput, UnreadModuleCall, Verdict, unjudged};
 
 /// A finding with the decision about it.
 #[derive(Debug, Clone)]
@@ -38,16 +38,18 @@ pub struct Decided {
     /// The day on which the baseline accepted the finding.
     pub baselined: Option<Date>,
     /// Whether the total contains its resource.
-    pub counted: Counted,
+    pub counted: CountedAs,
 }
 
 impl Decided {
     /// A finding without a suppression; `counted` comes from its resource, or from the deployment of its folder.
-    pub fn new(finding: Finding, sources: &Sources, inventory: &Inventory) -> Decided {
+    pub fn new(finding: Finding, sources: &SourceFiles, inventory: &Inventory) -> Decided {
         let resource = finding.resource.and_then(|id| inventory.resources.get(id.0));
         let counted = match resource {
             // Another version of the same object counts instead.
-            Some(resource) if resource.version_of.is_some() && resource.counted == Counted::Deployed => Counted::Base,
+            Some(resource) if resource.version_of.is_some() && resource.counted == CountedAs::Deployed => {
+                CountedAs::Base
+            }
             Some(resource) => resource.counted,
             None => {
                 let path = sources.path(sources.origin(finding.span).file);
@@ -75,8 +77,8 @@ pub struct Suppressed {
 }
 
 /// What a suppression can apply to.
-pub struct Grounds<'a> {
-    pub sources: &'a Sources,
+pub struct SuppressionContext<'a> {
+    pub sources: &'a SourceFiles,
     pub inventory: &'a Inventory,
     /// All comments, or at least those that contain directives for gpulint.
     pub comments: &'a [Span],
@@ -141,7 +143,7 @@ pub struct Decision {
 }
 
 /// Decides which findings are suppressed or accepted.
-pub fn decide(findings: Vec<Finding>, grounds: &Grounds) -> Decision {
+pub fn decide(findings: Vec<Finding>, grounds: &SuppressionContext) -> Decision {
     let mut complaints = Complaints { rules: grounds.rules, findings: Vec::new() };
     let suppressions = gather::gather(grounds, &mut complaints);
     let (mut decided, listed) = judge::judge(findings, suppressions, grounds, &mut complaints);
@@ -159,11 +161,11 @@ struct Complaints<'a> {
 impl Complaints<'_> {
     /// Reports a suppression that is invalid and suppresses nothing.
     fn broken(&mut self, message: String, help: String, span: Span) {
-        self.findings.extend(self.rules.say("broken-suppression", message, Some(help), span));
+        self.findings.extend(self.rules.report_text_finding("broken-suppression", message, Some(help), span));
     }
 
     /// Reports a suppression that has no effect any more.
     fn stale(&mut self, message: String, help: &str, span: Span) {
-        self.findings.extend(self.rules.say("stale-suppression", message, Some(help.to_owned()), span));
+        self.findings.extend(self.rules.report_text_finding("stale-suppression", message, Some(help.to_owned()), span));
     }
 }

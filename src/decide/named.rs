@@ -12,7 +12,7 @@ use crate::languages::table::{Language, Reader};
 use crate::source::static_regex;
 
 /// What a file in an unsupported language requests.
-pub(super) struct Asked {
+pub(super) struct NamedAccelerators {
     pub(super) words: String,
     /// The name belongs to a known machine or accelerator.
     pub(super) is_known: bool,
@@ -24,7 +24,7 @@ pub(super) struct Asked {
 
 /// The keywords by which the language requests accelerators, if it has some; otherwise the first name of a machine or
 /// accelerator, otherwise the first word for one. Comments do not count, except those that Slurm reads.
-pub(super) fn asked_for(text: &str, language: &Language, catalog: &Catalog) -> Option<Asked> {
+pub(super) fn asked_for(text: &str, language: &Language, catalog: &Catalog) -> Option<NamedAccelerators> {
     let is_comment = |line: &str| {
         let line = line.trim_start();
         ["#", "//", "*"].iter().any(|it| line.starts_with(it)) && !line.starts_with("#SBATCH")
@@ -43,11 +43,11 @@ pub(super) fn asked_for(text: &str, language: &Language, catalog: &Catalog) -> O
         let known = own.iter().find(|(_, words)| is_known(words));
         let (line, words) = known.or(own.first())?;
         let all = own.iter().map(|(_, words)| words.as_str()).collect::<Vec<_>>().join("\n");
-        return Some(Asked { words: words.clone(), is_known: known.is_some(), line: *line, all });
+        return Some(NamedAccelerators { words: words.clone(), is_known: known.is_some(), line: *line, all });
     }
     let found = |(line, name): (usize, &str)| {
         let words = name.trim_start_matches("ml.").to_owned();
-        Asked { is_known: is_known(&words, catalog), line, all: words.clone(), words }
+        NamedAccelerators { is_known: is_known(&words, catalog), line, all: words.clone(), words }
     };
     let machine = lines().find_map(|(at, line)| Some((at, named_in_line(line, catalog)?)));
     let is_word = |name: &&str| accelerators::is_asking(name);

@@ -3,11 +3,11 @@
 use std::collections::{HashMap, HashSet};
 
 use super::Decided;
-use crate::source::{Sources, Span};
+use crate::source::{SourceFiles, Span};
 
 /// Moves each finding to its first fact on a new line. A finding that is already on a new line stays, and so does one without a
 /// fact there.
-pub fn point_at_change<'a>(findings: impl Iterator<Item = &'a mut Decided>, before: &Sources, after: &Sources) {
+pub fn point_at_change<'a>(findings: impl Iterator<Item = &'a mut Decided>, before: &SourceFiles, after: &SourceFiles) {
     let mut written = Written { before, after, files: HashMap::new() };
     for finding in findings.map(|decided| &mut decided.finding) {
         if finding.evidence.is_empty() || written.has(finding.span) {
@@ -24,8 +24,8 @@ pub fn point_at_change<'a>(findings: impl Iterator<Item = &'a mut Decided>, befo
 
 /// The new lines of each file.
 struct Written<'a> {
-    before: &'a Sources,
-    after: &'a Sources,
+    before: &'a SourceFiles,
+    after: &'a SourceFiles,
     files: HashMap<String, Option<HashSet<usize>>>,
 }
 

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::diagnostic::Level;
-use crate::inventory::{Fact, FrontEnd, Resource, ResourceId, Role};
+use crate::inventory::{BillingRole, Fact, ReadBy, Resource, ResourceId};
 use crate::pricing::Period;
 use crate::rules::{self, Confidence, PageText, Risk};
 use crate::source::MemoryTree;
@@ -29,7 +29,7 @@ x = 1
 "#;
 
 struct Case {
-    sources: Sources,
+    sources: SourceFiles,
     inventory: Inventory,
     comments: Vec<Span>,
     calls: Vec<(Span, String)>,
@@ -37,7 +37,7 @@ struct Case {
 }
 
 /// The built-in rules, and some that never report anything.
-fn rules(sources: &Sources) -> Rules {
+fn rules(sources: &SourceFiles) -> Rules {
     let file = sources.open("main.tf").unwrap();
     let page = |name: &str| PageText {
         path: format!("{name}.md"),
@@ -50,7 +50,7 @@ fn rules(sources: &Sources) -> Rules {
         pack: None,
     };
     let names = ["whole", "header", "above", "unneeded", "behind", "old", "module", "free", "misspelt"];
-    let (rules, wrong) = Rules::load(&names.map(page), rules::Settings::default());
+    let (rules, wrong) = Rules::load(&names.map(page), rules::RuleSettings::default());
     assert!(wrong.is_empty(), "{wrong:?}");
     rules
 }
@@ -80,18 +80,18 @@ fn blank(rule: &str, span: Span) -> Finding {
     }
 }
 
-fn span(sources: &Sources, part: &str) -> Span {
+fn span(sources: &SourceFiles, part: &str) -> Span {
     let file = sources.open("main.tf").unwrap();
     let start = sources.text(file).find(part).unwrap_or_else(|| panic!("{part}"));
     Span::new(file, start, start + part.len())
 }
 
 fn case() -> Case {
-    let sources = Sources::new(MemoryTree::new().with("main.tf", TERRAFORM));
+    let sources = SourceFiles::new(MemoryTree::new().with("main.tf", TERRAFORM));
     let header = span(&sources, "resource \"aws_instance\"");
     let body = Span::new(header.file, header.start as usize, TERRAFORM.find("# gpulint: ignore[module]").unwrap());
     let resource = |address: &str, span, body| {
-        Resource::new(FrontEnd::Terraform, Role::Rented, "aws_instance", address, span, body)
+        Resource::new(ReadBy::Terraform, BillingRole::Rented, "aws_instance", address, span, body)
     };
     let elsewhere = span(&sources, "x = 1\n");
     let mut inventory = Inventory::default();
@@ -123,11 +123,11 @@ fn case() -> Case {
     Case { sources, inventory, comments, calls, findings }
 }
 
-fn decided(change: impl FnOnce(&mut Grounds)) -> (Vec<(String, bool)>, Vec<String>) {
+fn decided(change: impl FnOnce(&mut SuppressionContext)) -> (Vec<(String, bool)>, Vec<String>) {
     let case = case();
     let rules = rules(&case.sources);
     let fixed = BTreeMap::new();
-    let mut grounds = Grounds {
+    let mut grounds = SuppressionContext {
         sources: &case.sources,
         inventory: &case.inventory,
         comments: &case.comments,
@@ -223,14 +223,14 @@ fn annotations_cover_their_resource() {
     .into_iter()
     .enumerate()
     {
-        let mut resource = Resource::new(FrontEnd::Kubernetes, Role::Requested, "Job", "Job/x", place, place);
+        let mut resource = Resource::new(ReadBy::Kubernetes, BillingRole::Requested, "Job", "Job/x", place, place);
         resource.labels.entries.insert(key.to_owned(), Fact::written(value.into(), place));
         case.inventory.resources.push(resource);
         let free = Finding { resource: Some(ResourceId(2 + index)), ..case.findings[7].clone() };
         case.findings.push(free);
     }
     let rules = rules(&case.sources);
-    let grounds = Grounds {
+    let grounds = SuppressionContext {
         sources: &case.sources,
         inventory: &case.inventory,
         comments: &[],
@@ -259,7 +259,7 @@ fn thousands_of_comments_and_findings_are_joined_by_their_places() {
         .map(|n| format!("# gpulint: ignore[above] -- {n}\nx{n} {{\n\n\n  y = 1 # gpulint: ignore[behind]\n}}\n"))
         .collect();
     let text = format!("{stacked}{blocks}");
-    let sources = Sources::new(MemoryTree::new().with("main.tf", &*text));
+    let sources = SourceFiles::new(MemoryTree::new().with("main.tf", &*text));
     let file = sources.open("main.tf").unwrap();
     let comments: Vec<Span> =
         text.match_indices('#').map(|(at, _)| Span::new(file, at, at + text[at..].find('\n').unwrap())).collect();
@@ -269,7 +269,7 @@ fn thousands_of_comments_and_findings_are_joined_by_their_places() {
         .chain([blank("free", Span::new(file, stacked.len() + 70, stacked.len() + 71))])
         .collect();
     let (rules, inventory, fixed) = (rules(&sources), Inventory::default(), BTreeMap::new());
-    let grounds = Grounds {
+    let grounds = SuppressionContext {
         sources: &sources,
         inventory: &inventory,
         comments: &comments,

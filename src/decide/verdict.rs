@@ -3,16 +3,16 @@
 use std::collections::{BTreeSet, HashMap};
 
 use crate::catalog::Catalog;
-use crate::complete::UnknownMachine;
 use crate::diagnostic::SkipKind;
-use crate::inventory::{Inventory, Key, Skipped, Unjudged, UnjudgedStatus};
+use crate::inventory::{Inventory, Key, SkippedFile, Unjudged, UnjudgedStatus};
 use crate::languages::table::{Language, Reader, is_of};
 use crate::pricing::{Bill, Status};
+use crate::resolve::UnknownMachine;
 use crate::rules::Finding;
-use crate::source::{Sources, Span, is_below, join, lines_with_offsets, parent};
+use crate::source::{SourceFiles, Span, is_below, join, lines_with_offsets, parent};
 
-use super::named::{Asked, asked_for, names_accelerators};
-use super::unlisted;
+use super::named::{NamedAccelerators, asked_for, names_accelerators};
+use super::unsupported;
 
 /// The result of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
@@ -54,7 +54,7 @@ impl Verdict {
 }
 
 /// A call of a module that is not downloaded, with its arguments.
-pub struct Call {
+pub struct UnreadModuleCall {
     /// The address without instance keys.
     pub address: String,
     pub body: Span,
@@ -67,25 +67,30 @@ pub struct Call {
 }
 
 /// The input of the search for things that were not evaluated.
-pub struct Seen<'a> {
-    pub sources: &'a Sources,
+pub struct CoverageInput<'a> {
+    pub sources: &'a SourceFiles,
     pub inventory: &'a Inventory,
     pub bill: &'a Bill,
     pub findings: &'a [Finding],
     pub unknown_machines: &'a [UnknownMachine],
     /// Module calls by the places of their headers.
-    pub calls: &'a HashMap<Span, Call>,
+    pub calls: &'a HashMap<Span, UnreadModuleCall>,
     pub catalog: &'a Catalog,
 }
 
 /// Everything relevant that was not evaluated, in the order of files.
-pub fn unjudged(seen: &Seen) -> Vec<Unjudged> {
+pub fn unjudged(seen: &CoverageInput) -> Vec<Unjudged> {
     let mut all = seen.inventory.unjudged.clone();
     all.extend(seen.left_out());
     all.extend(seen.skipped());
     all.extend(seen.unreadable());
     all.extend(seen.foreign());
-    all.extend(seen.inventory.unlisted.iter().filter_map(|it| unlisted::tell(it, seen.path(it.span), seen.catalog)));
+    all.extend(
+        seen.inventory
+            .unlisted
+            .iter()
+            .filter_map(|it| unsupported::describe_unsupported(it, seen.path(it.span), seen.catalog)),
+    );
     // A resource that cannot be read has no price either: it is listed once.
     let told: BTreeSet<Option<String>> = all.iter().map(|it| it.address.clone()).filter(Option::is_some).collect();
     let modules: Vec<Unjudged> = all.iter().filter(|it| it.kind == SkipKind::MissingModule).cloned().collect();
@@ -99,7 +104,7 @@ pub fn unjudged(seen: &Seen) -> Vec<Unjudged> {
     all
 }
 
-impl Seen<'_> {
+impl CoverageInput<'_> {
     fn path(&self, span: Span) -> String {
         self.sources.path(self.sources.origin(span).file)
     }
@@ -138,14 +143,14 @@ impl Seen<'_> {
         let reported: BTreeSet<SkipKind> =
             self.inventory.diagnostics.iter().filter_map(|it| Some(it.skips?.0)).collect();
         let skipped = self.inventory.skipped.iter().filter(move |it| !reported.contains(&it.kind));
-        let matters = |it: &&Skipped| match it.kind {
+        let matters = |it: &&SkippedFile| match it.kind {
             _ if it.is_example => false,
             SkipKind::UncalledModule => self.names_accelerators_in(&it.path),
             _ => !it.is_known_elsewhere(),
         };
         let submodules: Vec<&str> = self.of_kind(SkipKind::Submodule).map(|it| it.path.as_str()).collect();
         // Everything in a submodule that is not checked out has one cause: the entry of the submodule.
-        let is_in_submodule = move |it: &&Skipped| {
+        let is_in_submodule = move |it: &&SkippedFile| {
             let absent = it.absent.as_deref();
             let is_part = |it: &str, path: &str| it == path || is_below(it, path) || is_below(path, it);
             absent.is_some_and(|it| submodules.iter().any(|path| is_part(it, path)))
@@ -156,7 +161,7 @@ impl Seen<'_> {
             .map(|it| Unjudged::new(it.kind, it.path.clone(), it.reason.clone()))
     }
 
-    fn of_kind(&self, kind: SkipKind) -> impl Iterator<Item = &Skipped> {
+    fn of_kind(&self, kind: SkipKind) -> impl Iterator<Item = &SkippedFile> {
         self.inventory.skipped.iter().filter(move |it| it.kind == kind)
     }
 
@@ -196,7 +201,7 @@ impl Seen<'_> {
                 self.sources.glance(path, names).ok().flatten().map(|asked| (path.to_owned(), asked))
             };
             let files = || std::iter::once(it.path.clone()).chain(companion_files(self.sources, &it.path, it.language));
-            let named: Vec<(String, Asked)> = files().filter_map(|path| asks(&path)).collect();
+            let named: Vec<(String, NamedAccelerators)> = files().filter_map(|path| asks(&path)).collect();
             let machine = named.iter().find(|(_, asked)| asked.is_known);
             let (place, asked) = machine.or(named.first())?;
             let within = if *place == it.path { String::new() } else { format!(" in {place}") };
@@ -261,7 +266,7 @@ const MOST_BESIDE: usize = 200;
 const PROGRAM_FOLDERS: [&str; 5] = ["lib", "bin", "src", "infra", "stacks"];
 
 /// The companion files of a program: in the same folder and in its usual subfolders.
-fn companion_files(sources: &Sources, path: &str, language: &Language) -> Vec<String> {
+fn companion_files(sources: &SourceFiles, path: &str, language: &Language) -> Vec<String> {
     if language.beside.is_empty() {
         return Vec::new();
     }

@@ -5,18 +5,18 @@ use std::collections::BTreeMap;
 use rayon::prelude::*;
 
 use super::choose::{Market, MarketPlace, fits};
-use super::demand::{Demand, FactReader, Missing, slice_gib};
+use super::demand::{FactReader, FitDemand, MissingFact, slice_gib};
 use super::estimate::{budget, estimate};
-use super::hardware::Device;
+use super::hardware::AcceleratorHardware;
 use super::published::{Question, Quotation, matching};
-use super::speed::{Coefficients, Load, Speed};
-use super::tokens::Standing;
+use super::speed::{Coefficients, Load, ServerSpeed};
+use super::tokens::CostComparison;
 use super::traffic::ServerGoal;
 use super::training_run::{TrainingRun, training_run};
 use super::workload::{Engine, Workload};
-use super::{Alternative, Assessment, Choice, FitVerdict, Fraction, LIMITED, MARGIN, PlacedModel, verdict};
+use super::{Assessment, FitAlternative, FitChoice, FitVerdict, Fraction, LIMITED, MARGIN, PlacedModel, verdict};
 use crate::catalog::{Catalog, Precision};
-use crate::inventory::{Fact, Inventory, Key, Resource, Role, Task};
+use crate::inventory::{BillingRole, Fact, Inventory, Key, Resource, Task};
 use crate::pricing::{Bill, BillItem, PricingSettings};
 
 const FEW: usize = 32;
@@ -85,7 +85,7 @@ pub fn assess(resource: &Resource, item: &BillItem, catalog: &Catalog, market: &
 
 /// Returns the accelerators of one model copy.
 struct Given {
-    device: Device,
+    device: AcceleratorHardware,
     /// The accelerators that it uses by its own parallelism.
     used: f64,
     /// All available accelerators.
@@ -97,8 +97,8 @@ impl Given {
         reader: &mut FactReader<'_>,
         resource: &Resource,
         catalog: &Catalog,
-        demand: &Demand<'_>,
-    ) -> Result<Given, Missing> {
+        demand: &FitDemand<'_>,
+    ) -> Result<Given, MissingFact> {
         let (device, in_one) = reader.devices(catalog)?;
         let all = in_one * resource.number(Key::GroupSize).unwrap_or(1.0).max(1.0);
         let used = demand.devices_of_copy(all).max(1.0);
@@ -110,7 +110,7 @@ impl Given {
     }
 }
 
-fn judge(demand: &Demand<'_>, given: &Given, search: &Search<'_, '_>) -> Result<PlacedModel, Missing> {
+fn judge(demand: &FitDemand<'_>, given: &Given, search: &Search<'_, '_>) -> Result<PlacedModel, MissingFact> {
     let tensor = if demand.tensor_parallel > 0.0 { demand.tensor_parallel } else { given.used };
     let busy = demand.on(given.used, tensor, demand.pipeline_parallel);
     // It starts with room for one request of the whole context; less room for many is slower, and no failure.
@@ -152,22 +152,22 @@ fn judge(demand: &Demand<'_>, given: &Given, search: &Search<'_, '_>) -> Result<
         instead: search.instead(given, fits, &estimated),
         fraction: search.fraction(given),
         speed: match (&measured, estimated) {
-            (Some(found), Ok(speed)) => Ok(Speed { tokens_per_second: found.range(), ..speed }),
+            (Some(found), Ok(speed)) => Ok(ServerSpeed { tokens_per_second: found.range(), ..speed }),
             (_, estimated) => estimated,
         },
-        measured_by: measured.filter(|_| estimated.is_ok()).map(|found| found.told()),
+        measured_by: measured.filter(|_| estimated.is_ok()).map(|found| found.format_quotation()),
         training: search.training(given, verdict),
     })
 }
 
-fn fits_in_eight_bits(demand: &Demand<'_>, workload: &Workload<'_>, usable_gib: f64) -> bool {
+fn fits_in_eight_bits(demand: &FitDemand<'_>, workload: &Workload<'_>, usable_gib: f64) -> bool {
     let eight = Workload { precision: Precision::Int8, ..*workload };
     demand.task == Task::Serve
         && demand.precision.is_full()
         && estimate(&eight).need() <= MARGIN * budget(&eight, usable_gib)
 }
 
-fn fits_limited(demand: &Demand<'_>, workload: &Workload<'_>, usable_gib: f64) -> bool {
+fn fits_limited(demand: &FitDemand<'_>, workload: &Workload<'_>, usable_gib: f64) -> bool {
     let limited = Workload { context: LIMITED, ..*workload };
     demand.task == Task::Serve
         && demand.whole_window
@@ -176,21 +176,21 @@ fn fits_limited(demand: &Demand<'_>, workload: &Workload<'_>, usable_gib: f64) -
 }
 
 /// Whether the model fits with a shorter context, which some engines choose by themselves.
-fn fits_with_less(demand: &Demand<'_>, devices: f64, tensor: f64, usable_gib: f64) -> bool {
+fn fits_with_less(demand: &FitDemand<'_>, devices: f64, tensor: f64, usable_gib: f64) -> bool {
     const LEAST: f64 = 2048.0;
-    let demand = Demand { context: demand.context.min(LEAST), ..demand.clone() };
+    let demand = FitDemand { context: demand.context.min(LEAST), ..demand.clone() };
     let workload = demand.on(devices, tensor, demand.pipeline_parallel);
     estimate(&workload).need() <= budget(&workload, usable_gib)
 }
 
 /// A server of this kind does not start where its model does not fit; others grow slow, or fail later if at all.
-fn refuses(demand: &Demand<'_>) -> bool {
+fn refuses(demand: &FitDemand<'_>) -> bool {
     demand.task == Task::Serve && matches!(demand.engine, Engine::Pooled { .. }) && !demand.offloaded
 }
 
 /// The search for alternatives in the resource's region.
 struct Search<'a, 'c> {
-    demand: &'a Demand<'a>,
+    demand: &'a FitDemand<'a>,
     resource: &'a Resource,
     item: &'a BillItem,
     catalog: &'a Catalog,
@@ -204,56 +204,61 @@ struct Search<'a, 'c> {
 impl Search<'_, '_> {
     /// The cheapest configurations, by what else would be changed: those that cost less than this one, and one that
     /// holds the model where this one does not.
-    fn instead(&self, given: &Given, fits: bool, speed: &Result<Speed, &str>) -> BTreeMap<Alternative, Choice> {
+    fn instead(
+        &self,
+        given: &Given,
+        fits: bool,
+        speed: &Result<ServerSpeed, &str>,
+    ) -> BTreeMap<FitAlternative, FitChoice> {
         let mut found = BTreeMap::new();
         if self.demand.guessed().is_some() {
             return found;
         }
         if !fits {
-            found.extend(self.cheapest(self.demand).map(|choice| (Alternative::Larger, choice)));
+            found.extend(self.cheapest(self.demand).map(|choice| (FitAlternative::Larger, choice)));
         }
         // Fewer or slower devices make training longer, not cheaper.
         if self.demand.task == Task::Train {
             return found;
         }
         let smallest = self.cheaper(self.demand);
-        let still_cheaper = |demand: Option<Demand<'_>>| {
+        let still_cheaper = |demand: Option<FitDemand<'_>>| {
             let choice = self.cheaper(&demand?)?;
             smallest.as_ref().is_none_or(|smallest| choice.per_hour < smallest.per_hour).then_some(choice)
         };
         let changed = [
-            (Alternative::Quantized, self.in_eight_bits()),
-            (Alternative::Halved, self.in_sixteen_bits()),
-            (Alternative::Limited, self.with_less_context()),
+            (FitAlternative::Quantized, self.in_eight_bits()),
+            (FitAlternative::Halved, self.in_sixteen_bits()),
+            (FitAlternative::Limited, self.with_less_context()),
         ];
         for (alternative, demand) in changed {
             found.extend(still_cheaper(demand).map(|choice| (alternative, choice)));
         }
-        found.extend(smallest.map(|choice| (Alternative::Smallest, choice)));
+        found.extend(smallest.map(|choice| (FitAlternative::Smallest, choice)));
         if let Ok(now) = speed {
-            found.extend(self.narrower(given, now).map(|choice| (Alternative::Narrower, choice)));
-            found.extend(self.cheapest_by_token(now).map(|choice| (Alternative::PerToken, choice)));
+            found.extend(self.narrower(given, now).map(|choice| (FitAlternative::Narrower, choice)));
+            found.extend(self.cheapest_by_token(now).map(|choice| (FitAlternative::PerToken, choice)));
         }
         found
     }
 
-    fn in_eight_bits(&self) -> Option<Demand<'_>> {
+    fn in_eight_bits(&self) -> Option<FitDemand<'_>> {
         let full = self.demand.task == Task::Serve && self.demand.precision.is_full();
-        full.then(|| Demand { precision: Precision::Int8, ..self.demand.clone() })
+        full.then(|| FitDemand { precision: Precision::Int8, ..self.demand.clone() })
     }
 
-    fn in_sixteen_bits(&self) -> Option<Demand<'_>> {
+    fn in_sixteen_bits(&self) -> Option<FitDemand<'_>> {
         let single = self.demand.precision == Precision::Fp32;
-        single.then(|| Demand { precision: Precision::Fp16, ..self.demand.clone() })
+        single.then(|| FitDemand { precision: Precision::Fp16, ..self.demand.clone() })
     }
 
-    fn with_less_context(&self) -> Option<Demand<'_>> {
+    fn with_less_context(&self) -> Option<FitDemand<'_>> {
         let demand = self.demand;
         let open = demand.task == Task::Serve && demand.whole_window && demand.context > LIMITED;
-        open.then(|| Demand { context: LIMITED, ..demand.clone() })
+        open.then(|| FitDemand { context: LIMITED, ..demand.clone() })
     }
 
-    fn cheaper(&self, demand: &Demand<'_>) -> Option<Choice> {
+    fn cheaper(&self, demand: &FitDemand<'_>) -> Option<FitChoice> {
         // One pod of several that hold a model together costs only a part of what an alternative replaces.
         if self.resource.number(Key::GroupSize).is_some_and(|size| size > 1.0) {
             return None;
@@ -267,7 +272,7 @@ impl Search<'_, '_> {
     }
 
     /// What is too slow for what is asked of it is no alternative; nor is what nobody can say that of.
-    fn cheapest(&self, demand: &Demand<'_>) -> Option<Choice> {
+    fn cheapest(&self, demand: &FitDemand<'_>) -> Option<FitChoice> {
         let place = place(self.resource, self.catalog);
         where_it_is(self.resource, self.catalog, &place, &|place| {
             if self.goal.asks_nothing() || demand.task != Task::Serve {
@@ -278,16 +283,16 @@ impl Search<'_, '_> {
         })
     }
 
-    fn with_speed(&self, demand: &Demand<'_>, choice: Choice) -> Choice {
+    fn with_speed(&self, demand: &FitDemand<'_>, choice: FitChoice) -> FitChoice {
         let of_copy = choice.devices / demand.data_parallel.max(1.0);
         let load = Load::Full(demand.concurrent);
         let speed = demand
             .speed((self.catalog, self.coefficients.as_ref()), &choice.accelerator, choice.devices, of_copy, load)
             .ok();
-        Choice { speed, ..choice }
+        FitChoice { speed, ..choice }
     }
 
-    fn is_fast_enough(&self, choice: &Choice) -> bool {
+    fn is_fast_enough(&self, choice: &FitChoice) -> bool {
         choice.speed.is_some_and(|speed| self.goal.is_met(&speed, self.copies()))
     }
 
@@ -298,7 +303,7 @@ impl Search<'_, '_> {
     }
 
     /// The same accelerators with fewer of them for each copy, where all of them together write more.
-    fn narrower(&self, given: &Given, now: &Speed) -> Option<Choice> {
+    fn narrower(&self, given: &Given, now: &ServerSpeed) -> Option<FitChoice> {
         if given.used < 2.0 || self.demand.pipeline_parallel > 1.0 {
             return None;
         }
@@ -310,7 +315,7 @@ impl Search<'_, '_> {
             let (of_copy, load) = (f64::from(devices), Load::Full(self.demand.concurrent));
             let speed =
                 self.demand.speed((self.catalog, self.coefficients.as_ref()), accelerator, all, of_copy, load).ok()?;
-            Some(Choice {
+            Some(FitChoice {
                 provider: self.resource.text(Key::Provider).unwrap_or_default().to_owned(),
                 machine: self.resource.text(Key::Machine).unwrap_or_default().to_owned(),
                 accelerator: accelerator.to_owned(),
@@ -322,8 +327,8 @@ impl Search<'_, '_> {
                 speed: Some(speed),
             })
         });
-        let rate = |choice: &Choice| choice.speed.map_or(0.0, |speed| speed.tokens_per_second.expected);
-        let is_better = |choice: &Choice| {
+        let rate = |choice: &FitChoice| choice.speed.map_or(0.0, |speed| speed.tokens_per_second.expected);
+        let is_better = |choice: &FitChoice| {
             rate(choice) > now.tokens_per_second.expected
                 && (self.goal.ms_per_token.is_none() || self.is_fast_enough(choice))
         };
@@ -331,11 +336,11 @@ impl Search<'_, '_> {
     }
 
     /// Returns the configuration with the lowest cost per token in the resource's region, if the current one is clearly more expensive.
-    fn cheapest_by_token(&self, now: &Speed) -> Option<Choice> {
+    fn cheapest_by_token(&self, now: &ServerSpeed) -> Option<FitChoice> {
         if self.resource.number(Key::GroupSize).is_some_and(|size| size > 1.0) {
             return None;
         }
-        let cost = |choice: &Choice| {
+        let cost = |choice: &FitChoice| {
             let rate = choice.speed.map_or(0.0, |speed| speed.tokens_per_second.expected);
             choice.per_hour.usd() / rate
         };
@@ -349,11 +354,11 @@ impl Search<'_, '_> {
         let choice = where_it_is(self.resource, self.catalog, &place, &least)?;
         let is_same = Some(&*choice.accelerator) == self.resource.text(Key::Accelerator);
         let now = self.item.per_hour?.expected.usd() / now.tokens_per_second.expected;
-        (!is_same && Standing::of(now / cost(&choice)) == Standing::Dearer).then_some(choice)
+        (!is_same && CostComparison::of(now / cost(&choice)) == CostComparison::Dearer).then_some(choice)
     }
 
     /// Returns the speed at full load.
-    fn speed(&self, given: &Given, verdict: FitVerdict) -> Result<Speed, &'static str> {
+    fn speed(&self, given: &Given, verdict: FitVerdict) -> Result<ServerSpeed, &'static str> {
         if verdict == FitVerdict::DoesNotFit {
             return Err("it does not fit");
         }
@@ -439,15 +444,15 @@ pub(super) fn where_it_is(
     resource: &Resource,
     catalog: &Catalog,
     place: &MarketPlace<'_>,
-    find: &dyn Fn(&MarketPlace<'_>) -> Option<Choice>,
-) -> Option<Choice> {
+    find: &dyn Fn(&MarketPlace<'_>) -> Option<FitChoice>,
+) -> Option<FitChoice> {
     if let Some(provider) = resource.text(Key::Provider) {
         let region = resource.text(Key::Region).unwrap_or_else(|| catalog.base_region(provider));
         return find(&MarketPlace { provider, region, ..place.clone() });
     }
     // The price of a pod without a provider is that of the middle of the clouds, and so is its alternative's.
     let in_cloud = |provider| find(&MarketPlace { provider, region: catalog.base_region(provider), ..place.clone() });
-    let mut choices: Vec<Choice> = catalog.assumed_clouds().into_iter().filter_map(in_cloud).collect();
+    let mut choices: Vec<FitChoice> = catalog.assumed_clouds().into_iter().filter_map(in_cloud).collect();
     choices.sort_by_key(|choice| choice.per_hour);
     let middle = choices.len().checked_sub(1)? / 2;
     choices.into_iter().nth(middle)
@@ -457,7 +462,7 @@ pub(super) fn where_it_is(
 pub(super) fn place<'r>(resource: &'r Resource, catalog: &'r Catalog) -> MarketPlace<'r> {
     let machine = resource.text(Key::Machine).unwrap_or_default();
     let accelerator = resource.text(Key::Accelerator).and_then(|name| catalog.accelerator(name));
-    let shared = resource.role == Role::Requested;
+    let shared = resource.role == BillingRole::Requested;
     let asked = |key| if shared { resource.number(key).unwrap_or(0.0) } else { 0.0 };
     MarketPlace {
         vendor: accelerator.map_or("", |known| known.vendor),
@@ -473,10 +478,15 @@ pub(super) fn place<'r>(resource: &'r Resource, catalog: &'r Catalog) -> MarketP
 
 /// Every configuration on which the model of a resource fits with a margin, in each of these places, the cheapest first.
 /// Nothing where the text does not say enough to tell.
-pub fn options(resource: &Resource, catalog: &Catalog, market: &Market<'_>, places: &[MarketPlace<'_>]) -> Vec<Choice> {
+pub fn options(
+    resource: &Resource,
+    catalog: &Catalog,
+    market: &Market<'_>,
+    places: &[MarketPlace<'_>],
+) -> Vec<FitChoice> {
     let demand = FactReader::new(resource).demand(catalog);
     let Some(demand) = demand.ok().filter(|demand| demand.guessed().is_none()) else { return Vec::new() };
-    let mut choices: Vec<Choice> = places.iter().flat_map(|place| market.configurations(&demand, place)).collect();
+    let mut choices: Vec<FitChoice> = places.iter().flat_map(|place| market.configurations(&demand, place)).collect();
     choices.sort_by(|one, two| one.per_hour.cmp(&two.per_hour).then_with(|| one.machine.cmp(&two.machine)));
     choices
 }

@@ -3,8 +3,8 @@
 
 use super::choose::{Market, MarketPlace};
 use super::demand::FactReader;
-use super::hardware::{Device, device};
-use super::{Choice, FitVerdict, PlacedModel, assess};
+use super::hardware::{AcceleratorHardware, device};
+use super::{FitChoice, FitVerdict, PlacedModel, assess};
 use crate::catalog::{Accelerator, Catalog, Precision};
 use crate::inventory::{Key, Resource};
 use crate::pricing::BillItem;
@@ -18,7 +18,7 @@ pub const BUSY_AT_MOST: f64 = 0.7;
 /// A smaller machine for what was measured.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Smaller {
-    pub choice: Choice,
+    pub choice: FitChoice,
     /// So many times as long takes the same work there, by the slower of arithmetic and memory.
     pub slowdown: f64,
 }
@@ -36,7 +36,7 @@ pub fn smaller(resource: &Resource, item: &BillItem, catalog: &Catalog, market: 
         memory_gib: resource.number(Key::MeasuredMemory)? * MEMORY_MARGIN,
         busy: resource.number(Key::MeasuredBusy)?,
     };
-    let accepts = |it: &Device, is_linked: bool| wanted.accepts(it, is_linked || devices <= 1.0, catalog);
+    let accepts = |it: &AcceleratorHardware, is_linked: bool| wanted.accepts(it, is_linked || devices <= 1.0, catalog);
     let place = assess::place(resource, catalog);
     let find = |place: &MarketPlace<'_>| market.cheapest_with(devices, place, &accepts);
     let choice = assess::where_it_is(resource, catalog, &place, &find)?;
@@ -62,12 +62,12 @@ pub fn smaller_server(
     let now = catalog.accelerator(resource.text(Key::Accelerator)?)?;
     let taken = resource.number(Key::MeasuredCache)? * placed.devices * (placed.budget_gib - placed.need_gib);
     let speed = |it: &Accelerator<'_>, devices: f64| Some(it.bandwidth_gb_per_second? * devices).filter(|it| *it > 0.0);
-    let slowdown = |it: &Choice| {
+    let slowdown = |it: &FitChoice| {
         let then = speed(&catalog.accelerator(&it.accelerator)?, it.devices)?;
         Some(speed(&now, placed.devices)? / then)
     };
     let busy = resource.number(Key::MeasuredBusy).unwrap_or(0.0);
-    let does = |it: &Choice| {
+    let does = |it: &FitChoice| {
         let memory = catalog.accelerator(&it.accelerator).map(|known| known.memory_gib * it.count);
         memory.is_some_and(|memory| memory < now.memory_gib * count)
             && it.devices * (it.budget_gib - it.need_gib) >= taken * CACHE_MARGIN
@@ -83,14 +83,14 @@ pub fn smaller_server(
 /// What a smaller accelerator must be.
 struct Wanted<'c> {
     now: Accelerator<'c>,
-    device: Device,
+    device: AcceleratorHardware,
     precision: Option<Precision>,
     memory_gib: f64,
     busy: f64,
 }
 
 impl Wanted<'_> {
-    fn accepts(&self, then: &Device, is_linked: bool, catalog: &Catalog) -> bool {
+    fn accepts(&self, then: &AcceleratorHardware, is_linked: bool, catalog: &Catalog) -> bool {
         let Some(known) = catalog.accelerator(then.name) else { return false };
         let was_linked = self.now.interconnect_gb_per_second.is_some_and(|it| it > 0.0);
         let computes = match self.precision {

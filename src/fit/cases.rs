@@ -7,14 +7,14 @@ use super::demand::FactReader;
 use super::estimate::{budget, cache_bytes, estimate};
 use super::memory::{GIB, weight_bytes};
 use super::workload::{Recompute, Training, Workload};
-use super::{FitVerdict, Unsaid, verdict};
+use super::{FitVerdict, WorkloadDefaults, verdict};
 use crate::catalog::{Catalog, Models, Precision, TableError};
-use crate::inventory::{Fact, FrontEnd, Key, Resource, Role, Task, Value};
-use crate::source::{MemoryTree, Sources, Span};
+use crate::inventory::{BillingRole, Fact, FactValue, Key, ReadBy, Resource, Task};
+use crate::source::{MemoryTree, SourceFiles, Span};
 
 /// One JSON object a line for each row of the table: `id`, `verdict`, and the numbers behind it.
 pub fn run(path: &str, text: &str, catalog: &Catalog) -> Result<String, TableError> {
-    let sources = Sources::new(MemoryTree::new());
+    let sources = SourceFiles::new(MemoryTree::new());
     let span = Span::new(sources.derive(path, String::new(), Vec::new()), 0, 0);
     answers(path, text, &["id", "model"], |row| answer(row, catalog, span))
 }
@@ -69,7 +69,7 @@ fn unless_training(task: Task, usual: f64) -> Option<f64> {
 
 /// What a row says, as the facts that text would tell.
 fn resource(row: &CaseRow<'_>, span: Span) -> Resource {
-    let mut resource = Resource::new(FrontEnd::Terraform, Role::Requested, "case", row.text("id"), span, span);
+    let mut resource = Resource::new(ReadBy::Terraform, BillingRole::Requested, "case", row.text("id"), span, span);
     let task = Task::from_name(row.text("task")).unwrap_or(Task::Serve);
     let offload = if row.text("offload") == "model cpu offload" { "weights" } else { row.text("offload") };
     let texts = [
@@ -85,7 +85,7 @@ fn resource(row: &CaseRow<'_>, span: Span) -> Resource {
         (Key::Offload, offload),
     ];
     for (key, text) in texts.into_iter().filter(|(_, text)| !text.is_empty()) {
-        resource.set(key, Fact::written(Value::text(text), span));
+        resource.set(key, Fact::written(FactValue::text(text), span));
     }
     let devices = row.number("gpu_count").unwrap_or(1.0);
     let pipeline = row.number("pp").or(row.noted("pp")).unwrap_or(1.0);
@@ -101,10 +101,10 @@ fn resource(row: &CaseRow<'_>, span: Span) -> Resource {
         (Key::MemoryUtilization, row.number("gpu_mem_util")),
     ];
     for (key, number) in numbers {
-        resource.set(key, number.map_or(Fact::Absent, |number| Fact::written(Value::Number(number), span)));
+        resource.set(key, number.map_or(Fact::Absent, |number| Fact::written(FactValue::Number(number), span)));
     }
     if !row.text("grad_ckpt").is_empty() {
-        resource.set(Key::Recompute, Fact::written(Value::Flag(row.text("grad_ckpt") != "no"), span));
+        resource.set(Key::Recompute, Fact::written(FactValue::Flag(row.text("grad_ckpt") != "no"), span));
     }
     resource
 }
@@ -146,7 +146,7 @@ fn measured<'m>(row: &CaseRow<'_>, workload: Workload<'m>) -> Workload<'m> {
             fused_norms: workload.training.fused_norms || row.notes("fused loss"),
             ..workload.training
         },
-        unsaid: Unsaid {
+        unsaid: WorkloadDefaults {
             context: row.number("context").is_none(),
             precision: row.text("weights").is_empty() && names_no_precision(row),
             ..workload.unsaid

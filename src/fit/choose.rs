@@ -5,14 +5,14 @@ use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::demand::Demand;
+use super::demand::FitDemand;
 use super::estimate::{budget, estimate};
-use super::hardware::{Device, device};
-use super::{Choice, MARGIN};
-use crate::catalog::{Catalog, Machine, Money, Precision, Quote};
-use crate::complete::{allocatable_cpus, allocatable_gib};
+use super::hardware::{AcceleratorHardware, device};
+use super::{FitChoice, MARGIN};
+use crate::catalog::{Catalog, CatalogMachine, Money, Precision, Quote};
 use crate::inventory::{Purchase, Task};
 use crate::pricing::PricingSettings;
+use crate::resolve::{allocatable_cpus, allocatable_gib};
 
 /// The GPU machines with their prices in each region, collected once.
 pub struct Market<'c> {
@@ -26,8 +26,8 @@ type Shelves<'c> = Arc<Vec<Shelf<'c>>>;
 
 #[derive(Clone)]
 struct Candidate<'c> {
-    machine: Machine<'c>,
-    device: Device,
+    machine: CatalogMachine<'c>,
+    device: AcceleratorHardware,
     /// Whether its accelerators have direct links in addition to the bus.
     linked: bool,
     vendor: &'c str,
@@ -45,7 +45,7 @@ struct Shop {
 
 /// The machines with one kind of device.
 struct Shelf<'c> {
-    device: Device,
+    device: AcceleratorHardware,
     offers: Vec<Offer<'c>>,
 }
 
@@ -139,7 +139,7 @@ impl<'c> Market<'c> {
     }
 
     /// Returns the cheapest configuration on which a demand fits with a margin.
-    pub fn cheapest(&self, demand: &Demand<'_>, place: &MarketPlace<'_>) -> Option<Choice> {
+    pub fn cheapest(&self, demand: &FitDemand<'_>, place: &MarketPlace<'_>) -> Option<FitChoice> {
         let shelves = self.shelves(place);
         let fitting = fitting(&shelves, demand, place).into_iter();
         fitting.min_by(Fitting::by_price).map(|it| it.choice(place))
@@ -151,8 +151,8 @@ impl<'c> Market<'c> {
         &self,
         devices: f64,
         place: &MarketPlace<'_>,
-        accepts: &dyn Fn(&Device, bool) -> bool,
-    ) -> Option<Choice> {
+        accepts: &dyn Fn(&AcceleratorHardware, bool) -> bool,
+    ) -> Option<FitChoice> {
         let shelves = self.shelves(place);
         let offers = shelves.iter().flat_map(|shelf| &shelf.offers);
         let suitable = offers.filter(|offer| {
@@ -173,7 +173,7 @@ impl<'c> Market<'c> {
 
     /// Everything on which a demand fits with a margin, the cheapest first: for each accelerator its cheapest machine. A pod
     /// pays for a part of it; but a part of a large machine is cheap only where others fill the rest, so the whole decides.
-    pub fn configurations(&self, demand: &Demand<'_>, place: &MarketPlace<'_>) -> Vec<Choice> {
+    pub fn configurations(&self, demand: &FitDemand<'_>, place: &MarketPlace<'_>) -> Vec<FitChoice> {
         let shelves = self.shelves(place);
         let mut all = fitting(&shelves, demand, place);
         all.sort_by(Fitting::by_price);
@@ -181,7 +181,7 @@ impl<'c> Market<'c> {
     }
 
     /// The name of the machine there, and what an hour of it costs.
-    fn price(&self, machine: &Machine<'c>, place: &MarketPlace<'_>) -> Option<(Cow<'c, str>, Money)> {
+    fn price(&self, machine: &CatalogMachine<'c>, place: &MarketPlace<'_>) -> Option<(Cow<'c, str>, Money)> {
         let (name, quote) = if place.service.is_empty() {
             (machine.name.clone(), self.catalog.quote(machine, place.region)?)
         } else {
@@ -212,9 +212,9 @@ impl Fitting<'_, '_> {
             .then_with(|| one.offer.name.cmp(&two.offer.name))
     }
 
-    fn choice(&self, place: &MarketPlace<'_>) -> Choice {
+    fn choice(&self, place: &MarketPlace<'_>) -> FitChoice {
         let machine = &self.offer.candidate.machine;
-        Choice {
+        FitChoice {
             provider: place.provider.to_owned(),
             machine: self.offer.name.to_string(),
             accelerator: machine.accelerator.to_string(),
@@ -229,7 +229,7 @@ impl Fitting<'_, '_> {
 }
 
 /// For each accelerator, and each number of them, the cheapest machine on which a demand fits.
-fn fitting<'o, 'c>(shelves: &'o [Shelf<'c>], demand: &Demand<'_>, place: &MarketPlace<'_>) -> Vec<Fitting<'o, 'c>> {
+fn fitting<'o, 'c>(shelves: &'o [Shelf<'c>], demand: &FitDemand<'_>, place: &MarketPlace<'_>) -> Vec<Fitting<'o, 'c>> {
     let mut found = Vec::new();
     for shelf in shelves.iter().filter(|shelf| supports(&shelf.device, demand.precision)) {
         for tensor_parallel in [1u32, 2, 4, 8] {
@@ -257,7 +257,7 @@ fn fitting<'o, 'c>(shelves: &'o [Shelf<'c>], demand: &Demand<'_>, place: &Market
 }
 
 /// The largest of a pod's parts of a machine; `None` where it does not fit on it.
-fn share(machine: &Machine<'_>, devices: f64, place: &MarketPlace<'_>) -> Option<f64> {
+fn share(machine: &CatalogMachine<'_>, devices: f64, place: &MarketPlace<'_>) -> Option<f64> {
     let part = |asked: f64, has: Option<f64>| has.filter(|has| *has > 0.0).map_or(0.0, |has| asked / has);
     let parts = [
         devices / machine.count,
@@ -277,7 +277,7 @@ fn as_bought(quote: &Quote<'_>, purchase: Option<Purchase>) -> Option<Money> {
 
 /// Whether a device natively supports the precision of the weights. Engines emulate some formats on older devices, but
 /// recommendations do not rely on that.
-pub(super) fn supports(device: &Device, precision: Precision) -> bool {
+pub(super) fn supports(device: &AcceleratorHardware, precision: Precision) -> bool {
     match precision {
         Precision::Bf16 => device.bf16,
         Precision::Fp8 | Precision::Mxfp4 | Precision::Fp4Mix => device.fp8,
@@ -289,7 +289,7 @@ pub(super) fn supports(device: &Device, precision: Precision) -> bool {
 }
 
 /// Returns required and available memory on this many devices, if the workload fits with the margin.
-pub(super) fn fits(demand: &Demand<'_>, device: &Device, tensor_parallel: u32) -> Option<(f64, f64)> {
+pub(super) fn fits(demand: &FitDemand<'_>, device: &AcceleratorHardware, tensor_parallel: u32) -> Option<(f64, f64)> {
     let devices = f64::from(tensor_parallel);
     let workload = match demand.task {
         Task::Serve if divides(demand, devices) => demand.on(devices, devices, 1.0),
@@ -303,7 +303,7 @@ pub(super) fn fits(demand: &Demand<'_>, device: &Device, tensor_parallel: u32) -
 }
 
 /// Heads can be spread evenly: each device has as many, and cache heads are divided or repeated.
-fn divides(demand: &Demand<'_>, devices: f64) -> bool {
+fn divides(demand: &FitDemand<'_>, devices: f64) -> bool {
     let model = &demand.model;
     let multiple = |of: f64, by: f64| by > 0.0 && of % by == 0.0;
     if model.heads <= 0.0 {

@@ -6,12 +6,12 @@ use std::sync::Arc;
 
 use crate::catalog::{Catalog, Identification};
 use crate::inventory::{Inventory, Key, Resource};
-use crate::source::Sources;
+use crate::source::SourceFiles;
 
 const NAME: &str = "config.json";
 
 /// Adds such models to the catalog. If two folders contain different models with one name, the name stays unknown.
-pub fn with_configs_beside<'c>(catalog: &'c Catalog, inventory: &Inventory, sources: &Sources) -> Cow<'c, Catalog> {
+pub fn with_configs_beside<'c>(catalog: &'c Catalog, inventory: &Inventory, sources: &SourceFiles) -> Cow<'c, Catalog> {
     let mut found: BTreeMap<&str, BTreeMap<Arc<str>, String>> = BTreeMap::new();
     for resource in &inventory.resources {
         let Some(name) = resource.text(Key::Model).filter(|name| needs_shapes(catalog, name)) else { continue };
@@ -39,7 +39,7 @@ fn needs_shapes(catalog: &Catalog, name: &str) -> bool {
 }
 
 /// Returns the path: in a folder with the model's name, or else next to the file.
-fn places(resource: &Resource, name: &str, sources: &Sources) -> Vec<String> {
+fn places(resource: &Resource, name: &str, sources: &SourceFiles) -> Vec<String> {
     let path = sources.path(sources.origin(resource.span).file);
     let folder = path.rsplit_once('/').map_or(String::new(), |(folder, _)| format!("{folder}/"));
     let own = name.rsplit('/').find(|part| !part.is_empty() && !part.starts_with('.'));

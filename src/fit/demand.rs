@@ -3,16 +3,16 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::hardware::{Device, device};
+use super::hardware::{AcceleratorHardware, device};
 use super::readings::usual_sequence;
-use super::speed::{Coefficients, EngineClass, Load, Server, Speed, estimate_speed};
-use super::workload::{Engine, Method, Optimizer, Recompute, Sharding, Training, Unsaid, Workload};
-use crate::catalog::{Catalog, Identification, Identified, Modality, Model, Precision, Slice};
-use crate::inventory::{Fact, FrontEnd, Key, Known, Origin, Purpose, Resource, Task, Value};
+use super::speed::{Coefficients, EngineClass, Load, ModelServer, ServerSpeed, estimate_speed};
+use super::workload::{Engine, Optimizer, Recompute, Sharding, Training, TuningMethod, Workload, WorkloadDefaults};
+use crate::catalog::{AcceleratorSlice, Catalog, Identification, Identified, Modality, Model, Precision};
+use crate::inventory::{Fact, FactOrigin, FactValue, Key, KnownFact, Purpose, ReadBy, Resource, Task};
 
 /// The demand of a workload, independent of its accelerators.
 #[derive(Debug, Clone)]
-pub struct Demand<'m> {
+pub struct FitDemand<'m> {
     pub model: Cow<'m, Model>,
     pub task: Task,
     pub engine: Engine,
@@ -44,16 +44,16 @@ pub struct Demand<'m> {
     pub draft_b: f64,
     pub offloaded: bool,
     pub training: Training,
-    pub unsaid: Unsaid,
+    pub unsaid: WorkloadDefaults,
 }
 
 /// Why a demand is unknown, and the missing fact. `None` means that no model is configured at all.
-pub(super) type Missing = Option<(Arc<str>, Key)>;
+pub(super) type MissingFact = Option<(Arc<str>, Key)>;
 
 /// Reads facts, and tracks the lowest confidence among them.
 pub(super) struct FactReader<'r> {
     resource: &'r Resource,
-    pub(super) origin: Origin,
+    pub(super) origin: FactOrigin,
     pub(super) model_taken_for: Option<String>,
 }
 
@@ -66,20 +66,20 @@ const UNKNOWN_WINDOW: f64 = 8192.0;
 
 impl<'r> FactReader<'r> {
     pub(super) fn new(resource: &'r Resource) -> Self {
-        FactReader { resource, origin: Origin::Written, model_taken_for: None }
+        FactReader { resource, origin: FactOrigin::Written, model_taken_for: None }
     }
 
     /// Why the model was not found by its exact name.
     fn takes_for(&mut self, why: String) {
-        self.weaken(Origin::Inferred(why.as_str().into()));
+        self.weaken(FactOrigin::Inferred(why.as_str().into()));
         self.model_taken_for = Some(why);
     }
 
-    fn weaken(&mut self, by: Origin) {
-        self.origin = std::mem::replace(&mut self.origin, Origin::Written).weakest(by);
+    fn weaken(&mut self, by: FactOrigin) {
+        self.origin = std::mem::replace(&mut self.origin, FactOrigin::Written).weakest(by);
     }
 
-    fn known(&mut self, key: Key) -> Result<Option<&'r Known<Value>>, Missing> {
+    fn known(&mut self, key: Key) -> Result<Option<&'r KnownFact<FactValue>>, MissingFact> {
         match self.resource.fact(key) {
             Fact::Known(known) => {
                 self.weaken(known.origin.clone());
@@ -90,39 +90,39 @@ impl<'r> FactReader<'r> {
         }
     }
 
-    fn text(&mut self, key: Key) -> Result<Option<&'r str>, Missing> {
+    fn text(&mut self, key: Key) -> Result<Option<&'r str>, MissingFact> {
         Ok(self.known(key)?.and_then(|known| known.value.as_text()))
     }
 
-    fn number(&mut self, key: Key) -> Result<Option<f64>, Missing> {
+    fn number(&mut self, key: Key) -> Result<Option<f64>, MissingFact> {
         Ok(self.known(key)?.and_then(|known| known.value.as_number()).filter(|n| *n > 0.0))
     }
 
-    fn missing<T>(why: impl Into<Arc<str>>, at: Key) -> Result<T, Missing> {
+    fn missing<T>(why: impl Into<Arc<str>>, at: Key) -> Result<T, MissingFact> {
         Err(Some((why.into(), at)))
     }
 
     /// Returns the model of a resource, and its demand.
-    pub(super) fn demand<'c>(&mut self, catalog: &'c Catalog) -> Result<Demand<'c>, Missing> {
+    pub(super) fn demand<'c>(&mut self, catalog: &'c Catalog) -> Result<FitDemand<'c>, MissingFact> {
         let found = self.model(catalog)?;
         let program = self.resource.text(Key::Program).unwrap_or_default();
         let task = self.task(&found.model)?;
         let precision = self.precision(&found, task)?;
-        let is_served_name = self.resource.fact(Key::Model).origin() == Some(&Origin::ServedName);
+        let is_served_name = self.resource.fact(Key::Model).origin() == Some(&FactOrigin::ServedName);
         let may_be_quantized = is_served_name && precision.is_full() && self.resource.fact(Key::Precision).is_absent();
         let known_by_size = found.by == Identification::Size;
         let model = found.model;
         let context = self.context(&model, task, program)?;
         // What is not known to take a share of the memory at its start is not said to refuse it.
-        let is_assumed = program.is_empty() && matches!(self.origin, Origin::Assumed(_));
+        let is_assumed = program.is_empty() && matches!(self.origin, FactOrigin::Assumed(_));
         let engine = if is_assumed { Engine::Eager } else { engine(program) };
         let training = if task == Task::Train { self.training(precision)? } else { Training::default() };
         // Adapters that say nothing else are trained on weights in four bits.
-        let quantizes = training.method == Method::Qlora && task == Task::Train && precision.is_full();
+        let quantizes = training.method == TuningMethod::Qlora && task == Task::Train && precision.is_full();
         let precision = if quantizes { Precision::Nf4 } else { precision };
         let unsaid = if task == Task::Train { 1.0 } else { 0.0 };
         let tensor_parallel = self.number(Key::TensorParallel)?.unwrap_or(unsaid);
-        Ok(Demand {
+        Ok(FitDemand {
             task,
             engine,
             class: EngineClass::of(program),
@@ -157,14 +157,14 @@ impl<'r> FactReader<'r> {
     }
 
     /// The values that are not set, so that usual values are assumed.
-    fn unsaid(&self, task: Task, precision: Precision, may_be_quantized: bool) -> Unsaid {
+    fn unsaid(&self, task: Task, precision: Precision, may_be_quantized: bool) -> WorkloadDefaults {
         let absent = |key| self.resource.fact(key).is_absent();
         if task != Task::Train {
-            return Unsaid { precision: may_be_quantized, ..Unsaid::default() };
+            return WorkloadDefaults { precision: may_be_quantized, ..WorkloadDefaults::default() };
         }
         let program = self.resource.text(Key::Program).unwrap_or_default();
         let sharding = self.resource.text(Key::Sharding).unwrap_or_default();
-        Unsaid {
+        WorkloadDefaults {
             sequence: absent(Key::Context),
             batch: absent(Key::BatchSize),
             recompute: absent(Key::Recompute),
@@ -173,7 +173,7 @@ impl<'r> FactReader<'r> {
             // DeepSpeed and Megatron keep a copy in 32 bits; elsewhere it is a line of the script.
             copy: precision != Precision::Fp32 && matches!(sharding, "" | "fsdp" | "none" | "ddp"),
             loss: !KNOWN_LOSS.contains(&program),
-            ..Unsaid::default()
+            ..WorkloadDefaults::default()
         }
     }
 
@@ -189,7 +189,7 @@ impl<'r> FactReader<'r> {
         number(Key::AcceleratorCount) * number(Key::GroupSize)
     }
 
-    fn model<'c>(&mut self, catalog: &'c Catalog) -> Result<Identified<'c>, Missing> {
+    fn model<'c>(&mut self, catalog: &'c Catalog) -> Result<Identified<'c>, MissingFact> {
         let said = self.text(Key::Model);
         if said.is_err()
             && let Some(found) = self.named_after(catalog)
@@ -250,7 +250,7 @@ impl<'r> FactReader<'r> {
     /// counts.
     fn named_after<'c>(&mut self, catalog: &'c Catalog) -> Option<Identified<'c>> {
         self.resource.text(Key::Program)?;
-        if !matches!(self.resource.front_end, FrontEnd::Kubernetes | FrontEnd::Chart) {
+        if !matches!(self.resource.front_end, ReadBy::Kubernetes | ReadBy::Chart) {
             return None;
         }
         let name = &*self.resource.declared.name;
@@ -262,7 +262,12 @@ impl<'r> FactReader<'r> {
         Some(found)
     }
 
-    fn sized<'c>(&mut self, catalog: &'c Catalog, name: Option<&str>, size: f64) -> Result<Identified<'c>, Missing> {
+    fn sized<'c>(
+        &mut self,
+        catalog: &'c Catalog,
+        name: Option<&str>,
+        size: f64,
+    ) -> Result<Identified<'c>, MissingFact> {
         self.takes_for(
             "only the size of the model is known: gpulint uses the layers of a usual model of that size".to_owned(),
         );
@@ -277,15 +282,15 @@ impl<'r> FactReader<'r> {
     }
 
     /// Returns the task. Some models have only one; for others, the configuration must set it.
-    fn task(&mut self, model: &Model) -> Result<Task, Missing> {
+    fn task(&mut self, model: &Model) -> Result<Task, MissingFact> {
         let said = match (self.text(Key::Task)?.and_then(Task::from_name), self.resource.purpose()) {
             (None, Some(purpose @ (Purpose::Inference | Purpose::Training))) => {
-                self.weaken(Origin::Inferred(format!("it is for {}", purpose.name()).into()));
+                self.weaken(FactOrigin::Inferred(format!("it is for {}", purpose.name()).into()));
                 Some(if purpose == Purpose::Training { Task::Train } else { Task::Serve })
             }
             // Weights are held whatever is done with them, by what nobody ends.
             (None, None) if self.resource.flag(Key::EndsByItself) != Some(true) => {
-                self.weaken(Origin::Assumed("it is unknown what the model is used for".into()));
+                self.weaken(FactOrigin::Assumed("it is unknown what the model is used for".into()));
                 Some(Task::Serve)
             }
             (said, _) => said,
@@ -301,9 +306,9 @@ impl<'r> FactReader<'r> {
         }
     }
 
-    fn precision(&mut self, found: &Identified<'_>, task: Task) -> Result<Precision, Missing> {
+    fn precision(&mut self, found: &Identified<'_>, task: Task) -> Result<Precision, MissingFact> {
         let declared = self.known(Key::Precision)?;
-        let is_default = declared.is_some_and(|known| known.origin == Origin::Default);
+        let is_default = declared.is_some_and(|known| known.origin == FactOrigin::Default);
         let text = declared.and_then(|known| known.value.as_text());
         let said = text.and_then(Precision::parse);
         if let (Some(text), None) = (text, said) {
@@ -329,7 +334,7 @@ impl<'r> FactReader<'r> {
         Ok(if settled == Precision::Fp32 && widest { Precision::Fp16 } else { settled })
     }
 
-    fn context(&mut self, model: &Model, task: Task, program: &str) -> Result<f64, Missing> {
+    fn context(&mut self, model: &Model, task: Task, program: &str) -> Result<f64, MissingFact> {
         if let Some(context) = self.number(Key::Context)? {
             return Ok(context);
         }
@@ -339,18 +344,20 @@ impl<'r> FactReader<'r> {
             // Without a limit it takes what the smallest cards get; larger ones would only be given more.
             Task::Serve if program == "ollama" => Ok(model.max_context.clamp(512.0, 4096.0)),
             Task::Serve if model.max_context > 0.0 && !program.is_empty() => {
-                self.weaken(Origin::Default);
+                self.weaken(FactOrigin::Default);
                 Ok(model.max_context)
             }
             Task::Serve => {
                 let whose = if program.is_empty() { "the context length" } else { "the context window of the model" };
-                self.weaken(Origin::Assumed(format!("{whose} is unknown: {UNKNOWN_WINDOW} tokens are assumed").into()));
+                self.weaken(FactOrigin::Assumed(
+                    format!("{whose} is unknown: {UNKNOWN_WINDOW} tokens are assumed").into(),
+                ));
                 Ok(if model.max_context > 0.0 { model.max_context.min(UNKNOWN_WINDOW) } else { UNKNOWN_WINDOW })
             }
         }
     }
 
-    fn batch(&mut self, task: Task, engine: Engine) -> Result<f64, Missing> {
+    fn batch(&mut self, task: Task, engine: Engine) -> Result<f64, MissingFact> {
         match (task, engine) {
             // Sequences of these share one cache; of others each has its own.
             (Task::Serve, Engine::Pooled { .. }) => Ok(1.0),
@@ -359,27 +366,27 @@ impl<'r> FactReader<'r> {
     }
 
     /// Returns the number of sequences that must fit into the shared cache of a server.
-    fn concurrent(&mut self, task: Task, engine: Engine) -> Result<Option<f64>, Missing> {
+    fn concurrent(&mut self, task: Task, engine: Engine) -> Result<Option<f64>, MissingFact> {
         match (task, engine) {
             (Task::Serve, Engine::Pooled { .. }) => self.number(Key::BatchSize),
             _ => Ok(None),
         }
     }
 
-    fn draft(&mut self, catalog: &Catalog) -> Result<f64, Missing> {
+    fn draft(&mut self, catalog: &Catalog) -> Result<f64, MissingFact> {
         let Some(name) = self.text(Key::DraftModel)? else { return Ok(0.0) };
         Ok(catalog.models().identify(name).map_or(0.0, |found| found.model.params_b))
     }
 
-    fn training(&mut self, precision: Precision) -> Result<Training, Missing> {
+    fn training(&mut self, precision: Precision) -> Result<Training, MissingFact> {
         let program = self.resource.text(Key::Program).unwrap_or_default();
-        let method = match self.text(Key::Method)?.and_then(Method::from_name) {
+        let method = match self.text(Key::Method)?.and_then(TuningMethod::from_name) {
             Some(method) => method,
             None => return Self::missing("no training method is set (all weights or adapters)", Key::Task),
         };
         let said = self.text(Key::Sharding)?.and_then(Sharding::from_name);
         // Who trains all weights on several devices spreads what each would hold.
-        let spreads = method == Method::Full && self.accelerators() > 1.0;
+        let spreads = method == TuningMethod::Full && self.accelerators() > 1.0;
         let sharding = said.unwrap_or(if spreads { Sharding::Everything } else { Sharding::None });
         let optimizer = match self.text(Key::Optimizer)? {
             None => Optimizer::AdamW,
@@ -412,7 +419,7 @@ impl<'r> FactReader<'r> {
             pure_half: precision != Precision::Fp32 && sharding == Sharding::None && program != "composer",
             upcasts_embeddings: !matches!(program, "litgpt" | "axolotl"),
             adapter_params: if program == "litgpt" { 100.0 } else { 600.0 },
-            flat_gradients: program == "litgpt" && method == Method::Lora && sharding == Sharding::Everything,
+            flat_gradients: program == "litgpt" && method == TuningMethod::Lora && sharding == Sharding::Everything,
             labelled_loss: program == "ms-swift",
             fused_norms: matches!(program, "megatron" | "ms-swift-megatron" | "nemo" | "torchtitan" | "composer"),
             parallel_loss: matches!(program, "megatron" | "ms-swift-megatron" | "nemo" | "torchtitan" | "composer"),
@@ -421,7 +428,7 @@ impl<'r> FactReader<'r> {
     }
 
     /// Returns the accelerators of one replica: their kind, and their number in one pod or machine.
-    pub(super) fn devices(&mut self, catalog: &Catalog) -> Result<(Device, f64), Missing> {
+    pub(super) fn devices(&mut self, catalog: &Catalog) -> Result<(AcceleratorHardware, f64), MissingFact> {
         let Some(name) = self.text(Key::Accelerator)? else {
             return Self::missing("the accelerator is unknown", Key::AcceleratorCount);
         };
@@ -446,7 +453,7 @@ impl<'r> FactReader<'r> {
 }
 
 /// Returns the memory of a slice that a program can use.
-pub(super) fn slice_gib(slice: &Slice<'_>) -> f64 {
+pub(super) fn slice_gib(slice: &AcceleratorSlice<'_>) -> f64 {
     slice.memory_gib * 0.97
 }
 
@@ -467,7 +474,7 @@ fn engine(program: &str) -> Engine {
 pub const ASSUMED_PROMPT: f64 = 1024.0;
 pub const ASSUMED_ANSWER: f64 = 256.0;
 
-impl Demand<'_> {
+impl FitDemand<'_> {
     /// Returns the speed at a load, or why there is no reliable number.
     pub fn speed(
         &self,
@@ -476,7 +483,7 @@ impl Demand<'_> {
         accelerators: f64,
         of_copy: f64,
         load: Load,
-    ) -> Result<Speed, &'static str> {
+    ) -> Result<ServerSpeed, &'static str> {
         if self.task != Task::Serve {
             return Err("gpulint estimates only servers of language models");
         }
@@ -489,7 +496,7 @@ impl Demand<'_> {
         let engine = self.class.ok_or("there are too few measurements of this engine")?;
         let coefficients = coefficients.ok_or("gpulint's tables lack numbers for this")?;
         let (input_tokens, output_tokens) = self.lengths();
-        let server = Server {
+        let server = ModelServer {
             model: &self.model,
             engine,
             precision: self.precision,
@@ -547,8 +554,8 @@ impl Demand<'_> {
     /// Returns why the memory of training is unknown, or `None` if all required values are set.
     pub(super) fn guessed(&self) -> Option<(Arc<str>, Key)> {
         let why = match self.unsaid {
-            Unsaid { sequence: true, .. } => "no length of the training sequences is set",
-            Unsaid { batch: true, .. } => "no batch size per device is set",
+            WorkloadDefaults { sequence: true, .. } => "no length of the training sequences is set",
+            WorkloadDefaults { batch: true, .. } => "no batch size per device is set",
             _ => return None,
         };
         Some((why.into(), Key::Task))

@@ -2,7 +2,7 @@
 
 /// The resources of an accelerator for a program.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Device {
+pub struct AcceleratorHardware {
     /// Canonical name.
     pub name: &'static str,
     /// The GiB that a framework can use with error correction, less than the nominal gigabytes.
@@ -17,13 +17,13 @@ pub struct Device {
 }
 
 /// Returns the device by its canonical name or a common short spelling: `A100-80`, `RTX4090`, `RTX6000ADA`.
-pub fn device(name: &str) -> Option<Device> {
+pub fn device(name: &str) -> Option<AcceleratorHardware> {
     let row = DEVICES.iter().find(|(known, ..)| squeezed(known).eq(squeezed(name)))?;
     let (name, usable_gib, bf16, fp8) = *row;
     let old = ["K80", "M60", "P4", "P40", "P100", "V100-16GB", "V100-32GB"].contains(&name);
     let fp4 = ["B200", "GB200", "B300", "GB300", "GB10", "RTX-PRO-4500", "RTX-PRO-6000", "RTX-5080", "RTX-5090"]
         .contains(&name);
-    Some(Device { name, usable_gib, bf16, int8: !old, fp8, fp4 })
+    Some(AcceleratorHardware { name, usable_gib, bf16, int8: !old, fp8, fp4 })
 }
 
 /// Returns the letters and digits of a name, without the unit of its memory.

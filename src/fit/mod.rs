@@ -40,16 +40,16 @@ pub use assess::{assess, assess_all, options};
 pub use by_measure::{BUSY_AT_MOST, CACHE_MARGIN, MEMORY_MARGIN, Smaller, smaller, smaller_server};
 pub use choose::{Market, MarketPlace};
 pub use config_beside::with_configs_beside;
-pub use demand::{ASSUMED_ANSWER, ASSUMED_PROMPT, Demand};
+pub use demand::{ASSUMED_ANSWER, ASSUMED_PROMPT, FitDemand};
 pub use estimate::{budget, cache_bytes, estimate};
-pub use hardware::{Device, device};
+pub use hardware::{AcceleratorHardware, device};
 pub use hosted::{MiddleHost, host_of, middle_host};
 pub use memory::{Estimate, weight_bytes};
-pub use speed::Speed;
+pub use speed::ServerSpeed;
 pub use traffic::{ServerGoal, cost_of_tokens, tokens_per_day};
 pub use training_run::{TrainingRun, by_tokens, cost_per_run};
 pub use unit_costs::{UnitCosts, placed};
-pub use workload::{Engine, Method, Optimizer, Recompute, Sharding, Training, Unsaid, Workload};
+pub use workload::{Engine, Optimizer, Recompute, Sharding, Training, TuningMethod, Workload, WorkloadDefaults};
 
 /// Share of the budget that a recommendation fills at most.
 pub const MARGIN: f64 = 0.90;
@@ -96,11 +96,11 @@ pub struct PlacedModel {
     /// With a limit of `LIMITED` tokens it would fit them, and without any it does not.
     pub fits_limited: bool,
     /// Other configurations of the same provider that hold it with a margin.
-    pub instead: BTreeMap<Alternative, Choice>,
+    pub instead: BTreeMap<FitAlternative, FitChoice>,
     /// The smallest slice of the same accelerator on which it fits with a margin.
     pub fraction: Option<Fraction>,
     /// How fast one machine or pod of it answers at full load, or why that is not said.
-    pub speed: Result<Speed, &'static str>,
+    pub speed: Result<ServerSpeed, &'static str>,
     /// Who measured the same server, where its rate is that instead of an estimate.
     pub measured_by: Option<String>,
     /// How long the run of declared tokens takes, or why that is not said; nothing where none are declared.
@@ -109,7 +109,7 @@ pub struct PlacedModel {
 
 /// What else would be changed, beside the machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Alternative {
+pub enum FitAlternative {
     /// Nothing: the cheapest that costs less.
     Smallest,
     /// Weights in eight bits, where these have more and it is cheaper than without.
@@ -126,15 +126,15 @@ pub enum Alternative {
     PerToken,
 }
 
-impl Alternative {
-    pub const ALL: [Alternative; 7] = [
-        Alternative::Smallest,
-        Alternative::Quantized,
-        Alternative::Halved,
-        Alternative::Limited,
-        Alternative::Larger,
-        Alternative::Narrower,
-        Alternative::PerToken,
+impl FitAlternative {
+    pub const ALL: [FitAlternative; 7] = [
+        FitAlternative::Smallest,
+        FitAlternative::Quantized,
+        FitAlternative::Halved,
+        FitAlternative::Limited,
+        FitAlternative::Larger,
+        FitAlternative::Narrower,
+        FitAlternative::PerToken,
     ];
 }
 
@@ -203,7 +203,7 @@ fn compare(workload: &Workload<'_>, usable_gib: f64) -> Option<FitVerdict> {
 
 /// A configuration that could be used instead.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Choice {
+pub struct FitChoice {
     pub provider: String,
     pub machine: String,
     pub accelerator: String,
@@ -215,5 +215,5 @@ pub struct Choice {
     pub need_gib: f64,
     pub budget_gib: f64,
     /// How fast the workload is on it, where that is estimated.
-    pub speed: Option<Speed>,
+    pub speed: Option<ServerSpeed>,
 }

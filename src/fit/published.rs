@@ -39,7 +39,7 @@ impl Quotation<'_> {
     }
 
     /// Returns the citation of the measurement.
-    pub fn told(&self) -> String {
+    pub fn format_quotation(&self) -> String {
         let row = &self.row;
         let version = if row.engine_version.is_empty() { "" } else { " " };
         format!(

@@ -50,7 +50,7 @@ pub enum Load {
 
 /// The server to estimate.
 #[derive(Debug, Clone, Copy)]
-pub struct Server<'m> {
+pub struct ModelServer<'m> {
     pub model: &'m Model,
     pub engine: EngineClass,
     pub precision: Precision,
@@ -112,7 +112,7 @@ impl SpeedRange {
 
 /// The parts of one step, in milliseconds.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Terms {
+pub struct StepTimes {
     pub weights_read: f64,
     pub cache_read: f64,
     pub arithmetic: f64,
@@ -122,7 +122,7 @@ pub struct Terms {
     pub sequences: f64,
 }
 
-impl Terms {
+impl StepTimes {
     pub fn named(&self) -> [(&'static str, f64); 6] {
         [
             ("weights read", self.weights_read),
@@ -147,12 +147,12 @@ impl Terms {
 
 /// The speed of a server.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Speed {
+pub struct ServerSpeed {
     /// Tokens per second of all accelerators.
     pub tokens_per_second: SpeedRange,
     /// The time between two tokens of one answer. The minimum is the fastest.
     pub ms_per_token: SpeedRange,
-    pub terms: Terms,
+    pub terms: StepTimes,
     /// The sequences that one replica processes at a time.
     pub in_flight: f64,
     pub replicas: f64,
@@ -203,7 +203,7 @@ impl Coefficients {
 }
 
 /// Returns the speed of a server, or why there is no reliable estimate.
-pub fn estimate_speed(server: &Server<'_>, coefficients: &Coefficients) -> Result<Speed, &'static str> {
+pub fn estimate_speed(server: &ModelServer<'_>, coefficients: &Coefficients) -> Result<ServerSpeed, &'static str> {
     let (band, group) = group(server, coefficients)?;
     let shape = Shape::of(server, coefficients)?;
     let terms = terms(server, &shape, coefficients);
@@ -216,7 +216,7 @@ pub fn estimate_speed(server: &Server<'_>, coefficients: &Coefficients) -> Resul
     let least_ms = (terms.weights_read + terms.cache_read) / coefficients.read;
     let fastest_ms = (step_ms / band.ceiling).max(least_ms);
     let of = |floor: f64, expected: f64, ceiling: f64| SpeedRange { floor, expected, ceiling };
-    Ok(Speed {
+    Ok(ServerSpeed {
         tokens_per_second: of(rate * band.floor, rate, rate * step_ms / fastest_ms),
         ms_per_token: of(fastest_ms, step_ms, step_ms / band.floor),
         terms,
@@ -227,7 +227,7 @@ pub fn estimate_speed(server: &Server<'_>, coefficients: &Coefficients) -> Resul
 }
 
 /// Returns the range of the server's group, or why the group has none.
-fn group(server: &Server<'_>, coefficients: &Coefficients) -> Result<(Band, &'static str), &'static str> {
+fn group(server: &ModelServer<'_>, coefficients: &Coefficients) -> Result<(Band, &'static str), &'static str> {
     if server.accelerator.vendor != "nvidia" {
         return Err("for accelerators of this vendor, too few published measurements agree");
     }
@@ -260,7 +260,7 @@ struct Shape {
 }
 
 impl Shape {
-    fn of(server: &Server<'_>, coefficients: &Coefficients) -> Result<Shape, &'static str> {
+    fn of(server: &ModelServer<'_>, coefficients: &Coefficients) -> Result<Shape, &'static str> {
         let weight_bytes = server.model.params_b * 1e9 * bytes_per_weight(server.precision);
         let cache_bytes = cache_bytes_of(server);
         let room = |devices: f64| {
@@ -287,7 +287,7 @@ impl Shape {
     }
 }
 
-fn terms(server: &Server<'_>, shape: &Shape, coefficients: &Coefficients) -> Terms {
+fn terms(server: &ModelServer<'_>, shape: &Shape, coefficients: &Coefficients) -> StepTimes {
     let class = coefficients.class(server.engine);
     let (model, peak) = (server.model, &server.accelerator);
     let layers = layers(model);
@@ -306,7 +306,7 @@ fn terms(server: &Server<'_>, shape: &Shape, coefficients: &Coefficients) -> Ter
     } else {
         0.0
     };
-    Terms {
+    StepTimes {
         weights_read: read_ms(shape.weight_bytes),
         cache_read: read_ms(shape.in_flight * shape.cache_bytes),
         arithmetic: class.arithmetic * flops / at_most * 1e3,
@@ -317,7 +317,7 @@ fn terms(server: &Server<'_>, shape: &Shape, coefficients: &Coefficients) -> Ter
 }
 
 /// Returns the cache bytes of one sequence in the middle of its answer.
-fn cache_bytes_of(server: &Server<'_>) -> f64 {
+fn cache_bytes_of(server: &ModelServer<'_>) -> f64 {
     let model = server.model;
     let tokens = server.input_tokens + server.output_tokens / 2.0;
     let whole = if model.kv_bytes_per_token > 0.0 { model.kv_bytes_per_token } else { 4096.0 * layers(model) };

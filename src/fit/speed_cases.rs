@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::case_rows::{CaseRow, answers};
 use super::published::{self, Question};
-use super::speed::{Coefficients, EngineClass, Load, Server, SpeedRange, estimate_speed};
+use super::speed::{Coefficients, EngineClass, Load, ModelServer, SpeedRange, estimate_speed};
 use crate::catalog::{Catalog, Model, Precision, TableError};
 
 /// One JSON object a line for each row of the table, in its order. What a row says of its own result is never read.
@@ -16,15 +16,15 @@ pub fn run(path: &str, text: &str, catalog: &Catalog) -> Result<String, TableErr
 
 fn answer(row: &CaseRow<'_>, catalog: &Catalog, coefficients: &Coefficients) -> Value {
     if let Some((range, because)) = quoted(row, catalog) {
-        return said(range, "measured", &because);
+        return describe_range(range, "measured", &because);
     }
     match estimated(row, catalog, coefficients) {
-        Ok((range, because)) => said(range, "estimate", &because),
+        Ok((range, because)) => describe_range(range, "estimate", &because),
         Err(because) => json!({ "tokens_per_s": null, "basis": null, "because": because }),
     }
 }
 
-fn said(range: SpeedRange, basis: &str, because: &str) -> Value {
+fn describe_range(range: SpeedRange, basis: &str, because: &str) -> Value {
     let SpeedRange { floor, expected, ceiling } = range;
     let range = json!({ "floor": rounded(floor), "expected": rounded(expected), "ceiling": rounded(ceiling) });
     json!({ "tokens_per_s": range, "basis": basis, "because": because })
@@ -65,7 +65,7 @@ fn quoted(row: &CaseRow<'_>, catalog: &Catalog) -> Option<(SpeedRange, String)> 
         return None;
     }
     let found = published::matching(&question, catalog)?;
-    Some((found.range(), found.told()))
+    Some((found.range(), found.format_quotation()))
 }
 
 fn estimated(
@@ -90,7 +90,7 @@ fn estimated(
         "" => engine == EngineClass::Tuned && matches!(precision, Precision::Fp8 | Precision::Nvfp4),
         said => said.to_ascii_lowercase().starts_with("fp8"),
     };
-    let server = Server {
+    let server = ModelServer {
         model: &model,
         engine,
         precision,

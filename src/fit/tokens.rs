@@ -4,50 +4,50 @@ use std::collections::BTreeSet;
 
 use super::demand::FactReader;
 use super::hosted::MiddleHost;
-use super::speed::{Coefficients, Load, Speed, SpeedRange};
+use super::speed::{Coefficients, Load, ServerSpeed, SpeedRange};
 use super::traffic::{ServerGoal, cost_of_tokens};
-use super::{Choice, Market, MarketPlace};
+use super::{FitChoice, Market, MarketPlace};
 use crate::catalog::Catalog;
 use crate::inventory::Resource;
 
 /// A configuration with its speed and its cost per token.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Priced {
-    pub choice: Choice,
-    pub speed: Speed,
+pub struct TokenCost {
+    pub choice: FitChoice,
+    pub speed: ServerSpeed,
     /// Dollars per million tokens at full load.
     pub at_load: SpeedRange,
     /// Dollars per million tokens at the given traffic.
     pub at_traffic: Option<f64>,
     /// The comparison with the cheapest configuration.
-    pub beside_cheapest: Standing,
+    pub beside_cheapest: CostComparison,
 }
 
 /// The comparison of two costs per token. In measurements, a gap of 50% had the right direction in nine of
 /// ten cases, a smaller gap in seven, and a gap below 25% in hardly more than half.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Standing {
+pub enum CostComparison {
     Cheapest,
     AboutTheSame,
     ProbablyDearer,
     Dearer,
 }
 
-impl Standing {
-    pub fn of(gap: f64) -> Standing {
+impl CostComparison {
+    pub fn of(gap: f64) -> CostComparison {
         match gap {
-            gap if gap >= 1.5 => Standing::Dearer,
-            gap if gap >= 1.25 => Standing::ProbablyDearer,
-            _ => Standing::AboutTheSame,
+            gap if gap >= 1.5 => CostComparison::Dearer,
+            gap if gap >= 1.25 => CostComparison::ProbablyDearer,
+            _ => CostComparison::AboutTheSame,
         }
     }
 
     pub fn name(self) -> &'static str {
         match self {
-            Standing::Cheapest => "cheapest",
-            Standing::AboutTheSame => "about the same",
-            Standing::ProbablyDearer => "probably dearer",
-            Standing::Dearer => "dearer",
+            CostComparison::Cheapest => "cheapest",
+            CostComparison::AboutTheSame => "about the same",
+            CostComparison::ProbablyDearer => "probably dearer",
+            CostComparison::Dearer => "dearer",
         }
     }
 }
@@ -56,7 +56,7 @@ impl Standing {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ByToken {
     /// The cheapest for each token first.
-    pub priced: Vec<Priced>,
+    pub priced: Vec<TokenCost>,
     /// Why others have no number: how many, and why.
     pub without: Vec<(usize, &'static str)>,
     pub too_slow: usize,
@@ -93,7 +93,7 @@ pub fn by_token(
             Ok(speed) => found.priced.push(priced(choice, speed, wanted)),
         }
     }
-    let cost = |it: &Priced| it.at_traffic.unwrap_or(it.at_load.expected);
+    let cost = |it: &TokenCost| it.at_traffic.unwrap_or(it.at_load.expected);
     found
         .priced
         .sort_by(|one, two| cost(one).total_cmp(&cost(two)).then_with(|| one.choice.machine.cmp(&two.choice.machine)));
@@ -103,16 +103,16 @@ pub fn by_token(
     let least = found.priced.first().map(cost);
     for (place, one) in found.priced.iter_mut().enumerate() {
         let gap = least.map_or(1.0, |least| cost(one) / least);
-        one.beside_cheapest = if place == 0 { Standing::Cheapest } else { Standing::of(gap) };
+        one.beside_cheapest = if place == 0 { CostComparison::Cheapest } else { CostComparison::of(gap) };
     }
     found
 }
 
-fn priced(choice: Choice, speed: Speed, wanted: &ServerGoal) -> Priced {
+fn priced(choice: FitChoice, speed: ServerSpeed, wanted: &ServerGoal) -> TokenCost {
     let hour = choice.per_hour.usd();
     let at_load = cost_of_tokens(speed.tokens_per_second, hour, hour, hour);
     let at_traffic = wanted.tokens_per_day.map(|tokens| hour * 24.0 / (tokens / 1e6));
-    Priced { choice, speed, at_load, at_traffic, beside_cheapest: Standing::AboutTheSame }
+    TokenCost { choice, speed, at_load, at_traffic, beside_cheapest: CostComparison::AboutTheSame }
 }
 
 /// Millions of written tokens a day below which those who serve the model to everybody cost less than a machine that runs all day.
@@ -125,7 +125,7 @@ pub struct BreakEven<'c> {
 }
 
 /// How a machine stands to the middle one of a model's hosts.
-pub fn break_even<'c>(host: MiddleHost<'c>, priced: &Priced) -> BreakEven<'c> {
+pub fn break_even<'c>(host: MiddleHost<'c>, priced: &TokenCost) -> BreakEven<'c> {
     let millions_per_day = priced.choice.per_hour.usd() * 24.0 / host.per_million;
     let most = priced.speed.tokens_per_second.ceiling * 86_400.0 / 1e6;
     BreakEven { host, millions_per_day, in_reach: millions_per_day <= most }

@@ -1,6 +1,6 @@
 //! The required speed of a server, and the cost of its tokens.
 
-use super::speed::{Speed, SpeedRange};
+use super::speed::{ServerSpeed, SpeedRange};
 use crate::catalog::Catalog;
 use crate::inventory::{Key, Resource};
 
@@ -40,7 +40,7 @@ impl ServerGoal {
     }
 
     /// Whether a speed is surely sufficient. The time per token is estimated within a factor of two.
-    pub fn is_met(&self, speed: &Speed, copies: f64) -> bool {
+    pub fn is_met(&self, speed: &ServerSpeed, copies: f64) -> bool {
         let slowest = speed.ms_per_token.ceiling.max(2.0 * speed.ms_per_token.expected);
         let most = speed.tokens_per_second.floor * copies * 86_400.0 / self.peak;
         !self.is_unknown

@@ -4,7 +4,7 @@
 //! comment says so.
 
 use super::memory::{Estimate, GIB, weight_bytes};
-use super::workload::{Method, Optimizer, Recompute, Sharding, Training, Workload};
+use super::workload::{Optimizer, Recompute, Sharding, Training, TuningMethod, Workload};
 use crate::catalog::{Modality, Model, Precision};
 
 /// Bytes on each device, by what can be sharded apart.
@@ -46,12 +46,12 @@ fn states(workload: &Workload<'_>) -> States {
     let model = workload.model;
     let params = model.params_b * 1e9;
     match training.method {
-        Method::Full => full_states(workload, params),
-        Method::Lora | Method::Qlora => {
+        TuningMethod::Full => full_states(workload, params),
+        TuningMethod::Lora | TuningMethod::Qlora => {
             // Each with gradient and states in 32 bits.
             let adapters = training.adapter_params * model.layers * model.hidden;
             let mut weights = weight_bytes(model, workload.precision);
-            if training.method == Method::Qlora && training.upcasts_embeddings {
+            if training.method == TuningMethod::Qlora && training.upcasts_embeddings {
                 weights += 2.0 * model.embedding_params();
             }
             let gradients = if training.flat_gradients { weights } else { 0.0 };
@@ -150,7 +150,7 @@ fn layer_bytes(model: &Model, training: &Training) -> f64 {
     // Norms of models with a gate work in 32 bits and are not fused in most trainers.
     let norms = if model.plain || training.fused_norms { 8.0 } else { 16.0 };
     // Kernels for quantized weights keep their input all the same.
-    let frozen = training.method == Method::Lora;
+    let frozen = training.method == TuningMethod::Lora;
     let between = match (model.plain, frozen) {
         (false, false) => 8.0,
         // Without gradients of the matrix itself its input need not be kept.

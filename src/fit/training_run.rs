@@ -1,9 +1,9 @@
 //! Estimates the days of a training run: six operations for each weight and token, at the measured share of the
 //! accelerators' peak speed. There is no estimate if measurements are too few or differ too much.
 
-use super::demand::Demand;
+use super::demand::FitDemand;
 use super::speed::SpeedRange;
-use super::workload::Method;
+use super::workload::TuningMethod;
 use crate::catalog::{Catalog, Modality, Precision, TrainingShare};
 use crate::inventory::{Fact, Key, Resource};
 use crate::pricing::BillItem;
@@ -46,7 +46,7 @@ const SECONDS_PER_DAY: f64 = 86_400.0;
 /// Returns the days of a declared training run, or `None` if no number of tokens is declared.
 pub(super) fn training_run(
     resource: &Resource,
-    demand: &Demand<'_>,
+    demand: &FitDemand<'_>,
     catalog: &Catalog,
     accelerator: &str,
 ) -> Option<Result<TrainingRun, &'static str>> {
@@ -62,7 +62,7 @@ pub(super) fn training_run(
 
 fn estimated(
     resource: &Resource,
-    demand: &Demand<'_>,
+    demand: &FitDemand<'_>,
     catalog: &Catalog,
     accelerator: &str,
     tokens: f64,
@@ -107,8 +107,8 @@ fn estimated(
 }
 
 /// The precision in which such training was measured: dense models of text, trained whole, with nothing on the host.
-fn was_measured(demand: &Demand<'_>) -> Result<&'static str, &'static str> {
-    if demand.training.method != Method::Full {
+fn was_measured(demand: &FitDemand<'_>) -> Result<&'static str, &'static str> {
+    if demand.training.method != TuningMethod::Full {
         return Err("there are no measurements of adapter training");
     }
     if demand.model.is_mixture() {

@@ -57,7 +57,7 @@ fn over(month: MoneyRange, number: f64) -> SpeedRange {
 
 impl SpeedRange {
     /// `0.41–0.62`, to two digits.
-    pub fn told(self) -> String {
+    pub fn format_range(self) -> String {
         let (floor, ceiling) = (rounded(self.floor), rounded(self.ceiling));
         if floor == ceiling { floor } else { format!("{floor}–{ceiling}") }
     }

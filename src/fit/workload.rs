@@ -35,12 +35,12 @@ pub struct Workload<'m> {
     pub eager_attention: bool,
     pub training: Training,
     /// The values that are not set, so that usual values are assumed.
-    pub unsaid: Unsaid,
+    pub unsaid: WorkloadDefaults,
 }
 
 /// The values of a workload that are not set, so that the estimate assumes usual ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Unsaid {
+pub struct WorkloadDefaults {
     /// Tokens of a training sequence.
     pub sequence: bool,
     /// Samples that a device works on at a time.
@@ -58,7 +58,7 @@ pub struct Unsaid {
     pub precision: bool,
 }
 
-impl Unsaid {
+impl WorkloadDefaults {
     /// Returns the names of the unset values.
     pub fn names(&self) -> Vec<&'static str> {
         let parts = [
@@ -90,7 +90,7 @@ pub enum Engine {
 /// The values that only training has.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Training {
-    pub method: Method,
+    pub method: TuningMethod,
     pub optimizer: Optimizer,
     pub sharding: Sharding,
     pub recompute: Recompute,
@@ -119,7 +119,7 @@ pub struct Training {
 impl Default for Training {
     fn default() -> Self {
         Training {
-            method: Method::Full,
+            method: TuningMethod::Full,
             optimizer: Optimizer::AdamW,
             sharding: Sharding::None,
             recompute: Recompute::Full,
@@ -138,18 +138,18 @@ impl Default for Training {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Method {
+pub enum TuningMethod {
     Full,
     Lora,
     Qlora,
 }
 
-impl Method {
+impl TuningMethod {
     pub fn from_name(name: &str) -> Option<Self> {
         Some(match name {
-            "full" => Method::Full,
-            "lora" | "adapter" => Method::Lora,
-            "qlora" => Method::Qlora,
+            "full" => TuningMethod::Full,
+            "lora" | "adapter" => TuningMethod::Lora,
+            "qlora" => TuningMethod::Qlora,
             _ => return None,
         })
     }

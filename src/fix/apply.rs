@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use crate::rules::{Finding, Safety};
-use crate::source::{Edit, FileId, Sources};
+use crate::source::{Edit, FileId, SourceFiles};
 
 /// The findings whose edits can be applied together: safe ones first, then the largest saving. An edit of the same place waits
 /// for the next round.
@@ -40,7 +40,7 @@ fn is_free(taken: &BTreeMap<u32, &Edit>, edit: &Edit) -> bool {
 }
 
 /// The new contents of the files that the edits of these findings change, by path.
-pub fn texts(sources: &Sources, findings: &[&Finding]) -> BTreeMap<String, String> {
+pub fn texts(sources: &SourceFiles, findings: &[&Finding]) -> BTreeMap<String, String> {
     let mut by_file: BTreeMap<FileId, Vec<&Edit>> = BTreeMap::new();
     for edit in findings.iter().flat_map(|it| &it.edits) {
         by_file.entry(edit.span.file).or_default().push(edit);
@@ -50,7 +50,7 @@ pub fn texts(sources: &Sources, findings: &[&Finding]) -> BTreeMap<String, Strin
 }
 
 /// The new contents of the files that all fixes of a rule change, including display-only fixes, by path.
-pub fn of_rule(rule: &str, sources: &Sources, findings: &[Finding]) -> BTreeMap<String, String> {
+pub fn of_rule(rule: &str, sources: &SourceFiles, findings: &[Finding]) -> BTreeMap<String, String> {
     texts(sources, &compatible(findings.iter().filter(|it| it.rule == rule)))
 }
 

@@ -5,7 +5,7 @@
 //! generated file. It knows no Terraform type, no Kubernetes kind and no file system.
 
 mod apply;
-mod made;
+mod generated_files;
 mod plan;
 mod reach;
 
@@ -14,14 +14,14 @@ pub use plan::plan;
 
 use std::sync::Arc;
 
-use crate::inventory::{Declined, Resource, Value, Wish};
+use crate::inventory::{Declined, FactEdit, FactValue, Resource};
 use crate::source::Edit;
 
 /// Writes a requested change into the file of a resource.
-pub trait Writer {
+pub trait FactWriter {
     /// The edits; none if the file already has the value.
-    fn write(&self, resource: &Resource, wish: &Wish) -> Result<Vec<Edit>, Declined>;
+    fn write(&self, resource: &Resource, wish: &FactEdit) -> Result<Vec<Edit>, Declined>;
 
     /// The same for several labels at once, because they may need a mapping that does not exist yet.
-    fn label(&self, resource: &Resource, labels: &[(Arc<str>, Value)]) -> Result<Vec<Edit>, Declined>;
+    fn label(&self, resource: &Resource, labels: &[(Arc<str>, FactValue)]) -> Result<Vec<Edit>, Declined>;
 }

@@ -2,16 +2,16 @@
 
 use std::collections::HashMap;
 
-use crate::inventory::{Declined, Inventory, Key, Part, Resource, ResourceId, Value, Wish};
+use crate::inventory::{Declined, FactEdit, FactValue, Inventory, Key, Part, Resource, ResourceId};
 use crate::rules::{Finding, Fix};
-use crate::source::{Edit, Sources};
+use crate::source::{Edit, SourceFiles};
 
-use super::Writer;
-use super::made::MadeFiles;
+use super::FactWriter;
+use super::generated_files::MadeFiles;
 use super::reach::Reach;
 
 /// Gives every finding the edits that its rule file requests, or the reason why there are none.
-pub fn plan(findings: &mut [Finding], inventory: &Inventory, sources: &Sources, writer: &dyn Writer) {
+pub fn plan(findings: &mut [Finding], inventory: &Inventory, sources: &SourceFiles, writer: &dyn FactWriter) {
     if findings.iter().all(|it| it.fix.is_none()) {
         return;
     }
@@ -29,13 +29,13 @@ pub fn plan(findings: &mut [Finding], inventory: &Inventory, sources: &Sources, 
 }
 
 /// All edits of a fix, or an error.
-fn edits(fix: &Fix, resource: &Resource, sources: &Sources, writer: &dyn Writer) -> Result<Vec<Edit>, String> {
+fn edits(fix: &Fix, resource: &Resource, sources: &SourceFiles, writer: &dyn FactWriter) -> Result<Vec<Edit>, String> {
     let mut edits: Vec<Edit> = Vec::new();
     let mut labels = Vec::new();
-    let said = |wish: &&Wish| matches!(&wish.part, Part::Fact(key) if !resource.fact(*key).is_absent());
+    let said = |wish: &&FactEdit| matches!(&wish.part, Part::Fact(key) if !resource.fact(*key).is_absent());
     let wishes = fix.wishes.iter().chain(fix.follows.iter().filter(said));
     for wish in wishes.filter(|wish| !is_granted(resource, wish)) {
-        if let Wish { part: Part::Label(key), value: Some(value) } = wish {
+        if let FactEdit { part: Part::Label(key), value: Some(value) } = wish {
             labels.push((key.clone(), value.clone()));
             continue;
         }
@@ -68,7 +68,7 @@ fn edits(fix: &Fix, resource: &Resource, sources: &Sources, writer: &dyn Writer)
 }
 
 /// True if the file already has the value.
-fn is_granted(resource: &Resource, wish: &Wish) -> bool {
+fn is_granted(resource: &Resource, wish: &FactEdit) -> bool {
     match (&wish.part, &wish.value) {
         (Part::Fact(key), Some(value)) => resource.fact(*key).value().is_some_and(|it| same(it, value)),
         (Part::Fact(key), None) => resource.fact(*key).is_absent(),
@@ -82,19 +82,19 @@ fn is_granted(resource: &Resource, wish: &Wish) -> bool {
     }
 }
 
-fn same(one: &Value, other: &Value) -> bool {
+fn same(one: &FactValue, other: &FactValue) -> bool {
     one == other || one.as_number().is_some_and(|n| other.as_number() == Some(n))
 }
 
 /// A machine type determines its accelerators.
-fn follows(wish: &Wish, all: &[Wish]) -> bool {
+fn follows(wish: &FactEdit, all: &[FactEdit]) -> bool {
     wish.part == Part::Fact(Key::AcceleratorCount) && all.iter().any(|it| it.part == Part::Fact(Key::Machine))
 }
 
 /// Removes edits that would also change a resource for which no such change is requested.
 fn demand_own_text(findings: &mut [Finding], inventory: &Inventory) {
     let reach = Reach::new(inventory);
-    let mut wished: HashMap<(String, ResourceId), Vec<Wish>> = HashMap::new();
+    let mut wished: HashMap<(String, ResourceId), Vec<FactEdit>> = HashMap::new();
     for finding in findings.iter() {
         if let (Some(id), Some(fix)) = (finding.resource, &finding.fix) {
             wished.insert((finding.rule.clone(), id), fix.wishes.clone());

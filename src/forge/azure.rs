@@ -5,24 +5,24 @@
 use serde_json::{Value, json};
 
 use super::conversation::{CommentTarget, Conversation, Posted, owner_and_name, text};
-use crate::http::{Client, Error, HttpErrorKind, HttpRequest, Method, Reply};
+use crate::http::{Error, HttpClient, HttpErrorKind, HttpMethod, HttpRequest, Reply};
 
 const API_VERSION: &str = "7.1";
 
 pub(super) struct Azure<'a> {
-    client: Client<'a>,
+    client: HttpClient<'a>,
     project: &'a str,
     repository: &'a str,
     number: String,
 }
 
 impl<'a> Azure<'a> {
-    pub(super) fn new(client: Client<'a>, target: &'a CommentTarget) -> Result<Self, Error> {
+    pub(super) fn new(client: HttpClient<'a>, target: &'a CommentTarget) -> Result<Self, Error> {
         let (project, repository) = owner_and_name(&target.repository)?;
         Ok(Azure { client, project, repository, number: target.number.to_string() })
     }
 
-    fn request<'r>(&'r self, method: Method, path: &[&'r str]) -> HttpRequest<'r> {
+    fn request<'r>(&'r self, method: HttpMethod, path: &[&'r str]) -> HttpRequest<'r> {
         let mut full =
             vec![self.project, "_apis", "git", "repositories", self.repository, "pullRequests", &self.number];
         full.extend(path);
@@ -44,7 +44,7 @@ impl<'a> Azure<'a> {
 
 impl Conversation for Azure<'_> {
     fn comments(&self) -> Result<Vec<Posted>, Error> {
-        let answer = self.send(&self.request(Method::Get, &["threads"]))?.json()?;
+        let answer = self.send(&self.request(HttpMethod::Get, &["threads"]))?.json()?;
         let Some(Value::Array(threads)) = answer.get("value") else {
             return Err(Error::new(HttpErrorKind::Malformed, "the server did not answer with a list"));
         };
@@ -56,7 +56,7 @@ impl Conversation for Azure<'_> {
 
     fn comment(&self, id: &str) -> Result<Posted, Error> {
         let (thread, comment) = thread_and_comment(id)?;
-        let found = self.send(&self.request(Method::Get, &["threads", thread, "comments", comment]))?.json()?;
+        let found = self.send(&self.request(HttpMethod::Get, &["threads", thread, "comments", comment]))?.json()?;
         posted(thread, &found)
             .ok_or_else(|| Error::new(HttpErrorKind::Malformed, "the server did not answer with a comment"))
     }
@@ -65,7 +65,7 @@ impl Conversation for Azure<'_> {
     fn create(&self, body: &str) -> Result<Posted, Error> {
         let comment = json!({ "parentCommentId": 0, "content": body, "commentType": "text" });
         let thread = json!({ "comments": [comment], "status": "closed" });
-        let made = self.send(&self.request(Method::Post, &["threads"]).json(thread))?.json()?;
+        let made = self.send(&self.request(HttpMethod::Post, &["threads"]).json(thread))?.json()?;
         let made = first_comment(&made)
             .ok_or_else(|| Error::new(HttpErrorKind::Malformed, "the server did not answer with a thread"))?;
         Ok(made.1)
@@ -73,7 +73,7 @@ impl Conversation for Azure<'_> {
 
     fn update(&self, id: &str, body: &str) -> Result<Posted, Error> {
         let (thread, comment) = thread_and_comment(id)?;
-        let request = self.request(Method::Patch, &["threads", thread, "comments", comment]);
+        let request = self.request(HttpMethod::Patch, &["threads", thread, "comments", comment]);
         let made = self.send(&request.json(json!({ "content": body })))?.json()?;
         posted(thread, &made)
             .ok_or_else(|| Error::new(HttpErrorKind::Malformed, "the server did not answer with a comment"))
@@ -81,11 +81,11 @@ impl Conversation for Azure<'_> {
 
     fn delete(&self, id: &str) -> Result<(), Error> {
         let (thread, comment) = thread_and_comment(id)?;
-        self.send(&self.request(Method::Delete, &["threads", thread, "comments", comment])).map(drop)
+        self.send(&self.request(HttpMethod::Delete, &["threads", thread, "comments", comment])).map(drop)
     }
 
     fn head(&self) -> Result<Option<String>, Error> {
-        let pull = self.send(&self.request(Method::Get, &[]))?.json()?;
+        let pull = self.send(&self.request(HttpMethod::Get, &[]))?.json()?;
         Ok(text(&pull, "/lastMergeSourceCommit/commitId"))
     }
 
@@ -94,7 +94,7 @@ impl Conversation for Azure<'_> {
     }
 
     fn viewer(&self) -> Result<Option<String>, Error> {
-        match self.send(&HttpRequest::new(Method::Get, ["_apis", "connectionData"])) {
+        match self.send(&HttpRequest::new(HttpMethod::Get, ["_apis", "connectionData"])) {
             Ok(reply) => Ok(text(&reply.json()?, "/authenticatedUser/id")),
             Err(error) if matches!(error.status(), Some(401 | 403 | 404)) => Ok(None),
             Err(error) => Err(error),

@@ -5,25 +5,25 @@ use serde_json::{Value, json};
 use super::conversation::{CommentTarget, Conversation, PlacedNote, Posted, owner_and_name, text};
 use super::diff::{self, ShownFile};
 use super::marker;
-use crate::http::{Client, Error, HttpErrorKind, HttpRequest, Method, Reply};
+use crate::http::{Error, HttpClient, HttpErrorKind, HttpMethod, HttpRequest, Reply};
 
 const PAGE_SIZE: u32 = 100;
 const MOST_PAGES: u32 = 100;
 
 pub(super) struct Bitbucket<'a> {
-    client: Client<'a>,
+    client: HttpClient<'a>,
     workspace: &'a str,
     name: &'a str,
     number: String,
 }
 
 impl<'a> Bitbucket<'a> {
-    pub(super) fn new(client: Client<'a>, target: &'a CommentTarget) -> Result<Self, Error> {
+    pub(super) fn new(client: HttpClient<'a>, target: &'a CommentTarget) -> Result<Self, Error> {
         let (workspace, name) = owner_and_name(&target.repository)?;
         Ok(Bitbucket { client, workspace, name, number: target.number.to_string() })
     }
 
-    fn request<'r>(&'r self, method: Method, path: &[&'r str]) -> HttpRequest<'r> {
+    fn request<'r>(&'r self, method: HttpMethod, path: &[&'r str]) -> HttpRequest<'r> {
         let mut full = vec!["repositories", self.workspace, self.name, "pullrequests", &self.number];
         full.extend(path);
         HttpRequest::new(method, full)
@@ -34,7 +34,7 @@ impl<'a> Bitbucket<'a> {
     fn all<T>(&self, wanted: impl Fn(&Value) -> Option<T>) -> Result<Vec<T>, Error> {
         let mut all = Vec::new();
         for page in 1..=MOST_PAGES {
-            let request = self.request(Method::Get, &["comments"]).query("pagelen", PAGE_SIZE).query("page", page);
+            let request = self.request(HttpMethod::Get, &["comments"]).query("pagelen", PAGE_SIZE).query("page", page);
             let answer = self.client.send(&request)?.json()?;
             let Some(Value::Array(items)) = answer.get("values") else {
                 return Err(Error::new(HttpErrorKind::Malformed, "the server did not answer with a list"));
@@ -58,25 +58,25 @@ impl Conversation for Bitbucket<'_> {
     }
 
     fn comment(&self, id: &str) -> Result<Posted, Error> {
-        one(&self.client.send(&self.request(Method::Get, &["comments", id]))?)
+        one(&self.client.send(&self.request(HttpMethod::Get, &["comments", id]))?)
     }
 
     fn create(&self, body: &str) -> Result<Posted, Error> {
-        let request = self.request(Method::Post, &["comments"]).json(json!({ "content": { "raw": body } }));
+        let request = self.request(HttpMethod::Post, &["comments"]).json(json!({ "content": { "raw": body } }));
         one(&self.client.send(&request)?)
     }
 
     fn update(&self, id: &str, body: &str) -> Result<Posted, Error> {
-        let request = self.request(Method::Put, &["comments", id]).json(json!({ "content": { "raw": body } }));
+        let request = self.request(HttpMethod::Put, &["comments", id]).json(json!({ "content": { "raw": body } }));
         one(&self.client.send(&request)?)
     }
 
     fn delete(&self, id: &str) -> Result<(), Error> {
-        self.client.send(&self.request(Method::Delete, &["comments", id])).map(drop)
+        self.client.send(&self.request(HttpMethod::Delete, &["comments", id])).map(drop)
     }
 
     fn head(&self) -> Result<Option<String>, Error> {
-        Ok(text(&self.client.send(&self.request(Method::Get, &[]))?.json()?, "/source/commit/hash"))
+        Ok(text(&self.client.send(&self.request(HttpMethod::Get, &[]))?.json()?, "/source/commit/hash"))
     }
 
     fn pause(&self, attempt: u32) {
@@ -84,7 +84,7 @@ impl Conversation for Bitbucket<'_> {
     }
 
     fn viewer(&self) -> Result<Option<String>, Error> {
-        match self.client.send(&HttpRequest::new(Method::Get, ["user"])) {
+        match self.client.send(&HttpRequest::new(HttpMethod::Get, ["user"])) {
             Ok(reply) => Ok(text(&reply.json()?, "/uuid")),
             Err(error) if matches!(error.status(), Some(401 | 403 | 404)) => Ok(None),
             Err(error) => Err(error),
@@ -92,7 +92,7 @@ impl Conversation for Bitbucket<'_> {
     }
 
     fn shown_lines(&self) -> Result<Option<Vec<ShownFile>>, Error> {
-        let mut request = self.request(Method::Get, &["diff"]);
+        let mut request = self.request(HttpMethod::Get, &["diff"]);
         request.accept = "text/plain";
         Ok(Some(diff::files(&self.client.send(&request)?.text())))
     }
@@ -105,7 +105,7 @@ impl Conversation for Bitbucket<'_> {
         for placed in notes {
             let inline = json!({ "path": placed.file.path, "to": placed.note.last_line });
             let body = json!({ "content": { "raw": placed.body }, "inline": inline });
-            self.client.send(&self.request(Method::Post, &["comments"]).json(body))?;
+            self.client.send(&self.request(HttpMethod::Post, &["comments"]).json(body))?;
         }
         Ok(notes.len())
     }

@@ -1,6 +1,6 @@
 //! A comment, its pull request, and the operations that a code host must support.
 
-use super::diff::{Hunk, ShownFile};
+use super::diff::{ForgeHunk, ShownFile};
 use super::host::CodeHost;
 use super::marker::Tag;
 use crate::http::{Credential, Error, HttpErrorKind};
@@ -48,7 +48,7 @@ impl Mode {
 }
 
 #[derive(Debug, Clone)]
-pub struct Comment {
+pub struct ForgeComment {
     pub body: String,
     pub tag: Tag,
     pub mode: Mode,
@@ -142,7 +142,7 @@ pub struct LineNote {
 pub(super) struct PlacedNote<'a> {
     pub(super) note: &'a LineNote,
     pub(super) file: &'a ShownFile,
-    pub(super) hunk: &'a Hunk,
+    pub(super) hunk: &'a ForgeHunk,
     pub(super) body: String,
 }
 

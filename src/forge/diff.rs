@@ -8,11 +8,11 @@ pub(super) struct ShownFile {
     pub(super) path: String,
     /// The path before the change, which one host requires.
     pub(super) old_path: String,
-    pub(super) hunks: Vec<Hunk>,
+    pub(super) hunks: Vec<ForgeHunk>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Hunk {
+pub(super) struct ForgeHunk {
     /// Lines of the new version, including unchanged ones.
     pub(super) lines: RangeInclusive<u32>,
     pub(super) added: Vec<u32>,
@@ -20,7 +20,7 @@ pub(super) struct Hunk {
 
 impl ShownFile {
     /// The hunk that shows all of these lines and adds at least one of them.
-    pub(super) fn hunk_with(&self, first: u32, last: u32) -> Option<&Hunk> {
+    pub(super) fn hunk_with(&self, first: u32, last: u32) -> Option<&ForgeHunk> {
         self.hunks.iter().find(|hunk| {
             hunk.lines.contains(&first)
                 && hunk.lines.contains(&last)
@@ -30,13 +30,13 @@ impl ShownFile {
 }
 
 /// Reads the hunks of one file; skips everything before the first hunk header.
-pub(super) fn hunks(patch: &str) -> Vec<Hunk> {
-    let mut found: Vec<Hunk> = Vec::new();
+pub(super) fn hunks(patch: &str) -> Vec<ForgeHunk> {
+    let mut found: Vec<ForgeHunk> = Vec::new();
     let mut at = None;
     for line in patch.lines() {
         if let Some(start) = hunk_start(line) {
             at = Some(start);
-            found.push(Hunk { lines: start..=start.saturating_sub(1), added: Vec::new() });
+            found.push(ForgeHunk { lines: start..=start.saturating_sub(1), added: Vec::new() });
             continue;
         }
         let (Some(number), Some(hunk)) = (at, found.last_mut()) else { continue };
@@ -95,8 +95,8 @@ mod tests {
     #[test]
     fn lines_are_counted_in_the_new_text() {
         let hunks = hunks(PATCH);
-        assert_eq!(hunks[0], Hunk { lines: 1..=4, added: vec![2, 3] });
-        assert_eq!(hunks[1], Hunk { lines: 21..=22, added: vec![22] });
+        assert_eq!(hunks[0], ForgeHunk { lines: 1..=4, added: vec![2, 3] });
+        assert_eq!(hunks[1], ForgeHunk { lines: 21..=22, added: vec![22] });
     }
 
     #[test]
@@ -116,7 +116,7 @@ mod tests {
         let files = files(diff);
         assert_eq!(files.len(), 1);
         assert_eq!((files[0].old_path.as_str(), files[0].path.as_str()), ("x.tf", "y.tf"));
-        assert_eq!(files[0].hunks, vec![Hunk { lines: 1..=1, added: vec![1] }]);
+        assert_eq!(files[0].hunks, vec![ForgeHunk { lines: 1..=1, added: vec![1] }]);
     }
 
     #[test]

@@ -5,12 +5,12 @@ use serde_json::{Value, json};
 use super::conversation::{CommentTarget, Conversation, PlacedNote, Posted, owner_and_name, text};
 use super::diff::{self, ShownFile};
 use super::marker;
-use crate::http::{Client, Error, HttpErrorKind, HttpRequest, Method, Reply};
+use crate::http::{Error, HttpClient, HttpErrorKind, HttpMethod, HttpRequest, Reply};
 
 const MOST_PAGES: u32 = 200;
 
 pub(super) struct Gitea<'a> {
-    client: Client<'a>,
+    client: HttpClient<'a>,
     owner: &'a str,
     name: &'a str,
     number: String,
@@ -18,12 +18,12 @@ pub(super) struct Gitea<'a> {
 }
 
 impl<'a> Gitea<'a> {
-    pub(super) fn new(client: Client<'a>, target: &'a CommentTarget) -> Result<Self, Error> {
+    pub(super) fn new(client: HttpClient<'a>, target: &'a CommentTarget) -> Result<Self, Error> {
         let (owner, name) = owner_and_name(&target.repository)?;
         Ok(Gitea { client, owner, name, number: target.number.to_string(), head: target.head.as_deref() })
     }
 
-    fn request<'r>(&'r self, method: Method, path: &[&'r str]) -> HttpRequest<'r> {
+    fn request<'r>(&'r self, method: HttpMethod, path: &[&'r str]) -> HttpRequest<'r> {
         let mut full = vec!["repos", self.owner, self.name];
         full.extend(path);
         HttpRequest::new(method, full)
@@ -33,7 +33,7 @@ impl<'a> Gitea<'a> {
     fn pages<T>(&self, path: &[&str], wanted: impl Fn(&Value) -> Option<T>) -> Result<Vec<T>, Error> {
         let mut all = Vec::new();
         for page in 1..=MOST_PAGES {
-            let reply = self.client.send(&self.request(Method::Get, path).query("page", page))?;
+            let reply = self.client.send(&self.request(HttpMethod::Get, path).query("page", page))?;
             let items = match reply.json()? {
                 Value::Array(items) => items,
                 // Some versions answer an empty list with null.
@@ -57,25 +57,26 @@ impl Conversation for Gitea<'_> {
     }
 
     fn comment(&self, id: &str) -> Result<Posted, Error> {
-        one(&self.client.send(&self.request(Method::Get, &["issues", "comments", id]))?)
+        one(&self.client.send(&self.request(HttpMethod::Get, &["issues", "comments", id]))?)
     }
 
     fn create(&self, body: &str) -> Result<Posted, Error> {
-        let request = self.request(Method::Post, &["issues", &self.number, "comments"]).json(json!({ "body": body }));
+        let request =
+            self.request(HttpMethod::Post, &["issues", &self.number, "comments"]).json(json!({ "body": body }));
         one(&self.client.send(&request)?)
     }
 
     fn update(&self, id: &str, body: &str) -> Result<Posted, Error> {
-        let request = self.request(Method::Patch, &["issues", "comments", id]).json(json!({ "body": body }));
+        let request = self.request(HttpMethod::Patch, &["issues", "comments", id]).json(json!({ "body": body }));
         one(&self.client.send(&request)?)
     }
 
     fn delete(&self, id: &str) -> Result<(), Error> {
-        self.client.send(&self.request(Method::Delete, &["issues", "comments", id])).map(drop)
+        self.client.send(&self.request(HttpMethod::Delete, &["issues", "comments", id])).map(drop)
     }
 
     fn head(&self) -> Result<Option<String>, Error> {
-        let pull = self.client.send(&self.request(Method::Get, &["pulls", &self.number]))?.json()?;
+        let pull = self.client.send(&self.request(HttpMethod::Get, &["pulls", &self.number]))?.json()?;
         Ok(pull.pointer("/head/sha").and_then(Value::as_str).map(str::to_owned))
     }
 
@@ -84,7 +85,7 @@ impl Conversation for Gitea<'_> {
     }
 
     fn viewer(&self) -> Result<Option<String>, Error> {
-        match self.client.send(&HttpRequest::new(Method::Get, ["user"])) {
+        match self.client.send(&HttpRequest::new(HttpMethod::Get, ["user"])) {
             Ok(reply) => Ok(text(&reply.json()?, "/login")),
             Err(error) if matches!(error.status(), Some(401 | 403 | 404)) => Ok(None),
             Err(error) => Err(error),
@@ -93,7 +94,7 @@ impl Conversation for Gitea<'_> {
 
     fn shown_lines(&self) -> Result<Option<Vec<ShownFile>>, Error> {
         let name = format!("{}.diff", self.number);
-        let mut request = self.request(Method::Get, &["pulls", &name]);
+        let mut request = self.request(HttpMethod::Get, &["pulls", &name]);
         request.accept = "text/plain";
         Ok(Some(diff::files(&self.client.send(&request)?.text())))
     }
@@ -108,7 +109,7 @@ impl Conversation for Gitea<'_> {
         for id in reviews {
             let path = ["pulls", &self.number, "reviews", &id.to_string(), "comments"].map(str::to_owned);
             let path: Vec<&str> = path.iter().map(String::as_str).collect();
-            let comments = self.client.send(&self.request(Method::Get, &path))?.json()?;
+            let comments = self.client.send(&self.request(HttpMethod::Get, &path))?.json()?;
             notes.extend(comments.as_array().into_iter().flatten().filter_map(posted_by_us));
         }
         Ok(notes)
@@ -125,7 +126,7 @@ impl Conversation for Gitea<'_> {
         if let (Some(head), Some(review)) = (self.head, review.as_object_mut()) {
             review.insert("commit_id".to_owned(), json!(head));
         }
-        self.client.send(&self.request(Method::Post, &["pulls", &self.number, "reviews"]).json(review))?;
+        self.client.send(&self.request(HttpMethod::Post, &["pulls", &self.number, "reviews"]).json(review))?;
         Ok(notes.len())
     }
 }

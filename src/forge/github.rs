@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::conversation::{CommentTarget, Conversation, PlacedNote, Posted, owner_and_name, text};
 use super::diff::{self, ShownFile};
 use super::marker;
-use crate::http::{Client, Error, HttpErrorKind, HttpRequest, Method, Reply};
+use crate::http::{Error, HttpClient, HttpErrorKind, HttpMethod, HttpRequest, Reply};
 
 /// The version of the REST API, pinned so that answers keep their shape.
 const API_VERSION: &str = "2022-11-28";
@@ -14,7 +14,7 @@ const PAGE_SIZE: u32 = 100;
 const MOST_PAGES: u32 = 100;
 
 pub(super) struct Github<'a> {
-    client: Client<'a>,
+    client: HttpClient<'a>,
     owner: &'a str,
     name: &'a str,
     number: String,
@@ -22,12 +22,12 @@ pub(super) struct Github<'a> {
 }
 
 impl<'a> Github<'a> {
-    pub(super) fn new(client: Client<'a>, target: &'a CommentTarget) -> Result<Self, Error> {
+    pub(super) fn new(client: HttpClient<'a>, target: &'a CommentTarget) -> Result<Self, Error> {
         let (owner, name) = owner_and_name(&target.repository)?;
         Ok(Github { client, owner, name, number: target.number.to_string(), head: target.head.as_deref() })
     }
 
-    fn request<'r>(&'r self, method: Method, path: &[&'r str]) -> HttpRequest<'r> {
+    fn request<'r>(&'r self, method: HttpMethod, path: &[&'r str]) -> HttpRequest<'r> {
         let mut full = vec!["repos", self.owner, self.name];
         full.extend(path);
         let mut request = HttpRequest::new(method, full);
@@ -41,13 +41,13 @@ impl<'a> Github<'a> {
         let path = self.client.origin().path().trim_end_matches('/');
         let base = path.strip_suffix("/v3").unwrap_or(path);
         let client = self.client.at(base);
-        let request = HttpRequest::new(Method::Post, ["graphql"]);
+        let request = HttpRequest::new(HttpMethod::Post, ["graphql"]);
         client.send(&request.json(question)).ok()?.json().ok()
     }
 
     /// The branch may have new commits, or several pull requests: only the one with our commit is right.
     pub(super) fn pull_request_from(&self, owner: &str, branch: &str) -> Result<Option<u64>, Error> {
-        let request = self.request(Method::Get, &["pulls"]);
+        let request = self.request(HttpMethod::Get, &["pulls"]);
         let request =
             request.query("state", "open").query("head", format!("{owner}:{branch}")).query("per_page", PAGE_SIZE);
         let pulls = self.client.send(&request)?.json()?;
@@ -61,7 +61,7 @@ impl<'a> Github<'a> {
     fn pages<T>(&self, path: &[&str], wanted: impl Fn(&Value) -> Option<T>) -> Result<Vec<T>, Error> {
         let mut all = Vec::new();
         for page in 1..=MOST_PAGES {
-            let request = self.request(Method::Get, path).query("per_page", PAGE_SIZE).query("page", page);
+            let request = self.request(HttpMethod::Get, path).query("per_page", PAGE_SIZE).query("page", page);
             let reply = self.client.send(&request)?;
             let Value::Array(items) = reply.json()? else {
                 return Err(Error::new(HttpErrorKind::Malformed, "the server did not answer with a list"));
@@ -83,21 +83,22 @@ impl Conversation for Github<'_> {
     }
 
     fn comment(&self, id: &str) -> Result<Posted, Error> {
-        one(&self.client.send(&self.request(Method::Get, &["issues", "comments", id]))?)
+        one(&self.client.send(&self.request(HttpMethod::Get, &["issues", "comments", id]))?)
     }
 
     fn create(&self, body: &str) -> Result<Posted, Error> {
-        let request = self.request(Method::Post, &["issues", &self.number, "comments"]).json(json!({ "body": body }));
+        let request =
+            self.request(HttpMethod::Post, &["issues", &self.number, "comments"]).json(json!({ "body": body }));
         one(&self.client.send(&request)?)
     }
 
     fn update(&self, id: &str, body: &str) -> Result<Posted, Error> {
-        let request = self.request(Method::Patch, &["issues", "comments", id]).json(json!({ "body": body }));
+        let request = self.request(HttpMethod::Patch, &["issues", "comments", id]).json(json!({ "body": body }));
         one(&self.client.send(&request)?)
     }
 
     fn delete(&self, id: &str) -> Result<(), Error> {
-        self.client.send(&self.request(Method::Delete, &["issues", "comments", id])).map(drop)
+        self.client.send(&self.request(HttpMethod::Delete, &["issues", "comments", id])).map(drop)
     }
 
     /// Only GraphQL can minimize a comment.
@@ -111,7 +112,7 @@ impl Conversation for Github<'_> {
     }
 
     fn head(&self) -> Result<Option<String>, Error> {
-        let pull = self.client.send(&self.request(Method::Get, &["pulls", &self.number]))?.json()?;
+        let pull = self.client.send(&self.request(HttpMethod::Get, &["pulls", &self.number]))?.json()?;
         Ok(pull.pointer("/head/sha").and_then(Value::as_str).map(str::to_owned))
     }
 
@@ -121,7 +122,7 @@ impl Conversation for Github<'_> {
 
     /// The token of an app or a workflow cannot query its name by REST, only by GraphQL.
     fn viewer(&self) -> Result<Option<String>, Error> {
-        let mut request = HttpRequest::new(Method::Get, ["user"]);
+        let mut request = HttpRequest::new(HttpMethod::Get, ["user"]);
         request.accept = "application/vnd.github+json";
         request.headers.push(("x-github-api-version", API_VERSION));
         match self.client.send(&request) {
@@ -160,7 +161,7 @@ impl Conversation for Github<'_> {
         if let (Some(head), Some(review)) = (self.head, review.as_object_mut()) {
             review.insert("commit_id".to_owned(), json!(head));
         }
-        self.client.send(&self.request(Method::Post, &["pulls", &self.number, "reviews"]).json(review))?;
+        self.client.send(&self.request(HttpMethod::Post, &["pulls", &self.number, "reviews"]).json(review))?;
         Ok(notes.len())
     }
 }

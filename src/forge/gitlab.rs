@@ -5,23 +5,23 @@ use serde_json::{Value, json};
 use super::conversation::{CommentTarget, Conversation, PlacedNote, Posted, text};
 use super::diff::{self, ShownFile};
 use super::marker;
-use crate::http::{Client, Error, HttpErrorKind, HttpRequest, Method, Reply};
+use crate::http::{Error, HttpClient, HttpErrorKind, HttpMethod, HttpRequest, Reply};
 
 const PAGE_SIZE: u32 = 100;
 const MOST_PAGES: u32 = 100;
 
 pub(super) struct Gitlab<'a> {
-    client: Client<'a>,
+    client: HttpClient<'a>,
     project: &'a str,
     number: String,
 }
 
 impl<'a> Gitlab<'a> {
-    pub(super) fn new(client: Client<'a>, target: &'a CommentTarget) -> Self {
+    pub(super) fn new(client: HttpClient<'a>, target: &'a CommentTarget) -> Self {
         Gitlab { client, project: &target.repository, number: target.number.to_string() }
     }
 
-    fn request<'r>(&'r self, method: Method, path: &[&'r str]) -> HttpRequest<'r> {
+    fn request<'r>(&'r self, method: HttpMethod, path: &[&'r str]) -> HttpRequest<'r> {
         let mut full = vec!["projects", self.project, "merge_requests", &self.number];
         full.extend(path);
         HttpRequest::new(method, full)
@@ -36,7 +36,7 @@ impl<'a> Gitlab<'a> {
     ) -> Result<Vec<T>, Error> {
         let mut all = Vec::new();
         for page in 1..=MOST_PAGES {
-            let mut request = self.request(Method::Get, path).query("per_page", PAGE_SIZE).query("page", page);
+            let mut request = self.request(HttpMethod::Get, path).query("per_page", PAGE_SIZE).query("page", page);
             for (name, value) in order {
                 request = request.query(name, value);
             }
@@ -62,23 +62,23 @@ impl Conversation for Gitlab<'_> {
     }
 
     fn comment(&self, id: &str) -> Result<Posted, Error> {
-        one(&self.client.send(&self.request(Method::Get, &["notes", id]))?)
+        one(&self.client.send(&self.request(HttpMethod::Get, &["notes", id]))?)
     }
 
     fn create(&self, body: &str) -> Result<Posted, Error> {
-        one(&self.client.send(&self.request(Method::Post, &["notes"]).json(json!({ "body": body })))?)
+        one(&self.client.send(&self.request(HttpMethod::Post, &["notes"]).json(json!({ "body": body })))?)
     }
 
     fn update(&self, id: &str, body: &str) -> Result<Posted, Error> {
-        one(&self.client.send(&self.request(Method::Put, &["notes", id]).json(json!({ "body": body })))?)
+        one(&self.client.send(&self.request(HttpMethod::Put, &["notes", id]).json(json!({ "body": body })))?)
     }
 
     fn delete(&self, id: &str) -> Result<(), Error> {
-        self.client.send(&self.request(Method::Delete, &["notes", id])).map(drop)
+        self.client.send(&self.request(HttpMethod::Delete, &["notes", id])).map(drop)
     }
 
     fn head(&self) -> Result<Option<String>, Error> {
-        Ok(text(&self.client.send(&self.request(Method::Get, &[]))?.json()?, "/sha"))
+        Ok(text(&self.client.send(&self.request(HttpMethod::Get, &[]))?.json()?, "/sha"))
     }
 
     fn pause(&self, attempt: u32) {
@@ -86,7 +86,7 @@ impl Conversation for Gitlab<'_> {
     }
 
     fn viewer(&self) -> Result<Option<String>, Error> {
-        match self.client.send(&HttpRequest::new(Method::Get, ["user"])) {
+        match self.client.send(&HttpRequest::new(HttpMethod::Get, ["user"])) {
             Ok(reply) => Ok(reply.json()?.get("id").and_then(Value::as_u64).map(|id| id.to_string())),
             Err(error) if matches!(error.status(), Some(401 | 403 | 404)) => Ok(None),
             Err(error) => Err(error),
@@ -108,7 +108,7 @@ impl Conversation for Gitlab<'_> {
 
     /// A note is on its last line, which must be new: an unchanged line would need its old number, too.
     fn post_line_notes(&self, notes: &[PlacedNote]) -> Result<usize, Error> {
-        let request = self.client.send(&self.request(Method::Get, &[]))?.json()?;
+        let request = self.client.send(&self.request(HttpMethod::Get, &[]))?.json()?;
         let commit = |name: &str| text(&request, &format!("/diff_refs/{name}"));
         let (Some(base), Some(start), Some(head)) = (commit("base_sha"), commit("start_sha"), commit("head_sha"))
         else {
@@ -123,7 +123,7 @@ impl Conversation for Gitlab<'_> {
                 "new_line": placed.note.last_line,
             });
             let body = json!({ "body": placed.body, "position": position });
-            self.client.send(&self.request(Method::Post, &["discussions"]).json(body))?;
+            self.client.send(&self.request(HttpMethod::Post, &["discussions"]).json(body))?;
             count += 1;
         }
         Ok(count)

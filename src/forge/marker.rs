@@ -36,22 +36,22 @@ impl fmt::Display for Tag {
 
 /// How a host hides a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Style {
+pub(super) enum HiddenStyle {
     /// `<!-- … -->`
     HtmlComment,
     /// `[//]: # (…)`, an unused link definition, for hosts that show HTML as text.
     LinkDefinition,
 }
 
-impl Style {
+impl HiddenStyle {
     pub(super) fn of(host: CodeHost) -> Self {
-        if host == CodeHost::Bitbucket { Style::LinkDefinition } else { Style::HtmlComment }
+        if host == CodeHost::Bitbucket { HiddenStyle::LinkDefinition } else { HiddenStyle::HtmlComment }
     }
 
     fn hide(self, text: &str) -> String {
         match self {
-            Style::HtmlComment => format!("<!-- {text} -->"),
-            Style::LinkDefinition => format!("[//]: # ({text})"),
+            HiddenStyle::HtmlComment => format!("<!-- {text} -->"),
+            HiddenStyle::LinkDefinition => format!("[//]: # ({text})"),
         }
     }
 }
@@ -64,13 +64,13 @@ const SCHEMA: u32 = 1;
 
 /// The data in the first line of a comment.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Marker {
+pub(super) struct CommentMarker {
     pub(super) tag: String,
     pub(super) head: Option<String>,
 }
 
 /// Reads the first line of a comment; any other line may come from a repository.
-pub(super) fn read(body: &str) -> Option<Marker> {
+pub(super) fn read(body: &str) -> Option<CommentMarker> {
     let text = hidden_text(body.lines().next()?)?;
     let fields = text.strip_prefix(NAME)?.split_ascii_whitespace();
     let (mut tag, mut head) = (None, None);
@@ -82,11 +82,11 @@ pub(super) fn read(body: &str) -> Option<Marker> {
             _ => {}
         }
     }
-    Some(Marker { tag: tag?, head })
+    Some(CommentMarker { tag: tag?, head })
 }
 
 /// The body with our hidden line first; it replaces a marker in the body.
-pub(super) fn stamp(body: &str, tag: &Tag, head: Option<&str>, style: Style) -> String {
+pub(super) fn stamp(body: &str, tag: &Tag, head: Option<&str>, style: HiddenStyle) -> String {
     let mut fields = format!("{NAME} schema={SCHEMA} tag={tag}");
     if let Some(head) = head.filter(|head| is_commit(head)) {
         fields.push_str(&format!(" head={head}"));
@@ -106,18 +106,18 @@ pub(super) fn content(body: &str) -> String {
 }
 
 /// Whether two bodies differ only in their page link: such a difference is not news.
-pub(super) fn says_the_same(one: &str, other: &str) -> bool {
+pub(super) fn has_same_content(one: &str, other: &str) -> bool {
     let (one, other) = (content(one), content(other));
     without_page_link(&one) == without_page_link(&other)
 }
 
 /// The body with a marker that later runs ignore.
-pub(super) fn retire(body: &str, style: Style) -> String {
+pub(super) fn retire(body: &str, style: HiddenStyle) -> String {
     format!("{}\n\n{}\n", style.hide(RETIRED_NAME), content(body))
 }
 
 /// The hidden line of a note on a line of code: `key` identifies the finding.
-pub(super) fn stamp_note(body: &str, tag: &Tag, key: &str, style: Style) -> String {
+pub(super) fn stamp_note(body: &str, tag: &Tag, key: &str, style: HiddenStyle) -> String {
     format!("{}\n\n{}\n", style.hide(&format!("{NOTE_NAME} tag={tag} key={}", plain_key(key))), content(body))
 }
 
@@ -161,15 +161,15 @@ pub(super) fn same_commit(a: &str, b: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::{Head, page_link};
+    use crate::report::{ReviewCommit, page_link};
 
     const HEAD: &str = "0123456789abcdef0123456789abcdef01234567";
 
     #[test]
     fn what_is_stamped_is_found_again() {
-        for style in [Style::HtmlComment, Style::LinkDefinition] {
+        for style in [HiddenStyle::HtmlComment, HiddenStyle::LinkDefinition] {
             let body = stamp("GPU cost +$10/month", &Tag::new("team/a").unwrap(), Some(HEAD), style);
-            let expected = Marker { tag: "team/a".to_owned(), head: Some(HEAD.to_owned()) };
+            let expected = CommentMarker { tag: "team/a".to_owned(), head: Some(HEAD.to_owned()) };
             assert_eq!(read(&body), Some(expected));
             assert_eq!(content(&body), "GPU cost +$10/month");
         }
@@ -183,7 +183,7 @@ mod tests {
     #[test]
     fn a_body_that_brings_a_marker_keeps_only_ours() {
         let brought = "<!-- gpulint:comment schema=1 tag=other head=ffffffff -->\nbody";
-        let body = stamp(brought, &Tag::default(), None, Style::HtmlComment);
+        let body = stamp(brought, &Tag::default(), None, HiddenStyle::HtmlComment);
         assert_eq!(body.matches("gpulint:comment").count(), 1);
         assert_eq!(read(&body).map(|marker| marker.tag), Some("default".to_owned()));
     }
@@ -197,17 +197,20 @@ mod tests {
 
     #[test]
     fn a_head_that_is_no_commit_is_left_out() {
-        let body = stamp("x", &Tag::default(), Some("main --> <script>"), Style::HtmlComment);
+        let body = stamp("x", &Tag::default(), Some("main --> <script>"), HiddenStyle::HtmlComment);
         assert!(!body.contains("script"));
     }
 
     #[test]
     fn another_page_is_no_news() {
-        let page = |run: u32| format!("x\n\n{}", page_link(&Head::new(&format!("https://a.example/{run}")).unwrap()));
-        let stamped = |body: &str| stamp(body, &Tag::default(), Some(HEAD), Style::HtmlComment);
+        let page =
+            |run: u32| format!("x\n\n{}", page_link(&ReviewCommit::new(&format!("https://a.example/{run}")).unwrap()));
+        let stamped = |body: &str| stamp(body, &Tag::default(), Some(HEAD), HiddenStyle::HtmlComment);
         let (one, other) = (stamped(&page(1)), stamped(&page(2)));
-        assert!(says_the_same(&one, &other) && says_the_same(&one, &stamped("x")) && content(&one) != content(&other));
-        assert!(!says_the_same(&one, &stamped("y")));
+        assert!(
+            has_same_content(&one, &other) && has_same_content(&one, &stamped("x")) && content(&one) != content(&other)
+        );
+        assert!(!has_same_content(&one, &stamped("y")));
     }
 
     #[test]
@@ -217,8 +220,8 @@ mod tests {
 
     #[test]
     fn a_retired_comment_is_nobodys() {
-        let body = stamp("x", &Tag::default(), None, Style::HtmlComment);
-        let retired = retire(&body, Style::HtmlComment);
+        let body = stamp("x", &Tag::default(), None, HiddenStyle::HtmlComment);
+        let retired = retire(&body, HiddenStyle::HtmlComment);
         assert_eq!(read(&retired), None);
         assert_eq!(content(&retired), "x");
     }

@@ -16,14 +16,14 @@ mod marker;
 mod review;
 mod upsert;
 
-pub use conversation::{Comment, CommentOutcome, CommentTarget, LineNote, Mode};
+pub use conversation::{CommentOutcome, CommentTarget, ForgeComment, LineNote, Mode};
 pub use host::CodeHost;
 pub use marker::Tag;
 pub use review::Reviewed;
 
 use conversation::Conversation;
 
-use crate::http::{Client, Clock, Error, HttpErrorKind, HttpOrigin, HttpSettings};
+use crate::http::{Clock, Error, HttpClient, HttpErrorKind, HttpOrigin, HttpSettings};
 
 /// The connection to the network.
 pub struct Wire<'a> {
@@ -32,9 +32,10 @@ pub struct Wire<'a> {
 }
 
 /// Ensures that one comment with this tag has this body.
-pub fn upsert(target: &CommentTarget, comment: &Comment, wire: &Wire) -> Result<CommentOutcome, Error> {
+pub fn upsert(target: &CommentTarget, comment: &ForgeComment, wire: &Wire) -> Result<CommentOutcome, Error> {
     let conversation = conversation(target, wire)?;
-    let stamped = marker::stamp(&comment.body, &comment.tag, target.head.as_deref(), marker::Style::of(target.host));
+    let stamped =
+        marker::stamp(&comment.body, &comment.tag, target.head.as_deref(), marker::HiddenStyle::of(target.host));
     let characters = stamped.chars().count();
     let limit = target.host.longest_body();
     if characters > limit {
@@ -49,8 +50,8 @@ pub fn upsert(target: &CommentTarget, comment: &Comment, wire: &Wire) -> Result<
 }
 
 /// What would be written, for a dry run.
-pub fn preview(target: &CommentTarget, comment: &Comment) -> String {
-    marker::stamp(&comment.body, &comment.tag, target.head.as_deref(), marker::Style::of(target.host))
+pub fn preview(target: &CommentTarget, comment: &ForgeComment) -> String {
+    marker::stamp(&comment.body, &comment.tag, target.head.as_deref(), marker::HiddenStyle::of(target.host))
 }
 
 /// Posts notes on changed lines; leaves existing notes alone.
@@ -71,13 +72,13 @@ pub fn pull_request_from(target: &CommentTarget, owner: &str, branch: &str, wire
         return Ok(None);
     }
     let origin = HttpOrigin::parse(&target.api, wire.settings.allow_plain_http)?;
-    let client = Client::new(origin, target.credential.clone(), wire.settings.clone(), wire.clock)?;
+    let client = HttpClient::new(origin, target.credential.clone(), wire.settings.clone(), wire.clock)?;
     github::Github::new(client, target)?.pull_request_from(owner, branch)
 }
 
 fn conversation<'a>(target: &'a CommentTarget, wire: &Wire<'a>) -> Result<Box<dyn Conversation + 'a>, Error> {
     let origin = HttpOrigin::parse(&target.api, wire.settings.allow_plain_http)?;
-    let client = Client::new(origin, target.credential.clone(), wire.settings.clone(), wire.clock)?;
+    let client = HttpClient::new(origin, target.credential.clone(), wire.settings.clone(), wire.clock)?;
     Ok(match target.host {
         CodeHost::Github => Box::new(github::Github::new(client, target)?),
         CodeHost::Gitlab => Box::new(gitlab::Gitlab::new(client, target)),

@@ -1,9 +1,9 @@
 //! Notes on single lines, with a suggestion if a finding has a one-line fix.
 
 use super::conversation::{CommentTarget, Conversation, LineNote, PlacedNote};
-use super::diff::{Hunk, ShownFile};
+use super::diff::{ForgeHunk, ShownFile};
 use super::host::CodeHost;
-use super::marker::{self, Style, Tag};
+use super::marker::{self, HiddenStyle, Tag};
 use crate::http::Error;
 
 /// The result of posting notes.
@@ -69,7 +69,7 @@ pub(super) fn review(
     Ok(reviewed)
 }
 
-fn place<'a>(files: &'a [ShownFile], note: &LineNote) -> Option<(&'a ShownFile, &'a Hunk)> {
+fn place<'a>(files: &'a [ShownFile], note: &LineNote) -> Option<(&'a ShownFile, &'a ForgeHunk)> {
     let file = files.iter().find(|file| file.path == note.path)?;
     Some((file, file.hunk_with(note.first_line, note.last_line)?))
 }
@@ -79,7 +79,7 @@ fn body(host: CodeHost, tag: &Tag, note: &LineNote) -> String {
     if let Some(replacement) = note.replacement.as_deref().filter(|_| host.has_suggestions()) {
         text.push_str(&suggestion(host, replacement, note.last_line.saturating_sub(note.first_line)));
     }
-    marker::stamp_note(&text, tag, &note.key, Style::of(host))
+    marker::stamp_note(&text, tag, &note.key, HiddenStyle::of(host))
 }
 
 /// Uses a longer fence than any run of backticks in the content, so that the content cannot end the code block.

@@ -3,8 +3,8 @@
 //! Several runs can work on one pull request at the same time, and none can lock anything. So each run checks again after writing:
 //! of several comments with one tag the oldest stays, and a run whose commit is outdated leaves the comment alone.
 
-use super::conversation::{Comment, CommentOutcome, Conversation, Mode, Posted};
-use super::marker::{self, Style, same_commit};
+use super::conversation::{CommentOutcome, Conversation, ForgeComment, Mode, Posted};
+use super::marker::{self, HiddenStyle, same_commit};
 use crate::http::{Error, HttpErrorKind};
 
 /// A comment may be deleted or changed during an update. After this many conflicts, gpulint leaves the pull request alone.
@@ -12,7 +12,7 @@ const MOST_ROUNDS: u32 = 4;
 
 pub(super) fn upsert(
     host: &dyn Conversation,
-    comment: &Comment,
+    comment: &ForgeComment,
     body: &str,
     head: Option<&str>,
 ) -> Result<CommentOutcome, Error> {
@@ -32,7 +32,7 @@ pub(super) fn upsert(
                 return Ok(CommentOutcome::NotNeeded);
             }
             let posted = create_once(host, comment, body, &[])?;
-            return settle_created(host, comment, body, posted, head);
+            return remove_duplicate_comment(host, comment, body, posted, head);
         };
         let same = marker::content(&first.body) == marker::content(body);
         if same && ours.len() == 1 {
@@ -42,7 +42,7 @@ pub(super) fn upsert(
             return Ok(CommentOutcome::Superseded { head: newer });
         }
         let written = match comment.mode {
-            Mode::DeleteAndNew | Mode::HideAndNew if !marker::says_the_same(&first.body, body) => {
+            Mode::DeleteAndNew | Mode::HideAndNew if !marker::has_same_content(&first.body, body) => {
                 Some(replace(host, comment, body, &ours)?)
             }
             _ => bring_up_to_date(host, first, body, same, &ours, head)?,
@@ -62,7 +62,7 @@ enum Earlier {
     OfAnybody(Vec<Posted>),
 }
 
-fn earlier(host: &dyn Conversation, comment: &Comment) -> Result<Earlier, Error> {
+fn earlier(host: &dyn Conversation, comment: &ForgeComment) -> Result<Earlier, Error> {
     let mut found = with_our_marker(host, comment)?;
     if found.is_empty() {
         return Ok(Earlier::Ours(found));
@@ -76,7 +76,7 @@ fn earlier(host: &dyn Conversation, comment: &Comment) -> Result<Earlier, Error>
     })
 }
 
-fn with_our_marker(host: &dyn Conversation, comment: &Comment) -> Result<Vec<Posted>, Error> {
+fn with_our_marker(host: &dyn Conversation, comment: &ForgeComment) -> Result<Vec<Posted>, Error> {
     let tag = comment.tag.to_string();
     let mut found = host.comments()?;
     found.retain(|posted| marker::read(&posted.body).is_some_and(|marker| marker.tag == tag));
@@ -86,7 +86,7 @@ fn with_our_marker(host: &dyn Conversation, comment: &Comment) -> Result<Vec<Pos
 /// The author of a new comment is our name. Replaces earlier comments of this author.
 fn replace_by_own_name(
     host: &dyn Conversation,
-    comment: &Comment,
+    comment: &ForgeComment,
     body: &str,
     found: &[Posted],
 ) -> Result<CommentOutcome, Error> {
@@ -101,7 +101,7 @@ fn replace_by_own_name(
     Ok(CommentOutcome::Created { url: posted.url })
 }
 
-fn put_away(host: &dyn Conversation, comment: &Comment, old: &Posted) -> Result<(), Error> {
+fn put_away(host: &dyn Conversation, comment: &ForgeComment, old: &Posted) -> Result<(), Error> {
     match comment.mode {
         Mode::HideAndNew => hide(host, old),
         _ => ignore_gone(host.delete(&old.id)),
@@ -149,7 +149,12 @@ fn bring_up_to_date(
 }
 
 /// Writes a new comment before it removes earlier ones, so that a failure leaves too many comments and not none.
-fn replace(host: &dyn Conversation, comment: &Comment, body: &str, ours: &[Posted]) -> Result<CommentOutcome, Error> {
+fn replace(
+    host: &dyn Conversation,
+    comment: &ForgeComment,
+    body: &str,
+    ours: &[Posted],
+) -> Result<CommentOutcome, Error> {
     let posted = create_once(host, comment, body, ours)?;
     for old in ours {
         put_away(host, comment, old)?;
@@ -159,14 +164,19 @@ fn replace(host: &dyn Conversation, comment: &Comment, body: &str, ours: &[Poste
 
 /// If the host cannot hide comments, one line of the old comment stays.
 fn hide(host: &dyn Conversation, old: &Posted) -> Result<(), Error> {
-    let style = if old.body.starts_with('[') { Style::LinkDefinition } else { Style::HtmlComment };
+    let style = if old.body.starts_with('[') { HiddenStyle::LinkDefinition } else { HiddenStyle::HtmlComment };
     let hidden = host.hide(old)?;
     let left = if hidden { old.body.as_str() } else { "_Replaced by a newer report below._" };
     ignore_gone(host.update(&old.id, &marker::retire(left, style)).map(drop))
 }
 
 /// Creates a comment. If the answer is lost, checks whether the comment exists before it tries again.
-fn create_once(host: &dyn Conversation, comment: &Comment, body: &str, earlier: &[Posted]) -> Result<Posted, Error> {
+fn create_once(
+    host: &dyn Conversation,
+    comment: &ForgeComment,
+    body: &str,
+    earlier: &[Posted],
+) -> Result<Posted, Error> {
     let mut lost = None;
     for round in 0..MOST_ROUNDS {
         match host.create(body) {
@@ -185,9 +195,9 @@ fn create_once(host: &dyn Conversation, comment: &Comment, body: &str, earlier: 
 }
 
 /// Another run may have created a comment at the same time. The oldest stays: both runs make the same choice.
-fn settle_created(
+fn remove_duplicate_comment(
     host: &dyn Conversation,
-    comment: &Comment,
+    comment: &ForgeComment,
     body: &str,
     posted: Posted,
     head: Option<&str>,

@@ -3,16 +3,16 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::inventory::{self, Declined, Inventory, Resource, RunId, Value, WantedRaw, Wish};
-use crate::source::{Edit, FileId, Sources, Span};
-use crate::{AnalysisCache, Settings};
+use crate::inventory::{self, Declined, FactEdit, FactValue, Inventory, Resource, RunId, WantedRaw};
+use crate::source::{Edit, FileId, SourceFiles, Span};
+use crate::{AnalysisCache, AnalysisSettings};
 
 /// The findings of all front ends.
 #[derive(Default)]
 pub(crate) struct Reading {
     pub(crate) inventory: Inventory,
-    pub(crate) blocks: Vec<crate::terraform::Block>,
-    pub(crate) roots: Vec<crate::terraform::Root>,
+    pub(crate) blocks: Vec<crate::terraform::EvaluatedBlock>,
+    pub(crate) roots: Vec<crate::terraform::RootOverview>,
     pub(crate) plans: Vec<String>,
     pub(crate) comments: Vec<Span>,
     /// Sorted files without any sign of accelerators.
@@ -34,9 +34,9 @@ pub(super) struct Carrier {
 
 /// The input of front ends.
 pub(super) struct FrontEndInput<'a> {
-    pub(super) sources: &'a Sources,
+    pub(super) sources: &'a SourceFiles,
     pub(super) paths: &'a [String],
-    pub(super) settings: &'a Settings,
+    pub(super) settings: &'a AnalysisSettings,
     pub(super) cache: &'a AnalysisCache,
     pub(super) wanted: WantedRaw,
 }
@@ -51,31 +51,31 @@ pub(super) trait FrontEnd: Sync {
         false
     }
 
-    fn write(&self, _: &Writers<'_>, _: &Resource, _: &Wish) -> Result<Vec<Edit>, Declined> {
+    fn write(&self, _: &Writers<'_>, _: &Resource, _: &FactEdit) -> Result<Vec<Edit>, Declined> {
         Err(Declined::LeftAlone("gpulint does not edit files in this language".to_owned()))
     }
 
-    fn label(&self, _: &Writers<'_>, _: &Resource, _: &[(Arc<str>, Value)]) -> Result<Vec<Edit>, Declined> {
+    fn label(&self, _: &Writers<'_>, _: &Resource, _: &[(Arc<str>, FactValue)]) -> Result<Vec<Edit>, Declined> {
         Err(Declined::LeftAlone("gpulint does not add labels to templates".to_owned()))
     }
 }
 
 /// All front ends as writers, which know how to edit a fact.
 pub(crate) struct Writers<'a> {
-    pub(super) sources: &'a Sources,
-    pub(super) terraform: crate::terraform::Writer<'a>,
+    pub(super) sources: &'a SourceFiles,
+    pub(super) terraform: crate::terraform::TerraformWriter<'a>,
 }
 
 impl<'a> Writers<'a> {
     pub(crate) fn new(
-        sources: &'a Sources,
-        blocks: &'a [crate::terraform::Block],
-        roots: &'a [crate::terraform::Root],
+        sources: &'a SourceFiles,
+        blocks: &'a [crate::terraform::EvaluatedBlock],
+        roots: &'a [crate::terraform::RootOverview],
     ) -> Self {
-        Writers { sources, terraform: crate::terraform::Writer::new(sources, blocks, roots) }
+        Writers { sources, terraform: crate::terraform::TerraformWriter::new(sources, blocks, roots) }
     }
 }
 
-pub(super) fn is_made_by(resource: &Resource, makers: &[inventory::FrontEnd]) -> bool {
+pub(super) fn is_made_by(resource: &Resource, makers: &[inventory::ReadBy]) -> bool {
     makers.contains(&resource.front_end)
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::inventory::{self, Adjust, Declined, Fact, Range, Resource, Value, Wish};
+use crate::inventory::{self, Declined, Fact, FactEdit, FactOverrides, FactValue, Range, Resource};
 use crate::kubernetes;
 use crate::source::Edit;
 
@@ -16,7 +16,7 @@ impl FrontEnd for Manifests {
         let plans = &out.plans;
         let others: Vec<String> =
             input.paths.iter().filter(|path| plans.binary_search(path).is_err()).cloned().collect();
-        let options = kubernetes::Options {
+        let options = kubernetes::KubernetesOptions {
             objects: wanted.objects.clone(),
             pods: wanted.pods,
             looks: input.cache.looks.clone(),
@@ -49,10 +49,10 @@ impl FrontEnd for Manifests {
     }
 
     fn reads(&self, resource: &Resource) -> bool {
-        is_made_by(resource, &[inventory::FrontEnd::Kubernetes, inventory::FrontEnd::Chart])
+        is_made_by(resource, &[inventory::ReadBy::Kubernetes, inventory::ReadBy::Chart])
     }
 
-    fn write(&self, writers: &Writers<'_>, resource: &Resource, wish: &Wish) -> Result<Vec<Edit>, Declined> {
+    fn write(&self, writers: &Writers<'_>, resource: &Resource, wish: &FactEdit) -> Result<Vec<Edit>, Declined> {
         kubernetes::write(resource, wish, writers.sources)
     }
 
@@ -60,13 +60,13 @@ impl FrontEnd for Manifests {
         &self,
         writers: &Writers<'_>,
         resource: &Resource,
-        labels: &[(Arc<str>, Value)],
+        labels: &[(Arc<str>, FactValue)],
     ) -> Result<Vec<Edit>, Declined> {
         kubernetes::label(resource, labels, writers.sources)
     }
 }
 
-fn adjusted(scenario: &dyn Adjust, resource: Resource) -> Vec<Resource> {
+fn adjusted(scenario: &dyn FactOverrides, resource: Resource) -> Vec<Resource> {
     let run = resource.run.clone();
     scenario.adjust(resource, run.as_ref())
 }

@@ -9,9 +9,9 @@ mod terraform;
 
 use std::sync::Arc;
 
-use crate::inventory::{Declined, Resource, Value, Wish};
-use crate::source::{Edit, Sources};
-use crate::{AnalysisCache, Settings, fix};
+use crate::inventory::{Declined, FactEdit, FactValue, Resource};
+use crate::source::{Edit, SourceFiles};
+use crate::{AnalysisCache, AnalysisSettings, fix};
 
 use front_end::{FrontEnd, FrontEndInput};
 pub(crate) use front_end::{Reading, Writers};
@@ -27,7 +27,12 @@ static FRONT_ENDS: [&dyn FrontEnd; 6] = [
 ];
 
 /// Runs all front ends and returns one inventory.
-pub(crate) fn read(sources: &Sources, paths: &[String], settings: &Settings, cache: &AnalysisCache) -> Reading {
+pub(crate) fn read(
+    sources: &SourceFiles,
+    paths: &[String],
+    settings: &AnalysisSettings,
+    cache: &AnalysisCache,
+) -> Reading {
     let mut wanted = settings.rules.raw();
     wanted.add(&settings.raw);
     let input = FrontEndInput { sources, paths, settings, cache, wanted };
@@ -46,12 +51,12 @@ fn of(resource: &Resource) -> Result<&'static dyn FrontEnd, Declined> {
     FRONT_ENDS.into_iter().find(|it| it.reads(resource)).ok_or_else(made_from_text)
 }
 
-impl fix::Writer for Writers<'_> {
-    fn write(&self, resource: &Resource, wish: &Wish) -> Result<Vec<Edit>, Declined> {
+impl fix::FactWriter for Writers<'_> {
+    fn write(&self, resource: &Resource, wish: &FactEdit) -> Result<Vec<Edit>, Declined> {
         of(resource)?.write(self, resource, wish)
     }
 
-    fn label(&self, resource: &Resource, labels: &[(Arc<str>, Value)]) -> Result<Vec<Edit>, Declined> {
+    fn label(&self, resource: &Resource, labels: &[(Arc<str>, FactValue)]) -> Result<Vec<Edit>, Declined> {
         of(resource)?.label(self, resource, labels)
     }
 }

@@ -1,10 +1,10 @@
 //! Front end for Slurm scripts, which become manifests, and for unsupported languages.
 
-use crate::inventory::{Foreign, Run, RunKind};
+use crate::inventory::{DeploymentRun, RunKind, UnsupportedFile};
 use crate::languages::table::claim::{HEAD_OF_PROGRAM, is_named_apart, is_program, languages_of_script};
 use crate::languages::table::{Language, Reader};
 use crate::slurm;
-use crate::source::{Sources, each, parent};
+use crate::source::{SourceFiles, each, parent};
 
 use super::front_end::{Carrier, FrontEnd, FrontEndInput, Reading};
 
@@ -24,9 +24,9 @@ impl FrontEnd for Scripts {
                 && sources.glance(path, |text| memchr::memmem::find(text, slurm::MARK).is_some()).unwrap_or(false);
             let job = may_be_job.then(|| slurm::read(sources, path)).flatten();
             let others = languages.into_iter().filter(|it| job.is_none() || it.reader != Reader::Slurm);
-            out.inventory.foreign.extend(others.map(|language| Foreign::new(path, language)));
+            out.inventory.foreign.extend(others.map(|language| UnsupportedFile::new(path, language)));
             let Some(job) = job else { continue };
-            let run = Run::new(RunKind::Manifests, parent(path), Some("Slurm"));
+            let run = DeploymentRun::new(RunKind::Manifests, parent(path), Some("Slurm"));
             out.carriers.insert(job, Carrier { root: None, run: run.id.clone(), none: None });
             match out.inventory.runs.iter_mut().find(|it| it.id == run.id) {
                 Some(known) => known.inputs.push(path.as_str().into()),
@@ -37,7 +37,7 @@ impl FrontEnd for Scripts {
     }
 }
 
-fn languages_of(sources: &Sources, path: &str) -> Vec<&'static Language> {
+fn languages_of(sources: &SourceFiles, path: &str) -> Vec<&'static Language> {
     let look = |text: &[u8]| languages_of_script(path, text);
     let found = match is_program(path) {
         true => sources.glance_at_head(path, HEAD_OF_PROGRAM, look),

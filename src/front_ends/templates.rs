@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use crate::inventory::{self, Declined, Foreign, Resource, Wish};
+use crate::inventory::{self, Declined, FactEdit, Resource, UnsupportedFile};
 use crate::languages::table::Reader;
-use crate::source::{Edit, Sources, is_below, join, parent};
+use crate::source::{Edit, SourceFiles, is_below, join, parent};
 use crate::templates::{self, TemplateOptions, TemplateReading};
 
 use super::front_end::{FrontEnd, FrontEndInput, Reading, Writers, is_made_by};
@@ -12,7 +12,7 @@ use super::front_end::{FrontEnd, FrontEndInput, Reading, Writers, is_made_by};
 pub(super) struct CloudTemplates {
     reader: Reader,
     /// Reads the templates among the first paths; the second are all files.
-    read: fn(&Sources, &[String], &[String], &TemplateOptions) -> TemplateReading,
+    read: fn(&SourceFiles, &[String], &[String], &TemplateOptions) -> TemplateReading,
 }
 
 pub(super) static CLOUDFORMATION: CloudTemplates =
@@ -37,16 +37,16 @@ impl FrontEnd for CloudTemplates {
 
     fn reads(&self, resource: &Resource) -> bool {
         // The same code edits all of them.
-        is_made_by(resource, &[inventory::FrontEnd::Template])
+        is_made_by(resource, &[inventory::ReadBy::Template])
     }
 
-    fn write(&self, writers: &Writers<'_>, resource: &Resource, wish: &Wish) -> Result<Vec<Edit>, Declined> {
+    fn write(&self, writers: &Writers<'_>, resource: &Resource, wish: &FactEdit) -> Result<Vec<Edit>, Declined> {
         templates::write(resource, wish, writers.sources, &writers.terraform)
     }
 }
 
 /// Whether it is a template that was read, or a program whose templates were read.
-fn is_read(it: &Foreign, taken: &BTreeSet<String>) -> bool {
+fn is_read(it: &UnsupportedFile, taken: &BTreeSet<String>) -> bool {
     let folder = it.language.writes_into.and_then(|inside| join(parent(&it.path), inside));
     let wrote = |folder: &str| taken.iter().any(|taken| folder.is_empty() || is_below(taken, folder));
     taken.contains(&it.path) || folder.is_some_and(|folder| wrote(&folder))

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::inventory::{self, Declined, Resource, Value, Wish};
+use crate::inventory::{self, Declined, FactEdit, FactValue, Resource};
 use crate::source::Edit;
 use crate::terraform;
 
@@ -13,7 +13,7 @@ pub(super) struct Terraform;
 impl FrontEnd for Terraform {
     fn read(&self, input: &FrontEndInput<'_>, out: &mut Reading) {
         let settings = input.settings;
-        let options = terraform::Options {
+        let options = terraform::TerraformOptions {
             raw: input.wanted.blocks,
             adjust: settings.scenario.clone(),
             shared: input.cache.terraform.clone(),
@@ -29,10 +29,10 @@ impl FrontEnd for Terraform {
     }
 
     fn reads(&self, resource: &Resource) -> bool {
-        is_made_by(resource, &[inventory::FrontEnd::Terraform])
+        is_made_by(resource, &[inventory::ReadBy::Terraform])
     }
 
-    fn write(&self, writers: &Writers<'_>, resource: &Resource, wish: &Wish) -> Result<Vec<Edit>, Declined> {
+    fn write(&self, writers: &Writers<'_>, resource: &Resource, wish: &FactEdit) -> Result<Vec<Edit>, Declined> {
         writers.terraform.write(resource, wish)
     }
 
@@ -40,7 +40,7 @@ impl FrontEnd for Terraform {
         &self,
         writers: &Writers<'_>,
         resource: &Resource,
-        labels: &[(Arc<str>, Value)],
+        labels: &[(Arc<str>, FactValue)],
     ) -> Result<Vec<Edit>, Declined> {
         writers.terraform.label(resource, labels)
     }

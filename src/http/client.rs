@@ -25,7 +25,7 @@ const MOST_HEADERS: usize = 128;
 /// A refusal is a sentence; whoever sends more wants to fill our memory.
 const LONGEST_REFUSAL_BYTES: u64 = 1 << 20;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Method {
+pub enum HttpMethod {
     Get,
     Post,
     Put,
@@ -33,27 +33,27 @@ pub enum Method {
     Delete,
 }
 
-impl Method {
+impl HttpMethod {
     pub fn name(self) -> &'static str {
         match self {
-            Method::Get => "GET",
-            Method::Post => "POST",
-            Method::Put => "PUT",
-            Method::Patch => "PATCH",
-            Method::Delete => "DELETE",
+            HttpMethod::Get => "GET",
+            HttpMethod::Post => "POST",
+            HttpMethod::Put => "PUT",
+            HttpMethod::Patch => "PATCH",
+            HttpMethod::Delete => "DELETE",
         }
     }
 
     /// Whether sending it twice does the same as sending it once.
     fn is_repeatable(self) -> bool {
-        self != Method::Post
+        self != HttpMethod::Post
     }
 }
 
 /// What is asked of the origin.
 #[derive(Debug, Clone)]
 pub struct HttpRequest<'a> {
-    pub method: Method,
+    pub method: HttpMethod,
     pub path: Vec<&'a str>,
     pub query: Vec<(&'a str, String)>,
     pub accept: &'a str,
@@ -69,7 +69,7 @@ pub struct HttpRequest<'a> {
 pub type Sink<'s> = &'s mut dyn FnMut(&mut dyn Read) -> std::io::Result<()>;
 
 impl<'a> HttpRequest<'a> {
-    pub fn new(method: Method, path: impl Into<Vec<&'a str>>) -> Self {
+    pub fn new(method: HttpMethod, path: impl Into<Vec<&'a str>>) -> Self {
         let path = path.into();
         let repeatable = method.is_repeatable();
         HttpRequest {
@@ -110,7 +110,7 @@ impl<'a> HttpRequest<'a> {
     }
 }
 
-pub struct Client<'a> {
+pub struct HttpClient<'a> {
     inner: reqwest::blocking::Client,
     origin: HttpOrigin,
     credential: Credential,
@@ -121,7 +121,7 @@ pub struct Client<'a> {
     kept_bytes: Rc<Cell<u64>>,
 }
 
-impl<'a> Client<'a> {
+impl<'a> HttpClient<'a> {
     pub fn new(
         origin: HttpOrigin,
         credential: Credential,
@@ -155,13 +155,13 @@ impl<'a> Client<'a> {
         if let Credential::Basic { user, password } = &credential {
             encoded(user, password, &inner).iter().for_each(|text| redactor.learn(text));
         }
-        Ok(Client { inner, origin, credential, redactor, settings, clock, kept_bytes: Rc::default() })
+        Ok(HttpClient { inner, origin, credential, redactor, settings, clock, kept_bytes: Rc::default() })
     }
 
     /// The same credential and connections for another path of the same place.
     #[must_use]
-    pub fn at(&self, path: &str) -> Client<'a> {
-        Client {
+    pub fn at(&self, path: &str) -> HttpClient<'a> {
+        HttpClient {
             inner: self.inner.clone(),
             origin: self.origin.with_path(path),
             credential: self.credential.clone(),
@@ -189,12 +189,12 @@ impl<'a> Client<'a> {
 
     /// Asks for a place that the origin itself named, such as the next page.
     pub fn follow_link(&self, link: &str) -> Result<Reply, Error> {
-        self.send_to(&HttpRequest::new(Method::Get, []), self.linked(link)?, None)
+        self.send_to(&HttpRequest::new(HttpMethod::Get, []), self.linked(link)?, None)
     }
 
     /// The same, with the answer read while it arrives. It may be as long as the settings allow, and is not kept.
     pub fn stream_link(&self, link: &str, sink: Sink<'_>) -> Result<Reply, Error> {
-        self.send_to(&HttpRequest::new(Method::Get, []), self.linked(link)?, Some(sink))
+        self.send_to(&HttpRequest::new(HttpMethod::Get, []), self.linked(link)?, Some(sink))
     }
 
     fn linked(&self, link: &str) -> Result<Url, Error> {
@@ -275,7 +275,8 @@ impl<'a> Client<'a> {
     fn follow(&self, request: &HttpRequest, mut url: Url, sink: &mut Option<Sink<'_>>) -> Result<Reply, Error> {
         for _ in 0..=MOST_REDIRECTS {
             let reply = self.exchange(request, &url, sink)?;
-            let moved = matches!(reply.status, 301 | 307 | 308) || reply.status == 302 && request.method == Method::Get;
+            let moved =
+                matches!(reply.status, 301 | 307 | 308) || reply.status == 302 && request.method == HttpMethod::Get;
             let Some(location) = reply.header(LOCATION.as_str()).filter(|_| moved) else {
                 if (300..400).contains(&reply.status) {
                     let message =
@@ -302,11 +303,11 @@ impl<'a> Client<'a> {
 
     fn exchange(&self, request: &HttpRequest, url: &Url, sink: &mut Option<Sink<'_>>) -> Result<Reply, Error> {
         let method = match request.method {
-            Method::Get => reqwest::Method::GET,
-            Method::Post => reqwest::Method::POST,
-            Method::Put => reqwest::Method::PUT,
-            Method::Patch => reqwest::Method::PATCH,
-            Method::Delete => reqwest::Method::DELETE,
+            HttpMethod::Get => reqwest::Method::GET,
+            HttpMethod::Post => reqwest::Method::POST,
+            HttpMethod::Put => reqwest::Method::PUT,
+            HttpMethod::Patch => reqwest::Method::PATCH,
+            HttpMethod::Delete => reqwest::Method::DELETE,
         };
         let mut headers = HeaderMap::new();
         headers.insert(ACCEPT, header_value(request.accept, false)?);
@@ -430,12 +431,12 @@ fn explanation(reply: &Reply) -> String {
         // A page for people is of no use in a log.
         return if text.trim_start().starts_with('<') { String::new() } else { text };
     };
-    let said = ["message", "error", "error_description"].iter().filter_map(|name| object.get(*name)).map(said_in);
-    let details = object.get("errors").map(said_in);
+    let said = ["message", "error", "error_description"].iter().filter_map(|name| object.get(*name)).map(error_text);
+    let details = object.get("errors").map(error_text);
     said.chain(details).filter(|text| !text.is_empty()).collect::<Vec<_>>().join("; ")
 }
 
-fn said_in(value: &Value) -> String {
+fn error_text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         Value::Object(object) => match object.get("message") {

@@ -12,7 +12,7 @@ mod secret;
 mod signature;
 mod target;
 
-pub use client::{Client, HttpRequest, Method, Sink};
+pub use client::{HttpClient, HttpMethod, HttpRequest, Sink};
 pub use error::{Error, HttpErrorKind};
 pub use pace::Clock;
 pub use reply::Reply;

@@ -167,7 +167,7 @@ pub fn names_pools(key: &str) -> bool {
 }
 
 /// Whether each pool of a cloud has its own value for this label key.
-pub fn tells_pools_apart(key: &str) -> bool {
+pub fn identifies_pool(key: &str) -> bool {
     let key = key.to_ascii_lowercase();
     TABLE.labels.by_pool.iter().any(|part| key.contains(part))
 }

@@ -7,25 +7,25 @@ use crate::source::Span;
 /// A value that the files may set for a resource.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum Fact<T> {
-    Known(Known<T>),
-    Unknown(Unknown<T>),
+    Known(KnownFact<T>),
+    Unknown(UnknownFact<T>),
     /// The files do not set the value, and the provider has no known default.
     #[default]
     Absent,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct Known<T> {
+pub struct KnownFact<T> {
     pub value: T,
     /// Place where the resource sets the value: the attribute or key.
     pub span: Span,
     /// Place of the value itself, if it is elsewhere: the default of a variable or a line of a tfvars file.
     pub defined: Option<Span>,
-    pub origin: Origin,
+    pub origin: FactOrigin,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct Unknown<T> {
+pub struct UnknownFact<T> {
     pub span: Span,
     /// The cause, in lower case and without a period: "variable `size` has no value".
     pub why: Arc<str>,
@@ -35,7 +35,7 @@ pub struct Unknown<T> {
 
 /// How gpulint knows a value, from the strongest origin to the weakest.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Origin {
+pub enum FactOrigin {
     Written,
     /// Resolved through variables, locals, modules or links.
     Resolved,
@@ -49,35 +49,35 @@ pub enum Origin {
     Assumed(Arc<str>),
 }
 
-impl Origin {
+impl FactOrigin {
     pub fn name(&self) -> &'static str {
         match self {
-            Origin::Written => "written",
-            Origin::Resolved => "resolved",
-            Origin::Default => "default",
-            Origin::Inferred(_) | Origin::ServedName => "inferred",
-            Origin::Assumed(_) => "assumed",
+            FactOrigin::Written => "written",
+            FactOrigin::Resolved => "resolved",
+            FactOrigin::Default => "default",
+            FactOrigin::Inferred(_) | FactOrigin::ServedName => "inferred",
+            FactOrigin::Assumed(_) => "assumed",
         }
     }
 
     /// Returns the weaker of the two origins.
     #[must_use]
-    pub fn weakest(self, other: Origin) -> Origin {
+    pub fn weakest(self, other: FactOrigin) -> FactOrigin {
         self.max(other)
     }
 }
 
 impl<T> Fact<T> {
     pub fn written(value: T, span: Span) -> Self {
-        Self::known(value, span, Origin::Written)
+        Self::known(value, span, FactOrigin::Written)
     }
 
-    pub fn known(value: T, span: Span, origin: Origin) -> Self {
-        Fact::Known(Known { value, span, defined: None, origin })
+    pub fn known(value: T, span: Span, origin: FactOrigin) -> Self {
+        Fact::Known(KnownFact { value, span, defined: None, origin })
     }
 
     pub fn unknown(why: impl Into<Arc<str>>, span: Span) -> Self {
-        Fact::Unknown(Unknown { span, why: why.into(), candidates: Vec::new() })
+        Fact::Unknown(UnknownFact { span, why: why.into(), candidates: Vec::new() })
     }
 
     pub fn value(&self) -> Option<&T> {
@@ -98,12 +98,12 @@ impl<T> Fact<T> {
     /// Returns the place of the value: its definition if that is elsewhere.
     pub fn defined(&self) -> Option<Span> {
         match self {
-            Fact::Known(Known { defined: Some(span), .. }) => Some(*span),
+            Fact::Known(KnownFact { defined: Some(span), .. }) => Some(*span),
             _ => self.span(),
         }
     }
 
-    pub fn origin(&self) -> Option<&Origin> {
+    pub fn origin(&self) -> Option<&FactOrigin> {
         match self {
             Fact::Known(known) => Some(&known.origin),
             _ => None,
@@ -141,11 +141,11 @@ impl<T> Fact<T> {
 
     pub fn map<U>(self, mut change: impl FnMut(T) -> U) -> Fact<U> {
         match self {
-            Fact::Known(Known { value, span, defined, origin }) => {
-                Fact::Known(Known { value: change(value), span, defined, origin })
+            Fact::Known(KnownFact { value, span, defined, origin }) => {
+                Fact::Known(KnownFact { value: change(value), span, defined, origin })
             }
-            Fact::Unknown(Unknown { span, why, candidates }) => {
-                Fact::Unknown(Unknown { span, why, candidates: candidates.into_iter().map(change).collect() })
+            Fact::Unknown(UnknownFact { span, why, candidates }) => {
+                Fact::Unknown(UnknownFact { span, why, candidates: candidates.into_iter().map(change).collect() })
             }
             Fact::Absent => Fact::Absent,
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 /// Value of a fact.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Value {
+pub enum FactValue {
     Text(Arc<str>),
     Integer(i64),
     Number(f64),
@@ -13,52 +13,54 @@ pub enum Value {
     List(Vec<Arc<str>>),
 }
 
-impl Value {
+impl FactValue {
     pub fn text(text: impl Into<Arc<str>>) -> Self {
-        Value::Text(text.into())
+        FactValue::Text(text.into())
     }
 
     pub fn as_text(&self) -> Option<&str> {
         match self {
-            Value::Text(text) => Some(text),
+            FactValue::Text(text) => Some(text),
             _ => None,
         }
     }
 
     pub fn as_number(&self) -> Option<f64> {
         match self {
-            Value::Integer(n) => Some(*n as f64),
-            Value::Number(n) => Some(*n),
+            FactValue::Integer(n) => Some(*n as f64),
+            FactValue::Number(n) => Some(*n),
             _ => None,
         }
     }
 
     pub fn as_flag(&self) -> Option<bool> {
         match self {
-            Value::Flag(flag) => Some(*flag),
+            FactValue::Flag(flag) => Some(*flag),
             _ => None,
         }
     }
 
     /// Converts the value to a type if nothing is lost: `"8"` to 8, `8` to 8.0, `"true"` to true, a string to a list.
-    pub fn conform(self, to: ValueType) -> Option<Value> {
+    pub fn conform(self, to: ValueType) -> Option<FactValue> {
         Some(match (to, self) {
-            (ValueType::Text, Value::Integer(n)) => Value::text(n.to_string()),
-            (ValueType::Text, Value::Number(n)) => Value::text(n.to_string()),
-            (ValueType::Text, Value::Flag(flag)) => Value::text(flag.to_string()),
-            (ValueType::Integer, Value::Text(text)) => Value::Integer(text.trim().parse().ok()?),
-            (ValueType::Integer, Value::Number(n)) if n.fract() == 0.0 && n.abs() < 9e15 => Value::Integer(n as i64),
-            (ValueType::Number, Value::Integer(n)) => Value::Number(n as f64),
-            (ValueType::Number, Value::Text(text)) => {
-                Value::Number(text.trim().parse().ok().filter(|n: &f64| n.is_finite())?)
+            (ValueType::Text, FactValue::Integer(n)) => FactValue::text(n.to_string()),
+            (ValueType::Text, FactValue::Number(n)) => FactValue::text(n.to_string()),
+            (ValueType::Text, FactValue::Flag(flag)) => FactValue::text(flag.to_string()),
+            (ValueType::Integer, FactValue::Text(text)) => FactValue::Integer(text.trim().parse().ok()?),
+            (ValueType::Integer, FactValue::Number(n)) if n.fract() == 0.0 && n.abs() < 9e15 => {
+                FactValue::Integer(n as i64)
             }
-            (ValueType::Flag, Value::Text(text)) => match &*text.to_ascii_lowercase() {
-                "true" | "1" | "on" | "yes" => Value::Flag(true),
-                "false" | "0" | "off" | "no" => Value::Flag(false),
+            (ValueType::Number, FactValue::Integer(n)) => FactValue::Number(n as f64),
+            (ValueType::Number, FactValue::Text(text)) => {
+                FactValue::Number(text.trim().parse().ok().filter(|n: &f64| n.is_finite())?)
+            }
+            (ValueType::Flag, FactValue::Text(text)) => match &*text.to_ascii_lowercase() {
+                "true" | "1" | "on" | "yes" => FactValue::Flag(true),
+                "false" | "0" | "off" | "no" => FactValue::Flag(false),
                 _ => return None,
             },
-            (ValueType::Flag, Value::Integer(n)) => Value::Flag(n != 0),
-            (ValueType::List, Value::Text(text)) => Value::List(vec![text]),
+            (ValueType::Flag, FactValue::Integer(n)) => FactValue::Flag(n != 0),
+            (ValueType::List, FactValue::Text(text)) => FactValue::List(vec![text]),
             (to, value) if value.is(to) => value,
             _ => return None,
         })
@@ -67,23 +69,23 @@ impl Value {
     fn is(&self, of: ValueType) -> bool {
         matches!(
             (of, self),
-            (ValueType::Text, Value::Text(_))
-                | (ValueType::Integer, Value::Integer(_))
-                | (ValueType::Number, Value::Number(_))
-                | (ValueType::Flag, Value::Flag(_))
-                | (ValueType::List, Value::List(_))
+            (ValueType::Text, FactValue::Text(_))
+                | (ValueType::Integer, FactValue::Integer(_))
+                | (ValueType::Number, FactValue::Number(_))
+                | (ValueType::Flag, FactValue::Flag(_))
+                | (ValueType::List, FactValue::List(_))
         )
     }
 }
 
-impl fmt::Display for Value {
+impl fmt::Display for FactValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Value::Text(text) => f.write_str(text),
-            Value::Integer(n) => write!(f, "{n}"),
-            Value::Number(n) => write!(f, "{n}"),
-            Value::Flag(flag) => write!(f, "{flag}"),
-            Value::List(items) => f.write_str(&items.join(", ")),
+            FactValue::Text(text) => f.write_str(text),
+            FactValue::Integer(n) => write!(f, "{n}"),
+            FactValue::Number(n) => write!(f, "{n}"),
+            FactValue::Flag(flag) => write!(f, "{flag}"),
+            FactValue::List(items) => f.write_str(&items.join(", ")),
         }
     }
 }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use crate::source::Date;
 
-use super::fact::{Fact, Known, Origin};
-use super::key::{Key, Value};
+use super::fact::{Fact, FactOrigin, KnownFact};
+use super::key::{FactValue, Key};
 use super::resource::Resource;
 
 /// Labels, tags and annotations that known controllers read, from their documentation of 2026-11.
@@ -98,7 +98,7 @@ const ENDLESS: &[&str] = &[
 
 /// Returns the end that the labels of a resource set. A label that a known controller or the user's `own` setting reads
 /// is a schedule. Any other label is only a claim, because no file shows what enforces it.
-pub fn lease(resource: &Resource, own: &BTreeMap<String, String>, today: Option<Date>) -> Fact<Value> {
+pub fn lease(resource: &Resource, own: &BTreeMap<String, String>, today: Option<Date>) -> Fact<FactValue> {
     let mut claim = Fact::Absent;
     for (label, word) in &resource.labels.entries {
         let Some(reader) = reader(resource, label, own) else { continue };
@@ -148,7 +148,7 @@ fn reader(resource: &Resource, label: &str, own: &BTreeMap<String, String>) -> O
     }
 }
 
-fn read(label: &str, word: &Known<Arc<str>>, reader: Reader, today: Option<Date>) -> Fact<Value> {
+fn read(label: &str, word: &KnownFact<Arc<str>>, reader: Reader, today: Option<Date>) -> Fact<FactValue> {
     let value = word.value.trim();
     let is_time = value.bytes().any(|byte| matches!(byte, b'1'..=b'9'));
     let ends = match reader {
@@ -159,14 +159,14 @@ fn read(label: &str, word: &Known<Arc<str>>, reader: Reader, today: Option<Date>
         return Fact::Absent;
     }
     let (by, origin) = match reader {
-        Reader::Controller(name) => (format!("{name}, through its label `{label}`"), Origin::Resolved),
+        Reader::Controller(name) => (format!("{name}, through its label `{label}`"), FactOrigin::Resolved),
         Reader::Somebody | Reader::SomebodyOfTime => {
             let why = format!("its label `{label}` suggests a controller that no file here defines");
-            (format!("an unknown controller that reads its label `{label}`"), Origin::Inferred(why.into()))
+            (format!("an unknown controller that reads its label `{label}`"), FactOrigin::Inferred(why.into()))
         }
     };
     let origin = word.origin.clone().weakest(origin);
-    Fact::Known(Known { value: Value::text(by), span: word.span, defined: word.defined, origin })
+    Fact::Known(KnownFact { value: FactValue::text(by), span: word.span, defined: word.defined, origin })
 }
 
 /// Returns the lower-case letters and digits of a text.
@@ -203,14 +203,14 @@ fn is_past(value: &str, today: Date) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::inventory::{FrontEnd, Role};
-    use crate::source::{MemoryTree, Sources, Span};
+    use crate::inventory::{BillingRole, ReadBy};
+    use crate::source::{MemoryTree, SourceFiles, Span};
 
-    fn said(provider: &str, labels: &[(&str, &str)]) -> Option<Origin> {
-        let sources = Sources::new(MemoryTree::new().with("a", ""));
+    fn lease_label(provider: &str, labels: &[(&str, &str)]) -> Option<FactOrigin> {
+        let sources = SourceFiles::new(MemoryTree::new().with("a", ""));
         let span = Span::new(sources.open("a").unwrap(), 0, 0);
-        let mut resource = Resource::new(FrontEnd::Terraform, Role::Rented, "x", "x.y", span, span);
-        resource.set(Key::Provider, Fact::written(Value::text(provider), span));
+        let mut resource = Resource::new(ReadBy::Terraform, BillingRole::Rented, "x", "x.y", span, span);
+        resource.set(Key::Provider, Fact::written(FactValue::text(provider), span));
         for (label, word) in labels {
             resource.labels.entries.insert((*label).to_owned(), Fact::written(Arc::from(*word), span));
         }
@@ -227,12 +227,12 @@ mod tests {
             ("acme.example/until", "friday"),
             ("gpulint.dev/schedule", "weekdays"),
         ] {
-            assert_eq!(said("aws", &[it]), Some(Origin::Resolved), "{it:?}");
+            assert_eq!(lease_label("aws", &[it]), Some(FactOrigin::Resolved), "{it:?}");
         }
         for it in [("ttl", "72h"), ("Expires", "2026-11-25"), ("lease_until", "20261201"), ("auto-stop", "true")] {
-            assert!(matches!(said("aws", &[it]), Some(Origin::Inferred(_))), "{it:?}");
+            assert!(matches!(lease_label("aws", &[it]), Some(FactOrigin::Inferred(_))), "{it:?}");
         }
-        assert!(matches!(said("gcp", &[("Schedule", "office")]), Some(Origin::Inferred(_))));
+        assert!(matches!(lease_label("gcp", &[("Schedule", "office")]), Some(FactOrigin::Inferred(_))));
     }
 
     #[test]
@@ -253,9 +253,9 @@ mod tests {
             ("external-dns.alpha.kubernetes.io/ttl", "60"),
             ("team", "ttl"),
         ] {
-            assert_eq!(said("aws", &[it]), None, "{it:?}");
+            assert_eq!(lease_label("aws", &[it]), None, "{it:?}");
         }
         let labels = [("downscaler/uptime", "Mon-Fri 08:00-19:00 UTC"), ("downscaler/exclude", "true")];
-        assert_eq!(said("aws", &labels), None);
+        assert_eq!(lease_label("aws", &labels), None);
     }
 }

@@ -7,6 +7,7 @@
 pub mod accelerators;
 mod adjust;
 mod fact;
+mod fact_edit;
 mod key;
 mod lease;
 pub mod programs;
@@ -15,31 +16,30 @@ mod raw;
 mod resource;
 pub mod row_path;
 mod run;
-mod shift;
-mod sign;
+mod schedule_entry;
 pub(crate) mod snake_case;
+mod supporting_component;
 mod terms;
 mod unjudged;
-mod unlisted;
-mod wish;
+mod unsupported;
 
 pub use crate::languages::table::claim::claim;
 pub use crate::languages::table::{Language, Reader};
-pub use adjust::Adjust;
-pub use fact::{Fact, Known, Origin, Unknown};
-pub use key::{Key, Value, ValueType};
+pub use adjust::FactOverrides;
+pub use fact::{Fact, FactOrigin, KnownFact, UnknownFact};
+pub use fact_edit::{Declined, FactEdit, Part};
+pub use key::{FactValue, Key, ValueType};
 pub use lease::lease;
-pub use purpose::{Evidence, Says, production, purpose_of_task, settle_purpose};
-pub use raw::{Data as RawData, MOST_VALUES, Raw, RawContainer, RawPod, RawTree};
+pub use purpose::{PurposeEvidence, Says, infer_purpose, production, purpose_of_task};
+pub use raw::{MOST_VALUES, Raw, RawContainer, RawData, RawPod, RawTree};
 pub use resource::{
-    CountedIn, Declaration, Disk, DiskSpeed, Foreign, FrontEnd, Home, Inventory, Labels, LeftAlone, Limit, Limited,
-    Link, LinkKind, MeterName, Orphaned, Range, Refused, RepeatedBlock, Resource, ResourceId, Role, Selector, Skipped,
-    Taint, WantedObjects, WantedRaw,
+    BillingRole, CostLabels, CountedIn, Declaration, DiskSpeed, Home, Inventory, LeftAlone, Limited, Link, LinkKind,
+    MachineDisk, MeterName, NodeSelector, Orphaned, PoolLimit, Range, ReadBy, Refused, RepeatedBlock, Resource,
+    ResourceId, SkippedFile, Taint, UnsupportedFile, WantedObjects, WantedRaw,
 };
-pub use run::{Counted, GivenRun, Run, RunId, RunKind, settle};
-pub use shift::{Change, Shift, Until};
-pub use sign::{Sign, may_have_sign, signs};
+pub use run::{CountedAs, DeploymentRun, GivenRun, RunId, RunKind, order_and_merge_runs};
+pub use schedule_entry::{ScheduleEntry, ScheduledSize, Until};
+pub use supporting_component::{SupportingComponent, may_have_sign, signs};
 pub use terms::{Purchase, Purpose, Task};
 pub use unjudged::{Unjudged, UnjudgedStatus};
-pub use unlisted::{FieldMeaning, Unlisted, UnlistedField, is_open_map, is_type_of_accelerators};
-pub use wish::{Declined, Part, Wish};
+pub use unsupported::{FieldMeaning, UnlistedField, UnsupportedResource, is_open_map, is_type_of_accelerators};

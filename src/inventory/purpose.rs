@@ -2,13 +2,13 @@
 
 use crate::source::Span;
 
-use super::fact::{Fact, Origin};
-use super::key::Value;
+use super::fact::{Fact, FactOrigin};
+use super::key::FactValue;
 use super::terms::{Purpose, Task};
 
 /// Evidence for the purpose of a resource, with its place.
 #[derive(Debug, Clone, Copy)]
-pub struct Evidence<'a> {
+pub struct PurposeEvidence<'a> {
     pub says: Says<'a>,
     pub span: Span,
 }
@@ -31,17 +31,17 @@ pub enum Says<'a> {
 
 /// Infers the purpose of a resource. The purpose of its type ranks first, then its program, then its labels and names,
 /// then the usual purpose of such resources.
-pub fn settle_purpose(
-    by_type: Fact<Value>,
-    by_task: Fact<Value>,
-    evidence: &[Evidence<'_>],
-    mostly: impl FnOnce() -> Fact<Value>,
-) -> Fact<Value> {
+pub fn infer_purpose(
+    by_type: Fact<FactValue>,
+    by_task: Fact<FactValue>,
+    evidence: &[PurposeEvidence<'_>],
+    mostly: impl FnOnce() -> Fact<FactValue>,
+) -> Fact<FactValue> {
     by_type.or(|| by_task).or(|| purpose(evidence)).or(mostly)
 }
 
 /// Returns the purpose of a program's task. A task that is declared but unknown is not training.
-pub fn purpose_of_task(task: &Fact<Value>) -> Fact<Value> {
+pub fn purpose_of_task(task: &Fact<FactValue>) -> Fact<FactValue> {
     match task {
         Fact::Known(_) => task.clone().map(|task| Task::of(&task).map_or(Purpose::Inference, Task::purpose).into()),
         _ => Fact::Absent,
@@ -50,7 +50,7 @@ pub fn purpose_of_task(task: &Fact<Value>) -> Fact<Value> {
 
 /// Returns the purpose in labels and names. It is absent if one place has words for two purposes. Names count only if
 /// no label has a purpose.
-fn purpose(evidence: &[Evidence<'_>]) -> Fact<Value> {
+fn purpose(evidence: &[PurposeEvidence<'_>]) -> Fact<FactValue> {
     if let Some((purpose, span)) = evidence.iter().find_map(|it| match it.says {
         Says::Kind(purpose) => Some((purpose, it.span)),
         _ => None,
@@ -73,7 +73,7 @@ fn purpose(evidence: &[Evidence<'_>]) -> Fact<Value> {
         purposes.sort();
         purposes.dedup();
         return match joint(&purposes) {
-            Some(purpose) => Fact::known(purpose.into(), span, Origin::Inferred(reason.into())),
+            Some(purpose) => Fact::known(purpose.into(), span, FactOrigin::Inferred(reason.into())),
             None => Fact::Absent,
         };
     }
@@ -81,12 +81,12 @@ fn purpose(evidence: &[Evidence<'_>]) -> Fact<Value> {
 }
 
 /// Returns whether labels or names mark a resource as production. Absent if none does.
-pub fn production(evidence: &[Evidence<'_>]) -> Fact<Value> {
+pub fn production(evidence: &[PurposeEvidence<'_>]) -> Fact<FactValue> {
     for level in [Level::Label, Level::Name, Level::Around] {
         let mut found: Option<(bool, String, Span)> = None;
         for it in evidence {
             let text = match (level, it.says) {
-                (Level::Label, Says::Label { key, value }) if tells_environment(key) => value,
+                (Level::Label, Says::Label { key, value }) if is_environment_key(key) => value,
                 (Level::Name, Says::Name(name)) => name,
                 (Level::Around, Says::Around(name)) => name,
                 _ => continue,
@@ -100,7 +100,7 @@ pub fn production(evidence: &[Evidence<'_>]) -> Fact<Value> {
             }
         }
         if let Some((production, reason, span)) = found {
-            return Fact::known(Value::Flag(production), span, Origin::Inferred(reason.into()));
+            return Fact::known(FactValue::Flag(production), span, FactOrigin::Inferred(reason.into()));
         }
     }
     Fact::Absent
@@ -125,7 +125,7 @@ impl Level {
     /// Returns the words that count at this level.
     fn words(self, says: Says<'_>) -> Vec<String> {
         match (self, says) {
-            (Level::Label, Says::Label { key, value }) if tells_purpose(key) => words(value),
+            (Level::Label, Says::Label { key, value }) if is_purpose_key(key) => words(value),
             (Level::Label, Says::Label { key, value }) if value.eq_ignore_ascii_case("true") => words(key),
             (Level::Name, Says::Label { key, value }) if key.eq_ignore_ascii_case("name") => words(value),
             (Level::Name, Says::Name(name)) => words(name),
@@ -142,7 +142,7 @@ impl Level {
 }
 
 /// Whether the value of this label key shows the purpose.
-fn tells_purpose(key: &str) -> bool {
+fn is_purpose_key(key: &str) -> bool {
     const KEYS: &[&str] = &[
         "workload",
         "purpose",
@@ -163,7 +163,7 @@ fn tells_purpose(key: &str) -> bool {
     words(key).iter().any(|word| KEYS.contains(&word.as_str()))
 }
 
-fn tells_environment(key: &str) -> bool {
+fn is_environment_key(key: &str) -> bool {
     const KEYS: &[&str] = &["environment", "env", "stage", "tier", "deployment"];
     words(key).iter().any(|word| KEYS.contains(&word.as_str()))
 }
@@ -250,15 +250,15 @@ fn words(text: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::source::{MemoryTree, Sources};
+    use crate::source::{MemoryTree, SourceFiles};
 
     fn span() -> Span {
-        let sources = Sources::new(MemoryTree::new().with("a.tf", "x"));
+        let sources = SourceFiles::new(MemoryTree::new().with("a.tf", "x"));
         Span::new(sources.open("a.tf").unwrap(), 0, 1)
     }
 
-    fn told(says: &[Says<'_>]) -> Option<String> {
-        let evidence: Vec<_> = says.iter().map(|says| Evidence { says: *says, span: span() }).collect();
+    fn describe_evidence(says: &[Says<'_>]) -> Option<String> {
+        let evidence: Vec<_> = says.iter().map(|says| PurposeEvidence { says: *says, span: span() }).collect();
         purpose(&evidence).value().map(ToString::to_string)
     }
 
@@ -276,21 +276,31 @@ mod tests {
             ("gpu", None),
             ("train-and-serve", None),
         ] {
-            assert_eq!(told(&[Says::Name(name)]).as_deref(), expected, "{name}");
+            assert_eq!(describe_evidence(&[Says::Name(name)]).as_deref(), expected, "{name}");
         }
     }
 
     #[test]
     fn what_is_closer_to_the_resource_speaks_first() {
         let label = Says::Label { key: "workload", value: "training" };
-        assert_eq!(told(&[Says::Name("serving"), label]).as_deref(), Some("training"));
-        assert_eq!(told(&[Says::Around("training"), Says::Name("serving")]).as_deref(), Some("inference"));
-        assert_eq!(told(&[label, Says::Kind(Purpose::Interactive)]).as_deref(), Some("interactive"));
-        assert_eq!(told(&[Says::Label { key: "team", value: "training" }]), None);
-        assert_eq!(told(&[Says::Around("test-cluster"), Says::Image("pytorch-test")]), None, "where it stands");
-        assert_eq!(told(&[Says::Around("test-cluster"), Says::Image("triton")]).as_deref(), Some("inference"));
-        assert_eq!(told(&[Says::Does(Purpose::Test, "it only looks")]).as_deref(), Some("test"));
-        assert_eq!(told(&[Says::Label { key: "example.com/inference", value: "true" }]).as_deref(), Some("inference"));
+        assert_eq!(describe_evidence(&[Says::Name("serving"), label]).as_deref(), Some("training"));
+        assert_eq!(describe_evidence(&[Says::Around("training"), Says::Name("serving")]).as_deref(), Some("inference"));
+        assert_eq!(describe_evidence(&[label, Says::Kind(Purpose::Interactive)]).as_deref(), Some("interactive"));
+        assert_eq!(describe_evidence(&[Says::Label { key: "team", value: "training" }]), None);
+        assert_eq!(
+            describe_evidence(&[Says::Around("test-cluster"), Says::Image("pytorch-test")]),
+            None,
+            "where it stands"
+        );
+        assert_eq!(
+            describe_evidence(&[Says::Around("test-cluster"), Says::Image("triton")]).as_deref(),
+            Some("inference")
+        );
+        assert_eq!(describe_evidence(&[Says::Does(Purpose::Test, "it only looks")]).as_deref(), Some("test"));
+        assert_eq!(
+            describe_evidence(&[Says::Label { key: "example.com/inference", value: "true" }]).as_deref(),
+            Some("inference")
+        );
     }
 
     #[test]
@@ -306,8 +316,8 @@ mod tests {
             (Says::Image("production-stack-vllm"), None),
             (Says::Label { key: "owner", value: "prod" }, None),
         ] {
-            let fact = production(&[Evidence { says, span: span() }]);
-            assert_eq!(fact.value().and_then(Value::as_flag), expected, "{says:?}");
+            let fact = production(&[PurposeEvidence { says, span: span() }]);
+            assert_eq!(fact.value().and_then(FactValue::as_flag), expected, "{says:?}");
         }
     }
 }

@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use crate::source::Span;
 
-use super::fact::{Origin, Unknown};
-use super::resource::FrontEnd;
+use super::fact::{FactOrigin, UnknownFact};
+use super::resource::ReadBy;
 use super::run::RunId;
 
 /// An object or a block as written, with or without accelerators. Custom rules use it for values that no fact has.
 #[derive(Debug, Clone)]
 pub struct Raw {
-    pub front_end: FrontEnd,
+    pub front_end: ReadBy,
     /// Terraform keyword of the block: `resource`, `data`, `module`, `provider`, `variable`, `output`, `terraform`.
     /// Empty for objects.
     pub keyword: Arc<str>,
@@ -24,7 +24,7 @@ pub struct Raw {
     /// Deployment that creates it, if known.
     pub run: Option<RunId>,
     /// Reason why it may not exist.
-    pub perhaps: Option<Arc<Unknown<RawTree>>>,
+    pub perhaps: Option<Arc<UnknownFact<RawTree>>>,
     /// The first line of the block, or the first key of the document.
     pub span: Span,
     /// The whole block or document.
@@ -34,7 +34,7 @@ pub struct Raw {
     /// Addresses of the blocks in its deployment that its expressions refer to.
     pub references: Vec<Arc<str>>,
     /// The strongest origin that any of its values can have.
-    pub origin: Origin,
+    pub origin: FactOrigin,
     pub tree: RawTree,
 }
 
@@ -51,7 +51,7 @@ pub struct RawPod {
     pub annotations: Option<RawTree>,
     /// Labels that the node must have, each with a list of allowed values. An empty list allows any value.
     pub node_labels: RawTree,
-    pub origin: Origin,
+    pub origin: FactOrigin,
 }
 
 /// A container, with the settings that its object has for it elsewhere.
@@ -66,11 +66,11 @@ pub struct RawContainer {
 #[derive(Debug, Clone)]
 pub struct RawTree {
     pub span: Span,
-    pub data: Data,
+    pub data: RawData,
 }
 
 #[derive(Debug, Clone)]
-pub enum Data {
+pub enum RawData {
     Null,
     Flag(bool),
     Integer(i64),
@@ -78,10 +78,10 @@ pub enum Data {
     Text(Arc<str>),
     List(Vec<RawTree>),
     /// Entries sorted by key, and the reason why there may be more.
-    Map(Vec<(Arc<str>, RawTree)>, Option<Arc<Unknown<RawTree>>>),
-    Unknown(Arc<Unknown<RawTree>>),
+    Map(Vec<(Arc<str>, RawTree)>, Option<Arc<UnknownFact<RawTree>>>),
+    Unknown(Arc<UnknownFact<RawTree>>),
     /// A string with a known beginning and an unknown rest.
-    Beginning(Arc<str>, Arc<Unknown<RawTree>>),
+    Beginning(Arc<str>, Arc<UnknownFact<RawTree>>),
 }
 
 /// Limit on the stored values of one object or block. Real files are far smaller, but aliases and functions can expand
@@ -89,12 +89,12 @@ pub enum Data {
 pub const MOST_VALUES: u32 = 50_000;
 
 impl RawTree {
-    pub fn new(data: Data, span: Span) -> RawTree {
+    pub fn new(data: RawData, span: Span) -> RawTree {
         RawTree { span, data }
     }
 
     pub fn unknown(why: impl Into<Arc<str>>, span: Span) -> RawTree {
-        RawTree::new(Data::Unknown(Arc::new(Unknown { span, why: why.into(), candidates: Vec::new() })), span)
+        RawTree::new(RawData::Unknown(Arc::new(UnknownFact { span, why: why.into(), candidates: Vec::new() })), span)
     }
 
     pub fn too_large(span: Span) -> RawTree {
@@ -104,11 +104,11 @@ impl RawTree {
     /// Returns a member by key, or a list element by index.
     pub fn member(&self, key: &str) -> Option<&RawTree> {
         match &self.data {
-            Data::Map(entries, _) => {
+            RawData::Map(entries, _) => {
                 let place = entries.binary_search_by(|(known, _)| (**known).cmp(key)).ok()?;
                 entries.get(place).map(|(_, value)| value)
             }
-            Data::List(items) => items.get(key.parse::<usize>().ok()?),
+            RawData::List(items) => items.get(key.parse::<usize>().ok()?),
             _ => None,
         }
     }

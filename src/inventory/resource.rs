@@ -6,15 +6,15 @@ use std::sync::Arc;
 use crate::diagnostic::{Diagnostic, SkipKind};
 use crate::source::Span;
 
-use super::fact::{Fact, Known, Unknown};
-use super::key::{Key, Value};
+use super::fact::{Fact, KnownFact, UnknownFact};
+use super::key::{FactValue, Key};
 use super::raw::Raw;
-use super::run::{Counted, Run, RunId};
-use super::shift::Shift;
-use super::sign::Sign;
+use super::run::{CountedAs, DeploymentRun, RunId};
+use super::schedule_entry::ScheduleEntry;
+use super::supporting_component::SupportingComponent;
 use super::terms::{Purchase, Purpose, Task};
 use super::unjudged::Unjudged;
-use super::unlisted::Unlisted;
+use super::unsupported::UnsupportedResource;
 use crate::languages::table::Language;
 
 /// Everything that the front ends found in one tree.
@@ -22,17 +22,17 @@ use crate::languages::table::Language;
 pub struct Inventory {
     pub resources: Vec<Resource>,
     /// Deployments that create the resources, complete after all front ends have run.
-    pub runs: Vec<Run>,
+    pub runs: Vec<DeploymentRun>,
     pub diagnostics: Vec<Diagnostic>,
-    pub skipped: Vec<Skipped>,
+    pub skipped: Vec<SkippedFile>,
     /// Relevant files, blocks and resources that were not evaluated.
     pub unjudged: Vec<Unjudged>,
     /// Resources and objects of unsupported types that may have accelerators.
-    pub unlisted: Vec<Unlisted>,
+    pub unlisted: Vec<UnsupportedResource>,
     /// Files in unsupported languages, with or without accelerators.
-    pub foreign: Vec<Foreign>,
+    pub foreign: Vec<UnsupportedFile>,
     /// Supporting components in the files, each with its first place.
-    pub signs: BTreeMap<Sign, Span>,
+    pub signs: BTreeMap<SupportingComponent, Span>,
     /// Billed machines that no file defines, for providers whose machines should all be defined.
     pub orphaned: Option<Orphaned>,
     /// Manifests of the requested kinds, with or without accelerators.
@@ -76,22 +76,22 @@ pub struct Orphaned {
 
 /// A file in an unsupported language.
 #[derive(Debug, Clone)]
-pub struct Foreign {
+pub struct UnsupportedFile {
     pub path: String,
     pub language: &'static Language,
     /// Whether the file is among examples or tests.
     pub is_example: bool,
 }
 
-impl Foreign {
-    pub fn new(path: impl Into<String>, language: &'static Language) -> Foreign {
-        Foreign { path: path.into(), language, is_example: false }
+impl UnsupportedFile {
+    pub fn new(path: impl Into<String>, language: &'static Language) -> UnsupportedFile {
+        UnsupportedFile { path: path.into(), language, is_example: false }
     }
 }
 
 /// A file or folder that gpulint skipped, with the reason.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Skipped {
+pub struct SkippedFile {
     pub path: String,
     pub reason: String,
     pub kind: SkipKind,
@@ -101,9 +101,9 @@ pub struct Skipped {
     pub absent: Option<String>,
 }
 
-impl Skipped {
-    pub fn new(kind: SkipKind, path: impl Into<String>, reason: impl Into<String>) -> Skipped {
-        Skipped { path: path.into(), reason: reason.into(), kind, is_example: false, absent: None }
+impl SkippedFile {
+    pub fn new(kind: SkipKind, path: impl Into<String>, reason: impl Into<String>) -> SkippedFile {
+        SkippedFile { path: path.into(), reason: reason.into(), kind, is_example: false, absent: None }
     }
 
     /// Whether gpulint knows its content from other files.
@@ -166,7 +166,7 @@ pub struct Declaration {
     pub block: Arc<str>,
     pub name: Arc<str>,
     /// Namespace in the manifest.
-    pub namespace: Fact<Value>,
+    pub namespace: Fact<FactValue>,
     /// Group of pods, as the address names it.
     pub part: Arc<str>,
     /// References by which other blocks name it: `aws_instance.a`, or `module.b` for the content of that module.
@@ -183,18 +183,18 @@ pub struct Resource {
     pub address: String,
     /// The Terraform type or the Kubernetes kind.
     pub kind: String,
-    pub front_end: FrontEnd,
+    pub front_end: ReadBy,
     /// Directory of its Terraform root, because several roots may contain the same address.
     pub root: Option<Arc<str>>,
     /// Deployment that creates it.
     pub run: Option<RunId>,
     /// Whether totals count its deployment.
-    pub counted: Counted,
+    pub counted: CountedAs,
     /// Place from which it is deployed.
     pub home: Home,
     /// The block or object that declares it.
     pub declared: Declaration,
-    pub role: Role,
+    pub role: BillingRole,
     /// The first line of the block, or the first key of the document.
     pub span: Span,
     /// The whole block or document.
@@ -208,7 +208,7 @@ pub struct Resource {
     /// Attributes that Terraform does not change after creation.
     pub left_alone: LeftAlone,
     /// Limits for all machines of a pool together. An autoscaler does not exceed them.
-    pub limits: Vec<Limit>,
+    pub limits: Vec<PoolLimit>,
     /// Place of the version that totals count, if the files contain several versions of one object: a base with
     /// overlays, or alternatives.
     pub version_of: Option<Span>,
@@ -218,17 +218,17 @@ pub struct Resource {
     /// Declaration that it belongs to, if several blocks declare one address or several files are alternatives. At most
     /// one of them is applied.
     pub repeated: Option<RepeatedBlock>,
-    pub labels: Labels,
+    pub labels: CostLabels,
     pub links: Vec<Link>,
     /// For pools: labels and taints of their nodes. For pods: labels that they require of a node.
-    pub selector: Selector,
+    pub selector: NodeSelector,
     /// Disks of each machine that are billed separately.
-    pub disks: Vec<Disk>,
+    pub disks: Vec<MachineDisk>,
     /// Changes of its number by a schedule.
-    pub shifts: Vec<Shift>,
+    pub shifts: Vec<ScheduleEntry>,
     /// Names that usage metrics may have for it.
     pub metered: Vec<MeterName>,
-    facts: BTreeMap<Key, Fact<Value>>,
+    facts: BTreeMap<Key, Fact<FactValue>>,
 }
 
 /// A name that usage metrics may have for a resource.
@@ -245,13 +245,13 @@ pub struct MeterName {
 
 /// Disks of one kind and size on each machine.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Disk {
+pub struct MachineDisk {
     /// Size of one disk.
-    pub gib: Fact<Value>,
+    pub gib: Fact<FactValue>,
     /// Kind of the disk in the cloud's terms: gp3, pd-ssd, Premium_LRS.
-    pub kind: Fact<Value>,
+    pub kind: Fact<FactValue>,
     /// Number of disks; the default is one.
-    pub count: Fact<Value>,
+    pub count: Fact<FactValue>,
     /// Provisioned performance of one disk, if it is billed separately from the size.
     pub speed: DiskSpeed,
 }
@@ -259,18 +259,18 @@ pub struct Disk {
 /// Provisioned operations per second and MiB per second.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct DiskSpeed {
-    pub iops: Fact<Value>,
-    pub throughput: Fact<Value>,
+    pub iops: Fact<FactValue>,
+    pub throughput: Fact<FactValue>,
 }
 
-impl Disk {
-    pub fn facts(&self) -> [&Fact<Value>; 5] {
+impl MachineDisk {
+    pub fn facts(&self) -> [&Fact<FactValue>; 5] {
         [&self.gib, &self.kind, &self.count, &self.speed.iops, &self.speed.throughput]
     }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum FrontEnd {
+pub enum ReadBy {
     Terraform,
     Plan,
     Kubernetes,
@@ -279,38 +279,38 @@ pub enum FrontEnd {
     Template,
 }
 
-impl FrontEnd {
+impl ReadBy {
     pub fn name(self) -> &'static str {
         match self {
-            FrontEnd::Terraform => "terraform",
-            FrontEnd::Plan => "plan",
-            FrontEnd::Kubernetes => "kubernetes",
-            FrontEnd::Chart => "chart",
-            FrontEnd::Template => "template",
+            ReadBy::Terraform => "terraform",
+            ReadBy::Plan => "plan",
+            ReadBy::Kubernetes => "kubernetes",
+            ReadBy::Chart => "chart",
+            ReadBy::Template => "template",
         }
     }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Role {
+pub enum BillingRole {
     /// A provisioned machine.
     Rented,
     /// A share of a machine that another resource pays for.
     Requested,
 }
 
-impl Role {
+impl BillingRole {
     pub fn name(self) -> &'static str {
         match self {
-            Role::Rented => "rented",
-            Role::Requested => "requested",
+            BillingRole::Rented => "rented",
+            BillingRole::Requested => "requested",
         }
     }
 }
 
 /// A limit for all machines of a pool together.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Limit {
+pub struct PoolLimit {
     pub of: Limited,
     pub most: Fact<f64>,
 }
@@ -391,10 +391,10 @@ impl Range {
 
 /// The keys by which cost is attributed: Terraform tags and labels, Kubernetes labels and annotations.
 #[derive(Debug, Clone, Default)]
-pub struct Labels {
+pub struct CostLabels {
     pub entries: BTreeMap<String, Fact<Arc<str>>>,
     /// Reason why further, unknown keys may exist: `tags = var.tags`.
-    pub open: Option<Unknown<()>>,
+    pub open: Option<UnknownFact<()>>,
     /// The attribute or block that contains them.
     pub span: Option<Span>,
     /// Whether the type accepts labels that appear on the bill.
@@ -479,11 +479,11 @@ impl LinkKind {
 
 /// Labels and taints that match pods and pools.
 #[derive(Debug, Clone, Default)]
-pub struct Selector {
+pub struct NodeSelector {
     pub labels: BTreeMap<String, Fact<Arc<str>>>,
     pub taints: Vec<Taint>,
     /// Reason why further labels and taints may exist.
-    pub open: Option<Unknown<()>>,
+    pub open: Option<UnknownFact<()>>,
     /// Node labels that a pod excludes.
     pub refuses: Vec<(Arc<str>, Refused)>,
 }
@@ -537,7 +537,7 @@ impl Inventory {
         self.blocks.extend(other.blocks);
     }
 
-    pub fn run(&self, id: &RunId) -> Option<&Run> {
+    pub fn run(&self, id: &RunId) -> Option<&DeploymentRun> {
         self.runs.iter().find(|run| run.id == *id)
     }
 }
@@ -545,7 +545,7 @@ impl Inventory {
 impl Resource {
     /// Whether totals count it: it has no other version that counts, and its deployment counts.
     pub fn is_added(&self) -> bool {
-        self.version_of.is_none() && self.counted == Counted::Deployed
+        self.version_of.is_none() && self.counted == CountedAs::Deployed
     }
 
     /// Whether it only patches another object whose number gpulint has not found.
@@ -574,8 +574,8 @@ impl Resource {
     }
 
     pub fn new(
-        front_end: FrontEnd,
-        role: Role,
+        front_end: ReadBy,
+        role: BillingRole,
         kind: impl Into<String>,
         address: impl Into<String>,
         span: Span,
@@ -587,13 +587,13 @@ impl Resource {
             front_end,
             root: None,
             run: None,
-            counted: Counted::Deployed,
+            counted: CountedAs::Deployed,
             home: Home::default(),
             declared: Declaration::default(),
             role,
             span,
             body,
-            count: Fact::known(Range::exactly(1.0), span, super::Origin::Written),
+            count: Fact::known(Range::exactly(1.0), span, super::FactOrigin::Written),
             counted_in: CountedIn::Machines,
             left_alone: LeftAlone::default(),
             limits: Vec::new(),
@@ -601,9 +601,9 @@ impl Resource {
             is_patch: false,
             only_by: None,
             repeated: None,
-            labels: Labels::default(),
+            labels: CostLabels::default(),
             links: Vec::new(),
-            selector: Selector::default(),
+            selector: NodeSelector::default(),
             disks: Vec::new(),
             shifts: Vec::new(),
             metered: Vec::new(),
@@ -612,7 +612,7 @@ impl Resource {
     }
 
     /// Converts a count in CPUs or accelerators to machines, after their number per machine is known.
-    pub fn settle_count(&mut self) {
+    pub fn convert_count(&mut self) {
         let (key, what) = match self.counted_in {
             CountedIn::Machines => return,
             CountedIn::Cpus => (Key::Cpus, "CPUs"),
@@ -626,7 +626,7 @@ impl Resource {
                 Fact::Known(known)
             }
             (count, Some(each)) => count.map(|range| range.map(|n| (n / each).ceil())),
-            (Fact::Known(known), None) if let Some(each) = self.one_of_numbers(key) => Fact::Known(Known {
+            (Fact::Known(known), None) if let Some(each) = self.one_of_numbers(key) => Fact::Known(KnownFact {
                 value: Range {
                     floor: (known.value.floor / each.ceiling).ceil(),
                     expected: (known.value.expected / each.expected).ceil(),
@@ -647,19 +647,19 @@ impl Resource {
     /// Returns the smallest, the first and the largest candidate of a numeric fact.
     fn one_of_numbers(&self, key: Key) -> Option<Range> {
         let Fact::Unknown(unknown) = self.fact(key) else { return None };
-        let numbers: Option<Vec<f64>> = unknown.candidates.iter().map(Value::as_number).collect();
+        let numbers: Option<Vec<f64>> = unknown.candidates.iter().map(FactValue::as_number).collect();
         let numbers = numbers.filter(|all| all.iter().all(|it| *it > 0.0))?;
         let (floor, ceiling) = (numbers.iter().copied().reduce(f64::min)?, numbers.iter().copied().reduce(f64::max)?);
         Some(Range { floor, expected: *numbers.first()?, ceiling })
     }
 
-    pub fn fact(&self, key: Key) -> &Fact<Value> {
-        const ABSENT: &Fact<Value> = &Fact::Absent;
+    pub fn fact(&self, key: Key) -> &Fact<FactValue> {
+        const ABSENT: &Fact<FactValue> = &Fact::Absent;
         self.facts.get(&key).unwrap_or(ABSENT)
     }
 
     /// Sets a fact. A value that does not conform to the key's type becomes unknown.
-    pub fn set(&mut self, key: Key, fact: Fact<Value>) {
+    pub fn set(&mut self, key: Key, fact: Fact<FactValue>) {
         let fact = match fact {
             Fact::Absent => {
                 self.facts.remove(&key);
@@ -684,49 +684,49 @@ impl Resource {
         self.facts.insert(key, fact);
     }
 
-    pub fn facts(&self) -> impl Iterator<Item = (Key, &Fact<Value>)> {
+    pub fn facts(&self) -> impl Iterator<Item = (Key, &Fact<FactValue>)> {
         self.facts.iter().map(|(key, fact)| (*key, fact))
     }
 
     pub fn text(&self, key: Key) -> Option<&str> {
-        self.fact(key).value().and_then(Value::as_text)
+        self.fact(key).value().and_then(FactValue::as_text)
     }
 
     pub fn number(&self, key: Key) -> Option<f64> {
-        self.fact(key).value().and_then(Value::as_number)
+        self.fact(key).value().and_then(FactValue::as_number)
     }
 
     pub fn flag(&self, key: Key) -> Option<bool> {
-        self.fact(key).value().and_then(Value::as_flag)
+        self.fact(key).value().and_then(FactValue::as_flag)
     }
 
     pub fn purchase(&self) -> Option<Purchase> {
-        Purchase::said_by(self.fact(Key::Purchase))
+        Purchase::from_fact(self.fact(Key::Purchase))
     }
 
     pub fn purpose(&self) -> Option<Purpose> {
-        Purpose::said_by(self.fact(Key::Purpose))
+        Purpose::from_fact(self.fact(Key::Purpose))
     }
 
     pub fn task(&self) -> Option<Task> {
-        Task::said_by(self.fact(Key::Task))
+        Task::from_fact(self.fact(Key::Task))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::inventory::Origin;
-    use crate::source::{MemoryTree, Sources};
+    use crate::inventory::FactOrigin;
+    use crate::source::{MemoryTree, SourceFiles};
 
     fn pool(cpus: Option<f64>, count: Range) -> Resource {
-        let sources = Sources::new(MemoryTree::new().with("a.tf", "x"));
+        let sources = SourceFiles::new(MemoryTree::new().with("a.tf", "x"));
         let span = Span::new(sources.open("a.tf").unwrap(), 0, 1);
-        let mut pool = Resource::new(FrontEnd::Terraform, Role::Rented, "pool", "pool.a", span, span);
+        let mut pool = Resource::new(ReadBy::Terraform, BillingRole::Rented, "pool", "pool.a", span, span);
         pool.counted_in = CountedIn::Cpus;
-        pool.count = Fact::known(count, span, Origin::Written);
-        pool.set(Key::Cpus, cpus.map_or(Fact::Absent, |n| Fact::written(Value::Number(n), span)));
-        pool.settle_count();
+        pool.count = Fact::known(count, span, FactOrigin::Written);
+        pool.set(Key::Cpus, cpus.map_or(Fact::Absent, |n| Fact::written(FactValue::Number(n), span)));
+        pool.convert_count();
         pool
     }
 

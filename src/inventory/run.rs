@@ -5,12 +5,12 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::fact::Fact;
-use super::key::Value;
+use super::key::FactValue;
 
 /// One deployment: a Terraform root with one set of variable files, a chart with one stack of values, or a folder of
 /// manifests.
 #[derive(Debug, Clone)]
-pub struct Run {
+pub struct DeploymentRun {
     pub id: RunId,
     pub kind: RunKind,
     /// Name from the settings. Without one, the name consists of folder and variant.
@@ -26,8 +26,8 @@ pub struct Run {
     /// Deployments that include it, filled in after all are known.
     pub used_by: Vec<RunId>,
     /// Cluster or account to which it is applied.
-    pub target: Fact<Value>,
-    pub counted: Counted,
+    pub target: Fact<FactValue>,
+    pub counted: CountedAs,
 }
 
 /// Stable identity of a deployment: it depends only on its own files and values, not on the rest of the repository.
@@ -105,7 +105,7 @@ impl RunKind {
 
 /// Whether totals count a deployment. Reports list excluded deployments separately.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
-pub enum Counted {
+pub enum CountedAs {
     #[default]
     Deployed,
     /// Other deployments take its place: a root without the variable files of its environments, or the base of
@@ -124,26 +124,26 @@ pub enum Counted {
     Copy,
 }
 
-impl Counted {
-    pub const ALL: [Counted; 7] = [
-        Counted::Deployed,
-        Counted::Base,
-        Counted::Module,
-        Counted::Example,
-        Counted::Excluded,
-        Counted::Unlisted,
-        Counted::Copy,
+impl CountedAs {
+    pub const ALL: [CountedAs; 7] = [
+        CountedAs::Deployed,
+        CountedAs::Base,
+        CountedAs::Module,
+        CountedAs::Example,
+        CountedAs::Excluded,
+        CountedAs::Unlisted,
+        CountedAs::Copy,
     ];
 
     pub fn name(self) -> &'static str {
         match self {
-            Counted::Deployed => "deployed",
-            Counted::Base => "base",
-            Counted::Module => "module",
-            Counted::Example => "example",
-            Counted::Excluded => "excluded",
-            Counted::Unlisted => "unlisted",
-            Counted::Copy => "copy",
+            CountedAs::Deployed => "deployed",
+            CountedAs::Base => "base",
+            CountedAs::Module => "module",
+            CountedAs::Example => "example",
+            CountedAs::Excluded => "excluded",
+            CountedAs::Unlisted => "unlisted",
+            CountedAs::Copy => "copy",
         }
     }
 }
@@ -162,9 +162,9 @@ pub struct GivenRun {
     pub values: Vec<String>,
 }
 
-impl Run {
+impl DeploymentRun {
     pub fn new(kind: RunKind, folder: &str, variant: Option<&str>) -> Self {
-        Run {
+        DeploymentRun {
             id: RunId::of(kind, folder, variant),
             kind,
             given_name: None,
@@ -174,7 +174,7 @@ impl Run {
             uses: Vec::new(),
             used_by: Vec::new(),
             target: Fact::Absent,
-            counted: Counted::Deployed,
+            counted: CountedAs::Deployed,
         }
     }
 
@@ -202,8 +202,8 @@ impl Run {
 }
 
 /// Sorts deployments by name, merges duplicates, and records at each which others include it.
-pub fn settle(runs: &mut Vec<Run>) {
-    let mut by_id: BTreeMap<RunId, Run> = BTreeMap::new();
+pub fn order_and_merge_runs(runs: &mut Vec<DeploymentRun>) {
+    let mut by_id: BTreeMap<RunId, DeploymentRun> = BTreeMap::new();
     for run in runs.drain(..) {
         match by_id.get_mut(&run.id) {
             Some(known) => {
@@ -236,14 +236,14 @@ mod tests {
 
     #[test]
     fn runs_that_are_one_are_joined_and_know_who_uses_them() {
-        let mut base = Run::new(RunKind::Kustomization, "base", None).reading(["base/b.yaml"]);
-        let again = Run::new(RunKind::Kustomization, "base", None).reading(["base/a.yaml"]);
-        base.counted = Counted::Base;
-        let mut prod = Run::new(RunKind::Kustomization, "prod", None);
+        let mut base = DeploymentRun::new(RunKind::Kustomization, "base", None).reading(["base/b.yaml"]);
+        let again = DeploymentRun::new(RunKind::Kustomization, "base", None).reading(["base/a.yaml"]);
+        base.counted = CountedAs::Base;
+        let mut prod = DeploymentRun::new(RunKind::Kustomization, "prod", None);
         prod.uses = vec![base.id.clone()];
         let mut runs = vec![prod.clone(), base, again];
-        settle(&mut runs);
-        let names: Vec<String> = runs.iter().map(Run::name).collect();
+        order_and_merge_runs(&mut runs);
+        let names: Vec<String> = runs.iter().map(DeploymentRun::name).collect();
         assert_eq!(names, ["base", "prod"]);
         assert_eq!(runs[0].inputs, ["base/a.yaml".into(), "base/b.yaml".into()]);
         assert_eq!(runs[0].used_by, [prod.id]);
@@ -252,7 +252,7 @@ mod tests {
 
     #[test]
     fn runs_are_called_by_folder_and_variant() {
-        let run = Run::new(RunKind::Root, "", Some("env/prod.tfvars"));
+        let run = DeploymentRun::new(RunKind::Root, "", Some("env/prod.tfvars"));
         assert_eq!((run.name().as_str(), run.id.as_str()), (". (env/prod.tfvars)", "root:. (env/prod.tfvars)"));
     }
 }

@@ -1,7 +1,7 @@
 //! Facts with a closed list of values: the way of buying, the purpose, the task of a program.
 
 use super::fact::Fact;
-use super::key::Value;
+use super::key::FactValue;
 
 macro_rules! terms {
     ($(#[$doc:meta])* $type:ident { $($variant:ident $name:literal $(| $also:literal)*),+ $(,)? }) => {
@@ -20,19 +20,19 @@ macro_rules! terms {
                 match name { $($name $(| $also)* => Some($type::$variant),)+ _ => None }
             }
 
-            pub fn of(value: &Value) -> Option<Self> {
+            pub fn of(value: &FactValue) -> Option<Self> {
                 value.as_text().and_then(Self::from_name)
             }
 
             /// Returns the value of a fact, if it is known and in the list.
-            pub fn said_by(fact: &Fact<Value>) -> Option<Self> {
+            pub fn from_fact(fact: &Fact<FactValue>) -> Option<Self> {
                 fact.value().and_then(Self::of)
             }
         }
 
-        impl From<$type> for Value {
-            fn from(term: $type) -> Value {
-                Value::text(term.name())
+        impl From<$type> for FactValue {
+            fn from(term: $type) -> FactValue {
+                FactValue::text(term.name())
             }
         }
 

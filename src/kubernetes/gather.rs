@@ -4,32 +4,32 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::diagnostic::{Diagnostic, Level};
-use crate::inventory::{Foreign, Run, Skipped, may_have_sign};
+use crate::inventory::{DeploymentRun, SkippedFile, UnsupportedFile, may_have_sign};
 use crate::languages::table::claim::{claim, class_of_data};
 use crate::languages::table::{Language, Reader};
 use crate::languages::yaml::Node;
-use crate::source::{FileId, ReadError, Sources, decoded, each, from_utf16, those};
+use crate::source::{FileId, ReadError, SourceFiles, decoded, each, from_utf16, those};
 
 use super::objects::chart;
 use super::text::file::File;
-use super::text::filter::{self, Matter, Names};
-use super::{Options, deploy, render};
+use super::text::filter::{self, ConfigMapNames, Matter};
+use super::{KubernetesOptions, deploy, render};
 
 /// The result of the file search.
 #[derive(Debug, Default)]
-pub(super) struct Gathered {
+pub(super) struct GatheredFiles {
     /// The relevant files, sorted by path. Manifests inside Terraform come last, in the order in which they were found.
     pub(super) files: Vec<File>,
     /// The sorted files that contain no components related to accelerators.
     pub(super) plain: Vec<String>,
     /// Charts that were not rendered and kustomizations that were not built, completely or in part, with the reason.
-    pub(super) skipped: Vec<Skipped>,
+    pub(super) skipped: Vec<SkippedFile>,
     /// The rendered charts and built kustomizations, with the relevant files of each.
-    pub(super) runs: Vec<Run>,
+    pub(super) runs: Vec<DeploymentRun>,
     /// The files that kustomizations own.
     pub(super) kustomized: render::Kustomized,
     /// The files in a language that gpulint does not support.
-    pub(super) foreign: Vec<Foreign>,
+    pub(super) foreign: Vec<UnsupportedFile>,
 }
 
 /// A file that was read and scanned once.
@@ -45,7 +45,7 @@ struct Looked<'p> {
 /// The scan results of files. Two states of one tree have most files in common. The first state records its results,
 /// and the second one reuses them for equal files.
 #[derive(Debug, Clone, Default)]
-pub struct Looks {
+pub struct ScanCache {
     /// The results that are not from an earlier run.
     found: Arc<Mutex<HashMap<String, Look>>>,
     /// The languages of other files.
@@ -81,15 +81,15 @@ pub struct Look {
     language: Option<&'static Language>,
 }
 
-impl Looks {
+impl ScanCache {
     /// Creates a cache that records results for another state.
     pub fn kept() -> Self {
-        Looks { is_kept: true, ..Looks::default() }
+        ScanCache { is_kept: true, ..ScanCache::default() }
     }
 
     /// Creates a cache that records results, and reuses the results of an earlier run.
     pub fn remembered(known: HashMap<String, Look>) -> Self {
-        Looks { is_kept: true, remembered: Arc::new(known), ..Looks::default() }
+        ScanCache { is_kept: true, remembered: Arc::new(known), ..ScanCache::default() }
     }
 
     /// Returns the results of this run that were not known before.
@@ -101,13 +101,13 @@ impl Looks {
     /// Returns the cache for the other state, in which these files are equal.
     #[must_use]
     pub fn for_same(&self, same: Arc<HashSet<String>>) -> Self {
-        Looks { same: Some(SameFiles::These(same)), is_kept: false, ..self.clone() }
+        ScanCache { same: Some(SameFiles::These(same)), is_kept: false, ..self.clone() }
     }
 
     /// Returns the cache for another state, in which all files except these are equal.
     #[must_use]
     pub fn for_all_but(&self, changed: Arc<HashSet<String>>) -> Self {
-        Looks { same: Some(SameFiles::AllBut(changed)), is_kept: false, ..self.clone() }
+        ScanCache { same: Some(SameFiles::AllBut(changed)), is_kept: false, ..self.clone() }
     }
 
     /// Returns the languages of a file that this reader does not read.
@@ -174,7 +174,7 @@ impl Look {
 
 impl<'p> Looked<'p> {
     /// Takes the result of an earlier scan. The text of a relevant file is already stored.
-    fn known(path: &'p String, sources: &Sources, Look { matter, may_have_sign, language }: Look) -> Option<Self> {
+    fn known(path: &'p String, sources: &SourceFiles, Look { matter, may_have_sign, language }: Look) -> Option<Self> {
         let needs_text = matches!(matter, Matter::Asks | Matter::Scales);
         let read = match needs_text {
             true if sources.has(path) => Some(Ok(sources.text(sources.open(path).ok()?))),
@@ -184,7 +184,7 @@ impl<'p> Looked<'p> {
         Some(Looked { path, matter, read, may_have_sign, language })
     }
 
-    fn at(path: &'p String, sources: &Sources, wanted: &filter::Wanted<'_>) -> Self {
+    fn at(path: &'p String, sources: &SourceFiles, wanted: &filter::WantedKinds<'_>) -> Self {
         let bytes = match sources.tree().read(path) {
             Ok(bytes) => bytes,
             Err(error) => {
@@ -208,7 +208,7 @@ impl<'p> Looked<'p> {
     }
 
     /// Converted text is always stored, because no other reader converts it.
-    fn converted(path: &'p String, read: Result<Arc<str>, ReadError>, wanted: &filter::Wanted<'_>) -> Self {
+    fn converted(path: &'p String, read: Result<Arc<str>, ReadError>, wanted: &filter::WantedKinds<'_>) -> Self {
         let language = read.as_ref().ok().and_then(|text| claim(path, text.as_bytes()));
         let matter = read.as_ref().map_or(Matter::Asks, |text| match wanted.look(text.as_bytes()) {
             _ if is_ours(language) => Matter::Asks,
@@ -228,24 +228,24 @@ fn is_ours(language: Option<&Language>) -> bool {
 
 /// Finds the relevant files.
 pub(super) fn gather(
-    sources: &Sources,
+    sources: &SourceFiles,
     paths: &[String],
     embedded: &[(FileId, String)],
-    options: &Options,
+    options: &KubernetesOptions,
     diagnostics: &mut Vec<Diagnostic>,
-) -> Gathered {
-    let Options { objects, rendered, values, given_runs, cluster, .. } = options;
+) -> GatheredFiles {
+    let KubernetesOptions { objects, rendered, values, given_runs, cluster, .. } = options;
     let replaced: BTreeSet<&String> = rendered.iter().flat_map(|it| &it.plan.replaces).collect();
     let kustomizations = render::kustomizations_among(paths);
     let mut paths: Vec<&String> =
         paths.iter().filter(|path| filter::is_manifest(path) && !replaced.contains(path)).collect();
     paths.sort();
     paths.dedup();
-    let wanted = filter::Wanted::new(objects);
+    let wanted = filter::WantedKinds::new(objects);
     let mut looked = look_at_all(sources, &paths, &wanted, options);
-    let mut gathered = Gathered::default();
+    let mut gathered = GatheredFiles::default();
     gathered.plain.extend(looked.iter().filter(|it| !it.may_have_sign).map(|it| it.path.clone()));
-    let foreign = looked.iter().filter_map(|it| Some(Foreign::new(it.path, it.language?)));
+    let foreign = looked.iter().filter_map(|it| Some(UnsupportedFile::new(it.path, it.language?)));
     gathered.foreign.extend(foreign);
     hold(sources, &mut looked, Matter::Asks);
     let mut asking: BTreeSet<&String> =
@@ -260,7 +260,7 @@ pub(super) fn gather(
     hold(sources, &mut looked, Matter::Scales);
     let scaling = looked.iter().filter(|it| it.matter == Matter::Scales).map(|it| it.path.as_str());
     let deployers = deploy::deployers(sources, scaling);
-    let asked = render::Asked {
+    let asked = render::RenderRequest {
         deployers: &deployers,
         paths: &paths,
         kustomizations,
@@ -289,7 +289,7 @@ pub(super) fn gather(
     files.extend(
         embedded.iter().map(|(id, _)| File { embedded: true, ..File::new(*id, sources.path(*id).into(), false) }),
     );
-    let idle_too = !matches!(wanted, filter::Wanted::Nothing);
+    let idle_too = !matches!(wanted, filter::WantedKinds::Nothing);
     let is_named = |file: &File| options.named_files.iter().any(|named| **named == *file.path);
     let marked = files.into_iter().map(|file| File { idle_too, is_named: is_named(&file), ..file });
     gathered.files = marked.collect();
@@ -298,10 +298,10 @@ pub(super) fn gather(
 
 /// Classifies each file by an earlier result, if there is one, and otherwise by its text.
 fn look_at_all<'p>(
-    sources: &Sources,
+    sources: &SourceFiles,
     paths: &[&'p String],
-    wanted: &filter::Wanted<'_>,
-    options: &Options,
+    wanted: &filter::WantedKinds<'_>,
+    options: &KubernetesOptions,
 ) -> Vec<Looked<'p>> {
     let looked = each(paths.to_vec(), |path| {
         let known = options.looks.known(path).and_then(|look| Looked::known(path, sources, look));
@@ -313,10 +313,10 @@ fn look_at_all<'p>(
 
 /// Returns the files that only affect the requests of other files: those that set their number, and those from which
 /// they take values.
-fn joined<'p>(sources: &Sources, texts: Vec<Arc<str>>, looked: &[Looked<'p>]) -> Vec<&'p String> {
+fn joined<'p>(sources: &SourceFiles, texts: Vec<Arc<str>>, looked: &[Looked<'p>]) -> Vec<&'p String> {
     let scaling = looked.iter().filter(|it| it.matter == Matter::Scales);
     let joining = scaling.filter_map(|it| Some(sources.text(sources.open(it.path).ok()?)));
-    let names = Names::used(texts.into_iter().chain(joining));
+    let names = ConfigMapNames::used(texts.into_iter().chain(joining));
     let is_joined = |it: &&Looked<'_>| match it.matter {
         Matter::Scales => true,
         Matter::Configures => !names.is_empty() && sources.glance(it.path, |text| names.any_in(text)).unwrap_or(false),
@@ -327,7 +327,7 @@ fn joined<'p>(sources: &Sources, texts: Vec<Arc<str>>, looked: &[Looked<'p>]) ->
 
 /// Stores the text of the files with this relevance, in the order of their paths. File numbers must not depend on
 /// threads.
-fn hold(sources: &Sources, looked: &mut [Looked<'_>], matter: Matter) {
+fn hold(sources: &SourceFiles, looked: &mut [Looked<'_>], matter: Matter) {
     for it in looked.iter_mut().filter(|it| it.matter == matter) {
         if let Some(read) = it.read.take() {
             drop(sources.hold(it.path, read));
@@ -336,7 +336,7 @@ fn hold(sources: &Sources, looked: &mut [Looked<'_>], matter: Matter) {
 }
 
 /// Passes the values of their charts to chart templates.
-fn with_values(sources: &Sources, files: &mut [File]) {
+fn with_values(sources: &SourceFiles, files: &mut [File]) {
     let mut charts: BTreeMap<String, Option<Node>> = BTreeMap::new();
     // A rendered file is not a template any more.
     for file in files.iter_mut().filter(|it| it.rendered.is_none()) {
@@ -348,7 +348,7 @@ fn with_values(sources: &Sources, files: &mut [File]) {
 }
 
 fn open<'p>(
-    sources: &Sources,
+    sources: &SourceFiles,
     paths: impl Iterator<Item = &'p String>,
     joined_only: bool,
     diagnostics: &mut Vec<Diagnostic>,

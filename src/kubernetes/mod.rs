@@ -20,12 +20,14 @@ use std::sync::Arc;
 use regex::Regex;
 
 use crate::diagnostic::SkipKind;
-use crate::inventory::{GivenRun, Inventory, Raw, RawTree, Resource, Skipped, Unknown, Unlisted, WantedObjects};
-use crate::source::{FileId, Sources, Span, each, static_regex};
+use crate::inventory::{
+    GivenRun, Inventory, Raw, RawTree, Resource, SkippedFile, UnknownFact, UnsupportedResource, WantedObjects,
+};
+use crate::source::{FileId, SourceFiles, Span, each, static_regex};
 
-use crate::languages::yaml::{Node, Stream, YamlDocument};
+use crate::languages::yaml::{Node, YamlDocument, YamlStream};
 use objects::index::ObjectIndex;
-use objects::object::Object;
+use objects::object::KubernetesObject;
 use pods::workload::{FoundResource, WorkloadReader};
 use relations::holders::Relation;
 use relations::scale::Scaler;
@@ -33,23 +35,23 @@ use relations::sharing::Sharing;
 use rows::table::{KINDS, KindRow};
 
 pub use crate::languages::helm::Cluster;
-pub use gather::{Look, Looks};
-pub use render::{Content, Input, Plan, RefusedRendering, Rendered, plan};
+pub use gather::{Look, ScanCache};
+pub use render::{Content, RefusedRendering, RenderInput, RenderPlan, RenderedOutput, plan};
 pub use rows::devices::{NodeLabel, node_label, word_of_label};
 pub use rows::words::{FIELDS, METADATA, kinds};
 pub use text::filter::is_manifest;
-pub use text::trail::Renderer;
+pub use text::trail::RendererKind;
 pub use write::{label, write};
 
 /// The options of the command line.
 #[derive(Debug, Clone, Default)]
-pub struct Options {
+pub struct KubernetesOptions {
     /// The manifests that rules for any kind need in full.
     pub objects: WantedObjects,
     /// Whether rules need the pods of these manifests, too.
     pub pods: bool,
     /// The output of other programs for charts and kustomizations. It replaces the files that it was made from.
-    pub rendered: Vec<Rendered>,
+    pub rendered: Vec<RenderedOutput>,
     /// Names of values files with which charts are rendered; `*` stands for one rendering with each values file.
     pub values: Vec<String>,
     /// The deployments that the settings define.
@@ -59,7 +61,7 @@ pub struct Options {
     /// The files that the command line names.
     pub named_files: Vec<String>,
     /// Scan results, for another state of the same tree.
-    pub looks: Looks,
+    pub looks: ScanCache,
 }
 
 /// The result of reading the manifests.
@@ -76,24 +78,24 @@ pub struct KubernetesReading {
 
 /// Returns the documents of all charts among the files, by template, and the reasons for incomplete ones.
 pub fn rendered_charts(
-    sources: &Sources,
+    sources: &SourceFiles,
     paths: &[String],
-    options: &Options,
-) -> (Vec<(String, String)>, Vec<Skipped>) {
+    options: &KubernetesOptions,
+) -> (Vec<(String, String)>, Vec<SkippedFile>) {
     render::all(sources, paths, &options.values, &options.cluster)
 }
 
 /// Reads manifests. `embedded` contains the manifests inside Terraform, with the address of the resource that contains
 /// them.
 pub fn read(
-    sources: &Sources,
+    sources: &SourceFiles,
     paths: &[String],
     embedded: &[(FileId, String)],
-    options: &Options,
+    options: &KubernetesOptions,
 ) -> KubernetesReading {
     let mut reading = KubernetesReading::default();
     let gathered = gather::gather(sources, paths, embedded, options, &mut reading.inventory.diagnostics);
-    let gather::Gathered { files, plain, skipped, runs, kustomized, foreign } = gathered;
+    let gather::GatheredFiles { files, plain, skipped, runs, kustomized, foreign } = gathered;
     reading.plain = plain;
     reading.inventory.foreign = foreign;
     reading.inventory.skipped.extend(skipped);
@@ -104,17 +106,17 @@ pub fn read(
     let index = index.with_tree(sources, paths);
     let mut found = read_all(sources, &parsed, &index);
     relations::terraform_loaded::leave_out(sources, embedded, &mut found);
-    relations::chart::tell_once(sources, &mut found, &used);
+    relations::chart::drop_repeated_values(sources, &mut found, &used);
     relate(sources, &parsed, &mut found);
     let granted =
         self::objects(&parsed).filter_map(|(_, object, row)| relations::grants::unjudged(sources, &object, row));
     reading.inventory.unjudged.extend(granted);
     reading.inventory.unlisted = unlisted(&parsed, &found);
-    let mut deployed = relations::unfollowed::Deployed::default();
-    let changed =
-        self::objects(&parsed).flat_map(|(_, object, row)| deployed.tell(sources, &object, row, !found.is_empty()));
+    let mut deployed = relations::unfollowed::DeployersByDirectory::default();
+    let changed = self::objects(&parsed)
+        .flat_map(|(_, object, row)| deployed.list_unfollowed(sources, &object, row, !found.is_empty()));
     reading.inventory.unjudged.extend(changed);
-    let runs = runs::Runs::of(sources, &parsed, runs, (&kustomized, &left_out));
+    let runs = runs::FileDeployments::of(sources, &parsed, runs, (&kustomized, &left_out));
     runs.mark(&mut found);
     let elsewhere = comments_elsewhere(sources, &parsed, found.iter().map(|(_, found)| &found.resource));
     let reader = WorkloadReader { sources, index: &index };
@@ -130,7 +132,7 @@ pub fn read(
 }
 
 /// Applies the facts that objects set for objects in other files.
-fn relate(sources: &Sources, parsed: &[Parsed], found: &mut Vec<(Arc<str>, FoundResource)>) {
+fn relate(sources: &SourceFiles, parsed: &[Parsed], found: &mut Vec<(Arc<str>, FoundResource)>) {
     relations::owned::leave_out(found);
     relations::scale::apply(&scalers(parsed), found);
     pods::claims::share(found);
@@ -142,8 +144,8 @@ fn relate(sources: &Sources, parsed: &[Parsed], found: &mut Vec<(Arc<str>, Found
 /// Returns objects as they are written, if rules request them.
 fn written_objects(
     parsed: &[Parsed],
-    options: &Options,
-    runs: &runs::Runs,
+    options: &KubernetesOptions,
+    runs: &runs::FileDeployments,
     reader: &WorkloadReader<'_, '_>,
 ) -> Vec<Raw> {
     let mut all = Vec::new();
@@ -176,7 +178,7 @@ fn keep_the_rest(parsed: &mut [Parsed], reading: &mut KubernetesReading) {
         }
         reading.inventory.diagnostics.append(&mut file.stream.diagnostics);
         // A template that could not be rendered is already listed with its cause.
-        let is_listed = |it: &Skipped| {
+        let is_listed = |it: &SkippedFile| {
             reading.inventory.skipped.iter().any(|other| (other.kind, &other.path) == (it.kind, &it.path))
         };
         let skipped = file.skipped.take().filter(|it| !is_listed(it));
@@ -197,10 +199,10 @@ static_regex!(static CLOSING: Regex = r"\{\{-?\s*end\b");
 /// A file with the result of parsing it.
 struct Parsed {
     file: text::file::File,
-    stream: Stream,
+    stream: YamlStream,
     /// The documents of other branches of a template.
     branches: Vec<Vec<YamlDocument>>,
-    skipped: Option<Skipped>,
+    skipped: Option<SkippedFile>,
     /// The reason why facts of this file are only inferred.
     inferred: Option<Arc<str>>,
     /// The number of documents in the file. The others were generated from them.
@@ -212,7 +214,7 @@ struct Parsed {
 }
 
 impl Parsed {
-    fn new(sources: &Sources, file: text::file::File) -> Self {
+    fn new(sources: &SourceFiles, file: text::file::File) -> Self {
         let text = sources.text(file.id);
         let mut template = text::template::read(&file, &text, sources.limits());
         if file.is_holed || file.doubt.is_some() {
@@ -226,7 +228,7 @@ impl Parsed {
         }
         let skipped = (template.unread > 0).then(|| {
             let reason = format!("{} of its documents cannot be read without rendering the template", template.unread);
-            Skipped::new(SkipKind::Rendering, &*file.path, reason)
+            SkippedFile::new(SkipKind::Rendering, &*file.path, reason)
         });
         Parsed {
             made_by: file.rendered.as_ref().and_then(|trail| trail.place_of(&file.path)),
@@ -242,7 +244,7 @@ impl Parsed {
 
     /// Returns why an object of the file may not exist: its condition is unknown, or it is in an unrendered template
     /// after a condition.
-    fn perhaps(&self, sources: &Sources, span: Span) -> Option<Arc<Unknown<RawTree>>> {
+    fn perhaps(&self, sources: &SourceFiles, span: Span) -> Option<Arc<UnknownFact<RawTree>>> {
         let unrendered = || {
             let text = sources.text(self.file.id);
             let before = text.get(..span.start as usize)?;
@@ -253,11 +255,11 @@ impl Parsed {
                 .then(|| Arc::from("it is in a template, under a condition that gpulint did not evaluate"))
         };
         let why = self.file.perhaps.clone().or_else(unrendered)?;
-        Some(Arc::new(Unknown { span, why, candidates: Vec::new() }))
+        Some(Arc::new(UnknownFact { span, why, candidates: Vec::new() }))
     }
 
     /// Marks the file as generated by an object.
-    fn made(self, by: Arc<str>) -> Self {
+    fn generated_by(self, by: Arc<str>) -> Self {
         Parsed { skipped: None, made_by: Some(by), ..self }
     }
 
@@ -284,7 +286,7 @@ impl Parsed {
 /// Returns the comments of files that facts refer to but that were not read as manifests: chart values, templates and
 /// parts of kustomizations.
 fn comments_elsewhere<'r>(
-    sources: &Sources,
+    sources: &SourceFiles,
     parsed: &[Parsed],
     resources: impl Iterator<Item = &'r Resource>,
 ) -> Vec<Span> {
@@ -299,7 +301,7 @@ fn comments_elsewhere<'r>(
     comments.flatten().collect()
 }
 
-fn read_all(sources: &Sources, parsed: &[Parsed], index: &ObjectIndex<'_>) -> Vec<(Arc<str>, FoundResource)> {
+fn read_all(sources: &SourceFiles, parsed: &[Parsed], index: &ObjectIndex<'_>) -> Vec<(Arc<str>, FoundResource)> {
     let files: Vec<Vec<FoundResource>> =
         each(parsed.iter().collect(), |file| read_file(file, &WorkloadReader { sources, index }));
     let mut all = Vec::new();
@@ -354,11 +356,13 @@ fn read_documents<'d>(
 }
 
 fn gives_values(root: &Node) -> bool {
-    Object::new(root).and_then(|object| KINDS.find(object.group, object.kind)).is_some_and(|row| !row.values.is_empty())
+    KubernetesObject::new(root)
+        .and_then(|object| KINDS.find(object.group, object.kind))
+        .is_some_and(|row| !row.values.is_empty())
 }
 
 fn scalers(parsed: &[Parsed]) -> Vec<(Arc<str>, Scaler)> {
-    let scaler = |(path, object, row): (&Arc<str>, Object<'_>, &'static KindRow)| {
+    let scaler = |(path, object, row): (&Arc<str>, KubernetesObject<'_>, &'static KindRow)| {
         let paused = row.suspended.as_ref().and_then(|path| path.first(object.root)?.text());
         let rests = paused.is_some_and(|text| text.eq_ignore_ascii_case("true"));
         let scales = row.scales.as_ref().filter(|_| !rests)?;
@@ -367,7 +371,7 @@ fn scalers(parsed: &[Parsed]) -> Vec<(Arc<str>, Scaler)> {
     objects(parsed).filter_map(scaler).collect()
 }
 
-fn sharings(sources: &Sources, parsed: &[Parsed]) -> Vec<Sharing> {
+fn sharings(sources: &SourceFiles, parsed: &[Parsed]) -> Vec<Sharing> {
     let mut all = Vec::new();
     for file in parsed.iter().filter(|file| sources.text(file.file.id).contains("sharing")) {
         file.roots().for_each(|root| Sharing::find(file.place(), root, &mut all));
@@ -376,21 +380,21 @@ fn sharings(sources: &Sources, parsed: &[Parsed]) -> Vec<Sharing> {
 }
 
 fn relations(parsed: &[Parsed]) -> Vec<Relation> {
-    let relation = |(path, object, row): (&Arc<str>, Object<'_>, &'static KindRow)| {
+    let relation = |(path, object, row): (&Arc<str>, KubernetesObject<'_>, &'static KindRow)| {
         Relation::new(&object, row.relates.as_ref()?, path)
     };
     objects(parsed).filter_map(relation).collect()
 }
 
 /// Returns objects of unsupported kinds in which no pods were found.
-fn unlisted(parsed: &[Parsed], found: &[(Arc<str>, FoundResource)]) -> Vec<Unlisted> {
+fn unlisted(parsed: &[Parsed], found: &[(Arc<str>, FoundResource)]) -> Vec<UnsupportedResource> {
     let roots = parsed.iter().filter(|file| !file.is_made()).flat_map(Parsed::current);
     let of_unknown_kind = roots.filter_map(|document| match pods::workload::identify(&document.root) {
-        Some((object, None)) if is_custom(object.group) => pods::unlisted::of(&object, document.span),
+        Some((object, None)) if is_custom(object.group) => pods::unsupported::of(&object, document.span),
         _ => None,
     });
     let pods: BTreeSet<Span> = found.iter().map(|(_, found)| found.resource.span).collect();
-    let has_pods = |it: &Unlisted| {
+    let has_pods = |it: &UnsupportedResource| {
         pods.range(Span { end: it.body.start, ..it.body }..).next().is_some_and(|first| it.body.contains(*first))
     };
     of_unknown_kind.filter(|it| !has_pods(it)).collect()
@@ -402,7 +406,7 @@ fn is_custom(group: &str) -> bool {
 }
 
 /// Returns the objects of supported kinds, and the objects that they contain.
-fn objects(parsed: &[Parsed]) -> impl Iterator<Item = (&Arc<str>, Object<'_>, &'static KindRow)> {
+fn objects(parsed: &[Parsed]) -> impl Iterator<Item = (&Arc<str>, KubernetesObject<'_>, &'static KindRow)> {
     let roots = parsed.iter().flat_map(|file| file.roots().map(move |root| (file.place(), root)));
     roots.flat_map(|(path, root)| {
         let own = pods::workload::identify(root).and_then(|(object, row)| Some((object, row?)));

@@ -4,38 +4,38 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use crate::inventory::{Counted, Run, RunId, RunKind};
-use crate::source::{Sources, file_name, parent};
+use crate::inventory::{CountedAs, DeploymentRun, RunId, RunKind};
+use crate::source::{SourceFiles, file_name, parent};
 
 use super::Parsed;
 use super::deploy::NotApplied;
 use super::objects::chart;
 use super::pods::workload::FoundResource;
 use super::render::Kustomized;
-use super::text::trail::Renderer;
+use super::text::trail::RendererKind;
 
 /// The deployments of files, and the deployment of the objects at each place.
-pub(super) struct Runs {
-    all: BTreeMap<RunId, Run>,
+pub(super) struct FileDeployments {
+    all: BTreeMap<RunId, DeploymentRun>,
     by_place: HashMap<Arc<str>, RunId>,
 }
 
-impl Runs {
+impl FileDeployments {
     /// `rendered` has the deployments of charts and kustomizations. Manifests inside Terraform belong to the deployment
     /// of their Terraform root.
     pub(super) fn of(
-        sources: &Sources,
+        sources: &SourceFiles,
         parsed: &[Parsed],
-        mut rendered: Vec<Run>,
+        mut rendered: Vec<DeploymentRun>,
         (kustomized, not_applied): (&Kustomized, &NotApplied),
     ) -> Self {
         for run in rendered.iter_mut().filter(|run| run.kind == RunKind::Kustomization) {
             if not_applied.excludes(&run.folder) {
-                run.counted = Counted::Unlisted;
+                run.counted = CountedAs::Unlisted;
             }
         }
         let all = rendered.into_iter().map(|run| (run.id.clone(), run)).collect();
-        let mut runs = Runs { all, by_place: HashMap::new() };
+        let mut runs = FileDeployments { all, by_place: HashMap::new() };
         for file in parsed.iter().filter(|it| !it.file.embedded) {
             let place = file.place();
             let variant = file.file.rendered.as_ref().and_then(|trail| Some((trail, trail.variant.as_ref()?)));
@@ -43,20 +43,20 @@ impl Runs {
                 (true, _) if variant.is_some() => {
                     let (trail, label) = variant.map(|(trail, it)| (trail, &*it.label)).unzip();
                     let chart = trail.map(|it| sources.path(it.head.file)).unwrap_or_default();
-                    Run::new(RunKind::Chart, parent(&chart), label)
+                    DeploymentRun::new(RunKind::Chart, parent(&chart), label)
                 }
-                (true, _) => Run::new(RunKind::Application, parent(place), None),
+                (true, _) => DeploymentRun::new(RunKind::Application, parent(place), None),
                 (false, Some(trail)) => {
                     let kind = match trail.by {
-                        Renderer::Helm => RunKind::Chart,
-                        Renderer::Kustomize => RunKind::Kustomization,
+                        RendererKind::Helm => RunKind::Chart,
+                        RendererKind::Kustomize => RunKind::Kustomization,
                     };
-                    Run::new(kind, parent(&sources.path(trail.head.file)), None)
+                    DeploymentRun::new(kind, parent(&sources.path(trail.head.file)), None)
                 }
                 (false, None) => match chart::of_template(sources, place).filter(|_| file.file.of_chart) {
-                    Some(chart) => Run::new(RunKind::Chart, chart, None),
+                    Some(chart) => DeploymentRun::new(RunKind::Chart, chart, None),
                     None if kustomized.leaves_out(place) || not_applied.has(place) => unlisted(place),
-                    None => Run::new(RunKind::Manifests, parent(place), None),
+                    None => DeploymentRun::new(RunKind::Manifests, parent(place), None),
                 },
             };
             runs.by_place.entry(place.clone()).or_insert_with(|| run.id.clone());
@@ -76,7 +76,7 @@ impl Runs {
         self.by_place.get(place)
     }
 
-    pub(super) fn finish(self) -> impl Iterator<Item = Run> {
+    pub(super) fn finish(self) -> impl Iterator<Item = DeploymentRun> {
         self.all.into_values().map(|mut run| {
             let inputs = std::mem::take(&mut run.inputs);
             run.reading(inputs)
@@ -86,7 +86,7 @@ impl Runs {
 
 /// A file that the kustomization or Application of its folder does not include. Deploying the folder does not apply it,
 /// so each such file is a deployment of its own.
-fn unlisted(path: &str) -> Run {
+fn unlisted(path: &str) -> DeploymentRun {
     let label = format!("{}, not listed", file_name(path));
-    Run { counted: Counted::Unlisted, ..Run::new(RunKind::Manifests, parent(path), Some(&label)) }
+    DeploymentRun { counted: CountedAs::Unlisted, ..DeploymentRun::new(RunKind::Manifests, parent(path), Some(&label)) }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::matched::{MeasuredRow, UsageOptions};
 use super::row::{OBSERVER, UsageRow};
 use crate::catalog::Catalog;
-use crate::inventory::{Fact, Key, Origin, Resource, Role, Value};
+use crate::inventory::{BillingRole, Fact, FactOrigin, FactValue, Key, Resource};
 use crate::source::{Date, Span};
 
 /// Below the first share, a window is unusable; below the second, it is less certain.
@@ -62,9 +62,14 @@ struct Together {
 
 impl Judge<'_> {
     /// Sets the measured facts of a resource; returns why its rows cannot be used, if they cannot.
-    pub(super) fn tell(&self, resource: &mut Resource, rows: &[&MeasuredRow], is_sure: bool) -> Option<String> {
+    pub(super) fn set_measured_facts(
+        &self,
+        resource: &mut Resource,
+        rows: &[&MeasuredRow],
+        is_sure: bool,
+    ) -> Option<String> {
         let all = together(rows)?;
-        resource.set(Key::MeasuredSeen, Fact::written(Value::Flag(true), all.span));
+        resource.set(Key::MeasuredSeen, Fact::written(FactValue::Flag(true), all.span));
         if let Some(why) = self.unusable(resource, &all.row) {
             forget(resource, &why, all.span);
             return Some(why);
@@ -73,21 +78,21 @@ impl Judge<'_> {
         let coverage = row.coverage.unwrap_or_else(|| days(row) / window(row));
         let because = format!("measured by {}", row.source);
         let origin = match is_sure && coverage >= GOOD_COVERAGE {
-            true => Origin::Resolved,
+            true => FactOrigin::Resolved,
             false if is_sure => {
-                Origin::Inferred(format!("{because}, {:.0}% of the hours measured", coverage * 100.0).into())
+                FactOrigin::Inferred(format!("{because}, {:.0}% of the hours measured", coverage * 100.0).into())
             }
-            false => Origin::Inferred(format!("{because}, matched by its name").into()),
+            false => FactOrigin::Inferred(format!("{because}, matched by its name").into()),
         };
         self.set(resource, &all, &origin);
-        resource.set(Key::MeasuredWindow, Fact::known(Value::text(said_window(row)), all.span, origin.clone()));
-        resource.set(Key::MeasuredSource, Fact::known(Value::text(row.source.clone()), all.span, origin));
+        resource.set(Key::MeasuredWindow, Fact::known(FactValue::text(format_window(row)), all.span, origin.clone()));
+        resource.set(Key::MeasuredSource, Fact::known(FactValue::text(row.source.clone()), all.span, origin));
         None
     }
 
-    fn set(&self, resource: &mut Resource, all: &Together, origin: &Origin) {
+    fn set(&self, resource: &mut Resource, all: &Together, origin: &FactOrigin) {
         let (row, span) = (&all.row, all.span);
-        let known = |value: f64| Fact::known(Value::Number(value), span, origin.clone());
+        let known = |value: f64| Fact::known(FactValue::Number(value), span, origin.clone());
         let shared = row.shared.is_some_and(|it| it > 0.0);
         let nobodys = || {
             Fact::unknown("several workloads share each accelerator, so its metrics belong to none of them alone", span)
@@ -213,7 +218,7 @@ impl<'r> Observers<'r> {
     /// The window and its place, if the monitoring system ran all the time and saw other workloads of the namespace: then a
     /// workload that it did not see did not run.
     pub(super) fn watched(&self, resource: &Resource, cluster: Option<&str>) -> Option<(String, Span)> {
-        if resource.role != Role::Requested {
+        if resource.role != BillingRole::Requested {
             return None;
         }
         let namespace = resource.metered.iter().find_map(|it| it.namespace.as_deref())?;
@@ -223,7 +228,7 @@ impl<'r> Observers<'r> {
         let place = (observer.row.cluster.as_str(), namespace);
         // A workload without a name may be this one.
         let is_watched = self.seen.contains(&place) && !self.nameless.contains(&place);
-        is_watched.then(|| (said_window(&observer.row), observer.span))
+        is_watched.then(|| (format_window(&observer.row), observer.span))
     }
 }
 
@@ -265,7 +270,7 @@ fn last_day(row: &UsageRow) -> Date {
 }
 
 /// `14 days to 2026-11-21, 99% of the hours measured`
-fn said_window(row: &UsageRow) -> String {
+fn format_window(row: &UsageRow) -> String {
     let coverage = row.coverage.unwrap_or_else(|| days(row) / window(row));
     format!("{} days to {}, {:.0}% of the hours measured", trimmed(days(row)), last_day(row), coverage * 100.0)
 }

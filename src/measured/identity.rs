@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::matched::{MeasuredRow, UsageOptions};
 use super::row::{OBSERVER, UsageRow};
 use crate::inventory::{Inventory, MeterName, Resource, ResourceId};
-use crate::source::{Sources, matches};
+use crate::source::{SourceFiles, matches};
 
 /// The result of matching a resource.
 pub(super) enum Claim {
@@ -32,7 +32,7 @@ fn identity(row: &UsageRow) -> Identity<'_> {
 /// Matches each resource in the total with rows.
 pub(super) fn claims(
     inventory: &Inventory,
-    sources: &Sources,
+    sources: &SourceFiles,
     options: &UsageOptions,
     rows: &[MeasuredRow],
 ) -> Vec<(ResourceId, Claim)> {
@@ -84,7 +84,7 @@ fn shown((cluster, namespace, kind, name): &Identity<'_>) -> String {
     parts.copied().collect::<Vec<_>>().join("/")
 }
 
-pub(super) fn cluster_of<'o>(resource: &Resource, sources: &Sources, options: &'o UsageOptions) -> Option<&'o str> {
+pub(super) fn cluster_of<'o>(resource: &Resource, sources: &SourceFiles, options: &'o UsageOptions) -> Option<&'o str> {
     let path = sources.path(sources.origin(resource.span).file);
     let holds = |pattern: &str| matches(pattern, &path) || matches(&format!("{pattern}/*"), &path);
     options.clusters.iter().find(|(pattern, _)| holds(pattern)).map(|(_, cluster)| cluster.as_str())

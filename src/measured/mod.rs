@@ -16,8 +16,8 @@ pub use matched::{Measured, MeasuredRow, UsageOptions};
 use std::collections::HashMap;
 
 use crate::catalog::Catalog;
-use crate::inventory::{Fact, Inventory, Key, MeterName, Resource, Value};
-use crate::source::{Date, FileId, Sources, Span};
+use crate::inventory::{Fact, FactValue, Inventory, Key, MeterName, Resource};
+use crate::source::{Date, FileId, SourceFiles, Span};
 
 use identity::{Claim, claims, cluster_of};
 use lines::{spans_of_lines, wrong_rows};
@@ -26,19 +26,21 @@ use row::{OBSERVER, UsageError, UsageRow};
 /// Matches metrics and bills with resources.
 pub fn measure(
     inventory: &mut Inventory,
-    sources: &Sources,
+    sources: &SourceFiles,
     options: &UsageOptions,
     catalog: &Catalog,
     today: Option<Date>,
 ) -> Measured {
-    let paid = paid::settle(inventory, sources, &options.paid, catalog, today, |it| cluster_of(it, sources, options));
+    let paid = paid::fill_billed_facts(inventory, sources, &options.paid, catalog, today, |it| {
+        cluster_of(it, sources, options)
+    });
     Measured { paid, ..metered(inventory, sources, options, catalog, today) }
 }
 
 /// Reads the available files, and sets the facts of matching resources.
 fn metered(
     inventory: &mut Inventory,
-    sources: &Sources,
+    sources: &SourceFiles,
     options: &UsageOptions,
     catalog: &Catalog,
     today: Option<Date>,
@@ -63,7 +65,7 @@ fn metered(
         match claim {
             Claim::Rows { places, is_sure } => {
                 let rows: Vec<&MeasuredRow> = places.iter().filter_map(|at| measured.rows.get(*at)).collect();
-                let unusable = judge.tell(resource, &rows, is_sure);
+                let unusable = judge.set_measured_facts(resource, &rows, is_sure);
                 places.iter().for_each(|at| mark(&mut used, *at));
                 measured.matched.insert(id, places);
                 measured.unmeasured.extend(unusable.map(|why| (id, why)));
@@ -93,10 +95,10 @@ fn metered(
         let Some(resource) = inventory.resources.get_mut(id.0) else { continue };
         let seen = match renamed(resource, &measured, &judge) {
             Some((name, row)) => Fact::unknown(format!("it may be the workload that was measured as {name}"), row),
-            None => Fact::written(Value::Flag(false), span),
+            None => Fact::written(FactValue::Flag(false), span),
         };
         resource.set(Key::MeasuredSeen, seen);
-        resource.set(Key::MeasuredWindow, Fact::written(Value::text(window), span));
+        resource.set(Key::MeasuredWindow, Fact::written(FactValue::text(window), span));
     }
     measured.unmatched.sort();
     measured.unmatched.dedup_by_key(|(at, _)| *at);
@@ -121,7 +123,7 @@ fn mark(used: &mut [bool], at: usize) {
     }
 }
 
-fn read(inventory: &mut Inventory, sources: &Sources, file: FileId, rows: &mut Vec<MeasuredRow>) {
+fn read(inventory: &mut Inventory, sources: &SourceFiles, file: FileId, rows: &mut Vec<MeasuredRow>) {
     let text = sources.text(file);
     let lines: Vec<(usize, usize)> = spans_of_lines(&text);
     let place = |line: usize| {

@@ -1,19 +1,19 @@
 //! The cost of a machine's disks, which is billed separately.
 
 use crate::catalog::{Catalog, Meter, Money, MoneyRange, covers};
-use crate::inventory::{Disk, Fact, Key, Range, Resource, Value};
+use crate::inventory::{Fact, FactValue, Key, MachineDisk, Range, Resource};
 
 use super::hours::{Runtime, count_in_words};
 use super::unit::dollars;
-use super::{HOURS_PER_MONTH, Of, Period, Step};
-use crate::complete::plain;
+use super::{HOURS_PER_MONTH, Period, StepSource, SumStep};
+use crate::resolve::plain;
 
 /// The cost of disks.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Attached {
     /// Of all machines, for a month.
     pub monthly: MoneyRange,
-    pub steps: Vec<Step>,
+    pub steps: Vec<SumStep>,
     /// Why it costs more than this, where it does: a disk whose size or price is not known.
     pub not_known: Vec<String>,
     /// Why it is an estimate, if it is one.
@@ -56,7 +56,7 @@ pub(super) fn attached(
     let mut attached = Attached::default();
     if runtime.per != Period::Month {
         attached.leave_out(format!("disks of resources that end by themselves ({})", resource.disks.len()));
-        attached.steps.extend(attached.not_known.iter().map(|why| Step::said(format!("not included: {why}"))));
+        attached.steps.extend(attached.not_known.iter().map(|why| SumStep::from_text(format!("not included: {why}"))));
         return Some(attached);
     }
     let mut each = Money::ZERO;
@@ -66,7 +66,7 @@ pub(super) fn attached(
             Err(why) => attached.leave_out(why),
         }
     }
-    attached.steps.extend(attached.not_known.iter().map(|why| Step::said(format!("not included: {why}"))));
+    attached.steps.extend(attached.not_known.iter().map(|why| SumStep::from_text(format!("not included: {why}"))));
     let Some(count) = count.filter(|_| !each.is_zero()) else { return Some(attached) };
     // A disk goes with a machine that is taken away, and stays with one that is stopped.
     let together = runtime.together.filter(|_| runtime.takes_away);
@@ -77,7 +77,7 @@ pub(super) fn attached(
     let most = if count.ceiling.is_finite() { count.ceiling } else { count.expected };
     attached.monthly =
         MoneyRange { floor: each.times(count.floor), expected: each.times(count.expected), ceiling: each.times(most) };
-    attached.steps.push(Step::new(text, attached.monthly.expected).about(Of::Count));
+    attached.steps.push(SumStep::new(text, attached.monthly.expected).about(StepSource::Count));
     Some(attached)
 }
 
@@ -85,7 +85,7 @@ pub(super) fn attached(
 fn disks_of_machine(
     catalog: &Catalog,
     resource: &Resource,
-    disk: &Disk,
+    disk: &MachineDisk,
     attached: &mut Attached,
 ) -> Result<Money, String> {
     let gib = number(&disk.gib, "size")?.unwrap_or(0.0);
@@ -104,7 +104,7 @@ fn disks_of_machine(
     if kind == Some("local-ssd") && WITH_LOCAL_DISKS.iter().any(|pattern| covers(pattern, machine)) {
         attached
             .steps
-            .push(Step::said(format!("{what} of local-ssd: included in the price of {machine}")).at(&disk.gib));
+            .push(SumStep::from_text(format!("{what} of local-ssd: included in the price of {machine}")).at(&disk.gib));
         return Ok(Money::ZERO);
     }
     let provider = resource.text(Key::Provider).unwrap_or_default();
@@ -131,7 +131,7 @@ fn disks_of_machine(
         attached.estimated.get_or_insert(why);
         text.push_str(&format!("; the catalog has no price for {region}"));
     }
-    attached.steps.push(Step::new(text, price).at(&disk.gib));
+    attached.steps.push(SumStep::new(text, price).at(&disk.gib));
     if WITH_SPEED_APART.contains(&found.kind) {
         attached.leave_out(format!("the speed of {} disks has a separate price, which is unknown", found.kind));
         return Ok(price);
@@ -147,7 +147,7 @@ fn of_speed(
     catalog: &Catalog,
     (provider, kind, region): (&str, &str, &str),
     (meter, unit): (Meter, &str),
-    fact: &Fact<Value>,
+    fact: &Fact<FactValue>,
     attached: &mut Attached,
 ) -> Money {
     let speed = catalog.disk_speed(provider, kind, region, meter);
@@ -183,11 +183,11 @@ fn of_speed(
         attached.estimated.get_or_insert(why);
         text.push_str(&format!("; the catalog has no price for {region}"));
     }
-    attached.steps.push(Step::new(text, price).at(fact));
+    attached.steps.push(SumStep::new(text, price).at(fact));
     price
 }
 
-fn number(fact: &Fact<Value>, what: &str) -> Result<Option<f64>, String> {
+fn number(fact: &Fact<FactValue>, what: &str) -> Result<Option<f64>, String> {
     match fact {
         Fact::Known(known) => Ok(known.value.as_number()),
         Fact::Unknown(unknown) => Err(format!("the {what} of a disk is unknown: {}", unknown.why)),

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use super::combined::mark_shares;
 use super::searches::Searches;
 use super::variants::Pricing;
-use super::{Apart, Bill, BillItem, CostSum, Ending, OpenCause, OpenPart, Period, PricingSettings, Status};
+use super::{Bill, BillItem, CostSum, Ending, ExcludedTotal, OpenCause, OpenPart, Period, PricingSettings, Status};
 use crate::catalog::{Catalog, Money, MoneyRange};
-use crate::inventory::{Inventory, Resource, ResourceId, Role, Unjudged};
+use crate::inventory::{BillingRole, Inventory, Resource, ResourceId, Unjudged};
 use crate::source::each;
 
 /// Returns the cost of all resources. The inventory must be resolved.
@@ -36,8 +36,8 @@ impl Bill {
                 continue;
             }
             match resource.role {
-                Role::Rented => sums.rented += &cost,
-                Role::Requested => sums.requested += &cost,
+                BillingRole::Rented => sums.rented += &cost,
+                BillingRole::Requested => sums.requested += &cost,
             }
             if let Some(monthly) = item.monthly.filter(|_| item.is_unnamed) {
                 sums.unnamed.resources += 1;
@@ -53,8 +53,8 @@ impl Bill {
             sums.stale += usize::from(item.stale.is_some());
             if let Some(monthly) = item.monthly.filter(|_| item.stale.is_some()) {
                 let sum = match resource.role {
-                    Role::Rented => &mut sums.past_shelf_life.rented,
-                    Role::Requested => &mut sums.past_shelf_life.requested,
+                    BillingRole::Rented => &mut sums.past_shelf_life.rented,
+                    BillingRole::Requested => &mut sums.past_shelf_life.requested,
                 };
                 *sum += item.today(monthly.expected);
             }
@@ -90,8 +90,8 @@ impl Bill {
     }
 
     /// What runs and ends, of which no text says how often: beside the months, added up by what its amounts are for.
-    pub fn endings(&self, inventory: &Inventory) -> BTreeMap<(Role, Period), Ending> {
-        let mut all: BTreeMap<(Role, Period), Ending> = BTreeMap::new();
+    pub fn endings(&self, inventory: &Inventory) -> BTreeMap<(BillingRole, Period), Ending> {
+        let mut all: BTreeMap<(BillingRole, Period), Ending> = BTreeMap::new();
         for (resource, item) in inventory.resources.iter().zip(&self.items).filter(|(it, _)| it.is_added()) {
             let Some(amount) = item.amount.filter(|_| item.per != Period::Month) else { continue };
             let ending = all.entry((resource.role, item.per)).or_default();
@@ -105,12 +105,12 @@ impl Bill {
     }
 }
 
-impl Apart {
+impl ExcludedTotal {
     fn add(&mut self, resource: &Resource, cost: &CostSum) {
         self.resources += 1;
         match resource.role {
-            Role::Rented => self.rented += cost,
-            Role::Requested => self.requested += cost,
+            BillingRole::Rented => self.rented += cost,
+            BillingRole::Requested => self.requested += cost,
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::catalog::{Money, MoneyRange};
-use crate::inventory::{Inventory, LinkKind, Resource, ResourceId, Role};
+use crate::inventory::{BillingRole, Inventory, LinkKind, Resource, ResourceId};
 
 use super::BillItem;
 
@@ -11,7 +11,7 @@ use super::BillItem;
 #[derive(Debug, Clone, Copy)]
 pub struct MonthOf<'a> {
     pub address: &'a str,
-    pub role: Role,
+    pub role: BillingRole,
     pub monthly: MoneyRange,
     /// The machines that a pod runs on.
     pub pool: Option<&'a str>,
@@ -23,21 +23,21 @@ pub struct MonthOf<'a> {
 /// sum what it asks beyond them, as far as there may be more of them, and any other pod all of it.
 pub(super) fn shares<'a>(all: impl Iterator<Item = MonthOf<'a>> + Clone) -> Vec<MoneyRange> {
     let mut pools: HashMap<&str, Pool> = HashMap::new();
-    for it in all.clone().filter(|it| it.role == Role::Rented) {
+    for it in all.clone().filter(|it| it.role == BillingRole::Rented) {
         let pool = pools.entry(it.address).or_default();
         pool.rented += it.monthly;
         pool.is_unlimited |= it.is_unlimited;
     }
-    let pods = || all.clone().filter(|it| it.role == Role::Requested);
+    let pods = || all.clone().filter(|it| it.role == BillingRole::Requested);
     if !pools.is_empty() {
         for it in pods() {
             if let Some(pool) = it.pool.and_then(|address| pools.get_mut(address)) {
                 pool.asked += it.monthly;
             }
         }
-        pools.values_mut().for_each(Pool::settle);
+        pools.values_mut().for_each(Pool::assign_pods);
     }
-    let share = |it: MonthOf<'a>| match it.pool.filter(|_| it.role == Role::Requested) {
+    let share = |it: MonthOf<'a>| match it.pool.filter(|_| it.role == BillingRole::Requested) {
         Some(address) => pools.get_mut(address).map_or(it.monthly, |pool| pool.take(it.monthly)),
         None => it.monthly,
     };
@@ -79,12 +79,12 @@ fn months<'a>(
 /// Marks the pods that run on machines which sums count, and what each costs of the sum of all.
 pub(super) fn mark_shares(inventory: &Inventory, items: &mut [BillItem]) {
     let months: Vec<(ResourceId, MonthOf)> = months(inventory, items).collect();
-    let rented = months.iter().filter(|(_, it)| it.role == Role::Rented);
+    let rented = months.iter().filter(|(_, it)| it.role == BillingRole::Rented);
     let pools: HashSet<String> = rented.map(|(_, it)| it.address.to_owned()).collect();
     let shares = shares(months.iter().map(|(_, it)| *it));
     let counted: Vec<ResourceId> = months.iter().map(|(id, _)| *id).collect();
     for (it, item) in inventory.resources.iter().zip(&mut *items) {
-        item.is_within = it.role == Role::Requested && pool_of(it).is_some_and(|pool| pools.contains(pool));
+        item.is_within = it.role == BillingRole::Requested && pool_of(it).is_some_and(|pool| pools.contains(pool));
         item.share = None;
     }
     for (id, share) in counted.into_iter().zip(shares) {
@@ -111,7 +111,7 @@ struct Pool {
 }
 
 impl Pool {
-    fn settle(&mut self) {
+    fn assign_pods(&mut self) {
         let most = if self.is_unlimited { self.rented.ceiling.max(self.asked.ceiling) } else { self.rented.ceiling };
         let beyond = |rented: Money, asked: Money| (asked.min(most) - rented).max(Money::ZERO);
         self.beyond = MoneyRange {
@@ -144,11 +144,11 @@ mod tests {
     }
 
     fn machine(monthly: MoneyRange, is_unlimited: bool) -> MonthOf<'static> {
-        MonthOf { address: "pool", role: Role::Rented, monthly, pool: None, is_unlimited }
+        MonthOf { address: "pool", role: BillingRole::Rented, monthly, pool: None, is_unlimited }
     }
 
     fn pod(monthly: MoneyRange, pool: Option<&'static str>) -> MonthOf<'static> {
-        MonthOf { address: "pod", role: Role::Requested, monthly, pool, is_unlimited: false }
+        MonthOf { address: "pod", role: BillingRole::Requested, monthly, pool, is_unlimited: false }
     }
 
     #[test]

@@ -1,10 +1,10 @@
 //! Contracts with a provider.
 
-use crate::catalog::{Machine, Money, covers};
+use crate::catalog::{CatalogMachine, Money, covers};
 
-use super::Scenario;
+use super::CostScenario;
 use super::unit::dollars;
-use crate::complete::plain;
+use crate::resolve::plain;
 
 /// A lower price for some machines, bought in one way. Patterns; empty covers everything.
 #[derive(Debug, Clone, PartialEq)]
@@ -13,12 +13,12 @@ pub struct Contract {
     pub machine: String,
     pub accelerator: String,
     pub region: String,
-    pub way: Scenario,
-    pub terms: Terms,
+    pub way: CostScenario,
+    pub terms: ContractTerms,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Terms {
+pub enum ContractTerms {
     /// The share by which list prices are lowered, 0 to 1.
     Discount(f64),
     /// The price per accelerator and hour.
@@ -28,7 +28,7 @@ pub enum Terms {
 }
 
 impl Contract {
-    pub(super) fn covers(&self, machine: &Machine<'_>, region: &str) -> bool {
+    pub(super) fn covers(&self, machine: &CatalogMachine<'_>, region: &str) -> bool {
         let one = |pattern: &str, name: &str| pattern.is_empty() || covers(pattern, name);
         one(&self.provider, &machine.provider)
             && one(&self.machine, &machine.name)
@@ -40,21 +40,21 @@ impl Contract {
     /// `list` says what the price was until here.
     pub(super) fn price(
         &self,
-        machine: &Machine<'_>,
-        list: impl Fn(Scenario) -> Option<Money>,
+        machine: &CatalogMachine<'_>,
+        list: impl Fn(CostScenario) -> Option<Money>,
     ) -> Option<(Money, String)> {
         match self.terms {
-            Terms::Committed(3.0) => {
-                Some((list(Scenario::Reserved3y)?, "committed to for three years by contract".to_owned()))
+            ContractTerms::Committed(3.0) => {
+                Some((list(CostScenario::Reserved3y)?, "committed to for three years by contract".to_owned()))
             }
-            Terms::Committed(_) => {
-                Some((list(Scenario::Reserved1y)?, "committed to for a year by contract".to_owned()))
+            ContractTerms::Committed(_) => {
+                Some((list(CostScenario::Reserved1y)?, "committed to for a year by contract".to_owned()))
             }
-            Terms::Discount(share) => {
+            ContractTerms::Discount(share) => {
                 let keep = ((1.0 - share.clamp(0.0, 1.0)) * 1e6).round() as i64;
                 Some((list(self.way)?.scaled(keep), format!("{}% off by contract", plain(share * 100.0))))
             }
-            Terms::Rate(rate) => {
+            ContractTerms::Rate(rate) => {
                 let text = format!("{} x {} an accelerator by contract", plain(machine.count), dollars(rate));
                 Some((rate.times(machine.count), text))
             }

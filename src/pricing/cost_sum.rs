@@ -165,7 +165,7 @@ impl CostChange {
     /// A ceiling that one of both states does not have moves by nothing that a number says: the difference is that of what is
     /// expected.
     #[must_use]
-    pub fn settle_ceiling(mut self) -> CostChange {
+    pub fn use_expected_without_maximum(mut self) -> CostChange {
         if self.before.is_unlimited || self.after.is_unlimited {
             self.difference.ceiling = self.difference.expected;
         }

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use crate::catalog::{Money, MoneyRange};
-use crate::inventory::{Counted, Fact, Inventory, Key, Range, Resource, ResourceId, Role, Value};
-use crate::source::Sources;
+use crate::inventory::{BillingRole, CountedAs, Fact, FactValue, Inventory, Key, Range, Resource, ResourceId};
+use crate::source::SourceFiles;
 
 use super::combined::combined;
 use super::{Bill, BillItem, CostChange, CostSum, Period};
@@ -12,7 +12,7 @@ use super::{Bill, BillItem, CostChange, CostSum, Period};
 /// One state of a tree.
 #[derive(Clone, Copy)]
 pub struct Side<'a> {
-    pub sources: &'a Sources,
+    pub sources: &'a SourceFiles,
     pub inventory: &'a Inventory,
     pub bill: &'a Bill,
 }
@@ -20,7 +20,7 @@ pub struct Side<'a> {
 /// The difference between two states. Each resource of either state is in exactly one change.
 #[derive(Debug, Clone, Default)]
 pub struct Delta {
-    pub changes: Vec<Change>,
+    pub changes: Vec<ResourceCostChange>,
     pub rented: CostChange,
     pub requested: CostChange,
     /// The combined total, in which each dollar counts once.
@@ -30,21 +30,21 @@ pub struct Delta {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Change {
+pub struct ResourceCostChange {
     pub before: Option<ResourceId>,
     pub after: Option<ResourceId>,
     pub kind: ChangeKind,
     /// The cost difference, as far as prices are known.
     pub increase: Money,
     /// The changed facts.
-    pub details: Vec<Detail>,
+    pub details: Vec<FactChange>,
     /// The states in which the cost is known.
-    pub known: Known,
+    pub known: KnownSides,
 }
 
 /// The states in which the cost of a changed resource is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Known {
+pub enum KnownSides {
     /// Both states, or the resource was added or removed. Only then the change adds or saves cost.
     #[default]
     Both,
@@ -56,44 +56,45 @@ pub enum Known {
     Neither,
 }
 
-impl Known {
-    pub const ALL: [Known; 4] = [Known::Both, Known::BecameKnown, Known::NoLongerKnown, Known::Neither];
+impl KnownSides {
+    pub const ALL: [KnownSides; 4] =
+        [KnownSides::Both, KnownSides::BecameKnown, KnownSides::NoLongerKnown, KnownSides::Neither];
 
     /// Returns the states in which the cost is known.
     pub fn name(self) -> &'static str {
         match self {
-            Known::Both => "both",
-            Known::BecameKnown => "after",
-            Known::NoLongerKnown => "before",
-            Known::Neither => "neither",
+            KnownSides::Both => "both",
+            KnownSides::BecameKnown => "after",
+            KnownSides::NoLongerKnown => "before",
+            KnownSides::Neither => "neither",
         }
     }
 }
 
-impl Change {
+impl ResourceCostChange {
     pub fn is_lost(&self) -> bool {
-        self.known == Known::NoLongerKnown
+        self.known == KnownSides::NoLongerKnown
     }
 
     /// What became of it, in words.
     pub fn word(&self) -> &'static str {
         match self.known {
-            Known::BecameKnown => "became known",
-            Known::NoLongerKnown => "no longer known",
-            Known::Both | Known::Neither => self.kind.name(),
+            KnownSides::BecameKnown => "became known",
+            KnownSides::NoLongerKnown => "no longer known",
+            KnownSides::Both | KnownSides::Neither => self.kind.name(),
         }
     }
 }
 
 /// A fact of a resource before and after.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Detail {
+pub struct FactChange {
     pub what: String,
     pub before: String,
     pub after: String,
 }
 
-impl Detail {
+impl FactChange {
     pub(crate) const MACHINE: &'static str = "machine";
     pub(crate) const ACCELERATORS: &'static str = "accelerators";
     pub(crate) const COUNT: &'static str = "count";
@@ -139,18 +140,18 @@ pub fn delta(before: Side, after: Side) -> Delta {
 
 impl Delta {
     /// Marks changes whose cost is known only in the later state, and calculates the totals again.
-    pub fn gain(&mut self, before: &Side, after: &Side, became_known: impl Fn(&Change) -> bool) {
-        self.mark(before, after, Known::BecameKnown, became_known);
+    pub fn gain(&mut self, before: &Side, after: &Side, became_known: impl Fn(&ResourceCostChange) -> bool) {
+        self.mark(before, after, KnownSides::BecameKnown, became_known);
     }
 
     /// Marks changes whose cost is known only in the earlier state, and calculates the totals again.
-    pub fn lose(&mut self, before: &Side, after: &Side, is_lost: impl Fn(&Change) -> bool) {
-        self.mark(before, after, Known::NoLongerKnown, is_lost);
+    pub fn lose(&mut self, before: &Side, after: &Side, is_lost: impl Fn(&ResourceCostChange) -> bool) {
+        self.mark(before, after, KnownSides::NoLongerKnown, is_lost);
     }
 
-    fn mark(&mut self, before: &Side, after: &Side, known: Known, is_so: impl Fn(&Change) -> bool) {
+    fn mark(&mut self, before: &Side, after: &Side, known: KnownSides, is_so: impl Fn(&ResourceCostChange) -> bool) {
         let mut has_changed = false;
-        for change in self.changes.iter_mut().filter(|it| it.known == Known::Both) {
+        for change in self.changes.iter_mut().filter(|it| it.known == KnownSides::Both) {
             if is_so(change) {
                 // A cost that is unknown in one state was neither added nor removed.
                 (change.known, change.kind) = (known, ChangeKind::Changed);
@@ -164,12 +165,13 @@ impl Delta {
 
     /// Calculates the totals of both states.
     pub fn sum_up(&mut self, before: &Side, after: &Side) {
-        let of = |known: Known, id: fn(&Change) -> Option<ResourceId>| -> HashSet<ResourceId> {
+        let of = |known: KnownSides, id: fn(&ResourceCostChange) -> Option<ResourceId>| -> HashSet<ResourceId> {
             self.changes.iter().filter(|it| it.known == known).filter_map(id).collect()
         };
-        let (lost, gained) = (of(Known::NoLongerKnown, |it| it.before), of(Known::BecameKnown, |it| it.after));
+        let (lost, gained) =
+            (of(KnownSides::NoLongerKnown, |it| it.before), of(KnownSides::BecameKnown, |it| it.after));
         // What is left of an amount that is no longer known, and what was known already of one that became known.
-        let (left, known) = (of(Known::NoLongerKnown, |it| it.after), of(Known::BecameKnown, |it| it.before));
+        let (left, known) = (of(KnownSides::NoLongerKnown, |it| it.after), of(KnownSides::BecameKnown, |it| it.before));
         type Counts<'a> = &'a dyn Fn(ResourceId) -> bool;
         let change = |sum: fn(&Bill) -> &CostSum, part: &dyn Fn(&Side, Counts) -> MoneyRange| {
             let (earlier, later) = (sum(before.bill).clone(), sum(after.bill).clone());
@@ -189,10 +191,10 @@ impl Delta {
                 before: earlier,
                 after: later,
             }
-            .settle_ceiling()
+            .use_expected_without_maximum()
         };
-        self.rented = change(|bill| &bill.rented, &|side, counts| side.monthly(Role::Rented, counts));
-        self.requested = change(|bill| &bill.requested, &|side, counts| side.monthly(Role::Requested, counts));
+        self.rented = change(|bill| &bill.rented, &|side, counts| side.monthly(BillingRole::Rented, counts));
+        self.requested = change(|bill| &bill.requested, &|side, counts| side.monthly(BillingRole::Requested, counts));
         self.combined =
             change(|bill| &bill.combined, &|side, counts| combined(side.inventory, &side.bill.items, counts));
         self.attached = change(|bill| &bill.attached, &|side, counts| side.disks(counts));
@@ -210,7 +212,7 @@ impl Delta {
     }
 
     /// Returns the resources that were added, removed, moved or changed their cost.
-    pub fn visible(&self) -> impl Iterator<Item = &Change> {
+    pub fn visible(&self) -> impl Iterator<Item = &ResourceCostChange> {
         self.changes.iter().filter(|change| change.kind != ChangeKind::Same)
     }
 }
@@ -222,7 +224,7 @@ impl<'a> Side<'a> {
         all.filter(move |(place, (it, _))| it.is_added() && counts(ResourceId(*place))).map(|(_, it)| it)
     }
 
-    fn monthly(&self, role: Role, counts: &dyn Fn(ResourceId) -> bool) -> MoneyRange {
+    fn monthly(&self, role: BillingRole, counts: &dyn Fn(ResourceId) -> bool) -> MoneyRange {
         let of_role = self.counted(counts).filter(|(it, _)| it.role == role);
         of_role.filter_map(|(_, item)| item.monthly).fold(MoneyRange::ZERO, |sum, it| sum + it)
     }
@@ -282,7 +284,7 @@ impl<'a> Pairing<'a> {
 
     fn pair(&mut self, identity: impl Fn(&Side, &Resource) -> Option<Identity>, ambiguous: Ambiguous) {
         let group = |side: &Side, open: &BTreeSet<usize>| {
-            let mut groups: BTreeMap<(Role, Identity), Vec<usize>> = BTreeMap::new();
+            let mut groups: BTreeMap<(BillingRole, Identity), Vec<usize>> = BTreeMap::new();
             for &at in open {
                 let resource = &side.inventory.resources[at];
                 if let Some(identity) = identity(side, resource) {
@@ -305,7 +307,7 @@ impl<'a> Pairing<'a> {
         }
     }
 
-    fn changes(&self) -> Vec<Change> {
+    fn changes(&self) -> Vec<ResourceCostChange> {
         let id = |at: &usize| Some(ResourceId(*at));
         let gone = self.open_before.iter().map(|at| (id(at), None, ChangeKind::Removed));
         let come = self.open_after.iter().map(|at| (None, id(at), ChangeKind::Added));
@@ -323,7 +325,7 @@ impl<'a> Pairing<'a> {
                 _ => Vec::new(),
             };
             let is_base =
-                |side: &Side, id: Option<ResourceId>| id.is_none_or(|id| side.resource(id).counted == Counted::Base);
+                |side: &Side, id: Option<ResourceId>| id.is_none_or(|id| side.resource(id).counted == CountedAs::Base);
             // Others stand in its place, and their changes are told.
             let kind = match is_base(&self.before, before) && is_base(&self.after, after) {
                 true => ChangeKind::Same,
@@ -344,25 +346,25 @@ impl<'a> Pairing<'a> {
             };
             let known = match (is_priced(&self.before, before), is_priced(&self.after, after)) {
                 (true, true) => match (is_named(&self.before, before), is_named(&self.after, after)) {
-                    (true, false) if increase < Money::ZERO && before.is_some() => Known::NoLongerKnown,
-                    (false, true) if increase > Money::ZERO && after.is_some() => Known::BecameKnown,
+                    (true, false) if increase < Money::ZERO && before.is_some() => KnownSides::NoLongerKnown,
+                    (false, true) if increase > Money::ZERO && after.is_some() => KnownSides::BecameKnown,
                     // Two guesses about the same text differ by what stands around it.
                     (false, false) if increase != Money::ZERO && only_elsewhere(&details) && works_alike() => {
                         match increase > Money::ZERO {
-                            true => Known::BecameKnown,
-                            false => Known::NoLongerKnown,
+                            true => KnownSides::BecameKnown,
+                            false => KnownSides::NoLongerKnown,
                         }
                     }
-                    _ => Known::Both,
+                    _ => KnownSides::Both,
                 },
-                (false, true) if after.is_none() => Known::Neither,
-                (false, true) => Known::BecameKnown,
-                (true, false) if before.is_none() => Known::Neither,
-                (true, false) => Known::NoLongerKnown,
-                (false, false) => Known::Neither,
+                (false, true) if after.is_none() => KnownSides::Neither,
+                (false, true) => KnownSides::BecameKnown,
+                (true, false) if before.is_none() => KnownSides::Neither,
+                (true, false) => KnownSides::NoLongerKnown,
+                (false, false) => KnownSides::Neither,
             };
-            let increase = if known == Known::Both { increase } else { Money::ZERO };
-            Change { before, after, kind, increase, details, known }
+            let increase = if known == KnownSides::Both { increase } else { Money::ZERO };
+            ResourceCostChange { before, after, kind, increase, details, known }
         };
         gone.chain(come).chain(pairs).map(change).collect()
     }
@@ -430,7 +432,10 @@ fn work(it: &Resource, item: Option<&BillItem>) -> [String; 2] {
 }
 
 /// Returns the changed facts that affect the price.
-fn details((before, old): (&Resource, Option<&BillItem>), (after, new): (&Resource, Option<&BillItem>)) -> Vec<Detail> {
+fn details(
+    (before, old): (&Resource, Option<&BillItem>),
+    (after, new): (&Resource, Option<&BillItem>),
+) -> Vec<FactChange> {
     let [starts_before, completions_before] = work(before, old);
     let [starts_after, completions_after] = work(after, new);
     let shown = |it: &Resource, key: Key| match it.fact(key) {
@@ -448,22 +453,22 @@ fn details((before, old): (&Resource, Option<&BillItem>), (after, new): (&Resour
         Fact::Absent => String::new(),
     };
     let rows = [
-        (Detail::MACHINE, shown(before, Key::Machine), shown(after, Key::Machine)),
-        (Detail::ACCELERATORS, accelerators(before), accelerators(after)),
-        (Detail::COUNT, count(before), count(after)),
+        (FactChange::MACHINE, shown(before, Key::Machine), shown(after, Key::Machine)),
+        (FactChange::ACCELERATORS, accelerators(before), accelerators(after)),
+        (FactChange::COUNT, count(before), count(after)),
         ("starts", starts_before, starts_after),
         ("completions", completions_before, completions_after),
         ("bought", shown(before, Key::Purchase), shown(after, Key::Purchase)),
-        (Detail::REGION, shown(before, Key::Region), shown(after, Key::Region)),
+        (FactChange::REGION, shown(before, Key::Region), shown(after, Key::Region)),
         ("disks", disks(before), disks(after)),
     ];
     let differs = rows.into_iter().filter(|(_, before, after)| before != after);
-    differs.map(|(what, before, after)| Detail { what: what.to_owned(), before, after }).collect()
+    differs.map(|(what, before, after)| FactChange { what: what.to_owned(), before, after }).collect()
 }
 
 /// Nothing of it differs but its region, which may be assumed.
-fn only_elsewhere(details: &[Detail]) -> bool {
-    details.iter().all(|it| it.what == Detail::REGION)
+fn only_elsewhere(details: &[FactChange]) -> bool {
+    details.iter().all(|it| it.what == FactChange::REGION)
 }
 
 /// The disks of each machine by their kinds: `500 GiB gp3, ? GiB`.
@@ -475,8 +480,8 @@ fn disks(it: &Resource) -> String {
             Fact::Unknown(_) => " ?".to_owned(),
             Fact::Absent => String::new(),
         };
-        let many = if disk.count.is_absent() { Some(1.0) } else { disk.count.value().and_then(Value::as_number) };
-        let gib = disk.gib.value().and_then(Value::as_number).zip(many).map(|(gib, many)| gib * many);
+        let many = if disk.count.is_absent() { Some(1.0) } else { disk.count.value().and_then(FactValue::as_number) };
+        let gib = disk.gib.value().and_then(FactValue::as_number).zip(many).map(|(gib, many)| gib * many);
         let sum = kinds.entry(kind).or_insert(Some(0.0));
         *sum = sum.zip(gib).map(|(sum, gib)| sum + gib);
     }
@@ -499,11 +504,11 @@ pub fn count_range(range: Range) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::inventory::FrontEnd;
+    use crate::inventory::ReadBy;
     use crate::source::{MemoryTree, Span};
 
     struct State {
-        sources: Sources,
+        sources: SourceFiles,
         inventory: Inventory,
         bill: Bill,
     }
@@ -511,13 +516,13 @@ mod tests {
     /// Resources as (path, address, machine, count, dollars).
     fn state(all: &[(&str, &str, &str, f64, f64)]) -> State {
         let tree = all.iter().fold(MemoryTree::new(), |tree, it| tree.with(it.0, "text"));
-        let sources = Sources::new(tree);
+        let sources = SourceFiles::new(tree);
         let mut inventory = Inventory::default();
         let mut bill = Bill::default();
         for (path, address, machine, count, dollars) in all {
             let span = Span::new(sources.open(path).unwrap(), 0, 4);
-            let mut it = Resource::new(FrontEnd::Terraform, Role::Rented, "aws_instance", *address, span, span);
-            it.set(Key::Machine, Fact::written(Value::text(*machine), span));
+            let mut it = Resource::new(ReadBy::Terraform, BillingRole::Rented, "aws_instance", *address, span, span);
+            it.set(Key::Machine, Fact::written(FactValue::text(*machine), span));
             it.count = Fact::written(Range::exactly(*count), span);
             inventory.resources.push(it);
             let monthly = MoneyRange::exactly(Money::from_usd(*dollars));

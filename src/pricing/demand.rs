@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use super::demand_base::{NoBase, Rung, covered, never_ends, rungs, steady, uncovered};
-use super::{Bill, BillItem, HOURS_PER_MONTH, OWN_PROVIDER, Period, Scenario};
+use super::{Bill, BillItem, CostScenario, HOURS_PER_MONTH, OWN_PROVIDER, Period};
 use crate::catalog::Money;
-use crate::inventory::{Fact, Inventory, Key, LinkKind, Purchase, Purpose, Resource, Role};
+use crate::inventory::{BillingRole, Fact, Inventory, Key, LinkKind, Purchase, Purpose, Resource};
 
 /// The need of one resource.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,7 +19,7 @@ pub struct Need {
     pub accelerator: String,
     /// Of one machine.
     pub accelerators: f64,
-    pub demand: Demand,
+    pub demand: SteadyDemand,
     /// Why its price is outdated, if it is.
     pub stale: Option<String>,
     /// Why its price is not a list price, if it is not.
@@ -27,8 +27,8 @@ pub struct Need {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct Demand {
-    pub standing: Standing,
+pub struct SteadyDemand {
+    pub standing: CommitmentEligibility,
     /// Why it is not eligible for commitment, or cannot be planned.
     pub why: Option<String>,
     /// The machines that always run, eligible or not.
@@ -41,12 +41,12 @@ pub struct Demand {
     pub most: Option<f64>,
     /// What a commitment may pay for, the surest first; of what is left of a reservation or a commitment, how many.
     pub rungs: Vec<Rung>,
-    pub offered: Offered,
+    pub offered: HourlyOffers,
 }
 
 /// An hour of one machine, bought in each way.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Offered {
+pub struct HourlyOffers {
     pub on_demand: Option<Money>,
     pub spot: Option<Money>,
     pub one_year: Option<Money>,
@@ -59,7 +59,7 @@ pub struct Offered {
 
 /// The eligibility of a resource in the plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Standing {
+pub enum CommitmentEligibility {
     /// It always runs in production: a commitment may pay for it.
     Base,
     /// A commitment pays for it already.
@@ -82,37 +82,37 @@ pub enum Standing {
     Unknown,
 }
 
-impl Standing {
-    pub const ALL: [Standing; 10] = [
-        Standing::Base,
-        Standing::Committed,
-        Standing::SparePlaces,
-        Standing::SpareAccelerators,
-        Standing::OnSpot,
-        Standing::ForSpot,
-        Standing::OnDemand,
-        Standing::Booked,
-        Standing::Owned,
-        Standing::Unknown,
+impl CommitmentEligibility {
+    pub const ALL: [CommitmentEligibility; 10] = [
+        CommitmentEligibility::Base,
+        CommitmentEligibility::Committed,
+        CommitmentEligibility::SparePlaces,
+        CommitmentEligibility::SpareAccelerators,
+        CommitmentEligibility::OnSpot,
+        CommitmentEligibility::ForSpot,
+        CommitmentEligibility::OnDemand,
+        CommitmentEligibility::Booked,
+        CommitmentEligibility::Owned,
+        CommitmentEligibility::Unknown,
     ];
 
     pub fn name(self) -> &'static str {
         match self {
-            Standing::Base => "base",
-            Standing::Committed => "committed",
-            Standing::SparePlaces => "spare_places",
-            Standing::SpareAccelerators => "spare_accelerators",
-            Standing::OnSpot => "on_spot",
-            Standing::ForSpot => "for_spot",
-            Standing::OnDemand => "on_demand",
-            Standing::Booked => "booked",
-            Standing::Owned => "owned",
-            Standing::Unknown => "unknown",
+            CommitmentEligibility::Base => "base",
+            CommitmentEligibility::Committed => "committed",
+            CommitmentEligibility::SparePlaces => "spare_places",
+            CommitmentEligibility::SpareAccelerators => "spare_accelerators",
+            CommitmentEligibility::OnSpot => "on_spot",
+            CommitmentEligibility::ForSpot => "for_spot",
+            CommitmentEligibility::OnDemand => "on_demand",
+            CommitmentEligibility::Booked => "booked",
+            CommitmentEligibility::Owned => "owned",
+            CommitmentEligibility::Unknown => "unknown",
         }
     }
 
-    pub fn from_name(name: &str) -> Option<Standing> {
-        Standing::ALL.into_iter().find(|it| it.name() == name)
+    pub fn from_name(name: &str) -> Option<CommitmentEligibility> {
+        CommitmentEligibility::ALL.into_iter().find(|it| it.name() == name)
     }
 }
 
@@ -120,7 +120,7 @@ impl Standing {
 pub fn needs(inventory: &Inventory, bill: &Bill) -> Vec<(usize, Need)> {
     let survivors = pools_of_survivors(inventory);
     let all = inventory.resources.iter().zip(&bill.items).enumerate();
-    let rented = all.filter(|(_, (it, _))| it.role == Role::Rented && it.is_added() && has_accelerators(it));
+    let rented = all.filter(|(_, (it, _))| it.role == BillingRole::Rented && it.is_added() && has_accelerators(it));
     let need = |(at, (resource, item)): (usize, (&Resource, &BillItem))| {
         let survives = survivors.contains(resource.address.as_str()) || survives(resource);
         (at, Need::of(resource, item, survives))
@@ -134,7 +134,7 @@ fn has_accelerators(resource: &Resource) -> bool {
 
 /// Pools on which work runs that goes on where it was interrupted.
 fn pools_of_survivors(inventory: &Inventory) -> BTreeSet<&str> {
-    let pods = inventory.resources.iter().filter(|it| it.role == Role::Requested && survives(it));
+    let pods = inventory.resources.iter().filter(|it| it.role == BillingRole::Requested && survives(it));
     let pools = pods.flat_map(|it| it.links.iter().filter(|link| link.kind == LinkKind::Pool));
     pools.map(|link| link.to.as_str()).collect()
 }
@@ -167,32 +167,32 @@ impl Need {
             machine: text(Key::Machine),
             accelerator: text(Key::Accelerator),
             accelerators: resource.number(Key::AcceleratorCount).unwrap_or(0.0),
-            demand: Demand::of(resource, item, offered(item), survives),
+            demand: SteadyDemand::of(resource, item, offered(item), survives),
             stale: item.stale.clone(),
             estimate: item.estimate().map(str::to_owned),
         }
     }
 }
 
-fn offered(item: &BillItem) -> Offered {
+fn offered(item: &BillItem) -> HourlyOffers {
     let price = |way| item.per_hour_if.get(&way).map(|range| range.expected);
     // What the vendor takes off by itself comes off the price that a commitment has to beat.
     let sustained = item.sustained.map_or(1.0, |shares| shares.expected);
-    Offered {
-        on_demand: price(Scenario::OnDemand).map(|price| price.times(sustained)),
-        spot: price(Scenario::Spot),
-        one_year: price(Scenario::Reserved1y),
-        three_years: price(Scenario::Reserved3y),
+    HourlyOffers {
+        on_demand: price(CostScenario::OnDemand).map(|price| price.times(sustained)),
+        spot: price(CostScenario::Spot),
+        one_year: price(CostScenario::Reserved1y),
+        three_years: price(CostScenario::Reserved3y),
         block: item.block_per_hour,
         flex: item.flex_per_hour,
     }
 }
 
-impl Demand {
-    fn of(resource: &Resource, item: &BillItem, offered: Offered, survives: bool) -> Demand {
+impl SteadyDemand {
+    fn of(resource: &Resource, item: &BillItem, offered: HourlyOffers, survives: bool) -> SteadyDemand {
         let covered = covered(resource);
-        let mut demand = Demand {
-            standing: Standing::Unknown,
+        let mut demand = SteadyDemand {
+            standing: CommitmentEligibility::Unknown,
             why: None,
             always: always(resource, item),
             average: average(item),
@@ -202,30 +202,31 @@ impl Demand {
             offered,
         };
         let (standing, why) = match standing(resource, item, survives, &offered) {
-            Ok(Standing::Base) => match rungs(resource, item) {
-                Ok(rungs) if rungs.is_empty() => {
-                    (Standing::OnDemand, Some("no replica always runs, because it can scale to zero".to_owned()))
-                }
+            Ok(CommitmentEligibility::Base) => match rungs(resource, item) {
+                Ok(rungs) if rungs.is_empty() => (
+                    CommitmentEligibility::OnDemand,
+                    Some("no replica always runs, because it can scale to zero".to_owned()),
+                ),
                 Ok(rungs) => match covered {
                     Ok(machines) => {
                         demand.rungs = uncovered(rungs, machines);
-                        (Standing::Base, None)
+                        (CommitmentEligibility::Base, None)
                     }
-                    Err(why) => (Standing::Unknown, Some(why)),
+                    Err(why) => (CommitmentEligibility::Unknown, Some(why)),
                 },
-                Err(NoBase::Because(why)) => (Standing::OnDemand, Some(why)),
+                Err(NoBase::Because(why)) => (CommitmentEligibility::OnDemand, Some(why)),
                 Err(NoBase::Unknown(why)) => {
-                    (Standing::Unknown, Some(format!("the number of replicas is unknown: {why}")))
+                    (CommitmentEligibility::Unknown, Some(format!("the number of replicas is unknown: {why}")))
                 }
             },
             Ok(standing) => (standing, None),
             Err((standing, why)) => (standing, Some(why)),
         };
-        if matches!(standing, Standing::SparePlaces | Standing::SpareAccelerators) {
+        if matches!(standing, CommitmentEligibility::SparePlaces | CommitmentEligibility::SpareAccelerators) {
             let left = resource.count.value().map_or(0.0, |count| count.floor.floor());
             demand.rungs = vec![Rung { machines: left, share: 1.0 }];
         }
-        Demand { standing, why, ..demand }
+        SteadyDemand { standing, why, ..demand }
     }
 }
 
@@ -247,41 +248,43 @@ fn standing(
     resource: &Resource,
     item: &BillItem,
     survives: bool,
-    offered: &Offered,
-) -> Result<Standing, (Standing, String)> {
+    offered: &HourlyOffers,
+) -> Result<CommitmentEligibility, (CommitmentEligibility, String)> {
     let purchase = resource.purchase();
     if resource.text(Key::Provider) == Some(OWN_PROVIDER) || purchase == Some(Purchase::OnPrem) {
-        return Ok(Standing::Owned);
+        return Ok(CommitmentEligibility::Owned);
     }
     if let Some(why) = not_known(resource) {
-        return Err((Standing::Unknown, why));
+        return Err((CommitmentEligibility::Unknown, why));
     }
     if is_for_accelerators(resource) {
-        return Ok(Standing::SpareAccelerators);
+        return Ok(CommitmentEligibility::SpareAccelerators);
     }
     match purchase {
-        Some(Purchase::CapacityBlock | Purchase::Calendar | Purchase::FlexStart) => return Ok(Standing::Booked),
+        Some(Purchase::CapacityBlock | Purchase::Calendar | Purchase::FlexStart) => {
+            return Ok(CommitmentEligibility::Booked);
+        }
         Some(Purchase::CapacityReservation) if !resource.fact(Key::Reservation).is_absent() => {
-            return Ok(Standing::SparePlaces);
+            return Ok(CommitmentEligibility::SparePlaces);
         }
-        Some(Purchase::Reserved) => return Ok(Standing::Committed),
-        Some(Purchase::Spot | Purchase::SpotOrOnDemand) => return Ok(Standing::OnSpot),
+        Some(Purchase::Reserved) => return Ok(CommitmentEligibility::Committed),
+        Some(Purchase::Spot | Purchase::SpotOrOnDemand) => return Ok(CommitmentEligibility::OnSpot),
         Some(Purchase::DedicatedHost) => {
-            return Err((Standing::Unknown, "a dedicated host is billed as one unit".to_owned()));
+            return Err((CommitmentEligibility::Unknown, "a dedicated host is billed as one unit".to_owned()));
         }
-        _ if item.is_committed => return Ok(Standing::Committed),
+        _ if item.is_committed => return Ok(CommitmentEligibility::Committed),
         _ => {}
     }
     if offered.on_demand.is_none() {
-        return Err((Standing::Unknown, "it has no price".to_owned()));
+        return Err((CommitmentEligibility::Unknown, "it has no price".to_owned()));
     }
     match steady(resource, item) {
-        Ok(()) => Ok(Standing::Base),
-        Err(NoBase::Unknown(why)) => Err((Standing::Unknown, why)),
+        Ok(()) => Ok(CommitmentEligibility::Base),
+        Err(NoBase::Unknown(why)) => Err((CommitmentEligibility::Unknown, why)),
         Err(NoBase::Because(why)) => {
             let is_cheaper = offered.spot.zip(offered.on_demand).is_some_and(|(spot, demand)| spot < demand);
             let for_spot = may_be_interrupted(resource) && survives && is_cheaper;
-            Err((if for_spot { Standing::ForSpot } else { Standing::OnDemand }, why))
+            Err((if for_spot { CommitmentEligibility::ForSpot } else { CommitmentEligibility::OnDemand }, why))
         }
     }
 }

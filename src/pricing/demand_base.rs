@@ -1,9 +1,9 @@
 //! The part of a resource that always runs and is eligible for commitment, for both the purchase plan and rules.
 
-use crate::inventory::{Fact, Key, LinkKind, Origin, Purchase, Purpose, Range, Resource, Role};
+use crate::inventory::{BillingRole, Fact, FactOrigin, Key, LinkKind, Purchase, Purpose, Range, Resource};
 
 use super::{BillItem, HOURS_PER_MONTH, Period};
-use crate::complete::plain;
+use crate::resolve::plain;
 
 /// So many machines that surely run in this share of the hours.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -46,7 +46,7 @@ pub fn base(resource: &Resource, item: &BillItem) -> Result<f64, String> {
 
 /// What it is and says of itself leaves no doubt that its floor always runs, and that it is worth a commitment.
 pub(super) fn steady(resource: &Resource, item: &BillItem) -> Result<(), NoBase> {
-    if resource.role != Role::Rented {
+    if resource.role != BillingRole::Rented {
         return Err(NoBase::because("it uses a machine that has its own entry"));
     }
     match (never_ends(resource), serves_production(resource)) {
@@ -173,7 +173,7 @@ pub(super) fn uncovered(rungs: Vec<Rung>, covered: f64) -> Vec<Rung> {
 /// The meter was there all the time, and it is sure that this is what it saw.
 fn is_sure(resource: &Resource) -> bool {
     let fact = resource.fact(Key::MeasuredReplicas);
-    matches!(fact, Fact::Known(known) if matches!(known.origin, Origin::Written | Origin::Resolved))
+    matches!(fact, Fact::Known(known) if matches!(known.origin, FactOrigin::Written | FactOrigin::Resolved))
 }
 
 /// What follows from the mean for each machine above the floor. There are never more than the ceiling, so that with less than

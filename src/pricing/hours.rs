@@ -1,11 +1,11 @@
 //! The time that a resource runs: hours per month, hours per job run, or unknown.
 
-use crate::inventory::{Key, Purchase, Range, Resource, Role};
+use crate::inventory::{BillingRole, Key, Purchase, Range, Resource};
 
 use super::cron::starts_per_month;
 use super::week::week;
 use super::{HOURS_PER_MONTH, Period, PricingSettings};
-use crate::complete::{ResourceFilter, plain};
+use crate::resolve::{ResourceFilter, plain};
 
 /// The `[[usage]]` settings of some resources.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -174,7 +174,7 @@ fn booked(hours: Option<f64>) -> Runtime {
 
 fn until_it_ends(resource: &Resource, limit: Option<f64>) -> Runtime {
     // A pool that work fills may be full all the time.
-    let is_pool = resource.role == Role::Rented && resource.flag(Key::Autoscaled) == Some(true);
+    let is_pool = resource.role == BillingRole::Rented && resource.flag(Key::Autoscaled) == Some(true);
     match limit {
         _ if is_pool => {
             let text = "it ends by itself, after an unknown time".to_owned();

@@ -4,16 +4,16 @@ use std::collections::BTreeMap;
 
 use super::attached::attached;
 use super::hours::{Runtime, hours_of_run, runtime};
-use super::purchase::{Bought, PurchaseVariant, buy};
+use super::purchase::{PurchasePrice, PurchaseVariant, buy};
 use super::searches::FoundMachines;
 use super::share::{on_any_machine, pod_variants};
 use super::sustained::shares;
 use super::unit::dollars;
 use super::variants::Pricing;
-use super::{BillItem, HOURS_PER_MONTH, Of, Period, PricedRun, Scenario, Status, Step, multiply};
-use crate::catalog::{Class, Money, MoneyRange, is_stale};
-use crate::complete::{devices, plain, within};
-use crate::inventory::{Fact, Key, Purchase, Range, Resource, Role};
+use super::{BillItem, CostScenario, HOURS_PER_MONTH, Period, PricedRun, Status, StepSource, SumStep, multiply};
+use crate::catalog::{Money, MoneyRange, PriceClass, is_stale};
+use crate::inventory::{BillingRole, Fact, Key, Purchase, Range, Resource};
+use crate::resolve::{devices, plain, within};
 
 impl<'a> Pricing<'_, 'a> {
     pub(super) fn item(&self) -> BillItem {
@@ -21,8 +21,8 @@ impl<'a> Pricing<'_, 'a> {
             return unpriced(why.to_owned());
         }
         let variants = match self.resource.role {
-            Role::Rented => self.rented(),
-            Role::Requested => pod_variants(self),
+            BillingRole::Rented => self.rented(),
+            BillingRole::Requested => pod_variants(self),
         };
         let priced = variants.and_then(|variants| {
             let (priced, bought) = self.cheapest_to_dearest(&variants)?;
@@ -76,9 +76,9 @@ impl<'a> Pricing<'_, 'a> {
     fn cheapest_to_dearest<'v>(
         &self,
         variants: &'v [PurchaseVariant<'a>],
-    ) -> Result<(Vec<&'v PurchaseVariant<'a>>, Bought), String> {
+    ) -> Result<(Vec<&'v PurchaseVariant<'a>>, PurchasePrice), String> {
         let mut priced = Vec::new();
-        let mut all: Option<Bought> = None;
+        let mut all: Option<PurchasePrice> = None;
         let mut last = String::from("the machine type is unknown");
         for variant in variants {
             match buy(self.catalog, self.resource, variant, self.count()) {
@@ -139,7 +139,7 @@ impl<'a> Pricing<'_, 'a> {
     fn stale(&self, variant: &PurchaseVariant<'_>) -> Option<String> {
         let (today, is_spot) = (self.settings.today?, self.is_spot());
         let date = &self.date_of_price(variant)?;
-        let class = if is_spot { Class::Spot } else { self.catalog.class(&variant.machine.provider) };
+        let class = if is_spot { PriceClass::Spot } else { self.catalog.class(&variant.machine.provider) };
         let machine = &variant.machine;
         is_stale(date, class, today).then(|| {
             let days = class.days();
@@ -159,7 +159,7 @@ impl<'a> Pricing<'_, 'a> {
         Some(found.per_hour.times(variant.share))
     }
 
-    fn total(&self, variants: &[&PurchaseVariant<'_>], bought: Bought) -> BillItem {
+    fn total(&self, variants: &[&PurchaseVariant<'_>], bought: PurchasePrice) -> BillItem {
         let Some(&first) = variants.first() else { return BillItem::default() };
         let per_hour = bought.per_hour;
         let status = match (first.unit.status(), bought.estimated) {
@@ -174,10 +174,10 @@ impl<'a> Pricing<'_, 'a> {
         if variants.len() > 1 {
             let (low, high) = (dollars(per_hour.floor), dollars(per_hour.ceiling));
             let text = format!("it can be any of {} machine types, from {low} to {high}", variants.len());
-            steps.push(Step::new(text, per_hour.expected).about(Of::Fact(Key::Machine)));
+            steps.push(SumStep::new(text, per_hour.expected).about(StepSource::Fact(Key::Machine)));
         }
-        let because = runtime.because.clone().map(Step::said);
-        steps.extend(because.map(|step| Step { of: runtime.of.map(Of::Fact), ..step }));
+        let because = runtime.because.clone().map(SumStep::from_text);
+        steps.extend(because.map(|step| SumStep { of: runtime.of.map(StepSource::Fact), ..step }));
         let mut item = BillItem {
             status,
             steps,
@@ -194,7 +194,7 @@ impl<'a> Pricing<'_, 'a> {
             is_unnamed: first.unit.is_unnamed,
             will_not_start: first.unit.will_not_start.clone().filter(|_| self.is_spot()),
             stale: self.stale(first),
-            price_move: first.unit.price_move(if self.is_spot() { Scenario::Spot } else { Scenario::OnDemand }),
+            price_move: first.unit.price_move(if self.is_spot() { CostScenario::Spot } else { CostScenario::OnDemand }),
             spot_in_doubt: first.unit.spot_in_doubt.clone(),
             per_hour_if: if_bought_by_the_hour(variants),
             block_per_hour: self.booked(first, &["ec2-capacity-block", "dws-calendar"]),
@@ -206,7 +206,9 @@ impl<'a> Pricing<'_, 'a> {
             Some(count) => self.add_amounts(&mut item, variants, &bought.ways, &runtime, count),
             None => {
                 let why = self.resource.count.why().unwrap_or("it is not set");
-                item.steps.push(Step::said(format!("the number of replicas is unknown: {why}")).about(Of::Count));
+                item.steps.push(
+                    SumStep::from_text(format!("the number of replicas is unknown: {why}")).about(StepSource::Count),
+                );
             }
         }
         item
@@ -217,7 +219,7 @@ impl<'a> Pricing<'_, 'a> {
         &self,
         item: &mut BillItem,
         variants: &[&PurchaseVariant<'_>],
-        ways: &[Scenario],
+        ways: &[CostScenario],
         runtime: &Runtime,
         count: Range,
     ) {
@@ -229,13 +231,13 @@ impl<'a> Pricing<'_, 'a> {
             list.ceiling = most.times(runtime.hours.ceiling);
             list.expected = list.expected.min(list.ceiling);
         }
-        item.steps.push(Step::new(runtime.sum(count), list.expected).about(Of::Count));
+        item.steps.push(SumStep::new(runtime.sum(count), list.expected).about(StepSource::Count));
         let off = sustained(first, runtime, count);
         let mut amount = list;
-        if let (Some((shares, text)), [Scenario::OnDemand]) = (&off, ways) {
+        if let (Some((shares, text)), [CostScenario::OnDemand]) = (&off, ways) {
             amount = multiply(list, *shares);
             item.sustained = Some(*shares);
-            item.steps.push(Step::new(text.clone(), amount.expected));
+            item.steps.push(SumStep::new(text.clone(), amount.expected));
         }
         item.amount = Some(amount);
         item.run = hours_of_run(self.resource, self.settings, Some(count)).map(|(hours, because)| {
@@ -245,10 +247,10 @@ impl<'a> Pricing<'_, 'a> {
         item.monthly = item.amount.filter(|_| item.per == Period::Month);
         let if_bought = |way| {
             let list = multiply(scenario_range(variants, way)?, times);
-            let off = off.as_ref().filter(|_| way == Scenario::OnDemand);
+            let off = off.as_ref().filter(|_| way == CostScenario::OnDemand);
             Some((way, off.map_or(list, |(shares, _)| multiply(list, *shares))))
         };
-        item.amount_if = Scenario::ALL.into_iter().filter_map(if_bought).collect();
+        item.amount_if = CostScenario::ALL.into_iter().filter_map(if_bought).collect();
     }
 }
 
@@ -276,7 +278,7 @@ fn sustained(variant: &PurchaseVariant<'_>, runtime: &Runtime, count: Range) -> 
 }
 
 /// Hours of all of them together. Where nothing limits how many there are, the most that can be said is what is expected.
-fn times(count: Range, runtime: &Runtime, steps: &mut Vec<Step>) -> Range {
+fn times(count: Range, runtime: &Runtime, steps: &mut Vec<SumStep>) -> Range {
     match runtime.together {
         Some(hours) => limited(hours, steps),
         None => limited(count, steps).times(runtime.hours),
@@ -293,29 +295,29 @@ fn licence(resource: &Resource) -> Option<String> {
 }
 
 /// Where nothing limits how many there are, the most that can be said is what is expected.
-fn limited(count: Range, steps: &mut Vec<Step>) -> Range {
+fn limited(count: Range, steps: &mut Vec<SumStep>) -> Range {
     if count.ceiling.is_finite() {
         return count;
     }
     let text = "nothing limits the number of replicas: the maximum cost is the expected cost".to_owned();
-    steps.push(Step::said(text).about(Of::Count));
+    steps.push(SumStep::from_text(text).about(StepSource::Count));
     let most = if count.expected.is_finite() { count.expected } else { count.floor };
     Range { floor: count.floor, expected: most, ceiling: most }
 }
 
-fn scenario_range(variants: &[&PurchaseVariant<'_>], scenario: Scenario) -> Option<MoneyRange> {
+fn scenario_range(variants: &[&PurchaseVariant<'_>], scenario: CostScenario) -> Option<MoneyRange> {
     let expected = variants.first()?.unit.price(scenario)?;
     let all = || variants.iter().filter_map(|variant| variant.unit.range(scenario));
     let (floor, ceiling) = (all().map(|it| it.floor).min()?, all().map(|it| it.ceiling).max()?);
     Some(MoneyRange { floor, expected, ceiling })
 }
 
-fn if_bought_by_the_hour(variants: &[&PurchaseVariant<'_>]) -> BTreeMap<Scenario, MoneyRange> {
+fn if_bought_by_the_hour(variants: &[&PurchaseVariant<'_>]) -> BTreeMap<CostScenario, MoneyRange> {
     let priced = |way| Some((way, scenario_range(variants, way)?));
-    Scenario::ALL.into_iter().filter_map(priced).collect()
+    CostScenario::ALL.into_iter().filter_map(priced).collect()
 }
 
 fn unpriced(why: String) -> BillItem {
-    let steps = vec![Step::said(format!("unpriced: {why}"))];
+    let steps = vec![SumStep::from_text(format!("unpriced: {why}"))];
     BillItem { status: Status::Unpriced(why), steps, hours: HOURS_PER_MONTH, ..BillItem::default() }
 }

@@ -1,6 +1,6 @@
 //! Finds cheaper offers of the same accelerators: in another region, or from another provider.
 
-use crate::catalog::{Catalog, Machine, Money};
+use crate::catalog::{Catalog, CatalogMachine, Money};
 use crate::inventory::{Key, Resource};
 
 use super::BillItem;
@@ -43,7 +43,7 @@ pub fn cheaper_provider(resource: &Resource, item: &BillItem, catalog: &Catalog)
     offers.min_by(by_price).filter(|it| it.per_hour < now)
 }
 
-fn listed(catalog: &Catalog, machine: &Machine<'_>, region: &str) -> Option<Elsewhere> {
+fn listed(catalog: &Catalog, machine: &CatalogMachine<'_>, region: &str) -> Option<Elsewhere> {
     let quote = catalog.quote(machine, region)?;
     if quote.basis.is_estimate() || quote.confidence == "low" {
         return None;

@@ -32,24 +32,24 @@ mod week;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::catalog::{Currency, Money, MoneyRange, PriceMove};
-use crate::complete::Defaults;
-use crate::inventory::{Counted, Fact, Key, Range, Resource, ResourceId, Role, Value};
+use crate::inventory::{BillingRole, CountedAs, Fact, FactValue, Key, Range, Resource, ResourceId};
+use crate::resolve::Defaults;
 use crate::source::{Date, Span};
 
 pub use attached::Attached;
 pub use bill::bill;
 pub use combined::{MonthOf, pool_of, together};
-pub use contract::{Contract, Terms};
+pub use contract::{Contract, ContractTerms};
 pub use cost_sum::{CostChange, CostSum, OpenCause, OpenPart};
-pub use delta::{Change, ChangeKind, Delta, Detail, Known, Side, count_range, delta};
-pub use demand::{Demand, Need, Offered, Standing, needs};
+pub use delta::{ChangeKind, Delta, FactChange, KnownSides, ResourceCostChange, Side, count_range, delta};
+pub use demand::{CommitmentEligibility, HourlyOffers, Need, SteadyDemand, needs};
 pub use demand_base::{Rung, base};
 pub use either::count_dearer;
 pub use hours::Usage;
 pub use market::{Elsewhere, cheaper_provider, cheaper_region};
-pub use owned::{Against, Crossing, Owned, Purchased, crossing};
-pub use plan::{OwnMachine, Planned, PlannedHours, Way, ways};
-pub use purchase_plan::{Bound, Group, Line, PurchasePlan, Shrunk, Term, Unplanned, purchase_plan};
+pub use owned::{Against, BreakEvenHours, Owned, Purchased, crossing};
+pub use plan::{HoursPlan, OwnMachine, PlannedHours, PurchaseOption, ways};
+pub use purchase_plan::{Bound, PurchaseGroup, PurchaseLine, PurchasePlan, Shrunk, Term, Unplanned, purchase_plan};
 pub use restarts::Restarts;
 
 /// Hours of a month, by convention of the clouds' own calculators.
@@ -96,7 +96,7 @@ pub struct Bill {
     /// Date of the oldest price that was used, `2026-07-20`.
     pub oldest_row: Option<String>,
     /// What sums do not count, by the reason.
-    pub apart: BTreeMap<Counted, Apart>,
+    pub apart: BTreeMap<CountedAs, ExcludedTotal>,
 }
 
 /// Resources that have something in common, and what they cost: what ends for one run of each, or for an hour of each.
@@ -123,29 +123,29 @@ impl PastShelfLife {
         PastShelfLife { rented, requested, moved: [rented, requested].map(|it| it.floor != it.ceiling) }
     }
 
-    fn note(&mut self, role: Role, item: &BillItem) {
+    fn note(&mut self, role: BillingRole, item: &BillItem) {
         self.moved[role as usize] |= item.monthly != item.listed().monthly;
     }
 
     /// Whether the ends of a sum are, in part, how far old prices may have moved, and not only how many machines there are.
-    pub fn has_moved(&self, role: Role) -> bool {
+    pub fn has_moved(&self, role: BillingRole) -> bool {
         self.moved[role as usize]
     }
 }
 
 /// A sum that is told beside the bill.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Apart {
+pub struct ExcludedTotal {
     pub resources: usize,
     pub rented: CostSum,
     pub requested: CostSum,
 }
 
-impl Apart {
-    pub fn of_role(&self, role: Role) -> &CostSum {
+impl ExcludedTotal {
+    pub fn of_role(&self, role: BillingRole) -> &CostSum {
         match role {
-            Role::Rented => &self.rented,
-            Role::Requested => &self.requested,
+            BillingRole::Rented => &self.rented,
+            BillingRole::Requested => &self.requested,
         }
     }
 
@@ -161,10 +161,10 @@ pub fn unpriced<'a>(open: impl Iterator<Item = &'a OpenPart>) -> usize {
 }
 
 impl Bill {
-    pub fn of_role(&self, role: Role) -> &CostSum {
+    pub fn of_role(&self, role: BillingRole) -> &CostSum {
         match role {
-            Role::Rented => &self.rented,
-            Role::Requested => &self.requested,
+            BillingRole::Rented => &self.rented,
+            BillingRole::Requested => &self.requested,
         }
     }
 
@@ -193,9 +193,9 @@ pub struct BillItem {
     /// Unit price × count × hours of a month, of a run, or one hour where nobody knows how long it runs.
     pub amount: Option<MoneyRange>,
     /// The same, bought differently; missing where that price is not known or does not exist.
-    pub amount_if: BTreeMap<Scenario, MoneyRange>,
+    pub amount_if: BTreeMap<CostScenario, MoneyRange>,
     /// One machine or pod for one hour, bought in each way that has a price.
-    pub per_hour_if: BTreeMap<Scenario, MoneyRange>,
+    pub per_hour_if: BTreeMap<CostScenario, MoneyRange>,
     /// One machine for one hour, booked ahead for days; where the very region lists it.
     pub block_per_hour: Option<Money>,
     /// The same for runs of some days that may wait for their start.
@@ -210,7 +210,7 @@ pub struct BillItem {
     pub starts: Option<f64>,
     pub count: Option<Range>,
     /// How the price came to be, in order, for `gpulint explain`.
-    pub steps: Vec<Step>,
+    pub steps: Vec<SumStep>,
     /// Date of the price, where a row has one.
     pub as_of: Option<String>,
     /// What comes with it and is billed apart.
@@ -341,72 +341,73 @@ fn multiply(money: MoneyRange, by: Range) -> MoneyRange {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Scenario {
+pub enum CostScenario {
     OnDemand,
     Spot,
     Reserved1y,
     Reserved3y,
 }
 
-impl Scenario {
-    pub const ALL: [Scenario; 4] = [Scenario::OnDemand, Scenario::Spot, Scenario::Reserved1y, Scenario::Reserved3y];
+impl CostScenario {
+    pub const ALL: [CostScenario; 4] =
+        [CostScenario::OnDemand, CostScenario::Spot, CostScenario::Reserved1y, CostScenario::Reserved3y];
 
     pub fn name(self) -> &'static str {
         match self {
-            Scenario::OnDemand => "on_demand",
-            Scenario::Spot => "spot",
-            Scenario::Reserved1y => "reserved_1y",
-            Scenario::Reserved3y => "reserved_3y",
+            CostScenario::OnDemand => "on_demand",
+            CostScenario::Spot => "spot",
+            CostScenario::Reserved1y => "reserved_1y",
+            CostScenario::Reserved3y => "reserved_3y",
         }
     }
 }
 
 /// One step of a sum.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Step {
+pub struct SumStep {
     /// What was done: "row aws g5.xlarge us-east-1, 2026-07-20, karpenter-provider-aws".
     pub text: String,
     pub result: Option<Money>,
     /// What of the text it rests on; nothing where settings or tables say it.
-    pub of: Option<Of>,
+    pub of: Option<StepSource>,
 }
 
 /// What of a resource a step rests on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Of {
+pub enum StepSource {
     Fact(Key),
     Count,
     At(Span),
 }
 
-impl Step {
-    fn new(text: impl Into<String>, result: Money) -> Step {
-        Step { text: text.into(), result: Some(result), of: None }
+impl SumStep {
+    fn new(text: impl Into<String>, result: Money) -> SumStep {
+        SumStep { text: text.into(), result: Some(result), of: None }
     }
 
-    fn said(text: impl Into<String>) -> Step {
-        Step { text: text.into(), result: None, of: None }
+    fn from_text(text: impl Into<String>) -> SumStep {
+        SumStep { text: text.into(), result: None, of: None }
     }
 
-    fn about(self, of: Of) -> Step {
-        Step { of: Some(of), ..self }
+    fn about(self, of: StepSource) -> SumStep {
+        SumStep { of: Some(of), ..self }
     }
 
-    fn at(self, fact: &Fact<Value>) -> Step {
-        Step { of: fact.span().map(Of::At), ..self }
+    fn at(self, fact: &Fact<FactValue>) -> SumStep {
+        SumStep { of: fact.span().map(StepSource::At), ..self }
     }
 
     /// Where the text says it.
     pub fn span(&self, resource: &Resource) -> Option<Span> {
         match self.of? {
             // a machine that nobody names follows from what it must have
-            Of::Fact(Key::Machine) => {
+            StepSource::Fact(Key::Machine) => {
                 let facts = [Key::Machine, Key::Accelerator, Key::AcceleratorCount];
                 facts.into_iter().find_map(|key| resource.fact(key).span())
             }
-            Of::Fact(key) => resource.fact(key).span(),
-            Of::Count => resource.count.span(),
-            Of::At(span) => Some(span),
+            StepSource::Fact(key) => resource.fact(key).span(),
+            StepSource::Count => resource.count.span(),
+            StepSource::At(span) => Some(span),
         }
     }
 }

@@ -3,8 +3,8 @@
 use crate::catalog::{Money, covers};
 
 use super::unit::dollars;
-use super::{HOURS_PER_MONTH, Scenario};
-use crate::complete::plain;
+use super::{CostScenario, HOURS_PER_MONTH};
+use crate::resolve::plain;
 
 /// Hardware that is owned: what an hour of one accelerator costs.
 #[derive(Debug, Clone, PartialEq)]
@@ -113,17 +113,17 @@ impl Purchased {
 /// Owned hardware beside a way to rent as many of the same accelerators.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Against {
-    pub scenario: Scenario,
+    pub scenario: CostScenario,
     /// Who rents them out, as people read it.
     pub of: String,
     /// An hour of as many accelerators as the own machine has.
     pub rent_per_hour: Money,
-    pub crossing: Crossing,
+    pub crossing: BreakEvenHours,
 }
 
 /// From or up to how many hours a month one machine of one's own costs less.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Crossing {
+pub enum BreakEvenHours {
     /// Above so many, where what is rented is paid by the hour.
     Above(f64),
     /// Below so many, where what is rented is paid for all hours, and only power comes and goes.
@@ -132,42 +132,42 @@ pub enum Crossing {
     Never,
 }
 
-impl Crossing {
+impl BreakEvenHours {
     /// One word for machines.
     pub fn name(self) -> &'static str {
         match self {
-            Crossing::Above(_) => "above",
-            Crossing::Below(_) => "below",
-            Crossing::Always => "always",
-            Crossing::Never => "never",
+            BreakEvenHours::Above(_) => "above",
+            BreakEvenHours::Below(_) => "below",
+            BreakEvenHours::Always => "always",
+            BreakEvenHours::Never => "never",
         }
     }
 
     pub fn hours(self) -> Option<f64> {
         match self {
-            Crossing::Above(hours) | Crossing::Below(hours) => Some(hours),
-            Crossing::Always | Crossing::Never => None,
+            BreakEvenHours::Above(hours) | BreakEvenHours::Below(hours) => Some(hours),
+            BreakEvenHours::Always | BreakEvenHours::Never => None,
         }
     }
 }
 
 /// Where one machine of one's own begins to cost less than renting its accelerators for so much an hour. On demand the hours
 /// that are used are paid; what was committed to is paid for all hours of a month, whatever is used of them.
-pub fn crossing(own: &Purchased, scenario: Scenario, rent_per_hour: Money) -> Crossing {
+pub fn crossing(own: &Purchased, scenario: CostScenario, rent_per_hour: Money) -> BreakEvenHours {
     let (fixed, power, rent) = (own.fixed_per_month(), own.power_per_hour(), rent_per_hour.usd());
     match scenario {
-        Scenario::OnDemand | Scenario::Spot => {
+        CostScenario::OnDemand | CostScenario::Spot => {
             let hours = fixed / (rent - power);
-            if rent > power && hours <= HOURS_PER_MONTH { Crossing::Above(hours) } else { Crossing::Never }
+            if rent > power && hours <= HOURS_PER_MONTH { BreakEvenHours::Above(hours) } else { BreakEvenHours::Never }
         }
-        Scenario::Reserved1y | Scenario::Reserved3y => {
+        CostScenario::Reserved1y | CostScenario::Reserved3y => {
             let left = rent * HOURS_PER_MONTH - fixed;
             if left <= 0.0 {
-                Crossing::Never
+                BreakEvenHours::Never
             } else if power * HOURS_PER_MONTH <= left {
-                Crossing::Always
+                BreakEvenHours::Always
             } else {
-                Crossing::Below(left / power)
+                BreakEvenHours::Below(left / power)
             }
         }
     }
@@ -214,21 +214,36 @@ mod tests {
     #[test]
     fn rent_by_the_hour_is_dearer_above_so_many_hours() {
         // 6,500 / (54 - 2) = 125
-        assert_eq!(crossing(&Purchased::example(), Scenario::OnDemand, Money::from_usd(54.0)), Crossing::Above(125.0));
+        assert_eq!(
+            crossing(&Purchased::example(), CostScenario::OnDemand, Money::from_usd(54.0)),
+            BreakEvenHours::Above(125.0)
+        );
         // 6,500 / (10 - 2) = 812.5, which no month has.
-        assert_eq!(crossing(&Purchased::example(), Scenario::OnDemand, Money::from_usd(10.0)), Crossing::Never);
-        assert_eq!(crossing(&Purchased::example(), Scenario::OnDemand, Money::from_usd(1.5)), Crossing::Never);
+        assert_eq!(
+            crossing(&Purchased::example(), CostScenario::OnDemand, Money::from_usd(10.0)),
+            BreakEvenHours::Never
+        );
+        assert_eq!(
+            crossing(&Purchased::example(), CostScenario::OnDemand, Money::from_usd(1.5)),
+            BreakEvenHours::Never
+        );
     }
 
     #[test]
     fn a_commitment_is_paid_for_all_hours() {
         // 8 x 730 = 5,840 is less than what the own machine costs while it stands still.
-        assert_eq!(crossing(&Purchased::example(), Scenario::Reserved3y, Money::from_usd(8.0)), Crossing::Never);
+        assert_eq!(
+            crossing(&Purchased::example(), CostScenario::Reserved3y, Money::from_usd(8.0)),
+            BreakEvenHours::Never
+        );
         // 10 x 730 - 6,500 = 800, the power of 400 hours.
         assert_eq!(
-            crossing(&Purchased::example(), Scenario::Reserved1y, Money::from_usd(10.0)),
-            Crossing::Below(400.0)
+            crossing(&Purchased::example(), CostScenario::Reserved1y, Money::from_usd(10.0)),
+            BreakEvenHours::Below(400.0)
         );
-        assert_eq!(crossing(&Purchased::example(), Scenario::Reserved1y, Money::from_usd(20.0)), Crossing::Always);
+        assert_eq!(
+            crossing(&Purchased::example(), CostScenario::Reserved1y, Money::from_usd(20.0)),
+            BreakEvenHours::Always
+        );
     }
 }

@@ -1,15 +1,15 @@
 //! The cost of a planned number of hours, for each way of buying and on own hardware.
 
-use crate::catalog::{Catalog, Class, Machine, Money, Offer, Search, grouped, is_stale};
+use crate::catalog::{Catalog, CatalogMachine, Money, Offer, PriceClass, Search, grouped, is_stale};
 
 use super::owned::{Against, Purchased, crossing};
-use super::{OWN_PROVIDER, Owned, PricingSettings, Restarts, Scenario};
-use crate::complete::plain;
+use super::{CostScenario, OWN_PROVIDER, Owned, PricingSettings, Restarts};
+use crate::resolve::plain;
 
 /// The planned machines or accelerators, and the hours.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PlannedHours {
-    pub what: Planned,
+    pub what: HoursPlan,
     pub hours: f64,
     /// The providers. Empty means all.
     pub providers: Vec<String>,
@@ -18,7 +18,7 @@ pub struct PlannedHours {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub enum Planned {
+pub enum HoursPlan {
     /// A name of one accelerator, or of all with the same chip.
     Accelerators { name: String, count: f64 },
     /// That very machine, in all ways; of other providers what has as many of the same accelerators.
@@ -27,7 +27,7 @@ pub enum Planned {
 
 /// One way of buying.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Way {
+pub struct PurchaseOption {
     pub provider: String,
     pub machine: String,
     pub region: String,
@@ -37,7 +37,7 @@ pub struct Way {
     pub machines: f64,
     pub purchase: &'static str,
     /// None of those that are no price of the list.
-    pub scenario: Option<Scenario>,
+    pub scenario: Option<CostScenario>,
     /// All machines together.
     pub per_hour: Money,
     pub total: Money,
@@ -73,11 +73,11 @@ impl PlannedHours {
         if !is_number_of_things(count) || name.is_empty() {
             return Err(expected());
         }
-        PlannedHours::new(Planned::Accelerators { name, count }, hours)
+        PlannedHours::new(HoursPlan::Accelerators { name, count }, hours)
     }
 
-    pub fn new(what: Planned, hours: f64) -> Result<PlannedHours, String> {
-        let (Planned::Accelerators { count, .. } | Planned::Machines { count, .. }) = &what;
+    pub fn new(what: HoursPlan, hours: f64) -> Result<PlannedHours, String> {
+        let (HoursPlan::Accelerators { count, .. } | HoursPlan::Machines { count, .. }) = &what;
         if !is_number_of_things(*count) {
             return Err(format!("{} is not a valid number of them", plain(*count)));
         }
@@ -94,16 +94,16 @@ fn is_number_of_things(count: f64) -> bool {
 
 /// The ways to buy it, cheapest run first: those of the named machine and the cheapest of each other provider, or the cheapest
 /// machine of each provider for each way of buying; and hardware of one's own.
-pub fn ways(catalog: &Catalog, settings: &PricingSettings, run: &PlannedHours) -> Vec<Way> {
+pub fn ways(catalog: &Catalog, settings: &PricingSettings, run: &PlannedHours) -> Vec<PurchaseOption> {
     let plan = Plan { catalog, settings, run };
     let mut ways = match &run.what {
-        Planned::Accelerators { name, count } => plan.with_accelerators(name, *count),
-        Planned::Machines { name, count } => plan.on_machines(name, *count),
+        HoursPlan::Accelerators { name, count } => plan.with_accelerators(name, *count),
+        HoursPlan::Machines { name, count } => plan.on_machines(name, *count),
     };
     let own = plan.on_own_hardware(&ways);
     ways.extend(own);
     ways.sort_by(|one, other| {
-        let key = |way: &Way| (way.total, way.provider.clone(), way.machine.clone());
+        let key = |way: &PurchaseOption| (way.total, way.provider.clone(), way.machine.clone());
         key(one).cmp(&key(other)).then(one.purchase.cmp(other.purchase))
     });
     ways
@@ -116,17 +116,17 @@ struct Plan<'a> {
 }
 
 impl Plan<'_> {
-    fn with_accelerators(&self, name: &str, count: f64) -> Vec<Way> {
+    fn with_accelerators(&self, name: &str, count: f64) -> Vec<PurchaseOption> {
         let search = Search {
             accelerator: Some(name),
             providers: &self.run.providers,
             region: self.run.region.as_deref(),
             ..Search::default()
         };
-        let mut ways: Vec<Way> = Vec::new();
+        let mut ways: Vec<PurchaseOption> = Vec::new();
         for offer in self.catalog.search(&search) {
             for way in self.ways_on(&offer, machines_for(count, &offer.machine)) {
-                let is_same = |other: &&mut Way| {
+                let is_same = |other: &&mut PurchaseOption| {
                     (&other.provider, other.purchase, &other.accelerator)
                         == (&way.provider, way.purchase, &way.accelerator)
                 };
@@ -140,9 +140,9 @@ impl Plan<'_> {
         ways
     }
 
-    fn on_machines(&self, name: &str, count: f64) -> Vec<Way> {
+    fn on_machines(&self, name: &str, count: f64) -> Vec<PurchaseOption> {
         let providers = &self.run.providers;
-        let is_asked = |machine: &Machine<'_>| {
+        let is_asked = |machine: &CatalogMachine<'_>| {
             providers.is_empty() || providers.iter().any(|it| it.eq_ignore_ascii_case(&machine.provider))
         };
         let mut named = self.catalog.machines_named(name);
@@ -150,7 +150,7 @@ impl Plan<'_> {
         let region = self.run.region.as_deref();
         let offers: Vec<Offer<'_>> =
             named.into_iter().filter_map(|machine| self.catalog.in_region(machine, region)).collect();
-        let mut ways: Vec<Way> = offers.iter().flat_map(|offer| self.ways_on(offer, count)).collect();
+        let mut ways: Vec<PurchaseOption> = offers.iter().flat_map(|offer| self.ways_on(offer, count)).collect();
         for offer in &offers {
             let others = self.elsewhere(&offer.machine, count);
             let known: Vec<String> = ways.iter().map(|way| way.provider.clone()).collect();
@@ -162,18 +162,23 @@ impl Plan<'_> {
     /// The cheapest of each other provider that rents as many of the same accelerators: in machines as large where it has such, as
     /// many small ones are not connected alike; on demand, as that is what a run of some hours can be compared with, else in
     /// another way without a commitment.
-    fn elsewhere(&self, machine: &Machine<'_>, machines: f64) -> Vec<Way> {
+    fn elsewhere(&self, machine: &CatalogMachine<'_>, machines: f64) -> Vec<PurchaseOption> {
         let search =
             Search { accelerator: Some(&machine.accelerator), providers: &self.run.providers, ..Search::default() };
         let is_other =
             |it: &Offer<'_>| it.machine.provider != machine.provider && it.machine.accelerator == machine.accelerator;
-        let rank = |way: &Way| {
-            (way.machines > machines, way.scenario != Some(Scenario::OnDemand), way.total, way.machines.ceil() as u64)
+        let rank = |way: &PurchaseOption| {
+            (
+                way.machines > machines,
+                way.scenario != Some(CostScenario::OnDemand),
+                way.total,
+                way.machines.ceil() as u64,
+            )
         };
-        let mut best: Vec<Way> = Vec::new();
+        let mut best: Vec<PurchaseOption> = Vec::new();
         for offer in self.catalog.search(&search).into_iter().filter(is_other) {
             for way in self.ways_on(&offer, machines_for(machines * machine.count, &offer.machine)) {
-                if matches!(way.scenario, Some(Scenario::Reserved1y | Scenario::Reserved3y)) {
+                if matches!(way.scenario, Some(CostScenario::Reserved1y | CostScenario::Reserved3y)) {
                     continue;
                 }
                 match best.iter_mut().find(|other| other.provider == way.provider) {
@@ -186,7 +191,7 @@ impl Plan<'_> {
         best
     }
 
-    fn ways_on(&self, offer: &Offer<'_>, machines: f64) -> Vec<Way> {
+    fn ways_on(&self, offer: &Offer<'_>, machines: f64) -> Vec<PurchaseOption> {
         let quote = &offer.quote;
         let mut found = Vec::new();
         if !(machines.is_finite() && machines > 0.0) {
@@ -194,21 +199,21 @@ impl Plan<'_> {
         }
         // How often machines of another region are taken away says nothing of this one.
         let band = if quote.basis.is_estimate() { "" } else { quote.interruption };
-        for scenario in Scenario::ALL {
+        for scenario in CostScenario::ALL {
             let (purchase, price, as_of, needs) = match scenario {
-                Scenario::OnDemand => ("on demand", quote.on_demand, quote.as_of, String::new()),
-                Scenario::Spot => ("spot", quote.spot, quote.spot_as_of, interrupted(band)),
-                Scenario::Reserved1y => {
+                CostScenario::OnDemand => ("on demand", quote.on_demand, quote.as_of, String::new()),
+                CostScenario::Spot => ("spot", quote.spot, quote.spot_as_of, interrupted(band)),
+                CostScenario::Reserved1y => {
                     ("1 year", quote.reserved_1y, quote.as_of, committed(quote.reserved_1y, machines, 1.0))
                 }
-                Scenario::Reserved3y => {
+                CostScenario::Reserved3y => {
                     ("3 years", quote.reserved_3y, quote.as_of, committed(quote.reserved_3y, machines, 3.0))
                 }
             };
             let Some(price) = price else { continue };
             let bought = Bought { purchase, scenario: Some(scenario), price, hours: self.run.hours, needs, as_of };
             let mut way = self.way(offer, machines, bought);
-            if scenario == Scenario::Spot {
+            if scenario == CostScenario::Spot {
                 way.restarts = Restarts::expected(band, machines, self.run.hours);
             }
             found.push(way);
@@ -218,7 +223,7 @@ impl Plan<'_> {
     }
 
     /// Returns capacity blocks of whole days.
-    fn booked(&self, offer: &Offer<'_>, machines: f64) -> Vec<Way> {
+    fn booked(&self, offer: &Offer<'_>, machines: f64) -> Vec<PurchaseOption> {
         let machine = &offer.machine;
         let days = (self.run.hours / 24.0).ceil();
         let unit = if days == 1.0 { "day" } else { "days" };
@@ -237,7 +242,7 @@ impl Plan<'_> {
         found
     }
 
-    fn way(&self, offer: &Offer<'_>, machines: f64, bought: Bought<'_>) -> Way {
+    fn way(&self, offer: &Offer<'_>, machines: f64, bought: Bought<'_>) -> PurchaseOption {
         let machine = &offer.machine;
         let together = format!("{} connected machines", plain(machines));
         let retired = self.catalog.retired(machine).map(|date| {
@@ -248,10 +253,10 @@ impl Plan<'_> {
         let needs: Vec<String> = needs.into_iter().flatten().filter(|it| !it.is_empty()).collect();
         let per_hour = bought.price.times(machines);
         let class = match bought.scenario {
-            Some(Scenario::Spot) => Class::Spot,
+            Some(CostScenario::Spot) => PriceClass::Spot,
             _ => self.catalog.class(&machine.provider),
         };
-        Way {
+        PurchaseOption {
             provider: machine.provider.to_string(),
             machine: machine.name.to_string(),
             region: offer.region.to_owned(),
@@ -272,10 +277,10 @@ impl Plan<'_> {
     }
 
     /// What the settings declare of the accelerators that are asked for.
-    fn on_own_hardware(&self, rented: &[Way]) -> Vec<Way> {
+    fn on_own_hardware(&self, rented: &[PurchaseOption]) -> Vec<PurchaseOption> {
         let (accelerators, count) = match &self.run.what {
-            Planned::Accelerators { name, count } => (self.catalog.chips(name), Some(*count)),
-            Planned::Machines { name, .. } => {
+            HoursPlan::Accelerators { name, count } => (self.catalog.chips(name), Some(*count)),
+            HoursPlan::Machines { name, .. } => {
                 let named = rented.iter().find(|way| way.machine.eq_ignore_ascii_case(name));
                 let named = named.map(|way| (way.accelerator.as_str(), way.accelerators));
                 (named.iter().map(|(name, _)| *name).collect(), named.map(|(_, count)| count))
@@ -294,7 +299,7 @@ impl Plan<'_> {
         found
     }
 
-    fn own_way(&self, own: &Owned, accelerator: &str, count: f64, rented: &[Way]) -> Way {
+    fn own_way(&self, own: &Owned, accelerator: &str, count: f64, rented: &[PurchaseOption]) -> PurchaseOption {
         // A rate says nothing of machines: it is paid for each accelerator.
         let of_one = own.purchased.map_or(count, |it| it.accelerators);
         let machines = (count / of_one).ceil();
@@ -302,7 +307,7 @@ impl Plan<'_> {
         let used = own.purchased.map(|it| format!("used {}% of all hours (settings)", plain(it.utilization * 100.0)));
         let together = (machines > 1.0).then(|| format!("{} connected machines", plain(machines)));
         let needs: Vec<String> = [used, together].into_iter().flatten().collect();
-        Way {
+        PurchaseOption {
             provider: OWN_PROVIDER.to_owned(),
             machine: format!("{}x{accelerator}", plain(of_one)),
             region: String::new(),
@@ -328,16 +333,16 @@ impl Plan<'_> {
     }
 
     /// What is rented by the hour and for years: of the machine that was named, else the cheapest of all.
-    fn against(&self, own: &Purchased, rented: &[Way]) -> Vec<Against> {
-        let is_meant = |way: &&Way| match &self.run.what {
-            Planned::Machines { name, .. } => way.machine.eq_ignore_ascii_case(name),
-            Planned::Accelerators { .. } => true,
+    fn against(&self, own: &Purchased, rented: &[PurchaseOption]) -> Vec<Against> {
+        let is_meant = |way: &&PurchaseOption| match &self.run.what {
+            HoursPlan::Machines { name, .. } => way.machine.eq_ignore_ascii_case(name),
+            HoursPlan::Accelerators { .. } => true,
         };
-        let each = |way: &Way| way.per_hour.times(1.0 / way.accelerators);
-        let cheapest = |scenario: Scenario| {
+        let each = |way: &PurchaseOption| way.per_hour.times(1.0 / way.accelerators);
+        let cheapest = |scenario: CostScenario| {
             rented.iter().filter(is_meant).filter(|way| way.scenario == Some(scenario)).min_by_key(|way| each(way))
         };
-        let ways = [Scenario::OnDemand, Scenario::Reserved1y, Scenario::Reserved3y];
+        let ways = [CostScenario::OnDemand, CostScenario::Reserved1y, CostScenario::Reserved3y];
         let found = ways.into_iter().filter_map(|scenario| cheapest(scenario).map(|way| (scenario, way)));
         let against = found.map(|(scenario, way)| {
             let rent_per_hour = each(way).times(own.accelerators);
@@ -351,14 +356,14 @@ impl Plan<'_> {
 /// The way of buying of one machine.
 struct Bought<'a> {
     purchase: &'static str,
-    scenario: Option<Scenario>,
+    scenario: Option<CostScenario>,
     price: Money,
     hours: f64,
     needs: String,
     as_of: &'a str,
 }
 
-fn machines_for(accelerators: f64, machine: &Machine<'_>) -> f64 {
+fn machines_for(accelerators: f64, machine: &CatalogMachine<'_>) -> f64 {
     (accelerators / machine.count).ceil()
 }
 
@@ -381,17 +386,17 @@ mod tests {
     use super::*;
     use crate::source::Date;
 
-    fn planned(what: Planned, hours: f64, providers: &[&str]) -> PlannedHours {
+    fn planned(what: HoursPlan, hours: f64, providers: &[&str]) -> PlannedHours {
         let providers = providers.iter().map(|name| (*name).to_owned()).collect();
         PlannedHours { providers, ..PlannedHours::new(what, hours).unwrap() }
     }
 
-    fn accelerators(name: &str, count: f64) -> Planned {
-        Planned::Accelerators { name: name.to_owned(), count }
+    fn accelerators(name: &str, count: f64) -> HoursPlan {
+        HoursPlan::Accelerators { name: name.to_owned(), count }
     }
 
-    fn machines(name: &str, count: f64) -> Planned {
-        Planned::Machines { name: name.to_owned(), count }
+    fn machines(name: &str, count: f64) -> HoursPlan {
+        HoursPlan::Machines { name: name.to_owned(), count }
     }
 
     fn ways_of(run: &PlannedHours) -> Vec<(String, &'static str, f64)> {
@@ -513,9 +518,9 @@ mod tests {
         assert!((way.total.usd() - 2.0 * (6500.0 / 365.0 + 2.0) * 48.0).abs() < 0.001, "{}", way.total.usd());
         let own = way.own.as_ref().unwrap();
         let said: Vec<_> = own.against.iter().map(|it| (it.scenario, it.rent_per_hour.usd(), it.crossing)).collect();
-        let (demand, year, years) = (Scenario::OnDemand, Scenario::Reserved1y, Scenario::Reserved3y);
-        let always = super::super::Crossing::Always;
-        assert_eq!(said.first().unwrap().2, super::super::Crossing::Above(6500.0 / 78.0));
+        let (demand, year, years) = (CostScenario::OnDemand, CostScenario::Reserved1y, CostScenario::Reserved3y);
+        let always = super::super::BreakEvenHours::Always;
+        assert_eq!(said.first().unwrap().2, super::super::BreakEvenHours::Above(6500.0 / 78.0));
         assert_eq!(said[1..], [(year, 48.0, always), (years, 40.0, always)]);
         assert_eq!(said[0].0, demand);
         // Of other accelerators the settings say nothing.

@@ -1,34 +1,34 @@
 //! Applies the way of buying to the prices of a machine.
 
-use crate::catalog::{Catalog, Machine, Money, MoneyRange};
+use crate::catalog::{Catalog, CatalogMachine, Money, MoneyRange};
 use crate::inventory::{Fact, Key, Purchase, Range, Resource};
 
 use super::unit::{PricedUnit, dollars, scenario_in_words};
-use super::{Of, Scenario, Step, multiply};
-use crate::complete::plain;
+use super::{CostScenario, StepSource, SumStep, multiply};
+use crate::resolve::plain;
 
 /// The price per hour for a way of buying.
 #[derive(Debug, Clone)]
-pub(super) struct Bought {
+pub(super) struct PurchasePrice {
     pub(super) per_hour: MoneyRange,
-    pub(super) steps: Vec<Step>,
+    pub(super) steps: Vec<SumStep>,
     /// The prices that it was made from.
-    pub(super) ways: Vec<Scenario>,
+    pub(super) ways: Vec<CostScenario>,
     /// Why this makes it an estimate, if it does.
     pub(super) estimated: Option<String>,
 }
 
-impl Bought {
-    fn said(per_hour: MoneyRange, ways: &[Scenario], text: impl Into<String>) -> Self {
-        let step = Step::new(text, per_hour.expected).about(Of::Fact(Key::Purchase));
-        Bought { per_hour, steps: vec![step], ways: ways.to_vec(), estimated: None }
+impl PurchasePrice {
+    fn with_step(per_hour: MoneyRange, ways: &[CostScenario], text: impl Into<String>) -> Self {
+        let step = SumStep::new(text, per_hour.expected).about(StepSource::Fact(Key::Purchase));
+        PurchasePrice { per_hour, steps: vec![step], ways: ways.to_vec(), estimated: None }
     }
 }
 
 /// What one machine may be, with its prices.
 #[derive(Debug, Clone)]
 pub(super) struct PurchaseVariant<'c> {
-    pub(super) machine: Machine<'c>,
+    pub(super) machine: CatalogMachine<'c>,
     pub(super) region: String,
     pub(super) unit: PricedUnit,
     /// The part of the machine that is paid for; 1 for a whole one.
@@ -39,7 +39,7 @@ pub(super) struct PurchaseVariant<'c> {
 
 impl PurchaseVariant<'_> {
     /// What an hour costs today, as far as its row can tell.
-    fn range(&self, scenario: Scenario) -> Result<MoneyRange, String> {
+    fn range(&self, scenario: CostScenario) -> Result<MoneyRange, String> {
         self.unit.range(scenario).ok_or_else(|| {
             if let Some(unverified) = &self.unit.unverified {
                 return unverified.clone();
@@ -49,8 +49,8 @@ impl PurchaseVariant<'_> {
         })
     }
 
-    fn exactly(&self, scenario: Scenario, text: &str) -> Result<Bought, String> {
-        Ok(Bought::said(self.range(scenario)?, &[scenario], text))
+    fn exactly(&self, scenario: CostScenario, text: &str) -> Result<PurchasePrice, String> {
+        Ok(PurchasePrice::with_step(self.range(scenario)?, &[scenario], text))
     }
 }
 
@@ -60,10 +60,10 @@ pub(super) fn buy(
     resource: &Resource,
     variant: &PurchaseVariant<'_>,
     count: Option<Range>,
-) -> Result<Bought, String> {
+) -> Result<PurchasePrice, String> {
     let Some(purchase) = resource.purchase() else {
         return match resource.fact(Key::Purchase) {
-            Fact::Absent => variant.exactly(Scenario::OnDemand, "on demand, because no other purchase is set"),
+            Fact::Absent => variant.exactly(CostScenario::OnDemand, "on demand, because no other purchase is set"),
             fact => {
                 let text = format!(
                     "the way of buying is unknown: {}",
@@ -74,7 +74,7 @@ pub(super) fn buy(
         };
     };
     match purchase {
-        Purchase::OnDemand => variant.exactly(Scenario::OnDemand, "on demand"),
+        Purchase::OnDemand => variant.exactly(CostScenario::OnDemand, "on demand"),
         Purchase::Spot => spot(variant),
         Purchase::Reserved => committed(resource, variant),
         Purchase::CapacityReservation => held(resource, variant),
@@ -84,72 +84,80 @@ pub(super) fn buy(
         Purchase::Mixed => mixed(resource, variant, count),
         Purchase::CapacityBlock | Purchase::Calendar | Purchase::FlexStart => block(catalog, variant, purchase),
         Purchase::DedicatedHost => Err("it runs on a dedicated host, which has no list price".into()),
-        Purchase::OnPrem if variant.unit.is_own => variant.exactly(Scenario::OnDemand, "own hardware, custom price"),
+        Purchase::OnPrem if variant.unit.is_own => {
+            variant.exactly(CostScenario::OnDemand, "own hardware, custom price")
+        }
         Purchase::OnPrem => Err("own hardware without a price: set `[[hardware]]` in gpulint.toml".into()),
     }
 }
 
-fn spot(variant: &PurchaseVariant<'_>) -> Result<Bought, String> {
-    let bought = variant.exactly(Scenario::Spot, "spot")?;
+fn spot(variant: &PurchaseVariant<'_>) -> Result<PurchasePrice, String> {
+    let bought = variant.exactly(CostScenario::Spot, "spot")?;
     let per_hour = variant.unit.spot().unwrap_or(bought.per_hour);
     let unit = &variant.unit;
-    Ok(Bought { per_hour, estimated: unit.may_not_run.clone().or(unit.spot_in_doubt.clone()), ..bought })
+    Ok(PurchasePrice { per_hour, estimated: unit.may_not_run.clone().or(unit.spot_in_doubt.clone()), ..bought })
 }
 
 /// Capacity that is held costs what running it costs, whether something runs in it or not; some providers take less for
 /// what is not used.
-fn held(resource: &Resource, variant: &PurchaseVariant<'_>) -> Result<Bought, String> {
+fn held(resource: &Resource, variant: &PurchaseVariant<'_>) -> Result<PurchasePrice, String> {
     let share = resource.number(Key::UnusedShare).filter(|_| !resource.fact(Key::Reservation).is_absent());
     let Some(share) = share else {
-        return variant.exactly(Scenario::OnDemand, "reserved capacity costs the on-demand price even if unused");
+        return variant.exactly(CostScenario::OnDemand, "reserved capacity costs the on-demand price even if unused");
     };
-    let per_hour = multiply(variant.range(Scenario::OnDemand)?, Range::exactly(share));
+    let per_hour = multiply(variant.range(CostScenario::OnDemand)?, Range::exactly(share));
     let text = format!("unused reserved capacity costs {}% of the on-demand price", plain(share * 100.0));
-    Ok(Bought::said(per_hour, &[Scenario::OnDemand], text))
+    Ok(PurchasePrice::with_step(per_hour, &[CostScenario::OnDemand], text))
 }
 
 /// A commitment for the years that the text or a contract says. One of which nobody says for how long costs no more than on
 /// demand.
-fn committed(resource: &Resource, variant: &PurchaseVariant<'_>) -> Result<Bought, String> {
+fn committed(resource: &Resource, variant: &PurchaseVariant<'_>) -> Result<PurchasePrice, String> {
     if variant.unit.is_committed {
-        return variant.exactly(Scenario::OnDemand, "at the commitment price");
+        return variant.exactly(CostScenario::OnDemand, "at the commitment price");
     }
     let why = match resource.number(Key::CommitmentYears) {
-        Some(1.0) => match variant.exactly(Scenario::Reserved1y, "reserved for one year, as the files set") {
+        Some(1.0) => match variant.exactly(CostScenario::Reserved1y, "reserved for one year, as the files set") {
             Ok(bought) => return Ok(bought),
             Err(why) => why,
         },
-        Some(3.0) => match variant.exactly(Scenario::Reserved3y, "reserved for three years, as the files set") {
+        Some(3.0) => match variant.exactly(CostScenario::Reserved3y, "reserved for three years, as the files set") {
             Ok(bought) => return Ok(bought),
             Err(why) => why,
         },
         _ => "a commitment of unknown length".to_owned(),
     };
-    let per_hour = MoneyRange { floor: Money::ZERO, ..variant.range(Scenario::OnDemand)? };
+    let per_hour = MoneyRange { floor: Money::ZERO, ..variant.range(CostScenario::OnDemand)? };
     let text = format!("{why}: at most the on-demand price");
-    Ok(Bought { estimated: Some(text.clone()), ..Bought::said(per_hour, &[Scenario::OnDemand], text) })
+    Ok(PurchasePrice {
+        estimated: Some(text.clone()),
+        ..PurchasePrice::with_step(per_hour, &[CostScenario::OnDemand], text)
+    })
 }
 
 /// From spot to on demand; `dear` expects the dearer of the two.
-fn spot_to_on_demand(variant: &PurchaseVariant<'_>, dear: bool, text: String) -> Result<Bought, String> {
-    let on_demand = match variant.range(Scenario::OnDemand) {
+fn spot_to_on_demand(variant: &PurchaseVariant<'_>, dear: bool, text: String) -> Result<PurchasePrice, String> {
+    let on_demand = match variant.range(CostScenario::OnDemand) {
         Ok(range) => range,
-        Err(_) => variant.range(Scenario::Spot)?,
+        Err(_) => variant.range(CostScenario::Spot)?,
     };
-    let spot = variant.range(Scenario::Spot).unwrap_or(on_demand);
+    let spot = variant.range(CostScenario::Spot).unwrap_or(on_demand);
     let expected = if dear { on_demand.expected } else { spot.expected.min(on_demand.expected) };
     let floor = spot.floor.min(on_demand.floor);
-    let ways = [Scenario::OnDemand, Scenario::Spot];
+    let ways = [CostScenario::OnDemand, CostScenario::Spot];
     let estimated = variant.unit.spot_in_doubt.clone().filter(|_| !dear);
-    Ok(Bought { estimated, ..Bought::said(MoneyRange { floor, expected, ceiling: on_demand.ceiling }, &ways, text) })
+    Ok(PurchasePrice {
+        estimated,
+        ..PurchasePrice::with_step(MoneyRange { floor, expected, ceiling: on_demand.ceiling }, &ways, text)
+    })
 }
 
 /// Prices a mix: some machines on demand, and a share of the others on spot.
-fn mixed(resource: &Resource, variant: &PurchaseVariant<'_>, count: Option<Range>) -> Result<Bought, String> {
+fn mixed(resource: &Resource, variant: &PurchaseVariant<'_>, count: Option<Range>) -> Result<PurchasePrice, String> {
     let Some(share) = resource.number(Key::SpotShare) else {
         return spot_to_on_demand(variant, true, "the share of spot is unknown".into());
     };
-    let (on_demand, listed) = (variant.range(Scenario::OnDemand)?, variant.range(Scenario::Spot)?);
+    let (on_demand, listed) = (variant.range(CostScenario::OnDemand)?, variant.range(CostScenario::Spot)?);
     let dearest = variant.unit.spot().map_or(listed.ceiling, |range| range.ceiling);
     let base = resource.number(Key::OnDemandBase).unwrap_or(0.0).max(0.0);
     let share = share.clamp(0.0, 1.0);
@@ -176,11 +184,14 @@ fn mixed(resource: &Resource, variant: &PurchaseVariant<'_>, count: Option<Range
         dollars(listed.expected)
     );
     let estimated = variant.unit.spot_in_doubt.clone().filter(|_| share > 0.0);
-    Ok(Bought { estimated, ..Bought::said(per_hour, &[Scenario::OnDemand, Scenario::Spot], text) })
+    Ok(PurchasePrice {
+        estimated,
+        ..PurchasePrice::with_step(per_hour, &[CostScenario::OnDemand, CostScenario::Spot], text)
+    })
 }
 
 /// Purchases that the catalog prices apart from the usual ways.
-fn block(catalog: &Catalog, variant: &PurchaseVariant<'_>, purchase: Purchase) -> Result<Bought, String> {
+fn block(catalog: &Catalog, variant: &PurchaseVariant<'_>, purchase: Purchase) -> Result<PurchasePrice, String> {
     let machine = &variant.machine;
     let products: &[&str] = match purchase {
         Purchase::CapacityBlock => &["ec2-capacity-block"],
@@ -199,7 +210,7 @@ fn block(catalog: &Catalog, variant: &PurchaseVariant<'_>, purchase: Purchase) -
             found.as_of
         );
         let per_hour = MoneyRange::exactly(found.per_hour.times(variant.share));
-        let mut bought = Bought::said(per_hour, &[], text);
+        let mut bought = PurchasePrice::with_step(per_hour, &[], text);
         if purchase == Purchase::FlexStart && found.product != "dws-flex-start" {
             bought.estimated = Some("flex-start, estimated at the price of a calendar reservation".into());
         } else if found.region != variant.region {
@@ -211,5 +222,5 @@ fn block(catalog: &Catalog, variant: &PurchaseVariant<'_>, purchase: Purchase) -
     let bought = spot_to_on_demand(variant, true, why.clone())
         .map_err(|_| format!("no {} price of {} is known", purchase.name(), machine.name))
         .map_err(|why| variant.unit.unverified.clone().unwrap_or(why))?;
-    Ok(Bought { estimated: Some(why), ..bought })
+    Ok(PurchasePrice { estimated: Some(why), ..bought })
 }

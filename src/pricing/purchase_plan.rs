@@ -7,14 +7,14 @@
 use std::collections::BTreeMap;
 
 use super::HOURS_PER_MONTH;
-use super::demand::{Need, Offered, Standing};
+use super::demand::{CommitmentEligibility, HourlyOffers, Need};
 use super::demand_base::Rung;
 use crate::catalog::Money;
 
 /// The purchases, and the machines that are not planned.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct PurchasePlan {
-    pub groups: Vec<Group>,
+    pub groups: Vec<PurchaseGroup>,
     pub unplanned: Vec<Unplanned>,
     /// The longest commitment that was asked for, in years; none is for blocks of days alone.
     pub most_years: u8,
@@ -22,22 +22,22 @@ pub struct PurchasePlan {
 
 /// Accelerators of one kind that one provider rents out in one region.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Group {
+pub struct PurchaseGroup {
     pub provider: String,
     pub region: String,
     pub accelerator: String,
-    pub lines: Vec<Line>,
+    pub lines: Vec<PurchaseLine>,
     /// Accelerators that a commitment of the text pays for and nothing in its text uses, beyond what is used up here.
     pub left_of_commitments: f64,
 }
 
 /// Machines of one type in it, all at the same prices.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Line {
+pub struct PurchaseLine {
     pub machine: String,
     /// Accelerators of one machine.
     pub accelerators: f64,
-    pub offered: Offered,
+    pub offered: HourlyOffers,
     /// The machines that always run, eligible or not.
     pub always: f64,
     /// Machines that a commitment may pay for, by the share of the hours in which they surely run, the surest first.
@@ -95,7 +95,7 @@ impl Term {
         }
     }
 
-    fn price(self, offered: &Offered) -> Option<Money> {
+    fn price(self, offered: &HourlyOffers) -> Option<Money> {
         match self {
             Term::Block => offered.block,
             Term::OneYear => offered.one_year,
@@ -151,26 +151,26 @@ pub struct Unplanned {
 /// The plan for everything together. Commitments of more years than these are no part of it.
 pub fn purchase_plan(needs: &[Need], most_years: u8) -> PurchasePlan {
     let mut plan = PurchasePlan { most_years, ..PurchasePlan::default() };
-    let mut groups: BTreeMap<[&str; 3], (BTreeMap<LineKey<'_>, Line>, f64)> = BTreeMap::new();
+    let mut groups: BTreeMap<[&str; 3], (BTreeMap<LineKey<'_>, PurchaseLine>, f64)> = BTreeMap::new();
     for need in needs {
-        if need.demand.standing == Standing::Unknown {
+        if need.demand.standing == CommitmentEligibility::Unknown {
             let why = need.demand.why.clone().unwrap_or_default();
             plan.unplanned.push(Unplanned { address: need.address.clone(), from: need.from.clone(), why });
             continue;
         }
-        if need.demand.standing == Standing::Owned {
+        if need.demand.standing == CommitmentEligibility::Owned {
             continue;
         }
         let (lines, spare) = groups.entry([&need.provider, &need.region, &need.accelerator]).or_default();
-        if need.demand.standing == Standing::SpareAccelerators {
+        if need.demand.standing == CommitmentEligibility::SpareAccelerators {
             *spare += need.demand.rungs.iter().map(|rung| rung.machines).sum::<f64>();
             continue;
         }
-        lines.entry(LineKey::of(need)).or_insert_with(|| Line::of(need)).add(need);
+        lines.entry(LineKey::of(need)).or_insert_with(|| PurchaseLine::of(need)).add(need);
     }
     for ([provider, region, accelerator], (lines, spare)) in groups {
-        let lines: Vec<Line> = lines.into_values().collect();
-        let mut group = Group {
+        let lines: Vec<PurchaseLine> = lines.into_values().collect();
+        let mut group = PurchaseGroup {
             provider: provider.to_owned(),
             region: region.to_owned(),
             accelerator: accelerator.to_owned(),
@@ -206,7 +206,7 @@ impl<'n> LineKey<'n> {
     }
 }
 
-impl Group {
+impl PurchaseGroup {
     fn saves(&self) -> Money {
         self.lines.iter().filter_map(|line| line.bound).fold(Money::ZERO, |sum, bound| sum + bound.saves)
     }
@@ -214,8 +214,8 @@ impl Group {
     /// Sorts the most expensive machines first.
     fn use_what_is_paid(&mut self) {
         self.lines.iter_mut().for_each(|line| line.rungs.sort_by(|one, other| other.share.total_cmp(&one.share)));
-        let dearest = |line: &Line| line.offered.on_demand.unwrap_or_default();
-        let mut order: Vec<&mut Line> = self.lines.iter_mut().collect();
+        let dearest = |line: &PurchaseLine| line.offered.on_demand.unwrap_or_default();
+        let mut order: Vec<&mut PurchaseLine> = self.lines.iter_mut().collect();
         order.sort_by_key(|line| std::cmp::Reverse(dearest(line)));
         for line in order {
             let all: f64 = line.rungs.iter().map(|rung| rung.machines).sum();
@@ -230,20 +230,20 @@ impl Group {
     }
 }
 
-impl Line {
-    fn of(need: &Need) -> Line {
-        Line {
+impl PurchaseLine {
+    fn of(need: &Need) -> PurchaseLine {
+        PurchaseLine {
             machine: need.machine.clone(),
             accelerators: need.accelerators,
             offered: need.demand.offered,
             most: Some(0.0),
-            ..Line::default()
+            ..PurchaseLine::default()
         }
     }
 
     fn add(&mut self, need: &Need) {
         let demand = &need.demand;
-        if demand.standing == Standing::SparePlaces {
+        if demand.standing == CommitmentEligibility::SparePlaces {
             self.spare_places += demand.rungs.iter().map(|rung| rung.machines).sum::<f64>();
             return;
         }
@@ -255,22 +255,22 @@ impl Line {
         let average = average - covered;
         self.of_unknown_hours += usize::from(demand.average.is_none());
         match demand.standing {
-            Standing::Base => {
+            CommitmentEligibility::Base => {
                 self.covered += covered.min(demand.always);
                 let sure: f64 = demand.rungs.iter().map(|rung| rung.machines * rung.share).sum();
                 self.rungs.extend(&demand.rungs);
                 self.on_demand += (average - sure).max(0.0);
             }
-            Standing::Committed => self.committed += average,
-            Standing::OnSpot => self.on_spot += average,
-            Standing::ForSpot => self.for_spot += average,
-            Standing::Booked => self.booked += average,
+            CommitmentEligibility::Committed => self.committed += average,
+            CommitmentEligibility::OnSpot => self.on_spot += average,
+            CommitmentEligibility::ForSpot => self.for_spot += average,
+            CommitmentEligibility::Booked => self.booked += average,
             _ => self.on_demand += average,
         }
-        if let Some(why) = demand.why.as_ref().filter(|_| demand.standing == Standing::OnDemand) {
+        if let Some(why) = demand.why.as_ref().filter(|_| demand.standing == CommitmentEligibility::OnDemand) {
             *self.reasons.entry(why.clone()).or_default() += demand.always;
         }
-        if need.demand.standing == Standing::Base {
+        if need.demand.standing == CommitmentEligibility::Base {
             self.stale = self.stale.take().or_else(|| need.stale.clone());
             self.estimate = self.estimate.take().or_else(|| need.estimate.clone());
         }
@@ -351,14 +351,15 @@ impl Line {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pricing::Demand;
+    use crate::pricing::SteadyDemand;
 
-    fn need(standing: Standing, rungs: &[(f64, f64)]) -> Need {
+    fn need(standing: CommitmentEligibility, rungs: &[(f64, f64)]) -> Need {
         let rungs: Vec<Rung> =
             rungs.iter().map(|(machines, share)| Rung { machines: *machines, share: *share }).collect();
         let machines: f64 = rungs.iter().map(|rung| rung.machines).sum();
         let usd = |usd: f64| Some(Money::from_usd(usd));
-        let offered = Offered { on_demand: usd(10.0), one_year: usd(6.0), three_years: usd(4.0), ..Offered::default() };
+        let offered =
+            HourlyOffers { on_demand: usd(10.0), one_year: usd(6.0), three_years: usd(4.0), ..HourlyOffers::default() };
         Need {
             address: "a".into(),
             from: String::new(),
@@ -367,7 +368,7 @@ mod tests {
             machine: "p5.48xlarge".into(),
             accelerator: "H100-80GB".into(),
             accelerators: 8.0,
-            demand: Demand {
+            demand: SteadyDemand {
                 standing,
                 why: None,
                 always: machines,
@@ -388,16 +389,16 @@ mod tests {
 
     #[test]
     fn all_that_always_runs_is_committed_to_and_its_loss_is_told() {
-        let year = bound(&[need(Standing::Base, &[(4.0, 1.0)])], 1);
+        let year = bound(&[need(CommitmentEligibility::Base, &[(4.0, 1.0)])], 1);
         assert_eq!((year.term, year.machines, year.break_even), (Term::OneYear, 4.0, 0.6));
         // 4 x (10 - 6) x 730
         assert_eq!(year.saves.usd(), 11_680.0);
         // Three still run: 3 x 4 saved, 1 x 6 paid for nothing; two: 2 x 4 and 2 x 6.
         assert_eq!(year.quarter.net().usd(), (12.0 - 6.0) * 730.0);
         assert_eq!(year.half.net().usd(), (8.0 - 12.0) * 730.0);
-        let years = bound(&[need(Standing::Base, &[(4.0, 1.0)])], 3);
+        let years = bound(&[need(CommitmentEligibility::Base, &[(4.0, 1.0)])], 3);
         assert_eq!((years.term, years.saves.usd()), (Term::ThreeYears, 4.0 * 6.0 * 730.0));
-        let mut listed = need(Standing::Base, &[(4.0, 1.0)]);
+        let mut listed = need(CommitmentEligibility::Base, &[(4.0, 1.0)]);
         assert!(purchase_plan(std::slice::from_ref(&listed), 0).groups[0].lines[0].bound.is_none());
         // Cheaper than a year, and gone after months.
         listed.demand.offered.block = Some(Money::from_usd(5.0));
@@ -407,19 +408,20 @@ mod tests {
 
     #[test]
     fn what_runs_for_less_than_the_break_even_is_left_to_the_hour() {
-        let found = bound(&[need(Standing::Base, &[(2.0, 1.0), (1.0, 0.75), (1.0, 0.5)])], 1);
+        let found = bound(&[need(CommitmentEligibility::Base, &[(2.0, 1.0), (1.0, 0.75), (1.0, 0.5)])], 1);
         assert_eq!((found.machines, found.running), (3.0, 2.75));
         assert_eq!(found.saves.usd(), (27.5 - 18.0) * 730.0);
     }
 
     #[test]
     fn what_is_paid_already_is_used_first() {
-        let base = need(Standing::Base, &[(4.0, 1.0)]);
-        let found = bound(&[base.clone(), need(Standing::SparePlaces, &[(1.0, 1.0)])], 1);
+        let base = need(CommitmentEligibility::Base, &[(4.0, 1.0)]);
+        let found = bound(&[base.clone(), need(CommitmentEligibility::SparePlaces, &[(1.0, 1.0)])], 1);
         assert_eq!(found.machines, 3.0);
         // Two of four are left, and the place that was paid before has one of them.
         assert_eq!((found.half.running, found.half.net().usd()), (1.0, (4.0 - 12.0) * 730.0));
-        let accelerators = Need { machine: String::new(), ..need(Standing::SpareAccelerators, &[(17.0, 1.0)]) };
+        let accelerators =
+            Need { machine: String::new(), ..need(CommitmentEligibility::SpareAccelerators, &[(17.0, 1.0)]) };
         let plan = purchase_plan(&[base, accelerators], 1);
         assert_eq!(plan.groups[0].left_of_commitments, 1.0);
         assert_eq!(plan.groups[0].lines[0].bound.unwrap().machines, 2.0);
@@ -427,7 +429,7 @@ mod tests {
 
     #[test]
     fn what_the_bill_says_is_covered_stays_in_use_first() {
-        let mut base = need(Standing::Base, &[(2.0, 1.0)]);
+        let mut base = need(CommitmentEligibility::Base, &[(2.0, 1.0)]);
         (base.demand.always, base.demand.average, base.demand.covered) = (3.0, Some(3.0), 1.0);
         let plan = purchase_plan(&[base], 1);
         let line = &plan.groups[0].lines[0];
@@ -440,7 +442,7 @@ mod tests {
 
     #[test]
     fn what_is_not_known_is_told_and_not_planned() {
-        let mut unknown = need(Standing::Unknown, &[]);
+        let mut unknown = need(CommitmentEligibility::Unknown, &[]);
         unknown.demand.why = Some("how many there are: a variable".into());
         let plan = purchase_plan(&[unknown], 1);
         assert!(plan.groups.is_empty());

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::purchase::PurchaseVariant;
-use crate::complete::CapacityRequest;
+use crate::resolve::CapacityRequest;
 
 /// The machines on which a resource can run, the expected one first.
 pub(super) type FoundMachines<'a> = Result<Arc<[PurchaseVariant<'a>]>, String>;
@@ -16,7 +16,7 @@ pub(super) struct MachineQuestion {
     /// Why the price is an estimate.
     pub(super) why: String,
     /// Any cloud where there are none.
-    pub(super) places: Vec<Place>,
+    pub(super) places: Vec<TrialLocation>,
     pub(super) rents: bool,
     pub(super) request: CapacityRequest,
 }
@@ -33,7 +33,7 @@ pub(super) enum Accelerators {
 }
 
 #[derive(Debug, PartialEq, Eq, Hash)]
-pub(super) struct Place {
+pub(super) struct TrialLocation {
     pub(super) provider: String,
     pub(super) region: String,
     /// Of the region, among the steps.

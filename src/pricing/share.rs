@@ -1,14 +1,14 @@
 //! The cost of a pod: its share of the machine on which it runs, or would run.
 
-use crate::catalog::{Accelerator, Catalog, GCP, Machine, Money};
-use crate::complete::{CapacityRequest, Exact, allocatable_cpus, allocatable_gib, plain, possible_devices};
-use crate::inventory::{Fact, Key, Purpose, Role, Task, Value};
+use crate::catalog::{Accelerator, Catalog, CatalogMachine, GCP, Money};
+use crate::inventory::{BillingRole, Fact, FactValue, Key, Purpose, Task};
+use crate::resolve::{CapacityRequest, Exact, allocatable_cpus, allocatable_gib, plain, possible_devices};
 
 use super::purchase::PurchaseVariant;
-use super::searches::{Accelerators, FoundMachines, MachineQuestion, Place};
+use super::searches::{Accelerators, FoundMachines, MachineQuestion, TrialLocation};
 use super::unit::unit;
 use super::variants::{Pricing, PricingRegion, Share};
-use super::{OWN_PROVIDER, PricingSettings, Scenario, Step};
+use super::{CostScenario, OWN_PROVIDER, PricingSettings, SumStep};
 
 /// The kind of accelerators that cannot train models.
 const ONLY_INFERS: &str = "inference";
@@ -33,11 +33,12 @@ fn with_devices<'a>(pricing: &Pricing<'_, 'a>, devices: f64) -> FoundMachines<'a
         && let Ok(machines) = pricing.machines(provider)
     {
         let request = CapacityRequest::of(pricing.resource, devices);
-        let (holding, small): (Vec<Machine<'a>>, _) = machines.into_iter().partition(|it| request.lacks(it).is_none());
+        let (holding, small): (Vec<CatalogMachine<'a>>, _) =
+            machines.into_iter().partition(|it| request.lacks(it).is_none());
         if let (true, Some(lack)) = (holding.is_empty(), small.iter().find_map(|machine| request.lacks(machine))) {
             return Err(lack);
         }
-        let share = |machine: &Machine<'a>| Some(share(&request, machine));
+        let share = |machine: &CatalogMachine<'a>| Some(share(&request, machine));
         return Ok(pricing.variants(provider, holding, share).into());
     }
     on_any_machine(pricing, provider, devices)
@@ -51,15 +52,15 @@ pub(super) fn on_any_machine<'a>(pricing: &Pricing<'_, 'a>, provider: Option<&st
     }
     let place = |provider: &str| {
         let PricingRegion { region, step, .. } = pricing.region(provider);
-        Place { provider: provider.to_owned(), region, said: step.map(|step| step.text) }
+        TrialLocation { provider: provider.to_owned(), region, said: step.map(|step| step.text) }
     };
-    let places: Vec<Place> = match (provider, pricing.resource.fact(Key::Provider)) {
+    let places: Vec<TrialLocation> = match (provider, pricing.resource.fact(Key::Provider)) {
         (Some(provider), _) => vec![place(provider)],
-        (None, Fact::Unknown(unknown)) => unknown.candidates.iter().filter_map(Value::as_text).map(place).collect(),
+        (None, Fact::Unknown(unknown)) => unknown.candidates.iter().filter_map(FactValue::as_text).map(place).collect(),
         _ => Vec::new(),
     };
     let (accelerators, why) = accelerators(pricing);
-    let rents = pricing.resource.role == Role::Rented;
+    let rents = pricing.resource.role == BillingRole::Rented;
     let asked =
         MachineQuestion { accelerators, why, places, rents, request: CapacityRequest::of(pricing.resource, devices) };
     pricing.searches.find(asked, |asked| Search { catalog: pricing.catalog, settings: pricing.settings, asked }.run())
@@ -80,7 +81,7 @@ fn by_parts<'a>(pricing: &Pricing<'_, 'a>, service: &str, devices: f64) -> Found
     let place = pricing.region(GCP);
     let mut unit = unit(pricing.catalog, pricing.settings, &machine, &place.region);
     unit.never_spot();
-    pricing.say_where(&mut unit, &machine, &place);
+    pricing.add_region_step(&mut unit, &machine, &place);
     if resource.number(Key::Cpus).is_none() || resource.number(Key::Memory).is_none() {
         unit.estimated.get_or_insert(format!(
             "at least {} vCPUs and {} GiB of memory, too",
@@ -94,8 +95,8 @@ fn by_parts<'a>(pricing: &Pricing<'_, 'a>, service: &str, devices: f64) -> Found
 
 /// Returns the possible accelerators of the pod, and why its price is an estimate.
 fn accelerators(pricing: &Pricing<'_, '_>) -> (Accelerators, String) {
-    let named = |values: &[Value]| {
-        Accelerators::Named(values.iter().filter_map(Value::as_text).map(str::to_owned).collect::<Vec<_>>())
+    let named = |values: &[FactValue]| {
+        Accelerators::Named(values.iter().filter_map(FactValue::as_text).map(str::to_owned).collect::<Vec<_>>())
     };
     match pricing.resource.fact(Key::Accelerator) {
         Fact::Known(known) => {
@@ -163,7 +164,7 @@ impl<'a> Search<'a, '_> {
         }
         // Of the machines that it may be, what is expected is the middle one. Where no text names an accelerator at all, no
         // price is likelier than another: the least that it costs is all that a sum may say.
-        variants.sort_by_key(|variant| variant.unit.price(Scenario::OnDemand));
+        variants.sort_by_key(|variant| variant.unit.price(CostScenario::OnDemand));
         let is_unnamed = matches!(self.asked.accelerators, Accelerators::Common { .. });
         if !is_unnamed {
             let middle = (variants.len() - 1) / 2;
@@ -237,13 +238,13 @@ impl<'a> Search<'a, '_> {
         let (_, _, machine, share) = offers
             .min_by(|one, other| (one.0, one.1).cmp(&(other.0, other.1)).then_with(|| one.2.name.cmp(&other.2.name)))?;
         let mut unit = unit(self.catalog, self.settings, &machine, &region);
-        said.into_iter().for_each(|text| unit.say(Step::said(text)));
+        said.into_iter().for_each(|text| unit.add_step(SumStep::from_text(text)));
         let unit = unit.times(share.part, &format!("{}; on the cheapest machine with {accelerator}", share.why));
         Some(PurchaseVariant { machine, region, unit, share: share.part, stranded: share.stranded })
     }
 
     /// Returns the available machines of a provider with enough accelerators.
-    fn hosts(&self, provider: &str, accelerator: &str) -> Vec<Machine<'a>> {
+    fn hosts(&self, provider: &str, accelerator: &str) -> Vec<CatalogMachine<'a>> {
         let (catalog, request) = (self.catalog, &self.asked.request);
         let devices = request.devices.get();
         let mut machines = catalog.machines_with(provider, accelerator);
@@ -256,16 +257,16 @@ impl<'a> Search<'a, '_> {
         }
         machines.retain(|machine| machine.count >= devices);
         // Whoever rents takes the machine of that size; a pod takes a part of any.
-        let alike = |machine: &Machine<'_>| !self.asked.rents || machine.count == devices;
+        let alike = |machine: &CatalogMachine<'_>| !self.asked.rents || machine.count == devices;
         if machines.iter().any(alike) {
             machines.retain(alike);
         }
-        let current = |machine: &Machine<'_>| catalog.retired(machine).is_none();
+        let current = |machine: &CatalogMachine<'_>| catalog.retired(machine).is_none();
         if machines.iter().any(current) {
             machines.retain(current);
         }
         let holds = |asked: Option<Exact>, has: Option<f64>| !matches!((asked, has), (Some(asked), Some(has)) if asked.get() > has);
-        let large = |machine: &Machine<'_>| {
+        let large = |machine: &CatalogMachine<'_>| {
             holds(request.cpus, machine.cpus.map(allocatable_cpus))
                 && holds(request.memory_gib, machine.memory_gib.map(allocatable_gib))
         };
@@ -278,7 +279,7 @@ impl<'a> Search<'a, '_> {
     }
 
     /// Returns the smallest N1 machine for the pod, with enough attached accelerators.
-    fn smallest_host(&self, accelerator: &str) -> Option<Machine<'a>> {
+    fn smallest_host(&self, accelerator: &str) -> Option<CatalogMachine<'a>> {
         let request = &self.asked.request;
         // What can be attached to one machine.
         let count = [1.0, 2.0, 4.0, 8.0].into_iter().find(|count| *count >= request.devices.get())?;
@@ -293,7 +294,7 @@ impl<'a> Search<'a, '_> {
 }
 
 /// Returns the pod's largest share of the machine's accelerators, CPUs and memory.
-fn share(request: &CapacityRequest, machine: &Machine<'_>) -> Share {
+fn share(request: &CapacityRequest, machine: &CatalogMachine<'_>) -> Share {
     let devices = request.devices.get();
     let of_devices = devices / machine.count;
     let mut largest = (of_devices, "accelerators", devices, machine.count);

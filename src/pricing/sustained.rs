@@ -1,6 +1,6 @@
 //! Google's automatic sustained use discount for N1 machines and their accelerators.
 
-use crate::catalog::Machine;
+use crate::catalog::CatalogMachine;
 use crate::inventory::Range;
 
 use super::HOURS_PER_MONTH;
@@ -9,7 +9,7 @@ use super::HOURS_PER_MONTH;
 const QUARTERS: [f64; 4] = [1.0, 0.8, 0.6, 0.4];
 
 /// Whether a machine is of those whose price falls while it runs: accelerators of Google are attached to N1 only.
-pub(super) fn sustains(machine: &Machine<'_>) -> bool {
+pub(super) fn sustains(machine: &CatalogMachine<'_>) -> bool {
     machine.has_guests()
 }
 

@@ -1,15 +1,16 @@
 //! Cases of bills.
 
 use crate::catalog::{Catalog, Money, MoneyRange};
-use crate::complete::{Defaults, LeftOut, ResourceFilter, complete_machines};
 use crate::inventory::{
-    CountedIn, Disk, DiskSpeed, Fact, FrontEnd, Inventory, Key, Origin, Range, Resource, Role, Unknown, Value,
+    BillingRole, CountedIn, DiskSpeed, Fact, FactOrigin, FactValue, Inventory, Key, MachineDisk, Range, ReadBy,
+    Resource, UnknownFact,
 };
-use crate::source::{MemoryTree, Sources, Span};
+use crate::resolve::{Defaults, OmittedResources, ResourceFilter, complete_machines};
+use crate::source::{MemoryTree, SourceFiles, Span};
 
 use super::{
-    Bill, BillItem, Contract, Owned, Period, PricedRun, PricingSettings, Purchased, Scenario, Status, Terms, Usage,
-    bill,
+    Bill, BillItem, Contract, ContractTerms, CostScenario, Owned, Period, PricedRun, PricingSettings, Purchased,
+    Status, Usage, bill,
 };
 
 /// A catalog of two machines, of which nobody has found a source for the price of the first.
@@ -59,27 +60,27 @@ fn a_row_that_nobody_verified_is_told_and_enters_no_sum() {
 }
 
 fn span() -> Span {
-    let sources = Sources::new(MemoryTree::new().with("a.tf", "text"));
+    let sources = SourceFiles::new(MemoryTree::new().with("a.tf", "text"));
     Span::new(sources.open("a.tf").unwrap(), 0, 4)
 }
 
-fn resource(role: Role, facts: &[(Key, &str)]) -> Resource {
-    let mut resource = Resource::new(FrontEnd::Terraform, role, "kind", "kind.name", span(), span());
+fn resource(role: BillingRole, facts: &[(Key, &str)]) -> Resource {
+    let mut resource = Resource::new(ReadBy::Terraform, role, "kind", "kind.name", span(), span());
     for (key, value) in facts {
-        resource.set(*key, Fact::written(Value::text(*value), span()));
+        resource.set(*key, Fact::written(FactValue::text(*value), span()));
     }
     resource
 }
 
 fn rented(facts: &[(Key, &str)]) -> Resource {
-    resource(Role::Rented, facts)
+    resource(BillingRole::Rented, facts)
 }
 
 fn pod(facts: &[(Key, &str)]) -> Resource {
-    resource(Role::Requested, facts)
+    resource(BillingRole::Requested, facts)
 }
 
-fn priced(resources: Vec<Resource>) -> (Inventory, Bill, LeftOut) {
+fn priced(resources: Vec<Resource>) -> (Inventory, Bill, OmittedResources) {
     let catalog = Catalog::examples();
     let mut inventory = Inventory { resources, ..Inventory::default() };
     let left_out = complete_machines(&mut inventory, &catalog, &PricingSettings::default().defaults);
@@ -118,7 +119,7 @@ fn a_machine_tells_its_accelerators_and_its_price() {
         (monthly.floor.usd(), monthly.expected.usd(), monthly.ceiling.usd()),
         (0.0, 32.0 * 2.0 * 730.0, 32.0 * 4.0 * 730.0)
     );
-    assert_eq!(item.amount_if[&Scenario::OnDemand].expected.usd(), 80.0 * 2.0 * 730.0);
+    assert_eq!(item.amount_if[&CostScenario::OnDemand].expected.usd(), 80.0 * 2.0 * 730.0);
 }
 
 #[test]
@@ -172,8 +173,8 @@ fn accelerators_named_beside_a_machine_that_has_them_add_nothing() {
 #[test]
 fn a_pool_of_several_machines_costs_a_range() {
     let mut pool = rented(&[(Key::Provider, "aws"), (Key::Region, "us-east-1"), (Key::Purchase, "on-demand")]);
-    let candidates = ["m5.large", "g5.2xlarge", "g5.xlarge", "g5.12xlarge"].map(Value::text).to_vec();
-    pool.set(Key::Machine, Fact::Unknown(Unknown { span: span(), why: "one of 4".into(), candidates }));
+    let candidates = ["m5.large", "g5.2xlarge", "g5.xlarge", "g5.12xlarge"].map(FactValue::text).to_vec();
+    pool.set(Key::Machine, Fact::Unknown(UnknownFact { span: span(), why: "one of 4".into(), candidates }));
     let (pool, item) = one(pool);
     assert_eq!(pool.text(Key::Accelerator), Some("A10G"));
     assert!(pool.fact(Key::AcceleratorCount).is_unknown());
@@ -237,8 +238,8 @@ fn regions_and_providers_that_are_assumed_say_so() {
     let mut inventory = Inventory { resources: vec![rented(&[(Key::Machine, "g5.xlarge")])], ..Inventory::default() };
     complete_machines(&mut inventory, &catalog, &settings.defaults);
     let region = inventory.resources[0].fact(Key::Region);
-    assert_eq!(region.value().and_then(Value::as_text), Some("eu-west-1"));
-    assert!(matches!(region.origin(), Some(Origin::Assumed(_))));
+    assert_eq!(region.value().and_then(FactValue::as_text), Some("eu-west-1"));
+    assert!(matches!(region.origin(), Some(FactOrigin::Assumed(_))));
     let bill = bill(&inventory, &catalog, &settings);
     assert_eq!(hourly(&bill.items[0]).1, 1.1);
 }
@@ -316,7 +317,7 @@ fn one_run_costs_its_hours_whatever_a_month_costs() {
     two.count = Fact::written(Range::exactly(2.0), span());
     assert_eq!(with(PricingSettings::default(), two.clone()).run, None);
     // Two hours at most, two machines of a dollar an hour.
-    two.set(Key::TimeLimit, Fact::written(Value::Integer(7200), span()));
+    two.set(Key::TimeLimit, Fact::written(FactValue::Integer(7200), span()));
     let run = with(PricingSettings::default(), two.clone()).run.unwrap();
     let usd = |run: &PricedRun| (run.amount.floor.usd(), run.amount.expected.usd(), run.amount.ceiling.usd());
     assert_eq!(usd(&run), (0.0, 4.0, 4.0));
@@ -340,8 +341,8 @@ fn usage_and_time_limits_say_how_many_hours_it_runs() {
     assert_eq!(with_usage(usage(Some(220.0), None, None), g5()).monthly.unwrap().floor.usd(), 220.0);
     assert_eq!(with_usage(usage(None, Some(20.0), Some(1.5)), g5()).monthly.unwrap().ceiling.usd(), 30.0);
     let mut job = g5();
-    job.set(Key::EndsByItself, Fact::written(Value::Flag(true), span()));
-    job.set(Key::TimeLimit, Fact::written(Value::Integer(7200), span()));
+    job.set(Key::EndsByItself, Fact::written(FactValue::Flag(true), span()));
+    job.set(Key::TimeLimit, Fact::written(FactValue::Integer(7200), span()));
     // A job has a price a run, and none of a month.
     let item = with(PricingSettings::default(), job.clone());
     let run = item.amount.unwrap();
@@ -349,12 +350,12 @@ fn usage_and_time_limits_say_how_many_hours_it_runs() {
     assert_eq!((run.floor.usd(), run.expected.usd(), run.ceiling.usd()), (0.0, 2.0, 2.0));
     assert_eq!(with_usage(usage(None, Some(10.0), None), job.clone()).monthly.unwrap().expected.usd(), 20.0);
     // A limit of years leaves no month free.
-    job.set(Key::TimeLimit, Fact::written(Value::Integer(100_000_000), span()));
+    job.set(Key::TimeLimit, Fact::written(FactValue::Integer(100_000_000), span()));
     let monthly = with(PricingSettings::default(), job).monthly.unwrap();
     assert_eq!((monthly.floor.usd(), monthly.expected.usd(), monthly.ceiling.usd()), (0.0, 730.0, 730.0));
     let mut nightly = g5();
-    nightly.set(Key::Cron, Fact::written(Value::text("0 0 * * *"), span()));
-    nightly.set(Key::TimeLimit, Fact::written(Value::Integer(7200), span()));
+    nightly.set(Key::Cron, Fact::written(FactValue::text("0 0 * * *"), span()));
+    nightly.set(Key::TimeLimit, Fact::written(FactValue::Integer(7200), span()));
     // 730 / 24 nights of two hours.
     let monthly = with(PricingSettings::default(), nightly.clone()).monthly.unwrap();
     assert!((monthly.expected.usd() - 730.0 / 12.0).abs() < 1e-4, "{monthly:?}");
@@ -363,7 +364,7 @@ fn usage_and_time_limits_say_how_many_hours_it_runs() {
     let item = with(PricingSettings::default(), nightly);
     assert_eq!((item.per, item.monthly, item.amount.unwrap().expected.usd()), (Period::Hour, None, 1.0));
     let mut idle = g5();
-    idle.set(Key::IdleMinutes, Fact::written(Value::Integer(60), span()));
+    idle.set(Key::IdleMinutes, Fact::written(FactValue::Integer(60), span()));
     let monthly = with(PricingSettings::default(), idle).monthly.unwrap();
     assert_eq!((monthly.floor.usd(), monthly.ceiling.usd()), (0.0, 730.0));
 }
@@ -371,7 +372,7 @@ fn usage_and_time_limits_say_how_many_hours_it_runs() {
 #[test]
 fn contracts_lower_the_price_on_demand() {
     let contract = |terms| Contract {
-        way: Scenario::OnDemand,
+        way: CostScenario::OnDemand,
         provider: "aws".into(),
         machine: String::new(),
         accelerator: "A10*".into(),
@@ -379,12 +380,13 @@ fn contracts_lower_the_price_on_demand() {
         terms,
     };
     let item = |terms| with(PricingSettings { contracts: vec![contract(terms)], ..PricingSettings::default() }, g5());
-    assert_eq!(hourly(&item(Terms::Discount(0.25))).1, 0.75);
-    let by_rate = item(Terms::Rate(Money::from_usd(0.6)));
+    assert_eq!(hourly(&item(ContractTerms::Discount(0.25))).1, 0.75);
+    let by_rate = item(ContractTerms::Rate(Money::from_usd(0.6)));
     assert_eq!(hourly(&by_rate).1, 0.6);
-    assert_eq!(by_rate.amount_if[&Scenario::Spot].expected.usd(), 0.4 * 730.0);
+    assert_eq!(by_rate.amount_if[&CostScenario::Spot].expected.usd(), 0.4 * 730.0);
     let elsewhere = rented(&[(Key::Machine, "g5.xlarge"), (Key::Region, "eu-west-1")]);
-    let settings = PricingSettings { contracts: vec![contract(Terms::Discount(0.25))], ..PricingSettings::default() };
+    let settings =
+        PricingSettings { contracts: vec![contract(ContractTerms::Discount(0.25))], ..PricingSettings::default() };
     assert_eq!(hourly(&with(settings, elsewhere)).1, 1.1);
 }
 
@@ -413,19 +415,19 @@ fn owned_hardware_costs_its_purchase_and_its_power() {
     // Four of eight for all hours of a month: what is paid each month is paid once, and power for each hour.
     assert_eq!(item.per_hour.map(|it| it.expected.usd()), Some(6.0), "{item:#?}");
     assert_eq!(item.amount.map(|it| it.expected.usd()), Some((5_840.0 + 730.0 * 2.0) / 2.0), "{item:#?}");
-    let other = resource(Role::Requested, &[(Key::Accelerator, "A100-80GB"), (Key::AcceleratorCount, "1")]);
+    let other = resource(BillingRole::Requested, &[(Key::Accelerator, "A100-80GB"), (Key::AcceleratorCount, "1")]);
     assert!(matches!(with(settings, other).status, Status::Unpriced(_)));
 }
 
 #[test]
 fn disks_are_a_line_of_their_own() {
-    let disk = |gib: Fact<Value>, kind: Option<&str>, disks: f64| Disk {
+    let disk = |gib: Fact<FactValue>, kind: Option<&str>, disks: f64| MachineDisk {
         gib,
-        kind: kind.map_or(Fact::Absent, |kind| Fact::written(Value::text(kind), span())),
-        count: Fact::written(Value::Number(disks), span()),
+        kind: kind.map_or(Fact::Absent, |kind| Fact::written(FactValue::text(kind), span())),
+        count: Fact::written(FactValue::Number(disks), span()),
         speed: DiskSpeed::default(),
     };
-    let size = |gib: f64| Fact::written(Value::Number(gib), span());
+    let size = |gib: f64| Fact::written(FactValue::Number(gib), span());
     let mut machine = g5();
     machine.disks = vec![disk(size(500.0), None, 1.0), disk(size(50.0), Some("gp3"), 4.0)];
     machine.count = Fact::written(Range { floor: 0.0, expected: 2.0, ceiling: f64::INFINITY }, span());
@@ -475,12 +477,12 @@ fn what_is_reserved_is_called_what_it_is() {
     assert_eq!(hourly(&reserved), (0.0, 80.0, 80.0));
     assert!(matches!(reserved.status, Status::Estimated(_)) && !said(&reserved).contains("reserved for"));
     let committed = |years| Contract {
-        way: Scenario::OnDemand,
+        way: CostScenario::OnDemand,
         provider: "aws".into(),
         machine: "p5.*".into(),
         accelerator: String::new(),
         region: String::new(),
-        terms: Terms::Committed(years),
+        terms: ContractTerms::Committed(years),
     };
     for (years, price) in [(1.0, 48.0), (3.0, 40.0)] {
         for purchase in ["on-demand", "capacity-reservation", "reserved"] {
@@ -500,8 +502,8 @@ fn what_is_reserved_is_called_what_it_is() {
 fn a_highest_price_bounds_spot() {
     let limited = |most: f64| {
         let mut machine = g5();
-        machine.set(Key::Purchase, Fact::written(Value::text("spot"), span()));
-        machine.set(Key::MaxPrice, Fact::written(Value::Number(most), span()));
+        machine.set(Key::Purchase, Fact::written(FactValue::text("spot"), span()));
+        machine.set(Key::MaxPrice, Fact::written(FactValue::Number(most), span()));
         one(machine).1
     };
     assert_eq!(hourly(&limited(0.5)), (0.4, 0.4, 0.4));
@@ -537,7 +539,7 @@ fn old_prices_are_marked() {
     let why = with(settings("2026-07-01"), g5()).stale.unwrap();
     assert_eq!(why, "the price of g5.xlarge of aws is dated 2026-01-01, and hyperscaler prices are valid for 180 days");
     let mut spot = g5();
-    spot.set(Key::Purchase, Fact::written(Value::text("spot"), span()));
+    spot.set(Key::Purchase, Fact::written(FactValue::text("spot"), span()));
     assert!(with(settings("2026-01-16"), spot).stale.is_some());
     assert_eq!(with(PricingSettings::default(), g5()).stale, None);
 }
@@ -565,8 +567,8 @@ fn a_number_of_accelerators_that_may_be_none_is_no_evidence() {
 #[test]
 fn a_family_may_be_any_of_its_machines_from_the_cheapest_up() {
     let mut pool = rented(&[(Key::Provider, "aws"), (Key::Region, "us-east-1")]);
-    let candidates = vec![Value::text("g5.*")];
-    pool.set(Key::Machine, Fact::Unknown(Unknown { span: span(), why: "any g5".into(), candidates }));
+    let candidates = vec![FactValue::text("g5.*")];
+    pool.set(Key::Machine, Fact::Unknown(UnknownFact { span: span(), why: "any g5".into(), candidates }));
     assert_eq!(hourly(&one(pool).1), (1.0, 1.0, 15.0));
 }
 

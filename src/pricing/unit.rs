@@ -1,28 +1,29 @@
 //! The price of one machine per hour: from the catalog, or an estimate, minus discounts.
 
 use crate::catalog::{
-    Basis, Catalog, Machine, Money, MoneyRange, PriceMove, Quote, QuotePart, SPOT_IS_GOOD_FOR, covers, is_past_spot,
+    Basis, Catalog, CatalogMachine, Money, MoneyRange, PriceMove, Quote, QuotePart, SPOT_IS_GOOD_FOR, covers,
+    is_past_spot,
 };
 use crate::inventory::{Key, Resource};
 
 use super::sustained::sustains;
-use super::{OWN_PROVIDER, Of, PricingSettings, Purchased, Scenario, Status, Step, Terms};
-use crate::complete::plain;
+use super::{ContractTerms, CostScenario, OWN_PROVIDER, PricingSettings, Purchased, Status, StepSource, SumStep};
+use crate::resolve::plain;
 
 /// The prices of one machine in one region, with their calculation steps.
 #[derive(Debug, Clone, Default)]
 pub(super) struct PricedUnit {
-    prices: [Option<Money>; Scenario::ALL.len()],
+    prices: [Option<Money>; CostScenario::ALL.len()],
     /// Why it is an estimate, if it is one.
     pub(super) estimated: Option<String>,
     /// The steps to each price, and what is said of all of them.
-    steps: Vec<(Option<Scenario>, Step)>,
+    steps: Vec<(Option<CostScenario>, SumStep)>,
     /// Spot is a share of what on demand costs.
     is_spot_of_on_demand: bool,
     /// Why the spot price can be different today, up to the on-demand price.
     pub(super) spot_in_doubt: Option<String>,
     /// How far the prices may have moved since the date of their row.
-    moves: [Option<PriceMove>; Scenario::ALL.len()],
+    moves: [Option<PriceMove>; CostScenario::ALL.len()],
     /// The maximum spot price that the files set.
     most_for_spot: Option<Money>,
     /// Of the row, `2026-07-20`.
@@ -51,12 +52,12 @@ pub(super) struct PricedUnit {
 }
 
 impl PricedUnit {
-    pub(super) fn price(&self, scenario: Scenario) -> Option<Money> {
+    pub(super) fn price(&self, scenario: CostScenario) -> Option<Money> {
         self.prices[scenario as usize]
     }
 
     /// What it may be today: an old price is anything that such prices became.
-    pub(super) fn range(&self, scenario: Scenario) -> Option<MoneyRange> {
+    pub(super) fn range(&self, scenario: CostScenario) -> Option<MoneyRange> {
         let price = self.price(scenario)?;
         Some(match self.price_move(scenario) {
             Some(it) => MoneyRange { floor: price.times(it.low), expected: price, ceiling: price.times(it.high) },
@@ -64,7 +65,7 @@ impl PricedUnit {
         })
     }
 
-    pub(super) fn price_move(&self, scenario: Scenario) -> Option<PriceMove> {
+    pub(super) fn price_move(&self, scenario: CostScenario) -> Option<PriceMove> {
         self.moves[scenario as usize]
     }
 
@@ -99,9 +100,9 @@ impl PricedUnit {
 
     /// What spot costs, with what it may cost instead.
     pub(super) fn spot(&self) -> Option<MoneyRange> {
-        let range = self.range(Scenario::Spot)?;
+        let range = self.range(CostScenario::Spot)?;
         let floor = if self.may_not_run.is_some() { Money::ZERO } else { range.floor };
-        let on_demand = self.range(Scenario::OnDemand).map(|it| it.ceiling);
+        let on_demand = self.range(CostScenario::OnDemand).map(|it| it.ceiling);
         let ceiling = match [on_demand, self.most_for_spot].into_iter().flatten().min() {
             Some(most) if self.spot_in_doubt.is_some() => most,
             Some(most) => range.ceiling.min(most),
@@ -110,7 +111,7 @@ impl PricedUnit {
         Some(MoneyRange { floor, ceiling: ceiling.max(range.expected), ..range })
     }
 
-    fn set(&mut self, scenario: Scenario, price: Option<Money>) {
+    fn set(&mut self, scenario: CostScenario, price: Option<Money>) {
         self.prices[scenario as usize] = price;
     }
 
@@ -119,27 +120,27 @@ impl PricedUnit {
     }
 
     /// A price of the machine that the text names.
-    fn step(&mut self, scenario: Scenario, text: String, result: Money) {
-        self.push(scenario, Step::new(text, result).about(Of::Fact(Key::Machine)));
+    fn step(&mut self, scenario: CostScenario, text: String, result: Money) {
+        self.push(scenario, SumStep::new(text, result).about(StepSource::Fact(Key::Machine)));
     }
 
-    fn push(&mut self, scenario: Scenario, step: Step) {
+    fn push(&mut self, scenario: CostScenario, step: SumStep) {
         self.steps.push((Some(scenario), step));
     }
 
     /// Said of every price.
-    pub(super) fn say(&mut self, step: Step) {
+    pub(super) fn add_step(&mut self, step: SumStep) {
         self.steps.push((None, step));
     }
 
-    fn part(&mut self, scenario: Scenario, part: &QuotePart<'_>) {
+    fn part(&mut self, scenario: CostScenario, part: &QuotePart<'_>) {
         let each = match scenario {
-            Scenario::OnDemand => part.unit_price,
-            Scenario::Spot => match part.spot_unit_price {
+            CostScenario::OnDemand => part.unit_price,
+            CostScenario::Spot => match part.spot_unit_price {
                 Some(price) => price,
                 None => return,
             },
-            Scenario::Reserved1y | Scenario::Reserved3y => return,
+            CostScenario::Reserved1y | CostScenario::Reserved3y => return,
         };
         let from = match &part.basis {
             Basis::Regional { from, factor } => format!(", that of {from} x {}", plain(*factor as f64 / 1e6)),
@@ -151,48 +152,48 @@ impl PricedUnit {
     }
 
     /// The steps to the prices of these ways, in the order in which they were made.
-    pub(super) fn steps(&self, ways: &[Scenario]) -> Vec<Step> {
-        let needs = |scenario: Scenario| {
+    pub(super) fn steps(&self, ways: &[CostScenario]) -> Vec<SumStep> {
+        let needs = |scenario: CostScenario| {
             ways.contains(&scenario)
-                || scenario == Scenario::OnDemand && self.is_spot_of_on_demand && ways.contains(&Scenario::Spot)
+                || scenario == CostScenario::OnDemand && self.is_spot_of_on_demand && ways.contains(&CostScenario::Spot)
         };
         let steps = self.steps.iter().filter(|(of, _)| of.is_none_or(needs));
         steps.map(|(_, step)| step.clone()).collect()
     }
 
     /// How far the prices of these ways may have moved since the day of their row.
-    pub(super) fn steps_of_age(&self, ways: &[Scenario]) -> Vec<Step> {
-        let step = |way: &Scenario| {
+    pub(super) fn steps_of_age(&self, ways: &[CostScenario]) -> Vec<SumStep> {
+        let step = |way: &CostScenario| {
             let (price, moved) = (self.price(*way)?, self.price_move(*way)?);
-            let as_of = if *way == Scenario::Spot { &self.spot_as_of } else { self.as_of.as_ref()? };
-            Some(Step::said(moved_since(price, &moved, as_of)))
+            let as_of = if *way == CostScenario::Spot { &self.spot_as_of } else { self.as_of.as_ref()? };
+            Some(SumStep::from_text(moved_since(price, &moved, as_of)))
         };
         ways.iter().filter_map(step).collect()
     }
 
     /// Every price changed in the same way.
-    fn change(&mut self, text: &str, of: Option<Of>, change: impl Fn(Money) -> Money) {
-        for scenario in Scenario::ALL {
+    fn change(&mut self, text: &str, of: Option<StepSource>, change: impl Fn(Money) -> Money) {
+        for scenario in CostScenario::ALL {
             if let Some(price) = self.price(scenario).map(&change) {
                 self.set(scenario, Some(price));
-                self.push(scenario, Step { of, ..Step::new(text, price) });
+                self.push(scenario, SumStep { of, ..SumStep::new(text, price) });
             }
         }
     }
 
     /// The product cannot be bought so.
     pub(super) fn never_spot(&mut self) {
-        self.set(Scenario::Spot, None);
+        self.set(CostScenario::Spot, None);
     }
 
     /// Nobody pays more for spot than the text says.
     pub(super) fn limit_spot(&mut self, resource: &Resource) {
-        let on_demand = self.price(Scenario::OnDemand);
+        let on_demand = self.price(CostScenario::OnDemand);
         let share = resource.number(Key::MaxPriceShare).filter(|share| *share > 0.0);
         let stated = resource.number(Key::MaxPrice).filter(|usd| *usd > 0.0).map(Money::from_usd);
         let Some(most) = stated.or_else(|| Some(on_demand?.times(share?))) else { return };
         self.most_for_spot = Some(most);
-        let text = match self.price(Scenario::Spot) {
+        let text = match self.price(CostScenario::Spot) {
             Some(spot) if spot <= most => format!("the files limit the spot price to {}", dollars(most)),
             Some(spot) => {
                 let (most, spot) = (dollars(most), dollars(spot));
@@ -209,20 +210,25 @@ impl PricedUnit {
                 why
             }
         };
-        let price = self.price(Scenario::Spot).map_or(most, |spot| spot.min(most));
-        self.set(Scenario::Spot, Some(price));
+        let price = self.price(CostScenario::Spot).map_or(most, |spot| spot.min(most));
+        self.set(CostScenario::Spot, Some(price));
         let stated = if resource.fact(Key::MaxPrice).is_absent() { Key::MaxPriceShare } else { Key::MaxPrice };
-        self.push(Scenario::Spot, Step::new(text, price).about(Of::Fact(stated)));
+        self.push(CostScenario::Spot, SumStep::new(text, price).about(StepSource::Fact(stated)));
     }
 
     pub(super) fn times(mut self, share: f64, text: &str) -> PricedUnit {
-        self.change(text, Some(Of::Fact(Key::AcceleratorCount)), |price| price.times(share));
+        self.change(text, Some(StepSource::Fact(Key::AcceleratorCount)), |price| price.times(share));
         self
     }
 }
 
 /// The prices of a machine in a region; none where nothing says what it costs.
-pub(super) fn unit(catalog: &Catalog, settings: &PricingSettings, machine: &Machine<'_>, region: &str) -> PricedUnit {
+pub(super) fn unit(
+    catalog: &Catalog,
+    settings: &PricingSettings,
+    machine: &CatalogMachine<'_>,
+    region: &str,
+) -> PricedUnit {
     let mut unit = match catalog.quote(machine, region) {
         Some(quote) => from_quote(catalog, &quote, machine, region),
         None => PricedUnit::default(),
@@ -232,7 +238,7 @@ pub(super) fn unit(catalog: &Catalog, settings: &PricingSettings, machine: &Mach
     if owned(&mut unit, settings, machine) {
         return unit;
     }
-    if unit.price(Scenario::OnDemand).is_none() && unit.unverified.is_none() {
+    if unit.price(CostScenario::OnDemand).is_none() && unit.unverified.is_none() {
         from_accelerator(&mut unit, catalog, machine, region);
     }
     if let Some(date) = catalog.retired(machine) {
@@ -249,22 +255,22 @@ pub(super) fn unit(catalog: &Catalog, settings: &PricingSettings, machine: &Mach
 }
 
 /// Hardware of the user's own costs the same however it is bought.
-fn owned(unit: &mut PricedUnit, settings: &PricingSettings, machine: &Machine<'_>) -> bool {
+fn owned(unit: &mut PricedUnit, settings: &PricingSettings, machine: &CatalogMachine<'_>) -> bool {
     if machine.provider != OWN_PROVIDER || unit.is_own {
         return unit.is_own;
     }
     let rates = settings.owned.iter().rev();
     let Some(rate) = rates.into_iter().find(|it| covers(&it.accelerator, &machine.accelerator)) else { return false };
     let price = rate.per_accelerator_hour.times(machine.count);
-    unit.set(Scenario::OnDemand, Some(price));
+    unit.set(CostScenario::OnDemand, Some(price));
     let text = format!("{} {}: {}", plain(machine.count), machine.accelerator, rate.how);
-    unit.step(Scenario::OnDemand, text, price);
+    unit.step(CostScenario::OnDemand, text, price);
     unit.is_own = true;
     unit.purchased = rate.purchased;
     true
 }
 
-fn from_quote(catalog: &Catalog, quote: &Quote<'_>, machine: &Machine<'_>, region: &str) -> PricedUnit {
+fn from_quote(catalog: &Catalog, quote: &Quote<'_>, machine: &CatalogMachine<'_>, region: &str) -> PricedUnit {
     let as_of = Some(quote.as_of.to_owned()).filter(|date| !date.is_empty());
     let (notes, spot_as_of) = (quote.notes.to_owned(), quote.spot_as_of.to_owned());
     let is_own = matches!(quote.basis, Basis::Own { .. });
@@ -287,7 +293,7 @@ fn from_quote(catalog: &Catalog, quote: &Quote<'_>, machine: &Machine<'_>, regio
         Basis::Regional { from, .. } => catalog.quote(machine, from),
         _ => None,
     };
-    for scenario in Scenario::ALL {
+    for scenario in CostScenario::ALL {
         let Some(price) = listed(quote, scenario) else { continue };
         unit.set(scenario, Some(price));
         for part in &quote.parts {
@@ -299,27 +305,36 @@ fn from_quote(catalog: &Catalog, quote: &Quote<'_>, machine: &Machine<'_>, regio
     if let Basis::Regional { .. } = quote.basis
         && let Some((source, as_of)) = catalog.index_source(&machine.provider, region)
     {
-        unit.say(Step::said(format!("the price index of {region}: {source}, {as_of}")).about(Of::Fact(Key::Region)));
+        unit.add_step(
+            SumStep::from_text(format!("the price index of {region}: {source}, {as_of}"))
+                .about(StepSource::Fact(Key::Region)),
+        );
     }
     unit
 }
 
-fn listed(quote: &Quote<'_>, scenario: Scenario) -> Option<Money> {
+fn listed(quote: &Quote<'_>, scenario: CostScenario) -> Option<Money> {
     match scenario {
-        Scenario::OnDemand => quote.on_demand,
-        Scenario::Spot => quote.spot,
-        Scenario::Reserved1y => quote.reserved_1y,
-        Scenario::Reserved3y => quote.reserved_3y,
+        CostScenario::OnDemand => quote.on_demand,
+        CostScenario::Spot => quote.spot,
+        CostScenario::Reserved1y => quote.reserved_1y,
+        CostScenario::Reserved3y => quote.reserved_3y,
     }
 }
 
 /// Which row a price stands in, with its date and source, and what was made of it.
-fn origin(quote: &Quote<'_>, machine: &Machine<'_>, region: &str, scenario: Scenario, base: Option<Money>) -> String {
+fn origin(
+    quote: &Quote<'_>,
+    machine: &CatalogMachine<'_>,
+    region: &str,
+    scenario: CostScenario,
+    base: Option<Money>,
+) -> String {
     let (name, way) = (&machine.name, scenario_in_words(scenario));
     let (date, basis) = match scenario {
-        Scenario::OnDemand => (quote.as_of, ""),
-        Scenario::Spot => (quote.spot_as_of, found_as(quote.spot_basis)),
-        Scenario::Reserved1y | Scenario::Reserved3y => (quote.as_of, found_as(quote.reserved_basis)),
+        CostScenario::OnDemand => (quote.as_of, ""),
+        CostScenario::Spot => (quote.spot_as_of, found_as(quote.spot_basis)),
+        CostScenario::Reserved1y | CostScenario::Reserved3y => (quote.as_of, found_as(quote.reserved_basis)),
     };
     let row = [&*quote.source, date, basis].into_iter().filter(|it| !it.is_empty()).collect::<Vec<_>>().join(", ");
     let sum = if quote.parts.is_empty() { "" } else { "the sum of these, " };
@@ -368,7 +383,7 @@ fn found_as(basis: &str) -> &str {
 }
 
 /// From machines of the same provider with the same accelerator: the price of one accelerator, times how many it has.
-fn from_accelerator(unit: &mut PricedUnit, catalog: &Catalog, machine: &Machine<'_>, region: &str) {
+fn from_accelerator(unit: &mut PricedUnit, catalog: &Catalog, machine: &CatalogMachine<'_>, region: &str) {
     if machine.count <= 0.0 {
         return;
     }
@@ -377,7 +392,7 @@ fn from_accelerator(unit: &mut PricedUnit, catalog: &Catalog, machine: &Machine<
     let whole = price.times(machine.count / other.count);
     unit.estimate(format!("price of {} with the same accelerator", other.name));
     unit.step(
-        Scenario::OnDemand,
+        CostScenario::OnDemand,
         format!(
             "{} in {region} has no price; {} costs {} for {} {}, {} each, x {}",
             machine.name,
@@ -390,11 +405,15 @@ fn from_accelerator(unit: &mut PricedUnit, catalog: &Catalog, machine: &Machine<
         ),
         whole,
     );
-    unit.set(Scenario::OnDemand, Some(whole));
+    unit.set(CostScenario::OnDemand, Some(whole));
 }
 
 /// The machine with the same accelerator whose number of them is nearest, and the cheaper of two.
-fn nearest<'c>(catalog: &'c Catalog, machine: &Machine<'_>, region: &str) -> Option<(Machine<'c>, Money)> {
+fn nearest<'c>(
+    catalog: &'c Catalog,
+    machine: &CatalogMachine<'_>,
+    region: &str,
+) -> Option<(CatalogMachine<'c>, Money)> {
     let others = catalog.machines_with(&machine.provider, &machine.accelerator);
     let priced = others.into_iter().filter(|other| other.name != machine.name && other.count > 0.0);
     let priced = priced.filter_map(|other| {
@@ -402,14 +421,14 @@ fn nearest<'c>(catalog: &'c Catalog, machine: &Machine<'_>, region: &str) -> Opt
         Some((other, price))
     });
     priced.min_by(|(one, one_price), (two, two_price)| {
-        let distance = |other: &Machine<'_>| (other.count / machine.count).ln().abs();
+        let distance = |other: &CatalogMachine<'_>| (other.count / machine.count).ln().abs();
         distance(one).total_cmp(&distance(two)).then_with(|| one_price.cmp(two_price))
     })
 }
 
 /// Without a spot price of its own, the median share of on demand that spot costs on machines with the same accelerator.
-fn estimate_spot(unit: &mut PricedUnit, catalog: &Catalog, machine: &Machine<'_>, region: &str) {
-    let (Some(on_demand), None) = (unit.price(Scenario::OnDemand), unit.price(Scenario::Spot)) else { return };
+fn estimate_spot(unit: &mut PricedUnit, catalog: &Catalog, machine: &CatalogMachine<'_>, region: &str) {
+    let (Some(on_demand), None) = (unit.price(CostScenario::OnDemand), unit.price(CostScenario::Spot)) else { return };
     let others = catalog.machines_with(&machine.provider, &machine.accelerator);
     let mut shares: Vec<i64> = others
         .iter()
@@ -427,10 +446,10 @@ fn estimate_spot(unit: &mut PricedUnit, catalog: &Catalog, machine: &Machine<'_>
             "no spot price is known: {percent}% of {} on demand, as on machines with the same accelerator",
             dollars(on_demand)
         );
-        unit.step(Scenario::Spot, text, spot);
-        unit.set(Scenario::Spot, Some(spot));
+        unit.step(CostScenario::Spot, text, spot);
+        unit.set(CostScenario::Spot, Some(spot));
         unit.is_spot_of_on_demand = true;
-        unit.moves[Scenario::Spot as usize] = unit.price_move(Scenario::OnDemand);
+        unit.moves[CostScenario::Spot as usize] = unit.price_move(CostScenario::OnDemand);
         unit.spot_in_doubt = Some(format!(
             "no spot price of {} is known: estimated from machines with the same accelerator",
             machine.name
@@ -441,21 +460,21 @@ fn estimate_spot(unit: &mut PricedUnit, catalog: &Catalog, machine: &Machine<'_>
 /// A spot price moves every day: one of last season says what it was, and no more.
 fn doubt_old_spot(unit: &mut PricedUnit, settings: &PricingSettings) {
     let is_old = settings.today.is_some_and(|today| is_past_spot(&unit.spot_as_of, today));
-    if is_old && unit.price(Scenario::Spot).is_some() {
+    if is_old && unit.price(CostScenario::Spot).is_some() {
         let why = format!("the spot price is of {}, more than {SPOT_IS_GOOD_FOR} days old", unit.spot_as_of);
         let text = format!("{why}: today it may be up to the on-demand price");
-        unit.push(Scenario::Spot, Step::said(text));
+        unit.push(CostScenario::Spot, SumStep::from_text(text));
         unit.spot_in_doubt = Some(why);
     }
 }
 
 /// A price past its shelf life is no number of today, but one of those that such prices became.
-fn widen_by_age(unit: &mut PricedUnit, catalog: &Catalog, settings: &PricingSettings, machine: &Machine<'_>) {
+fn widen_by_age(unit: &mut PricedUnit, catalog: &Catalog, settings: &PricingSettings, machine: &CatalogMachine<'_>) {
     let Some(today) = settings.today.filter(|_| !unit.is_own) else { return };
     let of_list = unit.as_of.as_deref().and_then(|as_of| catalog.price_move(&machine.provider, false, as_of, today));
     let of_spot = catalog.price_move(&machine.provider, true, &unit.spot_as_of, today);
-    for scenario in Scenario::ALL {
-        let moved = if scenario == Scenario::Spot { of_spot } else { of_list };
+    for scenario in CostScenario::ALL {
+        let moved = if scenario == CostScenario::Spot { of_spot } else { of_list };
         unit.moves[scenario as usize] = moved.filter(|_| unit.price(scenario).is_some());
     }
 }
@@ -475,7 +494,7 @@ fn moved_since(price: Money, moved: &PriceMove, as_of: &str) -> String {
     format!("the price of {as_of} is {} days old; {became}", moved.age_days)
 }
 
-fn discount(unit: &mut PricedUnit, settings: &PricingSettings, machine: &Machine<'_>) {
+fn discount(unit: &mut PricedUnit, settings: &PricingSettings, machine: &CatalogMachine<'_>) {
     let Some(share) = settings.discounts.get(&*machine.provider) else { return };
     let keep = ((1.0 - share.clamp(0.0, 1.0)) * 1e6).round() as i64;
     let text = format!("{}% discount on list prices of {}", plain(share * 100.0), machine.provider);
@@ -483,16 +502,16 @@ fn discount(unit: &mut PricedUnit, settings: &PricingSettings, machine: &Machine
 }
 
 /// Contracts change the price of one way of buying each; of several for the same way the later one holds.
-fn contract(unit: &mut PricedUnit, settings: &PricingSettings, machine: &Machine<'_>, region: &str) {
-    for way in Scenario::ALL {
+fn contract(unit: &mut PricedUnit, settings: &PricingSettings, machine: &CatalogMachine<'_>, region: &str) {
+    for way in CostScenario::ALL {
         let contracts = settings.contracts.iter().rev();
         let Some(contract) = contracts.into_iter().find(|it| it.way == way && it.covers(machine, region)) else {
             continue;
         };
         let Some((price, how)) = contract.price(machine, |way| unit.price(way)) else { continue };
         let committed = match contract.terms {
-            Terms::Committed(3.0) => Some(Scenario::Reserved3y),
-            Terms::Committed(_) => Some(Scenario::Reserved1y),
+            ContractTerms::Committed(3.0) => Some(CostScenario::Reserved3y),
+            ContractTerms::Committed(_) => Some(CostScenario::Reserved1y),
             _ => None,
         };
         if let Some(committed) = committed {
@@ -503,21 +522,21 @@ fn contract(unit: &mut PricedUnit, settings: &PricingSettings, machine: &Machine
             unit.steps.extend(led.into_iter().map(|step| (Some(way), step)));
             unit.is_committed = true;
         }
-        unit.sustains &= way != Scenario::OnDemand;
-        if matches!(contract.terms, Terms::Rate(_)) {
+        unit.sustains &= way != CostScenario::OnDemand;
+        if matches!(contract.terms, ContractTerms::Rate(_)) {
             unit.moves[way as usize] = None;
-            if way == Scenario::Spot {
+            if way == CostScenario::Spot {
                 unit.spot_in_doubt = None;
             }
         }
-        unit.push(way, Step::new(format!("{} {}: {how}", machine.name, spoken_way(way)), price));
+        unit.push(way, SumStep::new(format!("{} {}: {how}", machine.name, spoken_way(way)), price));
         unit.set(way, Some(price));
     }
 }
 
-fn spoken_way(way: Scenario) -> &'static str {
+fn spoken_way(way: CostScenario) -> &'static str {
     match way {
-        Scenario::OnDemand => "on demand",
+        CostScenario::OnDemand => "on demand",
         way => scenario_in_words(way),
     }
 }
@@ -533,11 +552,11 @@ pub(super) fn dollars(money: Money) -> String {
     format!("{sign}${}.{decimals}", micros / 1_000_000)
 }
 
-pub(super) fn scenario_in_words(scenario: Scenario) -> &'static str {
+pub(super) fn scenario_in_words(scenario: CostScenario) -> &'static str {
     match scenario {
-        Scenario::OnDemand => "on-demand",
-        Scenario::Spot => "spot",
-        Scenario::Reserved1y => "one-year",
-        Scenario::Reserved3y => "three-year",
+        CostScenario::OnDemand => "on-demand",
+        CostScenario::Spot => "spot",
+        CostScenario::Reserved1y => "one-year",
+        CostScenario::Reserved3y => "three-year",
     }
 }

@@ -3,9 +3,9 @@
 use super::purchase::PurchaseVariant;
 use super::searches::Searches;
 use super::unit::{PricedUnit, unit};
-use super::{Of, PricingSettings, Step};
-use crate::catalog::{Catalog, Machine, Recognized};
-use crate::inventory::{Fact, Key, Origin, Resource, Value};
+use super::{PricingSettings, StepSource, SumStep};
+use crate::catalog::{Catalog, CatalogMachine, Recognized};
+use crate::inventory::{Fact, FactOrigin, FactValue, Key, Resource};
 
 /// Everything that prices one resource.
 pub(super) struct Pricing<'s, 'a> {
@@ -19,7 +19,7 @@ pub(super) struct Pricing<'s, 'a> {
 /// The region for a price.
 pub(super) struct PricingRegion {
     pub(super) region: String,
-    pub(super) step: Option<Step>,
+    pub(super) step: Option<SumStep>,
     /// Neither the text nor the settings name it.
     is_assumed: bool,
 }
@@ -39,14 +39,14 @@ impl<'a> Pricing<'_, 'a> {
     pub(super) fn variants(
         &self,
         provider: &str,
-        machines: Vec<Machine<'a>>,
-        share: impl Fn(&Machine<'a>) -> Option<Share>,
+        machines: Vec<CatalogMachine<'a>>,
+        share: impl Fn(&CatalogMachine<'a>) -> Option<Share>,
     ) -> Vec<PurchaseVariant<'a>> {
         let place = self.region(provider);
         let region = place.region.clone();
         let is_apart = self.catalog.place_apart(provider, &region).is_some();
         let is_dedicated = self.resource.text(Key::Tenancy).is_some();
-        let variant = |machine: Machine<'a>| {
+        let variant = |machine: CatalogMachine<'a>| {
             let mut unit = unit(self.catalog, self.settings, &machine, &region);
             if !unit.is_own && (is_dedicated || is_apart && !unit.is_listed) {
                 unit = PricedUnit::default();
@@ -55,7 +55,7 @@ impl<'a> Pricing<'_, 'a> {
             if self.resource.flag(Key::SpotOffered) == Some(false) {
                 unit.never_spot();
             }
-            self.say_where(&mut unit, &machine, &place);
+            self.add_region_step(&mut unit, &machine, &place);
             let mut whole = Share { part: 1.0, ..Share::default() };
             if let Some(share) = share(&machine) {
                 unit = unit.times(share.part, &share.why);
@@ -67,14 +67,14 @@ impl<'a> Pricing<'_, 'a> {
     }
 
     /// Returns the possible machine types.
-    pub(super) fn machines(&self, provider: &str) -> Result<Vec<Machine<'a>>, String> {
+    pub(super) fn machines(&self, provider: &str) -> Result<Vec<CatalogMachine<'a>>, String> {
         match self.resource.fact(Key::Machine) {
             Fact::Known(machine) => {
                 let name = machine.value.as_text().unwrap_or_default();
                 Ok(vec![self.named(provider, name)?])
             }
             Fact::Unknown(unknown) => {
-                let names: Vec<&str> = unknown.candidates.iter().filter_map(Value::as_text).collect();
+                let names: Vec<&str> = unknown.candidates.iter().filter_map(FactValue::as_text).collect();
                 let found = self.catalog.machines_among(provider, &names);
                 if found.is_empty() { Err(unknown.why.to_string()) } else { Ok(found) }
             }
@@ -82,7 +82,7 @@ impl<'a> Pricing<'_, 'a> {
         }
     }
 
-    fn named(&self, provider: &str, name: &str) -> Result<Machine<'a>, String> {
+    fn named(&self, provider: &str, name: &str) -> Result<CatalogMachine<'a>, String> {
         if let Some(machine) = self.catalog.machine(provider, name) {
             return Ok(machine);
         }
@@ -99,14 +99,14 @@ impl<'a> Pricing<'_, 'a> {
 
     /// The region that prices it. One that cannot be known is taken for the configured or the base region, and said.
     pub(super) fn region(&self, provider: &str) -> PricingRegion {
-        let said = |text: String| Some(Step::said(text).about(Of::Fact(Key::Region)));
+        let said = |text: String| Some(SumStep::from_text(text).about(StepSource::Fact(Key::Region)));
         let configured = self.settings.defaults.region.as_deref();
         let configured = configured.and_then(|region| self.catalog.region(provider, region));
         match self.resource.fact(Key::Region) {
             Fact::Known(known) => {
                 let region = known.value.as_text().unwrap_or_default().to_owned();
                 let step = match &known.origin {
-                    Origin::Assumed(from) => said(format!("the text names no region: {region} is {from}")),
+                    FactOrigin::Assumed(from) => said(format!("the text names no region: {region} is {from}")),
                     _ => None,
                 };
                 PricingRegion { region, is_assumed: step.is_some() && configured.is_none(), step }
@@ -121,15 +121,15 @@ impl<'a> Pricing<'_, 'a> {
     }
 
     /// Says where it is priced. What costs something else elsewhere is an estimate where no text says where it is.
-    pub(super) fn say_where(&self, unit: &mut PricedUnit, machine: &Machine<'_>, place: &PricingRegion) {
-        place.step.clone().into_iter().for_each(|step| unit.say(step));
+    pub(super) fn add_region_step(&self, unit: &mut PricedUnit, machine: &CatalogMachine<'_>, place: &PricingRegion) {
+        place.step.clone().into_iter().for_each(|step| unit.add_step(step));
         if place.is_assumed && !unit.is_own && self.depends_on_region(machine, &place.region) {
             unit.estimate(format!("no text says in which region it is: priced in {}", place.region));
         }
     }
 
     /// Whether a machine costs something else in another region.
-    fn depends_on_region(&self, machine: &Machine<'_>, region: &str) -> bool {
+    fn depends_on_region(&self, machine: &CatalogMachine<'_>, region: &str) -> bool {
         let price = |region: &str| self.catalog.quote(machine, region).and_then(|quote| quote.on_demand);
         let here = price(region);
         let others = self.catalog.regions(&machine.provider).into_iter().filter(|other| *other != region);

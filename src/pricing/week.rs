@@ -1,10 +1,10 @@
 //! Calculates the hours of a week in which a schedule lets a resource run, and its replicas.
 
-use crate::inventory::{Change, Fact, Key, Range, Resource, Shift, Until, Value};
+use crate::inventory::{Fact, FactValue, Key, Range, Resource, ScheduleEntry, ScheduledSize, Until};
 
 use super::HOURS_PER_MONTH;
 use super::cron::minutes_of_week;
-use crate::complete::plain;
+use crate::resolve::plain;
 use Summer::{Australian, European, Never, NorthAmerican};
 
 const MINUTES: usize = 7 * 24 * 60;
@@ -32,8 +32,12 @@ pub(super) fn week(resource: &Resource, stated: Range) -> Option<Result<Week, St
         let stated = if is_by_clock(resource) { Range::exactly(stated.floor) } else { stated };
         let sum = schedule.sum(stated);
         let text = match is_switched && stated.expected > 0.0 {
-            true => format!("{} of 168 hours a week, by {}", plain(sum.expected / stated.expected), schedule.said()),
-            false => format!("{} hours a week per replica, by {}", plain(sum.expected), schedule.said()),
+            true => format!(
+                "{} of 168 hours a week, by {}",
+                plain(sum.expected / stated.expected),
+                schedule.format_schedule()
+            ),
+            false => format!("{} hours a week per replica, by {}", plain(sum.expected), schedule.format_schedule()),
         };
         let months = HOURS_PER_MONTH / HOURS_PER_WEEK;
         Week { hours: sum.map(|hours| hours * months), text, takes_away: !is_switched }
@@ -43,7 +47,7 @@ pub(super) fn week(resource: &Resource, stated: Range) -> Option<Result<Week, St
 /// Nothing but the clock moves its number: outside of its times there is only the least.
 fn is_by_clock(resource: &Resource) -> bool {
     let looks_at = resource.fact(Key::AutoscaledOn).value();
-    matches!(looks_at, Some(Value::List(names)) if !names.is_empty() && names.iter().all(|name| &**name == "cron"))
+    matches!(looks_at, Some(FactValue::List(names)) if !names.is_empty() && names.iter().all(|name| &**name == "cron"))
 }
 
 /// What changes at a minute of the week.
@@ -65,7 +69,7 @@ struct Schedule {
 }
 
 impl Schedule {
-    fn read(shifts: &[Shift]) -> Result<Schedule, String> {
+    fn read(shifts: &[ScheduleEntry]) -> Result<Schedule, String> {
         let zones = shifts.iter().map(zone).collect::<Result<Vec<_>, _>>()?;
         let mut schedule = Schedule { events: Vec::new(), texts: Vec::new(), zones: zones.clone() };
         schedule.zones.sort_unstable();
@@ -77,21 +81,21 @@ impl Schedule {
             let weekly = |text: &str| Ok::<_, String>(moved(weekly(text)?, ahead));
             let minutes = weekly(&text)?;
             let event = match &shift.change {
-                Change::Start => Event::Start,
-                Change::Stop => Event::Stop,
-                Change::Set { min, desired, max } => {
+                ScheduledSize::Start => Event::Start,
+                ScheduledSize::Stop => Event::Stop,
+                ScheduledSize::Set { min, desired, max } => {
                     Event::Set { min: number(min)?, desired: number(desired)?, max: number(max)? }
                 }
-                Change::AtLeast { count, .. } => Event::Begin(at, number(count)?.unwrap_or(0.0)),
+                ScheduledSize::AtLeast { count, .. } => Event::Begin(at, number(count)?.unwrap_or(0.0)),
             };
             schedule.events.extend(minutes.iter().map(|minute| (*minute, event)));
             match &shift.change {
-                Change::AtLeast { until: Until::Cron(end), .. } => {
+                ScheduledSize::AtLeast { until: Until::Cron(end), .. } => {
                     let end = known(end, "the end of the schedule")?;
                     schedule.events.extend(weekly(&end)?.into_iter().map(|minute| (minute, Event::End(at))));
                     schedule.texts.push(format!("`{text}` to `{end}`"));
                 }
-                Change::AtLeast { until: Until::Seconds(seconds), .. } => {
+                ScheduledSize::AtLeast { until: Until::Seconds(seconds), .. } => {
                     let lasts = (number(seconds)?.unwrap_or(0.0) / 60.0).round();
                     if !(1.0..=MINUTES as f64).contains(&lasts) {
                         return Err(format!("a part of its schedule lasts only {} minutes", plain(lasts)));
@@ -117,7 +121,7 @@ impl Schedule {
         };
         match self.events.iter().any(|(_, event)| wakes(event)) {
             true => Ok(()),
-            false => Err(format!("stopped by {}, and no start time is set", self.said())),
+            false => Err(format!("stopped by {}, and no start time is set", self.format_schedule())),
         }
     }
 
@@ -126,7 +130,7 @@ impl Schedule {
         self.events.iter().all(|(_, event)| matches!(event, Event::Start | Event::Stop))
     }
 
-    fn said(&self) -> String {
+    fn format_schedule(&self) -> String {
         format!("its schedule {} ({})", self.texts.join(", "), self.zones.join(", "))
     }
 
@@ -308,7 +312,7 @@ fn moved(minutes: Vec<usize>, ahead: i32) -> Vec<usize> {
     minutes.into_iter().map(in_utc).collect()
 }
 
-fn zone(shift: &Shift) -> Result<String, String> {
+fn zone(shift: &ScheduleEntry) -> Result<String, String> {
     match &shift.zone {
         Fact::Absent => Ok("UTC".to_owned()),
         said => known(said, "the time zone of the schedule"),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::guard::Rejected;
 use super::row::PriceRow;
 use crate::catalog::Catalog;
-use crate::http::{AwsKeys, Client, Clock, Credential, Error, HttpErrorKind, HttpOrigin, HttpSettings, Secret};
+use crate::http::{AwsKeys, Clock, Credential, Error, HttpClient, HttpErrorKind, HttpOrigin, HttpSettings, Secret};
 
 /// The interfaces that are asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -72,7 +72,7 @@ pub struct Access<'a> {
 
 /// Rows as a vendor states them, before they are judged.
 #[derive(Debug, Default)]
-pub(super) struct Fetched {
+pub(super) struct FetchedPrices {
     pub(super) rows: Vec<PriceRow>,
     /// Rows whose currency or unit is not what it must be.
     pub(super) rejected: Vec<Rejected>,
@@ -80,7 +80,7 @@ pub(super) struct Fetched {
 }
 
 impl Access<'_> {
-    pub(super) fn client(&self, place: PriceSource, credential: Credential) -> Result<Client<'_>, Error> {
+    pub(super) fn client(&self, place: PriceSource, credential: Credential) -> Result<HttpClient<'_>, Error> {
         self.client_at(place, "", credential)
     }
 
@@ -90,10 +90,10 @@ impl Access<'_> {
         place: PriceSource,
         region: &str,
         credential: Credential,
-    ) -> Result<Client<'_>, Error> {
+    ) -> Result<HttpClient<'_>, Error> {
         let address = self.addresses.get(&place).map_or(place.address(), String::as_str).replace("{region}", region);
         let origin = HttpOrigin::parse(&address, self.http.allow_plain_http)?;
-        Client::new(origin, credential, self.http.clone(), self.clock)
+        HttpClient::new(origin, credential, self.http.clone(), self.clock)
     }
 
     pub(super) fn bearer(&self) -> Credential {

@@ -6,10 +6,10 @@ use std::io::{BufRead, BufReader, Error as IoError, ErrorKind, Read};
 use serde_json::Value;
 
 use crate::catalog::{AWS, Catalog, Money, records};
-use crate::http::{Client, Credential, Error, HttpRequest, Method};
+use crate::http::{Credential, Error, HttpClient, HttpMethod, HttpRequest};
 use crate::source::Date;
 
-use super::access::{Access, Fetched, PriceSource, malformed};
+use super::access::{Access, FetchedPrices, PriceSource, malformed};
 use super::guard::Rejected;
 use super::row::{PriceRow, Rows};
 use super::spot;
@@ -23,7 +23,7 @@ const MOST_ITEMS: usize = 200_000;
 /// `USE1-BoxUsage:p5.48xlarge` has 25 letters.
 const LONGEST_NAME: usize = 200;
 
-pub(super) fn fetch(catalog: &Catalog, access: &Access<'_>) -> Result<Fetched, Error> {
+pub(super) fn fetch(catalog: &Catalog, access: &Access<'_>) -> Result<FetchedPrices, Error> {
     let client = access.client(PriceSource::AwsPrices, Credential::Anonymous)?;
     let offers = ask(&client, &["offers", "v1.0", "aws", "index.json"])?;
     let link = |name: &str| {
@@ -47,11 +47,11 @@ pub(super) fn fetch(catalog: &Catalog, access: &Access<'_>) -> Result<Fetched, E
     }
     notes.extend(spot::add(&mut list.rows, catalog, access));
     let rows = list.rows.into_values().filter(PriceRow::has_price).collect();
-    Ok(Fetched { rows, rejected: list.rejected, notes })
+    Ok(FetchedPrices { rows, rejected: list.rejected, notes })
 }
 
-fn ask(client: &Client<'_>, path: &[&str]) -> Result<Value, Error> {
-    client.send(&HttpRequest::new(Method::Get, path.to_vec()))?.json()
+fn ask(client: &HttpClient<'_>, path: &[&str]) -> Result<Value, Error> {
+    client.send(&HttpRequest::new(HttpMethod::Get, path.to_vec()))?.json()
 }
 
 struct List<'a> {
@@ -63,7 +63,7 @@ struct List<'a> {
 
 impl List<'_> {
     /// The list of one region. The index names it as JSON; beside it stands the same as lines.
-    fn read(&mut self, client: &Client<'_>, region: &str, link: &str) -> Result<(), Error> {
+    fn read(&mut self, client: &HttpClient<'_>, region: &str, link: &str) -> Result<(), Error> {
         let link = link.strip_suffix(".json").map_or(link.to_owned(), |stem| format!("{stem}.csv"));
         let mut found = Region::default();
         let reply = client.stream_link(&link, &mut |answer| {
@@ -96,7 +96,7 @@ impl List<'_> {
     }
 
     /// What a plan for one family without an upfront payment costs, where that is less than a reservation.
-    fn savings(&mut self, client: &Client<'_>, link: &str) -> Result<(), Error> {
+    fn savings(&mut self, client: &HttpClient<'_>, link: &str) -> Result<(), Error> {
         let index = client.follow_link(link)?.json()?;
         let regions = index.get("regions").and_then(Value::as_array);
         for entry in regions.ok_or_else(|| malformed("the index of savings plans lists no regions"))? {

@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use crate::catalog::{AZURE, Catalog, Money};
-use crate::http::{Error, HttpErrorKind, HttpRequest, Method};
+use crate::http::{Error, HttpErrorKind, HttpMethod, HttpRequest};
 
-use super::access::{Access, Fetched, LONGEST_LINK, MOST_ROWS, PriceSource, malformed};
+use super::access::{Access, FetchedPrices, LONGEST_LINK, MOST_ROWS, PriceSource, malformed};
 use super::guard::Rejected;
 use super::row::PriceRow;
 
@@ -16,7 +16,7 @@ const MOST_PAGES: usize = 500;
 /// Hours of a term: a reservation is listed as the price of the whole term.
 const TERM_HOURS: [(&str, f64); 2] = [("1 Year", 8760.0), ("3 Years", 26_280.0)];
 
-pub(super) fn fetch(catalog: &Catalog, access: &Access<'_>) -> Result<Fetched, Error> {
+pub(super) fn fetch(catalog: &Catalog, access: &Access<'_>) -> Result<FetchedPrices, Error> {
     let client = access.client(PriceSource::Azure, crate::http::Credential::Anonymous)?;
     let mut meters = Meters { catalog, access, rows: BTreeMap::new(), rejected: Vec::new() };
     for region in access.regions_of(AZURE, catalog) {
@@ -25,7 +25,7 @@ pub(super) fn fetch(catalog: &Catalog, access: &Access<'_>) -> Result<Fetched, E
             "serviceName eq 'Virtual Machines' and armRegionName eq '{}' and contains(armSkuName, 'Standard_N')",
             region.replace('\'', "''")
         );
-        let request = HttpRequest::new(Method::Get, ["api", "retail", "prices"])
+        let request = HttpRequest::new(HttpMethod::Get, ["api", "retail", "prices"])
             .query("api-version", "2023-01-01-preview")
             .query("currencyCode", "USD")
             .query("$filter", filter);
@@ -49,7 +49,7 @@ pub(super) fn fetch(catalog: &Catalog, access: &Access<'_>) -> Result<Fetched, E
         }
     }
     let rows = meters.rows.into_values().map(|(row, _)| row).filter(PriceRow::has_price).collect();
-    Ok(Fetched { rows, rejected: meters.rejected, notes: Vec::new() })
+    Ok(FetchedPrices { rows, rejected: meters.rejected, notes: Vec::new() })
 }
 
 struct Meters<'a> {

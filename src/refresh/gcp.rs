@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use crate::catalog::{Catalog, GCP, Machine, Money, covers};
-use crate::http::{Credential, Error, HttpErrorKind, HttpRequest, Method};
+use crate::catalog::{Catalog, CatalogMachine, GCP, Money, covers};
+use crate::http::{Credential, Error, HttpErrorKind, HttpMethod, HttpRequest};
 
-use super::access::{Access, Fetched, LONGEST_LINK, MOST_ROWS, PriceSource, malformed};
+use super::access::{Access, FetchedPrices, LONGEST_LINK, MOST_ROWS, PriceSource, malformed};
 use super::guard::Rejected;
 use super::row::PriceRow;
 
@@ -58,7 +58,7 @@ const fn family(pattern: &'static str, series: &'static str, accelerator: &'stat
     Family { pattern, core, memory, accelerator, disk_gib }
 }
 
-pub(super) fn fetch(catalog: &Catalog, access: &Access<'_>) -> Result<Fetched, Error> {
+pub(super) fn fetch(catalog: &Catalog, access: &Access<'_>) -> Result<FetchedPrices, Error> {
     let credential = match access.key.clone() {
         Some(value) => Credential::Header { name: "x-goog-api-key", value },
         None => Credential::Anonymous,
@@ -70,7 +70,7 @@ pub(super) fn fetch(catalog: &Catalog, access: &Access<'_>) -> Result<Fetched, E
     loop {
         (access.progress)(&format!("Google Cloud SKUs, page {}", seen.len() + 1));
         let mut request =
-            HttpRequest::new(Method::Get, ["v1", "services", SERVICE, "skus"]).query("currencyCode", "USD");
+            HttpRequest::new(HttpMethod::Get, ["v1", "services", SERVICE, "skus"]).query("currencyCode", "USD");
         if !token.is_empty() {
             request = request.query("pageToken", &token);
         }
@@ -92,7 +92,7 @@ pub(super) fn fetch(catalog: &Catalog, access: &Access<'_>) -> Result<Fetched, E
     }
     let rows = catalog.machines_of(GCP);
     let rows = rows.flat_map(|machine| meters.rows(&machine, &access.today)).collect();
-    Ok(Fetched { rows, rejected: meters.rejected, notes: Vec::new() })
+    Ok(FetchedPrices { rows, rejected: meters.rejected, notes: Vec::new() })
 }
 
 /// Prices in billionths of a dollar, by meter and region.
@@ -138,7 +138,7 @@ impl Meters {
     }
 
     /// The rows of a machine in each region that has all of its parts.
-    fn rows(&self, machine: &Machine<'_>, today: &str) -> Vec<PriceRow> {
+    fn rows(&self, machine: &CatalogMachine<'_>, today: &str) -> Vec<PriceRow> {
         let Some(family) = FAMILIES.iter().find(|family| covers(family.pattern, &machine.name)) else {
             return Vec::new();
         };
@@ -163,7 +163,7 @@ impl Meters {
         &self,
         prices: &BTreeMap<(String, String), i128>,
         family: &Family,
-        machine: &Machine<'_>,
+        machine: &CatalogMachine<'_>,
         region: &str,
     ) -> Option<Money> {
         let price = |part: &str| prices.get(&(part.to_owned(), region.to_owned())).copied();

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::catalog::{Basis, COMPOSED, Catalog, Money, Offer, PER_ACCELERATOR_USD, Peers, Priced};
+use crate::catalog::{Basis, COMPOSED, Catalog, Money, Offer, PER_ACCELERATOR_USD, PeerPrice, Peers};
 
 use super::row::PriceRow;
 
@@ -26,7 +26,7 @@ impl Rejected {
     }
 }
 
-pub(super) struct Judged {
+pub(super) struct GuardedPrices {
     pub(super) kept: Vec<PriceRow>,
     pub(super) rejected: Vec<Rejected>,
 }
@@ -45,11 +45,11 @@ pub(super) fn judge(
     catalog: &Catalog,
     rows: Vec<PriceRow>,
     accept_changes: bool,
-) -> Result<Judged, String> {
+) -> Result<GuardedPrices, String> {
     let mut regions: Vec<String> = rows.iter().map(|row| row.region.clone()).collect();
     regions.sort();
     regions.dedup();
-    let Judged { kept, rejected } = judge_rows(provider, catalog, rows, accept_changes);
+    let GuardedPrices { kept, rejected } = judge_rows(provider, catalog, rows, accept_changes);
     let known = known_in(provider, catalog, &regions);
     let arrived = kept.len() + rejected.len();
     if arrived * 2 < known {
@@ -57,11 +57,16 @@ pub(super) fn judge(
             "{provider} listed only {arrived} machines, and gpulint knows {known}: no prices were updated"
         ));
     }
-    Ok(Judged { kept, rejected })
+    Ok(GuardedPrices { kept, rejected })
 }
 
 /// Judges rows one by one: of a list that need not be whole.
-pub(super) fn judge_rows(provider: &str, catalog: &Catalog, mut rows: Vec<PriceRow>, accept_changes: bool) -> Judged {
+pub(super) fn judge_rows(
+    provider: &str,
+    catalog: &Catalog,
+    mut rows: Vec<PriceRow>,
+    accept_changes: bool,
+) -> GuardedPrices {
     rows.iter_mut().for_each(forget_what_saves_nothing);
     let prices = prices_of_places(&rows);
     let alone = |row: &PriceRow| {
@@ -72,7 +77,7 @@ pub(super) fn judge_rows(provider: &str, catalog: &Catalog, mut rows: Vec<PriceR
     if !accept_changes {
         beside_others(provider, catalog, &rows, &mut verdicts);
     }
-    let mut judged = Judged { kept: Vec::new(), rejected: Vec::new() };
+    let mut judged = GuardedPrices { kept: Vec::new(), rejected: Vec::new() };
     for (row, verdict) in rows.into_iter().zip(verdicts) {
         match verdict {
             Some(why) => {
@@ -93,9 +98,9 @@ fn beside_others(provider: &str, catalog: &Catalog, rows: &[PriceRow], verdicts:
     let arrives = |it: &Offer<'_>| provider == it.machine.provider && here.contains(&(&*it.machine.name, it.region));
     let others: Vec<Offer<'_>> = catalog.offers().filter(|it| is_listed(it) && !arrives(it)).collect();
     // What is known by its name comes before what is new.
-    let mut arrived: Vec<Priced<'_>> = believed.into_iter().map(|row| priced(provider, row)).collect();
+    let mut arrived: Vec<PeerPrice<'_>> = believed.into_iter().map(|row| priced(provider, row)).collect();
     arrived.sort_by_key(|row| catalog.machine(provider, row.machine).is_none());
-    let all: Vec<Priced<'_>> = others.iter().map(Priced::of).chain(arrived).collect();
+    let all: Vec<PeerPrice<'_>> = others.iter().map(PeerPrice::of).chain(arrived).collect();
     let peers = Peers::of(&all);
     for (row, verdict) in rows.iter().zip(verdicts).filter(|(_, verdict)| verdict.is_none()) {
         *verdict = stands_out(catalog, &peers, &priced(provider, row));
@@ -114,13 +119,13 @@ fn is_listed(offer: &Offer<'_>) -> bool {
 }
 
 /// Why a price is not believed beside others, unless the catalog explains it.
-fn stands_out(catalog: &Catalog, peers: &Peers<'_>, row: &Priced<'_>) -> Option<String> {
+fn stands_out(catalog: &Catalog, peers: &Peers<'_>, row: &PeerPrice<'_>) -> Option<String> {
     let doubts = peers.doubts(row).into_iter();
     doubts.filter(|doubt| !catalog.is_exception(doubt.check, row)).map(|doubt| doubt.told).next()
 }
 
-fn priced<'a>(provider: &'a str, row: &'a PriceRow) -> Priced<'a> {
-    Priced {
+fn priced<'a>(provider: &'a str, row: &'a PriceRow) -> PeerPrice<'a> {
+    PeerPrice {
         provider,
         machine: &row.machine,
         region: &row.region,

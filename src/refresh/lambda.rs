@@ -3,18 +3,18 @@
 use serde_json::Value;
 
 use crate::catalog::{Catalog, Money};
-use crate::http::{Error, HttpRequest, Method};
+use crate::http::{Error, HttpMethod, HttpRequest};
 
-use super::access::{Access, Fetched, PriceSource, malformed};
+use super::access::{Access, FetchedPrices, PriceSource, malformed};
 use super::row::PriceRow;
 
-pub(super) fn fetch(catalog: &Catalog, access: &Access<'_>) -> Result<Fetched, Error> {
+pub(super) fn fetch(catalog: &Catalog, access: &Access<'_>) -> Result<FetchedPrices, Error> {
     (access.progress)("Lambda instance types");
     let client = access.client(PriceSource::Lambda, access.bearer())?;
-    let reply = client.send(&HttpRequest::new(Method::Get, ["api", "v1", "instance-types"]))?.json()?;
+    let reply = client.send(&HttpRequest::new(HttpMethod::Get, ["api", "v1", "instance-types"]))?.json()?;
     let types =
         reply.get("data").and_then(Value::as_object).ok_or_else(|| malformed("Lambda lists no instance types"))?;
-    let mut fetched = Fetched::default();
+    let mut fetched = FetchedPrices::default();
     for (name, entry) in types {
         let Some(cents) = entry.pointer("/instance_type/price_cents_per_hour").and_then(Value::as_i64) else {
             continue;

@@ -29,7 +29,7 @@ pub use release::{
 pub use row::PriceRow;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Vendor {
+pub enum PriceVendor {
     Aws,
     Azure,
     Gcp,
@@ -38,19 +38,25 @@ pub enum Vendor {
     Vast,
 }
 
-impl Vendor {
-    pub const ALL: [Vendor; 6] =
-        [Vendor::Aws, Vendor::Azure, Vendor::Gcp, Vendor::Lambda, Vendor::Runpod, Vendor::Vast];
+impl PriceVendor {
+    pub const ALL: [PriceVendor; 6] = [
+        PriceVendor::Aws,
+        PriceVendor::Azure,
+        PriceVendor::Gcp,
+        PriceVendor::Lambda,
+        PriceVendor::Runpod,
+        PriceVendor::Vast,
+    ];
 
     /// The provider whose prices these are.
     pub fn name(self) -> &'static str {
         match self {
-            Vendor::Aws => AWS,
-            Vendor::Azure => AZURE,
-            Vendor::Gcp => GCP,
-            Vendor::Lambda => "lambda",
-            Vendor::Runpod => "runpod",
-            Vendor::Vast => "vast",
+            PriceVendor::Aws => AWS,
+            PriceVendor::Azure => AZURE,
+            PriceVendor::Gcp => GCP,
+            PriceVendor::Lambda => "lambda",
+            PriceVendor::Runpod => "runpod",
+            PriceVendor::Vast => "vast",
         }
     }
 
@@ -61,11 +67,11 @@ impl Vendor {
     /// The environment variable that holds the key, and whether nothing can be asked without one.
     pub fn key(self) -> Option<(&'static str, bool)> {
         match self {
-            Vendor::Aws | Vendor::Azure => None,
-            Vendor::Gcp => Some(("GCP_API_KEY", true)),
-            Vendor::Lambda => Some(("LAMBDA_API_KEY", true)),
-            Vendor::Runpod => Some(("RUNPOD_API_KEY", false)),
-            Vendor::Vast => Some(("VAST_API_KEY", false)),
+            PriceVendor::Aws | PriceVendor::Azure => None,
+            PriceVendor::Gcp => Some(("GCP_API_KEY", true)),
+            PriceVendor::Lambda => Some(("LAMBDA_API_KEY", true)),
+            PriceVendor::Runpod => Some(("RUNPOD_API_KEY", false)),
+            PriceVendor::Vast => Some(("VAST_API_KEY", false)),
         }
     }
 }
@@ -90,17 +96,17 @@ impl Update {
 
 /// Asks a vendor for its prices, judges them, and merges them with what an earlier update brought. On an error the earlier
 /// rows hold on.
-pub fn update(vendor: Vendor, catalog: &Catalog, earlier: &str, access: &Access<'_>) -> Result<Update, Error> {
+pub fn update(vendor: PriceVendor, catalog: &Catalog, earlier: &str, access: &Access<'_>) -> Result<Update, Error> {
     if let (Some((variable, true)), None) = (vendor.key(), &access.key) {
         return Err(Error::new(HttpErrorKind::Unusable, format!("the provider requires a key: set {variable}")));
     }
     let fetched = match vendor {
-        Vendor::Aws => aws::fetch(catalog, access)?,
-        Vendor::Azure => azure::fetch(catalog, access)?,
-        Vendor::Gcp => gcp::fetch(catalog, access)?,
-        Vendor::Lambda => lambda::fetch(catalog, access)?,
-        Vendor::Runpod => runpod::fetch(catalog, access)?,
-        Vendor::Vast => vast::fetch(catalog, access)?,
+        PriceVendor::Aws => aws::fetch(catalog, access)?,
+        PriceVendor::Azure => azure::fetch(catalog, access)?,
+        PriceVendor::Gcp => gcp::fetch(catalog, access)?,
+        PriceVendor::Lambda => lambda::fetch(catalog, access)?,
+        PriceVendor::Runpod => runpod::fetch(catalog, access)?,
+        PriceVendor::Vast => vast::fetch(catalog, access)?,
     };
     if fetched.rows.len() > MOST_ROWS {
         return Err(malformed(format!("{} lists more than {MOST_ROWS} machines and regions", vendor.name())));

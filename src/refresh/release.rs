@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use ring::signature::{ED25519, UnparsedPublicKey};
 
 use crate::catalog::{Basis, Catalog};
-use crate::http::{Credential, Error, HttpErrorKind, HttpRequest, Method};
+use crate::http::{Credential, Error, HttpErrorKind, HttpMethod, HttpRequest};
 use crate::source::Date;
 
 use super::access::{Access, MOST_ROWS, malformed};
@@ -38,8 +38,8 @@ pub fn fetch(address: &str, access: &Access<'_>) -> Result<(Vec<u8>, String), Er
     (access.progress)("signed prices");
     let origin = crate::http::HttpOrigin::parse(address, access.http.allow_plain_http)?;
     let beside = format!("{}.sig", origin.path());
-    let client = crate::http::Client::new(origin, Credential::Anonymous, access.http.clone(), access.clock)?;
-    let request = || HttpRequest { accept: "*/*", ..HttpRequest::new(Method::Get, []) };
+    let client = crate::http::HttpClient::new(origin, Credential::Anonymous, access.http.clone(), access.clock)?;
+    let request = || HttpRequest { accept: "*/*", ..HttpRequest::new(HttpMethod::Get, []) };
     let bytes = client.send(&request())?.body;
     let signature = client.at(&beside).send(&request())?.text();
     Ok((bytes, signature))

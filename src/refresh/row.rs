@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::catalog::{Machine, Money, records};
+use crate::catalog::{CatalogMachine, Money, records};
 
 /// Rows by machine and region.
 pub(super) type Rows = BTreeMap<(String, String), PriceRow>;
@@ -53,7 +53,7 @@ const COLUMNS: [&str; 18] = [
 
 impl PriceRow {
     /// A row without prices for a machine that the catalog knows.
-    pub(super) fn of(machine: &Machine<'_>, region: &str, as_of: &str, source: &str) -> PriceRow {
+    pub(super) fn of(machine: &CatalogMachine<'_>, region: &str, as_of: &str, source: &str) -> PriceRow {
         PriceRow {
             machine: machine.name.to_string(),
             region: region.to_owned(),

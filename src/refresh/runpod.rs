@@ -4,9 +4,9 @@
 use serde_json::{Value, json};
 
 use crate::catalog::{Accelerator, Catalog, Money};
-use crate::http::{Error, HttpRequest, Method};
+use crate::http::{Error, HttpMethod, HttpRequest};
 
-use super::access::{Access, Fetched, PriceSource, malformed};
+use super::access::{Access, FetchedPrices, PriceSource, malformed};
 use super::guard::Rejected;
 use super::row::PriceRow;
 
@@ -42,14 +42,14 @@ fn query() -> String {
     )
 }
 
-pub(super) fn fetch(catalog: &Catalog, access: &Access<'_>) -> Result<Fetched, Error> {
+pub(super) fn fetch(catalog: &Catalog, access: &Access<'_>) -> Result<FetchedPrices, Error> {
     (access.progress)("RunPod GPU types");
     let client = access.client(PriceSource::Runpod, access.bearer())?;
-    let request = HttpRequest::new(Method::Post, ["graphql"]).json(json!({ "query": query() })).repeatable();
+    let request = HttpRequest::new(HttpMethod::Post, ["graphql"]).json(json!({ "query": query() })).repeatable();
     let reply = client.send(&request)?.json()?;
     let types = reply.pointer("/data/gpuTypes").and_then(Value::as_array);
     let types = types.ok_or_else(|| malformed("RunPod lists no GPU types"))?;
-    let mut fetched = Fetched::default();
+    let mut fetched = FetchedPrices::default();
     for entry in types {
         let name = |key: &str| entry.get(key).and_then(Value::as_str).and_then(|name| catalog.accelerator(name));
         let Some(accelerator) = name("displayName").or_else(|| name("id")) else { continue };

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use crate::catalog::{AWS, Basis, Catalog, Money};
-use crate::http::{Credential, Error, HttpRequest, Method};
+use crate::http::{Credential, Error, HttpMethod, HttpRequest};
 
 use super::access::{Access, PriceSource, malformed};
 use super::row::{PriceRow, Rows};
@@ -61,7 +61,7 @@ fn keep(row: &mut PriceRow, catalog: &Catalog) {
 
 fn advisor(rows: &mut Rows, access: &Access<'_>) -> Result<(), Error> {
     let client = access.client(PriceSource::AwsAdvisor, Credential::Anonymous)?;
-    let data = client.send(&HttpRequest::new(Method::Get, ["spot-advisor-data.json"]))?.json()?;
+    let data = client.send(&HttpRequest::new(HttpMethod::Get, ["spot-advisor-data.json"]))?.json()?;
     let regions = data.get("spot_advisor").and_then(Value::as_object);
     let regions = regions.ok_or_else(|| malformed("the spot advisor lists no regions"))?;
     let label = |index: u64| -> Option<&str> {
@@ -83,7 +83,7 @@ fn advisor(rows: &mut Rows, access: &Access<'_>) -> Result<(), Error> {
 
 fn feed(rows: &mut Rows, access: &Access<'_>) -> Result<(), Error> {
     let client = access.client(PriceSource::AwsSpot, Credential::Anonymous)?;
-    let text = client.send(&HttpRequest::new(Method::Get, ["spot.js"]))?.text();
+    let text = client.send(&HttpRequest::new(HttpMethod::Get, ["spot.js"]))?.text();
     let data: Value =
         serde_json::from_str(without_callback(&text)).map_err(|_| malformed("the feed of spot prices is not JSON"))?;
     let regions = data.pointer("/config/regions").and_then(Value::as_array);

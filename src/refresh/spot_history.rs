@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::catalog::Money;
-use crate::http::{AwsKeys, Client, Credential, Error, HttpRequest, Method};
+use crate::http::{AwsKeys, Credential, Error, HttpClient, HttpMethod, HttpRequest};
 use crate::source::moment;
 
 use super::access::{Access, LONGEST_LINK, PriceSource, malformed};
@@ -57,13 +57,13 @@ fn question(machines: &[String], unix_seconds: u64) -> Result<Vec<(String, Strin
     Ok(fixed.into_iter().chain(named).collect())
 }
 
-fn ask(client: &Client<'_>, question: &[(String, String)]) -> Result<Zones, Error> {
+fn ask(client: &HttpClient<'_>, question: &[(String, String)]) -> Result<Zones, Error> {
     let (mut zones, mut token, mut seen) = (Zones::new(), String::new(), BTreeSet::new());
     loop {
         let next = (!token.is_empty()).then(|| ("NextToken".to_owned(), token.clone()));
         let pairs = question.iter().cloned().chain(next);
         let form: Vec<String> = pairs.map(|(name, value)| format!("{name}={}", coded(&value))).collect();
-        let request = HttpRequest { accept: "*/*", ..HttpRequest::new(Method::Post, []) };
+        let request = HttpRequest { accept: "*/*", ..HttpRequest::new(HttpMethod::Post, []) };
         let text = client.send(&request.form(form.join("&")).repeatable())?.text();
         // Half an answer must not be taken for one that ends.
         if !text.trim_end().ends_with("</DescribeSpotPriceHistoryResponse>") || !text.contains("<spotPriceHistorySet") {

@@ -5,22 +5,22 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use crate::catalog::{Catalog, Money};
-use crate::http::{Error, HttpRequest, Method};
+use crate::http::{Error, HttpMethod, HttpRequest};
 
-use super::access::{Access, Fetched, PriceSource, malformed};
+use super::access::{Access, FetchedPrices, PriceSource, malformed};
 use super::row::PriceRow;
 
 /// Hosts that fail more often are no price to plan with.
 const LEAST_RELIABILITY: f64 = 0.9;
 
-pub(super) fn fetch(catalog: &Catalog, access: &Access<'_>) -> Result<Fetched, Error> {
+pub(super) fn fetch(catalog: &Catalog, access: &Access<'_>) -> Result<FetchedPrices, Error> {
     (access.progress)("Vast offers");
     let client = access.client(PriceSource::Vast, access.bearer())?;
     let query = json!({
         "verified": { "eq": true }, "rentable": { "eq": true }, "rented": { "eq": false }, "num_gpus": { "eq": 1 },
         "type": "on-demand", "order": [["dph_total", "asc"]], "limit": 2000,
     });
-    let request = HttpRequest::new(Method::Post, ["api", "v0", "bundles"]).json(query).repeatable();
+    let request = HttpRequest::new(HttpMethod::Post, ["api", "v0", "bundles"]).json(query).repeatable();
     let reply = client.send(&request)?.json()?;
     let offers = reply.get("offers").and_then(Value::as_array).ok_or_else(|| malformed("Vast lists no offers"))?;
     let mut cheapest: BTreeMap<String, PriceRow> = BTreeMap::new();
@@ -35,7 +35,7 @@ pub(super) fn fetch(catalog: &Catalog, access: &Access<'_>) -> Result<Fetched, E
             None => drop(cheapest.insert(row.machine.clone(), row)),
         }
     }
-    Ok(Fetched { rows: cheapest.into_values().collect(), ..Fetched::default() })
+    Ok(FetchedPrices { rows: cheapest.into_values().collect(), ..FetchedPrices::default() })
 }
 
 fn read(catalog: &Catalog, offer: &Value, today: &str) -> Option<PriceRow> {

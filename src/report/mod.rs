@@ -16,7 +16,7 @@ mod review;
 mod saved;
 mod views;
 
-pub use crate::compare::{Spent, budgets};
+pub use crate::compare::{BudgetUsage, budgets};
 pub use answers::explain::{explain, explain_price_first};
 pub use answers::explain_own::explain_own;
 pub use answers::explain_run::explain_run;
@@ -27,7 +27,7 @@ pub use answers::on_lines::{CallOnLine, finding_in_place, prices_on_lines};
 pub use answers::paid::{SumOfBill, bill_sums, paid_columns};
 pub use answers::plan::plan;
 pub use answers::plan_words::PlannedPurchases;
-pub use answers::price::{Hardware, Prices, price};
+pub use answers::price::{Hardware, PriceAnswer, price};
 pub use answers::purchase_options::{PurchaseOptions, purchase_options};
 pub use answers::reconcile::{proposed_discounts, reconcile};
 pub use answers::suppressions::suppressions;
@@ -36,7 +36,7 @@ pub use answers::usage::{usage, usage_columns};
 pub use answers::vocabulary::{rules, vocabulary};
 pub use answers::what_if::what_if;
 pub use difference::render::{comment_on_change, difference};
-pub use difference::{Difference, Gate};
+pub use difference::{Difference, GateResult};
 pub use escape::{harmless, one_line, without_commands, without_marked};
 pub use format::Format;
 pub use formats::files::files;
@@ -44,32 +44,32 @@ pub use formats::focus::left_out as left_out_of_focus;
 pub use formats::json::{inspect, print as json};
 pub use formats::junit::escaped as xml;
 pub use history::{Blamed, blamed, history};
-pub use results::{Catalog, Report};
-pub use review::{Month, Review, review};
-pub use saved::{Compared, Saved, State, saved, saved_needs};
-pub use views::comment_limits::Room;
-pub use views::cuts::{Cut, Slice, slices};
-pub use views::entries::{Choice, Detail, GroupBy, Most, Sort, Style};
-pub use views::head::Head;
+pub use results::{PriceSources, Report};
+pub use review::{CostReview, Month, review};
+pub use saved::{Saved, SavedComparison, SavedState, saved, saved_needs};
+pub use views::comment_limits::CommentLimits;
+pub use views::cuts::{CostSlice, Cut, slices};
+pub use views::entries::{EntryChoice, EntryDetail, GroupBy, Most, ReportStyle, Sort};
 pub use views::history::{
-    Amount, Blame, BlamedCommit, BranchCommit, Commit, Every, History, Holding, Point, PointState, PullRequest,
-    RuleCount, Snapshot, SnapshotCut, SnapshotEnding, SnapshotSlice, SnapshotUnjudged, Step, StepChange, StepKind,
-    blame, steps,
+    Blame, BlamedCommit, BranchCommit, Commit, CostHistory, CostStep, CostStepKind, HistoryInterval, HistoryPoint,
+    Holding, PointState, PullRequest, RuleCount, Snapshot, SnapshotAmount, SnapshotCut, SnapshotEnding, SnapshotSlice,
+    SnapshotUnjudged, StepChange, blame, steps,
 };
 pub use views::judged::in_short as not_judged;
 pub use views::page_link::{page_link, without_page_link};
-pub use views::paths::Paths;
+pub use views::paths::ShownPaths;
 pub use views::reconcile::AskedMonths;
+pub use views::review_commit::ReviewCommit;
 pub use views::suggestion::{Suggestion, suggestion};
 pub use views::teams::{Team, teams};
 pub use views::what_if::{Case, Cases};
 pub use views::wrapped::wrapped;
 
 use crate::diagnostic::Diagnostic;
-use crate::source::Sources;
+use crate::source::SourceFiles;
 
 /// The findings in a format; `None` if the format is only for bills.
-pub fn render(format: Format, report: &Report, style: Style) -> Option<String> {
+pub fn render(format: Format, report: &Report, style: ReportStyle) -> Option<String> {
     if matches!(format, Format::Sarif | Format::Github | Format::Gitlab) {
         let report = Report { paths: report.hosted_paths, catalog: report.catalog.clone(), ..*report };
         return Some(for_hosts(format, &report));
@@ -78,7 +78,7 @@ pub fn render(format: Format, report: &Report, style: Style) -> Option<String> {
         Format::Text => formats::text::check(report, style),
         Format::Concise => formats::concise::check(report),
         Format::Json => formats::json::check(report),
-        Format::Markdown => formats::markdown::check(report, Room::default()),
+        Format::Markdown => formats::markdown::check(report, CommentLimits::default()),
         Format::Junit => formats::junit::check(report),
         Format::Csv => formats::csv::check(report),
         Format::Html => html::check(report),
@@ -100,12 +100,12 @@ fn for_hosts(format: Format, report: &Report) -> String {
 }
 
 /// The report on one tree as a comment.
-pub fn comment(report: &Report, room: Room) -> String {
+pub fn comment(report: &Report, room: CommentLimits) -> String {
     formats::markdown::check(report, room)
 }
 
 /// The bill in a format; `None` if the format is only for findings.
-pub fn cost(format: Format, report: &Report, style: Style) -> Option<String> {
+pub fn cost(format: Format, report: &Report, style: ReportStyle) -> Option<String> {
     match format {
         Format::Text => Some(formats::text::cost(report, style)),
         Format::Json => Some(formats::json::cost(report)),
@@ -118,6 +118,6 @@ pub fn cost(format: Format, report: &Report, style: Style) -> Option<String> {
 }
 
 /// Errors in the input or the configuration, for people.
-pub fn diagnostics(sources: &Sources, paths: &Paths, all: &[Diagnostic], style: Style) -> String {
+pub fn diagnostics(sources: &SourceFiles, paths: &ShownPaths, all: &[Diagnostic], style: ReportStyle) -> String {
     formats::text::diagnostics(sources, paths, all, style)
 }

@@ -2,24 +2,24 @@
 
 use std::borrow::Cow;
 
-use super::views::paths::Paths;
+use super::views::paths::ShownPaths;
 use crate::catalog::Currency;
-use crate::compare::Judged;
-use crate::complete::UnknownMachine;
+use crate::compare::EvaluatedState;
 use crate::decide::{Decided, Verdict};
 use crate::fit::Assessment;
-use crate::inventory::{Fact, Inventory, Key, Origin, Resource, ResourceId, Role, Run, RunKind};
+use crate::inventory::{BillingRole, DeploymentRun, Fact, FactOrigin, Inventory, Key, Resource, ResourceId, RunKind};
 use crate::measured::Measured;
 use crate::pricing::{Bill, Period};
-use crate::rules::{Finding, Rules, Total, Undetermined};
-use crate::source::{Date, Sources};
+use crate::resolve::UnknownMachine;
+use crate::rules::{Finding, RuleTotal, Rules, Undetermined};
+use crate::source::{Date, SourceFiles};
 
 /// Everything that a report can contain.
 pub struct Report<'a> {
-    pub sources: &'a Sources,
-    pub paths: &'a Paths,
+    pub sources: &'a SourceFiles,
+    pub paths: &'a ShownPaths,
     /// The same for code hosts, which identify a file by its path in the repository.
-    pub hosted_paths: &'a Paths,
+    pub hosted_paths: &'a ShownPaths,
     pub inventory: &'a Inventory,
     pub bill: &'a Bill,
     /// The model assessment of each resource; empty in a saved report.
@@ -28,12 +28,12 @@ pub struct Report<'a> {
     pub rules: &'a Rules,
     pub undetermined: &'a [Undetermined],
     /// The totals that rules check one by one, such as budgets.
-    pub totals: &'a [(String, Total)],
+    pub totals: &'a [(String, RuleTotal)],
     pub unknown_machines: &'a [UnknownMachine],
     /// The rows of usage metrics that match each resource.
     pub measured: &'a Measured,
     pub verdict: Verdict,
-    pub catalog: Catalog,
+    pub catalog: PriceSources,
     /// True if there was nothing to check, which is not the same as no findings.
     pub is_empty: bool,
     /// The name of what the report is about.
@@ -48,8 +48,8 @@ pub struct Report<'a> {
 
 impl<'a> Report<'a> {
     /// The input of a comparison.
-    pub(crate) fn judged(&self) -> Judged<'a> {
-        Judged {
+    pub(crate) fn judged(&self) -> EvaluatedState<'a> {
+        EvaluatedState {
             sources: self.sources,
             inventory: self.inventory,
             bill: self.bill,
@@ -64,7 +64,7 @@ impl<'a> Report<'a> {
     }
 
     /// The name of a deployment, relative to the current directory.
-    pub(super) fn name_of(&self, run: &Run) -> String {
+    pub(super) fn name_of(&self, run: &DeploymentRun) -> String {
         let folder = self.paths.show_directory(&run.folder);
         match (&run.given_name, &run.variant) {
             (Some(name), _) => name.to_string(),
@@ -76,7 +76,7 @@ impl<'a> Report<'a> {
     /// The address of a resource, with its overlay if several overlays make an object of that name.
     pub(super) fn called(&self, resource: &'a Resource) -> Cow<'a, str> {
         let run = resource.run.as_ref().and_then(|run| self.inventory.run(run));
-        let is_one_of_several = |run: &&Run| match run.kind {
+        let is_one_of_several = |run: &&DeploymentRun| match run.kind {
             RunKind::Kustomization => !run.uses.is_empty(),
             RunKind::Chart => run.variant.is_some(),
             _ => false,
@@ -88,7 +88,7 @@ impl<'a> Report<'a> {
     }
 
     /// True if the sum contains an estimate.
-    pub(super) fn is_estimated(&self, role: Role, per: Period) -> bool {
+    pub(super) fn is_estimated(&self, role: BillingRole, per: Period) -> bool {
         let items = self.inventory.resources.iter().zip(&self.bill.items);
         items.into_iter().any(|(it, item)| it.is_added() && it.role == role && item.per == per && item.is_estimated())
     }
@@ -102,7 +102,7 @@ impl<'a> Report<'a> {
     /// Resources whose region is assumed, with the reason.
     pub(super) fn assumed(&self) -> impl Iterator<Item = (&'a Resource, &'a str)> {
         self.inventory.resources.iter().filter_map(|it| match it.fact(Key::Region).origin()? {
-            Origin::Assumed(why) => Some((it, why.as_ref())),
+            FactOrigin::Assumed(why) => Some((it, why.as_ref())),
             _ => None,
         })
     }
@@ -110,7 +110,7 @@ impl<'a> Report<'a> {
 
 /// The prices that were used.
 #[derive(Debug, Clone, Default)]
-pub struct Catalog {
+pub struct PriceSources {
     pub version: String,
     /// Date of the newest price.
     pub as_of: String,

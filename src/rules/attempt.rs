@@ -1,11 +1,11 @@
 //! Evaluates an expression without a rule file, for authors of rules.
 
-use super::Settings;
+use super::RuleSettings;
 use super::evaluate::EvaluationContext;
-use super::facts::World;
-use super::page::{self, LooksAt, Mistake};
-use super::seen::{self, Seen};
+use super::facts::RuleContext;
+use super::page::{self, LooksAt, PageMistake};
 use super::template;
+use super::visible_fields::{self, VisibleField};
 use crate::fit::Market;
 use crate::inventory::WantedRaw;
 use crate::languages::cel::{CelBudget, CelValue, Program};
@@ -20,22 +20,22 @@ pub struct Attempt {
 
 /// The result for one resource, object or block.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Answer {
+pub struct RuleAnswer {
     pub address: String,
     pub span: Option<Span>,
     /// The result: true, false, unknown, error, or a value.
     pub answer: String,
     pub cause: Option<String>,
     /// The facts that decided, with their lines.
-    pub facts: Vec<Seen>,
+    pub facts: Vec<VisibleField>,
 }
 
 impl Attempt {
-    pub fn new(text: &str, looks_at: LooksAt) -> Result<Attempt, Mistake> {
+    pub fn new(text: &str, looks_at: LooksAt) -> Result<Attempt, PageMistake> {
         let scope = page::scope(looks_at, &[], page::Words::default());
         match Program::compile(text, &scope) {
             Ok(program) => Ok(Attempt { program: program.into_number(), looks_at }),
-            Err(problem) => Err(Mistake { at: problem.at, message: problem.message, help: problem.help }),
+            Err(problem) => Err(PageMistake { at: problem.at, message: problem.message, help: problem.help }),
         }
     }
 
@@ -45,7 +45,7 @@ impl Attempt {
     }
 
     /// Evaluates the expression for every resource, object or block in its scope.
-    pub fn answers(&self, world: &World<'_>, settings: &Settings) -> Vec<Answer> {
+    pub fn answers(&self, world: &RuleContext<'_>, settings: &RuleSettings) -> Vec<RuleAnswer> {
         let market = Market::new(world.catalog, world.pricing);
         let ground = EvaluationContext::new(world, settings, &market);
         let inventory = world.inventory;
@@ -59,14 +59,14 @@ impl Attempt {
         let answer = |(place, (address, span)): (usize, (String, Option<Span>))| {
             let asking = ground.asking(self.looks_at.subject(), place);
             let evaluation = self.program.evaluate(&asking, &mut CelBudget::for_many(many));
-            let facts = seen::of_reads(&asking, world, &evaluation.reads);
+            let facts = visible_fields::of_reads(&asking, world, &evaluation.reads);
             let (answer, cause) = match evaluation.result {
                 Ok(CelValue::Unknown(unknown)) => ("unknown".to_owned(), Some(unknown.why.to_string())),
                 Ok(CelValue::Absent) => ("absent".to_owned(), Some("no file sets the value".to_owned())),
                 Ok(value) => (shown(&value), None),
                 Err(failure) => ("error".to_owned(), Some(failure.message)),
             };
-            Answer { address, span, answer, cause, facts }
+            RuleAnswer { address, span, answer, cause, facts }
         };
         named.into_iter().enumerate().map(answer).collect()
     }

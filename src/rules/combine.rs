@@ -3,11 +3,11 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use crate::inventory::{FrontEnd, Inventory, ResourceId};
+use crate::inventory::{Inventory, ReadBy, ResourceId};
 use crate::source::Span;
 
 use super::Finding;
-use super::page::Page;
+use super::page::RuleFile;
 
 /// Reports a field that a whole object lacks only once, even if it has several kinds of pods. The other findings become
 /// notes of the first.
@@ -16,7 +16,7 @@ pub fn combine_lacks(inventory: &Inventory, findings: &mut Vec<Finding>) {
     let mut kept: Vec<Finding> = Vec::with_capacity(findings.len());
     for finding in findings.drain(..) {
         let resource = finding.resource.and_then(|id| inventory.resources.get(id.0));
-        let lacks = resource.filter(|it| it.front_end == FrontEnd::Kubernetes && finding.span == it.span);
+        let lacks = resource.filter(|it| it.front_end == ReadBy::Kubernetes && finding.span == it.span);
         let Some(resource) = lacks else {
             kept.push(finding);
             continue;
@@ -52,7 +52,7 @@ fn is_answered_with(finding: &Finding, first: &Finding) -> bool {
 ///
 /// A rule that a pack enforces always reports its own finding. Otherwise, suppressing the finding of a higher rule
 /// would suppress it too.
-pub(super) fn combine(pages: &[&Page], forced: &BTreeSet<String>, findings: &mut Vec<Finding>) {
+pub(super) fn combine(pages: &[&RuleFile], forced: &BTreeSet<String>, findings: &mut Vec<Finding>) {
     let yields: BTreeMap<&str, &[String]> = pages
         .iter()
         .filter(|page| !page.yields_to.is_empty() && !forced.contains(&page.name))

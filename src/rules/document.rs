@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use super::page::Page;
+use super::page::RuleFile;
 use super::set::BUILT_IN;
 
 /// Address at which `docs` is published as a book. All links to the book start with it.
@@ -31,17 +31,17 @@ const MARKS: &str = "A line that ends with `# <- reported` has a finding, and a 
  evaluated. All other lines have no finding";
 
 /// Returns the documentation of a built-in rule.
-pub fn document(page: &Page) -> String {
+pub fn document(page: &RuleFile) -> String {
     written(page, &format!("rules/{}.md", page.name), "../own-rules/testing.md")
 }
 
 /// Returns the documentation of a custom rule; `from` is its file.
-pub fn document_of(page: &Page, from: &str) -> String {
+pub fn document_of(page: &RuleFile, from: &str) -> String {
     written(page, from, &in_the_book("own-rules/testing"))
 }
 
 /// Formats a rule file as documentation: its prose, its examples and a table of its properties.
-fn written(page: &Page, from: &str, testing: &str) -> String {
+fn written(page: &RuleFile, from: &str, testing: &str) -> String {
     let body = page.body().trim();
     let (title, rest) = body.split_once('\n').unwrap_or((body, ""));
     let mut text = format!("{WRITTEN_FROM}{}; change that file -->\n\n{title}\n\n", from.replace("--", "- -"));
@@ -66,7 +66,7 @@ fn written(page: &Page, from: &str, testing: &str) -> String {
 }
 
 /// Returns the list of all built-in rules by group, with links to their documentation.
-pub fn contents(pages: &[Page]) -> String {
+pub fn contents(pages: &[RuleFile]) -> String {
     let head = format!(
         "{WRITTEN_FROM}the files of rules/; change those -->\n\n# Rules\n\nThe profile `standard` applies unless you set another one. \
          `essential` has only the rules that few teams dispute. `all` adds advice that does not suit every team.\n"
@@ -75,12 +75,12 @@ pub fn contents(pages: &[Page]) -> String {
 }
 
 /// Returns the list of a team's custom rules.
-pub fn contents_of(pages: &[&Page]) -> String {
+pub fn contents_of(pages: &[&RuleFile]) -> String {
     listed(format!("{WRITTEN_FROM}the files of these rules; change those -->\n\n# Rules\n"), pages)
 }
 
-fn listed(mut text: String, pages: &[&Page]) -> String {
-    let mut groups: BTreeMap<&str, Vec<&Page>> = BTreeMap::new();
+fn listed(mut text: String, pages: &[&RuleFile]) -> String {
+    let mut groups: BTreeMap<&str, Vec<&RuleFile>> = BTreeMap::new();
     for page in pages.iter().copied() {
         groups.entry(&page.group).or_default().push(page);
     }

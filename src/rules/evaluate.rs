@@ -4,22 +4,22 @@ use std::cell::Cell;
 use std::sync::Arc;
 
 use crate::fit::Market;
-use crate::languages::cel::{self, About, CelBudget, CelHost, CelValue, Read, UnknownValue};
+use crate::languages::cel::{self, CelBudget, CelHost, CelValue, Read, UnknownSubject, UnknownValue};
 
-use super::facts::{End, FactContext, OneOf, Raws, Subject, World};
-use super::page::{LooksAt, Match, Page};
-use super::settings::Settings;
+use super::facts::{End, FactContext, OneOf, Raws, RuleContext, Subject};
+use super::page::{FactMatch, LooksAt, RuleFile};
+use super::settings::RuleSettings;
 
 /// The shared input of all evaluations: the world, the settings, and values computed from them.
 pub(super) struct EvaluationContext<'a> {
-    world: &'a World<'a>,
-    settings: &'a Settings,
+    world: &'a RuleContext<'a>,
+    settings: &'a RuleSettings,
     raws: Raws,
     market: &'a Market<'a>,
 }
 
 impl<'a> EvaluationContext<'a> {
-    pub(super) fn new(world: &'a World<'a>, settings: &'a Settings, market: &'a Market<'a>) -> Self {
+    pub(super) fn new(world: &'a RuleContext<'a>, settings: &'a RuleSettings, market: &'a Market<'a>) -> Self {
         EvaluationContext { world, settings, raws: Raws::new(world), market }
     }
 
@@ -55,7 +55,7 @@ pub(super) enum ConditionOutcome {
 }
 
 /// Evaluates `match` and `when`.
-pub(super) fn evaluate(page: &Page, asking: &FactContext<'_>) -> ConditionOutcome {
+pub(super) fn evaluate(page: &RuleFile, asking: &FactContext<'_>) -> ConditionOutcome {
     let mut reads = Vec::new();
     let mut unknown = None;
     for wanted in &page.matches {
@@ -71,7 +71,7 @@ pub(super) fn evaluate(page: &Page, asking: &FactContext<'_>) -> ConditionOutcom
             Ok(CelValue::Flag(true)) => reads.extend(evaluation.reads),
             Ok(CelValue::Flag(false) | CelValue::Absent | CelValue::Null) => return ConditionOutcome::No,
             // A missing price does not prevent a finding.
-            Ok(CelValue::Unknown(why)) if why.about == About::Price => reads.extend(evaluation.reads),
+            Ok(CelValue::Unknown(why)) if why.about == UnknownSubject::Price => reads.extend(evaluation.reads),
             Ok(CelValue::Unknown(why)) => unknown = Some(UnknownValue::or_weightier(unknown, why)),
             Ok(_) => {
                 return ConditionOutcome::Failed("the result of the condition is neither true nor false".to_owned());
@@ -88,7 +88,7 @@ pub(super) fn evaluate(page: &Page, asking: &FactContext<'_>) -> ConditionOutcom
 }
 
 /// Returns the budget of an expression. Messages may read as much as conditions.
-pub(super) fn budget(page: &Page, asking: &FactContext<'_>) -> CelBudget {
+pub(super) fn budget(page: &RuleFile, asking: &FactContext<'_>) -> CelBudget {
     let inventory = asking.world.inventory;
     let is_about_one = matches!(page.looks_at, LooksAt::Resource | LooksAt::Object | LooksAt::Block);
     match is_about_one && !page.raw.everything() {
@@ -98,13 +98,13 @@ pub(super) fn budget(page: &Page, asking: &FactContext<'_>) -> CelBudget {
 }
 
 /// Adds the line of the rule file to a message.
-pub(super) fn place(page: &Page, at: usize, message: &str) -> String {
+pub(super) fn place(page: &RuleFile, at: usize, message: &str) -> String {
     let line = page.text.get(..at).unwrap_or_default().matches('\n').count() + 1;
     format!("line {line}: {message}")
 }
 
 /// Whether an entry of `match` holds or may hold.
-pub(super) fn may_match(wanted: &Match, asking: &FactContext<'_>) -> bool {
+pub(super) fn may_match(wanted: &FactMatch, asking: &FactContext<'_>) -> bool {
     !matches!(accepts(wanted, asking), Answer::No)
 }
 
@@ -114,7 +114,7 @@ enum Answer {
     Unknown(Arc<UnknownValue>),
 }
 
-fn accepts(wanted: &Match, asking: &FactContext<'_>) -> Answer {
+fn accepts(wanted: &FactMatch, asking: &FactContext<'_>) -> Answer {
     let Read { record, field } = asking.read(wanted.fact);
     let is_accepted = |value: &CelValue| wanted.accepts.iter().any(|accepted| cel::same(accepted, value));
     match asking.field(record, field) {

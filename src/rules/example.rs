@@ -59,18 +59,18 @@ pub struct ExampleFile {
 
 /// The mark of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Marker {
+pub enum ExampleMarker {
     Reported,
     Undetermined,
 }
 
-impl Marker {
-    pub const ALL: [Marker; 2] = [Marker::Reported, Marker::Undetermined];
+impl ExampleMarker {
+    pub const ALL: [ExampleMarker; 2] = [ExampleMarker::Reported, ExampleMarker::Undetermined];
 
     pub fn name(self) -> &'static str {
         match self {
-            Marker::Reported => "reported",
-            Marker::Undetermined => "undetermined",
+            ExampleMarker::Reported => "reported",
+            ExampleMarker::Undetermined => "undetermined",
         }
     }
 }
@@ -80,12 +80,12 @@ impl Marker {
 pub struct Expected {
     pub path: String,
     pub line: usize,
-    pub marker: Marker,
+    pub marker: ExampleMarker,
 }
 
 /// A difference between the expected and the actual results of an example.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Surprise {
+pub struct ExampleMismatch {
     pub at: Expected,
     /// Whether the expected result is missing, or else unexpected.
     pub is_missing: bool,
@@ -117,7 +117,7 @@ impl Example {
         all
     }
 
-    pub(super) fn is_told(&self) -> bool {
+    pub(super) fn is_listed(&self) -> bool {
         self.told.is_some() || !self.fixed.is_empty()
     }
 }
@@ -126,7 +126,7 @@ impl Example {
 pub fn unmarked(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for line in text.split_inclusive('\n') {
-        let mark = Marker::ALL.iter().find_map(|marker| line.find(&format!("# <- {}", marker.name())));
+        let mark = ExampleMarker::ALL.iter().find_map(|marker| line.find(&format!("# <- {}", marker.name())));
         match mark {
             Some(at) => {
                 shown.push_str(line[..at].trim_end());
@@ -139,7 +139,7 @@ pub fn unmarked(text: &str) -> String {
 }
 
 /// Formats a finding as the examples of rule files show it.
-pub fn tell(finding: &Finding) -> String {
+pub fn format_finding(finding: &Finding) -> String {
     let mut text = format!("{}\n", finding.message);
     if let Some(help) = &finding.help {
         text.push_str(&format!("  help: {help}\n"));
@@ -155,13 +155,13 @@ pub fn tell(finding: &Finding) -> String {
 }
 
 /// Compares the actual results with the expected ones, line by line.
-pub fn compare(example: &Example, said: &[Expected]) -> Vec<Surprise> {
+pub fn compare(example: &Example, said: &[Expected]) -> Vec<ExampleMismatch> {
     let wanted: BTreeSet<&Expected> = example.expected.iter().collect();
     let said: BTreeSet<&Expected> = said.iter().collect();
-    let surprise = |at: &&Expected, is_missing| Surprise { at: (*at).clone(), is_missing };
+    let surprise = |at: &&Expected, is_missing| ExampleMismatch { at: (*at).clone(), is_missing };
     let missing = wanted.difference(&said).map(|at| surprise(at, true));
     let unexpected = said.difference(&wanted).map(|at| surprise(at, false));
-    let mut all: Vec<Surprise> = missing.chain(unexpected).collect();
+    let mut all: Vec<ExampleMismatch> = missing.chain(unexpected).collect();
     all.sort();
     all
 }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::languages::cel::nearest;
 
-use super::example::{Example, ExampleFile, Expected, ExpectedOutput, Fixed, Marker};
+use super::example::{Example, ExampleFile, ExampleMarker, Expected, ExpectedOutput, Fixed};
 
 /// Every code block below this heading is part of an example.
 const EXAMPLES: &str = "Examples";
@@ -20,7 +20,7 @@ const FILES: [(&str, &str); 3] = [("hcl", "main.tf"), ("yaml", "manifest.yaml"),
 
 /// A part of the examples that no test executes, although it looks like one.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Slip {
+pub struct ExampleMistake {
     /// Line in the rule file, from 1.
     pub line: usize,
     pub message: String,
@@ -109,14 +109,14 @@ fn is_next(current: &Example, content: &Content<'_>) -> bool {
     let before = current.before.as_deref().unwrap_or_default();
     let is_begun = !current.files.is_empty() || !before.is_empty();
     // Expected output or a fixed file ends an example, and settings start the next one.
-    let closes = |kind: &str| current.is_told() && kind != "fixed" && (kind != "text" || current.told.is_some());
+    let closes = |kind: &str| current.is_listed() && kind != "fixed" && (kind != "text" || current.told.is_some());
     match content {
         Content::File { path, state: FileState::Before } => {
-            has(before, path) || current.is_told() || current.before.is_some() && !current.files.is_empty()
+            has(before, path) || current.is_listed() || current.before.is_some() && !current.files.is_empty()
         }
-        Content::File { path, .. } => has(&current.files, path) || current.is_told(),
+        Content::File { path, .. } => has(&current.files, path) || current.is_listed(),
         Content::Beside { kind, .. } => is_begun && (closes(kind) || SETTINGS.contains(kind)),
-        Content::Other => is_begun && current.is_told(),
+        Content::Other => is_begun && current.is_listed(),
     }
 }
 
@@ -170,11 +170,11 @@ fn finish(current: &mut Example, plain: &mut Vec<ExampleFile>, all: &mut Vec<Exa
 
 /// Returns the parts of the examples that would test nothing: misspelled marks, and code blocks in languages that no
 /// test executes.
-pub fn slips(page: &str) -> Vec<Slip> {
+pub fn slips(page: &str) -> Vec<ExampleMistake> {
     let mut all = Vec::new();
     let mut is_within = false;
     let mut has_files = false;
-    let mut opened: Option<Slip> = None;
+    let mut opened: Option<ExampleMistake> = None;
     for part in parts(page) {
         match part {
             Part::Heading { text, level } => {
@@ -190,21 +190,21 @@ pub fn slips(page: &str) -> Vec<Slip> {
                     Content::File { .. } => (has_files, opened) = (true, None),
                     Content::Beside { kind, .. } if SETTINGS.contains(&kind) => {
                         let message = format!("no example follows this `{kind}` code block");
-                        opened.get_or_insert(Slip { line: fence.line, message });
+                        opened.get_or_insert(ExampleMistake { line: fence.line, message });
                     }
                     _ => {}
                 }
                 all.extend(slips_of(&fence, &content, is_within, has_files));
             }
-            Part::Open(line) => all.push(Slip { line, message: "this code block is not closed".to_owned() }),
+            Part::Open(line) => all.push(ExampleMistake { line, message: "this code block is not closed".to_owned() }),
         }
     }
     all.extend(opened);
     all
 }
 
-fn slips_of(fence: &Fence<'_>, content: &Content<'_>, is_within: bool, has_files: bool) -> Vec<Slip> {
-    let here = |message: String| vec![Slip { line: fence.line, message }];
+fn slips_of(fence: &Fence<'_>, content: &Content<'_>, is_within: bool, has_files: bool) -> Vec<ExampleMistake> {
+    let here = |message: String| vec![ExampleMistake { line: fence.line, message }];
     match content {
         Content::File { state, .. } => {
             let is_before = *state == FileState::Before;
@@ -217,7 +217,7 @@ fn slips_of(fence: &Fence<'_>, content: &Content<'_>, is_within: bool, has_files
                     Ok(_) => return None,
                     Err(mark) => misspelt(&mark),
                 };
-                Some(Slip { line: fence.line + number + 1, message })
+                Some(ExampleMistake { line: fence.line + number + 1, message })
             });
             slips.collect()
         }
@@ -233,7 +233,7 @@ fn slips_of(fence: &Fence<'_>, content: &Content<'_>, is_within: bool, has_files
 }
 
 fn misspelt(mark: &str) -> String {
-    let names = Marker::ALL.map(Marker::name);
+    let names = ExampleMarker::ALL.map(ExampleMarker::name);
     let word = mark.trim_start_matches(['<', '-', '>', ' ']);
     let help = match nearest(word, names) {
         Some(near) => format!("write `# <- {near}`"),
@@ -314,7 +314,7 @@ fn markers(path: &str, text: &str) -> Vec<Expected> {
 }
 
 /// Returns the mark at the end of a line, or the invalid text in its place.
-fn mark(line: &str) -> Option<Result<Marker, String>> {
+fn mark(line: &str) -> Option<Result<ExampleMarker, String>> {
     if let Some((_, mark)) = line.rsplit_once("<- ")
         && let Some(marker) = marker(mark)
     {
@@ -326,14 +326,14 @@ fn mark(line: &str) -> Option<Result<Marker, String>> {
         let is_comment = ["#", "//", "/*"].iter().any(|sign| before.trim_end().ends_with(sign));
         let word = behind.trim().trim_end_matches("*/").trim();
         // An arrow of another kind may be part of a sentence.
-        let is_meant = *arrow == "<-" || nearest(word, Marker::ALL.map(Marker::name)).is_some();
+        let is_meant = *arrow == "<-" || nearest(word, ExampleMarker::ALL.map(ExampleMarker::name)).is_some();
         (is_comment && is_meant).then(|| Err(format!("{arrow}{behind}").trim_end().to_owned()))
     })
 }
 
-fn marker(text: &str) -> Option<Marker> {
+fn marker(text: &str) -> Option<ExampleMarker> {
     let text = text.trim_end().trim_end_matches("*/").trim_end();
-    Marker::ALL.into_iter().find(|marker| marker.name() == text)
+    ExampleMarker::ALL.into_iter().find(|marker| marker.name() == text)
 }
 
 #[cfg(test)]
@@ -355,7 +355,7 @@ mod tests {
         );
         assert_eq!(all[2].today.as_deref(), Some("2026-01-01"));
         assert_eq!((all[2].title.as_str(), all[2].expected[0].line), ("Two", 2));
-        let said = [Expected { path: "main.tf".into(), line: 2, marker: Marker::Reported }];
+        let said = [Expected { path: "main.tf".into(), line: 2, marker: ExampleMarker::Reported }];
         let surprises = compare(&all[0], &said);
         assert_eq!(surprises.iter().map(|it| (it.at.line, it.is_missing)).collect::<Vec<_>>(), [(1, true), (2, false)]);
     }

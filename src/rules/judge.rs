@@ -5,27 +5,27 @@ use std::cmp::Reverse;
 use crate::catalog::{Money, MoneyRange};
 use crate::diagnostic::Level;
 use crate::fit::Market;
-use crate::inventory::{Counted, Fact, Inventory, Key, LinkKind, Origin, Resource, ResourceId, Role};
+use crate::inventory::{BillingRole, CountedAs, Fact, FactOrigin, Inventory, Key, LinkKind, Resource, ResourceId};
 use crate::languages::cel::{CelBudget, CelValue, MapKey, Read, UnknownValue};
 use crate::pricing::{BillItem, HOURS_PER_MONTH, Period};
 use crate::source::Span;
 
 use super::combine::combine;
 use super::evaluate::{self, ConditionOutcome, EvaluationContext, evaluate};
-use super::facts::{self, End, FactContext, Stand, Subject, World};
-use super::page::{At, Grouping, LooksAt, Page, PageExpression};
-use super::settings::Settings;
+use super::facts::{self, End, FactContext, RuleContext, Stand, Subject};
+use super::page::{Grouping, LooksAt, PageExpression, PointAt, RuleFile};
+use super::settings::RuleSettings;
 use super::template::{self, MessageTemplate};
-use super::{Broken, Confidence, Evidence, Finding, Fix, Judgement, Piece, Total, Undetermined};
+use super::{Confidence, ExaminedBlock, FactEvidence, FailedRule, Finding, Fix, Judgement, RuleTotal, Undetermined};
 
 /// A rule that fails this often has a mistake itself, so further evaluations would only take time.
 const MOST_FAILURES: usize = 100;
 
 /// `is_meant` limits the resources that rules about one resource evaluate.
 pub(super) fn judge(
-    pages: &[&Page],
-    world: &World<'_>,
-    settings: &Settings,
+    pages: &[&RuleFile],
+    world: &RuleContext<'_>,
+    settings: &RuleSettings,
     is_meant: &dyn Fn(Subject, usize) -> bool,
 ) -> Judgement {
     let mut judgement = Judgement::default();
@@ -72,9 +72,11 @@ pub(super) fn judge(
 /// copies, and pods with a count of zero. Reports list these separately.
 fn is_judged(inventory: &Inventory, resource: Option<ResourceId>) -> bool {
     let resource = resource.and_then(|id| inventory.resources.get(id.0));
-    let is_none = |it: &Resource| it.role == Role::Requested && it.count.value().is_some_and(|it| it.ceiling == 0.0);
-    let is_aside =
-        |it: &Resource| matches!(it.counted, Counted::Base | Counted::Excluded | Counted::Unlisted | Counted::Copy);
+    let is_none =
+        |it: &Resource| it.role == BillingRole::Requested && it.count.value().is_some_and(|it| it.ceiling == 0.0);
+    let is_aside = |it: &Resource| {
+        matches!(it.counted, CountedAs::Base | CountedAs::Excluded | CountedAs::Unlisted | CountedAs::Copy)
+    };
     resource.is_none_or(|it| !is_none(it) && !is_aside(it))
 }
 
@@ -82,8 +84,8 @@ fn is_judged(inventory: &Inventory, resource: Option<ResourceId>) -> bool {
 const MOST_RELATED: usize = 100;
 
 struct Judge<'a> {
-    page: &'a Page,
-    world: &'a World<'a>,
+    page: &'a RuleFile,
+    world: &'a RuleContext<'a>,
     ground: &'a EvaluationContext<'a>,
 }
 
@@ -203,7 +205,13 @@ impl Judge<'_> {
     }
 
     /// Returns false if the rule failed.
-    fn judge(&self, mut asking: FactContext<'_>, about: About, total: Option<&Total>, into: &mut Judgement) -> bool {
+    fn judge(
+        &self,
+        mut asking: FactContext<'_>,
+        about: About,
+        total: Option<&RuleTotal>,
+        into: &mut Judgement,
+    ) -> bool {
         let reads = match evaluate(self.page, &asking) {
             ConditionOutcome::No => return true,
             ConditionOutcome::Unknown(unknown) => {
@@ -383,12 +391,12 @@ impl Judge<'_> {
             return first.or(any).or(raw);
         };
         let mut stated = self.page.speech().at.iter().filter_map(|at| match at {
-            At::Fact(field) => facts::stand(self.world, asking.read(*field))?.span,
-            At::Part(path) => facts::part(asking, path).map(|tree| tree.span),
+            PointAt::Fact(field) => facts::stand(self.world, asking.read(*field))?.span,
+            PointAt::Part(path) => facts::part(asking, path).map(|tree| tree.span),
         });
         // A pod's facts about its pool are at the pool, which another team may own. Its own lines are closer.
         let own = (subject == Subject::Resource).then(|| inventory.resources.get(place)).flatten();
-        let own = own.filter(|it| it.role == Role::Requested).map(|it| it.span.file);
+        let own = own.filter(|it| it.role == BillingRole::Requested).map(|it| it.span.file);
         let first = stated.next();
         let near = first.filter(|it| own.is_none_or(|file| it.file == file));
         let stated = near.or_else(|| stated.find(|it| own == Some(it.file))).or(first);
@@ -442,7 +450,7 @@ impl Judge<'_> {
     }
 
     /// Returns the object or block of a finding.
-    fn piece(&self, about: About) -> Option<Piece> {
+    fn piece(&self, about: About) -> Option<ExaminedBlock> {
         let (subject, place) = about?;
         let raw = match subject {
             Subject::Resource => return None,
@@ -450,7 +458,7 @@ impl Judge<'_> {
             Subject::Block => self.world.inventory.blocks.get(place)?,
         };
         let kind = if raw.kind.is_empty() { &raw.keyword } else { &raw.kind };
-        Some(Piece { address: raw.address.clone(), kind: kind.clone(), span: raw.span, body: raw.body })
+        Some(ExaminedBlock { address: raw.address.clone(), kind: kind.clone(), span: raw.span, body: raw.body })
     }
 
     /// Returns the other members of a group.
@@ -478,10 +486,10 @@ impl Judge<'_> {
         related
     }
 
-    fn evidence(&self, asking: &FactContext<'_>, stands: &[(Stand, Read)]) -> Vec<Evidence> {
-        let mut evidence: Vec<Evidence> = stands
+    fn evidence(&self, asking: &FactContext<'_>, stands: &[(Stand, Read)]) -> Vec<FactEvidence> {
+        let mut evidence: Vec<FactEvidence> = stands
             .iter()
-            .map(|(stand, read)| Evidence {
+            .map(|(stand, read)| FactEvidence {
                 fact: stand.name.to_owned(),
                 span: stand.span,
                 defined: stand.defined,
@@ -491,7 +499,7 @@ impl Judge<'_> {
         evidence.extend(self.page.speech().paths.iter().map(|path| {
             let part = facts::part(asking, path);
             let span = part.map(|tree| tree.span);
-            Evidence { fact: path.name(), span, defined: span, value: facts::written(part) }
+            FactEvidence { fact: path.name(), span, defined: span, value: facts::written(part) }
         }));
         evidence.sort_by(|a, b| (&a.fact, a.span, &a.value).cmp(&(&b.fact, b.span, &b.value)));
         evidence.dedup();
@@ -500,13 +508,13 @@ impl Judge<'_> {
 }
 
 impl Judgement {
-    fn fail(&mut self, page: &Page, message: String) {
-        self.failures.push(Broken { rule: page.name.clone(), message });
+    fn fail(&mut self, page: &RuleFile, message: String) {
+        self.failures.push(FailedRule { rule: page.name.clone(), message });
     }
 }
 
 /// Returns the name and the amount of one member.
-fn total_of(asking: &FactContext<'_>) -> Total {
+fn total_of(asking: &FactContext<'_>) -> RuleTotal {
     let it = &asking.one;
     let name = match &it.each {
         CelValue::Map(map) => map.get(&MapKey::Text("name".into())).map(template::plain),
@@ -514,7 +522,7 @@ fn total_of(asking: &FactContext<'_>) -> Total {
     };
     let money = |value: &CelValue| value.as_number().filter(|usd| usd.is_finite()).map(Money::from_usd);
     let this_month = asking.world.today.filter(|_| asking.asked_this_month.get());
-    Total {
+    RuleTotal {
         name: name.unwrap_or_default().into(),
         amount: money(&it.amount),
         limit: money(&it.limit),
@@ -529,8 +537,8 @@ fn resource_of(about: About) -> Option<ResourceId> {
 /// Returns the confidence of the weakest fact.
 fn confidence(stands: &[(Stand, Read)]) -> Confidence {
     let weakest = |stand: &Stand| match &stand.origin {
-        Some(Origin::Inferred(_) | Origin::ServedName) => Confidence::Medium,
-        Some(Origin::Assumed(_)) => Confidence::Low,
+        Some(FactOrigin::Inferred(_) | FactOrigin::ServedName) => Confidence::Medium,
+        Some(FactOrigin::Assumed(_)) => Confidence::Low,
         _ => Confidence::High,
     };
     stands.iter().map(|(stand, _)| weakest(stand)).min().unwrap_or(Confidence::High)

@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::diagnostic::{Diagnostic, Level};
-use crate::source::{FileId, Sources, Span, matches};
+use crate::source::{FileId, SourceFiles, Span, matches};
 
-use super::facts::{Subject, World};
+use super::facts::{RuleContext, Subject};
 use super::page::LooksAt;
 use super::set::Rules;
-use super::settings::{PathLayer, Settings};
+use super::settings::{PathSettings, RuleSettings};
 
 /// Indexes of the layers that apply.
 pub(super) type LayerKey = Vec<usize>;
@@ -23,13 +23,13 @@ pub(super) struct LayersInForce {
 impl LayersInForce {
     /// A resource depends on every file that sets something for it: the file of its module and the file that calls the
     /// module.
-    pub(super) fn of(world: &World<'_>, sources: &Sources, layers: &[PathLayer]) -> LayersInForce {
+    pub(super) fn of(world: &RuleContext<'_>, sources: &SourceFiles, layers: &[PathSettings]) -> LayersInForce {
         let mut known: BTreeMap<FileId, BTreeSet<usize>> = BTreeMap::new();
         let mut of_span = |span: Span| {
             let file = sources.origin(span).file;
             let of_file = || {
                 let path = sources.path(file);
-                let holds = |layer: &PathLayer| layer.patterns.iter().any(|pattern| holds(pattern, &path));
+                let holds = |layer: &PathSettings| layer.patterns.iter().any(|pattern| holds(pattern, &path));
                 layers.iter().enumerate().filter(|(_, layer)| holds(layer)).map(|(number, _)| number).collect()
             };
             known.entry(file).or_insert_with(of_file).clone()
@@ -68,10 +68,10 @@ fn holds(pattern: &str, path: &str) -> bool {
     [pattern, &below].into_iter().any(|form| matches(form, path) || matches(&form.replace("**/", ""), path))
 }
 
-impl Settings {
+impl RuleSettings {
     /// Returns the settings under some layers: the last layer that sets a value wins.
-    pub(super) fn with_layers(&self, key: &[usize]) -> Settings {
-        let mut settings = Settings { layers: Vec::new(), ..self.clone() };
+    pub(super) fn with_layers(&self, key: &[usize]) -> RuleSettings {
+        let mut settings = RuleSettings { layers: Vec::new(), ..self.clone() };
         for layer in key.iter().filter_map(|number| self.layers.get(*number)) {
             settings.profile = layer.profile.unwrap_or(settings.profile);
             settings.select = layer.select.clone().unwrap_or(settings.select);
@@ -93,7 +93,7 @@ impl Settings {
 }
 
 /// Refuses rules about everything in path settings, because they have no path.
-pub(super) fn check(layers: &[PathLayer], rules: &Rules) -> Vec<Diagnostic> {
+pub(super) fn check(layers: &[PathSettings], rules: &Rules) -> Vec<Diagnostic> {
     let mut wrong = Vec::new();
     for layer in layers {
         let selected = [&layer.select, &layer.ignore].into_iter().flatten().flatten();

@@ -16,11 +16,11 @@ mod layers;
 mod names;
 mod page;
 mod policy;
-mod seen;
 mod set;
 mod settings;
 mod starter;
 mod template;
+mod visible_fields;
 mod why;
 mod yaml;
 
@@ -28,24 +28,29 @@ use std::sync::Arc;
 
 use crate::catalog::{Money, MoneyRange};
 use crate::diagnostic::Level;
-use crate::inventory::{Inventory, ResourceId, Wish};
+use crate::inventory::{FactEdit, Inventory, ResourceId};
 use crate::pricing::Period;
 use crate::source::{Edit, Span};
 
 pub use crate::languages::cel::Kubernetes;
-pub use attempt::{Answer, Attempt};
+pub use attempt::{Attempt, RuleAnswer};
 pub use combine::combine_lacks;
 pub use document::{WRITTEN_FROM, contents, contents_of, document, document_of, in_the_book, link};
-pub use example::{Example, ExampleFile, Expected, ExpectedOutput, Fixed, Marker, Surprise, compare, tell, unmarked};
-pub use facts::{Earlier, VocabularyEntry, World, functions, vocabulary};
-pub use fences::{Slip, examples, slips};
+pub use example::{
+    Example, ExampleFile, ExampleMarker, ExampleMismatch, Expected, ExpectedOutput, Fixed, compare, format_finding,
+    unmarked,
+};
+pub use facts::{Earlier, RuleContext, VocabularyEntry, functions, vocabulary};
+pub use fences::{ExampleMistake, examples, slips};
 pub use names::KnownNames;
-pub use page::{Declared, LooksAt, Mistake, Operand, Page, is_name};
+pub use page::{Declared, LooksAt, Operand, PageMistake, RuleFile, is_name};
 pub use policy::{Enforcement, admission_policy};
-pub use seen::{Seen, seen};
 pub use set::{BUILT_IN, Rules};
-pub use settings::{Budget, Limit, Override, PackName, PageText, Parameter, PathLayer, Profile, Settings};
+pub use settings::{
+    Budget, CountLimit, Override, PackName, PageText, ParameterValue, PathSettings, Profile, RuleSettings,
+};
 pub use starter::template;
+pub use visible_fields::{VisibleField, seen};
 pub use why::Reason;
 
 /// A problem that a rule reports for a resource or for the repository.
@@ -64,9 +69,9 @@ pub struct Finding {
     /// Other resources of its object that the same edit fixes.
     pub also: Vec<ResourceId>,
     /// The object or block, for rules about objects or blocks.
-    pub piece: Option<Piece>,
+    pub piece: Option<ExaminedBlock>,
     /// The member of `each`, for rules about everything that list several.
-    pub total: Option<Total>,
+    pub total: Option<RuleTotal>,
     pub span: Span,
     pub message: String,
     pub help: Option<String>,
@@ -80,23 +85,23 @@ pub struct Finding {
     /// The edit that the rule requests; `None` if the rule has no `fix`.
     pub fix: Option<Fix>,
     /// The facts that decided.
-    pub evidence: Vec<Evidence>,
+    pub evidence: Vec<FactEvidence>,
 }
 
 /// The edit that a rule requests.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fix {
     pub safety: Safety,
-    pub wishes: Vec<Wish>,
+    pub wishes: Vec<FactEdit>,
     /// Related facts that must change too, if the files set them.
-    pub follows: Vec<Wish>,
+    pub follows: Vec<FactEdit>,
     /// Reason why the fix has no edits.
     pub declined: Option<String>,
 }
 
 /// An object or block without accelerators, or one that a rule evaluates as such.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Piece {
+pub struct ExaminedBlock {
     pub address: Arc<str>,
     pub kind: Arc<str>,
     pub span: Span,
@@ -105,7 +110,7 @@ pub struct Piece {
 
 /// A member of `each`, such as the budget of a team.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Total {
+pub struct RuleTotal {
     pub name: Arc<str>,
     /// Amount and limit in dollars per month.
     pub amount: Option<Money>,
@@ -117,7 +122,7 @@ pub struct Total {
 /// Returns the name and the kind of a thing for reports.
 fn named<'a>(
     resource: Option<ResourceId>,
-    piece: Option<&'a Piece>,
+    piece: Option<&'a ExaminedBlock>,
     inventory: &'a Inventory,
 ) -> Option<(&'a str, &'a str)> {
     match (resource, piece) {
@@ -152,7 +157,7 @@ impl Undetermined {
 
 /// A fact that decided a finding.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Evidence {
+pub struct FactEvidence {
     pub fact: String,
     /// Place at which the resource sets the fact, and place of the value itself.
     pub span: Option<Span>,
@@ -166,7 +171,7 @@ pub struct Evidence {
 pub struct Undetermined {
     pub rule: String,
     pub resource: Option<ResourceId>,
-    pub piece: Option<Piece>,
+    pub piece: Option<ExaminedBlock>,
     pub span: Span,
     pub cause: String,
 }
@@ -177,14 +182,14 @@ pub struct Judgement {
     pub findings: Vec<Finding>,
     pub undetermined: Vec<Undetermined>,
     /// All members of `each` that rules evaluated, with or without a finding: rule and member.
-    pub totals: Vec<(String, Total)>,
+    pub totals: Vec<(String, RuleTotal)>,
     /// Rules that failed, because their rule file is wrong.
-    pub failures: Vec<Broken>,
+    pub failures: Vec<FailedRule>,
 }
 
 /// A rule file that failed during evaluation.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Broken {
+pub struct FailedRule {
     pub rule: String,
     pub message: String,
 }

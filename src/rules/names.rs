@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 
 use crate::catalog::{Catalog, Precision, Recognized, covers};
-use crate::languages::cel::{SaidTo, nearest, slip_of};
+use crate::languages::cel::{NameUse, nearest, slip_of};
 
 /// The known names, with those that a user adds.
 #[derive(Debug, Clone, Default)]
@@ -31,7 +31,7 @@ pub struct KnownNames {
 }
 
 /// An unknown name, with the probable one.
-pub(super) struct Unknown {
+pub(super) struct UnknownName {
     pub(super) message: String,
     pub(super) help: Option<String>,
 }
@@ -39,12 +39,12 @@ pub(super) struct Unknown {
 impl KnownNames {
     /// Checks a string that is compared with a fact or passed to a function; returns an error if the name does not
     /// exist.
-    pub(super) fn unknown(&self, to: SaidTo, text: &str) -> Option<Unknown> {
+    pub(super) fn unknown(&self, to: NameUse, text: &str) -> Option<UnknownName> {
         let what = match to {
-            SaidTo::Fact("resource" | "choice" | "smaller" | "market" | "object" | "block", fact) => fact,
-            SaidTo::Argument("price", 0) => "machine",
-            SaidTo::Argument("price", 1) => "region",
-            SaidTo::Argument("fits", 1) => "accelerator",
+            NameUse::Fact("resource" | "choice" | "smaller" | "market" | "object" | "block", fact) => fact,
+            NameUse::Argument("price", 0) => "machine",
+            NameUse::Argument("price", 1) => "region",
+            NameUse::Argument("fits", 1) => "accelerator",
             _ => return None,
         };
         if self.declared.contains(what) {
@@ -61,8 +61,8 @@ impl KnownNames {
             _ => return None,
         };
         let message = match to {
-            SaidTo::Fact(..) => format!("`{what}` is never `{}`", text.escape_debug()),
-            SaidTo::Argument(..) => format!("there is no {what} `{}`", text.escape_debug()),
+            NameUse::Fact(..) => format!("`{what}` is never `{}`", text.escape_debug()),
+            NameUse::Argument(..) => format!("there is no {what} `{}`", text.escape_debug()),
         };
         let meant: Vec<String> = meant.into_iter().map(|it| format!("`{it}`")).collect();
         let help = match (meant.is_empty(), what) {
@@ -70,7 +70,7 @@ impl KnownNames {
             (true, "accelerator") => "`gpulint catalog accelerators` lists them".to_owned(),
             (true, _) => format!("valid values: {}", self.catalog.providers().join(", ")),
         };
-        Some(Unknown { message, help: Some(help) })
+        Some(UnknownName { message, help: Some(help) })
     }
 
     /// Returns names similar to one that no accelerator has; `None` if the name exists.
@@ -126,18 +126,22 @@ impl KnownNames {
         if known.contains(text) { None } else { nearest(text, known).map(str::to_owned) }
     }
 
-    fn kind(&self, to: SaidTo, text: &str) -> Option<&'static str> {
+    fn kind(&self, to: NameUse, text: &str) -> Option<&'static str> {
         let (types, kinds) = (self.types.iter().copied(), self.kinds.iter().copied());
         let known: Vec<&'static str> = match to {
-            SaidTo::Fact("object", _) => kinds.collect(),
-            SaidTo::Fact("block", _) => types.collect(),
+            NameUse::Fact("object", _) => kinds.collect(),
+            NameUse::Fact("block", _) => types.collect(),
             _ => types.chain(kinds).collect(),
         };
         if known.contains(&text) { None } else { slip_of(text, known) }
     }
 
     /// Finds a probable typing error in a path of an object or block: the wrong name, and the probable one.
-    pub(super) fn misspelt<'p>(&self, path: &'p [std::sync::Arc<str>], kinds: &[&str]) -> Option<(&'p str, Unknown)> {
+    pub(super) fn misspelt<'p>(
+        &self,
+        path: &'p [std::sync::Arc<str>],
+        kinds: &[&str],
+    ) -> Option<(&'p str, UnknownName)> {
         let (first, rest) = path.split_first()?;
         match &**first {
             "object" => self.misspelt_field(rest),
@@ -151,17 +155,17 @@ impl KnownNames {
                     .find(|name| !is_known(name) && slip_of(name, words.iter().copied()).is_some())?;
                 let meant = slip_of(name, words.iter().copied())?;
                 let message = format!("no {} has `{name}`", kinds.join(" and no "));
-                Some((name, Unknown { message, help: Some(format!("did you mean `{meant}`?")) }))
+                Some((name, UnknownName { message, help: Some(format!("did you mean `{meant}`?")) }))
             }
             _ => None,
         }
     }
 
-    fn misspelt_field<'p>(&self, path: &'p [std::sync::Arc<str>]) -> Option<(&'p str, Unknown)> {
+    fn misspelt_field<'p>(&self, path: &'p [std::sync::Arc<str>]) -> Option<(&'p str, UnknownName)> {
         let unknown = |name: &'p str, meant: Option<&str>| {
             let help = meant.map(|meant| format!("did you mean `{meant}`?"));
             let help = help.or_else(|| Some(format!("valid names: {}", self.metadata.join(", "))));
-            (name, Unknown { message: format!("no object has `{name}` there"), help })
+            (name, UnknownName { message: format!("no object has `{name}` there"), help })
         };
         for (place, name) in path.iter().enumerate() {
             let before = place.checked_sub(1).and_then(|it| path.get(it)).map(|it| &**it).unwrap_or_default();
@@ -192,11 +196,11 @@ fn precision(text: &str) -> Option<String> {
 }
 
 /// Returns an error if an argument is not in its closed list.
-pub(super) fn closed(to: SaidTo, text: &str) -> Option<Unknown> {
+pub(super) fn closed(to: NameUse, text: &str) -> Option<UnknownName> {
     let links = || crate::inventory::LinkKind::ALL.iter().map(|it| it.name()).collect::<Vec<_>>();
     let (what, known) = match to {
-        SaidTo::Argument("linked", 1) => ("kind of link", links()),
-        SaidTo::Argument("price", 2) => ("way of buying", vec!["on-demand", "spot", "reserved"]),
+        NameUse::Argument("linked", 1) => ("kind of link", links()),
+        NameUse::Argument("price", 2) => ("way of buying", vec!["on-demand", "spot", "reserved"]),
         _ => return None,
     };
     if known.contains(&text) {
@@ -206,5 +210,5 @@ pub(super) fn closed(to: SaidTo, text: &str) -> Option<Unknown> {
         Some(near) => format!("did you mean `{near}`?"),
         None => format!("valid values: {}", known.join(", ")),
     };
-    Some(Unknown { message: format!("there is no {what} `{}`", text.escape_debug()), help: Some(help) })
+    Some(UnknownName { message: format!("there is no {what} `{}`", text.escape_debug()), help: Some(help) })
 }

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use crate::languages::cel::{CelValue, Kubernetes};
 
 use super::facts;
-use super::page::{LooksAt, Page};
+use super::page::{LooksAt, RuleFile};
 
 /// API group, version and plural of known kinds.
 const KINDS: [(&str, &str, &str, &str); 30] = [
@@ -68,7 +68,7 @@ impl Enforcement {
 }
 
 /// Returns the policy and its binding, or the reason why the rule cannot be exported.
-pub fn admission_policy(page: &Page, version: Kubernetes, enforcement: Enforcement) -> Result<String, String> {
+pub fn admission_policy(page: &RuleFile, version: Kubernetes, enforcement: Enforcement) -> Result<String, String> {
     match page.looks_at {
         LooksAt::Object => {}
         LooksAt::Resource => {
@@ -100,7 +100,7 @@ pub fn admission_policy(page: &Page, version: Kubernetes, enforcement: Enforceme
 /// Group, version and plural.
 type Place<'p> = (&'p str, &'p str, &'p str);
 
-fn kinds(page: &Page) -> Result<Vec<Place<'_>>, String> {
+fn kinds(page: &RuleFile) -> Result<Vec<Place<'_>>, String> {
     let named = page.matches.iter().find(|it| Some(it.fact) == facts::kind_of_object());
     let Some(named) = named else {
         return Err("the rule does not limit its kinds: add `match: { kind: [...] }`".to_owned());
@@ -129,14 +129,14 @@ fn place_of(api: &str) -> Option<Place<'_>> {
 }
 
 /// Returns the object names in `match`, if it has any.
-fn names(page: &Page) -> Option<Vec<String>> {
+fn names(page: &RuleFile) -> Option<Vec<String>> {
     let place = facts::name_of_object();
     let named = page.matches.iter().find(|it| Some(it.fact) == place)?;
     Some(named.accepts.iter().filter_map(CelValue::as_text).map(crate::languages::cel::quoted).collect())
 }
 
 fn written(
-    page: &Page,
+    page: &RuleFile,
     (version, enforcement): (Kubernetes, Enforcement),
     kinds: &[Place<'_>],
     reported: &str,
@@ -183,7 +183,7 @@ fn written(
 }
 
 /// Returns message and help as one expression; `None` if a cluster cannot compute them.
-fn message(page: &Page, version: Kubernetes) -> Option<String> {
+fn message(page: &RuleFile, version: Kubernetes) -> Option<String> {
     let message = page.speech().messages.first()?.in_kubernetes(page.constants(), version)?;
     let mut parts = vec![crate::languages::cel::quoted(&format!("{}: ", page.name)), message];
     if let Some(help) = page.speech().help.first().and_then(|help| help.in_kubernetes(page.constants(), version)) {

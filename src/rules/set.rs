@@ -6,16 +6,16 @@ use crate::diagnostic::{Diagnostic, Level};
 use crate::inventory::WantedRaw;
 use crate::languages::cel::nearest;
 use crate::pricing::Period;
-use crate::source::{Sources, Span};
+use crate::source::{SourceFiles, Span};
 
-use super::facts::World;
+use super::facts::RuleContext;
 use super::fences::examples;
 use super::judge::judge;
 use super::layers::{self, LayersInForce};
-use super::page::{self, Front, LooksAt, Mistake, Page};
-use super::settings::{Override, PackName, PageText, Parameter, Settings};
+use super::page::{self, Front, LooksAt, PageMistake, RuleFile};
+use super::settings::{Override, PackName, PageText, ParameterValue, RuleSettings};
 use super::why::{self, Reason};
-use super::{Broken, Confidence, Finding, Judgement};
+use super::{Confidence, FailedRule, Finding, Judgement};
 
 /// The built-in rule files as parsed by the build script.
 mod embedded {
@@ -38,7 +38,7 @@ pub(super) fn built_in() -> impl Iterator<Item = (&'static str, &'static str)> {
 /// Maps former names of rules to current ones. A name that a rule has now is not a former name.
 fn former_names(own: &[PageText]) -> BTreeMap<String, String> {
     let may_replace = own.iter().filter(|page| page.text.contains("replaces"));
-    let pages: Vec<Page> = may_replace.filter_map(|page| Page::read(&page.text, &[]).ok()).collect();
+    let pages: Vec<RuleFile> = may_replace.filter_map(|page| RuleFile::read(&page.text, &[]).ok()).collect();
     let is_there = |name: &str| {
         let file = format!("{name}.md");
         built_in().any(|(known, _)| known == name) || own.iter().any(|page| page.path.rsplit('/').next() == Some(&file))
@@ -57,10 +57,10 @@ struct Source<'a> {
 }
 
 impl Source<'_> {
-    fn read(&self, given: &[(&str, &Parameter)]) -> Result<Page, Vec<Mistake>> {
+    fn read(&self, given: &[(&str, &ParameterValue)]) -> Result<RuleFile, Vec<PageMistake>> {
         match self.front {
-            Some(front) => Page::built_in(front, given),
-            None => Page::read(self.text, given),
+            Some(front) => RuleFile::built_in(front, given),
+            None => RuleFile::read(self.text, given),
         }
     }
 }
@@ -68,9 +68,9 @@ impl Source<'_> {
 /// The rules of a run.
 #[derive(Debug, Default)]
 pub struct Rules {
-    pages: Vec<Page>,
+    pages: Vec<RuleFile>,
     on: Vec<bool>,
-    settings: Settings,
+    settings: RuleSettings,
     /// The custom rule files, to read them again with the settings of some paths.
     own: Vec<PageText>,
     /// The pack that contains a rule.
@@ -81,7 +81,7 @@ pub struct Rules {
 
 impl Rules {
     /// Loads built-in and custom rules. A rule file that does not load is reported and skipped.
-    pub fn load(own: &[PageText], mut settings: Settings) -> (Rules, Vec<Diagnostic>) {
+    pub fn load(own: &[PageText], mut settings: RuleSettings) -> (Rules, Vec<Diagnostic>) {
         settings.rename(&former_names(own));
         let (mut rules, mut wrong) = Self::read(own, &settings);
         rules.check_names(&settings, &mut wrong);
@@ -110,7 +110,7 @@ impl Rules {
     }
 
     /// Returns only these rules, all turned on; for tests of rule files.
-    pub fn of(pages: &[(&str, &str)], settings: Settings) -> Rules {
+    pub fn of(pages: &[(&str, &str)], settings: RuleSettings) -> Rules {
         let (mut rules, mut wrong) = (Rules::default(), Vec::new());
         for (path, text) in pages {
             rules.add(&Source { path, text, own: None, front: None }, &settings, &mut wrong);
@@ -122,7 +122,7 @@ impl Rules {
     }
 
     /// Reads built-in and custom rules.
-    fn read(own: &[PageText], settings: &Settings) -> (Rules, Vec<Diagnostic>) {
+    fn read(own: &[PageText], settings: &RuleSettings) -> (Rules, Vec<Diagnostic>) {
         let (mut rules, mut wrong) = (Rules::default(), Vec::new());
         for ((path, text), front) in BUILT_IN.iter().zip(FRONTS) {
             rules.add(&Source { path, text, own: None, front: Some(front) }, settings, &mut wrong);
@@ -132,7 +132,7 @@ impl Rules {
     }
 
     /// Adds the custom rules, which must come last because this sorts all rules.
-    fn add_own(&mut self, own: &[PageText], settings: &Settings, wrong: &mut Vec<Diagnostic>) {
+    fn add_own(&mut self, own: &[PageText], settings: &RuleSettings, wrong: &mut Vec<Diagnostic>) {
         for own in own {
             self.add(&Source { path: &own.path, text: &own.text, own: Some(own), front: None }, settings, wrong);
         }
@@ -140,12 +140,12 @@ impl Rules {
         self.on = self.pages.iter().map(|page| is_on(page, settings)).collect();
     }
 
-    fn add(&mut self, source: &Source<'_>, settings: &Settings, wrong: &mut Vec<Diagnostic>) {
+    fn add(&mut self, source: &Source<'_>, settings: &RuleSettings, wrong: &mut Vec<Diagnostic>) {
         let Source { path, text, own, .. } = *source;
         // Settings of a rule are found by its file name, before the file is read.
         let stem = path.rsplit('/').next().unwrap_or(path).trim_end_matches(".md");
         let set = settings.rules.get(stem);
-        let given: Vec<(&str, &Parameter)> =
+        let given: Vec<(&str, &ParameterValue)> =
             set.iter().flat_map(|set| &set.parameters).map(|(name, value, _)| (name.as_str(), value)).collect();
         let mut page = match source.read(&given) {
             Ok(page) => page,
@@ -156,12 +156,12 @@ impl Rules {
         };
         if page.name != stem {
             let mistake =
-                Mistake::new(0..0, format!("the rule has the name `{}`, and its file is `{stem}.md`", page.name));
+                PageMistake::new(0..0, format!("the rule has the name `{}`, and its file is `{stem}.md`", page.name));
             wrong.push(diagnostic(mistake.with_help("give both the same name"), path, text, own));
             return;
         }
         if own.is_some() && page.looks_at == LooksAt::Text {
-            let mistake = Mistake::new(0..0, "`for: text` is reserved for gpulint's own messages");
+            let mistake = PageMistake::new(0..0, "`for: text` is reserved for gpulint's own messages");
             wrong.push(diagnostic(
                 mistake.with_help("use `for: resource`, `for: repository` or `for: change`"),
                 path,
@@ -172,13 +172,13 @@ impl Rules {
         }
         if own.is_some() && !page.untested && examples(page.body()).is_empty() {
             let start = text.find("untested").unwrap_or(page.prose).min(text.len());
-            let mistake = Mistake::new(start..start, "the rule file has no examples that test the rule");
+            let mistake = PageMistake::new(start..start, "the rule file has no examples that test the rule");
             let help = "write one under `## Examples`, or set `untested: true`";
             wrong.push(diagnostic(mistake.with_help(help), path, text, own));
             return;
         }
         if self.pages.iter().any(|known| known.name == page.name) {
-            let mistake = Mistake::new(0..0, format!("a rule `{}` already exists", page.name));
+            let mistake = PageMistake::new(0..0, format!("a rule `{}` already exists", page.name));
             wrong.push(diagnostic(mistake.with_help("choose another name"), path, text, own));
             return;
         }
@@ -206,11 +206,11 @@ impl Rules {
     }
 
     /// Returns all rules by name.
-    pub fn pages(&self) -> &[Page] {
+    pub fn pages(&self) -> &[RuleFile] {
         &self.pages
     }
 
-    pub fn page(&self, name: &str) -> Option<&Page> {
+    pub fn page(&self, name: &str) -> Option<&RuleFile> {
         self.pages.iter().find(|page| page.name == name)
     }
 
@@ -244,7 +244,7 @@ impl Rules {
     }
 
     /// Evaluates the active rules.
-    pub fn judge(&self, world: &World<'_>, sources: &Sources) -> Judgement {
+    pub fn judge(&self, world: &RuleContext<'_>, sources: &SourceFiles) -> Judgement {
         let pages = self.pages_that_are_on(|_| true);
         if self.settings.layers.is_empty() {
             return judge(&pages, world, &self.settings, &|_, _| true);
@@ -255,7 +255,7 @@ impl Rules {
         for key in held.keys() {
             let there = self.with_layers(key);
             let is_about_one =
-                |page: &Page| matches!(page.looks_at, LooksAt::Resource | LooksAt::Object | LooksAt::Block);
+                |page: &RuleFile| matches!(page.looks_at, LooksAt::Resource | LooksAt::Object | LooksAt::Block);
             let pages = there.pages_that_are_on(is_about_one);
             let of_key = judge(&pages, world, &there.settings, &|about, place| held.of_place(about, place) == key);
             judgement.findings.extend(of_key.findings);
@@ -268,16 +268,16 @@ impl Rules {
     }
 
     /// Returns the result of a rule for everything in its scope, and the part of its condition that decided.
-    pub fn reasons(&self, name: &str, world: &World<'_>) -> Vec<Reason> {
+    pub fn reasons(&self, name: &str, world: &RuleContext<'_>) -> Vec<Reason> {
         self.page(name).map(|page| why::reasons(page, world, &self.settings)).unwrap_or_default()
     }
 
     /// Evaluates the rules about a change; the world contains the change.
-    pub fn judge_change(&self, world: &World<'_>) -> Judgement {
+    pub fn judge_change(&self, world: &RuleContext<'_>) -> Judgement {
         judge(&self.pages_that_are_on(|page| page.looks_at == LooksAt::Change), world, &self.settings, &|_, _| true)
     }
 
-    fn pages_that_are_on(&self, is_wanted: impl Fn(&Page) -> bool) -> Vec<&Page> {
+    fn pages_that_are_on(&self, is_wanted: impl Fn(&RuleFile) -> bool) -> Vec<&RuleFile> {
         let pages = self.pages.iter().zip(&self.on).filter(|(_, on)| **on).map(|(page, _)| page);
         pages.filter(|page| is_wanted(page)).collect()
     }
@@ -286,7 +286,7 @@ impl Rules {
     pub fn unreadable(&self, diagnostics: &[Diagnostic]) -> Vec<Finding> {
         let refused = diagnostics.iter().filter(|it| it.unreadable);
         let say = |it: &Diagnostic| {
-            let mut finding = self.say("unreadable", it.message.clone(), it.help.clone(), it.span?)?;
+            let mut finding = self.report_text_finding("unreadable", it.message.clone(), it.help.clone(), it.span?)?;
             let notes = it.notes.iter().filter_map(|(span, note)| Some(((*span)?, note.clone())));
             finding.related.extend(notes);
             Some(finding)
@@ -295,7 +295,13 @@ impl Rules {
     }
 
     /// Returns a message of gpulint itself as a finding of the rule that explains it; `None` if that rule is off.
-    pub fn say(&self, rule: &str, message: String, help: Option<String>, span: Span) -> Option<Finding> {
+    pub fn report_text_finding(
+        &self,
+        rule: &str,
+        message: String,
+        help: Option<String>,
+        span: Span,
+    ) -> Option<Finding> {
         let page = self.page(rule).filter(|page| self.is_on(&page.name))?;
         Some(Finding {
             rule: page.name.clone(),
@@ -332,7 +338,7 @@ impl Rules {
     }
 
     /// Reports names in settings that no rule and no group has.
-    fn check_names(&self, settings: &Settings, wrong: &mut Vec<Diagnostic>) {
+    fn check_names(&self, settings: &RuleSettings, wrong: &mut Vec<Diagnostic>) {
         let selected = settings.select.iter().chain(&settings.ignore).map(|(name, span)| (name, *span));
         let set = settings.rules.iter().map(|(name, set)| (name, set.span));
         let unknown =
@@ -350,7 +356,7 @@ impl Rules {
 /// Selects every rule.
 const ALL: &str = "all";
 
-fn is_on(page: &Page, settings: &Settings) -> bool {
+fn is_on(page: &RuleFile, settings: &RuleSettings) -> bool {
     let named = |names: &[(String, Option<Span>)], exact: bool| {
         names.iter().any(|(name, _)| *name == page.name || !exact && (*name == page.group || name == ALL))
     };
@@ -372,7 +378,7 @@ fn is_on(page: &Page, settings: &Settings) -> bool {
     }
 }
 
-fn check_override(page: &Page, set: &Override, wrong: &mut Vec<Diagnostic>) {
+fn check_override(page: &RuleFile, set: &Override, wrong: &mut Vec<Diagnostic>) {
     for (name, given, span) in &set.parameters {
         let Some(declared) = page.parameters.iter().find(|declared| declared.name == *name) else {
             let message = format!("{} has no parameter `{}`", page.name, name.escape_debug());
@@ -396,7 +402,7 @@ fn check_override(page: &Page, set: &Override, wrong: &mut Vec<Diagnostic>) {
 
 /// Converts a mistake in a rule file to a diagnostic. Built-in rule files are not in the repository, so the message
 /// contains their place.
-fn diagnostic(mistake: Mistake, path: &str, text: &str, own: Option<&PageText>) -> Diagnostic {
+fn diagnostic(mistake: PageMistake, path: &str, text: &str, own: Option<&PageText>) -> Diagnostic {
     let (message, span) = match own {
         Some(own) => (mistake.message, Some(Span::new(own.file, mistake.at.start, mistake.at.end))),
         None => {
@@ -407,8 +413,8 @@ fn diagnostic(mistake: Mistake, path: &str, text: &str, own: Option<&PageText>) 
     Diagnostic { help: mistake.help, ..Diagnostic::new(Level::Error, message, span) }
 }
 
-impl From<Broken> for Diagnostic {
-    fn from(broken: Broken) -> Self {
+impl From<FailedRule> for Diagnostic {
+    fn from(broken: FailedRule) -> Self {
         Diagnostic::new(Level::Error, format!("the rule {} cannot be evaluated: {}", broken.rule, broken.message), None)
     }
 }

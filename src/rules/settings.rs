@@ -8,7 +8,7 @@ use crate::diagnostic::Level;
 use crate::source::{Date, FileId, Span};
 
 #[derive(Debug, Clone, Default)]
-pub struct Settings {
+pub struct RuleSettings {
     pub profile: Profile,
     /// Rules, groups or `all` that are on in every profile.
     pub select: Vec<(String, Option<Span>)>,
@@ -27,7 +27,7 @@ pub struct Settings {
     /// Allowed accelerators for each purpose.
     pub tiers: BTreeMap<String, Vec<String>>,
     pub budgets: Vec<Budget>,
-    pub limits: Vec<Limit>,
+    pub limits: Vec<CountLimit>,
     /// Dollars per month above which a resource needs a justification.
     pub approvals_above_usd: Option<f64>,
     /// Label on a pull request that approves its cost.
@@ -35,12 +35,12 @@ pub struct Settings {
     /// Labels on the pull request, as the code host reports them.
     pub change_labels: Vec<String>,
     /// Settings for some paths; a later layer overrides an earlier one.
-    pub layers: Vec<PathLayer>,
+    pub layers: Vec<PathSettings>,
     /// Names that custom rules can use; `None` if unknown.
     pub names: Option<Arc<KnownNames>>,
 }
 
-impl Settings {
+impl RuleSettings {
     /// Lowers rules whose start date is in the future to notes.
     pub fn stage(&mut self, today: Date) {
         let of_layers = self.layers.iter_mut().flat_map(|layer| layer.rules.values_mut());
@@ -81,7 +81,7 @@ fn rename_all(names: &mut [(String, Option<Span>)], former: &BTreeMap<String, St
 
 /// Settings for some paths. A value that is `None` changes nothing.
 #[derive(Debug, Clone, Default)]
-pub struct PathLayer {
+pub struct PathSettings {
     /// Patterns of the paths, in which `*` matches anything.
     pub patterns: Vec<String>,
     pub profile: Option<Profile>,
@@ -96,7 +96,7 @@ pub struct PathLayer {
 
 /// A limit on accelerators and machines.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Limit {
+pub struct CountLimit {
     /// Owner for messages: team search.
     pub name: String,
     /// Label and value of its resources; `None` for all resources.
@@ -153,19 +153,19 @@ pub struct Override {
     pub level: Option<Level>,
     /// Last day on which the rule reports only notes, whatever its level.
     pub note_until: Option<Date>,
-    pub parameters: Vec<(String, Parameter, Option<Span>)>,
+    pub parameters: Vec<(String, ParameterValue, Option<Span>)>,
 }
 
 /// The value of a parameter in settings.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Parameter {
+pub enum ParameterValue {
     Flag(bool),
     Integer(i64),
     Number(f64),
     Text(String),
     Texts(Vec<String>),
     /// Entries that override those of the rule's map.
-    Map(Vec<(String, Parameter)>),
+    Map(Vec<(String, ParameterValue)>),
 }
 
 /// The text of a custom rule file.

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use crate::languages::cel::nearest;
 use crate::languages::cel::{
-    self, About, CelBudget, CelHost, CelValue, ExpressionScope, Kubernetes, Map, Problem, Program, Type, UnknownValue,
+    self, CelBudget, CelHost, CelMap, CelType, CelValue, ExpressionScope, Kubernetes, Problem, Program, UnknownSubject,
+    UnknownValue,
 };
 
 use super::format;
@@ -50,7 +51,7 @@ const FORMATS: [(&str, Format); 5] = [
 ];
 
 /// A rendered message, or the fact that is missing.
-pub(super) struct Rendered {
+pub(super) struct RenderedMessage {
     pub(super) text: String,
     pub(super) missing: Option<Arc<UnknownValue>>,
     pub(super) failure: Option<String>,
@@ -93,7 +94,7 @@ impl MessageTemplate {
 
     /// Converts the message to an expression of a Kubernetes API server; `None` if the server cannot compute a part of
     /// it.
-    pub(super) fn in_kubernetes(&self, parameters: &Map, version: Kubernetes) -> Option<String> {
+    pub(super) fn in_kubernetes(&self, parameters: &CelMap, version: Kubernetes) -> Option<String> {
         let parts = self.parts.iter().map(|part| match part {
             Part::Text(text) => Some(cel::quoted(text)),
             Part::Value(program, Format::Plain) => program.text_in_kubernetes(parameters, version).ok(),
@@ -111,8 +112,8 @@ impl MessageTemplate {
     }
 
     /// Renders the message. Each expression may use the whole budget.
-    pub(super) fn render(&self, host: &dyn CelHost, budget: &CelBudget, currency: Currency) -> Rendered {
-        let mut rendered = Rendered { text: String::new(), missing: None, failure: None };
+    pub(super) fn render(&self, host: &dyn CelHost, budget: &CelBudget, currency: Currency) -> RenderedMessage {
+        let mut rendered = RenderedMessage { text: String::new(), missing: None, failure: None };
         let mut after_unknown_money = false;
         // Handles the unit in `{bill.cost | usd}/{bill.per}`.
         let mut after_unknown_unit = false;
@@ -143,7 +144,7 @@ impl MessageTemplate {
             };
             match program.evaluate(host, &mut budget.clone()).result {
                 Ok(CelValue::Unknown(unknown)) => {
-                    after_unknown_money = format == Format::Usd || unknown.about == About::Price;
+                    after_unknown_money = format == Format::Usd || unknown.about == UnknownSubject::Price;
                     rendered.text.push_str(if after_unknown_money { "an unknown price" } else { "unknown" });
                     rendered.missing = Some(unknown);
                 }
@@ -154,7 +155,7 @@ impl MessageTemplate {
                         Arc::new(UnknownValue {
                             why,
                             span: None,
-                            about: About::Fact,
+                            about: UnknownSubject::Fact,
                             candidates: Vec::new(),
                             beginning: None,
                         })
@@ -171,7 +172,7 @@ impl MessageTemplate {
     }
 }
 
-impl Rendered {
+impl RenderedMessage {
     /// An expected amount of zero may still have a maximum, which is written as "up to".
     fn push_most(&mut self, most: &Program, host: &dyn CelHost, currency: Currency) {
         let most = most.evaluate(host, &mut CelBudget::standard()).result.ok().and_then(|it| it.as_number());
@@ -240,20 +241,20 @@ fn placeholder(text: &str, inner: Range<usize>, scope: &ExpressionScope<'_>) -> 
     };
     let program = Program::compile(expression, scope).map_err(moved)?;
     let at = inner.start..inner.start + expression.len();
-    let is_number = matches!(program.result, Type::Integer | Type::Unsigned | Type::Double | Type::Any)
-        || matches!(program.result, Type::Record(schema) if schema.number.is_some());
+    let is_number = matches!(program.result, CelType::Integer | CelType::Unsigned | CelType::Double | CelType::Any)
+        || matches!(program.result, CelType::Record(schema) if schema.number.is_some());
     match (&program.result, format) {
-        (_, Format::Plain) | (Type::Any, _) => {}
+        (_, Format::Plain) | (CelType::Any, _) => {}
         _ if is_number => {}
         (other, _) => return Err(Problem::new(at, format!("expected a number, and this is {other}"))),
     }
-    if matches!(program.result, Type::Map(..) | Type::Optional(_))
-        || matches!(program.result, Type::Record(schema) if schema.number.is_none())
+    if matches!(program.result, CelType::Map(..) | CelType::Optional(_))
+        || matches!(program.result, CelType::Record(schema) if schema.number.is_none())
     {
         return Err(Problem::new(at, format!("a {} cannot be printed", program.result)));
     }
     let is_range =
-        matches!(program.result, Type::Record(schema) if schema.fields.iter().any(|it| it.name == "ceiling"));
+        matches!(program.result, CelType::Record(schema) if schema.fields.iter().any(|it| it.name == "ceiling"));
     if is_range && format == Format::Usd {
         let most = Program::compile(&format!("({expression}).ceiling"), scope).map_err(moved)?;
         return Ok(Part::Range(Box::new(program.into_number()), Box::new(most)));

@@ -1,9 +1,9 @@
 //! Explains the result of a rule: the parts of its condition that decided, for authors of rules.
 
-use super::Settings;
+use super::RuleSettings;
 use super::evaluate::{self, ConditionOutcome, EvaluationContext, evaluate};
-use super::facts::{self, FactContext, World};
-use super::page::{self, LooksAt, Page};
+use super::facts::{self, FactContext, RuleContext};
+use super::page::{self, LooksAt, RuleFile};
 use super::template;
 use crate::fit::Market;
 use crate::languages::cel::{CelHost, CelValue};
@@ -23,7 +23,7 @@ pub struct Reason {
 /// Limit on the explained resources.
 const MOST: usize = 50;
 
-pub(super) fn reasons(page: &Page, world: &World<'_>, settings: &Settings) -> Vec<Reason> {
+pub(super) fn reasons(page: &RuleFile, world: &RuleContext<'_>, settings: &RuleSettings) -> Vec<Reason> {
     let market = Market::new(world.catalog, world.pricing);
     let ground = EvaluationContext::new(world, settings, &market);
     let inventory = world.inventory;
@@ -48,7 +48,7 @@ pub(super) fn reasons(page: &Page, world: &World<'_>, settings: &Settings) -> Ve
 }
 
 /// Returns the entry of `match` that fails, or else the parts of the conditions that decide.
-fn parts(page: &Page, asking: &FactContext<'_>) -> Vec<String> {
+fn parts(page: &RuleFile, asking: &FactContext<'_>) -> Vec<String> {
     let refused = page.matches.iter().find_map(|wanted| {
         let name = facts::implied(page.looks_at)?.1.fields.get(wanted.fact)?.name;
         let read = asking.read(wanted.fact);

@@ -61,7 +61,7 @@ pub(super) struct PageName {
 
 /// A YAML error and its place.
 #[derive(Debug)]
-pub(super) struct Broken {
+pub(super) struct YamlError {
     pub(super) message: String,
     pub(super) at: Range<usize>,
 }
@@ -69,7 +69,7 @@ pub(super) struct Broken {
 /// Real front matter is not nested deeper.
 const NESTING_LIMIT: usize = 64;
 
-pub(super) fn parse(text: &str) -> Result<PageNode, Broken> {
+pub(super) fn parse(text: &str) -> Result<PageNode, YamlError> {
     let options = granit_parser::options! {
         block_nesting_limit: NESTING_LIMIT,
         flow_nesting_limit: NESTING_LIMIT,
@@ -84,14 +84,14 @@ pub(super) fn parse(text: &str) -> Result<PageNode, Broken> {
                 }
                 info => info.to_owned(),
             };
-            Broken { message, at: at..at }
+            YamlError { message, at: at..at }
         })?;
         let at = span.byte_range().map_or(0..0, |range| range.start..range.end);
         if has_tag(&event) {
             // A tag's value begins after the tag, but an error must point at the tag itself.
             let tag = text.get(..at.end).and_then(|before| before.rfind('!')).unwrap_or(at.start);
             let message = "a value that begins with `!` is a YAML tag: put it in quotes".to_owned();
-            return Err(Broken { message, at: tag..at.end.max(tag) });
+            return Err(YamlError { message, at: tag..at.end.max(tag) });
         }
         builder.take(event, at)?;
     }
@@ -115,25 +115,25 @@ enum Open {
 }
 
 impl Builder {
-    fn take(&mut self, event: Event<'_>, at: Range<usize>) -> Result<(), Broken> {
+    fn take(&mut self, event: Event<'_>, at: Range<usize>) -> Result<(), YamlError> {
         match event {
             Event::Scalar(text, style, ..) => match self.open.last_mut() {
                 Some(Open::Map { entries, key: key @ None, .. }) => {
                     if entries.iter().any(|(known, _)| known.text == text) {
-                        return Err(Broken { message: format!("the key `{text}` is set twice"), at });
+                        return Err(YamlError { message: format!("the key `{text}` is set twice"), at });
                     }
                     *key = Some(PageName { text: text.into_owned().into(), at });
                 }
                 _ => {
                     let value = match style {
-                        ScalarStyle::Plain => plain(&text).map_err(|message| Broken { message, at: at.clone() })?,
+                        ScalarStyle::Plain => plain(&text).map_err(|message| YamlError { message, at: at.clone() })?,
                         _ => PageValue::Text(text.into_owned().into()),
                     };
                     self.finish(PageNode { value, at });
                 }
             },
             Event::SequenceStart(..) | Event::MappingStart(..) if self.wants_key() => {
-                return Err(Broken { message: "a key must be a string".to_owned(), at });
+                return Err(YamlError { message: "a key must be a string".to_owned(), at });
             }
             Event::SequenceStart(..) => self.open.push(Open::List { start: at.start, items: Vec::new() }),
             Event::MappingStart(..) => {
@@ -141,7 +141,7 @@ impl Builder {
             }
             Event::SequenceEnd | Event::MappingEnd => self.close(at.end),
             Event::Alias(_) => {
-                return Err(Broken {
+                return Err(YamlError {
                     message: "aliases are not supported here: write the value itself".to_owned(),
                     at,
                 });

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::inventory::Counted;
+use crate::inventory::CountedAs;
 use crate::source::{is_example, matches, parent};
 
 /// The command line and settings about deployments.
@@ -68,12 +68,12 @@ impl<'r> Folders<'r> {
 
 /// How a deployment in this folder counts. Only folders below a directory on the command line matter: `gpulint check examples/a`
 /// checks that example.
-pub(super) fn by_place(folder: &str, folders: &Folders<'_>, options: &RunOptions) -> Counted {
+pub(super) fn by_place(folder: &str, folders: &Folders<'_>, options: &RunOptions) -> CountedAs {
     if options.exclude.iter().any(|pattern| covers(pattern, folder)) {
-        return Counted::Excluded;
+        return CountedAs::Excluded;
     }
     if is_copy(folder) && !options.named.iter().any(|named| is_copy(named)) {
-        return Counted::Copy;
+        return CountedAs::Copy;
     }
     let named = options.named.iter().filter_map(|named| below(folder, named));
     // The nearest directory from the command line.
@@ -87,8 +87,8 @@ pub(super) fn by_place(folder: &str, folders: &Folders<'_>, options: &RunOptions
         is_example(name) || (is_either && !folders.is_environment(path))
     };
     match !inside.is_empty() && ends.into_iter().any(shows) {
-        true => Counted::Example,
-        false => Counted::Deployed,
+        true => CountedAs::Example,
+        false => CountedAs::Deployed,
     }
 }
 
@@ -120,7 +120,7 @@ pub(super) fn covers(pattern: &str, folder: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn counted(folder: &str, named: &[&str], exclude: &[&str]) -> Counted {
+    fn counted(folder: &str, named: &[&str], exclude: &[&str]) -> CountedAs {
         let owned = |list: &[&str]| list.iter().map(|it| (*it).to_owned()).collect();
         let folders = Folders::of(["live/prod", "live/test", folder].into_iter());
         by_place(
@@ -132,24 +132,24 @@ mod tests {
 
     #[test]
     fn folders_of_examples_count_apart_unless_they_are_named() {
-        assert_eq!(counted("infra", &[""], &[]), Counted::Deployed);
-        assert_eq!(counted("modules/x/examples/full", &[""], &[]), Counted::Example);
-        assert_eq!(counted("examples/full", &["examples/full"], &[]), Counted::Deployed);
-        assert_eq!(counted("examples/full/test", &["examples/full"], &[]), Counted::Example);
-        assert_eq!(counted("examples/full", &["", "examples"], &[]), Counted::Deployed);
-        assert_eq!(counted("test/unit", &[""], &[]), Counted::Example);
-        assert_eq!(counted("live/test", &[""], &[]), Counted::Deployed);
-        assert_eq!(counted("x/envs/demo/gpu", &[""], &[]), Counted::Deployed);
-        assert_eq!(counted("latest", &[""], &[]), Counted::Deployed);
+        assert_eq!(counted("infra", &[""], &[]), CountedAs::Deployed);
+        assert_eq!(counted("modules/x/examples/full", &[""], &[]), CountedAs::Example);
+        assert_eq!(counted("examples/full", &["examples/full"], &[]), CountedAs::Deployed);
+        assert_eq!(counted("examples/full/test", &["examples/full"], &[]), CountedAs::Example);
+        assert_eq!(counted("examples/full", &["", "examples"], &[]), CountedAs::Deployed);
+        assert_eq!(counted("test/unit", &[""], &[]), CountedAs::Example);
+        assert_eq!(counted("live/test", &[""], &[]), CountedAs::Deployed);
+        assert_eq!(counted("x/envs/demo/gpu", &[""], &[]), CountedAs::Deployed);
+        assert_eq!(counted("latest", &[""], &[]), CountedAs::Deployed);
     }
 
     #[test]
     fn what_is_excluded_is_said_so_wherever_it_is() {
-        assert_eq!(counted("a/scratch/b", &[""], &["scratch"]), Counted::Excluded);
-        assert_eq!(counted("a/b/c", &[""], &["a/b/"]), Counted::Excluded);
-        assert_eq!(counted("x/a/b", &[""], &["a/b"]), Counted::Deployed);
-        assert_eq!(counted("a/b-old/c", &[""], &["a/*-old/**"]), Counted::Excluded);
-        assert_eq!(counted("a", &[""], &["/a"]), Counted::Excluded);
-        assert_eq!(counted("b/a", &[""], &["/a"]), Counted::Deployed);
+        assert_eq!(counted("a/scratch/b", &[""], &["scratch"]), CountedAs::Excluded);
+        assert_eq!(counted("a/b/c", &[""], &["a/b/"]), CountedAs::Excluded);
+        assert_eq!(counted("x/a/b", &[""], &["a/b"]), CountedAs::Deployed);
+        assert_eq!(counted("a/b-old/c", &[""], &["a/*-old/**"]), CountedAs::Excluded);
+        assert_eq!(counted("a", &[""], &["/a"]), CountedAs::Excluded);
+        assert_eq!(counted("b/a", &[""], &["/a"]), CountedAs::Deployed);
     }
 }

@@ -10,7 +10,7 @@ pub use counted::RunOptions;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use crate::inventory::{Counted, Inventory, RunId, settle};
+use crate::inventory::{CountedAs, Inventory, RunId, order_and_merge_runs};
 use crate::source::parent;
 
 /// Whether a path is excluded by the settings.
@@ -25,23 +25,23 @@ pub fn is_copy(path: &str) -> bool {
 
 /// Completes the deployments of an inventory, and sets for each resource how its deployment counts.
 pub fn complete(inventory: &mut Inventory, options: &RunOptions) {
-    settle(&mut inventory.runs);
+    order_and_merge_runs(&mut inventory.runs);
     let places: Vec<Arc<str>> = inventory.runs.iter().map(|run| run.folder.clone()).collect();
     let folders = counted::Folders::of(places.iter().map(|it| &**it));
     let files: HashSet<&str> = options.files.iter().map(String::as_str).collect();
     for run in &mut inventory.runs {
-        if run.counted == Counted::Unlisted && run.inputs.iter().any(|input| files.contains(&**input)) {
-            run.counted = Counted::Deployed;
+        if run.counted == CountedAs::Unlisted && run.inputs.iter().any(|input| files.contains(&**input)) {
+            run.counted = CountedAs::Deployed;
         }
-        if run.counted == Counted::Deployed {
+        if run.counted == CountedAs::Deployed {
             run.counted = counted::by_place(&run.folder, &folders, options);
         }
     }
-    let is_example = |path: &str| counted::by_place(parent(path), &folders, options) == Counted::Example;
+    let is_example = |path: &str| counted::by_place(parent(path), &folders, options) == CountedAs::Example;
     inventory.foreign.iter_mut().for_each(|it| it.is_example = is_example(&it.path));
     inventory.skipped.iter_mut().for_each(|it| it.is_example = is_example(&it.path));
-    let apart: HashMap<&RunId, Counted> =
-        inventory.runs.iter().filter(|it| it.counted != Counted::Deployed).map(|it| (&it.id, it.counted)).collect();
+    let apart: HashMap<&RunId, CountedAs> =
+        inventory.runs.iter().filter(|it| it.counted != CountedAs::Deployed).map(|it| (&it.id, it.counted)).collect();
     if apart.is_empty() {
         return;
     }

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use super::tree::{Entry, ReadError, Tree};
+use super::tree::{ReadError, Tree, TreeEntry};
 
 /// The requested files, existing or not, and the listed directories.
 #[derive(Debug, Default)]
@@ -83,7 +83,7 @@ impl Tree for NotedTree {
         self.0.mentions(path, wanted)
     }
 
-    fn list(&self, directory: &str) -> Vec<Entry> {
+    fn list(&self, directory: &str) -> Vec<TreeEntry> {
         note(|asked| asked.lists.extend([directory.to_owned()]));
         self.0.list(directory)
     }
@@ -97,11 +97,11 @@ impl Tree for NotedTree {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::source::{MemoryTree, Sources};
+    use crate::source::{MemoryTree, SourceFiles};
 
     #[test]
     fn what_is_asked_for_is_noted_whether_or_not_it_is_there() {
-        let sources = Sources::new(MemoryTree::new().with("a/x", "1").with("b", "2").with("c", "3"));
+        let sources = SourceFiles::new(MemoryTree::new().with("a/x", "1").with("b", "2").with("c", "3"));
         let _ = sources.open("c");
         let (_, part) = noting(|| sources.open("b").is_ok());
         let part = Arc::new(part);

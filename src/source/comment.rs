@@ -17,7 +17,7 @@ pub struct Directive {
 
 /// A comment for gpulint that is invalid.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Mistake {
+pub struct CommentMistake {
     /// Message in lower case and without a period.
     pub message: String,
     pub span: Span,
@@ -29,7 +29,7 @@ pub const EXAMPLE: &str = "# gpulint: ignore[on-demand-batch] until=2027-01-31 -
 const ADDRESSEE: &str = "gpulint:";
 
 /// Parses a comment; `None` if it is not for gpulint. `text` includes the comment marks.
-pub fn directive(text: &str, span: Span) -> Option<Result<Directive, Mistake>> {
+pub fn directive(text: &str, span: Span) -> Option<Result<Directive, CommentMistake>> {
     let line = text.lines().next().unwrap_or_default();
     let inner = line.trim_start_matches(['#', '/', '*']).trim_start();
     if !inner.starts_with(ADDRESSEE) {
@@ -48,7 +48,7 @@ struct Reader<'t> {
 }
 
 impl Reader<'_> {
-    fn read(&self, body: &str) -> Result<Directive, Mistake> {
+    fn read(&self, body: &str) -> Result<Directive, CommentMistake> {
         let (orders, reason) = match body.split_once("--") {
             Some((orders, reason)) => (orders, Some(reason.trim().to_owned()).filter(|reason| !reason.is_empty())),
             None => (body, None),
@@ -81,7 +81,7 @@ impl Reader<'_> {
         Ok(Directive { whole_file, rules, until, reason, span: self.span })
     }
 
-    fn rules(&self, names: &str) -> Result<Vec<(String, Span)>, Mistake> {
+    fn rules(&self, names: &str) -> Result<Vec<(String, Span)>, CommentMistake> {
         let mut rules = Vec::new();
         for name in names.split(',').map(str::trim) {
             let is_name =
@@ -101,9 +101,9 @@ impl Reader<'_> {
         Span::new(self.span.file, base + start, base + start + part.len())
     }
 
-    fn mistake(&self, message: String) -> Mistake {
+    fn mistake(&self, message: String) -> CommentMistake {
         let base = self.span.start as usize;
-        Mistake {
+        CommentMistake {
             message,
             span: Span::new(self.span.file, base + self.at - ADDRESSEE.len(), base + self.line.trim_end().len()),
         }
@@ -118,13 +118,13 @@ fn first(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::source::{MemoryTree, Sources};
+    use crate::source::{MemoryTree, SourceFiles};
 
     /// Whole file, rules, date, reason.
     type Said = (bool, Vec<String>, Option<String>, Option<String>);
 
     fn read(text: &str) -> Option<Result<Said, String>> {
-        let sources = Sources::new(MemoryTree::new().with("a", text));
+        let sources = SourceFiles::new(MemoryTree::new().with("a", text));
         let file = sources.open("a").unwrap();
         let found = directive(text, Span::new(file, 0, text.len()))?;
         Some(match found {

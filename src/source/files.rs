@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 
 use super::asked::{self, NotedTree};
 use super::limits::Limits;
-use super::lines::Lines;
+use super::lines::LineIndex;
 use super::tree::{BESIDE, ReadError, Tree, file_name, join, parent, real_path};
 
 /// How often a file may be read again as a whole, and how many further bytes of all files together: some seconds.
@@ -96,7 +96,7 @@ pub struct Segment {
 
 /// A place for people. Lines and columns count from 1, and columns count characters.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Location {
+pub struct FilePosition {
     pub path: String,
     pub line: usize,
     pub column: usize,
@@ -108,7 +108,7 @@ pub struct Location {
 struct File {
     path: String,
     text: Arc<str>,
-    lines: OnceLock<Lines>,
+    lines: OnceLock<LineIndex>,
     derived: Vec<Segment>,
     /// Places of secrets in a generated file, sorted and without overlaps.
     secrets: OnceLock<Vec<Span>>,
@@ -116,7 +116,7 @@ struct File {
 }
 
 /// All text of one run. A file is read once at its first use and stays in memory.
-pub struct Sources {
+pub struct SourceFiles {
     tree: NotedTree,
     files: RwLock<Files>,
     limits: OnceLock<Limits>,
@@ -134,9 +134,9 @@ struct Files {
     by_path: HashMap<String, Result<FileId, ReadError>>,
 }
 
-impl Sources {
+impl SourceFiles {
     pub fn new(tree: impl Tree + 'static) -> Self {
-        Sources {
+        SourceFiles {
             tree: NotedTree(Box::new(tree)),
             files: RwLock::default(),
             limits: OnceLock::new(),
@@ -215,7 +215,7 @@ impl Sources {
     /// Adds the files of another run at the same positions, so that its spans are valid here. Only allowed before the
     /// first read.
     #[must_use]
-    pub fn with_files_of(self, other: &Sources, count: usize) -> Self {
+    pub fn with_files_of(self, other: &SourceFiles, count: usize) -> Self {
         {
             let mut files = self.files.write().unwrap_or_else(PoisonError::into_inner);
             files.all.extend(other.read_lock().all.iter().take(count).cloned());
@@ -226,7 +226,7 @@ impl Sources {
     /// Shares the files of another state of the same tree, at the same positions. Files for which `is_same` is true
     /// count as read. Only allowed if nothing was read beyond the first `count` files, which both have; returns whether
     /// that is the case.
-    pub fn share(&self, other: &Sources, count: usize, is_same: impl Fn(&str) -> bool) -> bool {
+    pub fn share(&self, other: &SourceFiles, count: usize, is_same: impl Fn(&str) -> bool) -> bool {
         let mut files = self.files.write().unwrap_or_else(PoisonError::into_inner);
         if files.all.len() != count || !files.by_path.is_empty() {
             return false;
@@ -393,12 +393,12 @@ impl Sources {
         self.editable(Span { file: segment.origin.file, start, end })
     }
 
-    pub fn locate(&self, span: Span) -> Location {
+    pub fn locate(&self, span: Span) -> FilePosition {
         let span = self.origin(span);
         let file = self.file(span.file);
         let (line, column) = file.position(span.start);
         let (end_line, end_column) = file.position(span.end.max(span.start));
-        Location { path: file.path.clone(), line, column, end_line, end_column }
+        FilePosition { path: file.path.clone(), line, column, end_line, end_column }
     }
 
     pub fn line(&self, span: Span) -> usize {
@@ -457,7 +457,7 @@ impl Files {
 
 impl File {
     fn position(&self, offset: u32) -> (usize, usize) {
-        self.lines.get_or_init(|| Lines::of(&self.text)).position(&self.text, offset as usize)
+        self.lines.get_or_init(|| LineIndex::of(&self.text)).position(&self.text, offset as usize)
     }
 }
 
@@ -468,7 +468,7 @@ mod tests {
 
     #[test]
     fn positions_count_characters_from_one() {
-        let sources = Sources::new(MemoryTree::new().with("a", "é=1\r\nx=2\n"));
+        let sources = SourceFiles::new(MemoryTree::new().with("a", "é=1\r\nx=2\n"));
         let file = sources.open("a").unwrap();
         let at = |start, end| {
             let l = sources.locate(Span::new(file, start, end));
@@ -481,7 +481,7 @@ mod tests {
 
     #[test]
     fn derived_text_leads_back_to_its_origin() {
-        let sources = Sources::new(MemoryTree::new().with("m.tf", "y = \"a: 1\"\n"));
+        let sources = SourceFiles::new(MemoryTree::new().with("m.tf", "y = \"a: 1\"\n"));
         let file = sources.open("m.tf").unwrap();
         let origin = Span::new(file, 5, 9);
         let derived = sources.derive("m.tf", "a: 1".into(), vec![Segment { start: 0, origin, linear: true }]);

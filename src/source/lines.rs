@@ -15,17 +15,17 @@ pub fn lines_with_offsets(text: &str) -> impl Iterator<Item = (usize, &str)> {
 const STRIDE: usize = 4096;
 
 #[derive(Debug)]
-pub(super) struct Lines {
+pub(super) struct LineIndex {
     starts: Vec<u32>,
     /// Number of characters before each multiple of `STRIDE`; computed for the first long line.
     characters: OnceLock<Vec<u32>>,
 }
 
-impl Lines {
+impl LineIndex {
     pub(super) fn of(text: &str) -> Self {
         let mut starts = vec![0u32];
         starts.extend(memchr::memchr_iter(b'\n', text.as_bytes()).map(|at| at as u32 + 1));
-        Lines { starts, characters: OnceLock::new() }
+        LineIndex { starts, characters: OnceLock::new() }
     }
 
     /// Returns line and column of a position, from 1. A position within a character belongs to that character.
@@ -73,7 +73,7 @@ mod tests {
     fn columns_of_long_lines_are_those_that_counting_finds() {
         for length in [0, 1, STRIDE - 1, STRIDE, STRIDE + 1, 3 * STRIDE] {
             let text = format!("a\n{}\nz{}", "aé€😀".repeat(length / 10 + 1), "é".repeat(length / 2));
-            let lines = Lines::of(&text);
+            let lines = LineIndex::of(&text);
             for offset in (0..text.len() + 3).step_by(7).chain([text.len()]) {
                 let before: String =
                     text.char_indices().take_while(|(at, it)| at + it.len_utf8() <= offset).map(|(_, it)| it).collect();
@@ -87,7 +87,7 @@ mod tests {
     #[test]
     fn a_long_line_is_not_read_again_for_each_place_in_it() {
         let text = "é".repeat(4 << 20);
-        let lines = Lines::of(&text);
+        let lines = LineIndex::of(&text);
         // Counting from the start of the line each time would read 400 GB.
         for offset in (0..text.len()).step_by(80) {
             assert_eq!(lines.position(&text, offset), (1, offset / 2 + 1));

@@ -26,12 +26,12 @@ mod unified;
 pub use asked::Differing;
 pub(crate) use asked::{AskedOfTree, noting, uses};
 pub use base64::{from_base64, to_base64};
-pub use comment::{Directive, EXAMPLE as DIRECTIVE_EXAMPLE, Mistake, directive};
+pub use comment::{CommentMistake, Directive, EXAMPLE as DIRECTIVE_EXAMPLE, directive};
 pub use date::{Date, civil_from_days, days_from_civil, days_in_month, moment};
 pub(crate) use digest::{blob_digest, sha1};
 pub use digest::{sha256, sha512, to_hex};
 pub use expression::AdaptiveRegex;
-pub use files::{Edit, FileId, Location, Segment, Sources, Span, decoded, from_utf16};
+pub use files::{Edit, FileId, FilePosition, Segment, SourceFiles, Span, decoded, from_utf16};
 pub(crate) use go_lines::{GoLines, ParserText, broken, places as unusual_breaks};
 pub(crate) use go_pattern::in_rust as go_pattern;
 pub use limits::Limits;
@@ -42,7 +42,7 @@ pub use pattern::matches;
 pub(crate) use static_regex::{compiled, static_regex};
 pub use threads::{each, those};
 pub use tree::{
-    BESIDE, Entry, MemoryTree, ReadError, Tree, demand_text, file_name, is_below, is_example, join, normalize, parent,
-    real_path,
+    BESIDE, MemoryTree, ReadError, Tree, TreeEntry, demand_text, file_name, is_below, is_example, join, normalize,
+    parent, real_path,
 };
-pub(crate) use unified::{Hunk, changes, unified};
+pub(crate) use unified::{LineHunk, changes, unified};

@@ -20,7 +20,7 @@ pub trait Tree: Send + Sync {
         true
     }
     /// Returns the entries of a directory, sorted by name; empty if it does not exist.
-    fn list(&self, directory: &str) -> Vec<Entry>;
+    fn list(&self, directory: &str) -> Vec<TreeEntry>;
     /// Returns the target of a link as written; `None` if the path is not a link.
     fn link(&self, _path: &str) -> Option<String> {
         None
@@ -28,7 +28,7 @@ pub trait Tree: Send + Sync {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Entry {
+pub struct TreeEntry {
     pub name: String,
     pub is_directory: bool,
 }
@@ -98,16 +98,16 @@ impl Tree for MemoryTree {
         self.files.get(path).cloned().ok_or(ReadError::Missing)
     }
 
-    fn list(&self, directory: &str) -> Vec<Entry> {
+    fn list(&self, directory: &str) -> Vec<TreeEntry> {
         let prefix = if directory.is_empty() { String::new() } else { format!("{directory}/") };
-        let mut entries: Vec<Entry> = Vec::new();
+        let mut entries: Vec<TreeEntry> = Vec::new();
         for path in self.files.keys() {
             let Some(rest) = path.strip_prefix(&prefix) else { continue };
             let (name, is_directory) = match rest.split_once('/') {
                 Some((name, _)) => (name, true),
                 None => (rest, false),
             };
-            let entry = Entry { name: name.to_owned(), is_directory };
+            let entry = TreeEntry { name: name.to_owned(), is_directory };
             if entries.last() != Some(&entry) {
                 entries.push(entry);
             }

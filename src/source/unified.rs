@@ -10,7 +10,7 @@ const CONTEXT: usize = 3;
 const MOST: usize = 1_000;
 
 /// A change: a range of old lines becomes a range of new lines.
-pub(crate) type Hunk = (Range<usize>, Range<usize>);
+pub(crate) type LineHunk = (Range<usize>, Range<usize>);
 
 pub(crate) fn unified(path: &str, old: &str, new: &str) -> String {
     let (a, b): (Vec<&str>, Vec<&str>) = (old.split_inclusive('\n').collect(), new.split_inclusive('\n').collect());
@@ -56,7 +56,7 @@ fn lines(text: &mut String, mark: char, lines: &[&str]) {
 }
 
 /// Returns the differences of two texts by Myers' algorithm.
-pub(crate) fn changes(a: &[&str], b: &[&str]) -> Vec<Hunk> {
+pub(crate) fn changes(a: &[&str], b: &[&str]) -> Vec<LineHunk> {
     let ahead = a.iter().zip(b).take_while(|(a, b)| a == b).count();
     let behind = a[ahead..].iter().rev().zip(b[ahead..].iter().rev()).take_while(|(a, b)| a == b).count();
     let (a, b) = (&a[ahead..a.len() - behind], &b[ahead..b.len() - behind]);
@@ -65,7 +65,7 @@ pub(crate) fn changes(a: &[&str], b: &[&str]) -> Vec<Hunk> {
     }
     let whole = vec![(ahead..ahead + a.len(), ahead..ahead + b.len())];
     let Some(kept) = kept(a, b) else { return whole };
-    let mut changes: Vec<Hunk> = Vec::new();
+    let mut changes: Vec<LineHunk> = Vec::new();
     let (mut x, mut y) = (0, 0);
     for (i, j) in kept.into_iter().chain([(a.len(), b.len())]) {
         if i > x || j > y {

@@ -6,14 +6,14 @@ use std::sync::Arc;
 
 use crate::inventory::{Fact, Range};
 use crate::languages::document::{DocData, DocResource, DocValue, Presence};
-use crate::languages::hcl::value::{Cause, Data, Entries, Value};
+use crate::languages::hcl::value::{Cause, HclData, HclValue, ObjectMembers};
 use crate::source::Span;
-use crate::terraform::{Attribute, Block, Provider};
+use crate::terraform::{EvaluatedAttribute, EvaluatedBlock, Provider};
 
-use super::names::{Taken, TypeNames, TypeNaming, small};
+use super::names::{NameMapping, TypeNames, TypeNaming, small};
 
 /// Returns the block of a resource.
-pub(super) fn block(resource: &DocResource, table: &dyn TypeNaming, provider: &Arc<Provider>) -> Block {
+pub(super) fn block(resource: &DocResource, table: &dyn TypeNaming, provider: &Arc<Provider>) -> EvaluatedBlock {
     let names = &*table.of(resource);
     let mut body = BlockBody::default();
     Reader { names }.members(&resource.properties, "", &mut body);
@@ -30,7 +30,7 @@ pub(super) fn block(resource: &DocResource, table: &dyn TypeNaming, provider: &A
         Some(_) => ("module", vec![name]),
         None => ("resource", vec![names.is.clone(), name]),
     };
-    Block {
+    EvaluatedBlock {
         labels,
         source: calls,
         address: resource.address.to_string(),
@@ -44,14 +44,14 @@ pub(super) fn block(resource: &DocResource, table: &dyn TypeNaming, provider: &A
 /// Returns the readable name. Programs that generate documents invent names, and record the original path next to them.
 fn name_of(resource: &DocResource) -> String {
     let path = resource.remarks.iter().find(|(key, _)| &**key == "aws:cdk:path").map(|(_, doc)| doc.value());
-    match path.as_ref().and_then(Value::as_text) {
+    match path.as_ref().and_then(HclValue::as_text) {
         Some(path) => path.strip_suffix("/Resource").unwrap_or(&path).to_owned(),
         None => resource.name.to_string(),
     }
 }
 
 /// Returns the location of another document, as far as it is known.
-fn location(value: &Value) -> String {
+fn location(value: &HclValue) -> String {
     let outline = value.cause().and_then(|cause| cause.outline.as_deref());
     value.as_text().map(Cow::into_owned).or_else(|| outline.map(str::to_owned)).unwrap_or_default()
 }
@@ -59,20 +59,21 @@ fn location(value: &Value) -> String {
 /// Content of a block.
 #[derive(Default)]
 struct BlockBody {
-    attributes: BTreeMap<String, Attribute>,
-    blocks: Vec<Block>,
+    attributes: BTreeMap<String, EvaluatedAttribute>,
+    blocks: Vec<EvaluatedBlock>,
     open: Vec<(String, Arc<Cause>)>,
 }
 
 impl BlockBody {
     fn attribute(&mut self, name: &str, doc: DocValue) {
         let DocValue { key, at, literal, .. } = doc;
-        let attribute = Attribute { span: key.to(at), expression: at, literal, beginning: None, value: doc.value() };
+        let attribute =
+            EvaluatedAttribute { span: key.to(at), expression: at, literal, beginning: None, value: doc.value() };
         self.attributes.insert(name.to_owned(), attribute);
     }
 
-    fn block(self, keyword: &str, span: Span, body: Span) -> Block {
-        Block {
+    fn block(self, keyword: &str, span: Span, body: Span) -> EvaluatedBlock {
+        EvaluatedBlock {
             keyword: keyword.to_owned(),
             labels: Vec::new(),
             address: String::new(),
@@ -121,8 +122,8 @@ impl Reader<'_> {
         let taken = self.names.taken(path, &name);
         let is_map = |item: &DocValue| matches!(item.data, DocData::Map(..));
         match &doc.data {
-            DocData::Map(..) if taken == Taken::Renamed => body.blocks.push(self.nested(&name, path, doc)),
-            DocData::List(items) if taken == Taken::Renamed && !items.is_empty() && items.iter().all(is_map) => {
+            DocData::Map(..) if taken == NameMapping::Renamed => body.blocks.push(self.nested(&name, path, doc)),
+            DocData::List(items) if taken == NameMapping::Renamed && !items.is_empty() && items.iter().all(is_map) => {
                 body.blocks.extend(items.iter().map(|item| self.nested(&name, path, item)));
             }
             _ => {
@@ -132,43 +133,45 @@ impl Reader<'_> {
         }
     }
 
-    fn nested(&self, name: &str, path: &str, doc: &DocValue) -> Block {
+    fn nested(&self, name: &str, path: &str, doc: &DocValue) -> EvaluatedBlock {
         let mut body = BlockBody::default();
         self.members(doc, path, &mut body);
         let span = doc.key.to(doc.at);
         body.block(name, span, span)
     }
 
-    fn value(&self, taken: Taken, path: &str, value: &Value) -> Value {
+    fn value(&self, taken: NameMapping, path: &str, value: &HclValue) -> HclValue {
         match taken {
-            Taken::Renamed => self.renamed(path, value),
-            Taken::AsMap => value.clone(),
-            Taken::AsPairs => paired(value),
-            Taken::AsJson => with_keys(value, &|key| lower_first(key).into()),
+            NameMapping::Renamed => self.renamed(path, value),
+            NameMapping::AsMap => value.clone(),
+            NameMapping::AsPairs => paired(value),
+            NameMapping::AsJson => with_keys(value, &|key| lower_first(key).into()),
         }
     }
 
     /// Renames the members of a value that does not become a block, and those of its candidates.
-    fn renamed(&self, path: &str, value: &Value) -> Value {
-        let each = |items: &[Value]| items.iter().map(|item| self.renamed(path, item)).collect::<Vec<_>>();
+    fn renamed(&self, path: &str, value: &HclValue) -> HclValue {
+        let each = |items: &[HclValue]| items.iter().map(|item| self.renamed(path, item)).collect::<Vec<_>>();
         match &value.data {
-            Data::List(items) | Data::Set(items) | Data::Tuple(items) => value.with(Data::Tuple(Arc::new(each(items)))),
-            Data::Map(entries) | Data::Object(entries) => {
-                let mut all = Entries { rest: entries.rest.clone(), ..Entries::default() };
+            HclData::List(items) | HclData::Set(items) | HclData::Tuple(items) => {
+                value.with(HclData::Tuple(Arc::new(each(items))))
+            }
+            HclData::Map(entries) | HclData::Object(entries) => {
+                let mut all = ObjectMembers { rest: entries.rest.clone(), ..ObjectMembers::default() };
                 for (key, member) in entries.iter() {
                     self.put(&below(path, key), member, &mut all);
                 }
-                value.with(Data::Object(Arc::new(all)))
+                value.with(HclData::Object(Arc::new(all)))
             }
-            Data::Unknown(cause) if !cause.candidates.is_empty() => {
+            HclData::Unknown(cause) if !cause.candidates.is_empty() => {
                 let cause = Cause { candidates: each(&cause.candidates), ..Cause::clone(cause) };
-                value.with(Data::Unknown(Arc::new(cause)))
+                value.with(HclData::Unknown(Arc::new(cause)))
             }
             _ => value.clone(),
         }
     }
 
-    fn put(&self, path: &str, member: &Value, all: &mut Entries) {
+    fn put(&self, path: &str, member: &HclValue, all: &mut ObjectMembers) {
         let name = self.names.name(path);
         let value = self.value(self.names.taken(path, &name), path, member);
         match value.entries().filter(|_| name.is_empty()) {
@@ -191,34 +194,36 @@ fn below(path: &str, key: &str) -> String {
 }
 
 /// Converts `[{Key: a, Value: b}]` to `{a: b}`; a map stays a map.
-fn paired(value: &Value) -> Value {
+fn paired(value: &HclValue) -> HclValue {
     let items = match &value.data {
-        Data::List(items) | Data::Set(items) | Data::Tuple(items) => items,
+        HclData::List(items) | HclData::Set(items) | HclData::Tuple(items) => items,
         _ => return value.clone(),
     };
-    let mut all = Entries::default();
+    let mut all = ObjectMembers::default();
     for item in items.iter() {
         let member = |names: [&str; 2]| item.entries().and_then(|it| names.iter().find_map(|name| it.get(name)));
-        let name = member(["Key", "Name"]).and_then(Value::as_text);
+        let name = member(["Key", "Name"]).and_then(HclValue::as_text);
         match (name, member(["Value", "Values"])) {
             (Some(name), Some(value)) => drop(all.known.insert((*name).into(), value.clone())),
             _ => all.rest = all.rest.take().or_else(|| item.any_cause().cloned()),
         }
     }
-    value.with(Data::Object(Arc::new(all)))
+    value.with(HclData::Object(Arc::new(all)))
 }
 
-fn with_keys(value: &Value, name: &dyn Fn(&str) -> Arc<str>) -> Value {
-    let each = |items: &[Value]| items.iter().map(|item| with_keys(item, name)).collect::<Vec<_>>();
+fn with_keys(value: &HclValue, name: &dyn Fn(&str) -> Arc<str>) -> HclValue {
+    let each = |items: &[HclValue]| items.iter().map(|item| with_keys(item, name)).collect::<Vec<_>>();
     match &value.data {
-        Data::List(items) | Data::Set(items) | Data::Tuple(items) => value.with(Data::Tuple(Arc::new(each(items)))),
-        Data::Map(entries) | Data::Object(entries) => {
-            let known = entries.iter().map(|(key, member)| (name(key), with_keys(member, name))).collect();
-            value.with(Data::Object(Arc::new(Entries { known, rest: entries.rest.clone() })))
+        HclData::List(items) | HclData::Set(items) | HclData::Tuple(items) => {
+            value.with(HclData::Tuple(Arc::new(each(items))))
         }
-        Data::Unknown(cause) if !cause.candidates.is_empty() => {
+        HclData::Map(entries) | HclData::Object(entries) => {
+            let known = entries.iter().map(|(key, member)| (name(key), with_keys(member, name))).collect();
+            value.with(HclData::Object(Arc::new(ObjectMembers { known, rest: entries.rest.clone() })))
+        }
+        HclData::Unknown(cause) if !cause.candidates.is_empty() => {
             let cause = Cause { candidates: each(&cause.candidates), ..Cause::clone(cause) };
-            value.with(Data::Unknown(Arc::new(cause)))
+            value.with(HclData::Unknown(Arc::new(cause)))
         }
         _ => value.clone(),
     }

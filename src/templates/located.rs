@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::languages::hcl::value::Value;
+use crate::languages::hcl::value::HclValue;
 use crate::source::{file_name, is_below, join, parent};
 
 /// Returns the document at a location: a path, or the end of a URL whose beginning only the cloud knows.
-pub(super) fn meant<'m, T>(location: &Value, folder: &str, all: &'m BTreeMap<String, T>) -> Option<&'m str> {
+pub(super) fn meant<'m, T>(location: &HclValue, folder: &str, all: &'m BTreeMap<String, T>) -> Option<&'m str> {
     let known = location.as_text();
     let text = match (&known, location.cause()) {
         (Some(text), _) => text.as_ref(),

@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use serde::Deserialize;
 
 use crate::languages::document::{DocResource, DocValue};
-use crate::languages::hcl::value::Value;
+use crate::languages::hcl::value::HclValue;
 
 /// CloudFormation types with a resource definition.
 pub(super) static CLOUDFORMATION: LazyLock<NameTable> = LazyLock::new(|| table(include_str!("cloudformation.toml")));
@@ -62,7 +62,7 @@ const MAPS: [&str; 5] = ["tags", "labels", "metadata", "variables", "parameters"
 
 /// How a value at a path is converted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Taken {
+pub(super) enum NameMapping {
     Renamed,
     AsMap,
     AsPairs,
@@ -98,7 +98,7 @@ impl NameTable {
         let names = self.named(kind)?;
         let Some(path) = &names.by else { return Some(names) };
         let said = path.split('.').try_fold(properties, |doc, key| doc.get(key)).map(DocValue::value);
-        let said = said.as_ref().and_then(Value::as_text);
+        let said = said.as_ref().and_then(HclValue::as_text);
         Some(said.and_then(|said| self.named(&format!("{kind}#{said}"))).unwrap_or(names))
     }
 
@@ -135,14 +135,14 @@ impl TypeNames {
         own.unwrap_or_else(|| path.rsplit('.').next().unwrap_or(path).to_owned())
     }
 
-    pub(super) fn taken(&self, path: &str, name: &str) -> Taken {
+    pub(super) fn taken(&self, path: &str, name: &str) -> NameMapping {
         let has = |paths: &[String]| paths.iter().any(|it| it == path);
         match () {
-            () if has(&self.json) => Taken::AsJson,
-            () if has(&self.maps) => Taken::AsMap,
-            () if self.plural && MAPS.iter().any(|end| name.ends_with(end)) => Taken::AsMap,
-            () if has(&self.pairs) || name == "tags" => Taken::AsPairs,
-            () => Taken::Renamed,
+            () if has(&self.json) => NameMapping::AsJson,
+            () if has(&self.maps) => NameMapping::AsMap,
+            () if self.plural && MAPS.iter().any(|end| name.ends_with(end)) => NameMapping::AsMap,
+            () if has(&self.pairs) || name == "tags" => NameMapping::AsPairs,
+            () => NameMapping::Renamed,
         }
     }
 }

@@ -3,15 +3,15 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::inventory::{Adjust, Inventory};
+use crate::inventory::{FactOverrides, Inventory};
 use crate::source::Span;
-use crate::terraform::Block;
+use crate::terraform::EvaluatedBlock;
 
 /// Options for reading documents.
 #[derive(Clone, Default)]
 pub struct TemplateOptions {
     /// What-if overrides.
-    pub adjust: Option<Arc<dyn Adjust>>,
+    pub adjust: Option<Arc<dyn FactOverrides>>,
 }
 
 /// The results of reading documents.
@@ -21,7 +21,7 @@ pub struct TemplateReading {
     /// Comments for gpulint.
     pub comments: Vec<Span>,
     /// The blocks that resource definitions read, for writers.
-    pub blocks: Vec<Block>,
+    pub blocks: Vec<EvaluatedBlock>,
     /// The files that were read, so that no other language reads them.
     pub taken: BTreeSet<String>,
 }

@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use crate::diagnostic::{Diagnostic, SkipKind};
-use crate::inventory::{Adjust, Fact, FrontEnd, Resource, RunId};
+use crate::inventory::{Fact, FactOverrides, ReadBy, Resource, RunId};
 use crate::languages::document::{DocResource, DocValue, Presence};
-use crate::languages::hcl::value::Value;
+use crate::languages::hcl::value::HclValue;
 use crate::source::Span;
-use crate::terraform::{self, Attribute, Block, Provider};
+use crate::terraform::{self, EvaluatedAttribute, EvaluatedBlock, Provider};
 
 use super::blocks;
 use super::names::TypeNaming;
@@ -23,7 +23,7 @@ pub(super) struct Applied<'d> {
     /// Name of the provider in resource definitions.
     pub(super) provider: &'static str,
     /// Settings of all resources: the region.
-    pub(super) settings: Vec<(String, Value)>,
+    pub(super) settings: Vec<(String, HclValue)>,
     pub(super) run: &'d RunId,
     /// Place of the whole document.
     pub(super) span: Span,
@@ -31,7 +31,12 @@ pub(super) struct Applied<'d> {
 
 impl Applied<'_> {
     /// Adds the machines and requests of the resources.
-    pub(super) fn add(&self, resources: &[DocResource], adjust: Option<&dyn Adjust>, reading: &mut TemplateReading) {
+    pub(super) fn add(
+        &self,
+        resources: &[DocResource],
+        adjust: Option<&dyn FactOverrides>,
+        reading: &mut TemplateReading,
+    ) {
         let provider = Arc::new(self.configured());
         let made = resources.iter().map(|it| (it, blocks::block(it, self.table, &provider)));
         let (off, on): (Vec<_>, Vec<_>) = made.partition(|(it, _)| matches!(it.presence, Presence::Never(_)));
@@ -39,7 +44,7 @@ impl Applied<'_> {
         let off: Vec<_> = off.into_iter().map(|(_, block)| block).collect();
         reading.inventory.diagnostics.extend(on.iter().filter(|it| it.keyword == "module").map(not_at_hand));
         let adjust = adjust.map(|adjust| (adjust, self.run));
-        let mut found = terraform::resources((&on, &off), FrontEnd::Template, adjust);
+        let mut found = terraform::resources((&on, &off), ReadBy::Template, adjust);
         let by_address: HashMap<&str, &DocResource> = resources.iter().map(|it| (&*it.address, it)).collect();
         for resource in &mut found {
             resource.run = Some(self.run.clone());
@@ -56,15 +61,15 @@ impl Applied<'_> {
     fn configured(&self) -> Provider {
         let settings = self.settings.iter().map(|(name, value)| {
             let (value, span) = (value.clone(), value.span);
-            (name.clone(), Attribute { value, span, expression: span, literal: true, beginning: None })
+            (name.clone(), EvaluatedAttribute { value, span, expression: span, literal: true, beginning: None })
         });
-        let attributes: BTreeMap<String, Attribute> = settings.collect();
+        let attributes: BTreeMap<String, EvaluatedAttribute> = settings.collect();
         Provider { name: self.provider.to_owned(), alias: None, span: self.span, attributes, blocks: Vec::new() }
     }
 }
 
 /// Returns the diagnostic for a nested template that is not in the tree.
-fn not_at_hand(block: &Block) -> Diagnostic {
+fn not_at_hand(block: &EvaluatedBlock) -> Diagnostic {
     let source = block.source.as_deref().filter(|it| !it.is_empty()).unwrap_or("unknown");
     let message = format!("the template of `{}` is not in this repository (its location is {source})", block.address);
     let help = "add the directory that contains the template to the command";

@@ -3,17 +3,17 @@
 //! A parameter may also affect other resources, so it is not edited. A generated template must be changed in its
 //! program.
 
-use crate::inventory::{Declined, Resource, Wish};
+use crate::inventory::{Declined, FactEdit, Resource};
 use crate::languages::yaml;
-use crate::source::{Edit, Sources, Span};
+use crate::source::{Edit, SourceFiles, Span};
 use crate::terraform;
 
 /// Returns the edits that set a fact. `writer` knows the blocks that resource definitions read.
 pub fn write(
     resource: &Resource,
-    wish: &Wish,
-    sources: &Sources,
-    writer: &terraform::Writer<'_>,
+    wish: &FactEdit,
+    sources: &SourceFiles,
+    writer: &terraform::TerraformWriter<'_>,
 ) -> Result<Vec<Edit>, Declined> {
     if sources.editable(resource.span) != Some(resource.span) {
         return left_alone("a program generates this template: change the program");
@@ -26,7 +26,7 @@ fn left_alone<T>(why: &str) -> Result<T, Declined> {
     Err(Declined::LeftAlone(why.to_owned()))
 }
 
-fn edit(sources: &Sources, span: Span, new: &str) -> Result<Edit, Declined> {
+fn edit(sources: &SourceFiles, span: Span, new: &str) -> Result<Edit, Declined> {
     let text = sources.text(span.file);
     let old = text.get(span.range()).unwrap_or_default();
     let plain = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '.' | '-' | '_' | '/' | ':');

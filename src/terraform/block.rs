@@ -6,13 +6,13 @@ use std::sync::Arc;
 use crate::inventory::{Declaration, Fact, Range};
 use crate::source::Span;
 
-use crate::languages::hcl::value::{Cause, Value};
+use crate::languages::hcl::value::{Cause, HclValue};
 
 use super::address::{base, parts, without_key};
 
 /// One instance of a block after evaluation, with `count`, `for_each` and `dynamic` expanded.
 #[derive(Debug, Clone)]
-pub struct Block {
+pub struct EvaluatedBlock {
     /// `resource`, `data`, `module`, `output`, ... or the name of a nested block.
     pub keyword: String,
     /// The labels: `["aws_instance", "train"]`.
@@ -21,8 +21,8 @@ pub struct Block {
     pub address: String,
     pub span: Span,
     pub body: Span,
-    pub attributes: BTreeMap<String, Attribute>,
-    pub blocks: Vec<Block>,
+    pub attributes: BTreeMap<String, EvaluatedAttribute>,
+    pub blocks: Vec<EvaluatedBlock>,
     /// Names of nested blocks that may exist, because their `dynamic` iterates over an unknown value. An empty name
     /// means any block, because a part of this block cannot be parsed.
     pub open_blocks: Vec<(String, Arc<Cause>)>,
@@ -39,8 +39,8 @@ pub struct Block {
 }
 
 #[derive(Debug, Clone)]
-pub struct Attribute {
-    pub value: Value,
+pub struct EvaluatedAttribute {
+    pub value: HclValue,
     /// The position of the name and the expression.
     pub span: Span,
     pub expression: Span,
@@ -56,11 +56,11 @@ pub struct Provider {
     pub name: String,
     pub alias: Option<String>,
     pub span: Span,
-    pub attributes: BTreeMap<String, Attribute>,
-    pub blocks: Vec<Block>,
+    pub attributes: BTreeMap<String, EvaluatedAttribute>,
+    pub blocks: Vec<EvaluatedBlock>,
 }
 
-impl Block {
+impl EvaluatedBlock {
     /// Returns whether its `count` is 0. The block then shows what its first instance would be.
     pub(super) fn is_none(&self) -> bool {
         self.instances.value().is_some_and(|range| range.ceiling == 0.0)

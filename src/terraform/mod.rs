@@ -14,35 +14,40 @@ mod plan;
 mod raw;
 mod rows;
 mod terragrunt;
-mod unlisted;
+mod unsupported;
 mod write;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use crate::diagnostic::{Diagnostic, SkipKind};
-use crate::inventory::{Adjust, FrontEnd, GivenRun, Inventory, Resource, Run, RunId, RunKind, Skipped, Unlisted};
-use crate::source::{FileId, Limits, Sources, Span, parent};
+use crate::inventory::{
+    DeploymentRun, FactOverrides, GivenRun, Inventory, ReadBy, Resource, RunId, RunKind, SkippedFile,
+    UnsupportedResource,
+};
+use crate::source::{FileId, Limits, SourceFiles, Span, parent};
 
-use code::library::Library;
-use code::module::{ModuleCode, Tool};
+use code::library::ModuleLibrary;
+use code::module::{ModuleCode, ModuleTool};
 use load::variants;
 use load::{harmless, links, parallel, plans, roots, rounds};
 
-pub use crate::languages::hcl::value::{Cause, Computed, Data, Entries, Number, PathTarget, Value};
+pub use crate::languages::hcl::value::{
+    Cause, HclData, HclNumber, HclValue, ObjectMembers, PathTarget, ProviderComputed,
+};
 pub(crate) use address::without_keys;
-pub use block::{Attribute, Block, Provider};
+pub use block::{EvaluatedAttribute, EvaluatedBlock, Provider};
 pub(crate) use code::modules::rents_no_machines;
 pub(crate) use embedded::installed;
-pub use load::roots::Why;
+pub use load::roots::RootEvidence;
 pub use load::shared::SharedTerraform;
 pub use plan::{PlanSide, is_plan};
 pub(crate) use rows::{providers, types, words};
-pub use write::Writer;
+pub use write::TerraformWriter;
 
 /// The options of the command line.
 #[derive(Debug, Clone, Default)]
-pub struct Options {
+pub struct TerraformOptions {
     /// `--var name=value`, in order.
     pub variables: Vec<(String, String)>,
     /// `--var-file`, in order; paths in the tree.
@@ -65,14 +70,14 @@ pub struct Options {
     /// Which of the two states in a plan is read.
     pub plan_side: PlanSide,
     /// The what-if overrides of facts.
-    pub adjust: Option<Arc<dyn Adjust>>,
+    pub adjust: Option<Arc<dyn FactOverrides>>,
     /// The results that another state of the same tree shares with this one.
     pub shared: SharedTerraform,
 }
 
-impl Options {
+impl TerraformOptions {
     /// Returns the what-if overrides that apply to `run`.
-    fn adjust_in<'o>(&'o self, run: &'o RunId) -> Option<(&'o dyn Adjust, &'o RunId)> {
+    fn adjust_in<'o>(&'o self, run: &'o RunId) -> Option<(&'o dyn FactOverrides, &'o RunId)> {
         Some((self.adjust.as_deref()?, run))
     }
 }
@@ -84,9 +89,9 @@ pub struct TerraformReading {
     /// Manifests inside Terraform, for the Kubernetes front end.
     pub embedded: Vec<Embedded>,
     /// Every evaluated block, for `inspect --all` and rules about any type.
-    pub blocks: Vec<Block>,
+    pub blocks: Vec<EvaluatedBlock>,
     /// The directories that were read as roots, sorted.
-    pub roots: Vec<Root>,
+    pub roots: Vec<RootOverview>,
     /// The paths of the plans and states, sorted.
     pub plans: Vec<String>,
     /// The comments for gpulint.
@@ -95,10 +100,10 @@ pub struct TerraformReading {
 
 /// A directory that was read as a root, with the sources of its variables.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Root {
+pub struct RootOverview {
     pub directory: String,
     /// The evidence that it is a root.
-    pub why: Why,
+    pub why: RootEvidence,
     /// In order of precedence, the highest last.
     pub variable_files: Vec<String>,
     pub workspace: String,
@@ -127,8 +132,8 @@ pub struct Embedded {
 }
 
 /// Reads the roots among the directories of `paths`, which are directories or files.
-pub fn read(sources: &Sources, paths: &[String], options: &Options) -> TerraformReading {
-    let library = Library::new(sources, Tool::OpenTofu).sharing(&options.shared.modules);
+pub fn read(sources: &SourceFiles, paths: &[String], options: &TerraformOptions) -> TerraformReading {
+    let library = ModuleLibrary::new(sources, ModuleTool::OpenTofu).sharing(&options.shared.modules);
     let reading = read_with(&library, sources, paths, options);
     library.close();
     reading
@@ -137,16 +142,16 @@ pub fn read(sources: &Sources, paths: &[String], options: &Options) -> Terraform
 /// Returns the resources of blocks that another language created with the types of these definitions. Resources that
 /// are switched off with a count of 0 come last.
 pub(crate) fn resources(
-    blocks: (&[Block], &[Block]),
-    front_end: FrontEnd,
-    adjust: Option<(&dyn Adjust, &RunId)>,
+    blocks: (&[EvaluatedBlock], &[EvaluatedBlock]),
+    front_end: ReadBy,
+    adjust: Option<(&dyn FactOverrides, &RunId)>,
 ) -> Vec<Resource> {
     rows::resources(blocks, &[], front_end, adjust)
 }
 
 /// Returns the resources of unsupported types among such blocks, if they may have accelerators.
-pub(crate) fn unlisted(blocks: &[Block]) -> Vec<Unlisted> {
-    unlisted::of_run(blocks)
+pub(crate) fn unlisted(blocks: &[EvaluatedBlock]) -> Vec<UnsupportedResource> {
+    unsupported::of_run(blocks)
 }
 
 /// Returns the errors for which Terraform would refuse this single file.
@@ -155,7 +160,12 @@ pub fn syntax_errors(file: FileId, text: &str) -> Vec<Diagnostic> {
     errors.into_iter().map(|error| Diagnostic::unreadable(error.message, error.span)).collect()
 }
 
-fn read_with(library: &Library<'_>, sources: &Sources, paths: &[String], options: &Options) -> TerraformReading {
+fn read_with(
+    library: &ModuleLibrary<'_>,
+    sources: &SourceFiles,
+    paths: &[String],
+    options: &TerraformOptions,
+) -> TerraformReading {
     let plans = plans::find(sources, paths);
     let others: Vec<String> = paths.iter().filter(|path| plans.binary_search(path).is_err()).cloned().collect();
     // Downloaded modules are read only if a module calls them.
@@ -184,14 +194,14 @@ fn read_with(library: &Library<'_>, sources: &Sources, paths: &[String], options
         reading.add(planned, options);
     }
     let of_units: HashSet<&str> = units.runs.iter().flat_map(terragrunt::UnitRun::inputs).collect();
-    reading.tell_unused(variable_files.unused.iter().filter(|it| !of_units.contains(it.as_str())));
+    reading.list_unused_files(variable_files.unused.iter().filter(|it| !of_units.contains(it.as_str())));
     add_units(sources, units, options, &mut reading);
     plans::read(sources, plans, options, &mut reading);
     for path in left_out.into_iter().filter(|it| harmless::may_rent(library, it, embedded::carries_manifests)) {
         let reason = "no file here calls this module: its inputs are unknown";
-        reading.inventory.skipped.push(Skipped::new(SkipKind::UncalledModule, path, reason));
+        reading.inventory.skipped.push(SkippedFile::new(SkipKind::UncalledModule, path, reason));
     }
-    let others = rounds.other.get().map(Library::modules).unwrap_or_default();
+    let others = rounds.other.get().map(ModuleLibrary::modules).unwrap_or_default();
     let is_of_library = |it: &ModuleCode| libraries.iter().any(|library| library.directory == it.directory);
     for module in library.modules().into_iter().chain(others) {
         if is_of_library(&module) && !reading.is_called(&module) {
@@ -219,19 +229,24 @@ fn read_with(library: &Library<'_>, sources: &Sources, paths: &[String], options
                      expensive one counts"
                 }
             };
-            let skipped = Skipped::new(SkipKind::Alternatives, &module.directory, reason);
+            let skipped = SkippedFile::new(SkipKind::Alternatives, &module.directory, reason);
             reading.inventory.skipped.push(skipped);
         }
         let speaks = |span: &&Span| sources.snippet(**span).contains("gpulint");
         reading.comments.extend(module.comments.iter().filter(speaks));
     }
-    reading.inventory.unlisted = unlisted::of(&reading.blocks, &reading.roots, unlisted_ones);
+    reading.inventory.unlisted = unsupported::of(&reading.blocks, &reading.roots, unlisted_ones);
     without_repetitions(&mut reading.inventory.diagnostics);
     reading
 }
 
 /// Adds the Terragrunt units, each as a root in the directory of the unit.
-fn add_units(sources: &Sources, units: terragrunt::Units, options: &Options, reading: &mut TerraformReading) {
+fn add_units(
+    sources: &SourceFiles,
+    units: terragrunt::TerragruntUnits,
+    options: &TerraformOptions,
+    reading: &mut TerraformReading,
+) {
     let id = |directory: &str| RunId::of(RunKind::Unit, directory, None);
     let made = parallel::map(units.runs.len(), |index| {
         let Some(run) = units.runs.get(index) else { return (Vec::new(), Vec::new()) };
@@ -239,7 +254,7 @@ fn add_units(sources: &Sources, units: terragrunt::Units, options: &Options, rea
         let resources = rows::resources(
             (&root.blocks, &root.switched_off),
             &root.default_maps,
-            FrontEnd::Terraform,
+            ReadBy::Terraform,
             options.adjust_in(&id(&run.directory)),
         );
         (
@@ -254,12 +269,12 @@ fn add_units(sources: &Sources, units: terragrunt::Units, options: &Options, rea
             resource.root = Some(directory.as_str().into());
         }
         let inputs = root.files.into_iter().chain(files);
-        reading.inventory.runs.push(Run::new(RunKind::Unit, &directory, None).reading(inputs));
+        reading.inventory.runs.push(DeploymentRun::new(RunKind::Unit, &directory, None).reading(inputs));
         if options.raw {
             reading.inventory.blocks.extend(raw::blocks(
                 (&root.blocks, &root.others),
                 &root.reaches,
-                FrontEnd::Terraform,
+                ReadBy::Terraform,
                 &id(&directory),
             ));
         }
@@ -270,8 +285,8 @@ fn add_units(sources: &Sources, units: terragrunt::Units, options: &Options, rea
         reading.blocks.extend(root.blocks);
         let workspace = options.workspace.clone().unwrap_or_else(|| "default".into());
         let (variable_files, steps, blocks) = (root.variable_files, root.steps, first..reading.blocks.len());
-        let why = Why::Unit;
-        reading.roots.push(Root { directory, why, variable_files, workspace, steps, blocks, number: None });
+        let why = RootEvidence::Unit;
+        reading.roots.push(RootOverview { directory, why, variable_files, workspace, steps, blocks, number: None });
     }
     reading.inventory.diagnostics.extend(units.diagnostics);
     reading.inventory.skipped.extend(units.skipped);
@@ -280,9 +295,9 @@ fn add_units(sources: &Sources, units: terragrunt::Units, options: &Options, rea
 }
 
 impl TerraformReading {
-    fn add(&mut self, planned: rounds::Planned, options: &Options) {
-        let rounds::Planned { directory, variant, why, root, mut resources, embedded, number, .. } = planned;
-        let mut run = Run::new(RunKind::Root, &directory, variant.label.as_deref()).reading(root.files);
+    fn add(&mut self, planned: rounds::EvaluatedRoot, options: &TerraformOptions) {
+        let rounds::EvaluatedRoot { directory, variant, why, root, mut resources, embedded, number, .. } = planned;
+        let mut run = DeploymentRun::new(RunKind::Root, &directory, variant.label.as_deref()).reading(root.files);
         run.counted = variant.counted;
         run.given_name = variant.given_name;
         for resource in &mut resources {
@@ -294,7 +309,7 @@ impl TerraformReading {
             self.inventory.blocks.extend(raw::blocks(
                 (&root.blocks, &root.others),
                 &root.reaches,
-                FrontEnd::Terraform,
+                ReadBy::Terraform,
                 &run.id,
             ));
         }
@@ -304,7 +319,7 @@ impl TerraformReading {
         self.inventory.runs.push(run);
         let first = self.blocks.len();
         self.blocks.extend(root.blocks);
-        self.roots.push(Root {
+        self.roots.push(RootOverview {
             directory,
             why,
             variable_files: root.variable_files,
@@ -321,9 +336,9 @@ impl TerraformReading {
         others.flat_map(|run| run.inputs.iter()).any(|input| module.files.iter().any(|file| **file == **input))
     }
 
-    fn tell_unused<'a>(&mut self, files: impl Iterator<Item = &'a String>) {
+    fn list_unused_files<'a>(&mut self, files: impl Iterator<Item = &'a String>) {
         let reason = "no deployment uses this variable file: name its root with --var-file or `[[runs]]`";
-        let skipped = files.map(|path| Skipped::new(SkipKind::UnusedVariables, path, reason));
+        let skipped = files.map(|path| SkippedFile::new(SkipKind::UnusedVariables, path, reason));
         self.inventory.skipped.extend(skipped);
     }
 }
@@ -357,9 +372,9 @@ mod tests {
             tree = tree.with(&path, calls.as_str());
             paths.push(path);
         }
-        let sources = Sources::new(tree);
-        let library = Library::new(&sources, Tool::OpenTofu);
-        let reading = read_with(&library, &sources, &paths, &Options::default());
+        let sources = SourceFiles::new(tree);
+        let library = ModuleLibrary::new(&sources, ModuleTool::OpenTofu);
+        let reading = read_with(&library, &sources, &paths, &TerraformOptions::default());
         assert_eq!(reading.roots.len(), roots);
         let resources = reading.blocks.iter().filter(|block| block.keyword == "resource").count();
         assert_eq!(resources, roots * modules);
@@ -384,8 +399,8 @@ mod tests {
     }
 
     /// Returns the reading of a tree, and the number of directories that it parsed.
-    fn read_again(sources: &Sources, paths: &[String], options: &Options) -> (TerraformReading, usize) {
-        let library = Library::new(sources, Tool::OpenTofu).sharing(&options.shared.modules);
+    fn read_again(sources: &SourceFiles, paths: &[String], options: &TerraformOptions) -> (TerraformReading, usize) {
+        let library = ModuleLibrary::new(sources, ModuleTool::OpenTofu).sharing(&options.shared.modules);
         let reading = read_with(&library, sources, paths, options);
         (reading, library.times_parsed())
     }
@@ -402,26 +417,26 @@ mod tests {
             (("unrelated", "1"), "", 0, 10),
         ] {
             let (first, paths) = tree(&[]);
-            let (first, shared) = (Sources::new(first), SharedTerraform::kept());
-            let options = Options { shared: shared.clone(), ..Options::default() };
+            let (first, shared) = (SourceFiles::new(first), SharedTerraform::kept());
+            let options = TerraformOptions { shared: shared.clone(), ..TerraformOptions::default() };
             let (mut before, all) = read_again(&first, &paths, &options);
             assert_eq!(all, 13);
             let blocks = shared.take_blocks(&before.roots, std::mem::take(&mut before.blocks));
             assert_eq!(blocks.len(), 10, "the calls are left");
 
             let (second, paths) = tree(&[changed]);
-            let second = Sources::new(second);
+            let second = SourceFiles::new(second);
             let differing =
                 crate::source::Differing { files: [changed.0.to_owned()].into(), lists: [listed.to_owned()].into() };
-            let options = Options { shared: shared.for_other(Some(differing)), ..Options::default() };
+            let options = TerraformOptions { shared: shared.for_other(Some(differing)), ..TerraformOptions::default() };
             assert!(second.share(&first, 0, |path| path != changed.0));
             options.shared.allow();
             let (reading, times) = read_again(&second, &paths, &options);
             assert_eq!((times, shared.times_taken()), (parsed, taken), "{}", changed.0);
             let (alone, paths) = tree(&[changed]);
-            let alone = Sources::new(alone);
-            let (expected, _) = read_again(&alone, &paths, &Options::default());
-            let told = |sources: &Sources, reading: &TerraformReading| {
+            let alone = SourceFiles::new(alone);
+            let (expected, _) = read_again(&alone, &paths, &TerraformOptions::default());
+            let told = |sources: &SourceFiles, reading: &TerraformReading| {
                 let of = |it: &crate::inventory::Resource| {
                     (
                         it.address.clone(),

@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use crate::inventory::{Fact, FrontEnd, MOST_VALUES, Origin, Raw, RawData, RawTree, RunId, Unknown};
-use crate::languages::hcl::value::{Cause, Data, Value};
+use crate::inventory::{Fact, FactOrigin, MOST_VALUES, Raw, RawData, RawTree, ReadBy, RunId, UnknownFact};
+use crate::languages::hcl::value::{Cause, HclData, HclValue};
 use crate::source::Span;
 
 use super::address::base;
-use super::block::{Attribute, Block};
+use super::block::{EvaluatedAttribute, EvaluatedBlock};
 use super::evaluate::{Reached, Reaches};
 
 /// The top-level blocks of a configuration that rules can use.
@@ -16,9 +16,9 @@ const KEYWORDS: [&str; 7] = ["resource", "data", "module", "provider", "variable
 
 /// Returns the blocks of a root and its other top-level blocks.
 pub(super) fn blocks<'a>(
-    (blocks, others): (&'a [Block], &'a [Block]),
+    (blocks, others): (&'a [EvaluatedBlock], &'a [EvaluatedBlock]),
     reaches: &'a Reaches,
-    front_end: FrontEnd,
+    front_end: ReadBy,
     run: &'a RunId,
 ) -> impl Iterator<Item = Raw> + 'a {
     let known = blocks.iter().chain(others).filter(|block| KEYWORDS.contains(&block.keyword.as_str()));
@@ -44,7 +44,7 @@ pub(super) fn blocks<'a>(
             perhaps: perhaps(block),
             span: block.span,
             body: block.body,
-            origin: Origin::Written,
+            origin: FactOrigin::Written,
             pods: Vec::new(),
             references: references(block, reaches, &by_base),
             tree: Builder { left: MOST_VALUES }.block(block),
@@ -54,7 +54,7 @@ pub(super) fn blocks<'a>(
 
 /// Returns the addresses of the blocks that a block references: the instance with the written key, or with its own key,
 /// or else all instances.
-fn references(block: &Block, reaches: &Reaches, by_base: &HashMap<&str, Vec<&str>>) -> Vec<Arc<str>> {
+fn references(block: &EvaluatedBlock, reaches: &Reaches, by_base: &HashMap<&str, Vec<&str>>) -> Vec<Arc<str>> {
     let own = base(&block.address);
     let own_key = block.address.get(own.len()..).filter(|key| !key.is_empty());
     let mut found: Vec<Arc<str>> = Vec::new();
@@ -70,7 +70,7 @@ fn references(block: &Block, reaches: &Reaches, by_base: &HashMap<&str, Vec<&str
 }
 
 /// Returns why the block may have no instances: their number is unknown.
-fn perhaps(block: &Block) -> Option<Arc<Unknown<RawTree>>> {
+fn perhaps(block: &EvaluatedBlock) -> Option<Arc<UnknownFact<RawTree>>> {
     let (why, span) = match &block.instances {
         Fact::Unknown(unknown)
             if unknown.candidates.iter().all(|it| it.floor > 0.0) && !unknown.candidates.is_empty() =>
@@ -81,7 +81,7 @@ fn perhaps(block: &Block) -> Option<Arc<Unknown<RawTree>>> {
         Fact::Known(known) if known.value.floor <= 0.0 => ("its number may be 0".into(), known.span),
         Fact::Known(_) | Fact::Absent => return None,
     };
-    Some(Arc::new(Unknown { span, why, candidates: Vec::new() }))
+    Some(Arc::new(UnknownFact { span, why, candidates: Vec::new() }))
 }
 
 struct Builder {
@@ -97,12 +97,12 @@ impl Builder {
     }
 
     /// Returns attributes, and lists of nested blocks by name, in the form of a plan. Null attributes are not set.
-    fn block(&mut self, block: &Block) -> RawTree {
+    fn block(&mut self, block: &EvaluatedBlock) -> RawTree {
         if !self.take() {
             return RawTree::too_large(block.span);
         }
         let mut entries: BTreeMap<Arc<str>, RawTree> = BTreeMap::new();
-        for (name, Attribute { value, span, beginning, .. }) in &block.attributes {
+        for (name, EvaluatedAttribute { value, span, beginning, .. }) in &block.attributes {
             if value.is_null() {
                 continue;
             }
@@ -119,7 +119,7 @@ impl Builder {
             let label = RawTree::new(RawData::Text(label.as_str().into()), block.span);
             entries.entry("label".into()).or_insert(label);
         }
-        let mut nested: BTreeMap<&str, Vec<&Block>> = BTreeMap::new();
+        let mut nested: BTreeMap<&str, Vec<&EvaluatedBlock>> = BTreeMap::new();
         for inner in &block.blocks {
             nested.entry(&inner.keyword).or_default().push(inner);
         }
@@ -141,7 +141,7 @@ impl Builder {
         RawTree::new(RawData::Map(entries.into_iter().collect(), open), block.span)
     }
 
-    fn value(&mut self, value: &Value) -> RawTree {
+    fn value(&mut self, value: &HclValue) -> RawTree {
         if !self.take() {
             return RawTree::too_large(value.span);
         }
@@ -150,31 +150,31 @@ impl Builder {
             return RawTree::unknown("the value is sensitive", value.span);
         }
         let data = match &value.data {
-            Data::Null => RawData::Null,
-            Data::Bool(flag) => RawData::Flag(*flag),
-            Data::Number(number) => match number.as_i64() {
+            HclData::Null => RawData::Null,
+            HclData::Bool(flag) => RawData::Flag(*flag),
+            HclData::Number(number) => match number.as_i64() {
                 Some(n) => RawData::Integer(n),
                 None => RawData::Number(number.as_f64()),
             },
-            Data::Text(text) => RawData::Text(text.clone()),
-            Data::List(items) | Data::Set(items) | Data::Tuple(items) => {
+            HclData::Text(text) => RawData::Text(text.clone()),
+            HclData::List(items) | HclData::Set(items) | HclData::Tuple(items) => {
                 RawData::List(items.iter().map(|item| self.value(item)).collect())
             }
-            Data::Map(entries) | Data::Object(entries) => {
+            HclData::Map(entries) | HclData::Object(entries) => {
                 let known = entries.iter().filter(|(_, value)| !value.is_null());
                 let known = known.map(|(key, value)| (key.clone(), self.value(value))).collect();
                 RawData::Map(known, entries.rest.as_ref().map(|cause| unknown(cause, value.span)))
             }
-            Data::Unknown(cause) => {
+            HclData::Unknown(cause) => {
                 let candidates: Vec<RawTree> = cause.candidates.iter().map(|it| self.value(it)).collect();
                 let why = cause.why.as_str().into();
-                RawData::Unknown(Arc::new(Unknown { span: value.span, why, candidates }))
+                RawData::Unknown(Arc::new(UnknownFact { span: value.span, why, candidates }))
             }
         };
         RawTree::new(data, value.span)
     }
 }
 
-fn unknown(cause: &Cause, span: Span) -> Arc<Unknown<RawTree>> {
-    Arc::new(Unknown { span, why: cause.why.as_str().into(), candidates: Vec::new() })
+fn unknown(cause: &Cause, span: Span) -> Arc<UnknownFact<RawTree>> {
+    Arc::new(UnknownFact { span, why: cause.why.as_str().into(), candidates: Vec::new() })
 }

@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 use crate::http::has_more_values;
 
 /// Labels of one series.
-pub(super) type Labels = BTreeMap<String, String>;
+pub(super) type SeriesLabels = BTreeMap<String, String>;
 
 /// Thirteen thousand accelerators have about four million: a value takes more memory than its text.
 const MOST_VALUES: usize = 5_000_000;
@@ -16,7 +16,7 @@ const MOST_VALUES: usize = 5_000_000;
 /// A value and what it is of.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Sample {
-    pub(super) labels: Labels,
+    pub(super) labels: SeriesLabels,
     pub(super) value: f64,
     /// Seconds since 1970: the moment that was asked for.
     pub(super) at: f64,
@@ -25,7 +25,7 @@ pub(super) struct Sample {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Answered {
     Samples(Vec<Sample>),
-    Series(Vec<Labels>),
+    Series(Vec<SeriesLabels>),
     Names(Vec<String>),
 }
 
@@ -62,7 +62,7 @@ struct Vector {
 
 #[derive(Deserialize)]
 struct Item {
-    metric: Labels,
+    metric: SeriesLabels,
     value: (f64, String),
 }
 
@@ -85,12 +85,12 @@ impl MeterAnswer {
         if let Ok(refusal) = serde_json::from_slice::<Refusal>(text)
             && refusal.status == "error"
         {
-            return Err(refused(format!("the server refused: {}", said(&refusal.kind, &refusal.error))));
+            return Err(refused(format!("the server refused: {}", server_error(&refusal.kind, &refusal.error))));
         }
         if let Some(answer) = enveloped::<Vector>(text, |it| it.samples()) {
             return answer.map_err(refused);
         }
-        if let Some(answer) = enveloped::<Vec<Labels>>(text, |it| Ok(Answered::Series(it))) {
+        if let Some(answer) = enveloped::<Vec<SeriesLabels>>(text, |it| Ok(Answered::Series(it))) {
             return answer.map_err(refused);
         }
         if let Some(answer) = enveloped::<Vec<String>>(text, |it| Ok(Answered::Names(it))) {
@@ -102,7 +102,7 @@ impl MeterAnswer {
                 .map(|it| MeterAnswer { said: Answered::Samples(it), is_partial: false })
                 .map_err(refused);
         }
-        if let Ok(series) = serde_json::from_slice::<Vec<Labels>>(text) {
+        if let Ok(series) = serde_json::from_slice::<Vec<SeriesLabels>>(text) {
             return Ok(MeterAnswer { said: Answered::Series(series), is_partial: false });
         }
         let message = "it is not an answer to an instant query or a series query".to_owned();
@@ -148,7 +148,7 @@ fn samples(items: Vec<Item>) -> Result<Vec<Sample>, String> {
 }
 
 /// What a server says of a refusal, up to where it quotes series: their labels are names of pods and nodes.
-pub(super) fn said(kind: &str, error: &str) -> String {
+pub(super) fn server_error(kind: &str, error: &str) -> String {
     let plain: String = error.chars().map(|it| if it.is_control() { ' ' } else { it }).collect();
     let plain = plain.split(['{', '"']).next().unwrap_or_default().trim().to_owned();
     let plain: String = plain.chars().take(160).collect();

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::holder::Holder;
 use super::owners::{self, Owners};
-use super::points::{Meant, Point, Points, moment, number, period, text};
+use super::points::{MetricSample, MetricTarget, Points, moment, number, period, text};
 use crate::catalog::{AWS, Catalog};
 
 /// How much of the time an accelerator worked, in percent, as clouds call it; and whether it is a sum over the accelerators
@@ -72,7 +72,7 @@ pub(super) fn read(
 /// `kind=Endpoint name=llm metric=GPUUtilization stat=Average gpus=4`
 #[derive(Debug, Default)]
 struct Words {
-    named: Meant,
+    named: MetricTarget,
     metric: String,
     is_most: bool,
     accelerators: Option<f64>,
@@ -184,7 +184,8 @@ fn percents(words: &Words, pairs: &[(f64, f64)], points: &mut Points) -> Result<
     let accelerators = words.accelerators.unwrap_or(1.0);
     let divisor = if is_sum { 100.0 * accelerators } else { 100.0 };
     for (at, value) in pairs {
-        let point = Point { source, at: *at, seconds, accelerators, value: value / divisor, is_most: words.is_most };
+        let point =
+            MetricSample { source, at: *at, seconds, accelerators, value: value / divisor, is_most: words.is_most };
         points.add(&words.named, point);
     }
     if let Some(count) = words.accelerators {
@@ -212,7 +213,7 @@ fn google(series: &Value, points: &mut Points) -> Result<(), String> {
     is_no_id(&owner)?;
     let container = resource("container_name");
     let named =
-        Meant { cluster: resource("cluster_name"), namespace, kind, name: owner, container, accelerator: model };
+        MetricTarget { cluster: resource("cluster_name"), namespace, kind, name: owner, container, accelerator: model };
     let list = series.get("points").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
     let value = |it: &Value| ["doubleValue", "int64Value"].iter().find_map(|key| number(it.get("value")?.get(*key)?));
     let all: Vec<(f64, f64)> =
@@ -230,7 +231,7 @@ fn google(series: &Value, points: &mut Points) -> Result<(), String> {
     points.device(&named, &holder, &device.concat());
     for (at, value) in all {
         // The end of an hour that ends at midnight belongs to the day before.
-        let point = Point {
+        let point = MetricSample {
             source,
             at: at - seconds.min(60.0),
             seconds,
@@ -256,14 +257,17 @@ fn azure(of: &Value, points: &mut Points) -> Result<(), String> {
         .or_else(|| Some(("Machine", after("workspaces")?)))
         .ok_or("gpulint cannot find the name of a metric's resource")?;
     for series in of.get("timeseries").and_then(Value::as_array).into_iter().flatten() {
-        let named = Meant { kind: kind.to_owned(), name: name.clone(), ..Meant::default() };
+        let named = MetricTarget { kind: kind.to_owned(), name: name.clone(), ..MetricTarget::default() };
         let data = series.get("data").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
         let moments: Vec<f64> = data.iter().filter_map(|it| moment(it.get("timeStamp")?)).collect();
         let seconds = period(&moments).unwrap_or(3_600.0);
         for (key, is_most) in [("average", false), ("maximum", true)] {
             let pair = |it: &Value| moment(it.get("timeStamp")?).zip(number(it.get(key)?));
             for (at, value) in data.iter().filter_map(pair) {
-                points.add(&named, Point { source, at, seconds, accelerators: 1.0, value: value / 100.0, is_most });
+                points.add(
+                    &named,
+                    MetricSample { source, at, seconds, accelerators: 1.0, value: value / 100.0, is_most },
+                );
             }
         }
     }
@@ -277,7 +281,7 @@ fn insights(row: &Value, points: &mut Points) -> Result<(), String> {
         (kind, name) if !kind.is_empty() && !name.is_empty() => owners::above(kind, name),
         _ => ("Unknown".to_owned(), "(owner not known)".to_owned()),
     };
-    let named = Meant {
+    let named = MetricTarget {
         cluster: own("ClusterName"),
         namespace: own("Namespace"),
         kind,
@@ -288,7 +292,7 @@ fn insights(row: &Value, points: &mut Points) -> Result<(), String> {
     let of = |key: &str| row.get(key).and_then(number);
     let at = row.get("TimeGenerated").and_then(moment).ok_or("a row has no TimeGenerated")?;
     let accelerators = of("Gpus").filter(|it| *it > 0.0).unwrap_or(1.0);
-    let point = |value: f64, is_most| Point {
+    let point = |value: f64, is_most| MetricSample {
         source: "aks:DUTY_CYCLE",
         at,
         seconds: 3_600.0,

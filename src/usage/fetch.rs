@@ -10,7 +10,9 @@ use super::owners::MOST_STEPS;
 use super::request::{self, CLUSTERS, NAMES, OWNERS, UsageRequest, UsageWindow};
 use super::table::{self, Exporter};
 use crate::catalog::Catalog;
-use crate::http::{Client, Clock, Credential, Error, HttpErrorKind, HttpOrigin, HttpRequest, HttpSettings, Method};
+use crate::http::{
+    Clock, Credential, Error, HttpClient, HttpErrorKind, HttpMethod, HttpOrigin, HttpRequest, HttpSettings,
+};
 
 /// Whom to ask, and how.
 pub struct Metering<'a> {
@@ -22,7 +24,7 @@ pub struct Metering<'a> {
 
 /// What came of it.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Fetched {
+pub struct FetchedMetrics {
     pub report: UsageReport,
     pub requests: usize,
     pub bytes: u64,
@@ -38,7 +40,7 @@ const MATCHERS_A_REQUEST: usize = 20;
 const WHOLE: [(&str, &str); 3] = [("partial_response", "false"), ("deny_partial_response", "1"), ("nocache", "1")];
 
 struct Asking<'a> {
-    client: Client<'a>,
+    client: HttpClient<'a>,
     clock: &'a dyn Clock,
     since: u64,
     requests: usize,
@@ -48,9 +50,9 @@ struct Asking<'a> {
 }
 
 /// Asks for a window, and makes rows of the answers.
-pub fn fetch(metering: &Metering<'_>, window: &UsageWindow, catalog: &Catalog) -> Result<Fetched, Error> {
+pub fn fetch(metering: &Metering<'_>, window: &UsageWindow, catalog: &Catalog) -> Result<FetchedMetrics, Error> {
     let origin = HttpOrigin::parse(metering.address, metering.http.allow_plain_http)?;
-    let client = Client::new(origin, metering.credential.clone(), metering.http.clone(), metering.clock)?;
+    let client = HttpClient::new(origin, metering.credential.clone(), metering.http.clone(), metering.clock)?;
     let since = metering.clock.now();
     let mut asking = Asking { client, clock: metering.clock, since, requests: 0, bytes: 0, knows_whole: true };
     let mut gathered = MeterDays::new(catalog, window.cluster.as_ref().map(|(_, name)| name.clone()));
@@ -70,13 +72,17 @@ pub fn fetch(metering: &Metering<'_>, window: &UsageWindow, catalog: &Catalog) -
     if let Some(why) = gathered.refusal() {
         return Err(refused(why));
     }
-    Ok(Fetched { report: gathered.report(window.from, window.to), requests: asking.requests, bytes: asking.bytes })
+    Ok(FetchedMetrics {
+        report: gathered.report(window.from, window.to),
+        requests: asking.requests,
+        bytes: asking.bytes,
+    })
 }
 
 fn take(gathered: &mut MeterDays<'_>, name: &str, answer: &MeterAnswer, window: &UsageWindow) -> Result<(), String> {
     let (exporter, day) = import::what(name, answer).map_err(|why| format!("{name}: {why}"))?;
     if answer.is_partial {
-        gathered.lacks(format!("{}: the server's answer is incomplete", import::told(&exporter, day)));
+        gathered.lacks(format!("{}: the server's answer is incomplete", import::describe_import(&exporter, day)));
     }
     let is_meter = table::exporter(&exporter).is_some_and(Exporter::is_meter);
     if let (Answered::Samples(samples), true, None) = (&answer.said, is_meter, &window.cluster) {
@@ -160,15 +166,16 @@ impl Asking<'_> {
         let path: Vec<&str> = request.path.split('/').collect();
         let asked = match request.method {
             "GET" => {
-                let request = HttpRequest::new(Method::Get, path);
+                let request = HttpRequest::new(HttpMethod::Get, path);
                 parameters.into_iter().fold(request, |request, (name, value)| request.query(name, value))
             }
-            _ => HttpRequest::new(Method::Post, path).form(request::form(&parameters)).repeatable(),
+            _ => HttpRequest::new(HttpMethod::Post, path).form(request::form(&parameters)).repeatable(),
         };
         self.requests += 1;
         // What a server quotes of its series are names of pods and nodes.
-        let plain =
-            |error: Error| Error::new(error.kind, format!("{}: {}", request.name, answer::said("", &error.message)));
+        let plain = |error: Error| {
+            Error::new(error.kind, format!("{}: {}", request.name, answer::server_error("", &error.message)))
+        };
         let reply = self.client.send(&asked).map_err(plain)?;
         self.bytes += reply.body.len() as u64;
         MeterAnswer::read(&reply.body)

@@ -36,7 +36,7 @@ impl Mean {
 
 /// The measurements of some devices over some days.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Fold {
+pub(super) struct UsageSums {
     /// Five-minute points of whole accelerators.
     pub(super) points: f64,
     /// The same of devices and parts as they are asked for, each in full for everybody who shares it.
@@ -59,7 +59,7 @@ pub(super) struct Fold {
     most: f64,
 }
 
-impl Fold {
+impl UsageSums {
     pub(super) fn add(&mut self, exporter: &'static str, day: Date, device: &DeviceDay, part: f64) {
         // What lived between two points did something, too.
         let weight = (device.points * part).max(1e-6);
@@ -91,7 +91,7 @@ impl Fold {
     }
 
     /// The devices of another pod or node.
-    pub(super) fn join(&mut self, other: &Fold) {
+    pub(super) fn join(&mut self, other: &UsageSums) {
         self.points += other.points;
         self.raw += other.raw;
         self.nobody += other.nobody;

@@ -3,8 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::answer::{Answered, Labels, Sample};
-use super::fold::Fold;
+use super::answer::{Answered, Sample, SeriesLabels};
+use super::fold::UsageSums;
 use super::holder::{Holder, label};
 use super::meter::{self, DeviceDay};
 use super::observer::{self, HeldDay};
@@ -38,8 +38,8 @@ pub(super) struct MeterDays<'c> {
     clusters: BTreeSet<String>,
     /// The days of each exporter that were answered, and whether there was anything.
     days: BTreeMap<(&'static str, Date), bool>,
-    devices: BTreeMap<(Holder, String), Fold>,
-    nodes: BTreeMap<(String, String, String), Fold>,
+    devices: BTreeMap<(Holder, String), UsageSums>,
+    nodes: BTreeMap<(String, String, String), UsageSums>,
     held: BTreeMap<Holder, BTreeMap<Date, HeldDay>>,
     served: BTreeMap<Holder, BTreeMap<Date, ServedDay>>,
     there: BTreeMap<String, BTreeMap<Date, f64>>,
@@ -84,7 +84,7 @@ impl<'c> MeterDays<'c> {
             return;
         }
         let own: Vec<&Sample> = samples.iter().filter(|it| !self.is_of_another(&it.labels)).collect();
-        let cluster = |labels: &Labels| self.cluster_of(labels);
+        let cluster = |labels: &SeriesLabels| self.cluster_of(labels);
         if exporter.name == table::OBSERVER {
             let said = observer::read(exporter, &own, &cluster);
             self.answered(exporter, day, !said.there.is_empty() || !said.held.is_empty());
@@ -147,7 +147,7 @@ impl<'c> MeterDays<'c> {
     }
 
     /// Label sets of owners and of nodes.
-    pub(super) fn take_series(&mut self, series: &[Labels]) {
+    pub(super) fn take_series(&mut self, series: &[SeriesLabels]) {
         for labels in series {
             if !self.is_of_another(labels) {
                 let cluster = self.cluster_of(labels);
@@ -174,12 +174,12 @@ impl<'c> MeterDays<'c> {
         }
     }
 
-    fn is_of_another(&self, labels: &Labels) -> bool {
+    fn is_of_another(&self, labels: &SeriesLabels) -> bool {
         let said = cluster_label(labels);
         self.cluster.as_deref().is_some_and(|chosen| !said.is_empty() && said != chosen && self.clusters.len() > 1)
     }
 
-    fn cluster_of(&self, labels: &Labels) -> String {
+    fn cluster_of(&self, labels: &SeriesLabels) -> String {
         let said = cluster_label(labels);
         let only = || self.clusters.first().filter(|_| self.clusters.len() == 1);
         match &self.cluster {
@@ -362,7 +362,7 @@ impl<'c> MeterDays<'c> {
         row
     }
 
-    fn source(&self, devices: &Fold, served: bool) -> String {
+    fn source(&self, devices: &UsageSums, served: bool) -> String {
         let mut source = devices.source();
         if source.is_empty() {
             source = if served { "server" } else { "kube-state-metrics" }.to_owned();
@@ -372,7 +372,7 @@ impl<'c> MeterDays<'c> {
 
     /// Nodes by pool; those of no pool that is known as one.
     fn pools(&self, from: Date, to: Date) -> Vec<UsageRow> {
-        let mut pools: BTreeMap<(&str, &str, &str), (Fold, BTreeSet<&str>)> = BTreeMap::new();
+        let mut pools: BTreeMap<(&str, &str, &str), (UsageSums, BTreeSet<&str>)> = BTreeMap::new();
         for ((cluster, node, accelerator), fold) in &self.nodes {
             let pool = self.owners.pool(cluster, node).unwrap_or_default();
             let (all, nodes) = pools.entry((cluster, pool, accelerator)).or_default();
@@ -380,7 +380,7 @@ impl<'c> MeterDays<'c> {
             nodes.insert(node);
         }
         let by_pod = self.devices.keys().any(|(it, _)| !it.pod.is_empty()) || !self.there.is_empty();
-        let row = |((cluster, pool, accelerator), (fold, nodes)): ((&str, &str, &str), (Fold, BTreeSet<&str>))| {
+        let row = |((cluster, pool, accelerator), (fold, nodes)): ((&str, &str, &str), (UsageSums, BTreeSet<&str>))| {
             let days = (fold.days.len() as f64).max(1.0);
             let (kind, name) = if pool.is_empty() { ("Nodes", "(pool not known)") } else { ("NodePool", pool) };
             let mut row = UsageRow {
@@ -426,7 +426,7 @@ impl<'c> MeterDays<'c> {
 /// A workload's container: what it did, what it asked for, what it served.
 #[derive(Default)]
 struct Workload {
-    devices: Fold,
+    devices: UsageSums,
     served: BTreeMap<Date, ServedDay>,
     accelerators: f64,
     asked: f64,
@@ -456,7 +456,7 @@ fn nearest(found: &BTreeMap<RowKey, Workload>, key: RowKey) -> RowKey {
     best.map_or(key.clone(), |(it, _)| it.clone())
 }
 
-fn cluster_label(labels: &Labels) -> &str {
+fn cluster_label(labels: &SeriesLabels) -> &str {
     let said = label(labels, "cluster");
     if said.is_empty() { label(labels, "cluster_name") } else { said }
 }

@@ -1,6 +1,6 @@
 //! Finds the container that uses a device from the labels of a series, which differ between servers.
 
-use super::answer::Labels;
+use super::answer::SeriesLabels;
 use super::request::{CONTAINER, NAMESPACE, POD};
 use super::table::EXPORTER_PODS;
 
@@ -14,7 +14,7 @@ pub(super) struct Holder {
 }
 
 impl Holder {
-    pub(super) fn of(labels: &Labels, cluster: &str) -> Holder {
+    pub(super) fn of(labels: &SeriesLabels, cluster: &str) -> Holder {
         let text = |names: &[&str]| first(labels, names).to_owned();
         Holder { cluster: cluster.to_owned(), namespace: text(NAMESPACE), pod: text(POD), container: text(CONTAINER) }
     }
@@ -31,11 +31,11 @@ impl Holder {
 }
 
 /// Returns the first label that is not empty.
-pub(super) fn first<'l>(labels: &'l Labels, names: &[&str]) -> &'l str {
+pub(super) fn first<'l>(labels: &'l SeriesLabels, names: &[&str]) -> &'l str {
     let all = names.iter().filter_map(|name| labels.get(*name));
     all.map(String::as_str).find(|it| !it.is_empty()).unwrap_or_default()
 }
 
-pub(super) fn label<'l>(labels: &'l Labels, name: &str) -> &'l str {
+pub(super) fn label<'l>(labels: &'l SeriesLabels, name: &str) -> &'l str {
     labels.get(name).map_or("", String::as_str)
 }

@@ -18,15 +18,19 @@ use crate::source::Date;
 
 /// What came of saved answers.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Import {
+pub struct ImportedAnswers {
     pub report: UsageReport,
     /// What files were taken for, and how many.
     pub taken: BTreeMap<String, usize>,
 }
 
 /// Reads files by their names and bytes. `cluster` is the one that is meant, and what it is called in the rows.
-pub fn import(files: &[(String, Vec<u8>)], catalog: &Catalog, cluster: Option<&str>) -> Result<Import, String> {
-    let (mut done, mut prometheus, mut points) = (Import::default(), Vec::new(), Points::default());
+pub fn import(
+    files: &[(String, Vec<u8>)],
+    catalog: &Catalog,
+    cluster: Option<&str>,
+) -> Result<ImportedAnswers, String> {
+    let (mut done, mut prometheus, mut points) = (ImportedAnswers::default(), Vec::new(), Points::default());
     let mut known: BTreeMap<&[u8], &str> = BTreeMap::new();
     let mut answered: BTreeMap<(String, Date), &str> = BTreeMap::new();
     for (name, text) in files {
@@ -41,7 +45,7 @@ pub fn import(files: &[(String, Vec<u8>)], catalog: &Catalog, cluster: Option<&s
                 let (what, day) = what(name, &answer).map_err(wrong)?;
                 let before = day.and_then(|day| answered.insert((what.clone(), day), name));
                 if let Some(before) = before {
-                    return Err(wrong(format!("`{before}` already contains {}", told(&what, day))));
+                    return Err(wrong(format!("`{before}` already contains {}", describe_import(&what, day))));
                 }
                 *done.taken.entry("answers of a Prometheus API".to_owned()).or_default() += 1;
                 prometheus.push((what, day, answer));
@@ -110,7 +114,7 @@ fn of_prometheus(
     };
     for (name, day, answer) in &answers {
         if answer.is_partial {
-            gathered.lacks(format!("{}: the server's answer is incomplete", told(name, *day)));
+            gathered.lacks(format!("{}: the server's answer is incomplete", describe_import(name, *day)));
         }
         gathered.take(name, *day, &answer.said)?;
     }
@@ -131,7 +135,7 @@ fn of_prometheus(
     Ok(gathered.report(from, to))
 }
 
-pub(super) fn told(name: &str, day: Option<Date>) -> String {
+pub(super) fn describe_import(name: &str, day: Option<Date>) -> String {
     day.map_or_else(|| name.to_owned(), |day| format!("{name} of {day}"))
 }
 
@@ -139,7 +143,7 @@ pub(super) fn told(name: &str, day: Option<Date>) -> String {
 pub(super) fn what(file: &str, answer: &MeterAnswer) -> Result<Asked, String> {
     let named = named(file);
     match &answer.said {
-        Answered::Samples(samples) => match (samples.first().and_then(said), named) {
+        Answered::Samples(samples) => match (samples.first().and_then(exporter_and_day), named) {
             (Some((exporter, day)), Some((name, Some(named)))) if exporter != name || day != named => {
                 Err(format!("the file name contains {name} of {named}, but the file contains {exporter} of {day}"))
             }
@@ -158,7 +162,7 @@ pub(super) fn what(file: &str, answer: &MeterAnswer) -> Result<Asked, String> {
 }
 
 /// The exporter and the day of a sample.
-fn said(sample: &Sample) -> Option<(&'static str, Date)> {
+fn exporter_and_day(sample: &Sample) -> Option<(&'static str, Date)> {
     let (_, metric) = label(&sample.labels, STATISTIC).split_once(':')?;
     let exporter = table::EXPORTERS.iter().find(|it| it.metric(metric).is_some())?;
     let days = (sample.at / 86_400.0).floor();

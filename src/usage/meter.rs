@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::answer::{Labels, Sample};
+use super::answer::{Sample, SeriesLabels};
 use super::holder::{Holder, first, label};
 use super::request::{POD, POINTS_A_DAY, STATISTIC};
-use super::table::{Exporter, Fills, Metric, Unit};
+use super::table::{Exporter, Fills, Metric, MetricUnit};
 use crate::catalog::Catalog;
 
 /// Of two readings of one measure on one day, one is of another generation of the exporter, or of a second one.
@@ -62,7 +62,7 @@ type DeviceKey = (Vec<String>, String);
 
 #[derive(Debug, Default)]
 struct Held {
-    about: Labels,
+    about: SeriesLabels,
     /// By metric and by the pod that measured: where that one starts anew, another series goes on.
     metrics: BTreeMap<(usize, String), Statistics>,
 }
@@ -80,7 +80,7 @@ struct Reading<'a> {
 /// The label of a part of a device.
 const PART: &str = "GPU_I_ID";
 
-pub(super) fn read(exporter: &Exporter, samples: &[&Sample], cluster: &dyn Fn(&Labels) -> String) -> MeterDay {
+pub(super) fn read(exporter: &Exporter, samples: &[&Sample], cluster: &dyn Fn(&SeriesLabels) -> String) -> MeterDay {
     let mut reading = Reading {
         exporter,
         held: BTreeMap::new(),
@@ -145,7 +145,7 @@ impl Reading<'_> {
         }
     }
 
-    fn device(&self, labels: &Labels, cluster: &str) -> DeviceKey {
+    fn device(&self, labels: &SeriesLabels, cluster: &str) -> DeviceKey {
         let whole = self.exporter.devices.iter().filter(|it| **it != PART);
         // A node is called `Hostname` before dcgm-exporter 4.8.3, and `hostname` since; they are one.
         let texts = whole.map(|name| label(labels, name).to_owned()).filter(|it| !it.is_empty());
@@ -197,8 +197,8 @@ impl Reading<'_> {
         for (at, metric) in self.exporter.metrics.iter().enumerate() {
             let Some(most) = self.most.get(&at).copied() else { continue };
             let scale = match metric.unit {
-                Unit::Percent if most <= 101.0 => Some(Scale { divisor: 100.0, idle: true }),
-                Unit::Ratio if most <= 1.01 => {
+                MetricUnit::Percent if most <= 101.0 => Some(Scale { divisor: 100.0, idle: true }),
+                MetricUnit::Ratio if most <= 1.01 => {
                     let is_whole = self.is_whole.get(&at).copied().unwrap_or_default();
                     let unclear = metric.doubtful && is_whole && most > 0.0;
                     if unclear {
@@ -209,24 +209,24 @@ impl Reading<'_> {
                     }
                     (!unclear).then_some(Scale { divisor: 1.0, idle: true })
                 }
-                Unit::Ratio if most <= 101.0 => {
+                MetricUnit::Ratio if most <= 101.0 => {
                     self.note(metric, "contains percentages under the name of a ratio: gpulint divides them by 100");
                     // Points below two percent were counted below two hundredths of a percent.
                     Some(Scale { divisor: 100.0, idle: false })
                 }
-                Unit::Percent | Unit::Ratio => {
+                MetricUnit::Percent | MetricUnit::Ratio => {
                     self.note(metric, "is above 100%: gpulint does not use it");
                     self.day.refused += 1;
                     None
                 }
-                Unit::PerGib(divisor) => Some(Scale { divisor, idle: true }),
-                Unit::Count | Unit::Counter => Some(Scale { divisor: 1.0, idle: true }),
+                MetricUnit::PerGib(divisor) => Some(Scale { divisor, idle: true }),
+                MetricUnit::Count | MetricUnit::Counter => Some(Scale { divisor: 1.0, idle: true }),
             };
             scales.insert(at, scale);
         }
         // Those that have no maximum are of the same kind as their measure says.
         for (at, metric) in self.exporter.metrics.iter().enumerate() {
-            let divisor = if metric.unit == Unit::Percent { 100.0 } else { 1.0 };
+            let divisor = if metric.unit == MetricUnit::Percent { 100.0 } else { 1.0 };
             scales.entry(at).or_insert(Some(Scale { divisor, idle: true }));
         }
         scales

@@ -22,9 +22,9 @@ mod server;
 mod table;
 
 pub use bill::{BillImport, BillReport, BillSum, Warehouse, bill_query};
-pub use fetch::{Fetched, Metering, fetch};
+pub use fetch::{FetchedMetrics, Metering, fetch};
 pub use gather::UsageReport;
-pub use import::{Import, import};
+pub use import::{ImportedAnswers, import};
 pub use request::{UsageRequest, UsageWindow};
 
 /// Every request that `fetch` makes once it knows which metrics there are; of the exporters that are named, or of all.

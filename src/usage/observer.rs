@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::answer::{Labels, Sample};
+use super::answer::{Sample, SeriesLabels};
 use super::holder::{Holder, first, label};
 use super::request::{POINTS_A_DAY, STATISTIC};
 use super::table::{Exporter, Fills};
@@ -30,7 +30,7 @@ pub(super) struct ObserverDay {
     pub(super) refused: usize,
 }
 
-pub(super) fn read(exporter: &Exporter, samples: &[&Sample], cluster: &dyn Fn(&Labels) -> String) -> ObserverDay {
+pub(super) fn read(exporter: &Exporter, samples: &[&Sample], cluster: &dyn Fn(&SeriesLabels) -> String) -> ObserverDay {
     let mut day = ObserverDay::default();
     let mut by_pod: BTreeMap<(Holder, String, String), HeldDay> = BTreeMap::new();
     for sample in samples {

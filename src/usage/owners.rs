@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::answer::Labels;
+use super::answer::SeriesLabels;
 use super::holder::{Holder, first, label};
 use super::request::{NAMESPACE, OWNER_METRICS, POD};
 
@@ -49,7 +49,7 @@ impl Owners {
         self.owner.is_empty() && self.workload.is_empty()
     }
 
-    pub(super) fn take(&mut self, labels: &Labels, cluster: &str) {
+    pub(super) fn take(&mut self, labels: &SeriesLabels, cluster: &str) {
         let metric = label(labels, "__name__");
         let namespace = first(labels, NAMESPACE).to_owned();
         if metric == "kube_node_labels" {
@@ -161,7 +161,7 @@ fn deployment(pod: &str) -> Option<String> {
 mod tests {
     use super::*;
 
-    fn labels(text: &str) -> Labels {
+    fn labels(text: &str) -> SeriesLabels {
         text.split(' ').filter_map(|it| it.split_once('=')).map(|(k, v)| (k.to_owned(), v.to_owned())).collect()
     }
 

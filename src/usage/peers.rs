@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::points::{Meant, Points, day, moment, number, text};
+use super::points::{MetricTarget, Points, day, moment, number, text};
 use crate::source::Date;
 
 /// What a file is, if it is one of these; and what it says.
@@ -31,12 +31,12 @@ fn gpuaudit(scan: &Value, all: &[Value], points: &mut Points) -> Result<(), Stri
     let to = scan.get("timestamp").and_then(moment).and_then(day).ok_or("the scan has no timestamp")?;
     for it in all {
         let (kind, name) = gpuaudit_name(it);
-        let named = Meant {
+        let named = MetricTarget {
             cluster: text(it, "/cluster_name").to_owned(),
             kind,
             name,
             accelerator: text(it, "/gpu_model").to_owned(),
-            ..Meant::default()
+            ..MetricTarget::default()
         };
         let of = |key: &str| it.get(key).and_then(number);
         let Some(count) = of("gpu_count").filter(|it| *it > 0.0) else { continue };
@@ -103,13 +103,13 @@ fn allocation(it: &Value, points: &mut Points) -> Option<(f64, f64)> {
     if text(it, "/name").contains("__") || property("controller").is_empty() {
         return Some((start, end));
     }
-    let named = Meant {
+    let named = MetricTarget {
         cluster: property("cluster"),
         namespace: property("namespace"),
         kind: kind_of(&property("controllerKind")),
         name: property("controller"),
         container: property("container"),
-        ..Meant::default()
+        ..MetricTarget::default()
     };
     let (from, to) = (day(start)?, day(end - 1.0)?);
     let to = Date::from_unix_days(to.unix_days() + 1)?;
@@ -141,13 +141,13 @@ fn slurm(jobs: &[Value], points: &mut Points) -> Result<(), String> {
         let time = |key: &str| job.pointer(&format!("/time/{key}")).and_then(number).filter(|it| *it > 0.0);
         let (Some(start), Some(elapsed)) = (time("start"), time("elapsed")) else { continue };
         let Some((from, last)) = day(start).zip(day(start + elapsed - 1.0)) else { continue };
-        let named = Meant {
+        let named = MetricTarget {
             cluster: text(job, "/cluster").to_owned(),
             kind: "Job".to_owned(),
             name: Some(text(job, "/name")).filter(|it| !it.is_empty()).unwrap_or("(without a name)").to_owned(),
             accelerator: if kinds.len() == 1 { kinds.first().map(|it| (*it).to_owned()) } else { None }
                 .unwrap_or_default(),
-            ..Meant::default()
+            ..MetricTarget::default()
         };
         let to = Date::from_unix_days(last.unix_days() + 1).unwrap_or(last);
         points.hold(&named, "slurm:allocated", (from, to), count * elapsed / 3_600.0);

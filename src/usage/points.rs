@@ -10,7 +10,7 @@ use crate::source::Date;
 
 /// A machine, an endpoint, a workload, as a cloud names it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Meant {
+pub(super) struct MetricTarget {
     pub(super) cluster: String,
     pub(super) namespace: String,
     pub(super) kind: String,
@@ -37,14 +37,14 @@ struct Sum {
 /// What one kind of answer says.
 #[derive(Debug, Default)]
 pub(super) struct Points {
-    sums: BTreeMap<Meant, Sum>,
+    sums: BTreeMap<MetricTarget, Sum>,
     pub(super) refused: usize,
     pub(super) incomplete: BTreeSet<String>,
 }
 
 /// One value of a metric.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Point<'p> {
+pub(super) struct MetricSample<'p> {
     pub(super) source: &'p str,
     /// Seconds since 1970, and how long it stands for.
     pub(super) at: f64,
@@ -60,7 +60,7 @@ pub(super) struct Point<'p> {
 const SHORT_SECONDS: f64 = 300.0;
 
 impl Points {
-    pub(super) fn add(&mut self, named: &Meant, point: Point<'_>) {
+    pub(super) fn add(&mut self, named: &MetricTarget, point: MetricSample<'_>) {
         let day = day(point.at);
         let (Some(day), true) = (day, (0.0..=1.01).contains(&point.value)) else {
             self.refused += 1;
@@ -87,7 +87,7 @@ impl Points {
     }
 
     /// Hours that were held, with nothing said of what was done in them.
-    pub(super) fn hold(&mut self, named: &Meant, source: &str, days: (Date, Date), hours: f64) {
+    pub(super) fn hold(&mut self, named: &MetricTarget, source: &str, days: (Date, Date), hours: f64) {
         if !(hours.is_finite() && hours >= 0.0) {
             self.refused += 1;
             return;
@@ -100,7 +100,7 @@ impl Points {
     }
 
     /// A mean over hours that `hold` was told of.
-    pub(super) fn mean(&mut self, named: &Meant, value: f64, hours: f64) {
+    pub(super) fn mean(&mut self, named: &MetricTarget, value: f64, hours: f64) {
         if !(0.0..=1.01).contains(&value) || !hours.is_finite() {
             self.refused += 1;
             return;
@@ -110,17 +110,17 @@ impl Points {
         sum.weight += hours;
     }
 
-    pub(super) fn accelerators(&mut self, named: &Meant, count: f64) {
+    pub(super) fn accelerators(&mut self, named: &MetricTarget, count: f64) {
         let sum = self.sums.entry(named.clone()).or_default();
         sum.gpus = Some(sum.gpus.unwrap_or_default().max(count)).filter(|it| *it > 0.0);
     }
 
-    pub(super) fn device(&mut self, named: &Meant, holder: &str, device: &str) {
+    pub(super) fn device(&mut self, named: &MetricTarget, holder: &str, device: &str) {
         let sum = self.sums.entry(named.clone()).or_default();
         sum.devices.entry(holder.to_owned()).or_default().insert(device.to_owned());
     }
 
-    pub(super) fn memory(&mut self, named: &Meant, gib: f64) {
+    pub(super) fn memory(&mut self, named: &MetricTarget, gib: f64) {
         let sum = self.sums.entry(named.clone()).or_default();
         sum.memory_gib = Some(sum.memory_gib.unwrap_or_default().max(gib));
     }
@@ -130,7 +130,7 @@ impl Points {
         let days = self.sums.values().flat_map(|it| &it.days);
         let (first, last) = (days.clone().min().copied(), days.max().copied());
         let all = first.zip(last.and_then(|it| Date::from_unix_days(it.unix_days() + 1)));
-        let row = |(named, sum): (Meant, Sum)| {
+        let row = |(named, sum): (MetricTarget, Sum)| {
             let (from, to) = sum.window.or(all)?;
             let known = catalog.accelerator(&named.accelerator).map(|it| it.name.to_owned());
             let most = sum.devices.values().map(BTreeSet::len).max().map(|it| it as f64);

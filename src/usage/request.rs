@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use super::table::{EXPORTERS, Exporter, Fills, Metric, RESOURCES, Unit};
+use super::table::{EXPORTERS, Exporter, Fills, Metric, MetricUnit, RESOURCES};
 use crate::source::Date;
 
 /// Points at which a range is looked at: 288 a day.
@@ -202,7 +202,7 @@ fn statistics(window: &UsageWindow, exporter: &Exporter, metric: &Metric) -> Vec
         [] => metric.name.to_owned(),
         all => format!("{}{{{}}}", metric.name, all.join(",")),
     };
-    let idle = if metric.unit == Unit::Percent { IDLE * 100.0 } else { IDLE };
+    let idle = if metric.unit == MetricUnit::Percent { IDLE * 100.0 } else { IDLE };
     let devices = [exporter.devices, &["cluster"]].concat().join(", ");
     let (sum, n, max) = (over("sum", &m), over("count", &m), over("max", &m));
     let all: Vec<(&str, String)> = match metric.fills {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::answer::{Labels, Sample};
+use super::answer::{Sample, SeriesLabels};
 use super::holder::{Holder, label};
 use super::request::STATISTIC;
 use super::table::{Exporter, Fills};
@@ -22,7 +22,7 @@ pub(super) struct ServedDay {
 pub(super) fn read(
     exporter: &Exporter,
     samples: &[&Sample],
-    cluster: &dyn Fn(&Labels) -> String,
+    cluster: &dyn Fn(&SeriesLabels) -> String,
 ) -> (BTreeMap<Holder, ServedDay>, usize) {
     let (mut pods, mut refused) = (BTreeMap::<Holder, ServedDay>::new(), 0);
     for sample in samples {

@@ -26,7 +26,7 @@ pub(super) enum Fills {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Unit {
+pub(super) enum MetricUnit {
     /// 0 to 1.
     Ratio,
     /// 0 to 100.
@@ -38,14 +38,14 @@ pub(super) enum Unit {
     Counter,
 }
 
-const BYTES: Unit = Unit::PerGib(1_073_741_824.0);
-const MIB: Unit = Unit::PerGib(1_024.0);
+const BYTES: MetricUnit = MetricUnit::PerGib(1_073_741_824.0);
+const MIB: MetricUnit = MetricUnit::PerGib(1_024.0);
 
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Metric {
     pub(super) name: &'static str,
     pub(super) fills: Fills,
-    pub(super) unit: Unit,
+    pub(super) unit: MetricUnit,
     /// What it is called in the file; the earlier ones of an exporter are preferred.
     pub(super) measure: &'static str,
     /// Conditions on its labels.
@@ -79,7 +79,7 @@ impl Exporter {
     }
 }
 
-const fn row(name: &'static str, fills: Fills, unit: Unit, measure: &'static str) -> Metric {
+const fn row(name: &'static str, fills: Fills, unit: MetricUnit, measure: &'static str) -> Metric {
     Metric { name, fills, unit, measure, only: "", parts: false, doubtful: false }
 }
 
@@ -116,7 +116,7 @@ pub(super) const RESOURCES: &str = "nvidia_com_gpu.*|nvidia_com_mig_.*|amd_com_g
 pub(super) const OBSERVER: &str = "kube";
 
 use Fills::{Busy, Cache, Held, Memory, Observer, Preemptions, Requests, Running, Tensor, Tokens, Units, Waiting};
-use Unit::{Count, Counter, Percent, Ratio};
+use MetricUnit::{Count, Counter, Percent, Ratio};
 
 pub(super) const EXPORTERS: &[Exporter] = &[
     Exporter {

@@ -6,14 +6,14 @@ use std::sync::Arc;
 use crate::catalog::{Catalog, Recognized};
 use crate::diagnostic::nearest;
 use crate::inventory::programs::declares;
-use crate::inventory::{Adjust, Fact, Key, Purchase, Resource, Role, RunId, Unknown, Value};
+use crate::inventory::{BillingRole, Fact, FactOverrides, FactValue, Key, Purchase, Resource, RunId, UnknownFact};
 use crate::kubernetes::{NodeLabel, node_label, word_of_label};
 use crate::pricing::OWN_PROVIDER;
 use crate::source::Span;
 
-use super::changes::{Changes, Wrong};
+use super::changes::{WhatIfChanges, Wrong};
 use super::instances::counted;
-use super::scenario::Scenario;
+use super::scenario::WhatIfScenario;
 
 /// What the text may say of a machine beside its name, and which another machine brings with it.
 const DESCRIBED: [Key; 9] = [
@@ -50,7 +50,7 @@ const OF_PROVIDER: [Key; 12] = [
     Key::Topology,
 ];
 
-impl Adjust for Scenario {
+impl FactOverrides for WhatIfScenario {
     fn adjust(&self, mut resource: Resource, run: Option<&RunId>) -> Vec<Resource> {
         if !self.is_about(&resource, run) {
             return vec![resource];
@@ -68,7 +68,7 @@ impl Adjust for Scenario {
     }
 }
 
-impl Changes {
+impl WhatIfChanges {
     /// The provider that a resource moves to: the one that is said, or that of a machine which its own does not have.
     pub fn other_provider(&self, it: &Resource, catalog: &Catalog) -> Option<Arc<str>> {
         let now = it.text(Key::Provider);
@@ -98,7 +98,7 @@ impl Changes {
 }
 
 struct Changing<'s> {
-    changes: &'s Changes,
+    changes: &'s WhatIfChanges,
     catalog: &'s Catalog,
     own: &'s BTreeMap<String, String>,
 }
@@ -111,31 +111,31 @@ impl Changing<'_> {
         if let Some(provider) = &provider {
             self.leave(it, provider);
         }
-        let has_other_number = changes.accelerators.is_some() && it.role == Role::Rented;
+        let has_other_number = changes.accelerators.is_some() && it.role == BillingRole::Rented;
         if changes.machine.is_none() && (changes.accelerator.is_some() || has_other_number) {
             self.keep_accelerators(it);
         }
         if let Some(machine) = &changes.machine {
-            let described: &[Key] = if it.role == Role::Rented { &DESCRIBED } else { &DESCRIBED_TO_PODS };
+            let described: &[Key] = if it.role == BillingRole::Rented { &DESCRIBED } else { &DESCRIBED_TO_PODS };
             described.iter().for_each(|key| it.set(*key, Fact::Absent));
-            said(it, Key::Machine, Value::text(machine.clone()));
+            set_fact(it, Key::Machine, FactValue::text(machine.clone()));
         }
         if let Some(accelerator) = &changes.accelerator {
             it.set(Key::AcceleratorMemory, Fact::Absent);
             it.set(Key::Vendor, Fact::Absent);
-            said(it, Key::Accelerator, Value::text(accelerator.clone()));
+            set_fact(it, Key::Accelerator, FactValue::text(accelerator.clone()));
         }
         if let Some(count) = changes.accelerators {
             it.set(Key::Topology, Fact::Absent);
-            said(it, Key::AcceleratorCount, Value::Number(count));
+            set_fact(it, Key::AcceleratorCount, FactValue::Number(count));
         }
         if let Some(region) = &changes.region {
-            said(it, Key::Region, Value::text(region.clone()));
+            set_fact(it, Key::Region, FactValue::text(region.clone()));
         }
         if let Some((purchase, years)) = changes.purchase {
-            said(it, Key::Purchase, purchase.into());
+            set_fact(it, Key::Purchase, purchase.into());
             if let Some(years) = years {
-                said(it, Key::CommitmentYears, Value::Number(years));
+                set_fact(it, Key::CommitmentYears, FactValue::Number(years));
             }
         }
         self.labels_of_nodes(it);
@@ -149,11 +149,11 @@ impl Changing<'_> {
         OF_PROVIDER.iter().for_each(|key| it.set(*key, Fact::Absent));
         it.set(Key::Region, Fact::Absent);
         if **provider == *OWN_PROVIDER {
-            said(it, Key::Purchase, Purchase::OnPrem.into());
+            set_fact(it, Key::Purchase, Purchase::OnPrem.into());
         } else if it.purchase() == Some(Purchase::OnPrem) {
-            said(it, Key::Purchase, Purchase::OnDemand.into());
+            set_fact(it, Key::Purchase, Purchase::OnDemand.into());
         }
-        said(it, Key::Provider, Value::text(provider.clone()));
+        set_fact(it, Key::Provider, FactValue::text(provider.clone()));
     }
 
     /// Lets go of a machine, and keeps its accelerators, or all that they may be: any machine with such will do. One that takes
@@ -162,7 +162,7 @@ impl Changing<'_> {
         let machine = it.fact(Key::Machine).clone();
         let names: Vec<&str> = match &machine {
             Fact::Known(known) => known.value.as_text().into_iter().collect(),
-            Fact::Unknown(unknown) => unknown.candidates.iter().filter_map(Value::as_text).collect(),
+            Fact::Unknown(unknown) => unknown.candidates.iter().filter_map(FactValue::as_text).collect(),
             Fact::Absent => return,
         };
         let Some(first) = names.first() else { return };
@@ -171,9 +171,9 @@ impl Changing<'_> {
             return;
         }
         let machines = self.catalog.machines_among(&own, &names);
-        one_of(it, Key::Accelerator, &machine, machines.iter().map(|it| Value::text(&*it.accelerator)));
-        if it.role == Role::Rented {
-            one_of(it, Key::AcceleratorCount, &machine, machines.iter().map(|it| Value::Number(it.count)));
+        one_of(it, Key::Accelerator, &machine, machines.iter().map(|it| FactValue::text(&*it.accelerator)));
+        if it.role == BillingRole::Rented {
+            one_of(it, Key::AcceleratorCount, &machine, machines.iter().map(|it| FactValue::Number(it.count)));
             OF_MACHINE.iter().for_each(|key| it.set(*key, Fact::Absent));
         }
         it.set(Key::Machine, Fact::Absent);
@@ -217,7 +217,7 @@ impl Changing<'_> {
         }
         for (_, text, key, value) in &self.changes.declared {
             match value {
-                Some(value) => said(it, *key, value.clone()),
+                Some(value) => set_fact(it, *key, value.clone()),
                 None => it.set(*key, Fact::Absent),
             }
             for (label, fact) in &mut it.labels.entries {
@@ -231,14 +231,14 @@ impl Changing<'_> {
 }
 
 /// Sets a fact as if it were written where the text has it, or at the resource where it has none.
-fn said(it: &mut Resource, key: Key, value: Value) {
+fn set_fact(it: &mut Resource, key: Key, value: FactValue) {
     let span: Span = it.fact(key).span().unwrap_or(it.span);
     it.set(key, Fact::written(value, span));
 }
 
 /// What all machines have that it may be, or what each of them has.
-fn one_of(it: &mut Resource, key: Key, machine: &Fact<Value>, values: impl Iterator<Item = Value>) {
-    let mut all: Vec<Value> = Vec::new();
+fn one_of(it: &mut Resource, key: Key, machine: &Fact<FactValue>, values: impl Iterator<Item = FactValue>) {
+    let mut all: Vec<FactValue> = Vec::new();
     for value in values {
         if !all.contains(&value) {
             all.push(value);
@@ -246,8 +246,8 @@ fn one_of(it: &mut Resource, key: Key, machine: &Fact<Value>, values: impl Itera
     }
     match (all.as_slice(), machine) {
         ([], _) => {}
-        ([only], _) => said(it, key, only.clone()),
-        (_, Fact::Unknown(unknown)) => it.set(key, Fact::Unknown(Unknown { candidates: all, ..unknown.clone() })),
+        ([only], _) => set_fact(it, key, only.clone()),
+        (_, Fact::Unknown(unknown)) => it.set(key, Fact::Unknown(UnknownFact { candidates: all, ..unknown.clone() })),
         _ => {}
     }
 }

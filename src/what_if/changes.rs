@@ -5,13 +5,13 @@ use std::sync::Arc;
 use crate::catalog::Catalog;
 use crate::diagnostic::nearest;
 use crate::inventory::programs::declared;
-use crate::inventory::{Fact, Key, Purchase, Range, Value};
+use crate::inventory::{Fact, FactValue, Key, Purchase, Range};
 use crate::pricing::{HOURS_PER_MONTH, OWN_PROVIDER};
 use crate::source::Span;
 
 /// What is said otherwise than in the text.
 #[derive(Debug, Clone, Default)]
-pub struct Changes {
+pub struct WhatIfChanges {
     /// Each as it was written, the last of a key only.
     pub asked: Vec<(String, String)>,
     pub(super) machine: Option<Arc<str>>,
@@ -25,7 +25,7 @@ pub struct Changes {
     /// Hours of a month.
     pub(super) hours: Option<f64>,
     /// What people may also declare in labels, with the label; nothing where the word says that a program decides.
-    pub(super) declared: Vec<(&'static str, Arc<str>, Key, Option<Value>)>,
+    pub(super) declared: Vec<(&'static str, Arc<str>, Key, Option<FactValue>)>,
 }
 
 /// Why something that was asked cannot be.
@@ -59,15 +59,15 @@ const WORKLOADS: [(&str, &str); 9] = [
 /// Years of a commitment, by the words for it.
 const COMMITTED: [(&str, f64); 2] = [("reserved-1y", 1.0), ("reserved-3y", 3.0)];
 
-impl Changes {
+impl WhatIfChanges {
     /// Every key that may be set.
     pub fn keys() -> impl Iterator<Item = &'static str> {
         PLACES.into_iter().chain(WORKLOADS.into_iter().map(|(key, _)| key))
     }
 
     /// Reads what was asked. `at` is any place: what is said gets the places of what it stands for.
-    pub fn read(asked: &[(String, String)], catalog: &Catalog, at: Span) -> Result<Changes, Wrong> {
-        let mut changes = Changes::default();
+    pub fn read(asked: &[(String, String)], catalog: &Catalog, at: Span) -> Result<WhatIfChanges, Wrong> {
+        let mut changes = WhatIfChanges::default();
         for (key, value) in asked {
             changes.set(key, value.trim(), catalog, at)?;
         }
@@ -98,8 +98,8 @@ impl Changes {
     /// What a label may declare is read as it is there.
     fn declare(&mut self, key: &str, value: &str, catalog: &Catalog, at: Span) -> Result<(), Wrong> {
         let Some((_, label)) = WORKLOADS.into_iter().find(|(known, _)| *known == key) else {
-            let all: Vec<&str> = Changes::keys().collect();
-            let near = nearest(key, Changes::keys()).map(|near| format!("did you mean `{near}`? "));
+            let all: Vec<&str> = WhatIfChanges::keys().collect();
+            let near = nearest(key, WhatIfChanges::keys()).map(|near| format!("did you mean `{near}`? "));
             let help = format!("{}use one of {}", near.unwrap_or_default(), all.join(", "));
             return wrong(format!("`{key}` cannot be set"), help);
         };
@@ -234,7 +234,7 @@ fn count(text: &str) -> Result<Range, Wrong> {
     }
 }
 
-impl Changes {
+impl WhatIfChanges {
     /// Where, on what or how it is rented is changed.
     pub fn moves(&self) -> bool {
         self.machine.is_some()

@@ -1,6 +1,6 @@
 //! Changes the number of machines of a block that creates several.
 
-use crate::inventory::{CountedIn, Fact, FrontEnd, Range, Resource};
+use crate::inventory::{CountedIn, Fact, Range, ReadBy, Resource};
 
 /// No text makes more of one block.
 const MOST: f64 = 10_000.0;
@@ -38,7 +38,7 @@ fn switched_off(it: Resource, none: Range) -> Vec<Resource> {
 
 /// One machine of a block that makes as many as its `count` says, or one as long as it has none.
 pub(super) fn is_instance(it: &Resource) -> bool {
-    let is_terraform = matches!(it.front_end, FrontEnd::Terraform | FrontEnd::Plan);
+    let is_terraform = matches!(it.front_end, ReadBy::Terraform | ReadBy::Plan);
     let is_one = it.count.span() == Some(it.span) && it.count.value() == Some(&Range::exactly(1.0));
     // Of what is only a part of a block, the address says more.
     let is_whole = it.address.starts_with(&*it.declared.address)

@@ -13,5 +13,5 @@ mod changes;
 mod instances;
 mod scenario;
 
-pub use changes::{Changes, Wrong, together};
-pub use scenario::Scenario;
+pub use changes::{WhatIfChanges, Wrong, together};
+pub use scenario::WhatIfScenario;

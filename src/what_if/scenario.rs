@@ -6,15 +6,15 @@ use std::sync::Arc;
 use crate::catalog::Catalog;
 use crate::inventory::{Inventory, Resource, RunId};
 
-use super::changes::Changes;
+use super::changes::WhatIfChanges;
 use super::instances::is_instance;
 
 /// Changes of some resources.
 #[derive(Debug, Clone)]
-pub struct Scenario {
+pub struct WhatIfScenario {
     /// Those that are changed: each by its run, and by its address there.
     about: BTreeSet<(Option<RunId>, String)>,
-    pub(super) changes: Changes,
+    pub(super) changes: WhatIfChanges,
     /// How many machines their blocks make by a count today; one where that is not the same in all runs.
     pub(super) instances: BTreeMap<Arc<str>, usize>,
     pub(super) catalog: Catalog,
@@ -22,19 +22,19 @@ pub struct Scenario {
     pub(super) own: BTreeMap<String, String>,
 }
 
-impl Scenario {
+impl WhatIfScenario {
     /// `today` is what the text says; `own` are the labels by which the user's workloads declare a fact.
     pub fn new(
         about: BTreeSet<String>,
-        changes: Changes,
+        changes: WhatIfChanges,
         today: &Inventory,
         catalog: &Catalog,
         own: &BTreeMap<String, String>,
-    ) -> Scenario {
+    ) -> WhatIfScenario {
         let meant: Vec<&Resource> = today.resources.iter().filter(|it| about.contains(&it.address)).collect();
         let instances = instances(&meant);
         let about = meant.iter().map(|it| (it.run.clone(), address_in_run(it, today).to_owned())).collect();
-        Scenario { about, changes, instances, catalog: catalog.clone(), own: own.clone() }
+        WhatIfScenario { about, changes, instances, catalog: catalog.clone(), own: own.clone() }
     }
 
     pub(super) fn is_about(&self, it: &Resource, run: Option<&RunId>) -> bool {

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use gpulint::catalog::Catalog;
-use gpulint::rules::Page;
+use gpulint::rules::RuleFile;
 
 use crate::fences;
 
@@ -72,7 +72,7 @@ fn composed(changes: &str) -> String {
 }
 
 fn refusal(page: &str) -> String {
-    let mistakes = match Page::read(&Arc::from(page), &[]) {
+    let mistakes = match RuleFile::read(&Arc::from(page), &[]) {
         Ok(read) => read.unknown_names(&gpulint::cli::known_names(Catalog::embedded())),
         Err(mistakes) => mistakes,
     };

@@ -11,7 +11,7 @@ use crate::fences;
 #[test]
 fn the_documents_of_rules_are_current() {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/rules");
-    let (rules, _) = Rules::load(&[], rules::Settings { profile: Profile::All, ..rules::Settings::default() });
+    let (rules, _) = Rules::load(&[], rules::RuleSettings { profile: Profile::All, ..rules::RuleSettings::default() });
     let mut wanted: BTreeMap<String, String> =
         rules.pages().iter().map(|page| (format!("{}.md", page.name), rules::document(page))).collect();
     wanted.insert("README.md".to_owned(), rules::contents(rules.pages()));
@@ -40,7 +40,7 @@ fn the_documents_of_rules_are_current() {
 
 #[test]
 fn every_rule_has_a_place_where_it_is_explained() {
-    let (rules, _) = Rules::load(&[], rules::Settings::default());
+    let (rules, _) = Rules::load(&[], rules::RuleSettings::default());
     for page in rules.pages() {
         let link = rules::link(&page.name).unwrap();
         assert_eq!(link, rules::in_the_book(&format!("rules/{}", page.name)));

@@ -12,7 +12,7 @@ use std::process::{Command, Output, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use gpulint::source::{Entry, ReadError, Sources, Tree};
+use gpulint::source::{ReadError, SourceFiles, Tree, TreeEntry};
 
 use crate::action::sandbox::{GIT_ENVIRONMENT, Sandbox, git, write};
 use crate::skipped::skip;
@@ -375,9 +375,9 @@ impl Tree for Vanishing {
         Err(ReadError::Missing)
     }
 
-    fn list(&self, directory: &str) -> Vec<Entry> {
+    fn list(&self, directory: &str) -> Vec<TreeEntry> {
         let here = self.0.iter().filter(|_| directory.is_empty());
-        here.map(|name| Entry { name: (*name).to_owned(), is_directory: false }).collect()
+        here.map(|name| TreeEntry { name: (*name).to_owned(), is_directory: false }).collect()
     }
 }
 
@@ -386,7 +386,7 @@ fn files_that_vanish_between_listing_and_reading_hide_nothing_and_break_nothing(
     let names =
         vec!["main.tf", "a.tf.json", "terraform.tfvars", "pod.yaml", "plan.json", "Chart.yaml", "kustomization.yaml"];
     let paths: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
-    let sources = Sources::new(Vanishing(names));
+    let sources = SourceFiles::new(Vanishing(names));
     let analysis = gpulint::analyze(&sources, &paths, &crate::holds::SETTINGS);
     assert!(analysis.inventory.resources.is_empty());
     let said: Vec<&str> = analysis.inventory.diagnostics.iter().map(|it| it.message.as_str()).collect();

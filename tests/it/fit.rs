@@ -3,15 +3,15 @@
 use std::sync::Arc;
 
 use gpulint::catalog::{Catalog, Model, Models, MoneyRange, Precision};
-use gpulint::complete::complete_machines;
 use gpulint::fit::{
-    Alternative, Assessment, Engine, FitVerdict, Method, PlacedModel, Sharding, Training, Unsaid, Workload, assess_all,
-    budget, device, estimate, verdict,
+    Assessment, Engine, FitAlternative, FitVerdict, PlacedModel, Sharding, Training, TuningMethod, Workload,
+    WorkloadDefaults, assess_all, budget, device, estimate, verdict,
 };
-use gpulint::inventory::{Fact, FrontEnd, Inventory, Key, Origin, Resource, Role, Task, Value};
+use gpulint::inventory::{BillingRole, Fact, FactOrigin, FactValue, Inventory, Key, ReadBy, Resource, Task};
 use gpulint::pricing::{self, PricingSettings};
+use gpulint::resolve::complete_machines;
 use gpulint::rules::{self, Rules};
-use gpulint::source::{MemoryTree, Sources, Span};
+use gpulint::source::{MemoryTree, SourceFiles, Span};
 
 fn serving<'m>(model: &'m Model, precision: Precision, context: f64, devices: f64) -> Workload<'m> {
     Workload {
@@ -32,7 +32,7 @@ fn serving<'m>(model: &'m Model, precision: Precision, context: f64, devices: f6
         weights_offloaded: false,
         eager_attention: false,
         training: Training::default(),
-        unsaid: Unsaid::default(),
+        unsaid: WorkloadDefaults::default(),
     }
 }
 
@@ -67,23 +67,23 @@ struct Pod {
 
 impl Pod {
     fn new() -> Pod {
-        let sources = Sources::new(MemoryTree::new().with("pod.yaml", "kind: Pod\n"));
+        let sources = SourceFiles::new(MemoryTree::new().with("pod.yaml", "kind: Pod\n"));
         let at = Span::new(sources.open("pod.yaml").unwrap(), 0, 4);
-        let resource = Resource::new(FrontEnd::Kubernetes, Role::Requested, "Pod", "Pod/llm", at, at);
+        let resource = Resource::new(ReadBy::Kubernetes, BillingRole::Requested, "Pod", "Pod/llm", at, at);
         Pod { resource, at }.with(Key::Task, "serve").with(Key::Program, "vllm").number(Key::TensorParallel, 1.0)
     }
 
-    fn set(mut self, key: Key, value: Value) -> Pod {
-        self.resource.set(key, Fact::known(value, self.at, Origin::Written));
+    fn set(mut self, key: Key, value: FactValue) -> Pod {
+        self.resource.set(key, Fact::known(value, self.at, FactOrigin::Written));
         self
     }
 
     fn with(self, key: Key, text: &str) -> Pod {
-        self.set(key, Value::text(text))
+        self.set(key, FactValue::text(text))
     }
 
     fn number(self, key: Key, n: f64) -> Pod {
-        self.set(key, Value::Number(n))
+        self.set(key, FactValue::Number(n))
     }
 
     /// Returns the model placed on its accelerators.
@@ -110,7 +110,7 @@ fn a_small_model_on_a_large_card_names_the_small_card() {
         let pod = h100().with(Key::Provider, provider).with(Key::Model, "meta-llama/Llama-3.1-8B-Instruct");
         let placed = pod.number(Key::Context, 8192.0).placed();
         assert_eq!(placed.verdict, FitVerdict::Fits);
-        let smallest = &placed.instead[&Alternative::Smallest];
+        let smallest = &placed.instead[&FitAlternative::Smallest];
         assert!(["L4", "A10G", "A10", "A100-80GB"].contains(&&*smallest.accelerator), "{smallest:?}");
         assert!(provider == "azure" || smallest.accelerator != "A100-80GB", "{smallest:?}");
     }
@@ -124,10 +124,10 @@ fn without_a_limit_the_whole_window_counts() {
     assert_eq!(assessment.context, 131_072.0);
     let placed = assessment.placed.value().unwrap();
     assert!(placed.need_gib > 30.0, "{placed:?}");
-    let smallest = &placed.instead[&Alternative::Smallest];
+    let smallest = &placed.instead[&FitAlternative::Smallest];
     assert!(!["L4", "A10G"].contains(&&*smallest.accelerator) || smallest.devices > 1.0, "{smallest:?}");
-    assert_eq!(fact.origin(), Some(&Origin::Default));
-    let limited = &placed.instead[&Alternative::Limited];
+    assert_eq!(fact.origin(), Some(&FactOrigin::Default));
+    let limited = &placed.instead[&FitAlternative::Limited];
     assert!(["L4", "A10G"].contains(&&*limited.accelerator) && limited.per_hour < smallest.per_hour, "{limited:?}");
 }
 
@@ -177,14 +177,14 @@ fn declared_sizes_stand_in_for_unknown_models() {
         .with(Key::Precision, "bf16");
     let fact = pod.assess();
     assert_eq!(fact.value().unwrap().params_b, 7.0);
-    assert!(matches!(fact.origin(), Some(Origin::Inferred(_))));
+    assert!(matches!(fact.origin(), Some(FactOrigin::Inferred(_))));
 }
 
 /// Worked examples of training: need in GiB on each device, and the message.
 #[test]
 fn worked_examples_of_training() {
     let zero = |sharding| Training { sharding, ..Training::default() };
-    let qlora = Training { method: Method::Qlora, ..Training::default() };
+    let qlora = Training { method: TuningMethod::Qlora, ..Training::default() };
     let examples = [
         (
             "meta-llama/Llama-3.1-8B",
@@ -226,11 +226,11 @@ fn names_of_a_library_and_of_resources_lead_to_models() {
     assert_eq!(model(ollama("deepseek-r1:70b")).0, "deepseek-ai/DeepSeek-R1-Distill-Llama-70B");
     assert_eq!(model(ollama("llama3.1:70b-instruct-q8_0")), ("meta-llama/Llama-3.1-70B".into(), "gguf"));
     let mut named = l4();
-    named.resource.front_end = FrontEnd::Kubernetes;
+    named.resource.front_end = ReadBy::Kubernetes;
     named.resource.declared.name = "meta-llama-3-1-8b-instruct".into();
     let fact = named.number(Key::Context, 4096.0).assess();
     assert_eq!(fact.value().unwrap().model, "meta-llama/Llama-3.1-8B");
-    assert!(matches!(fact.origin(), Some(Origin::Inferred(_))));
+    assert!(matches!(fact.origin(), Some(FactOrigin::Inferred(_))));
 }
 
 #[test]
@@ -243,10 +243,10 @@ fn slices_and_eight_bits_are_alternatives_too() {
     let large =
         h100().with(Key::Provider, "aws").with(Key::Model, "meta-llama/Llama-3.1-8B").number(Key::Context, 32768.0);
     let instead = large.placed().instead;
-    let (smallest, quantized) = (&instead[&Alternative::Smallest], &instead[&Alternative::Quantized]);
+    let (smallest, quantized) = (&instead[&FitAlternative::Smallest], &instead[&FitAlternative::Quantized]);
     assert!(quantized.per_hour < smallest.per_hour, "{smallest:?} {quantized:?}");
     let awq = small().with(Key::Precision, "awq").placed();
-    assert!(!awq.instead.contains_key(&Alternative::Quantized));
+    assert!(!awq.instead.contains_key(&FitAlternative::Quantized));
 }
 
 #[test]
@@ -277,10 +277,13 @@ spec:
           resources: {{ limits: {{ nvidia.com/gpu: {gpus} }} }}
 "#
     );
-    let sources = Sources::new(MemoryTree::new().with("llama.yaml", manifest.as_str()));
-    let (rules, _) = Rules::load(&[], rules::Settings::default());
-    let settings =
-        gpulint::Settings { catalog: Catalog::embedded(), rules: Arc::new(rules), ..gpulint::Settings::default() };
+    let sources = SourceFiles::new(MemoryTree::new().with("llama.yaml", manifest.as_str()));
+    let (rules, _) = Rules::load(&[], rules::RuleSettings::default());
+    let settings = gpulint::AnalysisSettings {
+        catalog: Catalog::embedded(),
+        rules: Arc::new(rules),
+        ..gpulint::AnalysisSettings::default()
+    };
     let analysis = gpulint::analyze(&sources, &["llama.yaml".to_owned()], &settings);
     let saved = |saves: Option<MoneyRange>| saves.map_or(0.0, |saves| saves.expected.usd());
     let told = analysis.findings.into_iter();
@@ -311,24 +314,24 @@ fn what_is_not_said_widens_the_answer() {
         let workload = Workload { task: Task::Train, engine: Engine::Eager, training, unsaid, ..serving };
         verdict(&workload, device(card).unwrap().usable_gib).unwrap()
     };
-    let none = Unsaid::default();
-    let lora = Training { method: Method::Lora, ..Training::default() };
-    let open = Unsaid { recompute: true, ..none };
+    let none = WorkloadDefaults::default();
+    let lora = Training { method: TuningMethod::Lora, ..Training::default() };
+    let open = WorkloadDefaults { recompute: true, ..none };
     assert_eq!(said(Precision::Bf16, lora, none, "RTX5090"), FitVerdict::Fits);
     assert_eq!(said(Precision::Bf16, lora, open, "RTX5090"), FitVerdict::Borderline);
     assert_eq!(said(Precision::Bf16, lora, open, "H200"), FitVerdict::Fits);
     let full = Training::default();
     assert_eq!(said(Precision::Bf16, full, none, "A100-80"), FitVerdict::DoesNotFit);
-    for unsaid in [Unsaid { optimizer: true, ..none }, Unsaid { copy: true, ..none }] {
+    for unsaid in [WorkloadDefaults { optimizer: true, ..none }, WorkloadDefaults { copy: true, ..none }] {
         assert_eq!(said(Precision::Bf16, full, unsaid, "A100-80"), FitVerdict::Borderline, "{unsaid:?}");
         assert_eq!(said(Precision::Bf16, full, unsaid, "T4"), FitVerdict::DoesNotFit, "{unsaid:?}");
     }
     let long = Workload { context: 8192.0, ..serving(&found.model, Precision::Bf16, 8192.0, 1.0) };
-    let open = Workload { unsaid: Unsaid { context: true, ..none }, ..long };
+    let open = Workload { unsaid: WorkloadDefaults { context: true, ..none }, ..long };
     let l4 = device("L4").unwrap().usable_gib;
     assert_eq!(verdict(&long, l4), Some(FitVerdict::Fits));
     assert_eq!(verdict(&open, l4), Some(FitVerdict::Borderline));
-    let bare = Workload { unsaid: Unsaid { precision: true, ..none }, ..long };
+    let bare = Workload { unsaid: WorkloadDefaults { precision: true, ..none }, ..long };
     let t4 = device("T4").unwrap().usable_gib;
     assert_eq!((verdict(&long, t4), verdict(&bare, t4)), (Some(FitVerdict::DoesNotFit), Some(FitVerdict::Borderline)));
 }

@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use gpulint::inventory::{Key, Part, Resource, Value, Wish};
-use gpulint::source::{Edit, MemoryTree, Sources, Span};
+use gpulint::inventory::{FactEdit, FactValue, Key, Part, Resource};
+use gpulint::source::{Edit, MemoryTree, SourceFiles, Span};
 use gpulint::{fix, terraform};
 
 /// A small random generator with the same numbers on every machine.
@@ -69,33 +69,33 @@ fn pool(random: &mut Random, name: &str, text: &mut String) {
     text.push_str(random.of(&["", "\n", "# between\n"]));
 }
 
-fn wish(random: &mut Random) -> Wish {
+fn wish(random: &mut Random) -> FactEdit {
     match random.below(3) {
-        0 => Wish { part: Part::Fact(Key::Purchase), value: Some(Value::text("spot")) },
-        1 => Wish { part: Part::Floor, value: Some(Value::Integer(0)) },
-        _ => Wish { part: Part::Label("cost-centre".into()), value: Some(Value::text("r&d ${x}")) },
+        0 => FactEdit { part: Part::Fact(Key::Purchase), value: Some(FactValue::text("spot")) },
+        1 => FactEdit { part: Part::Floor, value: Some(FactValue::Integer(0)) },
+        _ => FactEdit { part: Part::Label("cost-centre".into()), value: Some(FactValue::text("r&d ${x}")) },
     }
 }
 
-fn read(text: &str) -> (Sources, terraform::TerraformReading) {
-    let sources = Sources::new(MemoryTree::new().with("main.tf", text));
-    let reading = terraform::read(&sources, &["main.tf".to_owned()], &terraform::Options::default());
+fn read(text: &str) -> (SourceFiles, terraform::TerraformReading) {
+    let sources = SourceFiles::new(MemoryTree::new().with("main.tf", text));
+    let reading = terraform::read(&sources, &["main.tf".to_owned()], &terraform::TerraformOptions::default());
     (sources, reading)
 }
 
-fn is_granted(resource: &Resource, wish: &Wish) -> bool {
+fn is_granted(resource: &Resource, wish: &FactEdit) -> bool {
     match &wish.part {
         Part::Fact(key) => resource.fact(*key).value() == wish.value.as_ref(),
         Part::Floor => resource.count.value().is_some_and(|range| range.floor == 0.0),
         Part::Label(key) => {
             let label = resource.labels.entries.get(&**key).and_then(|fact| fact.value());
-            label.map(|it| it.to_string()) == wish.value.as_ref().map(Value::to_string)
+            label.map(|it| it.to_string()) == wish.value.as_ref().map(FactValue::to_string)
         }
     }
 }
 
 /// Returns everything that a resource sets, except the requested edit.
-fn others(resource: &Resource, wish: &Wish) -> String {
+fn others(resource: &Resource, wish: &FactEdit) -> String {
     let facts = resource.facts().filter(|(key, _)| wish.part != Part::Fact(*key));
     let mut text: String = facts.map(|(key, fact)| format!("{}={:?} ", key.name(), fact.value())).collect();
     for (key, fact) in resource.labels.entries.iter().filter(|(key, _)| wish.part != Part::Label(key.as_str().into())) {
@@ -139,7 +139,7 @@ fn a_random_fix_changes_what_is_wished_and_not_a_byte_beside_it() {
         let (sources, reading) = read(&text);
         let resources = &reading.inventory.resources;
         let (at, wish) = (random.below(resources.len()), wish(&mut random));
-        let writer = terraform::Writer::new(&sources, &reading.blocks, &reading.roots);
+        let writer = terraform::TerraformWriter::new(&sources, &reading.blocks, &reading.roots);
         let Ok(mut edits) = writer.write(&resources[at], &wish) else { continue };
         edits.sort_by_key(|edit| edit.span);
         let after = fix::apply(&text, edits.iter().collect());
@@ -156,7 +156,7 @@ fn a_random_fix_changes_what_is_wished_and_not_a_byte_beside_it() {
                 assert!(is_granted(new, &wish), "{}", failed("it is not as wished"));
                 assert_eq!(others(old, &wish), others(new, &wish), "{}", failed("something else changed"));
             } else {
-                let none = Wish { part: Part::Label("".into()), value: None };
+                let none = FactEdit { part: Part::Label("".into()), value: None };
                 assert_eq!(others(old, &none), others(new, &none), "{}", failed("another resource changed"));
             }
         }

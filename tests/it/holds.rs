@@ -8,20 +8,20 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, LazyLock};
 
 use gpulint::catalog::Catalog;
-use gpulint::decide::{self, Decided, Grounds};
+use gpulint::decide::{self, Decided, SuppressionContext};
 use gpulint::inventory::{ResourceId, WantedObjects, WantedRaw};
-use gpulint::pricing::{Change, ChangeKind, Delta, Side, delta};
-use gpulint::report::{self, Difference, Format, Gate, Paths, Report, Room, Saved, Style};
-use gpulint::rules::{self, Budget, Profile, Rules, World};
-use gpulint::source::{Date, Edit, MemoryTree, Sources, Span};
-use gpulint::{Analysis, Settings};
+use gpulint::pricing::{ChangeKind, Delta, ResourceCostChange, Side, delta};
+use gpulint::report::{self, CommentLimits, Difference, Format, GateResult, Report, ReportStyle, Saved, ShownPaths};
+use gpulint::rules::{self, Budget, Profile, RuleContext, Rules};
+use gpulint::source::{Date, Edit, MemoryTree, SourceFiles, Span};
+use gpulint::{Analysis, AnalysisSettings};
 use serde_json::Value;
 
 /// Every rule, with settings under which it reports.
-pub(crate) static SETTINGS: LazyLock<Settings> = LazyLock::new(|| settings(Catalog::embedded()));
+pub(crate) static SETTINGS: LazyLock<AnalysisSettings> = LazyLock::new(|| settings(Catalog::embedded()));
 
-pub(crate) fn settings(catalog: Catalog) -> Settings {
-    let of_rules = rules::Settings {
+pub(crate) fn settings(catalog: Catalog) -> AnalysisSettings {
+    let of_rules = rules::RuleSettings {
         profile: Profile::All,
         required_labels: vec!["team".to_owned()],
         label_values: BTreeMap::from([("team".to_owned(), vec!["search".to_owned()])]),
@@ -35,16 +35,16 @@ pub(crate) fn settings(catalog: Catalog) -> Settings {
             },
         ],
         approvals_above_usd: Some(1_000.0),
-        ..rules::Settings::default()
+        ..rules::RuleSettings::default()
     };
     let (rules, wrong) = Rules::load(&[], of_rules);
     assert!(wrong.is_empty(), "{wrong:?}");
-    Settings {
+    AnalysisSettings {
         catalog,
         rules: Arc::new(rules),
         raw: WantedRaw { blocks: true, objects: WantedObjects::All, pods: true },
         today: Some(today()),
-        ..Settings::default()
+        ..AnalysisSettings::default()
     }
 }
 
@@ -54,22 +54,22 @@ pub(crate) fn today() -> Date {
 
 /// One state of a tree, fully evaluated.
 pub(crate) struct Run {
-    pub(crate) sources: Sources,
+    pub(crate) sources: SourceFiles,
     pub(crate) analysis: Analysis,
     pub(crate) findings: Vec<Decided>,
 }
 
 /// Evaluates text, inventory, bill, fits, findings and verdict.
-pub(crate) fn run(tree: MemoryTree, settings: &Settings) -> Run {
+pub(crate) fn run(tree: MemoryTree, settings: &AnalysisSettings) -> Run {
     let paths: Vec<String> = tree.paths().map(str::to_owned).collect();
-    let sources = Sources::new(tree);
+    let sources = SourceFiles::new(tree);
     let mut analysis = gpulint::analyze(&sources, &paths, settings);
     assert!(analysis.broken_rules.is_empty(), "a built-in page failed: {:?}", analysis.broken_rules);
     let modules = analysis.blocks.iter().filter(|block| block.keyword == "module");
     let calls: Vec<_> = modules.map(|block| (block.span, block.address.clone())).collect();
     let fixed = BTreeMap::new();
     let findings = std::mem::take(&mut analysis.findings);
-    let grounds = Grounds {
+    let grounds = SuppressionContext {
         sources: &sources,
         inventory: &analysis.inventory,
         comments: &analysis.comments,
@@ -96,7 +96,7 @@ pub(crate) fn everything(tree: MemoryTree) {
 }
 
 impl Run {
-    pub(crate) fn report<'a>(&'a self, paths: &'a Paths, rules: &'a Rules) -> Report<'a> {
+    pub(crate) fn report<'a>(&'a self, paths: &'a ShownPaths, rules: &'a Rules) -> Report<'a> {
         Report {
             sources: &self.sources,
             paths,
@@ -116,7 +116,7 @@ impl Run {
             is_empty: false,
             title: None,
             measured: &self.analysis.measured,
-            catalog: report::Catalog { version: "1".to_owned(), as_of: "2026-11-01".to_owned() },
+            catalog: report::PriceSources { version: "1".to_owned(), as_of: "2026-11-01".to_owned() },
         }
     }
 
@@ -184,32 +184,35 @@ impl Run {
     /// Every format is valid for its readers, contains nothing that a reader could execute, and can be read again if it
     /// was saved.
     pub(crate) fn reports_are_whole(&self, rules: &Rules) {
-        let paths = Paths::default();
+        let paths = ShownPaths::default();
         let report = self.report(&paths, rules);
         agree::report(&report);
         for format in Format::ALL {
-            if let Some(text) = report::render(*format, &report, Style::default()) {
+            if let Some(text) = report::render(*format, &report, ReportStyle::default()) {
                 assert_written(*format, &text);
             }
         }
-        report::render(Format::Text, &report, Style { color: true, ..Style::default() });
+        report::render(Format::Text, &report, ReportStyle { color: true, ..ReportStyle::default() });
         for format in [Format::Text, Format::Csv, Format::Json, Format::Ndjson, Format::Focus] {
-            assert_harmless("the bill", &report::cost(format, &report, Style::default()).unwrap_or_default());
+            assert_harmless("the bill", &report::cost(format, &report, ReportStyle::default()).unwrap_or_default());
         }
-        assert_written(Format::Markdown, &report::comment(&report, Room::new(2_000, false)));
+        assert_written(Format::Markdown, &report::comment(&report, CommentLimits::new(2_000, false)));
         for id in 0..self.analysis.inventory.resources.len().min(5) {
             assert_harmless("explain", &report::explain(&report, ResourceId(id)));
         }
         let inspected = report::inspect(&report);
         assert!(serde_json::from_str::<Value>(&inspected).is_ok(), "{inspected}");
         let told = &self.analysis.inventory.diagnostics;
-        assert_harmless("diagnostics", &report::diagnostics(&self.sources, &paths, told, Style::default()));
-        let json = report::render(Format::Json, &report, Style::default()).unwrap_or_default();
+        assert_harmless("diagnostics", &report::diagnostics(&self.sources, &paths, told, ReportStyle::default()));
+        let json = report::render(Format::Json, &report, ReportStyle::default()).unwrap_or_default();
         let Ok(Saved::Check(state)) = report::saved(&json) else { panic!("our own report is not read again: {json}") };
-        let again = report::render(Format::Json, &state.report(rules), Style::default()).unwrap_or_default();
+        let again = report::render(Format::Json, &state.report(rules), ReportStyle::default()).unwrap_or_default();
         assert_same("", &told_by(&json), &told_by(&again));
         for format in [Format::Text, Format::Markdown] {
-            assert_written(format, &report::render(format, &state.report(rules), Style::default()).unwrap_or_default());
+            assert_written(
+                format,
+                &report::render(format, &state.report(rules), ReportStyle::default()).unwrap_or_default(),
+            );
         }
     }
 }
@@ -219,7 +222,7 @@ pub(crate) fn change(before: MemoryTree, after: MemoryTree) {
     let (before, mut after) = (run(before, &SETTINGS), run(after, &SETTINGS));
     let delta = delta(side(&before), side(&after));
     assert_each_once(&delta, before.analysis.inventory.resources.len(), after.analysis.inventory.resources.len());
-    let world = World { delta: Some(&delta), ..after.analysis.world(&SETTINGS) };
+    let world = RuleContext { delta: Some(&delta), ..after.analysis.world(&SETTINGS) };
     let judgement = SETTINGS.rules.judge_change(&world);
     assert!(judgement.failures.is_empty(), "a built-in page failed: {:?}", judgement.failures);
     let new = judgement.findings.into_iter();
@@ -227,7 +230,7 @@ pub(crate) fn change(before: MemoryTree, after: MemoryTree) {
     let new: Vec<Decided> = new.map(decided).collect();
     after.findings.extend(new);
     after.spans_lie_inside();
-    let paths = Paths::default();
+    let paths = ShownPaths::default();
     let (earlier, later) = (before.report(&paths, &SETTINGS.rules), after.report(&paths, &SETTINGS.rules));
     let difference = Difference {
         teams: report::teams(&earlier, &later),
@@ -243,7 +246,7 @@ pub(crate) fn change(before: MemoryTree, after: MemoryTree) {
         base: "main".to_owned(),
         head: None,
         notes: Vec::new(),
-        gate: Gate { blocked: false, setting: String::new() },
+        gate: GateResult { blocked: false, setting: String::new() },
     };
     let Some(json) = assert_difference(&difference) else { return };
     match report::saved(&json) {
@@ -260,7 +263,7 @@ pub(crate) fn change(before: MemoryTree, after: MemoryTree) {
 pub(crate) fn sees_more(before: MemoryTree, after: MemoryTree) -> bool {
     let (before, after) = (run(before, &SETTINGS), run(after, &SETTINGS));
     let delta = delta(side(&before), side(&after));
-    let is_more = |it: &Change| it.kind == ChangeKind::Added || it.increase.usd() > 0.0;
+    let is_more = |it: &ResourceCostChange| it.kind == ChangeKind::Added || it.increase.usd() > 0.0;
     let unread = |run: &Run| run.analysis.inventory.skipped.len() + run.analysis.undetermined.len();
     delta.changes.iter().any(is_more) || after.unreadable() > before.unreadable() || unread(&after) > unread(&before)
 }
@@ -269,12 +272,12 @@ pub(crate) fn sees_more(before: MemoryTree, after: MemoryTree) -> bool {
 pub(crate) fn assert_difference(it: &Difference<'_>) -> Option<String> {
     agree::difference(it);
     for format in Format::ALL {
-        if let Some(text) = report::difference(*format, it, Style::default()) {
+        if let Some(text) = report::difference(*format, it, ReportStyle::default()) {
             assert_written(*format, &text);
         }
     }
-    assert_written(Format::Markdown, &report::comment_on_change(it, Room::new(2_000, true)));
-    report::difference(Format::Json, it, Style::default())
+    assert_written(Format::Markdown, &report::comment_on_change(it, CommentLimits::new(2_000, true)));
+    report::difference(Format::Json, it, ReportStyle::default())
 }
 
 fn side(run: &Run) -> Side<'_> {
@@ -283,7 +286,9 @@ fn side(run: &Run) -> Side<'_> {
 
 /// Each resource of either side is in exactly one change.
 fn assert_each_once(delta: &Delta, before: usize, after: usize) {
-    for (count, pick) in [(before, (|it| it.before) as fn(&gpulint::pricing::Change) -> _), (after, |it| it.after)] {
+    for (count, pick) in
+        [(before, (|it| it.before) as fn(&gpulint::pricing::ResourceCostChange) -> _), (after, |it| it.after)]
+    {
         let mut ids: Vec<ResourceId> = delta.changes.iter().filter_map(pick).collect();
         assert_eq!(ids.len(), count, "a resource is in no change or in two");
         ids.sort();
@@ -293,7 +298,7 @@ fn assert_each_once(delta: &Delta, before: usize, after: usize) {
 }
 
 /// The position is inside the text of its file, and not inside a character.
-pub(crate) fn assert_inside(sources: &Sources, span: Span, what: &str) {
+pub(crate) fn assert_inside(sources: &SourceFiles, span: Span, what: &str) {
     for span in [span, sources.origin(span)] {
         let text = sources.text(span.file);
         assert!(text.get(span.range()).is_some(), "{what}: {span:?} lies outside the {} bytes of its file", text.len());

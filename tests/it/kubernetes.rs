@@ -6,9 +6,9 @@
 use std::fmt::Write as _;
 
 use crate::fences;
-use gpulint::inventory::{Fact, Origin, Range, Resource};
-use gpulint::kubernetes::{self, KubernetesReading, Options};
-use gpulint::source::{MemoryTree, Sources, Span};
+use gpulint::inventory::{Fact, FactOrigin, Range, Resource};
+use gpulint::kubernetes::{self, KubernetesOptions, KubernetesReading};
+use gpulint::source::{MemoryTree, SourceFiles, Span};
 
 #[test]
 fn manifests_become_the_facts_that_the_cases_expect() {
@@ -22,8 +22,8 @@ fn check(text: &str) -> String {
     for fence in fences::read(text) {
         if fence.language == "text" {
             let paths: Vec<String> = tree.paths().map(str::to_owned).collect();
-            let sources = Sources::new(std::mem::take(&mut tree));
-            let reading = kubernetes::read(&sources, &paths, &[], &Options::default());
+            let sources = SourceFiles::new(std::mem::take(&mut tree));
+            let reading = kubernetes::read(&sources, &paths, &[], &KubernetesOptions::default());
             found.push((fence, render(&sources, &reading)));
         } else {
             let path = fence.file.as_deref().unwrap_or("a.yaml");
@@ -34,7 +34,7 @@ fn check(text: &str) -> String {
     found.iter().rev().fold(text.to_owned(), |text, (fence, shown)| fences::replaced(&text, fence, shown))
 }
 
-fn render(sources: &Sources, reading: &KubernetesReading) -> String {
+fn render(sources: &SourceFiles, reading: &KubernetesReading) -> String {
     let mut out = String::new();
     for resource in &reading.inventory.resources {
         render_resource(sources, resource, &mut out);
@@ -52,7 +52,7 @@ fn render(sources: &Sources, reading: &KubernetesReading) -> String {
     out
 }
 
-fn render_resource(sources: &Sources, resource: &Resource, out: &mut String) {
+fn render_resource(sources: &SourceFiles, resource: &Resource, out: &mut String) {
     let place = at(sources, resource.span);
     let count = shown(sources, &resource.count, number_of);
     writeln!(out, "{} {} {place} × {count}", resource.address, resource.role.name()).unwrap();
@@ -82,7 +82,7 @@ fn number_of(range: &Range) -> String {
     }
 }
 
-fn shown<T>(sources: &Sources, fact: &Fact<T>, show: impl Fn(&T) -> String) -> String {
+fn shown<T>(sources: &SourceFiles, fact: &Fact<T>, show: impl Fn(&T) -> String) -> String {
     match fact {
         Fact::Absent => "absent".to_owned(),
         Fact::Unknown(unknown) => {
@@ -93,8 +93,8 @@ fn shown<T>(sources: &Sources, fact: &Fact<T>, show: impl Fn(&T) -> String) -> S
         }
         Fact::Known(known) => {
             let origin = match &known.origin {
-                Origin::Written => String::new(),
-                Origin::Inferred(why) | Origin::Assumed(why) => format!(" ({}: {why})", known.origin.name()),
+                FactOrigin::Written => String::new(),
+                FactOrigin::Inferred(why) | FactOrigin::Assumed(why) => format!(" ({}: {why})", known.origin.name()),
                 other => format!(" ({})", other.name()),
             };
             format!("{}{origin} {}", show(&known.value), at(sources, known.defined.unwrap_or(known.span)))
@@ -102,7 +102,7 @@ fn shown<T>(sources: &Sources, fact: &Fact<T>, show: impl Fn(&T) -> String) -> S
     }
 }
 
-fn at(sources: &Sources, span: Span) -> String {
+fn at(sources: &SourceFiles, span: Span) -> String {
     let place = sources.locate(span);
     format!("{}:{}", place.path, place.line)
 }

@@ -4,9 +4,9 @@
 
 use std::fmt::Write as _;
 
-use gpulint::inventory::{Key, Part, Resource, Value, Wish};
-use gpulint::kubernetes::{self, KubernetesReading, Options};
-use gpulint::source::{Edit, MemoryTree, Sources, Span};
+use gpulint::inventory::{FactEdit, FactValue, Key, Part, Resource};
+use gpulint::kubernetes::{self, KubernetesOptions, KubernetesReading};
+use gpulint::source::{Edit, MemoryTree, SourceFiles, Span};
 
 use crate::fixes::Random;
 
@@ -221,32 +221,33 @@ fn file(random: &mut Random) -> String {
     text
 }
 
-fn wishes(random: &mut Random) -> Vec<Wish> {
-    let fact = |key, value| vec![Wish { part: Part::Fact(key), value }];
-    let label = |key: &str, value: &str| Wish { part: Part::Label(key.into()), value: Some(Value::text(value)) };
+fn wishes(random: &mut Random) -> Vec<FactEdit> {
+    let fact = |key, value| vec![FactEdit { part: Part::Fact(key), value }];
+    let label =
+        |key: &str, value: &str| FactEdit { part: Part::Label(key.into()), value: Some(FactValue::text(value)) };
     match random.below(12) {
         0 => vec![label("cost-center", "4711")],
         1 => vec![label("team", "r&d: #1"), label("example.org/owner", "yes")],
-        2 => fact(Key::TimeLimit, Some(Value::Number(7_200.0))),
-        3 => fact(Key::Retries, Some(Value::Integer(3))),
-        4 => fact(Key::AcceleratorCount, Some(Value::Number(2.0))),
-        5 => fact(Key::SharedMemory, Some(Value::Flag(true))),
+        2 => fact(Key::TimeLimit, Some(FactValue::Number(7_200.0))),
+        3 => fact(Key::Retries, Some(FactValue::Integer(3))),
+        4 => fact(Key::AcceleratorCount, Some(FactValue::Number(2.0))),
+        5 => fact(Key::SharedMemory, Some(FactValue::Flag(true))),
         6 => fact(Key::Precision, None),
         7 => fact(Key::BatchSize, None),
-        8 => fact(Key::Context, Some(Value::Integer(8_192))),
-        9 => fact(Key::Purchase, Some(Value::text("spot"))),
-        10 => fact(Key::BatchSize, Some(Value::Integer(64))),
-        _ => vec![Wish { part: Part::Floor, value: Some(Value::Integer(1)) }],
+        8 => fact(Key::Context, Some(FactValue::Integer(8_192))),
+        9 => fact(Key::Purchase, Some(FactValue::text("spot"))),
+        10 => fact(Key::BatchSize, Some(FactValue::Integer(64))),
+        _ => vec![FactEdit { part: Part::Floor, value: Some(FactValue::Integer(1)) }],
     }
 }
 
-fn read(text: &str) -> (Sources, KubernetesReading) {
-    let sources = Sources::new(MemoryTree::new().with("a.yaml", text));
-    let reading = kubernetes::read(&sources, &["a.yaml".to_owned()], &[], &Options::default());
+fn read(text: &str) -> (SourceFiles, KubernetesReading) {
+    let sources = SourceFiles::new(MemoryTree::new().with("a.yaml", text));
+    let reading = kubernetes::read(&sources, &["a.yaml".to_owned()], &[], &KubernetesOptions::default());
     (sources, reading)
 }
 
-fn written(resource: &Resource, wishes: &[Wish], sources: &Sources) -> Option<Vec<Edit>> {
+fn written(resource: &Resource, wishes: &[FactEdit], sources: &SourceFiles) -> Option<Vec<Edit>> {
     let labels: Vec<_> = wishes
         .iter()
         .filter_map(|wish| match &wish.part {
@@ -260,14 +261,14 @@ fn written(resource: &Resource, wishes: &[Wish], sources: &Sources) -> Option<Ve
     kubernetes::write(resource, wishes.first()?, sources).ok()
 }
 
-fn is_granted(resource: &Resource, wish: &Wish) -> bool {
+fn is_granted(resource: &Resource, wish: &FactEdit) -> bool {
     match (&wish.part, &wish.value) {
         (Part::Fact(key), None) => resource.fact(*key).is_absent(),
         (Part::Fact(key), Some(value)) => {
             resource.fact(*key).value().map(ToString::to_string) == Some(value.to_string())
         }
         (Part::Floor, value) => {
-            resource.count.value().map(|range| range.floor) == value.as_ref().and_then(Value::as_number)
+            resource.count.value().map(|range| range.floor) == value.as_ref().and_then(FactValue::as_number)
         }
         (Part::Label(key), value) => {
             let label = resource.labels.entries.get(&**key).and_then(|fact| fact.value());
@@ -277,7 +278,7 @@ fn is_granted(resource: &Resource, wish: &Wish) -> bool {
 }
 
 /// Returns everything that a resource sets, except the requested edits.
-fn others(resource: &Resource, wishes: &[Wish]) -> String {
+fn others(resource: &Resource, wishes: &[FactEdit]) -> String {
     let is_wished = |part: &Part| wishes.iter().any(|wish| wish.part == *part);
     let facts = resource.facts().filter(|(key, _)| !is_wished(&Part::Fact(*key)));
     let mut text: String = facts.map(|(key, fact)| format!("{}={:?} ", key.name(), fact.value())).collect();

@@ -13,8 +13,8 @@ use std::sync::Arc;
 use gpulint::catalog::Catalog;
 use gpulint::measured::row::{self, UsageRow};
 use gpulint::rules::{self, Rules};
-use gpulint::source::{MemoryTree, Sources};
-use gpulint::{Analysis, Settings, analyze};
+use gpulint::source::{MemoryTree, SourceFiles};
+use gpulint::{Analysis, AnalysisSettings, analyze};
 
 /// Random numbers that are the same in every run.
 struct Dice(u64);
@@ -358,10 +358,10 @@ fn judge(seed: u64, scores: &mut BTreeMap<&'static str, Score>, slips: &mut Stri
         }
         wanted.push((it.name.clone(), may, must, is_usable, is_new));
     }
-    let sources = Sources::new(tree.with(row::FILE_NAME, row::write(&rows)));
-    let every = rules::Settings { profile: rules::Profile::All, ..rules::Settings::default() };
+    let sources = SourceFiles::new(tree.with(row::FILE_NAME, row::write(&rows)));
+    let every = rules::RuleSettings { profile: rules::Profile::All, ..rules::RuleSettings::default() };
     let rules = Arc::new(Rules::load(&[], every).0);
-    let mut settings = Settings { catalog: Catalog::examples(), rules, ..Settings::default() };
+    let mut settings = AnalysisSettings { catalog: Catalog::examples(), rules, ..AnalysisSettings::default() };
     settings.today = Some("2026-11-25".parse().unwrap());
     let said = said(&analyze(&sources, &paths, &settings));
     for (name, may, must, is_usable, is_new) in &wanted {

@@ -12,18 +12,18 @@ use gpulint::inventory::Key;
 use gpulint::measured::paid::{self, PaidOptions};
 use gpulint::measured::row;
 use gpulint::rules::{
-    self, BUILT_IN, Declared, Example, Expected, Fixed, LooksAt, Marker, Override, Parameter, Profile, Rules, examples,
-    tell, unmarked,
+    self, BUILT_IN, Declared, Example, ExampleMarker, Expected, Fixed, LooksAt, Override, ParameterValue, Profile,
+    Rules, examples, format_finding, unmarked,
 };
-use gpulint::source::{MemoryTree, Sources};
-use gpulint::{Analysis, Settings, analyze, fix};
+use gpulint::source::{MemoryTree, SourceFiles};
+use gpulint::{Analysis, AnalysisSettings, analyze, fix};
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
 use crate::fences;
 
 #[test]
 fn every_built_in_page_loads() {
-    let (rules, wrong) = Rules::load(&[], rules::Settings::default());
+    let (rules, wrong) = Rules::load(&[], rules::RuleSettings::default());
     let wrong: Vec<String> =
         wrong.into_iter().map(|it| format!("{} ({})", it.message, it.help.unwrap_or_default())).collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
@@ -33,7 +33,7 @@ fn every_built_in_page_loads() {
 /// Built-in rule files and custom ones are tested in the same way.
 #[test]
 fn every_example_comes_out_as_its_page_says() {
-    let (rules, _) = Rules::load(&[], rules::Settings { profile: Profile::All, ..rules::Settings::default() });
+    let (rules, _) = Rules::load(&[], rules::RuleSettings { profile: Profile::All, ..rules::RuleSettings::default() });
     let rules = Arc::new(rules);
     let only = std::env::var("PAGE").ok();
     for page in rules.pages().iter().filter(|page| only.as_ref().is_none_or(|only| *only == page.name)) {
@@ -68,7 +68,7 @@ fn run(rule: &str, rules: &Arc<Rules>, example: &Example) {
 /// Returns the rules with the configuration of an example.
 fn configured(example: &Example) -> Option<Arc<Rules>> {
     example.config.as_deref().map(|text| {
-        let settings = rules::Settings { profile: Profile::All, ..rules::Settings::default() };
+        let settings = rules::RuleSettings { profile: Profile::All, ..rules::RuleSettings::default() };
         Arc::new(Rules::load(&[], with_config(settings, text)).0)
     })
 }
@@ -87,7 +87,7 @@ fn bless(rule: &str, example: &Example, fence: &Fixed, text: &str) {
 /// It also has examples for Kubernetes if the rule applies there.
 #[test]
 fn every_page_is_shown_in_each_language() {
-    let (rules, _) = Rules::load(&[], rules::Settings { profile: Profile::All, ..rules::Settings::default() });
+    let (rules, _) = Rules::load(&[], rules::RuleSettings { profile: Profile::All, ..rules::RuleSettings::default() });
     let rules = Arc::new(rules);
     let mut report = String::new();
     for page in rules.pages().iter().filter(|page| !page.untested && page.looks_at != LooksAt::Text) {
@@ -95,13 +95,14 @@ fn every_page_is_shown_in_each_language() {
             continue;
         }
         let except = |what: &str| ELSEWHERE.iter().any(|(name, not, _)| *name == page.name && *not == what);
-        let (mut shown, mut clouds): (BTreeSet<(&str, Option<Marker>)>, BTreeSet<String>) = Default::default();
+        let (mut shown, mut clouds): (BTreeSet<(&str, Option<ExampleMarker>)>, BTreeSet<String>) = Default::default();
         for example in &examples(&page.text) {
             let (_, analysis) = analyzed(&rules, example);
             let has = |end: &str| example.files.iter().any(|file| file.path.ends_with(end));
             let languages = [("terraform", has(".tf")), ("kubernetes", has(".yaml"))];
             for (language, _) in languages.iter().filter(|(_, is)| *is) {
-                let markers: BTreeSet<Option<Marker>> = example.expected.iter().map(|it| Some(it.marker)).collect();
+                let markers: BTreeSet<Option<ExampleMarker>> =
+                    example.expected.iter().map(|it| Some(it.marker)).collect();
                 let none = markers.is_empty().then_some(None);
                 shown.extend(markers.into_iter().chain(none).map(|marker| (*language, marker)));
             }
@@ -110,8 +111,8 @@ fn every_page_is_shown_in_each_language() {
         }
         let speaks_of_pods = shown.iter().any(|(language, marker)| *language == "kubernetes" && marker.is_some());
         for language in ["terraform", "kubernetes"].into_iter().filter(|it| *it == "terraform" || speaks_of_pods) {
-            for wanted in [None, Some(Marker::Reported), Some(Marker::Undetermined)] {
-                let what = wanted.map_or("clean", Marker::name);
+            for wanted in [None, Some(ExampleMarker::Reported), Some(ExampleMarker::Undetermined)] {
+                let what = wanted.map_or("clean", ExampleMarker::name);
                 if !shown.contains(&(language, wanted)) && !except(&format!("{what} in {language}")) {
                     writeln!(report, "rules/{}.md: no example in {language} that is {what}", page.name).unwrap();
                 }
@@ -143,7 +144,7 @@ const ELSEWHERE: &[(&str, &str, &str)] = &[
 /// A rule file with a fix shows it in each front end whose examples the fix can change.
 #[test]
 fn every_fix_is_shown() {
-    let (rules, _) = Rules::load(&[], rules::Settings { profile: Profile::All, ..rules::Settings::default() });
+    let (rules, _) = Rules::load(&[], rules::RuleSettings { profile: Profile::All, ..rules::RuleSettings::default() });
     let rules = Arc::new(rules);
     let mut report = String::new();
     for page in rules.pages().iter().filter(|page| page.text.contains("\nfix:")) {
@@ -178,14 +179,15 @@ fn no_fix_makes_anything_worse() {
         let about = |it: &rules::Finding| it.address(&analysis.inventory).unwrap_or_default().to_owned();
         analysis.findings.iter().map(|it| (it.rule.clone(), about(it))).collect()
     };
-    let (all, _) = Rules::load(&[], rules::Settings { profile: Profile::All, ..rules::Settings::default() });
+    let (all, _) = Rules::load(&[], rules::RuleSettings { profile: Profile::All, ..rules::RuleSettings::default() });
     let shown: Vec<Example> = all.pages().iter().flat_map(|page| examples(&page.text)).collect();
     let with_fix: Vec<&str> =
         all.pages().iter().filter(|page| page.text.contains("\nfix:")).map(|it| it.name.as_str()).collect();
     let report: Vec<String> = with_fix
         .par_iter()
         .flat_map_iter(|rule| {
-            let settings = rules::Settings { forced: [(*rule).to_owned()].into(), ..rules::Settings::default() };
+            let settings =
+                rules::RuleSettings { forced: [(*rule).to_owned()].into(), ..rules::RuleSettings::default() };
             let rules = Arc::new(Rules::load(&[], settings).0);
             let worse = shown.iter().filter_map(move |example| {
                 let (sources, analysis) = analyzed(&rules, example);
@@ -214,7 +216,7 @@ fn no_fix_makes_anything_worse() {
     assert!(report.is_empty(), "{} of the fixes:\n{}", report.len(), report.join("\n"));
 }
 
-fn analyzed(rules: &Arc<Rules>, example: &Example) -> (Sources, Analysis) {
+fn analyzed(rules: &Arc<Rules>, example: &Example) -> (SourceFiles, Analysis) {
     let tree = example.files.iter().fold(MemoryTree::new(), |tree, file| tree.with(&file.path, file.text.as_str()));
     let paths: Vec<String> = example.files.iter().map(|file| file.path.clone()).collect();
     let tree = match &example.usage {
@@ -225,8 +227,9 @@ fn analyzed(rules: &Arc<Rules>, example: &Example) -> (Sources, Analysis) {
         Some(rows) => tree.with(paid::row::FILE_NAME, paid::row::of_rows(rows)),
         None => tree,
     };
-    let sources = Sources::new(tree);
-    let mut settings = Settings { catalog: Catalog::examples(), rules: rules.clone(), ..Settings::default() };
+    let sources = SourceFiles::new(tree);
+    let mut settings =
+        AnalysisSettings { catalog: Catalog::examples(), rules: rules.clone(), ..AnalysisSettings::default() };
     if let Some(prices) = &example.prices {
         settings.catalog = settings.catalog.with_prices("prices.csv", prices).unwrap();
     }
@@ -240,32 +243,33 @@ fn analyzed(rules: &Arc<Rules>, example: &Example) -> (Sources, Analysis) {
 }
 
 /// Returns the rule settings in the configuration of an example.
-fn with_config(settings: rules::Settings, text: &str) -> rules::Settings {
-    let rules::Settings { profile, rules, .. } = settings;
-    rules::Settings { profile, rules, ..gpulint::cli::rule_settings(&loaded(text)) }
+fn with_config(settings: rules::RuleSettings, text: &str) -> rules::RuleSettings {
+    let rules::RuleSettings { profile, rules, .. } = settings;
+    rules::RuleSettings { profile, rules, ..gpulint::cli::rule_settings(&loaded(text)) }
 }
 
 fn loaded(text: &str) -> Config {
-    let sources = Sources::new(MemoryTree::new().with("gpulint.toml", text));
+    let sources = SourceFiles::new(MemoryTree::new().with("gpulint.toml", text));
     let (config, wrong) = gpulint::config::load(&sources, "gpulint.toml", "0.1.0");
     assert!(wrong.is_empty(), "{wrong:?}");
     config
 }
 
 /// Returns the messages of the rule, in the order of their lines.
-fn words(rule: &str, sources: &Sources, analysis: &Analysis) -> String {
+fn words(rule: &str, sources: &SourceFiles, analysis: &Analysis) -> String {
     let mut findings: Vec<_> = analysis.findings.iter().filter(|it| it.rule == rule).collect();
     findings.sort_by_key(|it| sources.locate(it.span));
-    findings.into_iter().map(tell).collect()
+    findings.into_iter().map(format_finding).collect()
 }
 
-fn said(rule: &str, sources: &Sources, analysis: &Analysis) -> Vec<Expected> {
+fn said(rule: &str, sources: &SourceFiles, analysis: &Analysis) -> Vec<Expected> {
     let at = |span, marker| {
         let place = sources.locate(span);
         Expected { path: place.path, line: place.line, marker }
     };
-    let findings = analysis.findings.iter().filter(|it| it.rule == rule).map(|it| at(it.span, Marker::Reported));
-    let unknown = analysis.undetermined.iter().filter(|it| it.rule == rule).map(|it| at(it.span, Marker::Undetermined));
+    let findings = analysis.findings.iter().filter(|it| it.rule == rule).map(|it| at(it.span, ExampleMarker::Reported));
+    let unknown =
+        analysis.undetermined.iter().filter(|it| it.rule == rule).map(|it| at(it.span, ExampleMarker::Undetermined));
     findings.chain(unknown).collect()
 }
 
@@ -291,13 +295,13 @@ fn every_page_fails_when_it_says_something_else() {
         let condition = when.trim_start_matches("when:").trim().trim_start_matches(['>', '|', '-']).trim();
         let condition = condition.strip_prefix('"').and_then(|it| it.strip_suffix('"')).unwrap_or(condition);
         let turned = format!("{before}when: |-\n  !({})\n{after}", condition.replace('\n', " "));
-        if !notices(name, &turned, rules::Settings::default(), &all) {
+        if !notices(name, &turned, rules::RuleSettings::default(), &all) {
             writeln!(unnoticed, "{path}: nothing fails when its condition is turned round").unwrap();
         }
-        let (rules, _) = Rules::load(&[], rules::Settings::default());
+        let (rules, _) = Rules::load(&[], rules::RuleSettings::default());
         for declared in &rules.page(name).unwrap().parameters {
             for moved in moved(declared) {
-                let mut settings = rules::Settings { profile: Profile::All, ..rules::Settings::default() };
+                let mut settings = rules::RuleSettings { profile: Profile::All, ..rules::RuleSettings::default() };
                 let what = format!("{moved:?}");
                 let parameters = vec![(declared.name.clone(), moved, None)];
                 settings.rules.insert(name.to_owned(), Override { parameters, ..Override::default() });
@@ -312,33 +316,35 @@ fn every_page_fails_when_it_says_something_else() {
 
 /// Returns wrong values for a parameter: much higher and much lower numbers, an empty list, another list, a list
 /// without one member, a pattern that matches nothing or everything, the negation.
-fn moved(declared: &Declared) -> Vec<Parameter> {
+fn moved(declared: &Declared) -> Vec<ParameterValue> {
     if let Some(default) = declared.number() {
         let number = |moved: f64| match declared.is_whole() {
-            true => Parameter::Integer(moved.round() as i64),
-            false => Parameter::Number(moved),
+            true => ParameterValue::Integer(moved.round() as i64),
+            false => ParameterValue::Number(moved),
         };
         return [0.001, 1000.0].map(|factor| number(default * factor)).to_vec();
     }
     match declared.as_parameter() {
-        Some(Parameter::Flag(flag)) => vec![Parameter::Flag(!flag)],
-        Some(Parameter::Texts(all)) => {
+        Some(ParameterValue::Flag(flag)) => vec![ParameterValue::Flag(!flag)],
+        Some(ParameterValue::Texts(all)) => {
             let without = |left_out: usize| {
                 let kept = all.iter().enumerate().filter(|(at, _)| *at != left_out);
                 kept.map(|(_, text)| text.clone()).collect::<Vec<_>>()
             };
             let each = (0..all.len()).map(without).filter(|kept| !kept.is_empty());
-            [Vec::new(), vec!["else".to_owned()]].into_iter().chain(each).map(Parameter::Texts).collect()
+            [Vec::new(), vec!["else".to_owned()]].into_iter().chain(each).map(ParameterValue::Texts).collect()
         }
-        Some(Parameter::Text(_)) => ["nothing-is-called-so", ""].map(|it| Parameter::Text(it.to_owned())).to_vec(),
+        Some(ParameterValue::Text(_)) => {
+            ["nothing-is-called-so", ""].map(|it| ParameterValue::Text(it.to_owned())).to_vec()
+        }
         _ => Vec::new(),
     }
 }
 
 /// Returns whether the result of an example changes with this rule text and these settings.
-fn notices(name: &str, text: &str, settings: rules::Settings, all: &[Example]) -> bool {
+fn notices(name: &str, text: &str, settings: rules::RuleSettings, all: &[Example]) -> bool {
     let (_, as_it_is) = BUILT_IN.iter().find(|(path, _)| path.ends_with(&format!("/{name}.md"))).unwrap();
-    let told = |text: &str, settings: &rules::Settings, example: &Example| {
+    let told = |text: &str, settings: &rules::RuleSettings, example: &Example| {
         let settings = match &example.config {
             Some(config) => with_config(settings.clone(), config),
             None => settings.clone(),
@@ -348,7 +354,7 @@ fn notices(name: &str, text: &str, settings: rules::Settings, all: &[Example]) -
         let words = example.told.as_ref().map(|_| words(name, &sources, &analysis));
         (said, words)
     };
-    all.iter().any(|example| told(text, &settings, example) != told(as_it_is, &rules::Settings::default(), example))
+    all.iter().any(|example| told(text, &settings, example) != told(as_it_is, &rules::RuleSettings::default(), example))
 }
 
 /// If a superseded rule and the other rule both match a resource, the first is a note of the other. Otherwise, the
@@ -363,7 +369,7 @@ fn a_rule_that_yields_is_a_note_of_the_other() {
     };
     let first = page("first", "'machine == \"g5.xlarge\"'", "");
     let other = page("other", "has(machine)", "yields-to: [first]\n");
-    let rules = Arc::new(Rules::of(&[("first", &first), ("other", &other)], rules::Settings::default()));
+    let rules = Arc::new(Rules::of(&[("first", &first), ("other", &other)], rules::RuleSettings::default()));
     let text = "resource \"aws_instance\" \"a\" {\n  instance_type = \"g5.xlarge\"\n}\n\
                 resource \"aws_instance\" \"b\" {\n  instance_type = \"g6.xlarge\"\n}\n";
     let example = &examples(&format!("# x\n\n```hcl\n{text}```\n"))[0];

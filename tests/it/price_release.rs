@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use gpulint::refresh::Vendor;
+use gpulint::refresh::PriceVendor;
 use gpulint::source::Date;
 
 use crate::action::sandbox::Sandbox;
@@ -38,7 +38,7 @@ fn tables(sandbox: &Sandbox) -> PathBuf {
     fs::create_dir_all(&pricing).unwrap();
     let header = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("pricing/lambda.csv")).unwrap();
     let header = header.lines().next().unwrap().to_owned();
-    for vendor in Vendor::ALL {
+    for vendor in PriceVendor::ALL {
         let mut text = header.clone() + "\n";
         let own = format!("{},", vendor.name());
         for line in KNOWN.lines().filter_map(|line| line.strip_prefix(&own)) {
@@ -66,7 +66,7 @@ fn what_the_vendors_say_becomes_rows_and_a_table_for_reviewers() {
     let known = catalog_of(&KNOWN.replace(",4.29,", ",4.00,").replace(",3.99,", ",30.99,"));
     let server = Server::start(good);
     let mut said = String::from("error: gcp: the provider requires a key: set GCP_API_KEY\n");
-    for vendor in Vendor::ALL {
+    for vendor in PriceVendor::ALL {
         let update = refreshed_over(&known, vendor, "", &server, false).unwrap();
         fs::write(cache.join(format!("{}.csv", vendor.name())), update.text()).unwrap();
         said += &format!("{}: {} rows arrived, in a file\n", vendor.name(), update.arrived);

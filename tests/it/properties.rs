@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
 use crate::{fences, holds};
-use gpulint::report::{self, Format, Paths, Saved, Style};
+use gpulint::report::{self, Format, ReportStyle, Saved, ShownPaths};
 use gpulint::rules::{Attempt, LooksAt};
 use gpulint::source::MemoryTree;
 
@@ -175,8 +175,8 @@ fn damaged_cases_hold() {
 fn a_saved_report_can_give_no_orders() {
     let tree = trees(&CASES).into_iter().find(|tree| tree.iter().any(|(_, text)| text.contains("vllm"))).unwrap();
     let run = holds::run(in_memory(&tree), &holds::SETTINGS);
-    let (paths, rules) = (Paths::default(), &holds::SETTINGS.rules);
-    let json = report::render(Format::Json, &run.report(&paths, rules), Style::default()).unwrap();
+    let (paths, rules) = (ShownPaths::default(), &holds::SETTINGS.rules);
+    let json = report::render(Format::Json, &run.report(&paths, rules), ReportStyle::default()).unwrap();
     let document: serde_json::Value = serde_json::from_str(&json).unwrap();
     let mut read = 0;
     for place in texts(&document, String::new()) {
@@ -186,7 +186,7 @@ fn a_saved_report_can_give_no_orders() {
         if let Ok(Saved::Check(state)) = report::saved(&hostile.to_string()) {
             read += 1;
             for format in Format::ALL {
-                let text = report::render(*format, &state.report(rules), Style::default());
+                let text = report::render(*format, &state.report(rules), ReportStyle::default());
                 holds::assert_written(*format, &text.unwrap_or_default());
             }
         }

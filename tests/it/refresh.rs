@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use gpulint::catalog::{Catalog, CsvFile, Money};
 use gpulint::http::{AwsKeys, Clock, Error, HttpErrorKind, HttpSettings, Secret};
-use gpulint::refresh::{Access, PriceRow, PriceSource, Update, Vendor, update};
+use gpulint::refresh::{Access, PriceRow, PriceSource, PriceVendor, Update, update};
 
 use crate::forge::server::{Answer, Received, Server};
 
@@ -117,13 +117,18 @@ pub(crate) fn good(asked: &Received) -> Answer {
     }
 }
 
-pub(crate) fn refreshed(vendor: Vendor, earlier: &str, server: &Server, accept_changes: bool) -> Result<Update, Error> {
+pub(crate) fn refreshed(
+    vendor: PriceVendor,
+    earlier: &str,
+    server: &Server,
+    accept_changes: bool,
+) -> Result<Update, Error> {
     refreshed_over(&catalog(), vendor, earlier, server, accept_changes)
 }
 
 pub(crate) fn refreshed_over(
     catalog: &Catalog,
-    vendor: Vendor,
+    vendor: PriceVendor,
     earlier: &str,
     server: &Server,
     accept_changes: bool,
@@ -138,7 +143,12 @@ pub(crate) fn refreshed_over(
     update(vendor, catalog, earlier, &Access { accept_changes, ..access_to(server, vendor, http, &clock) })
 }
 
-pub(crate) fn access_to<'a>(server: &Server, vendor: Vendor, http: HttpSettings, clock: &'a dyn Clock) -> Access<'a> {
+pub(crate) fn access_to<'a>(
+    server: &Server,
+    vendor: PriceVendor,
+    http: HttpSettings,
+    clock: &'a dyn Clock,
+) -> Access<'a> {
     Access {
         http,
         clock,
@@ -153,7 +163,7 @@ pub(crate) fn access_to<'a>(server: &Server, vendor: Vendor, http: HttpSettings,
 }
 
 pub(crate) fn answered(
-    vendor: Vendor,
+    vendor: PriceVendor,
     handler: impl FnMut(&Received) -> Answer + Send + 'static,
 ) -> Result<Update, Error> {
     refreshed(vendor, "", &Server::start(handler), false)
@@ -169,7 +179,7 @@ pub(crate) fn usd(money: Option<Money>) -> f64 {
 
 #[test]
 fn aws_is_read_past_its_decoys() {
-    let update = answered(Vendor::Aws, good).unwrap();
+    let update = answered(PriceVendor::Aws, good).unwrap();
     assert_eq!((update.rejected.as_slice(), update.notes.as_slice()), (&[][..], &[][..]));
     let names: Vec<_> = update.rows.iter().map(|row| row.machine.as_str()).collect();
     assert_eq!(names, ["g5.xlarge", "p4d.24xlarge", "p5.48xlarge"]);
@@ -194,8 +204,8 @@ fn spot_prices_of_zones_are_asked_for_with_a_signature() {
     let server = Server::start(good);
     let clock = Impatient(RefCell::default());
     let keys = AwsKeys { id: "AKIDEXAMPLE".into(), secret: Secret::new(KEY), session: Some(Secret::new("lent-to-us")) };
-    let access = access_to(&server, Vendor::Aws, HttpSettings::default(), &clock);
-    let update = update(Vendor::Aws, &catalog(), "", &Access { aws: Some(keys), ..access }).unwrap();
+    let access = access_to(&server, PriceVendor::Aws, HttpSettings::default(), &clock);
+    let update = update(PriceVendor::Aws, &catalog(), "", &Access { aws: Some(keys), ..access }).unwrap();
     assert_eq!(update.notes, [""; 0]);
     // Uses the latest price of each zone, and the lowest of all zones, not that of Windows. No zone sells p4d, so its
     // saving is not used.
@@ -235,8 +245,8 @@ fn zones_that_cannot_be_read_leave_what_the_advisor_says() {
         let server = Server::start(move |asked| if asked.path == "/" { answer.clone() } else { good(asked) });
         let clock = Impatient(RefCell::default());
         let keys = AwsKeys { id: "AKIDEXAMPLE".into(), secret: Secret::new(KEY), session: None };
-        let access = access_to(&server, Vendor::Aws, HttpSettings::default(), &clock);
-        let update = update(Vendor::Aws, &catalog(), "", &Access { aws: Some(keys), ..access }).unwrap();
+        let access = access_to(&server, PriceVendor::Aws, HttpSettings::default(), &clock);
+        let update = update(PriceVendor::Aws, &catalog(), "", &Access { aws: Some(keys), ..access }).unwrap();
         assert_eq!(update.notes.len(), 1, "{:?}", update.notes);
         assert!(
             update.notes[0].starts_with("spot prices of the zones in us-east-1 are missing: "),
@@ -250,7 +260,7 @@ fn zones_that_cannot_be_read_leave_what_the_advisor_says() {
 
 #[test]
 fn azure_is_read_over_all_pages() {
-    let update = answered(Vendor::Azure, good).unwrap();
+    let update = answered(PriceVendor::Azure, good).unwrap();
     let a100 = row(&update, "Standard_NC24ads_A100_v4");
     assert_eq!((usd(a100.on_demand), usd(a100.spot)), (3.673, 0.67877));
     let h100 = row(&update, "Standard_ND96isr_H100_v5");
@@ -268,7 +278,7 @@ fn azure_is_read_over_all_pages() {
 
 #[test]
 fn google_machines_are_put_together_from_meters_without_discount() {
-    let update = answered(Vendor::Gcp, good).unwrap();
+    let update = answered(PriceVendor::Gcp, good).unwrap();
     // 12 x 0.031611 + 85 x 0.004237 + 2.933908
     assert_eq!(usd(row(&update, "a2-highgpu-1g").on_demand), 3.673385);
     // 208 x 0.0254981 + 1872 x 0.0022203 + 8 x 9.79655 + 6000 x 0.08 / 730
@@ -279,10 +289,10 @@ fn google_machines_are_put_together_from_meters_without_discount() {
 
 #[test]
 fn gpu_clouds_are_read() {
-    let lambda = answered(Vendor::Lambda, good).unwrap();
+    let lambda = answered(PriceVendor::Lambda, good).unwrap();
     assert_eq!(lambda.rows.len(), 1, "machines without GPUs are left out");
     assert_eq!(usd(row(&lambda, "gpu_1x_h100_sxm5").on_demand), 4.29);
-    let runpod = answered(Vendor::Runpod, good).unwrap();
+    let runpod = answered(PriceVendor::Runpod, good).unwrap();
     let secure = row(&runpod, "secure/H100-80GB");
     assert_eq!((usd(secure.on_demand), usd(secure.spot)), (3.99, 1.75));
     assert_eq!(usd(row(&runpod, "community/H100-80GB").on_demand), 2.69);
@@ -302,7 +312,7 @@ fn gpu_clouds_are_read() {
     // A part of a card that has the name of the card.
     let why: Vec<_> = runpod.rejected.iter().map(|it| (it.machine.as_str(), it.why.as_str())).collect();
     assert_eq!(why, [("H100-80GB", "it is listed with 10 GB, and H100-80GB has 80")]);
-    let vast = answered(Vendor::Vast, good).unwrap();
+    let vast = answered(PriceVendor::Vast, good).unwrap();
     let h100 = row(&vast, "H100-80GB");
     // Excludes offers that are rented, unreliable or have two GPUs. The lowest bid is from another host.
     assert_eq!((usd(h100.on_demand), usd(h100.spot)), (1.89, 0.8));
@@ -310,7 +320,7 @@ fn gpu_clouds_are_read() {
 
 #[test]
 fn what_an_update_brings_is_found_before_the_embedded_row() {
-    let update = answered(Vendor::Aws, good).unwrap();
+    let update = answered(PriceVendor::Aws, good).unwrap();
     let text = update.text().replace("55.04", "50");
     let catalog = catalog().with_refreshed(&[CsvFile { path: "aws.csv", stem: "aws", text: &text }]).unwrap();
     let machine = catalog.machine("aws", "p5.48xlarge").unwrap();
@@ -319,7 +329,7 @@ fn what_an_update_brings_is_found_before_the_embedded_row() {
 
 #[test]
 fn a_server_in_trouble_is_asked_again() {
-    for vendor in Vendor::ALL {
+    for vendor in PriceVendor::ALL {
         let failures = AtomicUsize::new(0);
         let update = answered(vendor, move |asked| match failures.fetch_add(1, Ordering::Relaxed) {
             0 => Answer::new(429, "slow down").with("retry-after", "1"),
@@ -333,14 +343,14 @@ fn a_server_in_trouble_is_asked_again() {
 
 #[test]
 fn a_list_that_breaks_off_is_asked_for_again_and_never_half_believed() {
-    for vendor in Vendor::ALL {
+    for vendor in PriceVendor::ALL {
         let first = AtomicUsize::new(0);
         let cut = |answer: Answer| {
             let length = answer.body.len();
             Answer { body: answer.body[..length / 2].to_vec(), ..answer }.with("content-length", length)
         };
         let path = match vendor {
-            Vendor::Aws => "/offers/v1.0/aws/AmazonEC2/20260728175247/us-east-1/index.csv",
+            PriceVendor::Aws => "/offers/v1.0/aws/AmazonEC2/20260728175247/us-east-1/index.csv",
             _ => "",
         };
         let once = answered(vendor, move |asked| {
@@ -361,7 +371,7 @@ fn a_list_that_breaks_off_is_asked_for_again_and_never_half_believed() {
 
 #[test]
 fn pages_that_lead_back_end_the_reading() {
-    for vendor in [Vendor::Azure, Vendor::Gcp] {
+    for vendor in [PriceVendor::Azure, PriceVendor::Gcp] {
         // The second page repeats the first one.
         let again = |asked: &Received| {
             let first = Received { query: Vec::new(), ..asked.clone() };
@@ -376,7 +386,7 @@ fn pages_that_lead_back_end_the_reading() {
 
 #[test]
 fn nobody_is_followed_to_another_host() {
-    for vendor in Vendor::ALL {
+    for vendor in PriceVendor::ALL {
         let elsewhere = |_: &Received| Answer::new(302, "").with("location", "https://elsewhere.test/prices");
         let error = answered(vendor, elsewhere).unwrap_err();
         assert_eq!(error.kind, HttpErrorKind::Redirected, "{}", vendor.name());
@@ -387,20 +397,20 @@ fn nobody_is_followed_to_another_host() {
         let host = format!("http://{}/", asked.header("host").unwrap());
         Answer::new(200, text.replace(&host, "https://elsewhere.test/"))
     };
-    assert_eq!(answered(Vendor::Azure, leads_away).unwrap_err().kind, HttpErrorKind::Redirected);
+    assert_eq!(answered(PriceVendor::Azure, leads_away).unwrap_err().kind, HttpErrorKind::Redirected);
 }
 
 #[test]
 fn too_much_is_not_read() {
     let endless = |_: &Received| Answer::new(200, vec![b' '; 2 << 20]);
-    for vendor in Vendor::ALL {
+    for vendor in PriceVendor::ALL {
         assert_eq!(answered(vendor, endless).unwrap_err().kind, HttpErrorKind::TooLarge, "{}", vendor.name());
     }
 }
 
 #[test]
 fn keys_stand_in_no_message() {
-    for vendor in [Vendor::Gcp, Vendor::Lambda, Vendor::Runpod, Vendor::Vast] {
+    for vendor in [PriceVendor::Gcp, PriceVendor::Lambda, PriceVendor::Runpod, PriceVendor::Vast] {
         let server = Server::start(|asked: &Received| {
             // A server may repeat the request in its answer.
             let sent: Vec<String> = asked.headers.iter().map(|(_, value)| value.clone()).collect();
@@ -430,7 +440,7 @@ fn without_a_key_nothing_is_asked() {
         accept_changes: false,
         progress: &|_| {},
     };
-    let error = update(Vendor::Gcp, &catalog(), "", &access).unwrap_err();
+    let error = update(PriceVendor::Gcp, &catalog(), "", &access).unwrap_err();
     assert!(error.message.contains("GCP_API_KEY"), "{}", error.message);
     assert!(server.received().is_empty());
 }
@@ -446,7 +456,7 @@ fn priced(cents: i64) -> impl FnMut(&Received) -> Answer + Send + 'static {
 #[test]
 fn a_row_that_cannot_be_believed_leaves_the_earlier_one() {
     let server = Server::start(priced(450));
-    let earlier = refreshed(Vendor::Lambda, "", &server, false).unwrap().text();
+    let earlier = refreshed(PriceVendor::Lambda, "", &server, false).unwrap().text();
     for (cents, why) in [
         (1500, "the on demand price changed from $4.2900 to $15.0000"),
         (140, "the on demand price changed from $4.2900 to $1.4000"),
@@ -455,18 +465,18 @@ fn a_row_that_cannot_be_believed_leaves_the_earlier_one() {
         (9_000, "$90.0000 an hour for one accelerator is impossible"),
     ] {
         let server = Server::start(priced(cents));
-        let update = refreshed(Vendor::Lambda, &earlier, &server, false).unwrap();
+        let update = refreshed(PriceVendor::Lambda, &earlier, &server, false).unwrap();
         assert_eq!(update.rejected.len(), 1, "{cents}");
         assert_eq!(update.rejected[0].why, why);
         assert_eq!(usd(row(&update, "gpu_1x_h100_sxm5").on_demand), 4.5, "{cents}");
     }
-    let accepted = refreshed(Vendor::Lambda, &earlier, &Server::start(priced(1500)), true).unwrap();
+    let accepted = refreshed(PriceVendor::Lambda, &earlier, &Server::start(priced(1500)), true).unwrap();
     assert_eq!(usd(row(&accepted, "gpu_1x_h100_sxm5").on_demand), 15.0);
 }
 
 #[test]
 fn spot_prices_that_cannot_be_read_are_told_and_the_rest_is_kept() {
-    let update = answered(Vendor::Aws, |asked| match asked.path.as_str() {
+    let update = answered(PriceVendor::Aws, |asked| match asked.path.as_str() {
         "/spot.js" => Answer::new(404, "gone"),
         "/spot-advisor-data.json" => Answer::new(200, "<html>"),
         path if path.starts_with("/savingsPlan/") => Answer::new(500, "broken"),
@@ -491,7 +501,7 @@ fn what_was_known_of_spot_holds_on_with_its_day_where_a_source_fails() {
     });
     let catalog = catalog_of(&known.map(|line| line + "\n").collect::<String>());
     let renewed = |handler: fn(&Received) -> Answer| {
-        refreshed_over(&catalog, Vendor::Aws, "", &Server::start(handler), false).unwrap()
+        refreshed_over(&catalog, PriceVendor::Aws, "", &Server::start(handler), false).unwrap()
     };
     let without_advisor = renewed(|asked| match asked.path.as_str() {
         "/spot-advisor-data.json" => Answer::new(404, "gone"),

@@ -9,7 +9,7 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
 use gpulint::http::{HttpErrorKind, HttpSettings};
-use gpulint::refresh::{Update, Vendor, update};
+use gpulint::refresh::{PriceVendor, Update, update};
 use serde_json::json;
 
 use crate::forge::gzip::gzipped;
@@ -44,7 +44,7 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
 
 #[test]
 fn compressed_answers_are_read() {
-    for vendor in Vendor::ALL {
+    for vendor in PriceVendor::ALL {
         let zipped = |asked: &Received| {
             let plain = good(asked);
             Answer { body: gzip(&plain.body), ..plain }.with("content-encoding", "gzip")
@@ -56,7 +56,7 @@ fn compressed_answers_are_read() {
 
 #[test]
 fn a_compressed_answer_that_breaks_off_is_not_believed() {
-    for vendor in Vendor::ALL {
+    for vendor in PriceVendor::ALL {
         let cut = |asked: &Received| {
             let zipped = gzip(&good(asked).body);
             Answer::new(200, &zipped[..zipped.len() / 2]).with("content-encoding", "gzip")
@@ -68,7 +68,7 @@ fn a_compressed_answer_that_breaks_off_is_not_believed() {
 #[test]
 fn a_hung_connection_is_given_up() {
     std::thread::scope(|scope| {
-        for vendor in Vendor::ALL {
+        for vendor in PriceVendor::ALL {
             scope.spawn(move || {
                 // The server does not answer until the client has disconnected.
                 let gone = Arc::new((Mutex::new(false), Condvar::new()));
@@ -104,7 +104,7 @@ fn known_times(factor: f64) -> String {
 
 #[test]
 fn a_price_that_changed_by_more_than_three_times_is_not_believed() {
-    for vendor in Vendor::ALL {
+    for vendor in PriceVendor::ALL {
         for factor in [0.2, 5.0] {
             let known = catalog_of(&known_times(factor));
             let server = Server::start(good);
@@ -123,7 +123,7 @@ fn a_price_that_changed_by_more_than_three_times_is_not_believed() {
 
 #[test]
 fn a_list_that_lost_half_of_its_machines_is_refused_as_a_whole() {
-    for vendor in Vendor::ALL {
+    for vendor in PriceVendor::ALL {
         let mut known = KNOWN.to_owned();
         let first = KNOWN.lines().find(|line| line.starts_with(&format!("{},", vendor.name()))).unwrap();
         let cells: Vec<&str> = first.split(',').collect();
@@ -163,10 +163,10 @@ fn refused<'u>(update: &'u Update, machine: &str) -> &'u str {
 #[test]
 fn spot_above_on_demand_is_not_believed() {
     let cases = [
-        (Vendor::Aws, "spot.js", r#""USD":"0.4125""#, r#""USD":"1.4125""#, "g5.xlarge", "spot costs $1.4125"),
-        (Vendor::Azure, "prices", "0.67877", "3.67877", "Standard_NC24ads_A100_v4", "spot costs $3.6788"),
+        (PriceVendor::Aws, "spot.js", r#""USD":"0.4125""#, r#""USD":"1.4125""#, "g5.xlarge", "spot costs $1.4125"),
+        (PriceVendor::Azure, "prices", "0.67877", "3.67877", "Standard_NC24ads_A100_v4", "spot costs $3.6788"),
         (
-            Vendor::Runpod,
+            PriceVendor::Runpod,
             "graphql",
             r#""secureSpotPrice": 1.75"#,
             r#""secureSpotPrice": 4.75"#,
@@ -181,18 +181,18 @@ fn spot_above_on_demand_is_not_believed() {
         assert!(update.rows.iter().all(|row| row.machine != machine), "{}", vendor.name());
     }
     // A bid above the price of the same offer is ignored. The other bids are valid.
-    let vast = answered(Vendor::Vast, with("bundles", r#""min_bid": 1.1"#, r#""min_bid": 11"#)).unwrap();
+    let vast = answered(PriceVendor::Vast, with("bundles", r#""min_bid": 1.1"#, r#""min_bid": 11"#)).unwrap();
     assert_eq!((usd(row(&vast, "H100-80GB").on_demand), usd(row(&vast, "H100-80GB").spot)), (1.89, 0.8));
 }
 
 #[test]
 fn another_currency_or_unit_is_not_believed() {
     for (vendor, path, before, after, told) in [
-        (Vendor::Aws, "index.csv", "\"USD\"", "\"CNY\"", "priced in CNY for Hrs"),
-        (Vendor::Aws, "index.csv", "\"Hrs\"", "\"Days\"", "priced in USD for Days"),
-        (Vendor::Azure, "prices", r#""unitOfMeasure": "1 Hour""#, r#""unitOfMeasure": "1 Month""#, "for 1 Month"),
-        (Vendor::Gcp, "skus", r#""currencyCode": "USD""#, r#""currencyCode": "EUR""#, "priced in EUR for h"),
-        (Vendor::Gcp, "skus", r#""usageUnit": "h""#, r#""usageUnit": "mo""#, "priced in USD for mo"),
+        (PriceVendor::Aws, "index.csv", "\"USD\"", "\"CNY\"", "priced in CNY for Hrs"),
+        (PriceVendor::Aws, "index.csv", "\"Hrs\"", "\"Days\"", "priced in USD for Days"),
+        (PriceVendor::Azure, "prices", r#""unitOfMeasure": "1 Hour""#, r#""unitOfMeasure": "1 Month""#, "for 1 Month"),
+        (PriceVendor::Gcp, "skus", r#""currencyCode": "USD""#, r#""currencyCode": "EUR""#, "priced in EUR for h"),
+        (PriceVendor::Gcp, "skus", r#""usageUnit": "h""#, r#""usageUnit": "mo""#, "priced in USD for mo"),
     ] {
         match answered(vendor, with(path, before, after)) {
             // All rows are invalid, so the whole list is refused.
@@ -209,9 +209,9 @@ fn another_currency_or_unit_is_not_believed() {
 fn decoys_stand_in_the_answers_and_change_nothing() {
     // Each fixture contains meters of other products for the same machines. Their prices must have no effect.
     for (vendor, path, decoys) in [
-        (Vendor::Azure, "prices", &["Windows", "Low Priority", "DevTestConsumption"][..]),
-        (Vendor::Gcp, "skus", &["Commitment", "Reserved", "DWS"][..]),
-        (Vendor::Aws, "index.csv", &["WINDECOY", "UNUSED", "BLOCK", "DEDICATED"][..]),
+        (PriceVendor::Azure, "prices", &["Windows", "Low Priority", "DevTestConsumption"][..]),
+        (PriceVendor::Gcp, "skus", &["Commitment", "Reserved", "DWS"][..]),
+        (PriceVendor::Aws, "index.csv", &["WINDECOY", "UNUSED", "BLOCK", "DEDICATED"][..]),
     ] {
         let seen = Arc::new(Mutex::new(String::new()));
         let kept = seen.clone();
@@ -341,7 +341,7 @@ fn linting_is_the_same_without_a_network() {
 }
 
 /// Makes one attempt with a deadline, and otherwise uses the program's settings.
-fn hurried(vendor: Vendor, server: &Server) -> Result<Update, gpulint::http::Error> {
+fn hurried(vendor: PriceVendor, server: &Server) -> Result<Update, gpulint::http::Error> {
     let clock = Impatient(RefCell::default());
     let settings = HttpSettings { timeout: Duration::from_millis(400), attempts: 1, ..HttpSettings::default() };
     update(vendor, &catalog_of(KNOWN), "", &access_to(server, vendor, settings, &clock))
@@ -349,7 +349,7 @@ fn hurried(vendor: Vendor, server: &Server) -> Result<Update, gpulint::http::Err
 
 #[test]
 fn an_answer_that_trickles_ends_by_the_deadline() {
-    for vendor in [Vendor::Azure, Vendor::Lambda, Vendor::Aws] {
+    for vendor in [PriceVendor::Azure, PriceVendor::Lambda, PriceVendor::Aws] {
         let server = Server::start(|_| Answer::new(200, vec![b' '; 1000]).slowly(Duration::from_millis(50)));
         let started = Instant::now();
         let error = hurried(vendor, &server).unwrap_err();
@@ -361,7 +361,7 @@ fn an_answer_that_trickles_ends_by_the_deadline() {
 #[test]
 fn few_bytes_do_not_become_many_values() {
     let brackets = |_: &Received| Answer::new(200, format!("[{}0]", "0,".repeat(2_000_000)));
-    for vendor in Vendor::ALL {
+    for vendor in PriceVendor::ALL {
         let error = hurried(vendor, &Server::start(brackets)).unwrap_err();
         assert_eq!(error.kind, HttpErrorKind::TooLarge, "{}: {error}", vendor.name());
     }
@@ -413,8 +413,8 @@ fn a_list_of_endless_pages_ends() {
     });
     let clock = Impatient(RefCell::default());
     let settings = HttpSettings { max_total_bytes: 64 << 20, ..HttpSettings::default() };
-    let access = access_to(&server, Vendor::Azure, settings, &clock);
-    let error = update(Vendor::Azure, &catalog_of(KNOWN), "", &access).unwrap_err();
+    let access = access_to(&server, PriceVendor::Azure, settings, &clock);
+    let error = update(PriceVendor::Azure, &catalog_of(KNOWN), "", &access).unwrap_err();
     assert_eq!(error.kind, HttpErrorKind::TooLarge, "{error}");
     assert!(error.message.contains("more than 64 MiB in all"), "{error}");
     assert_eq!(server.asked().len(), 16);
@@ -436,8 +436,8 @@ fn a_plan_of_endless_texts_or_rates_is_refused() {
             _ => good(asked),
         });
         let clock = Impatient(RefCell::default());
-        let access = access_to(&server, Vendor::Aws, HttpSettings::default(), &clock);
-        let update = update(Vendor::Aws, &catalog_of(KNOWN), "", &access).unwrap();
+        let access = access_to(&server, PriceVendor::Aws, HttpSettings::default(), &clock);
+        let update = update(PriceVendor::Aws, &catalog_of(KNOWN), "", &access).unwrap();
         let told = update
             .notes
             .iter()

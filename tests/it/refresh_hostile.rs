@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 
 use gpulint::http::HttpErrorKind;
-use gpulint::refresh::{PriceRow, Rejected, Update, Vendor};
+use gpulint::refresh::{PriceRow, PriceVendor, Rejected, Update};
 use serde_json::json;
 
 use crate::forge::gzip::gzipped;
@@ -15,7 +15,7 @@ use crate::refresh_faults::{most_memory_mib, with};
 
 #[test]
 fn a_redirect_to_itself_ends() {
-    for vendor in Vendor::ALL {
+    for vendor in PriceVendor::ALL {
         let server = Server::start(|asked| Answer::new(307, "").with("location", &asked.path));
         let error = refreshed_over(&catalog_of(KNOWN), vendor, "", &server, false).unwrap_err();
         assert_eq!(error.kind, HttpErrorKind::Redirected, "{}", vendor.name());
@@ -26,7 +26,7 @@ fn a_redirect_to_itself_ends() {
 
 #[test]
 fn a_nest_of_a_hundred_thousand_brackets_is_no_answer() {
-    for vendor in Vendor::ALL {
+    for vendor in PriceVendor::ALL {
         for body in ["[".repeat(100_000), "{\"a\":".repeat(100_000)] {
             let error = answered(vendor, move |_| Answer::new(200, body.clone())).unwrap_err();
             assert_eq!(error.kind, HttpErrorKind::Malformed, "{}", vendor.name());
@@ -36,36 +36,42 @@ fn a_nest_of_a_hundred_thousand_brackets_is_no_answer() {
 }
 
 /// A text of one answer, with its replacement.
-type Case = (Vendor, &'static str, &'static str, &'static str, &'static str);
+type Case = (PriceVendor, &'static str, &'static str, &'static str, &'static str);
 
 /// The machine of each case, with the message. With an empty message, the whole answer is refused.
 const NO_PRICES: &[(Case, &str)] = &[
-    ((Vendor::Aws, "index.csv", "\"21.9576420000\"", "\"NaN\"", "p4d.24xlarge"), "`NaN` is no price"),
-    ((Vendor::Aws, "index.csv", "\"21.9576420000\"", "\"inf\"", "p4d.24xlarge"), "`inf` is no price"),
+    ((PriceVendor::Aws, "index.csv", "\"21.9576420000\"", "\"NaN\"", "p4d.24xlarge"), "`NaN` is no price"),
+    ((PriceVendor::Aws, "index.csv", "\"21.9576420000\"", "\"inf\"", "p4d.24xlarge"), "`inf` is no price"),
     (
-        (Vendor::Aws, "index.csv", "\"21.9576420000\"", "\"-21.957642\"", "p4d.24xlarge"),
+        (PriceVendor::Aws, "index.csv", "\"21.9576420000\"", "\"-21.957642\"", "p4d.24xlarge"),
         "on demand costs $-21.9576, which is impossible",
     ),
     (
-        (Vendor::Aws, "index.csv", "\"21.9576420000\"", "\"1e308\"", "p4d.24xlarge"),
+        (PriceVendor::Aws, "index.csv", "\"21.9576420000\"", "\"1e308\"", "p4d.24xlarge"),
         "$9223372036854.7754 an hour for one accelerator is impossible",
     ),
     (
-        (Vendor::Aws, "spot.js", "\"0.4125\"", "\"1e308\"", "g5.xlarge"),
+        (PriceVendor::Aws, "spot.js", "\"0.4125\"", "\"1e308\"", "g5.xlarge"),
         "spot costs $9223372036854.7754, more than $1.0060 on demand",
     ),
-    ((Vendor::Azure, "prices", "3.673,", "NaN,", ""), ""),
+    ((PriceVendor::Azure, "prices", "3.673,", "NaN,", ""), ""),
     (
-        (Vendor::Azure, "prices", "\"retailPrice\": 98.32", "\"retailPrice\": 1e308", "Standard_ND96isr_H100_v5"),
+        (PriceVendor::Azure, "prices", "\"retailPrice\": 98.32", "\"retailPrice\": 1e308", "Standard_ND96isr_H100_v5"),
         "$9223372036854.7754 an hour for one accelerator is impossible",
     ),
     (
-        (Vendor::Azure, "prices", "\"retailPrice\": 0.67877", "\"retailPrice\": -0.67877", "Standard_NC24ads_A100_v4"),
+        (
+            PriceVendor::Azure,
+            "prices",
+            "\"retailPrice\": 0.67877",
+            "\"retailPrice\": -0.67877",
+            "Standard_NC24ads_A100_v4",
+        ),
         "spot costs $-0.6788, which is impossible",
     ),
     (
         (
-            Vendor::Gcp,
+            PriceVendor::Gcp,
             "skus",
             "\"units\": \"9\"",
             "\"units\": \"170141183460469231731687303715884105727\"",
@@ -74,12 +80,12 @@ const NO_PRICES: &[(Case, &str)] = &[
         "Nvidia H100 80GB GPU running in Americas has an impossible price",
     ),
     (
-        (Vendor::Gcp, "skus", "\"nanos\": 31611000", "\"nanos\": -31611000", "A2 Instance Core"),
+        (PriceVendor::Gcp, "skus", "\"nanos\": 31611000", "\"nanos\": -31611000", "A2 Instance Core"),
         "A2 Instance Core running in Americas has an impossible price",
     ),
     (
         (
-            Vendor::Lambda,
+            PriceVendor::Lambda,
             "types",
             "\"price_cents_per_hour\": 429",
             "\"price_cents_per_hour\": -429",
@@ -89,7 +95,7 @@ const NO_PRICES: &[(Case, &str)] = &[
     ),
     (
         (
-            Vendor::Lambda,
+            PriceVendor::Lambda,
             "types",
             "\"price_cents_per_hour\": 429",
             "\"price_cents_per_hour\": 9223372036854775807",
@@ -97,14 +103,14 @@ const NO_PRICES: &[(Case, &str)] = &[
         ),
         "$9223372036854.7754 an hour for one accelerator is impossible",
     ),
-    ((Vendor::Lambda, "types", "429", "NaN", ""), ""),
-    ((Vendor::Runpod, "graphql", "\"securePrice\": 3.99", "\"securePrice\": 1e309", ""), ""),
+    ((PriceVendor::Lambda, "types", "429", "NaN", ""), ""),
+    ((PriceVendor::Runpod, "graphql", "\"securePrice\": 3.99", "\"securePrice\": 1e309", ""), ""),
     (
-        (Vendor::Runpod, "graphql", "\"securePrice\": 3.99", "\"securePrice\": -3.99", "secure/8xH100-80GB"),
+        (PriceVendor::Runpod, "graphql", "\"securePrice\": 3.99", "\"securePrice\": -3.99", "secure/8xH100-80GB"),
         "on demand costs $-31.9200, which is impossible",
     ),
     (
-        (Vendor::Runpod, "graphql", "\"securePrice\": 3.99", "\"securePrice\": 1e308", "secure/H100-80GB"),
+        (PriceVendor::Runpod, "graphql", "\"securePrice\": 3.99", "\"securePrice\": 1e308", "secure/H100-80GB"),
         "$9223372036854.7754 an hour for one accelerator is impossible",
     ),
 ];
@@ -136,7 +142,7 @@ fn what_is_no_price_is_never_taken_for_one() {
                 let carries = |row: &PriceRow| update.rejected.iter().any(|it| it.machine == row.machine);
                 // For Google, a part is refused, and so are the machines that contain it.
                 let has_part =
-                    |row: &PriceRow| *vendor == Vendor::Gcp && row.machine.starts_with(&machine_of_part(machine));
+                    |row: &PriceRow| *vendor == PriceVendor::Gcp && row.machine.starts_with(&machine_of_part(machine));
                 let kept = sound.rows.iter().filter(|row| !carries(row) && !has_part(row));
                 assert!(kept.clone().all(|row| update.rows.iter().any(|it| it.machine == row.machine)), "{after}");
                 let is_neighbour = |it: &Rejected| it.why.contains("the median of");
@@ -146,7 +152,8 @@ fn what_is_no_price_is_never_taken_for_one() {
     }
     // A marketplace has many sellers. An invalid offer is skipped, and the others are valid.
     for price in ["-1.89", "0", "1e308"] {
-        let update = answered(Vendor::Vast, with("bundles", "\"dph_total\": 1.89", &format!("\"dph_total\": {price}")));
+        let update =
+            answered(PriceVendor::Vast, with("bundles", "\"dph_total\": 1.89", &format!("\"dph_total\": {price}")));
         let update = update.unwrap();
         assert!(is_sound(&update) && update.arrived == 1, "{price}: {update:#?}");
     }
@@ -215,7 +222,8 @@ fn a_list_of_a_day_that_is_none_is_refused() {
         [("9999-12-31", "is marked as the list of 9999-12-31"), ("2026-02-31", "is marked as the list of 2026-02-31")]
     {
         let text = format!("\"Publication Date\",\"{day}");
-        let error = answered(Vendor::Aws, with("index.csv", "\"Publication Date\",\"2026-07-28", &text)).unwrap_err();
+        let error =
+            answered(PriceVendor::Aws, with("index.csv", "\"Publication Date\",\"2026-07-28", &text)).unwrap_err();
         assert!(error.kind == HttpErrorKind::Malformed && error.message.ends_with(told), "{}", error.message);
     }
 }

@@ -283,7 +283,7 @@ fn month_of(place: &Place, machine: &str) -> f64 {
 #[test]
 fn every_saving_is_worked_out() {
     let cases = cases();
-    let (rules, _) = gpulint::rules::Rules::load(&[], gpulint::rules::Settings::default());
+    let (rules, _) = gpulint::rules::Rules::load(&[], gpulint::rules::RuleSettings::default());
     let saving = rules.pages().iter().filter(|page| page.text.contains("\nsaves:"));
     let left: Vec<&str> =
         saving.map(|page| page.name.as_str()).filter(|name| !cases.iter().any(|it| it.rule == *name)).collect();

@@ -5,9 +5,9 @@ use std::fs;
 use std::path::Path;
 
 use gpulint::catalog::{Catalog, Precision};
-use gpulint::fit::speed::{Coefficients, EngineClass, Load, Server, estimate_speed};
+use gpulint::fit::speed::{Coefficients, EngineClass, Load, ModelServer, estimate_speed};
 use gpulint::fit::speed_cases;
-use gpulint::fit::tokens::Standing;
+use gpulint::fit::tokens::CostComparison;
 use serde_json::Value;
 
 fn answers(text: &str) -> Vec<Value> {
@@ -95,7 +95,7 @@ fn more_of_everything_moves_the_estimate_the_right_way() {
     let models = catalog.models();
     let small = models.identify("meta-llama/Llama-3.1-8B").unwrap().model.into_owned();
     let large = models.identify("Qwen/Qwen2.5-32B").unwrap().model.into_owned();
-    let server = Server {
+    let server = ModelServer {
         model: &small,
         engine: EngineClass::Default,
         precision: Precision::Bf16,
@@ -107,14 +107,14 @@ fn more_of_everything_moves_the_estimate_the_right_way() {
         output_tokens: 256.0,
         load: Load::Given(8.0),
     };
-    let rate = |server: Server<'_>| estimate_speed(&server, &coefficients).unwrap().tokens_per_second.expected;
+    let rate = |server: ModelServer<'_>| estimate_speed(&server, &coefficients).unwrap().tokens_per_second.expected;
     let now = rate(server);
-    assert!(rate(Server { load: Load::Given(16.0), ..server }) > now);
-    assert!(rate(Server { input_tokens: 4096.0, ..server }) < now);
-    assert!(rate(Server { precision: Precision::Fp8, ..server }) > now);
-    assert!(rate(Server { accelerator: catalog.peak("L4").unwrap(), ..server }) < now);
-    assert!(rate(Server { model: &large, ..server }) < now);
-    let two = rate(Server { accelerators: 2.0, of_replica: Some(1.0), load: Load::Given(16.0), ..server });
+    assert!(rate(ModelServer { load: Load::Given(16.0), ..server }) > now);
+    assert!(rate(ModelServer { input_tokens: 4096.0, ..server }) < now);
+    assert!(rate(ModelServer { precision: Precision::Fp8, ..server }) > now);
+    assert!(rate(ModelServer { accelerator: catalog.peak("L4").unwrap(), ..server }) < now);
+    assert!(rate(ModelServer { model: &large, ..server }) < now);
+    let two = rate(ModelServer { accelerators: 2.0, of_replica: Some(1.0), load: Load::Given(16.0), ..server });
     assert!((two / now - 2.0).abs() < 1e-9, "two replicas are twice one");
 }
 
@@ -170,7 +170,7 @@ fn what_may_not_be_said_is_not_said() {
     // There is no estimate of the time to the first token.
     assert!(!default.to_string().contains("first token"));
     // A direction is only given if the gap is large enough.
-    let said = [1.0, 1.24, 1.25, 1.49, 1.5, 9.0].map(|gap| Standing::of(gap).name());
+    let said = [1.0, 1.24, 1.25, 1.49, 1.5, 9.0].map(|gap| CostComparison::of(gap).name());
     assert_eq!(said, ["about the same", "about the same", "probably dearer", "probably dearer", "dearer", "dearer"]);
 }
 
@@ -182,7 +182,7 @@ fn no_range_is_faster_than_memory_is_read() {
         let accelerator = catalog.peak(name).unwrap();
         for model in ["meta-llama/Llama-3.2-3B", "meta-llama/Llama-3.1-8B"] {
             let model = catalog.models().identify(model).unwrap().model.into_owned();
-            let server = Server {
+            let server = ModelServer {
                 model: &model,
                 engine: EngineClass::Tuned,
                 precision: Precision::Bf16,

@@ -4,7 +4,7 @@
 //! The word after a code block's language is the path, by default `template.yaml`.
 
 use gpulint::inventory::{Reader, claim};
-use gpulint::source::{MemoryTree, Sources};
+use gpulint::source::{MemoryTree, SourceFiles};
 use gpulint::templates::{self, TemplateOptions, TemplateReading};
 
 use crate::fences;
@@ -29,11 +29,11 @@ fn azure(tree: MemoryTree) -> String {
     found(tree, templates::read_azure)
 }
 
-type Read = fn(&Sources, &[String], &[String], &TemplateOptions) -> TemplateReading;
+type Read = fn(&SourceFiles, &[String], &[String], &TemplateOptions) -> TemplateReading;
 
 fn found(tree: MemoryTree, read: Read) -> String {
     let paths: Vec<String> = tree.paths().map(str::to_owned).collect();
-    let sources = Sources::new(tree);
+    let sources = SourceFiles::new(tree);
     let is_candidate = |path: &&String| {
         let language = sources.glance(path, |text| claim(path, text)).unwrap();
         language.is_some_and(|it| [Reader::CloudFormation, Reader::Azure, Reader::Pulumi].contains(&it.reader))

@@ -6,9 +6,9 @@
 
 use std::fmt::Write as _;
 
-use gpulint::inventory::{CountedIn, Fact, Labels, Origin, Range, Resource};
-use gpulint::source::{MemoryTree, Sources, Span};
-use gpulint::terraform::{self, Options};
+use gpulint::inventory::{CostLabels, CountedIn, Fact, FactOrigin, Range, Resource};
+use gpulint::source::{MemoryTree, SourceFiles, Span};
+use gpulint::terraform::{self, TerraformOptions};
 
 use crate::fences;
 
@@ -50,8 +50,8 @@ pub(crate) fn cases(text: &str, unnamed: &str, found: fn(MemoryTree) -> String) 
 
 fn found(tree: MemoryTree) -> String {
     let paths: Vec<String> = tree.paths().map(str::to_owned).collect();
-    let sources = Sources::new(tree);
-    let reading = terraform::read(&sources, &paths, &Options::default());
+    let sources = SourceFiles::new(tree);
+    let reading = terraform::read(&sources, &paths, &TerraformOptions::default());
     let mut out = String::new();
     for resource in &reading.inventory.resources {
         render(&sources, resource, &mut out);
@@ -78,7 +78,7 @@ fn found(tree: MemoryTree) -> String {
     out
 }
 
-pub(crate) fn render(sources: &Sources, resource: &Resource, out: &mut String) {
+pub(crate) fn render(sources: &SourceFiles, resource: &Resource, out: &mut String) {
     let place = at(sources, resource.span);
     let unit = match resource.counted_in {
         CountedIn::Machines => "",
@@ -103,7 +103,7 @@ pub(crate) fn render(sources: &Sources, resource: &Resource, out: &mut String) {
     }
 }
 
-fn labels(sources: &Sources, labels: &Labels, out: &mut String) {
+fn labels(sources: &SourceFiles, labels: &CostLabels, out: &mut String) {
     if !labels.taggable {
         writeln!(out, "  not taggable").unwrap();
     }
@@ -122,7 +122,7 @@ fn number_of(range: &Range) -> String {
     }
 }
 
-fn shown<T>(sources: &Sources, fact: &Fact<T>, show: impl Fn(&T) -> String) -> String {
+fn shown<T>(sources: &SourceFiles, fact: &Fact<T>, show: impl Fn(&T) -> String) -> String {
     match fact {
         Fact::Absent => "absent".to_owned(),
         Fact::Unknown(unknown) => {
@@ -133,8 +133,8 @@ fn shown<T>(sources: &Sources, fact: &Fact<T>, show: impl Fn(&T) -> String) -> S
         }
         Fact::Known(known) => {
             let origin = match &known.origin {
-                Origin::Written => String::new(),
-                Origin::Inferred(why) | Origin::Assumed(why) => format!(" ({}: {why})", known.origin.name()),
+                FactOrigin::Written => String::new(),
+                FactOrigin::Inferred(why) | FactOrigin::Assumed(why) => format!(" ({}: {why})", known.origin.name()),
                 other => format!(" ({})", other.name()),
             };
             format!("{}{origin} {}", show(&known.value), at(sources, known.defined.unwrap_or(known.span)))
@@ -142,7 +142,7 @@ fn shown<T>(sources: &Sources, fact: &Fact<T>, show: impl Fn(&T) -> String) -> S
     }
 }
 
-fn at(sources: &Sources, span: Span) -> String {
+fn at(sources: &SourceFiles, span: Span) -> String {
     let place = sources.locate(span);
     format!("{}:{}", place.path, place.line)
 }

@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use gpulint::source::{MemoryTree, Sources};
-use gpulint::terraform::{Data, Options, TerraformReading, Value, read};
+use gpulint::source::{MemoryTree, SourceFiles};
+use gpulint::terraform::{HclData, HclValue, TerraformOptions, TerraformReading, read};
 
 use crate::fences;
 
@@ -71,9 +71,9 @@ fn a_thousand_units_of_one_module_are_read() {
         let text = "include \"root\" {\n  path = find_in_parent_folders(\"root.hcl\")\n}\nterraform {\n  source = \"../../modules/a\"\n}\n";
         files.push((format!("live/u{index}/terragrunt.hcl"), text.into()));
     }
-    let sources = Sources::new(tree(&files));
+    let sources = SourceFiles::new(tree(&files));
     let paths: Vec<String> = files.into_iter().map(|(path, _)| path).collect();
-    let reading = read(&sources, &paths, &Options::default());
+    let reading = read(&sources, &paths, &TerraformOptions::default());
     assert_eq!(reading.roots.len(), 1_000);
     assert!(reading.inventory.skipped.is_empty(), "{:?}", reading.inventory.skipped.first());
 }
@@ -91,9 +91,9 @@ fn tree(files: &[(String, String)]) -> MemoryTree {
 }
 
 fn shown(files: &[(String, String)]) -> String {
-    let sources = Sources::new(tree(files));
+    let sources = SourceFiles::new(tree(files));
     let paths: Vec<String> = files.iter().map(|(path, _)| path.clone()).collect();
-    let TerraformReading { inventory, blocks, roots, .. } = read(&sources, &paths, &Options::default());
+    let TerraformReading { inventory, blocks, roots, .. } = read(&sources, &paths, &TerraformOptions::default());
     let mut text = String::new();
     for root in &roots {
         let _ = writeln!(text, "{}", if root.directory.is_empty() { "." } else { &root.directory });
@@ -118,19 +118,19 @@ fn shown(files: &[(String, String)]) -> String {
     text
 }
 
-fn spelled(value: &Value) -> String {
-    let all = |items: &[Value]| items.iter().map(spelled).collect::<Vec<_>>().join(", ");
+fn spelled(value: &HclValue) -> String {
+    let all = |items: &[HclValue]| items.iter().map(spelled).collect::<Vec<_>>().join(", ");
     match &value.data {
-        Data::Null => "null".into(),
-        Data::Bool(flag) => flag.to_string(),
-        Data::Number(number) => number.to_string(),
-        Data::Text(text) => format!("{text:?}"),
-        Data::List(items) | Data::Set(items) | Data::Tuple(items) => format!("[{}]", all(items)),
-        Data::Map(entries) | Data::Object(entries) => {
+        HclData::Null => "null".into(),
+        HclData::Bool(flag) => flag.to_string(),
+        HclData::Number(number) => number.to_string(),
+        HclData::Text(text) => format!("{text:?}"),
+        HclData::List(items) | HclData::Set(items) | HclData::Tuple(items) => format!("[{}]", all(items)),
+        HclData::Map(entries) | HclData::Object(entries) => {
             let mut all: Vec<String> = entries.iter().map(|(key, it)| format!("{key} = {}", spelled(it))).collect();
             all.extend(entries.rest.as_ref().map(|cause| format!("… ({})", cause.why)));
             format!("{{{}}}", all.join(", "))
         }
-        Data::Unknown(cause) => format!("? ({})", cause.why),
+        HclData::Unknown(cause) => format!("? ({})", cause.why),
     }
 }

@@ -3,7 +3,7 @@
 
 use gpulint::catalog::Catalog;
 use gpulint::measured::row::{UsageRow, write};
-use gpulint::usage::{Import, import};
+use gpulint::usage::{ImportedAnswers, import};
 use serde_json::{Value, json};
 
 pub(crate) const DAY: &str = "2026-11-21";
@@ -89,11 +89,11 @@ fn owners() -> (String, Vec<u8>) {
     ("owners.json".to_owned(), series(all))
 }
 
-fn taken(files: &[(String, Vec<u8>)], cluster: Option<&str>) -> Result<Import, String> {
+fn taken(files: &[(String, Vec<u8>)], cluster: Option<&str>) -> Result<ImportedAnswers, String> {
     import(files, &Catalog::embedded(), cluster)
 }
 
-fn row<'i>(done: &'i Import, name: &str) -> &'i UsageRow {
+fn row<'i>(done: &'i ImportedAnswers, name: &str) -> &'i UsageRow {
     let found = done.report.rows.iter().find(|it| it.name == name);
     found.unwrap_or_else(|| panic!("no row of {name}: {}", write(&done.report.rows)))
 }
@@ -332,7 +332,7 @@ fn requests_of_a_server_are_those_of_its_workload() {
     );
 }
 
-fn of_others(name: &str, value: &Value) -> Result<Import, String> {
+fn of_others(name: &str, value: &Value) -> Result<ImportedAnswers, String> {
     taken(&[(name.to_owned(), value.to_string().into_bytes())], Some("prod"))
 }
 

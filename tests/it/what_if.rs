@@ -6,10 +6,10 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 
-use gpulint::Settings;
-use gpulint::inventory::{Fact, FrontEnd, Key, LinkKind, Purchase, Range, Resource, Role};
+use gpulint::AnalysisSettings;
+use gpulint::inventory::{BillingRole, Fact, Key, LinkKind, Purchase, Range, ReadBy, Resource};
 use gpulint::source::Span;
-use gpulint::what_if::{Changes, Scenario};
+use gpulint::what_if::{WhatIfChanges, WhatIfScenario};
 
 use crate::cli::Place;
 use crate::fixes::Random;
@@ -139,7 +139,7 @@ fn without_pods(run: &Run, about: BTreeSet<String>) -> BTreeSet<String> {
     about.iter().filter(|address| !of_pool(address)).cloned().collect()
 }
 
-fn places(fact: &Fact<gpulint::inventory::Value>) -> Vec<Option<Span>> {
+fn places(fact: &Fact<gpulint::inventory::FactValue>) -> Vec<Option<Span>> {
     vec![fact.defined().or(fact.span())]
 }
 
@@ -158,7 +158,8 @@ fn of_fact(run: &Run, tree: &Files, it: &Resource, key: Key, new: &str) -> Optio
 fn only_names_it(it: &Resource) -> bool {
     let machine = it.fact(Key::Machine).span();
     let described = [Key::Accelerator, Key::AcceleratorCount, Key::Cpus, Key::Memory, Key::Vendor, Key::Topology];
-    it.role == Role::Rented && described.iter().all(|key| it.fact(*key).is_absent() || it.fact(*key).span() == machine)
+    it.role == BillingRole::Rented
+        && described.iter().all(|key| it.fact(*key).is_absent() || it.fact(*key).span() == machine)
 }
 
 fn text_of(tree: &Files, file: usize) -> &str {
@@ -179,7 +180,7 @@ const BOUGHT: [(&str, &str, Purchase); 8] = [
 
 fn of_purchase(run: &Run, tree: &Files, it: &Resource) -> Option<Edited> {
     let fact = it.fact(Key::Purchase);
-    let now = Purchase::said_by(fact)?;
+    let now = Purchase::from_fact(fact)?;
     let (file, span, text) = written(run, tree, fact.defined().or(fact.span()))?;
     let is_of_batch = text_of(tree, file).contains("compute_resources");
     let words = BOUGHT.into_iter().filter(|_| !is_of_batch);
@@ -197,7 +198,7 @@ fn of_purchase(run: &Run, tree: &Files, it: &Resource) -> Option<Edited> {
     let after = holds::run(in_memory(&tree), &SETTINGS);
     let edited = after.analysis.inventory.resources.iter().find(|other| other.address == it.address)?;
     // In other languages, the word has no meaning.
-    let meant = Purchase::said_by(edited.fact(Key::Purchase))?;
+    let meant = Purchase::from_fact(edited.fact(Key::Purchase))?;
     Some(Edited { about, key: "purchase", value: meant.name().to_owned(), tree })
 }
 
@@ -208,7 +209,7 @@ fn of_count(run: &Run, tree: &Files, it: &Resource, random: &mut Random) -> Opti
     if it.links.iter().any(|link| link.kind == LinkKind::Settings && link.why.contains("part of its cost")) {
         return None;
     }
-    let is_kubernetes = it.front_end == FrontEnd::Kubernetes;
+    let is_kubernetes = it.front_end == ReadBy::Kubernetes;
     let new = random.below(6);
     if is_kubernetes && count.floor == count.ceiling {
         let (file, span, text) = written(run, tree, it.count.defined().or(it.count.span()))?;
@@ -305,7 +306,7 @@ fn edit(run: &Run, tree: &Files, random: &mut Random) -> Option<Edited> {
         "tensor-parallel" => fact(Key::TensorParallel, random.of(&["1", "2", "4", "8"]).into()),
         _ => fact(Key::AcceleratorCount, random.of(&["1", "2", "4", "8"]).into()).filter(|_| {
             // A machine with built-in accelerators has no number of accelerators in the configuration.
-            it.role == Role::Requested || it.fact(Key::AcceleratorCount).span() != it.fact(Key::Machine).span()
+            it.role == BillingRole::Requested || it.fact(Key::AcceleratorCount).span() != it.fact(Key::Machine).span()
         }),
     }
 }
@@ -331,7 +332,7 @@ fn is_refused(run: &Run, edited: &Edited) -> bool {
     let all = run.analysis.inventory.resources.iter().filter(|it| edited.about.contains(&it.address));
     let pool =
         |it: &Resource| it.links.iter().any(|link| link.kind == LinkKind::Pool && !edited.about.contains(&link.to));
-    moves && all.into_iter().any(|it| it.role == Role::Requested && pool(it))
+    moves && all.into_iter().any(|it| it.role == BillingRole::Requested && pool(it))
 }
 
 /// Returns everything that a scenario reports, without positions, because an edit moves them.
@@ -372,13 +373,14 @@ fn told(run: &Run) -> Vec<String> {
     lines
 }
 
-fn scenario(run: &Run, edited: &Edited) -> Settings {
+fn scenario(run: &Run, edited: &Edited) -> AnalysisSettings {
     let at = run.analysis.inventory.resources[0].span;
     let asked = [(edited.key.to_owned(), edited.value.clone())];
-    let changes = Changes::read(&asked, &SETTINGS.catalog, at).unwrap_or_else(|wrong| panic!("{asked:?}: {wrong:?}"));
+    let changes =
+        WhatIfChanges::read(&asked, &SETTINGS.catalog, at).unwrap_or_else(|wrong| panic!("{asked:?}: {wrong:?}"));
     let (today, own) = (&run.analysis.inventory, &SETTINGS.declaring_labels);
-    let scenario = Scenario::new(edited.about.clone(), changes, today, &SETTINGS.catalog, own);
-    Settings { scenario: Some(Arc::new(scenario)), ..SETTINGS.clone() }
+    let scenario = WhatIfScenario::new(edited.about.clone(), changes, today, &SETTINGS.catalog, own);
+    AnalysisSettings { scenario: Some(Arc::new(scenario)), ..SETTINGS.clone() }
 }
 
 #[test]

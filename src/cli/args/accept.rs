@@ -2,7 +2,7 @@
 
 use clap::{Args, Subcommand};
 
-use super::input::Input;
+use super::input::InputArguments;
 use super::judging::Selection;
 use super::output::Output;
 
@@ -19,7 +19,7 @@ pub(in crate::cli) enum BaselineVerb {
 #[derive(Debug, Args)]
 pub(in crate::cli) struct Accepting {
     #[command(flatten)]
-    pub(in crate::cli) input: Input,
+    pub(in crate::cli) input: InputArguments,
     #[command(flatten)]
     pub(in crate::cli) selection: Selection,
 }
@@ -29,7 +29,7 @@ pub(in crate::cli) enum SuppressionsVerb {
     /// List every suppression with its reason and its last day
     List {
         #[command(flatten)]
-        input: Box<Input>,
+        input: Box<InputArguments>,
         /// List only suppressions that end within this many days, such as 14d
         #[arg(long, value_name = "DAYS", value_parser = days)]
         within: Option<i64>,

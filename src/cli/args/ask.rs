@@ -8,7 +8,7 @@ use super::output::Output;
 use crate::source::Date;
 
 #[derive(Debug, Args)]
-pub(in crate::cli) struct Price {
+pub(in crate::cli) struct PriceArguments {
     /// Machine type or accelerator, such as g5.2xlarge or L4
     #[arg(value_name = "MACHINE|ACCELERATOR", required_unless_present_any = ["memory", "run", "hours"])]
     pub(in crate::cli) name: Option<String>,

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use crate::refresh::Vendor;
+use crate::refresh::PriceVendor;
 use crate::source::Date;
 
 #[derive(Debug, Subcommand)]
@@ -28,7 +28,7 @@ pub(in crate::cli) struct Show {
 pub(in crate::cli) struct Fetch {
     /// Providers to ask: aws, azure, gcp, lambda, runpod or vast [default: all that need no key or for which a key is set]
     #[arg(value_parser = vendor)]
-    pub(in crate::cli) providers: Vec<Vendor>,
+    pub(in crate::cli) providers: Vec<PriceVendor>,
     /// Fetch prices of this region of aws, azure or gcp, or of `all`; repeatable [default: the base region of each cloud]
     #[arg(long = "region", value_name = "REGION")]
     pub(in crate::cli) regions: Vec<String>,
@@ -56,9 +56,9 @@ pub(in crate::cli) struct Verify {
     pub(in crate::cli) prices: Option<PathBuf>,
 }
 
-fn vendor(name: &str) -> Result<Vendor, String> {
-    Vendor::from_name(name).ok_or_else(|| {
-        let names: Vec<_> = Vendor::ALL.iter().map(|vendor| vendor.name()).collect();
+fn vendor(name: &str) -> Result<PriceVendor, String> {
+    PriceVendor::from_name(name).ok_or_else(|| {
+        let names: Vec<_> = PriceVendor::ALL.iter().map(|vendor| vendor.name()).collect();
         format!("expected one of {}", names.join(", "))
     })
 }

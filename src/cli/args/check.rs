@@ -4,16 +4,16 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::input::Input;
-use super::judging::{Selection, Threshold};
-use super::output::{Output, View};
+use super::input::InputArguments;
+use super::judging::{FailOnChoice, Selection};
+use super::output::{Output, ViewArguments};
 use crate::measured::paid::BillMonth;
-use crate::report::Head;
+use crate::report::ReviewCommit;
 
 #[derive(Debug, Args)]
-pub(in crate::cli) struct Check {
+pub(in crate::cli) struct CheckArguments {
     #[command(flatten)]
-    pub(in crate::cli) input: Input,
+    pub(in crate::cli) input: InputArguments,
     /// Write a suppression comment with this reason into the files, for each finding
     #[arg(long, value_name = "REASON", conflicts_with_all = ["formats", "outputs", "policy_ref"])]
     pub(in crate::cli) add_ignore: Option<String>,
@@ -32,9 +32,9 @@ pub(in crate::cli) struct Check {
     #[command(flatten)]
     pub(in crate::cli) selection: Selection,
     #[command(flatten)]
-    pub(in crate::cli) threshold: Threshold,
+    pub(in crate::cli) threshold: FailOnChoice,
     #[command(flatten)]
-    pub(in crate::cli) view: View,
+    pub(in crate::cli) view: ViewArguments,
     #[command(flatten)]
     pub(in crate::cli) output: Output,
 }
@@ -57,16 +57,16 @@ pub(in crate::cli) struct Diff {
     pub(in crate::cli) base_file: Option<PathBuf>,
     /// Link files below this address of the current directory, such as https://github.com/OWNER/NAME/blob/SHA
     #[arg(long, value_name = "URL", value_parser = files_url)]
-    pub(in crate::cli) files_url: Option<Head>,
+    pub(in crate::cli) files_url: Option<ReviewCommit>,
     /// Link files below this address of the root of the repository
     #[arg(long, value_name = "URL", value_parser = files_url, conflicts_with = "files_url")]
-    pub(in crate::cli) repository_url: Option<Head>,
+    pub(in crate::cli) repository_url: Option<ReviewCommit>,
     #[command(flatten)]
-    pub(in crate::cli) input: Input,
+    pub(in crate::cli) input: InputArguments,
     #[command(flatten)]
     pub(in crate::cli) selection: Selection,
     #[command(flatten)]
-    pub(in crate::cli) threshold: Threshold,
+    pub(in crate::cli) threshold: FailOnChoice,
     /// Show only the change of the total, the number of findings, and what was not evaluated
     #[arg(long, short, help_heading = "Text for people")]
     pub(in crate::cli) quiet: bool,
@@ -74,8 +74,8 @@ pub(in crate::cli) struct Diff {
     pub(in crate::cli) output: Output,
 }
 
-fn files_url(text: &str) -> Result<Head, String> {
-    Head::new(text).ok_or_else(|| "expected https://HOST/PATH without spaces, brackets or quotes".to_owned())
+fn files_url(text: &str) -> Result<ReviewCommit, String> {
+    ReviewCommit::new(text).ok_or_else(|| "expected https://HOST/PATH without spaces, brackets or quotes".to_owned())
 }
 
 #[derive(Debug, Args)]
@@ -90,17 +90,17 @@ pub(in crate::cli) struct Reconcile {
     #[arg(long)]
     pub(in crate::cli) print_discounts: bool,
     #[command(flatten)]
-    pub(in crate::cli) input: Input,
+    pub(in crate::cli) input: InputArguments,
     #[command(flatten)]
     pub(in crate::cli) output: Output,
 }
 
 #[derive(Debug, Args)]
-pub(in crate::cli) struct Cost {
+pub(in crate::cli) struct CostArguments {
     #[command(flatten)]
-    pub(in crate::cli) input: Input,
+    pub(in crate::cli) input: InputArguments,
     #[command(flatten)]
-    pub(in crate::cli) view: View,
+    pub(in crate::cli) view: ViewArguments,
     #[command(flatten)]
     pub(in crate::cli) output: Output,
 }
@@ -111,7 +111,7 @@ pub(in crate::cli) struct Purchases {
     #[arg(long, value_name = "0|1|3", value_parser = years, default_value = "1")]
     pub(in crate::cli) years: u8,
     #[command(flatten)]
-    pub(in crate::cli) input: Input,
+    pub(in crate::cli) input: InputArguments,
     #[command(flatten)]
     pub(in crate::cli) output: Output,
 }
@@ -128,7 +128,7 @@ fn years(text: &str) -> Result<u8, String> {
 #[derive(Debug, Args)]
 pub(in crate::cli) struct Inspect {
     #[command(flatten)]
-    pub(in crate::cli) input: Input,
+    pub(in crate::cli) input: InputArguments,
     /// Print every evaluated Terraform block instead of the accelerator resources
     #[arg(long)]
     pub(in crate::cli) all: bool,
@@ -145,7 +145,7 @@ pub(in crate::cli) struct Explain {
     #[arg(value_name = "ADDRESS|RULE")]
     pub(in crate::cli) what: String,
     #[command(flatten)]
-    pub(in crate::cli) input: Input,
+    pub(in crate::cli) input: InputArguments,
 }
 
 #[derive(Debug, Args)]

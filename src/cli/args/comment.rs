@@ -6,10 +6,10 @@ use clap::Args;
 
 use super::output::page_url;
 use crate::forge::{CodeHost, Mode, Tag};
-use crate::report::Head;
+use crate::report::ReviewCommit;
 
 #[derive(Debug, Args)]
-pub(in crate::cli) struct Comment {
+pub(in crate::cli) struct CommentArguments {
     /// Code host: github, gitlab, bitbucket, azure or gitea
     #[arg(value_parser = host)]
     pub(in crate::cli) host: CodeHost,
@@ -22,7 +22,7 @@ pub(in crate::cli) struct Comment {
     pub(in crate::cli) body: Option<PathBuf>,
     /// Link the full report at this address at the end of the comment
     #[arg(long, value_name = "URL", value_parser = page_url)]
-    pub(in crate::cli) page: Option<Head>,
+    pub(in crate::cli) page: Option<ReviewCommit>,
     /// Add a review note with a suggested edit to each changed line for which a finding has a fix
     #[arg(long, requires = "report")]
     pub(in crate::cli) review: bool,

@@ -4,57 +4,57 @@ use std::str::FromStr;
 
 use clap::Args;
 
-use super::input::Input;
+use super::input::InputArguments;
 use super::judging::Selection;
-use super::output::{Output, View, page_url};
-use crate::report::{Every, Head, Month};
+use super::output::{Output, ViewArguments, page_url};
+use crate::report::{HistoryInterval, Month, ReviewCommit};
 use crate::source::{Date, days_from_civil, days_in_month};
 
 #[derive(Debug, Args)]
-pub(in crate::cli) struct History {
+pub(in crate::cli) struct HistoryArguments {
     #[command(flatten)]
     pub(in crate::cli) commits: Commits,
     #[command(flatten)]
-    pub(in crate::cli) input: Input,
+    pub(in crate::cli) input: InputArguments,
     #[command(flatten)]
     pub(in crate::cli) selection: Selection,
     #[command(flatten)]
-    pub(in crate::cli) view: View,
+    pub(in crate::cli) view: ViewArguments,
     #[command(flatten)]
     pub(in crate::cli) output: Output,
 }
 
 #[derive(Debug, Args)]
-pub(in crate::cli) struct Review {
+pub(in crate::cli) struct ReviewArguments {
     /// Report this month, such as 2027-01 [default: the last complete month]
     #[arg(long, value_name = "MONTH")]
     pub(in crate::cli) month: Option<Month>,
     /// Link the published page in the Slack or Teams message: https://HOST/PATH
     #[arg(long, value_name = "URL", value_parser = page_url)]
-    pub(in crate::cli) url: Option<Head>,
+    pub(in crate::cli) url: Option<ReviewCommit>,
     #[command(flatten)]
-    pub(in crate::cli) input: Input,
+    pub(in crate::cli) input: InputArguments,
     #[command(flatten)]
     pub(in crate::cli) selection: Selection,
     #[command(flatten)]
-    pub(in crate::cli) view: View,
+    pub(in crate::cli) view: ViewArguments,
     #[command(flatten)]
     pub(in crate::cli) output: Output,
 }
 
 #[derive(Debug, Args)]
-pub(in crate::cli) struct Blame {
+pub(in crate::cli) struct BlameArguments {
     /// Address of a resource, or a file or directory whose resources are reported [default: all resources]
     #[arg(value_name = "ADDRESS|FILE")]
     pub(in crate::cli) what: Option<String>,
     #[command(flatten)]
     pub(in crate::cli) commits: Commits,
     #[command(flatten)]
-    pub(in crate::cli) input: Input,
+    pub(in crate::cli) input: InputArguments,
     #[command(flatten)]
     pub(in crate::cli) selection: Selection,
     #[command(flatten)]
-    pub(in crate::cli) view: View,
+    pub(in crate::cli) view: ViewArguments,
     #[command(flatten)]
     pub(in crate::cli) output: Output,
 }
@@ -67,14 +67,17 @@ pub(in crate::cli) struct Commits {
     pub(in crate::cli) since: Option<Since>,
     /// Evaluate each commit, or the last commit of each day or week [default: commit]
     #[arg(long, value_name = "commit|day|week", value_parser = every, default_value = "commit", hide_default_value = true)]
-    pub(in crate::cli) every: Every,
+    pub(in crate::cli) every: HistoryInterval,
     /// Evaluate at most about this many commits: first some over the whole period, then those between two that differ
     #[arg(long, value_name = "N", default_value_t = 500, value_parser = clap::value_parser!(u32).range(2..))]
     pub(in crate::cli) points: u32,
 }
 
-fn every(name: &str) -> Result<Every, String> {
-    Every::ALL.into_iter().find(|it| it.name() == name).ok_or_else(|| "expected commit, day or week".to_owned())
+fn every(name: &str) -> Result<HistoryInterval, String> {
+    HistoryInterval::ALL
+        .into_iter()
+        .find(|it| it.name() == name)
+        .ok_or_else(|| "expected commit, day or week".to_owned())
 }
 
 /// A day, given as a date or as an age.

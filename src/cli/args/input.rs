@@ -8,7 +8,7 @@ use crate::source::Date;
 
 /// Options that choose what gpulint reads.
 #[derive(Debug, Clone, Default, Args)]
-pub(in crate::cli) struct Input {
+pub(in crate::cli) struct InputArguments {
     /// Files, directories, a Terraform plan as JSON, or `-` for standard input [default: the current directory]
     pub(in crate::cli) paths: Vec<PathBuf>,
     /// Treat standard input as this file: findings name it, and gpulint reads its directory, too
@@ -67,14 +67,14 @@ pub(in crate::cli) struct Input {
     pub(in crate::cli) allow_empty: bool,
 }
 
-impl Input {
+impl InputArguments {
     /// Returns options that read the current directory with its settings.
-    pub(in crate::cli) fn here() -> Input {
-        Input { allow_empty: true, ..Input::default() }
+    pub(in crate::cli) fn here() -> InputArguments {
+        InputArguments { allow_empty: true, ..InputArguments::default() }
     }
 
-    pub(in crate::cli) fn without_settings() -> Input {
-        Input { no_config: true, ..Input::here() }
+    pub(in crate::cli) fn without_settings() -> InputArguments {
+        InputArguments { no_config: true, ..InputArguments::here() }
     }
 }
 

@@ -49,7 +49,7 @@ fn change_labels(text: &str) -> Result<ChangeLabels, String> {
 
 /// Options that decide what makes a check fail.
 #[derive(Debug, Clone, Default, Args)]
-pub(in crate::cli) struct Threshold {
+pub(in crate::cli) struct FailOnChoice {
     /// Fail on findings of this level or higher: note, warning or error [default: `fail-on` in gpulint.toml, or warning]
     #[arg(long, value_name = "LEVEL", value_parser = level)]
     pub(in crate::cli) fail_on: Option<Level>,

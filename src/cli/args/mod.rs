@@ -26,17 +26,17 @@ use crate::report::Format;
 use crate::rules::in_the_book;
 
 pub(super) use accept::{Accepting, BaselineVerb, SuppressionsVerb};
-pub(super) use ask::{Fit, Price};
+pub(super) use ask::{Fit, PriceArguments};
 pub(super) use base::BaseCommit;
 pub(super) use catalog::{CatalogVerb, Fetch, Show, Verify};
-pub(super) use check::{Check, Cost, Diff, Explain, Inspect, Purchases, Reconcile, Render};
-pub(super) use comment::Comment;
-pub(super) use history::{Blame, Commits, History, Review, Since};
-pub(super) use input::Input;
-pub(super) use judging::{Selection, Threshold};
+pub(super) use check::{CheckArguments, CostArguments, Diff, Explain, Inspect, Purchases, Reconcile, Render};
+pub(super) use comment::CommentArguments;
+pub(super) use history::{BlameArguments, Commits, HistoryArguments, ReviewArguments, Since};
+pub(super) use input::InputArguments;
+pub(super) use judging::{FailOnChoice, Selection};
 pub(super) use mcp::Mcp;
-pub(super) use output::{Color, Output};
-pub(super) use rules::{Config, Init, RulesVerb};
+pub(super) use output::{ColorChoice, Output};
+pub(super) use rules::{ConfigCommand, RulesInitArguments, RulesVerb};
 pub(super) use server::ServerOptions;
 pub(super) use usage::{
     BillSource, QueriesFormat, UsageBill, UsageFetch, UsageImport, UsageQueries, UsageShow, UsageVerb, Window,
@@ -47,11 +47,11 @@ pub(super) use what_if::WhatIf;
 #[command(about = format!("Finds wasted GPU money in {READ} before it is deployed"))]
 #[command(name = "gpulint", version, args_conflicts_with_subcommands = true, disable_help_subcommand = true)]
 #[command(after_help = after_help())]
-pub(super) struct Arguments {
+pub(super) struct CliArguments {
     #[command(subcommand)]
     pub(super) verb: Option<Verb>,
     #[command(flatten)]
-    pub(super) check: Check,
+    pub(super) check: CheckArguments,
 }
 
 /// Returns the end of `gpulint --help`: first steps, formats, exit codes, and the address of the glossary.
@@ -80,27 +80,27 @@ fn after_help() -> String {
 #[derive(Debug, Subcommand)]
 pub(super) enum Verb {
     /// Report GPU waste and its cost per month (the default subcommand)
-    Check(Box<Check>),
+    Check(Box<CheckArguments>),
     /// Compare a change with its base: cost, and new, fixed and unchanged findings
     Diff(Box<Diff>),
     /// Print the commit that a pull request is compared with; fetch it from origin if the clone lacks it
     Base(BaseCommit),
     /// List every accelerator resource with its minimum, expected and maximum cost per month
-    Cost(Box<Cost>),
+    Cost(Box<CostArguments>),
     /// Recommend commitments for machines that always run, and what to leave on spot and on demand
     Plan(Box<Purchases>),
     /// Show the cost at each commit, and which commits raised or lowered it
-    History(Box<History>),
+    History(Box<HistoryArguments>),
     /// Show which commit added each dollar of today's cost
-    Blame(Box<Blame>),
+    Blame(Box<BlameArguments>),
     /// Review one month: its cost, what changed it, the waste, and what to fix first
-    Report(Box<Review>),
+    Report(Box<ReviewArguments>),
     /// List relevant files: the deployment that reads each one, or why it is skipped
-    Files(Box<Cost>),
+    Files(Box<CostArguments>),
     /// Print every fact of every resource as JSON, as rules see it
     Inspect(Box<Inspect>),
     /// Look up the price of a machine type or an accelerator
-    Price(Box<Price>),
+    Price(Box<PriceArguments>),
     /// Show the version and the age of prices, fetch newer ones, or verify them
     #[command(subcommand)]
     Catalog(CatalogVerb),
@@ -131,11 +131,11 @@ pub(super) enum Verb {
     },
     /// Print the settings in force or their schema, or write a first gpulint.toml
     #[command(subcommand)]
-    Config(Config),
+    Config(ConfigCommand),
     /// Write a first gpulint.toml, a pre-commit hook and a CI workflow; existing files stay as they are
-    Init(Init),
+    Init(RulesInitArguments),
     /// Post a finished report to a pull request
-    Comment(Box<Comment>),
+    Comment(Box<CommentArguments>),
     /// Print the objects that kustomizations build, without running kustomize
     Render(Render),
     /// Run an MCP server that answers coding assistants about one folder
@@ -146,22 +146,22 @@ pub(super) enum Verb {
     Completions { shell: clap_complete::Shell },
     /// Print the manifests that gpulint renders from charts, to compare them with those of helm
     #[command(hide = true)]
-    Template(Box<Input>),
+    Template(Box<InputArguments>),
     /// Write manual pages to a directory
     #[command(hide = true)]
     Manual { directory: PathBuf },
 }
 
-impl Arguments {
+impl CliArguments {
     /// Parses the arguments of this process.
-    pub(super) fn parse_process() -> Result<Arguments, clap::Error> {
-        Arguments::parse(std::env::args_os())
+    pub(super) fn parse_process() -> Result<CliArguments, clap::Error> {
+        CliArguments::parse(std::env::args_os())
     }
 
     /// Parses a command line. Its first word is the name of the program.
-    pub(super) fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Arguments, clap::Error> {
-        let matches = Arguments::command().try_get_matches_from(words)?;
-        let mut arguments = Arguments::from_arg_matches(&matches)?;
+    pub(super) fn parse(words: impl IntoIterator<Item = OsString>) -> Result<CliArguments, clap::Error> {
+        let matches = CliArguments::command().try_get_matches_from(words)?;
+        let mut arguments = CliArguments::from_arg_matches(&matches)?;
         let mut matches = &matches;
         while let Some((_, inner)) = matches.subcommand() {
             matches = inner;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use crate::report::{Choice, Detail, Format, GroupBy, Head, Most, Sort, Style};
+use crate::report::{EntryChoice, EntryDetail, Format, GroupBy, Most, ReportStyle, ReviewCommit, Sort};
 
 /// Options that choose the format of a report and its file.
 #[derive(Debug, Args)]
@@ -25,12 +25,12 @@ pub(in crate::cli) struct Output {
     #[arg(long, value_name = "TEXT")]
     pub(in crate::cli) title: Option<String>,
     /// Choose when to print colors
-    #[arg(long, value_enum, default_value_t = Color::Auto, value_name = "WHEN")]
-    pub(in crate::cli) color: Color,
+    #[arg(long, value_enum, default_value_t = ColorChoice::Auto, value_name = "WHEN")]
+    pub(in crate::cli) color: ColorChoice,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(in crate::cli) enum Color {
+pub(in crate::cli) enum ColorChoice {
     /// Only on a terminal, unless NO_COLOR is set
     Auto,
     /// In every output
@@ -41,7 +41,7 @@ pub(in crate::cli) enum Color {
 
 /// Options that choose the length and the order of a text report. Other formats ignore them.
 #[derive(Debug, Clone, Default, Args)]
-pub(in crate::cli) struct View {
+pub(in crate::cli) struct ViewArguments {
     /// Show only the first N entries [default: as many as fit on a screen]
     #[arg(long, value_name = "N", conflicts_with = "all", help_heading = "Text for people")]
     pub(in crate::cli) top: Option<usize>,
@@ -65,29 +65,29 @@ pub(in crate::cli) struct View {
     pub(in crate::cli) plain: bool,
 }
 
-impl View {
+impl ViewArguments {
     /// Returns `style` with these options applied.
-    pub(in crate::cli) fn style(&self, style: Style) -> Style {
+    pub(in crate::cli) fn style(&self, style: ReportStyle) -> ReportStyle {
         let most = match (self.top, self.all) {
             (Some(top), _) => Most::Top(top),
             (None, true) => Most::All,
             (None, false) => style.choice.most,
         };
         let detail = match (self.quiet, self.verbose) {
-            (true, _) => Detail::Quiet,
-            (_, true) => Detail::Verbose,
-            _ => Detail::Usual,
+            (true, _) => EntryDetail::Quiet,
+            (_, true) => EntryDetail::Verbose,
+            _ => EntryDetail::Usual,
         };
         let group = self.group_by.as_deref().and_then(GroupBy::named);
-        Style {
+        ReportStyle {
             plain: self.plain || style.plain,
-            choice: Choice { sort: Sort::named(&self.sort), group, most, detail },
+            choice: EntryChoice { sort: Sort::named(&self.sort), group, most, detail },
             ..style
         }
     }
 }
 
 /// Parses the address of a page that reports link.
-pub(super) fn page_url(text: &str) -> Result<Head, String> {
-    Head::new(text).ok_or_else(|| "expected https://HOST/PATH without spaces, brackets or quotes".to_owned())
+pub(super) fn page_url(text: &str) -> Result<ReviewCommit, String> {
+    ReviewCommit::new(text).ok_or_else(|| "expected https://HOST/PATH without spaces, brackets or quotes".to_owned())
 }

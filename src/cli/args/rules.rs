@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::input::Input;
+use super::input::InputArguments;
 use super::judging::Selection;
 use super::output::Output;
 
@@ -13,7 +13,7 @@ pub(in crate::cli) enum RulesVerb {
     /// List every rule and whether it runs here
     List {
         #[command(flatten)]
-        input: Box<Input>,
+        input: Box<InputArguments>,
         #[command(flatten)]
         selection: Box<Selection>,
         #[command(flatten)]
@@ -61,7 +61,7 @@ pub(in crate::cli) enum RulesVerb {
         #[arg(long, value_name = "DIR")]
         base_dir: Option<PathBuf>,
         #[command(flatten)]
-        input: Box<Input>,
+        input: Box<InputArguments>,
     },
     /// Copy the rule packs that come from git into the repository, and write gpulint.lock
     Vendor {
@@ -81,7 +81,7 @@ pub(in crate::cli) enum RulesVerb {
         #[arg(long, short, value_name = "DIR", default_value = "docs/rules")]
         output: PathBuf,
         #[command(flatten)]
-        input: Box<Input>,
+        input: Box<InputArguments>,
         #[command(flatten)]
         selection: Box<Selection>,
     },
@@ -100,7 +100,7 @@ pub(in crate::cli) enum RulesVerb {
         #[arg(long, value_name = "WHAT", value_parser = ["audit", "deny"], default_value = "audit")]
         enforce: String,
         #[command(flatten)]
-        input: Box<Input>,
+        input: Box<InputArguments>,
         #[command(flatten)]
         selection: Box<Selection>,
     },
@@ -110,9 +110,9 @@ pub(in crate::cli) enum RulesVerb {
 const SCOPES: [&str; 5] = ["resource", "object", "block", "repository", "change"];
 
 #[derive(Debug, Subcommand)]
-pub(in crate::cli) enum Config {
+pub(in crate::cli) enum ConfigCommand {
     /// Show each setting in force and where it comes from
-    Show(Box<Input>),
+    Show(Box<InputArguments>),
     /// Print the JSON schema of gpulint.toml
     Schema,
     /// Write a first gpulint.toml into the current directory
@@ -120,7 +120,7 @@ pub(in crate::cli) enum Config {
 }
 
 #[derive(Debug, Args)]
-pub(in crate::cli) struct Init {
+pub(in crate::cli) struct RulesInitArguments {
     /// Directory for gpulint.toml: the repository, or a part of it [default: the current directory]
     pub(in crate::cli) directory: Option<PathBuf>,
     /// Accept the findings of today in a baseline, so that only new or worse ones count

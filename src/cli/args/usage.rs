@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 
-use super::input::Input;
+use super::input::InputArguments;
 use super::output::Output;
 use crate::source::Date;
 
@@ -28,7 +28,7 @@ pub(in crate::cli) struct UsageShow {
     #[arg(long)]
     pub(in crate::cli) columns: bool,
     #[command(flatten)]
-    pub(in crate::cli) input: Input,
+    pub(in crate::cli) input: InputArguments,
     #[command(flatten)]
     pub(in crate::cli) output: Output,
 }

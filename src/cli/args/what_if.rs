@@ -2,14 +2,14 @@
 
 use clap::Args;
 
-use super::input::{Input, assignment};
+use super::input::{InputArguments, assignment};
 use super::judging::Selection;
 use super::output::Output;
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct WhatIf {
     #[command(flatten)]
-    pub(in crate::cli) input: Input,
+    pub(in crate::cli) input: InputArguments,
     /// Change the resource with this address, as `gpulint cost` prints it; `*` matches anything; repeatable
     #[arg(long, value_name = "ADDRESS", required = true)]
     pub(in crate::cli) on: Vec<String>,

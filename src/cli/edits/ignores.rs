@@ -30,7 +30,7 @@ pub(in crate::cli) struct Acceptance<'a> {
 
 /// The comments that have the intended effect.
 pub(in crate::cli) struct Ignores {
-    pub(in crate::cli) wishes: Vec<Wish>,
+    pub(in crate::cli) wishes: Vec<IgnoreComment>,
     pub(in crate::cli) texts: Texts,
     /// The state with these comments.
     pub(in crate::cli) after: Arc<JudgedTree>,
@@ -71,7 +71,7 @@ impl CommentPlace {
 }
 
 /// A finding to suppress.
-pub(in crate::cli) struct Wish {
+pub(in crate::cli) struct IgnoreComment {
     pub(in crate::cli) identity: Identity,
     finding: Span,
     resource: Option<Span>,
@@ -80,7 +80,7 @@ pub(in crate::cli) struct Wish {
     pub(in crate::cli) fixed: Option<FixedBy>,
 }
 
-impl Wish {
+impl IgnoreComment {
     fn span(&self) -> Option<Span> {
         match self.place {
             CommentPlace::AboveFinding => Some(self.finding),
@@ -98,7 +98,7 @@ fn identities(judged: &JudgedTree) -> BTreeMap<Identity, usize> {
     counts
 }
 
-fn wishes(judged: &JudgedTree, is_wanted: &dyn Fn(&Identity) -> bool) -> Vec<Wish> {
+fn wishes(judged: &JudgedTree, is_wanted: &dyn Fn(&Identity) -> bool) -> Vec<IgnoreComment> {
     let sources = &judged.session.sources;
     let fixed = judged.session.fixed_rules();
     let about = judged.counting().filter(|finding| !NEVER.contains(&finding.rule.as_str()));
@@ -113,13 +113,13 @@ fn wishes(judged: &JudgedTree, is_wanted: &dyn Fn(&Identity) -> bool) -> Vec<Wis
         } else {
             CommentPlace::AboveFinding
         };
-        Wish { identity, finding: at, resource, place, fixed }
+        IgnoreComment { identity, finding: at, resource, place, fixed }
     });
     all.filter(|wish| is_wanted(&wish.identity)).collect()
 }
 
 /// Withdraws comments without effect, or with a new finding in their file.
-fn retreat(before: &JudgedTree, wishes: &mut [Wish], after: &JudgedTree) -> bool {
+fn retreat(before: &JudgedTree, wishes: &mut [IgnoreComment], after: &JudgedTree) -> bool {
     let (before, after) = (identities(before), identities(after));
     let is_new = |(identity, count): &(&Identity, &usize)| before.get(*identity).is_none_or(|it| it < *count);
     let spoilt: BTreeSet<&str> = after.iter().filter(is_new).map(|(identity, _)| identity.1.as_str()).collect();
@@ -137,7 +137,7 @@ fn retreat(before: &JudgedTree, wishes: &mut [Wish], after: &JudgedTree) -> bool
 }
 
 /// Returns the file contents with the comments.
-fn written(judged: &JudgedTree, wishes: &[Wish], acceptance: &Acceptance<'_>) -> Result<Texts, Failure> {
+fn written(judged: &JudgedTree, wishes: &[IgnoreComment], acceptance: &Acceptance<'_>) -> Result<Texts, Failure> {
     let session = &judged.session;
     let sources = &session.sources;
     let mut comments = Comments::new();

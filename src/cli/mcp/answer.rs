@@ -6,12 +6,12 @@ use std::panic::{UnwindSafe, catch_unwind};
 use serde_json::{Map, Value, json};
 
 use super::page::{self, ReportPage, Shown};
-use super::tools::{Tool, ToolAnswer, ToolCall};
-use crate::cli::args::{Arguments, RulesVerb, Verb};
+use super::tools::{McpTool, ToolAnswer, ToolCall};
+use crate::cli::args::{CliArguments, RulesVerb, Verb};
+use crate::cli::io::captured_output::{self, CapturedOutput};
+use crate::cli::io::failure::Failure;
+use crate::cli::io::outcome::ExitStatus;
 use crate::cli::verbs;
-use crate::cli::world::failure::Failure;
-use crate::cli::world::kept::{self, Kept};
-use crate::cli::world::outcome::Outcome;
 use crate::report::Format;
 
 /// The longest summary next to the report.
@@ -20,7 +20,7 @@ const MOST_FAILURE_CHARS: usize = 4_000;
 const MOST_NOTES: usize = 10;
 
 /// Returns the result of a call, or an error with the next step.
-pub(super) fn answer(tool: &Tool, arguments: &Map<String, Value>) -> Value {
+pub(super) fn answer(tool: &McpTool, arguments: &Map<String, Value>) -> Value {
     whatever_happens(|| answered(tool, arguments)).unwrap_or_else(|why| failed(&why))
 }
 
@@ -35,10 +35,10 @@ pub(super) fn failed(why: &str) -> Value {
     json!({ "content": [{ "type": "text", "text": text }], "isError": true })
 }
 
-fn answered(tool: &Tool, arguments: &Map<String, Value>) -> Result<Value, String> {
+fn answered(tool: &McpTool, arguments: &Map<String, Value>) -> Result<Value, String> {
     let ToolCall { words, page } = tool.ask(arguments)?;
-    let arguments = Arguments::parse(words).map_err(|error| without_usage(&error))?;
-    let (done, kept) = kept::keeping(|| run(arguments));
+    let arguments = CliArguments::parse(words).map_err(|error| without_usage(&error))?;
+    let (done, kept) = captured_output::keeping(|| run(arguments));
     let outcome = done.map_err(|failure| failure.to_string())?;
     match tool.answer {
         ToolAnswer::Report { .. } => of_report(tool, &page, &kept, outcome),
@@ -47,7 +47,7 @@ fn answered(tool: &Tool, arguments: &Map<String, Value>) -> Result<Value, String
 }
 
 /// Runs one of the subcommands that only read files.
-fn run(arguments: Arguments) -> Result<Outcome, Failure> {
+fn run(arguments: CliArguments) -> Result<ExitStatus, Failure> {
     match arguments.verb {
         Some(Verb::Check(check)) => verbs::check::run(&check),
         Some(Verb::Price(price)) => verbs::price::run(&price),
@@ -66,7 +66,7 @@ fn without_usage(error: &clap::Error) -> String {
     said.split("\n\nFor more information").next().unwrap_or_default().trim().to_owned()
 }
 
-fn of_report(tool: &Tool, page: &ReportPage, kept: &Kept, outcome: Outcome) -> Result<Value, String> {
+fn of_report(tool: &McpTool, page: &ReportPage, kept: &CapturedOutput, outcome: ExitStatus) -> Result<Value, String> {
     let whole = kept.report(Format::Json).unwrap_or_default();
     let mut report: Value =
         serde_json::from_str(whole).map_err(|error| format!("gpulint's own report is not valid JSON: {error}"))?;
@@ -78,7 +78,7 @@ fn of_report(tool: &Tool, page: &ReportPage, kept: &Kept, outcome: Outcome) -> R
         summary.push_str("…\n");
     }
     let mut notes: Vec<String> = kept.complaints.iter().take(MOST_NOTES).cloned().collect();
-    if outcome == Outcome::Empty {
+    if outcome == ExitStatus::Empty {
         notes.push(format!("`{}` found nothing to check", tool.name));
     }
     let mut text = summary.trim_end().to_owned();
@@ -88,7 +88,7 @@ fn of_report(tool: &Tool, page: &ReportPage, kept: &Kept, outcome: Outcome) -> R
         format!("\n{} of {} {} shown{next}", it.shown, it.total, if it.list.is_empty() { "entries" } else { &it.list })
     }));
     text.extend(notes.iter().map(|note| format!("\n{note}")));
-    let left_out: Vec<Value> = left_out.iter().map(page::LeftOut::to_json).collect();
+    let left_out: Vec<Value> = left_out.iter().map(page::TruncatedList::to_json).collect();
     Ok(json!({
         "content": [{ "type": "text", "text": text }],
         "structuredContent": {
@@ -137,7 +137,7 @@ fn lines_of_findings(report: &Value, page: &ReportPage) -> Vec<String> {
     findings.into_iter().flatten().map(line).collect()
 }
 
-fn of_text(page: &ReportPage, kept: &Kept) -> Value {
+fn of_text(page: &ReportPage, kept: &CapturedOutput) -> Value {
     let (mut text, next) = page::lines(&kept.printed, page.offset, page.limit);
     if let Some(next) = next {
         let total = kept.printed.chars().count();

@@ -14,11 +14,11 @@ mod tools;
 use std::time::Duration;
 
 use super::args::Mcp;
-use super::world::failure::Failure;
-use super::world::outcome::Outcome;
-use super::world::{deadline, place, serving};
+use super::io::failure::Failure;
+use super::io::outcome::ExitStatus;
+use super::io::{deadline, place, serving};
 
-pub(super) fn run(arguments: &Mcp) -> Result<Outcome, Failure> {
+pub(super) fn run(arguments: &Mcp) -> Result<ExitStatus, Failure> {
     let folder = place::canonical(&arguments.folder)?;
     // Reports show paths relative to the current directory.
     std::env::set_current_dir(&folder)
@@ -27,5 +27,5 @@ pub(super) fn run(arguments: &Mcp) -> Result<Outcome, Failure> {
     // Each answer has its own time limit instead.
     deadline::none();
     server::serve(Duration::from_secs(arguments.seconds));
-    Ok(Outcome::Passed)
+    Ok(ExitStatus::Passed)
 }

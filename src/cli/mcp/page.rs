@@ -29,14 +29,14 @@ pub(super) struct ReportPage {
 
 /// A list that was cut.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct LeftOut {
+pub(super) struct TruncatedList {
     pub(super) list: String,
     pub(super) total: usize,
     pub(super) offset: usize,
     pub(super) shown: usize,
 }
 
-impl LeftOut {
+impl TruncatedList {
     /// Returns the offset of the next page. Lists inside an entry have no pages.
     pub(super) fn next_offset(&self) -> Option<usize> {
         let next = Some(self.offset.saturating_add(self.shown)).filter(|next| *next < self.total);
@@ -44,7 +44,7 @@ impl LeftOut {
     }
 
     pub(super) fn to_json(&self) -> Value {
-        let LeftOut { list, total, offset, shown } = self;
+        let TruncatedList { list, total, offset, shown } = self;
         json!({ "list": list, "total": total, "offset": offset, "shown": shown, "next_offset": self.next_offset() })
     }
 }
@@ -53,7 +53,7 @@ impl LeftOut {
 #[derive(Debug, Default)]
 pub(super) struct Shown {
     pub(super) report: Value,
-    pub(super) left_out: Vec<LeftOut>,
+    pub(super) left_out: Vec<TruncatedList>,
     /// The number of strings that were cut.
     pub(super) texts_cut: usize,
 }
@@ -80,13 +80,13 @@ impl ReportPage {
         shown
     }
 
-    fn cut(&self, entries: &mut Vec<Value>, left_out: &mut Vec<LeftOut>) {
+    fn cut(&self, entries: &mut Vec<Value>, left_out: &mut Vec<TruncatedList>) {
         let total = entries.len();
         entries.drain(..self.offset.min(total));
         entries.truncate(self.limit);
         if entries.len() < total {
             let (list, offset, shown) = (self.list.clone(), self.offset, entries.len());
-            left_out.push(LeftOut { list, total, offset, shown });
+            left_out.push(TruncatedList { list, total, offset, shown });
         }
     }
 
@@ -101,7 +101,7 @@ impl ReportPage {
             Some(told) => told.shown = entries.len(),
             None => {
                 let offset = if self.is_asked(&path) { self.offset } else { 0 };
-                shown.left_out.push(LeftOut { list: list.to_owned(), total, offset, shown: entries.len() });
+                shown.left_out.push(TruncatedList { list: list.to_owned(), total, offset, shown: entries.len() });
             }
         }
         true
@@ -185,8 +185,8 @@ mod tests {
         ReportPage { list: list.to_owned(), limit, offset, is_whole: true }
     }
 
-    fn left_out(list: &str, total: usize, offset: usize, shown: usize) -> LeftOut {
-        LeftOut { list: list.to_owned(), total, offset, shown }
+    fn left_out(list: &str, total: usize, offset: usize, shown: usize) -> TruncatedList {
+        TruncatedList { list: list.to_owned(), total, offset, shown }
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::path::{Component, Path};
 use clap::{Arg, Command};
 use serde_json::{Value, json};
 
-use crate::cli::world::serving;
+use crate::cli::io::serving;
 
 /// The longest string. Names, addresses and expressions are shorter.
 const LONGEST_TEXT_BYTES: usize = 1_000;
@@ -15,12 +15,12 @@ const MOST_TEXTS: usize = 100;
 #[derive(Debug)]
 pub(super) struct ToolParameter {
     pub(super) name: &'static str,
-    kind: Kind,
+    kind: ParameterKind,
     pub(super) is_required: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Kind {
+pub(super) enum ParameterKind {
     Text,
     Number,
     Flag,
@@ -37,11 +37,11 @@ pub(super) enum Kind {
     Tree,
 }
 
-pub(super) const fn may(name: &'static str, kind: Kind) -> ToolParameter {
+pub(super) const fn may(name: &'static str, kind: ParameterKind) -> ToolParameter {
     ToolParameter { name, kind, is_required: false }
 }
 
-pub(super) const fn must(name: &'static str, kind: Kind) -> ToolParameter {
+pub(super) const fn must(name: &'static str, kind: ParameterKind) -> ToolParameter {
     ToolParameter { name, kind, is_required: true }
 }
 
@@ -62,8 +62,8 @@ impl ToolParameter {
     pub(super) fn schema(&self, verb: Option<&Command>) -> Value {
         let option = self.option();
         let is_meant = |it: &&Arg| match self.kind {
-            Kind::First(id) => it.get_id() == id,
-            Kind::Tree => it.get_id() == "paths",
+            ParameterKind::First(id) => it.get_id() == id,
+            ParameterKind::Tree => it.get_id() == "paths",
             _ => it.get_long() == Some(&*option),
         };
         let argument = verb.and_then(|verb| verb.get_arguments().find(is_meant));
@@ -71,12 +71,14 @@ impl ToolParameter {
         let one = json!({ "type": "string" });
         let pairs = json!({ "type": "object", "additionalProperties": { "type": ["string", "number", "boolean"] } });
         let mut schema = match self.kind {
-            Kind::Text | Kind::First(_) | Kind::Tree => one,
-            Kind::Number => json!({ "type": "number" }),
-            Kind::Flag => json!({ "type": "boolean" }),
-            Kind::Texts | Kind::Paths => json!({ "type": "array", "items": one, "maxItems": MOST_TEXTS }),
-            Kind::Pairs => pairs,
-            Kind::Cases => json!({
+            ParameterKind::Text | ParameterKind::First(_) | ParameterKind::Tree => one,
+            ParameterKind::Number => json!({ "type": "number" }),
+            ParameterKind::Flag => json!({ "type": "boolean" }),
+            ParameterKind::Texts | ParameterKind::Paths => {
+                json!({ "type": "array", "items": one, "maxItems": MOST_TEXTS })
+            }
+            ParameterKind::Pairs => pairs,
+            ParameterKind::Cases => json!({
                 "type": "array",
                 "maxItems": MOST_TEXTS,
                 "items": {
@@ -88,13 +90,13 @@ impl ToolParameter {
             }),
         };
         let help = match self.kind {
-            Kind::Tree => "File or folder below the served folder [default: the whole folder]".to_owned(),
+            ParameterKind::Tree => "File or folder below the served folder [default: the whole folder]".to_owned(),
             _ => help,
         };
         let allowed = argument.map(Arg::get_possible_values).unwrap_or_default();
         let allowed: Vec<String> = allowed.iter().map(|it| it.get_name().to_owned()).collect();
         if let Value::Object(schema) = &mut schema {
-            if let (Kind::Text, false) = (self.kind, allowed.is_empty()) {
+            if let (ParameterKind::Text, false) = (self.kind, allowed.is_empty()) {
                 schema.insert("enum".to_owned(), json!(allowed));
             }
             schema.insert("description".to_owned(), json!(help));
@@ -102,32 +104,34 @@ impl ToolParameter {
         schema
     }
 
-    pub(super) fn say(&self, value: &Value, line: &mut CommandLine) -> Result<(), String> {
+    pub(super) fn add_to_line(&self, value: &Value, line: &mut CommandLine) -> Result<(), String> {
         let option = self.option();
         let mut push = |text: String| line.options.push(format!("--{option}={text}").into());
         match self.kind {
-            Kind::Text => push(text(value)?.to_owned()),
-            Kind::Number => match value {
+            ParameterKind::Text => push(text(value)?.to_owned()),
+            ParameterKind::Number => match value {
                 Value::Number(number) => push(number.to_string()),
                 _ => return Err("expected a number".to_owned()),
             },
-            Kind::Flag => match value {
+            ParameterKind::Flag => match value {
                 Value::Bool(true) => line.options.push(format!("--{option}").into()),
                 Value::Bool(false) => {}
                 _ => return Err("expected true or false".to_owned()),
             },
-            Kind::Texts => texts(value)?.into_iter().try_for_each(|it| text(it).map(|it| push(it.to_owned())))?,
-            Kind::Pairs => pairs(value)?.into_iter().for_each(push),
-            Kind::Cases => {
+            ParameterKind::Texts => {
+                texts(value)?.into_iter().try_for_each(|it| text(it).map(|it| push(it.to_owned())))?
+            }
+            ParameterKind::Pairs => pairs(value)?.into_iter().for_each(push),
+            ParameterKind::Cases => {
                 for case in texts(value)? {
                     let named = case.get("name").zip(case.get("set"));
                     let (name, set) = named.ok_or("each case needs `name` and `set`")?;
                     push(format!("{}:{}", text(name)?, pairs(set)?.join(",")));
                 }
             }
-            Kind::Paths => texts(value)?.into_iter().try_for_each(|it| inside(it).map(&mut push))?,
-            Kind::First(_) => line.first = Some(text(value)?.into()),
-            Kind::Tree => line.tree = Some(inside(value)?.into()),
+            ParameterKind::Paths => texts(value)?.into_iter().try_for_each(|it| inside(it).map(&mut push))?,
+            ParameterKind::First(_) => line.first = Some(text(value)?.into()),
+            ParameterKind::Tree => line.tree = Some(inside(value)?.into()),
         }
         Ok(())
     }

@@ -21,7 +21,7 @@ const SERVER_KEY: &str = "io.modelcontextprotocol/serverInfo";
 
 /// Error codes: those of JSON-RPC, and one of the protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Code {
+pub(super) enum ErrorCode {
     NoJson = -32700,
     NoRequest = -32600,
     NoMethod = -32601,
@@ -32,7 +32,7 @@ pub(super) enum Code {
 /// A message of a client.
 #[derive(Debug, PartialEq)]
 pub(super) enum ClientMessage {
-    Request(Request),
+    Request(RpcRequest),
     /// The client cancels a request.
     Cancelled(Value),
     /// A message that needs no answer.
@@ -42,7 +42,7 @@ pub(super) enum ClientMessage {
 }
 
 #[derive(Debug, PartialEq)]
-pub(super) struct Request {
+pub(super) struct RpcRequest {
     pub(super) id: Value,
     pub(super) method: String,
     pub(super) parameters: Map<String, Value>,
@@ -57,14 +57,14 @@ impl ClientMessage {
             Ok(_) => {
                 return ClientMessage::Wrong(failed(
                     &Value::Null,
-                    Code::NoRequest,
+                    ErrorCode::NoRequest,
                     "each message must be one JSON object on one line",
                 ));
             }
             Err(error) => {
                 return ClientMessage::Wrong(failed(
                     &Value::Null,
-                    Code::NoJson,
+                    ErrorCode::NoJson,
                     &format!("the message is not valid JSON: {error}"),
                 ));
             }
@@ -78,30 +78,30 @@ impl ClientMessage {
         let is_id = |id: &Value| id.is_string() || id.is_number();
         let shown = id.clone().filter(is_id).unwrap_or(Value::Null);
         let wrong = |code, why: &str| ClientMessage::Wrong(failed(&shown, code, why));
-        let Some(method) = named else { return wrong(Code::NoRequest, "a request needs a `method`") };
+        let Some(method) = named else { return wrong(ErrorCode::NoRequest, "a request needs a `method`") };
         if message.get("jsonrpc").and_then(Value::as_str) != Some("2.0") {
-            return wrong(Code::NoRequest, "`jsonrpc` is \"2.0\"");
+            return wrong(ErrorCode::NoRequest, "`jsonrpc` is \"2.0\"");
         }
         let parameters = match message.get("params") {
             None => Map::new(),
             Some(Value::Object(parameters)) => parameters.clone(),
-            Some(_) => return wrong(Code::BadParameters, "`params` must be an object"),
+            Some(_) => return wrong(ErrorCode::BadParameters, "`params` must be an object"),
         };
         match id {
             None if method == "notifications/cancelled" => {
                 ClientMessage::Cancelled(parameters.get("requestId").cloned().unwrap_or_default())
             }
             None => ClientMessage::Nothing,
-            Some(id) if is_id(&id) => ClientMessage::Request(Request::new(id, method, parameters)),
-            Some(_) => wrong(Code::NoRequest, "`id` must be a string or a number"),
+            Some(id) if is_id(&id) => ClientMessage::Request(RpcRequest::new(id, method, parameters)),
+            Some(_) => wrong(ErrorCode::NoRequest, "`id` must be a string or a number"),
         }
     }
 }
 
-impl Request {
-    fn new(id: Value, method: &str, parameters: Map<String, Value>) -> Request {
+impl RpcRequest {
+    fn new(id: Value, method: &str, parameters: Map<String, Value>) -> RpcRequest {
         let is_modern = parameters.get("_meta").is_some_and(|it| it.get(VERSION_KEY).is_some());
-        Request { id, method: method.to_owned(), parameters, is_modern }
+        RpcRequest { id, method: method.to_owned(), parameters, is_modern }
     }
 
     /// Returns an error if the server cannot answer in the version of the request.
@@ -109,18 +109,19 @@ impl Request {
         let said = self.parameters.get("_meta")?;
         let version = said.get(VERSION_KEY)?;
         let Some(version) = version.as_str() else {
-            return Some(self.fail(Code::BadParameters, "the protocol version must be a string"));
+            return Some(self.fail(ErrorCode::BadParameters, "the protocol version must be a string"));
         };
         if version != WITHOUT_HANDSHAKE {
             let data = json!({ "supported": [WITHOUT_HANDSHAKE], "requested": version });
             let message = "this protocol version needs a handshake first";
-            return Some(error(&self.id, Code::UnknownVersion, message, Some(data)));
+            return Some(error(&self.id, ErrorCode::UnknownVersion, message, Some(data)));
         }
         let has_capabilities = said.get(CAPABILITIES_KEY).is_some_and(Value::is_object);
-        (!has_capabilities).then(|| self.fail(Code::BadParameters, &format!("`_meta` has no `{CAPABILITIES_KEY}`")))
+        (!has_capabilities)
+            .then(|| self.fail(ErrorCode::BadParameters, &format!("`_meta` has no `{CAPABILITIES_KEY}`")))
     }
 
-    pub(super) fn fail(&self, code: Code, message: &str) -> Value {
+    pub(super) fn fail(&self, code: ErrorCode, message: &str) -> Value {
         failed(&self.id, code, message)
     }
 
@@ -176,11 +177,11 @@ fn server_info() -> Value {
     json!({ "name": "gpulint", "title": "gpulint", "version": env!("CARGO_PKG_VERSION") })
 }
 
-fn failed(id: &Value, code: Code, message: &str) -> Value {
+fn failed(id: &Value, code: ErrorCode, message: &str) -> Value {
     error(id, code, message, None)
 }
 
-fn error(id: &Value, code: Code, message: &str, data: Option<Value>) -> Value {
+fn error(id: &Value, code: ErrorCode, message: &str, data: Option<Value>) -> Value {
     let mut error = json!({ "code": code as i32, "message": message });
     if let (Some(data), Value::Object(error)) = (data, &mut error) {
         error.insert("data".to_owned(), data);
@@ -202,10 +203,10 @@ pub(super) fn next_line(input: &mut impl BufRead) -> io::Result<Option<Result<St
     if !line.ends_with(b"\n") && line.len() as u64 == LONGEST_BYTES {
         skip_line(input)?;
         let why = format!("a message must not have more than {LONGEST_BYTES} bytes");
-        return Ok(Some(Err(failed(&Value::Null, Code::NoRequest, &why))));
+        return Ok(Some(Err(failed(&Value::Null, ErrorCode::NoRequest, &why))));
     }
     let text = String::from_utf8(line);
-    Ok(Some(text.map_err(|_| failed(&Value::Null, Code::NoJson, "a message must be UTF-8"))))
+    Ok(Some(text.map_err(|_| failed(&Value::Null, ErrorCode::NoJson, "a message must be UTF-8"))))
 }
 
 /// Skips to the end of a line.

@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 use serde_json::{Map, Value, json};
 
 use super::answer;
-use super::protocol::{ClientMessage, Code, Request, next_line};
-use super::tools::{TOOLS, Tool};
-use crate::cli::world::{output, secrets};
+use super::protocol::{ClientMessage, ErrorCode, RpcRequest, next_line};
+use super::tools::{McpTool, TOOLS};
+use crate::cli::io::{output, secrets};
 use crate::languages::table::READ;
 
 /// The most calls that run at the same time. Each uses all processors.
@@ -38,13 +38,13 @@ enum Event {
 /// A call that has no answer yet.
 struct Call {
     number: u64,
-    request: Request,
+    request: RpcRequest,
     until: Instant,
     work: Option<Work>,
 }
 
 struct Work {
-    tool: &'static Tool,
+    tool: &'static McpTool,
     arguments: Map<String, Value>,
 }
 
@@ -108,7 +108,7 @@ impl Server {
         }
     }
 
-    fn asked(&mut self, request: Request) {
+    fn asked(&mut self, request: RpcRequest) {
         if let Some(refusal) = request.refused() {
             return self.send(&refusal);
         }
@@ -117,7 +117,7 @@ impl Server {
             "server/discover" => request.discovery(&instructions()),
             "ping" => request.answer(json!({})),
             "tools/list" => {
-                let tools: Vec<Value> = TOOLS.iter().map(Tool::describe).collect();
+                let tools: Vec<Value> = TOOLS.iter().map(McpTool::describe).collect();
                 request.lasting_answer(json!({ "tools": tools }))
             }
             "tools/call" => match self.called(request) {
@@ -126,25 +126,25 @@ impl Server {
             },
             method => {
                 let method: String = method.chars().take(100).collect();
-                request.fail(Code::NoMethod, &format!("unknown method `{method}`"))
+                request.fail(ErrorCode::NoMethod, &format!("unknown method `{method}`"))
             }
         };
         self.send(&answer);
     }
 
     /// Queues a call, or returns the answer to an invalid one.
-    fn called(&mut self, request: Request) -> Option<Value> {
+    fn called(&mut self, request: RpcRequest) -> Option<Value> {
         let name = request.parameters.get("name").and_then(Value::as_str).unwrap_or_default();
-        let Some(tool) = Tool::named(name) else {
+        let Some(tool) = McpTool::named(name) else {
             let names: Vec<&str> = TOOLS.iter().map(|tool| tool.name).collect();
             let name: String = name.chars().take(100).collect();
             let why = format!("unknown tool `{name}`; the tools are {}", names.join(", "));
-            return Some(request.fail(Code::BadParameters, &why));
+            return Some(request.fail(ErrorCode::BadParameters, &why));
         };
         let arguments = match request.parameters.get("arguments") {
             None | Some(Value::Null) => Map::new(),
             Some(Value::Object(arguments)) => arguments.clone(),
-            Some(_) => return Some(request.fail(Code::BadParameters, "`arguments` must be an object")),
+            Some(_) => return Some(request.fail(ErrorCode::BadParameters, "`arguments` must be an object")),
         };
         if self.calls.len() >= MOST_RUNNING + MOST_WAITING {
             let why = "too many calls are waiting: try again when some have been answered";

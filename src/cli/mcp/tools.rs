@@ -7,8 +7,8 @@ use clap::CommandFactory;
 use serde_json::{Map, Value, json};
 
 use super::page::{ReportPage, USUAL_ENTRIES};
-use super::parameters::{CommandLine, Kind, ToolParameter, may, must};
-use crate::cli::args::Arguments;
+use super::parameters::{CommandLine, ParameterKind, ToolParameter, may, must};
+use crate::cli::args::CliArguments;
 use crate::diagnostic::nearest;
 
 const MOST_ENTRIES: u64 = 200;
@@ -17,7 +17,7 @@ pub(super) const USUAL_CHARS: usize = 8_000;
 const MOST_CHARS: u64 = 20_000;
 
 #[derive(Debug)]
-pub(super) struct Tool {
+pub(super) struct McpTool {
     pub(super) name: &'static str,
     title: &'static str,
     meaning: &'static str,
@@ -39,102 +39,106 @@ pub(super) enum ToolAnswer {
 
 /// The parameters that choose the input.
 const INPUT: &[ToolParameter] = &[
-    may("path", Kind::Tree),
-    may("var", Kind::Pairs),
-    may("var_file", Kind::Paths),
-    may("workspace", Kind::Text),
-    may("values", Kind::Texts),
-    may("exclude", Kind::Texts),
+    may("path", ParameterKind::Tree),
+    may("var", ParameterKind::Pairs),
+    may("var_file", ParameterKind::Paths),
+    may("workspace", ParameterKind::Text),
+    may("values", ParameterKind::Texts),
+    may("exclude", ParameterKind::Texts),
     TODAY,
 ];
-const TODAY: ToolParameter = may("today", Kind::Text);
+const TODAY: ToolParameter = may("today", ParameterKind::Text);
 const SELECTION: &[ToolParameter] =
-    &[may("select", Kind::Texts), may("ignore", Kind::Texts), may("profile", Kind::Text)];
+    &[may("select", ParameterKind::Texts), may("ignore", ParameterKind::Texts), may("profile", ParameterKind::Text)];
 
-pub(super) const TOOLS: &[Tool] = &[
-    Tool {
+pub(super) const TOOLS: &[McpTool] = &[
+    McpTool {
         name: "check",
         title: "Find GPU waste and its cost",
         meaning: "Reads the infrastructure files of the folder, finds GPUs and other accelerators, and lists findings \
                   with their cost, the most expensive first. `list: \"resources\"` lists the priced resources instead, `not_judged` the \
                   files and blocks that were not evaluated. Unknown amounts are null, never zero.",
         verb: &["check"],
-        parameters: &[INPUT, SELECTION, &[may("min_confidence", Kind::Text)]],
+        parameters: &[INPUT, SELECTION, &[may("min_confidence", ParameterKind::Text)]],
         answer: ToolAnswer::Report { list: "findings", is_whole: true },
     },
-    Tool {
+    McpTool {
         name: "price",
         title: "Look up the price of a machine or an accelerator",
         meaning: "Returns the prices of a machine type (g5.xlarge) or an accelerator (H100-80GB) from the catalog: clouds, regions, on \
                   demand, spot, reserved. With `hours`, compares the ways to buy that many hours.",
         verb: &["price"],
         parameters: &[&[
-            may("name", Kind::First("name")),
-            may("provider", Kind::Texts),
-            may("region", Kind::Text),
-            may("count", Kind::Number),
-            may("memory", Kind::Number),
-            may("spot", Kind::Flag),
-            may("sort", Kind::Text),
-            may("run", Kind::Text),
-            may("hours", Kind::Number),
+            may("name", ParameterKind::First("name")),
+            may("provider", ParameterKind::Texts),
+            may("region", ParameterKind::Text),
+            may("count", ParameterKind::Number),
+            may("memory", ParameterKind::Number),
+            may("spot", ParameterKind::Flag),
+            may("sort", ParameterKind::Text),
+            may("run", ParameterKind::Text),
+            may("hours", ParameterKind::Number),
             TODAY,
         ]],
         answer: ToolAnswer::Report { list: "", is_whole: true },
     },
-    Tool {
+    McpTool {
         name: "fit",
         title: "Check whether a model fits, and find the cheapest machine",
         meaning: "Checks whether a model fits into the memory of an accelerator or a machine, for serving or training, and lists the cheapest \
                   machines that it fits.",
         verb: &["fit"],
         parameters: &[&[
-            may("model", Kind::First("model")),
-            may("params", Kind::Text),
-            may("accelerator", Kind::Text),
-            may("machine", Kind::Text),
-            may("count", Kind::Number),
-            may("provider", Kind::Text),
-            may("region", Kind::Text),
-            may("task", Kind::Text),
-            may("precision", Kind::Text),
-            may("cache_precision", Kind::Text),
-            may("context", Kind::Text),
-            may("batch_size", Kind::Text),
-            may("by", Kind::Text),
-            may("ms_per_token", Kind::Number),
-            may("tokens_per_day", Kind::Text),
-            may("input_tokens", Kind::Text),
-            may("output_tokens", Kind::Text),
-            may("concurrency", Kind::Number),
-            may("train_tokens", Kind::Text),
-            may("machines", Kind::Number),
-            may("method", Kind::Text),
-            may("optimizer", Kind::Text),
-            may("sharding", Kind::Text),
-            may("keep_activations", Kind::Flag),
+            may("model", ParameterKind::First("model")),
+            may("params", ParameterKind::Text),
+            may("accelerator", ParameterKind::Text),
+            may("machine", ParameterKind::Text),
+            may("count", ParameterKind::Number),
+            may("provider", ParameterKind::Text),
+            may("region", ParameterKind::Text),
+            may("task", ParameterKind::Text),
+            may("precision", ParameterKind::Text),
+            may("cache_precision", ParameterKind::Text),
+            may("context", ParameterKind::Text),
+            may("batch_size", ParameterKind::Text),
+            may("by", ParameterKind::Text),
+            may("ms_per_token", ParameterKind::Number),
+            may("tokens_per_day", ParameterKind::Text),
+            may("input_tokens", ParameterKind::Text),
+            may("output_tokens", ParameterKind::Text),
+            may("concurrency", ParameterKind::Number),
+            may("train_tokens", ParameterKind::Text),
+            may("machines", ParameterKind::Number),
+            may("method", ParameterKind::Text),
+            may("optimizer", ParameterKind::Text),
+            may("sharding", ParameterKind::Text),
+            may("keep_activations", ParameterKind::Flag),
         ]],
         answer: ToolAnswer::Report { list: "options", is_whole: true },
     },
-    Tool {
+    McpTool {
         name: "explain",
         title: "Explain a price or a rule",
         meaning: "Explains step by step how the price of a resource is calculated, by the address that `check` reports; or returns the \
                   documentation of a rule, by its name.",
         verb: &["explain"],
-        parameters: &[&[must("what", Kind::First("what"))], INPUT],
+        parameters: &[&[must("what", ParameterKind::First("what"))], INPUT],
         answer: ToolAnswer::Text,
     },
-    Tool {
+    McpTool {
         name: "what_if",
         title: "Compare with another machine, region, purchase or count",
         meaning: "Prices and checks the folder with changed resources, compared with today; files stay unchanged. `on` takes \
                   addresses from `check`; `set` takes the new values, and `case` takes several named variants to compare.",
         verb: &["what-if"],
-        parameters: &[&[must("on", Kind::Texts), may("set", Kind::Pairs), may("case", Kind::Cases)], INPUT, SELECTION],
+        parameters: &[
+            &[must("on", ParameterKind::Texts), may("set", ParameterKind::Pairs), may("case", ParameterKind::Cases)],
+            INPUT,
+            SELECTION,
+        ],
         answer: ToolAnswer::Report { list: "cases", is_whole: false },
     },
-    Tool {
+    McpTool {
         name: "rules",
         title: "List all rules, and which run here",
         meaning: "Lists every rule in one sentence, and whether it runs with the settings of this folder. `explain` documents one rule.",
@@ -151,8 +155,8 @@ pub(super) struct ToolCall {
     pub(super) page: ReportPage,
 }
 
-impl Tool {
-    pub(super) fn named(name: &str) -> Option<&'static Tool> {
+impl McpTool {
+    pub(super) fn named(name: &str) -> Option<&'static McpTool> {
         TOOLS.iter().find(|tool| tool.name == name)
     }
 
@@ -162,7 +166,7 @@ impl Tool {
 
     /// Returns the description of the tool for clients.
     pub(super) fn describe(&self) -> Value {
-        let program = Arguments::command();
+        let program = CliArguments::command();
         let verb = self.verb.iter().try_fold(&program, |command, name| command.find_subcommand(name));
         let option = |it: &ToolParameter| (it.name.to_owned(), it.schema(verb));
         let properties: Map<String, Value> = self.parameters().map(option).chain(self.paging()).collect();
@@ -250,7 +254,9 @@ impl Tool {
                     return Err(format!("`{}` needs the argument `{}`", self.name, parameter.name));
                 }
                 None | Some(Value::Null) => {}
-                Some(value) => parameter.say(value, &mut line).map_err(|why| format!("`{}`: {why}", parameter.name))?,
+                Some(value) => {
+                    parameter.add_to_line(value, &mut line).map_err(|why| format!("`{}`: {why}", parameter.name))?
+                }
             }
         }
         let mut words: Vec<OsString> = vec!["gpulint".into()];

@@ -5,9 +5,9 @@ use std::process::{Command, Stdio};
 use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant};
 
-use super::workspace::Workspace;
-use crate::cli::world::programs;
-use crate::cli::world::started::{Started, read};
+use super::workspace::RenderDirectory;
+use crate::cli::io::programs;
+use crate::cli::io::started::{Started, read};
 
 /// The pause between two checks of a running program.
 const GLANCE: Duration = Duration::from_millis(20);
@@ -37,7 +37,7 @@ impl RenderProgram {
     /// Returns its output. The program is killed at the time limit, or if it prints too much.
     pub(super) fn run(
         &self,
-        workspace: &Workspace,
+        workspace: &RenderDirectory,
         arguments: &[String],
         time_limit: Duration,
         most_bytes: u64,
@@ -59,7 +59,7 @@ impl RenderProgram {
 
     /// Removes the user's environment, other programs, configuration and clusters. Network access goes to a proxy
     /// that does not exist.
-    fn command(&self, workspace: &Workspace, arguments: &[String]) -> Command {
+    fn command(&self, workspace: &RenderDirectory, arguments: &[String]) -> Command {
         const NOWHERE: &str = "http://127.0.0.1:9";
         let home = workspace.home();
         let mut command = Command::new(&self.path);
@@ -124,7 +124,7 @@ fn resident_kib(process: u32) -> Option<u64> {
 }
 
 /// Returns the line with the error, without the names of temporary directories.
-fn complaint(bytes: &[u8], workspace: &Workspace) -> String {
+fn complaint(bytes: &[u8], workspace: &RenderDirectory) -> String {
     let text = String::from_utf8_lossy(bytes).replace(&*workspace.tree().to_string_lossy(), "");
     let lines = || text.lines().map(str::trim).filter(|line| !line.is_empty());
     let telling = lines().find(|line| line.to_ascii_lowercase().starts_with("error")).or_else(|| lines().next_back());
@@ -139,7 +139,7 @@ mod tests {
     use super::*;
 
     fn shell(script: &str, time_limit: Duration, most_bytes: u64) -> Result<String, String> {
-        let workspace = Workspace::new().unwrap();
+        let workspace = RenderDirectory::new().unwrap();
         let program = RenderProgram::find(&["sh"], &workspace.tree()).unwrap();
         program.run(&workspace, &["-c".to_owned(), script.to_owned()], time_limit, most_bytes)
     }
@@ -173,7 +173,7 @@ mod tests {
             ("(while :; do :; done) & echo $! >&2; exec >&-; while :; do :; done", false),
             ("(exec >&- 2>&-; while :; do :; done) & echo $!", true),
         ] {
-            let trace = Workspace::new().unwrap();
+            let trace = RenderDirectory::new().unwrap();
             let record = trace.tree().join("process");
             let script = script.replace(">&2", &format!(">{}", record.display()));
             let said = shell(&script, Duration::from_millis(500), 4096);

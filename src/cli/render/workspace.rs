@@ -6,20 +6,20 @@ use std::path::{Path, PathBuf};
 use std::sync::Once;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::cli::world::abandoned;
-use crate::kubernetes::{Content, Input};
-use crate::source::{Sources, normalize};
+use crate::cli::io::abandoned;
+use crate::kubernetes::{Content, RenderInput};
+use crate::source::{SourceFiles, normalize};
 
 /// The most bytes that are copied.
 const MOST_BYTES: usize = 128 << 20;
 
 /// A temporary directory that only this user can read. It is deleted when this value is dropped.
-pub(super) struct Workspace {
+pub(super) struct RenderDirectory {
     root: PathBuf,
 }
 
-impl Workspace {
-    pub(super) fn new() -> io::Result<Workspace> {
+impl RenderDirectory {
+    pub(super) fn new() -> io::Result<RenderDirectory> {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
         static SWEPT: Once = Once::new();
         SWEPT.call_once(|| abandoned::sweep(&std::env::temp_dir(), maker));
@@ -31,7 +31,7 @@ impl Workspace {
             // Fails if the name exists, so that another user's directory is never used.
             match create_private(&root) {
                 Ok(()) => {
-                    let workspace = Workspace { root: root.canonicalize()? };
+                    let workspace = RenderDirectory { root: root.canonicalize()? };
                     fs::create_dir(workspace.tree())?;
                     fs::create_dir(workspace.home())?;
                     return Ok(workspace);
@@ -54,10 +54,10 @@ impl Workspace {
     }
 
     /// Copies files of the tree. Targets of links are copied if they can be read. The renderer sees no other files.
-    pub(super) fn lay_out(&self, sources: &Sources, inputs: &[Input]) -> Result<(), String> {
+    pub(super) fn lay_out(&self, sources: &SourceFiles, inputs: &[RenderInput]) -> Result<(), String> {
         let tree = self.tree();
         let mut bytes = 0;
-        for Input { path, content } in inputs {
+        for RenderInput { path, content } in inputs {
             let inside = normalize(path)
                 .filter(|inside| inside == path)
                 .ok_or_else(|| format!("`{path}` is not a valid path"))?;
@@ -78,7 +78,7 @@ impl Workspace {
     }
 }
 
-impl Drop for Workspace {
+impl Drop for RenderDirectory {
     fn drop(&mut self) {
         // If it cannot be removed now, the system removes it from the temporary directory later.
         let _ = fs::remove_dir_all(&self.root);

@@ -5,20 +5,20 @@ use std::path::Path;
 use std::sync::PoisonError;
 
 use super::remembered::StagedFiles;
-use super::{absent, discover, links, touched, tracked};
+use super::{discover, links, missing_files, touched, tracked};
 use crate::cli::Failure;
 use crate::cli::args::Diff;
+use crate::cli::io::file_tree::{DiskTree, below, read_limited};
+use crate::cli::io::git::{Base, GitTree, TreeEntries};
+use crate::cli::io::place;
+use crate::cli::io::place::names_of;
 use crate::cli::session::Session;
-use crate::cli::world::file_tree::{DiskTree, below, read_limited};
-use crate::cli::world::git::{Base, Entries, GitTree};
-use crate::cli::world::place;
-use crate::cli::world::place::names_of;
 use crate::compare::Touched;
 use crate::diagnostic::SkipKind;
 use crate::front_ends::files;
-use crate::inventory::Skipped;
-use crate::kubernetes::Looks;
-use crate::source::{Entry, ReadError, Tree, is_below};
+use crate::inventory::SkippedFile;
+use crate::kubernetes::ScanCache;
+use crate::source::{ReadError, Tree, TreeEntry, is_below};
 use crate::terraform::{self, SharedTerraform};
 
 const NOT_IN_BASE: &str = "the base commit does not contain the file, because it belongs to a submodule";
@@ -95,7 +95,7 @@ fn other_option(reference: &str, failure: Failure) -> Failure {
 pub(in crate::cli) fn staged(settings: &Session) -> Result<(Session, StagedFiles), Failure> {
     let repository = settings.scope.root.clone();
     demand_repository(&repository, "HEAD")?;
-    let staged = StagedFiles::of(settings, Entries::of_index(&repository)?);
+    let staged = StagedFiles::of(settings, TreeEntries::of_index(&repository)?);
     let tree = GitTree::with_entries(&repository, staged.index.clone()).up_to(settings.sources.limits().file_bytes);
     let tree = tree.proven_by(&repository, None).remembering(&staged.memory);
     let wanted = |file: &&str| files::is_candidate(Path::new(file)) && is_wanted(settings, file);
@@ -142,7 +142,7 @@ fn commit(
         head.leave_out(NOT_IN_BASE, inside);
     }
     // The index contains the files that a sparse checkout leaves out.
-    let mut unlisted = if is_staged { Vec::new() } else { absent::unlisted(&repository) };
+    let mut unlisted = if is_staged { Vec::new() } else { missing_files::unlisted(&repository) };
     unlisted.retain(|it| !submodules.contains(&it.path) && is_wanted(head, &it.path));
     head.add_skipped(unlisted);
     let present: BTreeSet<&str> = head.files.iter().map(String::as_str).collect();
@@ -152,7 +152,7 @@ fn commit(
             // A file on disk that was not found and is not tracked is ignored by git.
             && (is_staged || present.contains(file) || !below(&repository, file).exists())
     };
-    let left_out = if is_staged { Ok(Vec::new()) } else { absent::left_out(&repository) };
+    let left_out = if is_staged { Ok(Vec::new()) } else { missing_files::left_out(&repository) };
     let left_out: BTreeSet<String> = left_out.unwrap_or_default().into_iter().collect();
     let of_base: BTreeSet<String> = tree.files().filter(|file| left_out.contains(*file)).map(str::to_owned).collect();
     let files: Vec<String> =
@@ -167,12 +167,12 @@ fn commit(
     if differing.is_some() {
         head.cache.terraform = SharedTerraform::kept();
     }
-    head.cache.looks = staged.map_or_else(Looks::kept, |it| it.looks(&head.files));
-    let list = tree.read(absent::LIST).unwrap_or_default();
-    let mut unread = absent::not_here(&repository, &list, &|file| of_base.contains(file));
-    unread.extend(submodules.into_iter().map(|path| Skipped::new(SkipKind::NotInBase, path, NOT_IN_BASE)));
+    head.cache.looks = staged.map_or_else(ScanCache::kept, |it| it.looks(&head.files));
+    let list = tree.read(missing_files::LIST).unwrap_or_default();
+    let mut unread = missing_files::not_here(&repository, &list, &|file| of_base.contains(file));
+    unread.extend(submodules.into_iter().map(|path| SkippedFile::new(SkipKind::NotInBase, path, NOT_IN_BASE)));
     let links = tree.links_to_nothing().into_iter().filter(|path| files::is_candidate(Path::new(path)));
-    unread.extend(links.map(|path| Skipped::new(SkipKind::Link, path, discover::LEADS_NOWHERE)));
+    unread.extend(links.map(|path| SkippedFile::new(SkipKind::Link, path, discover::LEADS_NOWHERE)));
     unread.retain(|it| is_wanted(head, &it.path));
     let mut base = head
         .at(tree, files)
@@ -288,7 +288,7 @@ impl Tree for Shifted {
         self.there.mentions(&self.relative(path), wanted)
     }
 
-    fn list(&self, directory: &str) -> Vec<Entry> {
+    fn list(&self, directory: &str) -> Vec<TreeEntry> {
         self.there.list(&self.relative(directory))
     }
 

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use ignore::{DirEntry, WalkBuilder, WalkState};
 
-use crate::cli::world::{git_files, serving};
+use crate::cli::io::{git_files, serving};
 use crate::front_ends::files::is_candidate;
 
 /// Directories that contain only copies of other files, or no relevant files.

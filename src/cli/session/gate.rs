@@ -1,17 +1,17 @@
 //! The gate: which results fail the check, from the command line and the settings.
 
-use crate::cli::args::Threshold;
+use crate::cli::args::FailOnChoice;
 use crate::cli::session::SessionPolicy;
-use crate::cli::session::packs::Pack;
+use crate::cli::session::packs::LoadedPack;
 use crate::cli::session::verdicts::growth;
 use crate::compare::{self, Gate};
-use crate::config::{Key, key, setting};
+use crate::config::{SettingKey, key, setting};
 use crate::diagnostic::Level;
 use crate::rules::Confidence;
 
-pub(in crate::cli) fn gate(asked: &Threshold, policy: &SessionPolicy) -> Gate {
+pub(in crate::cli) fn gate(asked: &FailOnChoice, policy: &SessionPolicy) -> Gate {
     let config = &policy.config;
-    let configured = |setting: Key<key::Text>| {
+    let configured = |setting: SettingKey<key::Text>| {
         let (name, _) = config.text(setting)?;
         Confidence::ALL.into_iter().find(|confidence| confidence.name() == name)
     };
@@ -25,14 +25,14 @@ pub(in crate::cli) fn gate(asked: &Threshold, policy: &SessionPolicy) -> Gate {
     let examples = if fails_on_examples { ", fail-on-examples = true" } else { "" };
     let setting =
         format!("fail-on = \"{}\", fail-confidence = \"{}\"{unread}{examples}", level.name(), confidence.name());
-    let of_forced = compare::Threshold {
+    let of_forced = compare::LevelThreshold {
         level: asked.fail_on.unwrap_or(Level::Warning),
         confidence: asked.fail_confidence.unwrap_or(Confidence::Medium),
         shown: asked.min_confidence.unwrap_or(Confidence::Low),
     };
     Gate {
-        usual: compare::Threshold { level, confidence, shown },
-        forced: policy.packs.iter().flat_map(Pack::fixed_rules).map(str::to_owned).collect(),
+        usual: compare::LevelThreshold { level, confidence, shown },
+        forced: policy.packs.iter().flat_map(LoadedPack::fixed_rules).map(str::to_owned).collect(),
         of_forced,
         fails_on_unread,
         fails_on_examples,
@@ -43,7 +43,7 @@ pub(in crate::cli) fn gate(asked: &Threshold, policy: &SessionPolicy) -> Gate {
 }
 
 /// Returns the gate of a comparison.
-pub(in crate::cli) fn gate_of_change(asked: &Threshold, policy: &SessionPolicy) -> Gate {
+pub(in crate::cli) fn gate_of_change(asked: &FailOnChoice, policy: &SessionPolicy) -> Gate {
     let gate = gate(asked, policy);
     let tells = policy.config.text(setting!("unexplained")).is_some_and(|(name, _)| name == "tell");
     let setting = if tells { format!("{}, unexplained = \"tell\"", gate.setting) } else { gate.setting.clone() };

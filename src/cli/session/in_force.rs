@@ -4,24 +4,24 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::packs::{self, Pack};
+use super::packs::{self, LoadedPack};
 use super::{names, prices, settings};
 use crate::catalog::Catalog;
 use crate::cli::Failure;
-use crate::cli::args::{Input, Selection};
-use crate::cli::world::place::Place;
-use crate::config::{Config, Key, key, setting};
+use crate::cli::args::{InputArguments, Selection};
+use crate::cli::io::place::WorkingTree;
+use crate::config::{Config, SettingKey, key, setting};
 use crate::diagnostic::{Diagnostic, Level};
 use crate::rules::{KnownNames, PageText, Rules};
-use crate::source::{Date, Sources, Span};
+use crate::source::{Date, SourceFiles, Span};
 
 /// Returns the catalog of `--prices`, overlaid with the prices of packs and with custom prices and models.
 pub(in crate::cli) fn catalog(
-    input: &Input,
-    sources: &Sources,
+    input: &InputArguments,
+    sources: &SourceFiles,
     config: &Config,
-    place: &Place,
-    packs: &[Pack],
+    place: &WorkingTree,
+    packs: &[LoadedPack],
 ) -> Result<Catalog, Failure> {
     let catalog = priced(input, sources, config, place, packs)?;
     let unknown = names::unknown(config, &catalog);
@@ -35,7 +35,12 @@ pub(in crate::cli) fn catalog(
 }
 
 /// Adds the models of `models.configs`.
-fn with_configs(mut catalog: Catalog, sources: &Sources, config: &Config, place: &Place) -> Result<Catalog, Failure> {
+fn with_configs(
+    mut catalog: Catalog,
+    sources: &SourceFiles,
+    config: &Config,
+    place: &WorkingTree,
+) -> Result<Catalog, Failure> {
     for (name, entry) in config.below(setting!("models.configs")) {
         let Some(path) = entry.value.text() else { continue };
         let shown = place.paths().show(path);
@@ -51,11 +56,11 @@ fn with_configs(mut catalog: Catalog, sources: &Sources, config: &Config, place:
 }
 
 fn priced(
-    input: &Input,
-    sources: &Sources,
+    input: &InputArguments,
+    sources: &SourceFiles,
     config: &Config,
-    place: &Place,
-    packs: &[Pack],
+    place: &WorkingTree,
+    packs: &[LoadedPack],
 ) -> Result<Catalog, Failure> {
     let (catalog, has_own) = prices::catalog(input.prices.as_deref())?;
     if has_own {
@@ -69,10 +74,10 @@ fn priced(
 
 /// Returns the file of a setting: its path for messages, and its content.
 fn file_of(
-    setting: Key<key::Text>,
-    sources: &Sources,
+    setting: SettingKey<key::Text>,
+    sources: &SourceFiles,
     config: &Config,
-    place: &Place,
+    place: &WorkingTree,
 ) -> Result<Option<(String, Arc<str>)>, Failure> {
     let Some((path, _)) = config.text(setting) else { return Ok(None) };
     let shown = place.paths().show(path);
@@ -86,11 +91,11 @@ fn file_of(
 /// Returns the built-in and the custom rules, with their settings. Rule files that
 /// do not load are reported, and the others are used.
 pub(in crate::cli) fn rules(
-    sources: &Sources,
+    sources: &SourceFiles,
     config: &Config,
     asked: &Selection,
-    place: &Place,
-    packs: &[Pack],
+    place: &WorkingTree,
+    packs: &[LoadedPack],
     today: Date,
     names: impl FnOnce() -> KnownNames,
 ) -> Result<(Rules, Vec<Diagnostic>, Vec<PageText>), Failure> {
@@ -127,7 +132,12 @@ pub(in crate::cli) fn rules(
 }
 
 /// Returns the rule files of a directory.
-fn pages_of(sources: &Sources, directory: &str, from: Option<Span>, place: &Place) -> Result<Vec<PageText>, Failure> {
+fn pages_of(
+    sources: &SourceFiles,
+    directory: &str,
+    from: Option<Span>,
+    place: &WorkingTree,
+) -> Result<Vec<PageText>, Failure> {
     let pages = settings::pages_in(sources, directory, place)?;
     if pages.is_empty() {
         let shown = place.paths().show(directory);

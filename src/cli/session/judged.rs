@@ -8,15 +8,15 @@ use super::Session;
 use super::gate::gate;
 use crate::Analysis;
 use crate::cli::Failure;
-use crate::cli::args::{Input, Selection, Threshold};
-use crate::cli::world::file_tree::{DiskTree, KnownDirectories, below};
+use crate::cli::args::{FailOnChoice, InputArguments, Selection};
+use crate::cli::io::file_tree::{DiskTree, KnownDirectories, below};
 use crate::compare::Gate;
 use crate::config::{self, setting};
 use crate::decide::{BASELINE, Decided};
 use crate::diagnostic::Diagnostic;
 use crate::front_ends::files;
 use crate::inventory::{Resource, ResourceId};
-use crate::kubernetes::Looks;
+use crate::kubernetes::ScanCache;
 use crate::measured::{paid, row};
 use crate::report;
 use crate::rules::Finding;
@@ -38,7 +38,7 @@ pub(in crate::cli) struct JudgedTree {
 }
 
 impl JudgedTree {
-    pub(in crate::cli) fn of(session: Session, threshold: &Threshold) -> JudgedTree {
+    pub(in crate::cli) fn of(session: Session, threshold: &FailOnChoice) -> JudgedTree {
         let (analysis, mut findings) = session.judge();
         let gate = gate(threshold, &session.policy);
         findings.retain(|decided| gate.shows(decided));
@@ -47,12 +47,12 @@ impl JudgedTree {
 
     /// Evaluates the named paths with these file contents.
     pub(in crate::cli) fn with_texts(
-        input: &Input,
-        (selection, threshold): (&Selection, &Threshold),
+        input: &InputArguments,
+        (selection, threshold): (&Selection, &FailOnChoice),
         texts: &Texts,
     ) -> Result<JudgedTree, Failure> {
         let given = texts.iter().map(|(path, text)| (path.clone(), text.clone())).collect();
-        let input = Input { given, ..input.clone() };
+        let input = InputArguments { given, ..input.clone() };
         Ok(Self::of(Session::judging(&input, selection)?, threshold))
     }
 
@@ -125,7 +125,7 @@ impl Session {
 impl Session {
     /// Keeps its results, so that many edited states can reuse them.
     pub(in crate::cli) fn keep_for_edits(&mut self) {
-        self.cache.looks = Looks::kept();
+        self.cache.looks = ScanCache::kept();
         self.cache.terraform = SharedTerraform::lasting();
     }
 

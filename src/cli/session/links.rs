@@ -4,11 +4,11 @@ use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 use crate::cli::Failure;
-use crate::cli::world::git::GitTree;
-use crate::cli::world::place::Place;
+use crate::cli::io::git::GitTree;
+use crate::cli::io::place::WorkingTree;
 use crate::source::{Tree, named};
 
-use crate::cli::world::place::names_of;
+use crate::cli::io::place::names_of;
 
 /// The longest chain of links.
 const MOST_LINKS: usize = 40;
@@ -32,7 +32,7 @@ pub(super) fn demand_old(written: &[PathBuf], root: &Path, base: &GitTree) -> Re
 }
 
 /// Returns the named paths as they were written.
-pub(super) fn written(paths: &[PathBuf], place: &Place) -> Vec<PathBuf> {
+pub(super) fn written(paths: &[PathBuf], place: &WorkingTree) -> Vec<PathBuf> {
     let here = here(place);
     let paths = paths.iter().filter(|it| it.as_os_str() != "-").map(|it| here.join(it));
     let all: Vec<PathBuf> = paths.collect();
@@ -40,7 +40,7 @@ pub(super) fn written(paths: &[PathBuf], place: &Place) -> Vec<PathBuf> {
 }
 
 /// Returns the current directory as the shell has it, with links not followed.
-fn here(place: &Place) -> PathBuf {
+fn here(place: &WorkingTree) -> PathBuf {
     let told = std::env::var_os("PWD").map(PathBuf::from).filter(|it| it.is_absolute());
     told.filter(|it| it.canonicalize().is_ok_and(|real| real == place.here)).unwrap_or_else(|| place.here.clone())
 }

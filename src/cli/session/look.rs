@@ -4,25 +4,25 @@ use std::collections::BTreeSet;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use super::absent;
 use super::discover;
+use super::missing_files;
 use super::policy::PolicyTree;
 use super::tracked;
 use super::variables::VariableFiles;
 use crate::cli::Failure;
-use crate::cli::args::Input;
-use crate::cli::world::file_tree::{DiskTree, read_limited};
-use crate::cli::world::largest::LargestFile;
-use crate::cli::world::place::{self, Place};
+use crate::cli::args::InputArguments;
+use crate::cli::io::file_tree::{DiskTree, read_limited};
+use crate::cli::io::largest::LargestFile;
+use crate::cli::io::place::{self, WorkingTree};
 use crate::diagnostic::SkipKind;
 use crate::front_ends::files;
-use crate::inventory::Skipped;
+use crate::inventory::SkippedFile;
 use crate::source::{Limits, join};
 use crate::terraform;
 
 /// The input before any file is read.
 pub(super) struct FoundInput {
-    pub(super) place: Place,
+    pub(super) place: WorkingTree,
     pub(super) found: Found,
     pub(super) tree: PolicyTree,
     pub(super) largest: LargestFile,
@@ -31,7 +31,10 @@ pub(super) struct FoundInput {
     pub(super) piped: Option<(String, Vec<u8>)>,
 }
 
-pub(super) fn find_input(input: &Input, add: impl Fn(&mut Found, &Path, &Place)) -> Result<FoundInput, Failure> {
+pub(super) fn find_input(
+    input: &InputArguments,
+    add: impl Fn(&mut Found, &Path, &WorkingTree),
+) -> Result<FoundInput, Failure> {
     let (given, mut paths): (Vec<_>, Vec<_>) = input.paths.iter().cloned().partition(|path| path.as_os_str() == "-");
     let piped = (!given.is_empty()).then(|| piped(input.stdin_filename.as_deref())).transpose()?;
     if paths.is_empty() && piped.is_none() {
@@ -41,7 +44,7 @@ pub(super) fn find_input(input: &Input, add: impl Fn(&mut Found, &Path, &Place))
     place::demand_settings(input.config.as_deref())?;
     let variable_files = VariableFiles::from_arguments(&input.variable_files)?;
     let beside: Vec<&Path> = beside.chain(variable_files.all()).collect();
-    let place = Place::find(input.here.as_deref(), &paths, &beside)?;
+    let place = WorkingTree::find(input.here.as_deref(), &paths, &beside)?;
     let mut found = Found::default();
     for path in &place.named {
         add(&mut found, path, &place);
@@ -66,7 +69,7 @@ pub(super) fn find_input(input: &Input, add: impl Fn(&mut Found, &Path, &Place))
 }
 
 /// Adds standard input and the contents of the caller to the tree.
-pub(super) fn with_given(mut tree: PolicyTree, input: &Input, piped: Option<(String, Vec<u8>)>) -> PolicyTree {
+pub(super) fn with_given(mut tree: PolicyTree, input: &InputArguments, piped: Option<(String, Vec<u8>)>) -> PolicyTree {
     let given = piped.into_iter().chain(input.given.iter().map(|(path, text)| (path.clone(), text.clone())));
     for (path, text) in given {
         tree = tree.with_given(path, text);
@@ -82,13 +85,13 @@ pub(super) struct Found {
     pub(super) only: BTreeSet<String>,
     /// The repositories of named files, each walked only once. A hook can name hundreds of files.
     pub(super) around: BTreeSet<PathBuf>,
-    pub(super) skipped: Vec<Skipped>,
+    pub(super) skipped: Vec<SkippedFile>,
     /// Whether files were searched. Subcommands that need only settings search none.
     pub(super) walked: bool,
 }
 
 impl Found {
-    pub(super) fn add(&mut self, path: &Path, place: &Place) {
+    pub(super) fn add(&mut self, path: &Path, place: &WorkingTree) {
         if path.is_dir() {
             let below = self.below(path, place);
             self.only.extend(below.iter().cloned());
@@ -114,7 +117,7 @@ impl Found {
     }
 
     /// Adds tracked files that a walk leaves out.
-    fn add_tracked(&mut self, place: &Place) {
+    fn add_tracked(&mut self, place: &WorkingTree) {
         if !self.walked {
             return;
         }
@@ -128,7 +131,7 @@ impl Found {
         self.files.extend(tracked);
     }
 
-    fn below(&mut self, directory: &Path, place: &Place) -> Vec<String> {
+    fn below(&mut self, directory: &Path, place: &WorkingTree) -> Vec<String> {
         self.walked = true;
         let mut files = Vec::new();
         let mut found = discover::below(directory);
@@ -142,13 +145,13 @@ impl Found {
             below => below,
         };
         for (path, reason) in found.odd {
-            self.skipped.push(Skipped::new(SkipKind::File, shown(&path), reason));
+            self.skipped.push(SkippedFile::new(SkipKind::File, shown(&path), reason));
         }
         for path in found.files {
             match place.in_tree(&path) {
                 Some(file) => files.push(file),
                 None => {
-                    self.skipped.push(Skipped::new(SkipKind::File, shown(&path), "its name is not UTF-8"));
+                    self.skipped.push(SkippedFile::new(SkipKind::File, shown(&path), "its name is not UTF-8"));
                 }
             }
         }
@@ -157,30 +160,30 @@ impl Found {
 }
 
 /// Returns the submodules of a named .gitmodules file.
-fn submodules(path: &Path, place: &Place) -> Vec<String> {
-    if path.file_name().is_none_or(|it| it != absent::LIST) {
+fn submodules(path: &Path, place: &WorkingTree) -> Vec<String> {
+    if path.file_name().is_none_or(|it| it != missing_files::LIST) {
         return Vec::new();
     }
     let list = read_limited(path, Limits::DEFAULT.file_bytes).unwrap_or_default();
     let directory = path.parent().and_then(|it| place.in_tree(it)).unwrap_or_default();
-    absent::listed(&list).iter().filter_map(|it| join(&directory, it)).collect()
+    missing_files::listed(&list).iter().filter_map(|it| join(&directory, it)).collect()
 }
 
 /// Returns the missing parts of the named repositories.
-fn absent_from(place: &Place) -> Vec<Skipped> {
+fn absent_from(place: &WorkingTree) -> Vec<SkippedFile> {
     let repositories = place.allowed.iter().filter(|it| place::repository(it) == Some(it));
     let in_tree = |repository: &PathBuf| {
         let above = place.in_tree(repository)?;
-        let moved = move |it: Skipped| match above.as_str() {
+        let moved = move |it: SkippedFile| match above.as_str() {
             "" => it,
-            above => Skipped { path: format!("{above}/{}", it.path), ..it },
+            above => SkippedFile { path: format!("{above}/{}", it.path), ..it },
         };
-        Some(absent::not_checked_out(repository).into_iter().map(moved))
+        Some(missing_files::not_checked_out(repository).into_iter().map(moved))
     };
     let named: Vec<String> = place.named.iter().filter_map(|path| place.in_tree(path)).collect();
     // A named file can depend on any file of its repository.
     let reads_all = place.named.iter().any(|path| path.is_file());
-    let concerns = |it: &Skipped| reads_all || named.iter().any(|named| overlaps(named, &it.path));
+    let concerns = |it: &SkippedFile| reads_all || named.iter().any(|named| overlaps(named, &it.path));
     repositories.filter_map(in_tree).flatten().filter(concerns).collect()
 }
 

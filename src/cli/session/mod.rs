@@ -1,20 +1,19 @@
 //! A session: a tree, its files, its settings, and the results.
 
-pub(super) mod absent;
 pub(super) mod base_revision;
 pub(super) mod bounds;
 pub(super) mod demand;
 pub(super) mod discover;
 pub(super) mod gate;
 pub(super) mod history;
-pub(super) mod imagined;
 mod in_force;
+pub(super) mod in_memory_tree;
 pub(super) mod judged;
 pub(super) mod known;
 pub(super) mod links;
 mod look;
+pub(super) mod missing_files;
 mod names;
-mod nobodys;
 mod options;
 pub(super) mod packs;
 pub(super) mod policy;
@@ -24,46 +23,47 @@ pub(super) mod settings;
 pub(super) mod target;
 pub(super) mod touched;
 mod tracked;
+mod unmatched_budgets;
 pub(super) mod variables;
 pub(super) mod verdicts;
 use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::args::{Input, Selection};
+use super::args::{InputArguments, Selection};
+use super::io::failure::Failure;
+use super::io::file_tree::{self};
+use super::io::outcome::ExitStatus;
+use super::io::progress::Progress;
+use super::io::{clock, deadline, output};
 use super::render;
-use super::world::failure::Failure;
-use super::world::file_tree::{self};
-use super::world::outcome::Outcome;
-use super::world::progress::Progress;
-use super::world::{clock, deadline, output};
-use crate::cli::world::place::{Place, names_of};
-use crate::compare::{State, note_unjudged};
+use crate::cli::io::place::{WorkingTree, names_of};
+use crate::compare::{TreeState, note_unjudged};
 use crate::config::{Config, setting};
 use crate::decide::{self, Baseline, Decided, Verdict};
 use crate::diagnostic::{Diagnostic, SkipKind};
 use crate::front_ends::files;
-use crate::inventory::{RunKind, Skipped};
+use crate::inventory::{RunKind, SkippedFile};
 use crate::kubernetes;
 use crate::measured::paid;
 use crate::measured::row::FILE_NAME;
-use crate::report::{Paths, Report};
+use crate::report::{Report, ShownPaths};
 use crate::rules::{self, Finding, PageText};
-use crate::source::{Date, ReadError, Sources, Span, Tree, is_below};
-use crate::{Analysis, AnalysisCache, Settings};
+use crate::source::{Date, ReadError, SourceFiles, Span, Tree, is_below};
+use crate::{Analysis, AnalysisCache, AnalysisSettings};
 use look::{Found, FoundInput, find_input, with_given};
-use packs::Pack;
+use packs::LoadedPack;
 
 /// A session: the files to read, the settings in force, and the request.
 pub(super) struct Session {
-    pub(super) sources: Sources,
+    pub(super) sources: SourceFiles,
     /// The files to read, sorted and without duplicates.
     pub(super) files: Vec<String>,
-    pub(super) settings: Settings,
+    pub(super) settings: AnalysisSettings,
     pub(super) cache: AnalysisCache,
     pub(super) policy: SessionPolicy,
     pub(super) scope: Arc<SessionScope>,
-    skipped: Vec<Skipped>,
+    skipped: Vec<SkippedFile>,
     /// Returns a file that the tree should contain but lacks.
     missing: Option<Missing>,
     /// Files that are the same in the earlier state.
@@ -75,7 +75,7 @@ pub(super) struct Session {
 pub(super) struct SessionPolicy {
     pub(super) config: Config,
     /// The configured packs.
-    pub(super) packs: Arc<Vec<Pack>>,
+    pub(super) packs: Arc<Vec<LoadedPack>>,
     /// The custom rules.
     pub(super) own_pages: Vec<PageText>,
     /// The errors of rule files and of settings about rules.
@@ -104,31 +104,31 @@ pub(super) struct SessionScope {
     pub(super) here: String,
     /// The directories that can be read.
     pub(super) allowed: Vec<PathBuf>,
-    pub(super) paths: Paths,
+    pub(super) paths: ShownPaths,
     /// Paths relative to the repository, if there is one.
-    hosted_paths: Paths,
+    hosted_paths: ShownPaths,
     allow_empty: bool,
     /// Whether other programs render charts and kustomizations.
-    render: Option<render::Request>,
+    render: Option<render::RenderArguments>,
 }
 
 type Missing = Box<dyn Fn() -> Option<String> + Send + Sync>;
 
 impl Session {
     /// Opens a session for subcommands that need no rules.
-    pub(super) fn open(input: &Input) -> Result<Session, Failure> {
+    pub(super) fn open(input: &InputArguments) -> Result<Session, Failure> {
         Self::with(input, Found::add).map(|(session, _)| session)
     }
 
     /// Opens a session with the requested rules.
-    pub(super) fn judging(input: &Input, selection: &Selection) -> Result<Session, Failure> {
+    pub(super) fn judging(input: &InputArguments, selection: &Selection) -> Result<Session, Failure> {
         Self::with_rules(input, selection, Found::add)
     }
 
     /// Opens a session of the index with the requested rules. It lists files with git instead of walking the directories.
-    pub(super) fn of_index(input: &Input, selection: &Selection) -> Result<Session, Failure> {
+    pub(super) fn of_index(input: &InputArguments, selection: &Selection) -> Result<Session, Failure> {
         // Named values files are searched in the work tree.
-        let needs_walk = |place: &Place| !input.values.is_empty() || place.named.iter().any(|it| it.is_file());
+        let needs_walk = |place: &WorkingTree| !input.values.is_empty() || place.named.iter().any(|it| it.is_file());
         Self::with_rules(input, selection, |found, path, place| {
             if needs_walk(place) {
                 found.add(path, place);
@@ -137,16 +137,16 @@ impl Session {
     }
 
     /// Opens a session with settings and rules only.
-    pub(super) fn rules_only(input: &Input, selection: &Selection) -> Result<Session, Failure> {
+    pub(super) fn rules_only(input: &InputArguments, selection: &Selection) -> Result<Session, Failure> {
         Self::with_rules(input, selection, |_, _, _| {})
     }
 
     fn with_rules(
-        input: &Input,
+        input: &InputArguments,
         selection: &Selection,
-        add: impl Fn(&mut Found, &Path, &Place),
+        add: impl Fn(&mut Found, &Path, &WorkingTree),
     ) -> Result<Session, Failure> {
-        let input = Input { not_checked: selection.rules.clone(), ..input.clone() };
+        let input = InputArguments { not_checked: selection.rules.clone(), ..input.clone() };
         let (mut session, place) = Self::with(&input, add)?;
         let names = || names_here(&session, input.no_config);
         let (rules, wrong, own) = in_force::rules(
@@ -169,11 +169,14 @@ impl Session {
     }
 
     /// Opens a session with settings only.
-    pub(super) fn settings_only(input: &Input) -> Result<Session, Failure> {
+    pub(super) fn settings_only(input: &InputArguments) -> Result<Session, Failure> {
         Self::with(input, |_, _, _| {}).map(|(session, _)| session)
     }
 
-    fn with(input: &Input, add: impl Fn(&mut Found, &Path, &Place)) -> Result<(Session, Place), Failure> {
+    fn with(
+        input: &InputArguments,
+        add: impl Fn(&mut Found, &Path, &WorkingTree),
+    ) -> Result<(Session, WorkingTree), Failure> {
         let FoundInput { place, mut found, tree, largest, variable_files, piped } = find_input(input, add)?;
         let settings_file = settings::find(input, &place, &tree)?;
         let beside = |name| settings::beside(name, settings_file.as_deref(), &place, &tree);
@@ -182,7 +185,7 @@ impl Session {
             [FILE_NAME, paid::row::FILE_NAME].map(|name| settings::places_of_usage(name, beside(name), &place, &tree));
         let given = piped.as_ref().map(|(name, _)| name.clone());
         let tree = with_given(tree, input, piped);
-        let sources = Sources::new(tree);
+        let sources = SourceFiles::new(tree);
         let config = settings::load(&sources, settings_file.as_deref(), &place)?;
         sources.limit(bounds::limits(&config));
         largest.set(sources.limits().file_bytes);
@@ -194,7 +197,7 @@ impl Session {
         let values = options::chart_values(input, &config, &found.files)?;
         let session = Session {
             cache: AnalysisCache::default(),
-            settings: Settings {
+            settings: AnalysisSettings {
                 terraform: options::terraform_options(input, &config, &place, &variable_files, given.as_deref())?,
                 runs: crate::runs::RunOptions {
                     named: options::named_directories(&place),
@@ -207,11 +210,11 @@ impl Session {
                 declaring_labels: settings::declaring_labels(&config),
                 traffic: prices::traffic(&config),
                 today: Some(today),
-                kubernetes: kubernetes::Options {
+                kubernetes: kubernetes::KubernetesOptions {
                     named_files: options::named_files(&place),
                     ..options::kubernetes_options(&config, &values)
                 },
-                ..Settings::default()
+                ..AnalysisSettings::default()
             },
             scope: Arc::new(SessionScope::new(
                 input,
@@ -239,7 +242,7 @@ impl Session {
     }
 
     /// Returns the rule settings of the repository and its packs.
-    pub(super) fn rule_settings(&self) -> rules::Settings {
+    pub(super) fn rule_settings(&self) -> rules::RuleSettings {
         let mut chosen = settings::rule_settings(&self.policy.config);
         // Violations of a pack's `forbid` are reported when rules are loaded.
         let _ = packs::add(&self.policy.packs, &self.policy.config, &mut chosen);
@@ -247,8 +250,8 @@ impl Session {
     }
 
     /// Returns the state for a comparison.
-    pub(super) fn state(&self) -> State<'_> {
-        State {
+    pub(super) fn state(&self) -> TreeState<'_> {
+        TreeState {
             sources: &self.sources,
             files: &self.files,
             settings: &self.settings,
@@ -296,8 +299,8 @@ impl Session {
         self.sources.first(self.policy.files_of_settings)
     }
 
-    fn sources_of(&self, tree: impl Tree + 'static) -> Sources {
-        let sources = Sources::new(tree).with_files_of(&self.sources, self.policy.files_of_settings);
+    fn sources_of(&self, tree: impl Tree + 'static) -> SourceFiles {
+        let sources = SourceFiles::new(tree).with_files_of(&self.sources, self.policy.files_of_settings);
         sources.limit(self.sources.limits());
         sources
     }
@@ -335,7 +338,7 @@ impl Session {
     }
 
     /// Returns the parts of this state that cannot be read, in addition to those found while reading.
-    pub(super) fn add_skipped(&mut self, unread: impl IntoIterator<Item = Skipped>) {
+    pub(super) fn add_skipped(&mut self, unread: impl IntoIterator<Item = SkippedFile>) {
         self.skipped.extend(unread);
     }
 
@@ -368,7 +371,7 @@ impl Session {
     pub(super) fn leave_out(&mut self, reason: &str, is_out: impl Fn(&str) -> bool) {
         let (out, kept): (Vec<String>, Vec<String>) = self.files.drain(..).partition(|file| is_out(file));
         self.files = kept;
-        self.skipped.extend(out.into_iter().map(|path| Skipped::new(SkipKind::NotInBase, path, reason)));
+        self.skipped.extend(out.into_iter().map(|path| SkippedFile::new(SkipKind::NotInBase, path, reason)));
     }
 
     /// Analyzes the named files without rules.
@@ -411,7 +414,7 @@ impl Session {
             let file = self.sources.derive(path, String::new(), Vec::new());
             let help = matches!(why, ReadError::TooLarge { .. })
                 .then(|| "split the file, or raise `bounds.file-mib` in gpulint.toml".to_owned());
-            self.settings.rules.say(
+            self.settings.rules.report_text_finding(
                 "unreadable",
                 format!("gpulint did not read this file: {why}"),
                 help,
@@ -422,7 +425,7 @@ impl Session {
     }
 
     /// Returns files that could not be read: pipes, links without a target, files that are too large or forbidden.
-    fn refused(&self) -> impl Iterator<Item = Skipped> {
+    fn refused(&self) -> impl Iterator<Item = SkippedFile> {
         let refused = self.sources.refused().into_iter();
         // A link to data often leads nowhere, and its name does not show whether it is a manifest.
         let is_data =
@@ -430,10 +433,10 @@ impl Session {
         let found = refused.filter(move |(path, why)| {
             self.files.binary_search(path).is_ok() && !(matches!(why, ReadError::Pointer(_)) && is_data(path))
         });
-        found.map(|(path, why)| Skipped::new(SkipKind::File, path, why.to_string()))
+        found.map(|(path, why)| SkippedFile::new(SkipKind::File, path, why.to_string()))
     }
 
-    fn analyze_rendered(&self, request: &render::Request) -> Analysis {
+    fn analyze_rendered(&self, request: &render::RenderArguments) -> Analysis {
         let outcome = render::run(&self.sources, &self.files, request);
         let mut settings = self.settings.clone();
         settings.kubernetes.rendered = outcome.rendered;
@@ -478,8 +481,8 @@ impl Session {
     }
 
     /// Returns the prices in use.
-    fn catalog_in_use(&self) -> crate::report::Catalog {
-        crate::report::Catalog {
+    fn catalog_in_use(&self) -> crate::report::PriceSources {
+        crate::report::PriceSources {
             version: format!("{} {}", env!("CARGO_PKG_VERSION"), self.settings.catalog.layers()),
             as_of: self.settings.catalog.as_of().to_owned(),
         }
@@ -503,15 +506,15 @@ impl Session {
         Err(settings::refused(&self.sources, &self.scope.paths, &self.policy.wrong_rules, "some rules have errors"))
     }
 
-    pub(super) fn outcome(&self, analysis: &Analysis) -> Outcome {
+    pub(super) fn outcome(&self, analysis: &Analysis) -> ExitStatus {
         if self.scope.allow_empty || self.was_anything_checked(analysis) {
-            return Outcome::Passed;
+            return ExitStatus::Passed;
         }
         output::complain(
             "nothing was checked: no Terraform, Kubernetes or CloudFormation files found\n  help: run gpulint in their directory, or pass it, as in \
              `gpulint check infra/`; with --allow-empty, this exits with 0",
         );
-        Outcome::Empty
+        ExitStatus::Empty
     }
 }
 
@@ -542,7 +545,12 @@ impl Session {
 }
 
 impl SessionScope {
-    fn new(input: &Input, place: &Place, only: BTreeSet<String>, render: Option<render::Request>) -> SessionScope {
+    fn new(
+        input: &InputArguments,
+        place: &WorkingTree,
+        only: BTreeSet<String>,
+        render: Option<render::RenderArguments>,
+    ) -> SessionScope {
         let names_files = place.named.iter().any(|path| path.is_file());
         SessionScope {
             only: names_files.then_some(only),
@@ -569,7 +577,7 @@ fn is_manifest(text: &str) -> bool {
 
 /// Returns the names that rules can use. For rule files named on the command line, the names in the settings are valid, too.
 fn names_here(session: &Session, is_without_settings: bool) -> rules::KnownNames {
-    let around = is_without_settings.then(|| Session::settings_only(&Input::here()).ok()).flatten();
+    let around = is_without_settings.then(|| Session::settings_only(&InputArguments::here()).ok()).flatten();
     let SessionPolicy { config, .. } = &around.as_ref().unwrap_or(session).policy;
     known::names(config, &around.as_ref().unwrap_or(session).settings.catalog)
 }

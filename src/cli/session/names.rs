@@ -1,7 +1,7 @@
 //! Finds names in settings that the catalog does not know. For example, a discount for `amazon` would silently have no effect.
 
 use crate::catalog::{Catalog, covers};
-use crate::config::{Config, Entry, Table, setting};
+use crate::config::{Config, ConfigEntry, ConfigTable, setting};
 use crate::diagnostic::{Diagnostic, Level, nearest};
 use crate::inventory::Purpose;
 use crate::source::Span;
@@ -102,7 +102,7 @@ impl Names<'_> {
         }
     }
 
-    fn tiers<'c>(&mut self, tiers: impl Iterator<Item = (&'c str, &'c Entry)>) {
+    fn tiers<'c>(&mut self, tiers: impl Iterator<Item = (&'c str, &'c ConfigEntry)>) {
         let purposes = || Purpose::ALL.iter().map(|purpose| purpose.name());
         for (purpose, entry) in tiers {
             if !purposes().any(|known| known == purpose) {
@@ -120,7 +120,7 @@ impl Names<'_> {
         }
     }
 
-    fn contract(&mut self, table: &Table<'_>) {
+    fn contract(&mut self, table: &ConfigTable<'_>) {
         let provider = table.text_at(setting!("contracts[].provider"));
         if let Some((name, span)) = provider.filter(|(name, _)| !name.contains('*')) {
             self.provider(name, span);

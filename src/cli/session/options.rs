@@ -5,17 +5,17 @@ use std::path::PathBuf;
 use super::bounds;
 use super::variables::VariableFiles;
 use crate::cli::Failure;
-use crate::cli::args::Input;
+use crate::cli::args::InputArguments;
+use crate::cli::io::place::WorkingTree;
+use crate::cli::io::{output, serving};
 use crate::cli::render;
-use crate::cli::world::place::Place;
-use crate::cli::world::{output, serving};
 use crate::config::{Config, setting};
 use crate::inventory::GivenRun;
 use crate::source::Span;
 use crate::{kubernetes, terraform};
 
 /// Returns the names of values files with which charts are rendered.
-pub(super) fn chart_values(input: &Input, config: &Config, files: &[String]) -> Result<Vec<String>, Failure> {
+pub(super) fn chart_values(input: &InputArguments, config: &Config, files: &[String]) -> Result<Vec<String>, Failure> {
     if input.values.is_empty() {
         return Ok(config.texts(setting!("values")).iter().map(|(name, _)| name.clone()).collect());
     }
@@ -47,11 +47,11 @@ pub(super) fn chart_values(input: &Input, config: &Config, files: &[String]) -> 
 }
 
 pub(super) fn render_request(
-    input: &Input,
+    input: &InputArguments,
     config: &Config,
-    place: &Place,
+    place: &WorkingTree,
     values: &[String],
-) -> Option<render::Request> {
+) -> Option<render::RenderArguments> {
     let configured = config.flag(setting!("render")).unwrap_or(false);
     let is_asked = input.render || configured && !input.starts_nothing;
     if is_asked && serving::folder().is_some() {
@@ -59,7 +59,7 @@ pub(super) fn render_request(
             "note: the server ignores `render` because it starts no programs: it renders charts and overlays with the built-in renderer",
         );
     }
-    (is_asked && serving::folder().is_none()).then(|| render::Request {
+    (is_asked && serving::folder().is_none()).then(|| render::RenderArguments {
         values: values.to_vec(),
         time: bounds::rendering_time(config),
         repository: place.root.clone(),
@@ -67,7 +67,7 @@ pub(super) fn render_request(
 }
 
 /// Returns the patterns of the settings and of the command line.
-pub(super) fn excluded(input: &Input, config: &Config) -> Vec<String> {
+pub(super) fn excluded(input: &InputArguments, config: &Config) -> Vec<String> {
     let configured = config.texts(setting!("exclude")).iter().map(|(pattern, _)| pattern.clone());
     configured.chain(input.exclude.iter().cloned()).collect()
 }
@@ -88,25 +88,25 @@ fn given_run(run: crate::config::RunSetting) -> GivenRun {
     }
 }
 
-pub(super) fn named_directories(place: &Place) -> Vec<String> {
+pub(super) fn named_directories(place: &WorkingTree) -> Vec<String> {
     place.named.iter().filter(|path| path.is_dir()).filter_map(|path| place.in_tree(path)).collect()
 }
 
-pub(super) fn named_files(place: &Place) -> Vec<String> {
+pub(super) fn named_files(place: &WorkingTree) -> Vec<String> {
     place.named.iter().filter(|path| path.is_file()).filter_map(|path| place.in_tree(path)).collect()
 }
 
 pub(super) fn terraform_options(
-    input: &Input,
+    input: &InputArguments,
     config: &Config,
-    place: &Place,
+    place: &WorkingTree,
     files: &VariableFiles,
     piped: Option<&str>,
-) -> Result<terraform::Options, Failure> {
+) -> Result<terraform::TerraformOptions, Failure> {
     let directories = place.named.iter().filter(|path| path.is_dir());
     let named_plans = named_files(place).into_iter().chain(piped.map(str::to_owned)).collect();
     let in_tree = |files: &[PathBuf]| files.iter().map(|file| place.named_file(file)).collect::<Result<_, _>>();
-    Ok(terraform::Options {
+    Ok(terraform::TerraformOptions {
         variables: input.variables.clone(),
         variable_files: in_tree(&files.together)?,
         environments: in_tree(&files.each)?,
@@ -135,12 +135,12 @@ fn environment() -> Vec<(String, String)> {
     variables
 }
 
-pub(super) fn kubernetes_options(config: &Config, values: &[String]) -> kubernetes::Options {
-    kubernetes::Options {
+pub(super) fn kubernetes_options(config: &Config, values: &[String]) -> kubernetes::KubernetesOptions {
+    kubernetes::KubernetesOptions {
         values: values.to_vec(),
         cluster: cluster(config),
         given_runs: given_runs(config),
-        ..kubernetes::Options::default()
+        ..kubernetes::KubernetesOptions::default()
     }
 }
 

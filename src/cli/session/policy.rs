@@ -1,12 +1,12 @@
 //! Reads settings, rules and prices from another commit (--policy-ref), so that a change cannot relax the gate that checks it.
 
 use crate::cli::Failure;
-use crate::cli::args::Input;
-use crate::cli::world::file_tree::DiskTree;
-use crate::cli::world::git::{Base, GitTree};
-use crate::cli::world::place::{self, Place};
+use crate::cli::args::InputArguments;
+use crate::cli::io::file_tree::DiskTree;
+use crate::cli::io::git::{Base, GitTree};
+use crate::cli::io::place::{self, WorkingTree};
 use crate::config;
-use crate::source::{BESIDE, Entry, ReadError, Tree};
+use crate::source::{BESIDE, ReadError, Tree, TreeEntry};
 
 /// The work tree, with the policy's commit in a directory that no path of the work tree can reach. Files that settings name relative to
 /// themselves are found there, too, and messages show the commit.
@@ -16,7 +16,11 @@ pub(in crate::cli) struct PolicyTree {
 }
 
 impl PolicyTree {
-    pub(in crate::cli) fn open(input: &Input, place: &Place, here: DiskTree) -> Result<PolicyTree, Failure> {
+    pub(in crate::cli) fn open(
+        input: &InputArguments,
+        place: &WorkingTree,
+        here: DiskTree,
+    ) -> Result<PolicyTree, Failure> {
         let Some(reference) = &input.policy_ref else { return Ok(PolicyTree { here, policy: None }) };
         if place::repository(&place.root) != Some(&place.root) {
             return Err(Failure::new("with --policy-ref, all given paths must be in one git repository"));
@@ -81,7 +85,7 @@ impl Tree for PolicyTree {
         self.policy_path(path).is_some() || self.here.mentions(path, wanted)
     }
 
-    fn list(&self, directory: &str) -> Vec<Entry> {
+    fn list(&self, directory: &str) -> Vec<TreeEntry> {
         match self.policy_path(directory) {
             Some((tree, directory)) => tree.list(directory),
             None => self.here.list(directory),

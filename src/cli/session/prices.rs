@@ -5,11 +5,11 @@ use std::path::Path;
 
 use crate::catalog::{Catalog, Currency, Money};
 use crate::cli::Failure;
-use crate::cli::world::{cache, ci, serving};
-use crate::complete::{Defaults, ResourceFilter, Traffic};
-use crate::config::{Config, Table, setting};
+use crate::cli::io::{cache, ci, serving};
+use crate::config::{Config, ConfigTable, setting};
 use crate::inventory::Key;
-use crate::pricing::{Contract, Owned, PricingSettings, Purchased, Scenario, Terms, Usage};
+use crate::pricing::{Contract, ContractTerms, CostScenario, Owned, PricingSettings, Purchased, Usage};
+use crate::resolve::{Defaults, ResourceFilter, Traffic};
 use crate::rules::in_the_book;
 use crate::source::Date;
 
@@ -71,9 +71,10 @@ pub fn settings(config: &Config, today: Date) -> PricingSettings {
     }
 }
 
-fn contract(table: &Table<'_>) -> Option<Contract> {
+fn contract(table: &ConfigTable<'_>) -> Option<Contract> {
     let pattern = |key| table.text(key).unwrap_or_default().to_owned();
-    let rate = table.number(setting!("contracts[].usd_per_gpu_hour")).map(|usd| Terms::Rate(Money::from_usd(usd)));
+    let rate =
+        table.number(setting!("contracts[].usd_per_gpu_hour")).map(|usd| ContractTerms::Rate(Money::from_usd(usd)));
     Some(Contract {
         provider: pattern(setting!("contracts[].provider")),
         machine: pattern(setting!("contracts[].machine")),
@@ -81,17 +82,17 @@ fn contract(table: &Table<'_>) -> Option<Contract> {
         region: pattern(setting!("contracts[].region")),
         way: way(table.text(setting!("contracts[].purchase")).unwrap_or_default()),
         terms: rate
-            .or_else(|| table.number(setting!("contracts[].discount")).map(Terms::Discount))
-            .or_else(|| table.number(setting!("contracts[].commitment_years")).map(Terms::Committed))?,
+            .or_else(|| table.number(setting!("contracts[].discount")).map(ContractTerms::Discount))
+            .or_else(|| table.number(setting!("contracts[].commitment_years")).map(ContractTerms::Committed))?,
     })
 }
 
-fn way(name: &str) -> Scenario {
-    let named = |way: &Scenario| way.name().replace('_', "-") == name;
-    Scenario::ALL.into_iter().find(named).unwrap_or(Scenario::OnDemand)
+fn way(name: &str) -> CostScenario {
+    let named = |way: &CostScenario| way.name().replace('_', "-") == name;
+    CostScenario::ALL.into_iter().find(named).unwrap_or(CostScenario::OnDemand)
 }
 
-fn owned(table: &Table<'_>) -> Option<Owned> {
+fn owned(table: &ConfigTable<'_>) -> Option<Owned> {
     let accelerator = table.text(setting!("hardware[].accelerator")).unwrap_or("*");
     if let Some(rate) = table.number(setting!("hardware[].usd_per_gpu_hour")) {
         return Some(Owned::at_rate(accelerator, Money::from_usd(rate)));
@@ -109,7 +110,7 @@ fn owned(table: &Table<'_>) -> Option<Owned> {
     Owned::purchased(accelerator, purchased)
 }
 
-fn usage(table: &Table<'_>) -> Usage {
+fn usage(table: &ConfigTable<'_>) -> Usage {
     Usage {
         about: selector(table.text(setting!("usage[].address")), table.text(setting!("usage[].label"))),
         hours_per_month: table.number(setting!("usage[].hours_per_month")),
@@ -123,7 +124,7 @@ pub(in crate::cli) fn traffic(config: &Config) -> Vec<Traffic> {
     config.tables(setting!("traffic")).map(|table| traffic_of(&table)).collect()
 }
 
-fn traffic_of(table: &Table<'_>) -> Traffic {
+fn traffic_of(table: &ConfigTable<'_>) -> Traffic {
     let numbers = [
         (Key::TokensPerDay, table.number(setting!("traffic[].tokens_per_day"))),
         (Key::RequestsPerDay, table.number(setting!("traffic[].requests_per_day"))),

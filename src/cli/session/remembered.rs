@@ -10,12 +10,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::cli::io::git::TreeEntries;
+use crate::cli::io::git_objects::is_called;
+use crate::cli::io::memory::{Memory, Remembered, id_of};
+use crate::cli::io::{cache, ci, sealed};
 use crate::cli::session::Session;
-use crate::cli::world::git::Entries;
-use crate::cli::world::git_objects::is_called;
-use crate::cli::world::memory::{Memory, Remembered, id_of};
-use crate::cli::world::{cache, ci, sealed};
-use crate::kubernetes::{Look, Looks, is_manifest};
+use crate::kubernetes::{Look, ScanCache, is_manifest};
 use crate::source::{sha256, to_hex};
 
 /// The version of the cache's format.
@@ -35,7 +35,7 @@ const UNUSED: Duration = Duration::from_secs(60 * 86_400);
 
 /// The entries of the index, with cached knowledge of their contents.
 pub(in crate::cli) struct StagedFiles {
-    pub(in crate::cli) index: Entries,
+    pub(in crate::cli) index: TreeEntries,
     pub(in crate::cli) memory: Arc<Memory>,
     /// The cache file, or `None` if this system has no cache directory.
     path: Option<PathBuf>,
@@ -43,7 +43,7 @@ pub(in crate::cli) struct StagedFiles {
 }
 
 impl StagedFiles {
-    pub(super) fn of(session: &Session, index: Entries) -> StagedFiles {
+    pub(super) fn of(session: &Session, index: TreeEntries) -> StagedFiles {
         let ground = ground(session);
         let path = cache::remembered_directory(&ci::process_variable).map(|it| it.join(name(session, &ground)));
         let id_bytes = index.ids().next().map_or(0, |(_, id)| id.len() / 2);
@@ -53,12 +53,12 @@ impl StagedFiles {
     }
 
     /// Returns the cached classifications of these files.
-    pub(super) fn looks(&self, files: &[String]) -> Looks {
+    pub(super) fn looks(&self, files: &[String]) -> ScanCache {
         let known = files.iter().filter(|path| is_manifest(path)).filter_map(|path| {
             let code = self.memory.look(&id_of(self.index.id(path)?)?, Look::class(path))?;
             Some((path.clone(), Look::from_code(code)?))
         });
-        Looks::remembered(known.collect())
+        ScanCache::remembered(known.collect())
     }
 
     /// Writes new results of this state to the cache.

@@ -6,21 +6,25 @@ use std::path::{Path, PathBuf};
 use super::policy::PolicyTree;
 use super::prices;
 use crate::cli::Failure;
-use crate::cli::args::Input;
-use crate::cli::world::failure::FailurePlace;
-use crate::cli::world::output;
-use crate::cli::world::place::{self, Place};
-use crate::config::{self, Config, Key, key, setting};
+use crate::cli::args::InputArguments;
+use crate::cli::io::failure::FailurePlace;
+use crate::cli::io::output;
+use crate::cli::io::place::{self, WorkingTree};
+use crate::config::{self, Config, SettingKey, key, setting};
 use crate::decide::Baseline;
 use crate::diagnostic::Diagnostic;
 use crate::measured::UsageOptions;
 use crate::measured::paid::PaidOptions;
-use crate::report::{self, Paths, Style};
-use crate::rules::{self, Override, PageText, Parameter, Profile};
-use crate::source::{self, ReadError, Sources, Span};
+use crate::report::{self, ReportStyle, ShownPaths};
+use crate::rules::{self, Override, PageText, ParameterValue, Profile};
+use crate::source::{self, ReadError, SourceFiles, Span};
 
 /// Returns the settings file: that of --config, or the nearest one up to the root of the repository.
-pub(in crate::cli) fn find(input: &Input, place: &Place, tree: &PolicyTree) -> Result<Option<String>, Failure> {
+pub(in crate::cli) fn find(
+    input: &InputArguments,
+    place: &WorkingTree,
+    tree: &PolicyTree,
+) -> Result<Option<String>, Failure> {
     if input.no_config {
         return Ok(None);
     }
@@ -55,7 +59,7 @@ pub(in crate::cli) fn find(input: &Input, place: &Place, tree: &PolicyTree) -> R
     Ok(found.into_iter().next().and_then(|(_, file)| file))
 }
 
-fn nearest(path: &Path, place: &Place, tree: &PolicyTree) -> Option<String> {
+fn nearest(path: &Path, place: &WorkingTree, tree: &PolicyTree) -> Option<String> {
     let directory = if path.is_dir() { path } else { path.parent()? };
     if tree.is_elsewhere() {
         return tree.nearest(&place.in_tree(directory)?);
@@ -67,7 +71,7 @@ fn nearest(path: &Path, place: &Place, tree: &PolicyTree) -> Option<String> {
 }
 
 /// Reads the settings file, and fails if it has errors.
-pub(in crate::cli) fn load(sources: &Sources, path: Option<&str>, place: &Place) -> Result<Config, Failure> {
+pub(in crate::cli) fn load(sources: &SourceFiles, path: Option<&str>, place: &WorkingTree) -> Result<Config, Failure> {
     let Some(path) = path else { return Ok(Config::default()) };
     let (config, wrong) = config::load(sources, path, env!("CARGO_PKG_VERSION"));
     if wrong.is_empty() {
@@ -78,7 +82,7 @@ pub(in crate::cli) fn load(sources: &Sources, path: Option<&str>, place: &Place)
 }
 
 /// Returns the default path of a file: next to the settings, or else at the root of the tree.
-pub(in crate::cli) fn beside(name: &str, settings: Option<&str>, place: &Place, tree: &PolicyTree) -> String {
+pub(in crate::cli) fn beside(name: &str, settings: Option<&str>, place: &WorkingTree, tree: &PolicyTree) -> String {
     let inside = |directory: &str| match directory {
         "" => name.to_owned(),
         directory => format!("{directory}/{name}"),
@@ -93,7 +97,12 @@ pub(in crate::cli) fn beside(name: &str, settings: Option<&str>, place: &Place, 
 }
 
 /// Returns the default paths of usage metrics: next to the settings, or in a directory that contains the named paths.
-pub(in crate::cli) fn places_of_usage(name: &str, beside: String, place: &Place, tree: &PolicyTree) -> Vec<String> {
+pub(in crate::cli) fn places_of_usage(
+    name: &str,
+    beside: String,
+    place: &WorkingTree,
+    tree: &PolicyTree,
+) -> Vec<String> {
     let mut places = vec![beside];
     for path in &place.named {
         let directory = if path.is_dir() { Some(path.as_path()) } else { path.parent() };
@@ -113,10 +122,10 @@ pub(in crate::cli) fn places_of_usage(name: &str, beside: String, place: &Place,
 
 /// Returns the existing files of usage metrics with their settings. A file that the settings name must exist.
 pub(in crate::cli) fn measured(
-    sources: &Sources,
+    sources: &SourceFiles,
     config: &Config,
     usual: [Vec<String>; 2],
-    place: &Place,
+    place: &WorkingTree,
 ) -> Result<UsageOptions, Failure> {
     let [usual, usual_paid] = usual;
     let help = "correct `measured.files` in gpulint.toml, or write the file with `gpulint usage import`";
@@ -152,10 +161,10 @@ pub fn paid(config: &Config) -> PaidOptions {
 
 /// Returns the files that the settings name, which must exist, or else the first existing default file.
 fn rows_of(
-    sources: &Sources,
+    sources: &SourceFiles,
     named: &[(String, Span)],
     usual: Vec<String>,
-    place: &Place,
+    place: &WorkingTree,
     help: &str,
 ) -> Result<Vec<String>, Failure> {
     if named.is_empty() {
@@ -171,7 +180,7 @@ fn rows_of(
 }
 
 /// Reads the baseline, if it exists.
-pub(in crate::cli) fn baseline(sources: &Sources, path: &str, place: &Place) -> Result<Baseline, Failure> {
+pub(in crate::cli) fn baseline(sources: &SourceFiles, path: &str, place: &WorkingTree) -> Result<Baseline, Failure> {
     let failed = |why: String| {
         Failure::new(format!("the baseline `{}` is invalid: {why}", place.paths().show(path)))
             .with_help("remove the file, and run `gpulint baseline create` to write a new one")
@@ -198,8 +207,8 @@ pub(in crate::cli) const MODEL_CONFIG: &str =
     "use the config.json that is published with the model's weights; add values that it lacks to `models.file`";
 
 /// Returns the settings for rules.
-pub fn rule_settings(config: &Config) -> rules::Settings {
-    rules::Settings {
+pub fn rule_settings(config: &Config) -> rules::RuleSettings {
+    rules::RuleSettings {
         forced: Default::default(),
         removed: config.texts(setting!("removed-rules")).iter().map(|(name, _)| name.clone()).collect(),
         profile: config.text(setting!("profile")).and_then(|(name, _)| Profile::from_name(name)).unwrap_or_default(),
@@ -226,8 +235,8 @@ pub fn rule_settings(config: &Config) -> rules::Settings {
 }
 
 /// Returns the settings of a `[[paths]]` table, without defaults.
-fn layer(it: &config::PathLayer<'_>) -> rules::PathLayer {
-    let rules::Settings {
+fn layer(it: &config::PathLayer<'_>) -> rules::PathSettings {
+    let rules::RuleSettings {
         profile,
         select,
         ignore,
@@ -238,8 +247,8 @@ fn layer(it: &config::PathLayer<'_>) -> rules::PathLayer {
         approvals_above_usd,
         ..
     } = rule_settings(&it.config);
-    let says = |key: Key<key::Any>| it.config.get(key).is_some();
-    rules::PathLayer {
+    let says = |key: SettingKey<key::Any>| it.config.get(key).is_some();
+    rules::PathSettings {
         patterns: it.patterns.iter().map(|(pattern, _)| pattern.clone()).collect(),
         profile: says(setting!("profile")).then_some(profile),
         select: says(setting!("select")).then_some(select),
@@ -252,9 +261,9 @@ fn layer(it: &config::PathLayer<'_>) -> rules::PathLayer {
     }
 }
 
-fn limit(it: &config::LimitSetting<'_>) -> rules::Limit {
+fn limit(it: &config::LimitSetting<'_>) -> rules::CountLimit {
     let (name, label) = whose(it.of);
-    rules::Limit {
+    rules::CountLimit {
         name,
         label,
         accelerators: it.accelerators,
@@ -292,7 +301,7 @@ pub(super) fn chosen(asked: &[String], configured: &[(String, Span)]) -> Vec<(St
 
 pub(in crate::cli) fn overridden(rule: &config::Rule) -> Override {
     let parameter =
-        |(name, entry): &(&str, &config::Entry)| ((*name).to_owned(), parameter(&entry.value), Some(entry.span));
+        |(name, entry): &(&str, &config::ConfigEntry)| ((*name).to_owned(), parameter(&entry.value), Some(entry.span));
     Override {
         span: Some(rule.span),
         level: rule.level,
@@ -302,22 +311,26 @@ pub(in crate::cli) fn overridden(rule: &config::Rule) -> Override {
 }
 
 /// Converts a value into a parameter of a rule.
-fn parameter(value: &config::SettingValue) -> Parameter {
+fn parameter(value: &config::SettingValue) -> ParameterValue {
     match value {
-        config::SettingValue::Text(text) => Parameter::Text(text.clone()),
-        config::SettingValue::Texts(_) => Parameter::Texts(value.texts()),
-        config::SettingValue::Integer(n) => Parameter::Integer(*n),
-        config::SettingValue::Number(n) => Parameter::Number(*n),
-        config::SettingValue::Flag(flag) => Parameter::Flag(*flag),
-        config::SettingValue::Date(date) => Parameter::Text(date.to_string()),
+        config::SettingValue::Text(text) => ParameterValue::Text(text.clone()),
+        config::SettingValue::Texts(_) => ParameterValue::Texts(value.texts()),
+        config::SettingValue::Integer(n) => ParameterValue::Integer(*n),
+        config::SettingValue::Number(n) => ParameterValue::Number(*n),
+        config::SettingValue::Flag(flag) => ParameterValue::Flag(*flag),
+        config::SettingValue::Date(date) => ParameterValue::Text(date.to_string()),
         config::SettingValue::Map(entries) => {
-            Parameter::Map(entries.iter().map(|(key, value)| (key.clone(), parameter(value))).collect())
+            ParameterValue::Map(entries.iter().map(|(key, value)| (key.clone(), parameter(value))).collect())
         }
     }
 }
 
 /// Returns the Markdown files of a directory, except README.md.
-pub(in crate::cli) fn pages_in(sources: &Sources, directory: &str, place: &Place) -> Result<Vec<PageText>, Failure> {
+pub(in crate::cli) fn pages_in(
+    sources: &SourceFiles,
+    directory: &str,
+    place: &WorkingTree,
+) -> Result<Vec<PageText>, Failure> {
     let entries = sources.tree().list(directory);
     let is_page = |name: &str| name.ends_with(".md") && name != "README.md";
     let names = entries.into_iter().filter(|entry| !entry.is_directory && is_page(&entry.name));
@@ -333,8 +346,8 @@ pub(in crate::cli) fn pages_in(sources: &Sources, directory: &str, place: &Place
 }
 
 /// Returns the failure for errors in given files, with the lines in question.
-pub(in crate::cli) fn refused(sources: &Sources, paths: &Paths, wrong: &[Diagnostic], what: &str) -> Failure {
-    let style = Style { color: output::errors_in_color(), ..Style::default() };
+pub(in crate::cli) fn refused(sources: &SourceFiles, paths: &ShownPaths, wrong: &[Diagnostic], what: &str) -> Failure {
+    let style = ReportStyle { color: output::errors_in_color(), ..ReportStyle::default() };
     let count = if wrong.len() == 1 { "1 error".to_owned() } else { format!("{} errors", wrong.len()) };
     let place = |it: &Diagnostic| {
         let span = sources.origin(it.span?);

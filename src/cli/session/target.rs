@@ -7,11 +7,11 @@
 use std::path::{Path, PathBuf};
 
 use crate::cli::Failure;
-use crate::cli::world::ci::{self, Environment};
-use crate::cli::world::git::Base;
-use crate::cli::world::git_origin;
-use crate::cli::world::git_program::{answer, ask, is_commit};
-use crate::cli::world::reference::split;
+use crate::cli::io::ci::{self, CiVariables};
+use crate::cli::io::git::Base;
+use crate::cli::io::git_origin;
+use crate::cli::io::git_program::{answer, ask, is_commit};
+use crate::cli::io::reference::split;
 
 /// The pull request of a build, from its environment.
 #[derive(Debug, Default)]
@@ -27,7 +27,7 @@ pub(in crate::cli) struct Build {
 }
 
 impl Build {
-    pub(in crate::cli) fn of(environment: Environment) -> Build {
+    pub(in crate::cli) fn of(environment: CiVariables) -> Build {
         let is_merge =
             environment("GITHUB_REF").is_some_and(|it| it.starts_with("refs/pull/") && it.ends_with("/merge"));
         let merge = environment("GITHUB_SHA").filter(|_| is_merge);
@@ -36,12 +36,12 @@ impl Build {
 }
 
 /// Resolves commits, and fetches those that the clone lacks.
-pub(in crate::cli) struct Target<'a> {
+pub(in crate::cli) struct CommitTarget<'a> {
     pub(in crate::cli) repository: &'a Path,
     pub(in crate::cli) build: &'a Build,
 }
 
-impl Target<'_> {
+impl CommitTarget<'_> {
     /// Returns the base commit, or `None` if the build has no pull request.
     pub(in crate::cli) fn base(&self) -> Result<Option<String>, Failure> {
         if let Some(parent) = self.parent_of_merge()? {
@@ -195,7 +195,7 @@ impl Target<'_> {
 
 /// Returns the repository that contains a directory.
 pub(in crate::cli) fn repository(here: &Path) -> Result<PathBuf, Failure> {
-    crate::cli::world::place::repository(here).map(Path::to_owned).ok_or_else(|| {
+    crate::cli::io::place::repository(here).map(Path::to_owned).ok_or_else(|| {
         Failure::new("this is not a git repository").with_help("run the command in the checkout of the change")
     })
 }

@@ -5,22 +5,22 @@ use std::path::Path;
 
 use super::{Session, discover};
 use crate::cli::Failure;
-use crate::cli::world::file_tree::below;
-use crate::cli::world::git::{Entries, GitTree};
-use crate::cli::world::place::names_of;
+use crate::cli::io::file_tree::below;
+use crate::cli::io::git::{GitTree, TreeEntries};
+use crate::cli::io::place::names_of;
 use crate::compare::Touched;
 
 /// Compares a commit with the work tree or the index.
 pub(super) fn since(
     base: &GitTree,
     repository: &Path,
-    index: Option<&Entries>,
+    index: Option<&TreeEntries>,
     is_wanted: impl Fn(&str) -> bool,
 ) -> Result<Touched, Failure> {
     let same = base.same_files();
     let is_staged = index.is_some();
     let listed = match (index, base.tracked()) {
-        (None, None) => Some(Entries::of_index(repository)?),
+        (None, None) => Some(TreeEntries::of_index(repository)?),
         _ => None,
     };
     let now: BTreeMap<&str, &str> = match index.or(listed.as_ref()) {

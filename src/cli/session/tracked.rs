@@ -5,9 +5,9 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use crate::cli::Failure;
-use crate::cli::world::file_tree::below;
-use crate::cli::world::place::{self, Place};
-use crate::cli::world::{git_index, git_program};
+use crate::cli::io::file_tree::below;
+use crate::cli::io::place::{self, WorkingTree};
+use crate::cli::io::{git_index, git_program};
 use crate::front_ends::files;
 use crate::runs::is_copy;
 use crate::source::{named, parent};
@@ -23,7 +23,7 @@ pub(super) fn left_out(repository: &Path, found: &[String]) -> Result<Vec<String
 
 /// The same of the repositories of what was named, as git's own list has it and without starting git, by paths of the tree;
 /// `found` is sorted. Where the list is of a form that is not read, a walk has to do.
-pub(super) fn not_found(place: &Place, found: &[String]) -> Vec<String> {
+pub(super) fn not_found(place: &WorkingTree, found: &[String]) -> Vec<String> {
     let reads_all = place.named.iter().any(|path| path.is_file());
     let repositories = place.allowed.iter().filter(|it| place::repository(it) == Some(it));
     let of_repository = |repository: &PathBuf| {

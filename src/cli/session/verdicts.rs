@@ -5,8 +5,10 @@ use std::collections::BTreeMap;
 use crate::Analysis;
 use crate::cli::session::Session;
 use crate::config::{Config, Suppress, setting};
-use crate::decide::{self, Configured, Decided, Decision, Demands, FixedBy, Grounds, Growth, View};
-use crate::report::Paths;
+use crate::decide::{
+    self, BaselineView, Configured, Decided, Decision, Demands, FixedBy, SuppressionContext, WorseThreshold,
+};
+use crate::report::ShownPaths;
 use crate::source;
 
 impl Session {
@@ -48,7 +50,7 @@ fn verdicts(session: &Session, analysis: &mut Analysis) -> Decision {
     let modules = analysis.blocks.iter().filter(|block| block.keyword == "module");
     let calls: Vec<_> = modules.map(|block| (block.span, block.address.clone())).collect();
     let findings = std::mem::take(&mut analysis.findings);
-    let grounds = Grounds {
+    let grounds = SuppressionContext {
         sources: &session.sources,
         inventory: &analysis.inventory,
         comments: &analysis.comments,
@@ -87,8 +89,10 @@ fn demands(session: &Session) -> Demands {
 }
 
 /// Returns the settings for worse findings.
-pub(in crate::cli) fn growth(config: &Config) -> Growth {
-    config.number(setting!("min-delta-usd")).map_or(Growth::default(), |min_delta_usd| Growth { min_delta_usd })
+pub(in crate::cli) fn growth(config: &Config) -> WorseThreshold {
+    config
+        .number(setting!("min-delta-usd"))
+        .map_or(WorseThreshold::default(), |min_delta_usd| WorseThreshold { min_delta_usd })
 }
 
 /// Returns paths as a baseline contains them: relative to its own directory.
@@ -96,7 +100,7 @@ pub(in crate::cli) fn paths_of_baseline(session: &Session) -> impl Fn(&str) -> S
     let directory = source::parent(&session.policy.baseline_path);
     // The baseline of another commit is next to the tree, in a directory with the commit's name.
     let directory = directory.split_once(':').map_or(directory, |(_, inside)| inside.trim_start_matches('/'));
-    let paths = Paths::seen_from(directory);
+    let paths = ShownPaths::seen_from(directory);
     move |path| paths.show(path)
 }
 
@@ -104,8 +108,8 @@ pub(in crate::cli) fn view<'a>(
     session: &'a Session,
     analysis: &'a Analysis,
     show: &'a dyn Fn(&str) -> String,
-) -> View<'a> {
-    View { sources: &session.sources, inventory: &analysis.inventory, bill: &analysis.bill, show }
+) -> BaselineView<'a> {
+    BaselineView { sources: &session.sources, inventory: &analysis.inventory, bill: &analysis.bill, show }
 }
 
 fn configured_suppression(it: &Suppress) -> Configured {

@@ -3,15 +3,15 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::cli::args::Check;
-use crate::cli::edits::ignores::{Acceptance, CommentPlace, Ignores, Wish};
+use crate::cli::args::CheckArguments;
+use crate::cli::edits::ignores::{Acceptance, CommentPlace, IgnoreComment, Ignores};
+use crate::cli::io::{file_tree, output};
 use crate::cli::session::judged::{JudgedTree, Texts};
-use crate::cli::world::{file_tree, output};
-use crate::cli::{Failure, Outcome};
+use crate::cli::{ExitStatus, Failure};
 use crate::decide::FixedBy;
 use crate::source::Date;
 
-pub(in crate::cli) fn run(arguments: &Check, reason: &str) -> Result<Outcome, Failure> {
+pub(in crate::cli) fn run(arguments: &CheckArguments, reason: &str) -> Result<ExitStatus, Failure> {
     let (until, reason) = last_day(reason);
     let reason = reason.trim().trim_start_matches("--").trim();
     if reason.is_empty() || reason.chars().any(char::is_control) {
@@ -29,10 +29,10 @@ pub(in crate::cli) fn run(arguments: &Check, reason: &str) -> Result<Outcome, Fa
     for (path, text) in &made.texts {
         output::save(&file_tree::below(&before.session.scope.root, path), &String::from_utf8_lossy(text))?;
     }
-    tell(&made.wishes, made.texts.len())?;
+    report_comments(&made.wishes, made.texts.len())?;
     let after = made.after;
     let failed = after.findings.iter().any(|decided| after.gate.stops(decided));
-    Ok(if failed { Outcome::Failed } else { after.session.outcome(&after.analysis) })
+    Ok(if failed { ExitStatus::Failed } else { after.session.outcome(&after.analysis) })
 }
 
 /// Splits off `until=2027-01-31`, wherever it is in the reason.
@@ -50,9 +50,9 @@ fn last_day(reason: &str) -> (Option<Date>, String) {
     (until, rest.join(" "))
 }
 
-fn tell(wishes: &[Wish], files: usize) -> Result<(), Failure> {
+fn report_comments(wishes: &[IgnoreComment], files: usize) -> Result<(), Failure> {
     let count = |n: usize, what: &str| if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") };
-    let left: Vec<&Wish> = wishes.iter().filter(|wish| wish.place == CommentPlace::Nowhere).collect();
+    let left: Vec<&IgnoreComment> = wishes.iter().filter(|wish| wish.place == CommentPlace::Nowhere).collect();
     let silenced = count(wishes.len() - left.len(), "finding");
     output::print(&format!("{silenced} suppressed in {}\n", count(files, "file")))?;
     let mut by_cause: BTreeMap<String, usize> = BTreeMap::new();

@@ -1,13 +1,13 @@
 //! `gpulint baseline`: accepts the findings of today.
 
 use crate::cli::args::{Accepting, BaselineVerb};
+use crate::cli::io::output;
 use crate::cli::session::Session;
 use crate::cli::session::verdicts::{paths_of_baseline, view};
-use crate::cli::world::output;
-use crate::cli::{Failure, Outcome};
+use crate::cli::{ExitStatus, Failure};
 use crate::decide::Baseline;
 
-pub(in crate::cli) fn run(verb: &BaselineVerb) -> Result<Outcome, Failure> {
+pub(in crate::cli) fn run(verb: &BaselineVerb) -> Result<ExitStatus, Failure> {
     let (BaselineVerb::Create(asked) | BaselineVerb::Update(asked) | BaselineVerb::Prune(asked)) = verb;
     let session = open(asked)?;
     let shown = session.scope.paths.show(&session.policy.baseline_path);

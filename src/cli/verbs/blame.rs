@@ -3,12 +3,12 @@
 use std::path::Path;
 
 use super::history::{empty, over_commits};
-use crate::cli::args::Blame;
-use crate::cli::world::output;
-use crate::cli::{Failure, Outcome};
+use crate::cli::args::BlameArguments;
+use crate::cli::io::output;
+use crate::cli::{ExitStatus, Failure};
 use crate::report::{self, Blamed, Format};
 
-pub(in crate::cli) fn run(arguments: &Blame) -> Result<Outcome, Failure> {
+pub(in crate::cli) fn run(arguments: &BlameArguments) -> Result<ExitStatus, Failure> {
     let Some(history) = over_commits(&arguments.input, &arguments.selection, &arguments.commits)? else {
         return Ok(empty(&arguments.input));
     };
@@ -27,5 +27,5 @@ pub(in crate::cli) fn run(arguments: &Blame) -> Result<Outcome, Failure> {
     output::write(&arguments.output, Format::Text, |format, style| {
         report::blamed(format, &history, wanted, arguments.view.style(style))
     })?;
-    Ok(Outcome::Passed)
+    Ok(ExitStatus::Passed)
 }

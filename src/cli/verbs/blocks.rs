@@ -4,19 +4,19 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::cli::session::Session;
 use crate::report;
-use crate::terraform::{Attribute, Block, Data, Root, Value};
+use crate::terraform::{EvaluatedAttribute, EvaluatedBlock, HclData, HclValue, RootOverview};
 
 /// The deepest nesting of a value that is printed. Hand-written configuration is never that deep.
 const DEEPEST: usize = 200;
 
 /// Returns every evaluated block as JSON.
-pub(in crate::cli) fn all(session: &Session, blocks: &[Block]) -> String {
+pub(in crate::cli) fn all(session: &Session, blocks: &[EvaluatedBlock]) -> String {
     let blocks: Vec<Json> = blocks.iter().map(|it| block(session, it)).collect();
     report::json(&json!({ "version": 1, "blocks": blocks }))
 }
 
 /// Returns the Terraform roots with their variable files, as JSON.
-pub(in crate::cli) fn roots(session: &Session, roots: &[Root]) -> String {
+pub(in crate::cli) fn roots(session: &Session, roots: &[RootOverview]) -> String {
     let shown = |path: &str| session.scope.paths.show(path);
     let roots: Vec<Json> = roots
         .iter()
@@ -33,7 +33,7 @@ pub(in crate::cli) fn roots(session: &Session, roots: &[Root]) -> String {
     report::json(&json!({ "version": 1, "roots": roots }))
 }
 
-fn block(session: &Session, it: &Block) -> Json {
+fn block(session: &Session, it: &EvaluatedBlock) -> Json {
     let place = session.scope.paths.locate(&session.sources, it.span);
     json!({
         "keyword": it.keyword,
@@ -48,12 +48,12 @@ fn block(session: &Session, it: &Block) -> Json {
     })
 }
 
-fn attributes<'a>(all: impl IntoIterator<Item = (&'a String, &'a Attribute)>) -> Json {
+fn attributes<'a>(all: impl IntoIterator<Item = (&'a String, &'a EvaluatedAttribute)>) -> Json {
     all.into_iter().map(|(name, attribute)| (name.clone(), value(&attribute.value, 0))).collect::<Map<_, _>>().into()
 }
 
 /// Returns a value as JSON. A sensitive or unknown value is replaced by an object that marks it.
-fn value(it: &Value, depth: usize) -> Json {
+fn value(it: &HclValue, depth: usize) -> Json {
     if it.sensitive {
         return json!({ "sensitive": true });
     }
@@ -61,16 +61,18 @@ fn value(it: &Value, depth: usize) -> Json {
         return json!({ "unknown": "the value is nested too deeply" });
     }
     match &it.data {
-        Data::Null => Json::Null,
-        Data::Bool(flag) => (*flag).into(),
-        Data::Number(number) => serde_json::from_str(&number.to_string()).unwrap_or_else(|_| number.to_string().into()),
-        Data::Text(text) => text.to_string().into(),
-        Data::List(items) | Data::Set(items) | Data::Tuple(items) => {
+        HclData::Null => Json::Null,
+        HclData::Bool(flag) => (*flag).into(),
+        HclData::Number(number) => {
+            serde_json::from_str(&number.to_string()).unwrap_or_else(|_| number.to_string().into())
+        }
+        HclData::Text(text) => text.to_string().into(),
+        HclData::List(items) | HclData::Set(items) | HclData::Tuple(items) => {
             items.iter().map(|item| value(item, depth + 1)).collect()
         }
-        Data::Map(entries) | Data::Object(entries) => {
+        HclData::Map(entries) | HclData::Object(entries) => {
             entries.iter().map(|(key, item)| (key.to_string(), value(item, depth + 1))).collect::<Map<_, _>>().into()
         }
-        Data::Unknown(cause) => json!({ "unknown": cause.why }),
+        HclData::Unknown(cause) => json!({ "unknown": cause.why }),
     }
 }

@@ -9,19 +9,19 @@ use std::io::{self, Read as _, Write as _};
 use std::path::Path;
 use std::time::Duration;
 
-use crate::catalog::{Catalog, Class, grouped};
+use crate::catalog::{Catalog, PriceClass, grouped};
 use crate::cli::args::{CatalogVerb, Fetch, Show, Verify};
+use crate::cli::io::network;
+use crate::cli::io::network::SystemClock;
+use crate::cli::io::terminal::OutputStream;
+use crate::cli::io::{cache, ci, clock, output};
 use crate::cli::session::prices;
-use crate::cli::world::network;
-use crate::cli::world::network::SystemClock;
-use crate::cli::world::terminal::Stream;
-use crate::cli::world::{cache, ci, clock, output};
-use crate::cli::{Failure, Outcome};
+use crate::cli::{ExitStatus, Failure};
 use crate::http::{AwsKeys, Clock, Secret};
-use crate::refresh::{self, Access, PriceSource, Update, Vendor};
+use crate::refresh::{self, Access, PriceSource, PriceVendor, Update};
 use crate::source::Date;
 
-pub(in crate::cli) fn run(verb: &CatalogVerb) -> Result<Outcome, Failure> {
+pub(in crate::cli) fn run(verb: &CatalogVerb) -> Result<ExitStatus, Failure> {
     match verb {
         CatalogVerb::Show(arguments) => show(arguments),
         CatalogVerb::Update(arguments) => update(arguments),
@@ -29,7 +29,7 @@ pub(in crate::cli) fn run(verb: &CatalogVerb) -> Result<Outcome, Failure> {
     }
 }
 
-fn show(arguments: &Show) -> Result<Outcome, Failure> {
+fn show(arguments: &Show) -> Result<ExitStatus, Failure> {
     let today = arguments.today.map_or_else(clock::today, Ok)?;
     let (catalog, _) = prices::catalog(None)?;
     let mut text = in_short(&catalog, today);
@@ -64,7 +64,7 @@ fn show(arguments: &Show) -> Result<Outcome, Failure> {
     let providers = catalog.providers().len();
     let _ = writeln!(text, "\n{machines} machine types of {providers} providers");
     output::print(&text)?;
-    Ok(Outcome::Passed)
+    Ok(ExitStatus::Passed)
 }
 
 /// The most providers that one line names.
@@ -80,7 +80,7 @@ fn in_short(catalog: &Catalog, today: Date) -> String {
     if old == 0 {
         text.push_str("outdated: none\n");
     } else {
-        let spot = ages.iter().find(|it| it.class == Class::Spot).map_or(0, |it| it.stale);
+        let spot = ages.iter().find(|it| it.class == PriceClass::Spot).map_or(0, |it| it.stale);
         let mut named: Vec<String> = too_old(catalog, today).collect();
         let others = named.len().saturating_sub(MOST_NAMED);
         named.truncate(MOST_NAMED);
@@ -118,17 +118,17 @@ fn renewal() -> String {
     )
 }
 
-fn verify(arguments: &Verify) -> Result<Outcome, Failure> {
+fn verify(arguments: &Verify) -> Result<ExitStatus, Failure> {
     let (catalog, _) = prices::catalog(arguments.prices.as_deref())?;
     let doubts = catalog.verify();
     let mut text = doubts.iter().map(|doubt| format!("{doubt}\n")).collect::<String>();
     let rows = catalog.offers().count();
     let _ = writeln!(text, "{rows} prices checked, {} cannot be correct", doubts.len());
     output::print(&text)?;
-    Ok(if doubts.is_empty() { Outcome::Passed } else { Outcome::Failed })
+    Ok(if doubts.is_empty() { ExitStatus::Passed } else { ExitStatus::Failed })
 }
 
-fn update(arguments: &Fetch) -> Result<Outcome, Failure> {
+fn update(arguments: &Fetch) -> Result<ExitStatus, Failure> {
     let directory = cache::directory(&ci::process_variable)?.ok_or_else(|| {
         Failure::new("no directory for the price cache is known")
             .with_help("set GPULINT_CACHE_DIR to a directory: GPULINT_CACHE_DIR=/path gpulint catalog update")
@@ -155,7 +155,7 @@ fn update(arguments: &Fetch) -> Result<Outcome, Failure> {
         match outcome {
             Ok(update) => {
                 let path = cache::write(&directory, vendor.name(), &update.text())?;
-                output::print(&told(vendor.name(), &update, &path.display().to_string()))?;
+                output::print(&describe_update(vendor.name(), &update, &path.display().to_string()))?;
             }
             Err(error) => {
                 failed += 1;
@@ -166,14 +166,14 @@ fn update(arguments: &Fetch) -> Result<Outcome, Failure> {
     }
     // `packaging/prices.py` reads these lines. Prices of the other providers are written even if one provider failed.
     match failed {
-        0 => Ok(Outcome::Passed),
+        0 => Ok(ExitStatus::Passed),
         1 => Err(Failure::new("one provider was not refreshed")),
         more => Err(Failure::new(format!("{more} providers were not refreshed"))),
     }
 }
 
 /// Returns how many earlier prices of a failed provider stay in use, and how old they are.
-fn held(catalog: &Catalog, vendor: Vendor, today: Date) -> String {
+fn held(catalog: &Catalog, vendor: PriceVendor, today: Date) -> String {
     let offers = catalog.offers().filter(|offer| offer.machine.provider == vendor.name());
     let dates: Vec<Date> = offers.filter_map(|offer| offer.quote.as_of.parse().ok()).collect();
     let Some(oldest) = dates.iter().min() else { return String::new() };
@@ -192,7 +192,7 @@ fn take_release(
     directory: &Path,
     files: &[(String, String)],
     catalog: &Catalog,
-) -> Result<Outcome, Failure> {
+) -> Result<ExitStatus, Failure> {
     let refused = |error: crate::http::Error| Failure::new(error.message);
     let Some(key) = &arguments.key else {
         return Err(Failure::new("--from needs a public key to verify the signature")
@@ -200,7 +200,7 @@ fn take_release(
     };
     let key = String::from_utf8_lossy(&small_file(key)?).into_owned();
     let (bytes, signature) = if from.starts_with("https://") || from.starts_with("http://") {
-        let access = access(arguments, Vendor::Aws, today, &|_| {});
+        let access = access(arguments, PriceVendor::Aws, today, &|_| {});
         refresh::fetch_release(from, &access).map_err(refused)?
     } else {
         let signature = small_file(Path::new(&format!("{from}.sig")))?;
@@ -216,7 +216,7 @@ fn take_release(
     let release = refresh::take_release(&bytes, day, catalog, files, arguments.accept_changes).map_err(refused)?;
     for (provider, update) in &release.updates {
         let path = cache::write(directory, provider, &update.text())?;
-        output::print(&told(provider, update, &path.display().to_string()))?;
+        output::print(&describe_update(provider, update, &path.display().to_string()))?;
     }
     cache::keep_taken_day(directory, &holder, day)?;
     let age = today.since(day).max(0);
@@ -224,7 +224,7 @@ fn take_release(
         "signed prices of {day}, {age} days old: {} prices are not newer than the known ones\n",
         release.not_newer
     ))?;
-    Ok(Outcome::Passed)
+    Ok(ExitStatus::Passed)
 }
 
 fn small_file(path: &Path) -> Result<Vec<u8>, Failure> {
@@ -240,7 +240,7 @@ fn small_file(path: &Path) -> Result<Vec<u8>, Failure> {
 }
 
 /// Returns the providers to ask, and those that lack a key, with the name of the missing variable.
-fn vendors(arguments: &Fetch) -> (Vec<Vendor>, Vec<(Vendor, &'static str)>) {
+fn vendors(arguments: &Fetch) -> (Vec<PriceVendor>, Vec<(PriceVendor, &'static str)>) {
     if !arguments.providers.is_empty() {
         let mut named = arguments.providers.clone();
         named.sort();
@@ -251,13 +251,13 @@ fn vendors(arguments: &Fetch) -> (Vec<Vendor>, Vec<(Vendor, &'static str)>) {
 }
 
 /// Returns all providers that can be asked, and those that need a key that is not set.
-fn all_vendors() -> (Vec<Vendor>, Vec<(Vendor, &'static str)>) {
-    let missing = |vendor: Vendor| match vendor.key() {
+fn all_vendors() -> (Vec<PriceVendor>, Vec<(PriceVendor, &'static str)>) {
+    let missing = |vendor: PriceVendor| match vendor.key() {
         Some((variable, true)) if ci::process_variable(variable).is_none() => Some((vendor, variable)),
         _ => None,
     };
-    let can_be_asked = Vendor::ALL.into_iter().filter(|vendor| missing(*vendor).is_none()).collect();
-    (can_be_asked, Vendor::ALL.into_iter().filter_map(missing).collect())
+    let can_be_asked = PriceVendor::ALL.into_iter().filter(|vendor| missing(*vendor).is_none()).collect();
+    (can_be_asked, PriceVendor::ALL.into_iter().filter_map(missing).collect())
 }
 
 fn aws_keys() -> Option<AwsKeys> {
@@ -269,7 +269,7 @@ fn aws_keys() -> Option<AwsKeys> {
 /// The time limit of one provider, in time limits of one answer. It keeps a slow provider from delaying the others.
 const SLOW_ANSWERS: u64 = 4;
 
-fn access<'a>(arguments: &Fetch, vendor: Vendor, today: Date, progress: &'a dyn Fn(&str)) -> Access<'a> {
+fn access<'a>(arguments: &Fetch, vendor: PriceVendor, today: Date, progress: &'a dyn Fn(&str)) -> Access<'a> {
     let mut http = network::settings(&ci::process_variable);
     http.timeout = Duration::from_secs(arguments.timeout);
     http.deadline = Some(SystemClock.now().saturating_add(arguments.timeout.saturating_mul(SLOW_ANSWERS)));
@@ -281,7 +281,7 @@ fn access<'a>(arguments: &Fetch, vendor: Vendor, today: Date, progress: &'a dyn 
         http,
         clock: &SystemClock,
         key: vendor.key().and_then(|(variable, _)| ci::process_variable(variable)).map(|key| Secret::new(key.trim())),
-        aws: (vendor == Vendor::Aws).then(aws_keys).flatten(),
+        aws: (vendor == PriceVendor::Aws).then(aws_keys).flatten(),
         addresses: mirror.collect::<BTreeMap<_, _>>(),
         regions: arguments.regions.clone(),
         today: today.to_string(),
@@ -293,7 +293,7 @@ fn access<'a>(arguments: &Fetch, vendor: Vendor, today: Date, progress: &'a dyn 
 /// The most rejected rows of one provider that are listed.
 const MOST_TOLD: usize = 200;
 
-fn told(provider: &str, update: &Update, path: &str) -> String {
+fn describe_update(provider: &str, update: &Update, path: &str) -> String {
     let mut text = format!("{provider}: {} rows arrived, {} in {path}\n", update.arrived, update.rows.len());
     for note in &update.notes {
         let _ = writeln!(text, "  {note}");
@@ -316,7 +316,7 @@ struct Line {
 
 impl Line {
     fn show(&self, what: &str) {
-        if Stream::Errors.is_able() {
+        if OutputStream::Errors.is_able() {
             self.shown.set(true);
             let _ = write!(io::stderr(), "\r\u{1b}[K{what}");
             let _ = io::stderr().flush();

@@ -1,15 +1,15 @@
 //! `gpulint check`: findings and their cost.
 
 use super::{add_ignore, fix, watch};
-use crate::cli::args::Check;
+use crate::cli::args::CheckArguments;
+use crate::cli::io::{output, serving};
 use crate::cli::session::Session;
 use crate::cli::session::demand;
 use crate::cli::session::gate::gate;
-use crate::cli::world::{output, serving};
-use crate::cli::{Failure, Outcome};
+use crate::cli::{ExitStatus, Failure};
 use crate::report::{self, Format, Report};
 
-pub(in crate::cli) fn run(arguments: &Check) -> Result<Outcome, Failure> {
+pub(in crate::cli) fn run(arguments: &CheckArguments) -> Result<ExitStatus, Failure> {
     if let Some(reason) = &arguments.add_ignore {
         return add_ignore::run(arguments, reason);
     }
@@ -36,8 +36,8 @@ pub(in crate::cli) fn run(arguments: &Check) -> Result<Outcome, Failure> {
         output::complain(&format!("note: {line}"));
     }
     session.demand_whole_rules(&analysis)?;
-    let outcome = if failed { Outcome::Failed } else { session.outcome(&analysis) };
-    if outcome == Outcome::Passed {
+    let outcome = if failed { ExitStatus::Failed } else { session.outcome(&analysis) };
+    if outcome == ExitStatus::Passed {
         demand::demand_read(&session, &analysis)?;
     }
     // Unless this process is a server, it ends now, and the system frees its memory faster than destructors do.

@@ -6,16 +6,16 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::cli::args::Comment;
-use crate::cli::world::ci;
-use crate::cli::world::ci::{Environment, Surroundings};
-use crate::cli::world::network;
-use crate::cli::world::network::SystemClock;
-use crate::cli::world::{output, place, secrets};
-use crate::cli::{Failure, Outcome};
+use crate::cli::args::CommentArguments;
+use crate::cli::io::ci;
+use crate::cli::io::ci::{CiVariables, Surroundings};
+use crate::cli::io::network;
+use crate::cli::io::network::SystemClock;
+use crate::cli::io::{output, place, secrets};
+use crate::cli::{ExitStatus, Failure};
 use crate::forge::{self, CodeHost, CommentTarget, LineNote, Reviewed, Wire};
 use crate::http::{Credential, HttpSettings, Secret};
-use crate::report::{self, Note, Room, Saved};
+use crate::report::{self, CommentLimits, Note, Saved};
 use crate::rules::Rules;
 use crate::source::normalize;
 
@@ -25,11 +25,11 @@ const LONGEST_BODY_BYTES: u64 = 4 << 20;
 /// The longest report that is read. A report with tens of thousands of resources fits.
 const LONGEST_REPORT_BYTES: u64 = 256 << 20;
 
-pub(in crate::cli) fn run(arguments: &Comment) -> Result<Outcome, Failure> {
-    let environment: Environment = &ci::process_variable;
+pub(in crate::cli) fn run(arguments: &CommentArguments) -> Result<ExitStatus, Failure> {
+    let environment: CiVariables = &ci::process_variable;
     let PreparedComment { body, is_quiet, notes } = prepare(arguments)?;
     let found = ci::surroundings(arguments.host, environment, event(environment).as_ref());
-    let mut comment = forge::Comment {
+    let mut comment = forge::ForgeComment {
         body,
         tag: arguments.tag.clone(),
         mode: arguments.mode,
@@ -47,15 +47,15 @@ pub(in crate::cli) fn run(arguments: &Comment) -> Result<Outcome, Failure> {
         Addressee::Unreachable { reason } => forge::CommentOutcome::JobSummary { reason: reason.clone() },
     };
     let summary = arguments.summary.clone().or_else(|| environment("GITHUB_STEP_SUMMARY").map(PathBuf::from));
-    tell(&outcome, &comment.body, summary.as_deref())?;
+    report_comment(&outcome, &comment.body, summary.as_deref())?;
     if let Addressee::Known(target) = &addressee
         && arguments.review
         && !matches!(outcome, forge::CommentOutcome::JobSummary { .. } | forge::CommentOutcome::Superseded { .. })
     {
         let notes: Vec<LineNote> = notes.into_iter().map(|it| line_note(it, arguments, &target.credential)).collect();
-        tell_review(&forge::review(target, &arguments.tag, &notes, &wire).map_err(failed)?);
+        report_review(&forge::review(target, &arguments.tag, &notes, &wire).map_err(failed)?);
     }
-    Ok(Outcome::Passed)
+    Ok(ExitStatus::Passed)
 }
 
 /// The comment in the form that the code host accepts.
@@ -66,7 +66,7 @@ struct PreparedComment {
     notes: Vec<Note>,
 }
 
-fn prepare(arguments: &Comment) -> Result<PreparedComment, Failure> {
+fn prepare(arguments: &CommentArguments) -> Result<PreparedComment, Failure> {
     let page = arguments.page.as_ref().map(report::page_link);
     let page_characters = page.as_ref().map_or(0, |page| page.chars().count() + 2);
     let mut prepared = match &arguments.report {
@@ -83,11 +83,11 @@ fn prepare(arguments: &Comment) -> Result<PreparedComment, Failure> {
 }
 
 /// Returns the comment of a report, with space for the lines that are added to it.
-fn of_report(arguments: &Comment, file: &Path, taken: usize) -> Result<PreparedComment, Failure> {
+fn of_report(arguments: &CommentArguments, file: &Path, taken: usize) -> Result<PreparedComment, Failure> {
     let text = text(file, LONGEST_REPORT_BYTES)?;
     let saved = report::saved(&text)
         .map_err(|why| Failure::new(format!("the report `{}` cannot be used: {why}", file.display())))?;
-    let room = Room::new(arguments.host.longest_body(), arguments.host.has_folds()).without(taken);
+    let room = CommentLimits::new(arguments.host.longest_body(), arguments.host.has_folds()).without(taken);
     let rules = Rules::default();
     Ok(match saved {
         Saved::Check(state) => {
@@ -105,7 +105,7 @@ fn of_report(arguments: &Comment, file: &Path, taken: usize) -> Result<PreparedC
     })
 }
 
-fn line_note(note: Note, arguments: &Comment, credential: &Credential) -> LineNote {
+fn line_note(note: Note, arguments: &CommentArguments, credential: &Credential) -> LineNote {
     let Note { suggestion, body, key } = note;
     let line = |line: usize| u32::try_from(line).unwrap_or(u32::MAX);
     let directory = arguments.directory.clone().unwrap_or_else(running_directory);
@@ -127,7 +127,7 @@ fn running_directory() -> String {
     below.map(place::names_of).unwrap_or_default()
 }
 
-fn tell_review(reviewed: &Reviewed) {
+fn report_review(reviewed: &Reviewed) {
     let mut parts = vec![format!("{} review notes posted", reviewed.posted)];
     for (count, what) in [
         (reviewed.standing, "already exist"),
@@ -150,7 +150,7 @@ enum Addressee {
     Unreachable { reason: String },
 }
 
-fn target(arguments: &Comment, found: Surroundings, wire: &Wire) -> Result<Addressee, Failure> {
+fn target(arguments: &CommentArguments, found: Surroundings, wire: &Wire) -> Result<Addressee, Failure> {
     let host = arguments.host;
     let missing = |what: &str, option: &str| {
         Failure::new(format!("the environment does not name {what}")).with_help(format!("pass {option}"))
@@ -204,7 +204,7 @@ fn failed(error: crate::http::Error) -> Failure {
     }
 }
 
-fn preview(target: &CommentTarget, comment: &forge::Comment) -> Result<Outcome, Failure> {
+fn preview(target: &CommentTarget, comment: &forge::ForgeComment) -> Result<ExitStatus, Failure> {
     let mode = comment.mode.name();
     output::complain(&format!(
         "dry run: would {mode} the comment `{}` on {} {} #{}",
@@ -214,10 +214,10 @@ fn preview(target: &CommentTarget, comment: &forge::Comment) -> Result<Outcome, 
         target.number
     ));
     output::print_exact(&forge::preview(target, comment))?;
-    Ok(Outcome::Passed)
+    Ok(ExitStatus::Passed)
 }
 
-fn tell(outcome: &forge::CommentOutcome, body: &str, summary: Option<&Path>) -> Result<(), Failure> {
+fn report_comment(outcome: &forge::CommentOutcome, body: &str, summary: Option<&Path>) -> Result<(), Failure> {
     use forge::CommentOutcome as It;
     let place = |url: &Option<String>| url.as_ref().map(|url| format!(": {url}")).unwrap_or_default();
     let line = match outcome {
@@ -275,7 +275,7 @@ fn token_of(host: CodeHost, file: &Path) -> Result<Credential, Failure> {
 }
 
 /// Reads the event that started the build, from the file of the GitHub runner.
-fn event(environment: Environment) -> Option<Value> {
+fn event(environment: CiVariables) -> Option<Value> {
     let text = fs::read(environment("GITHUB_EVENT_PATH")?).ok()?;
     serde_json::from_slice(&text).ok()
 }

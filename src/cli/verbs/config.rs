@@ -4,23 +4,23 @@ use std::fmt::Write;
 use std::fs::OpenOptions;
 
 use crate::cli::args;
-use crate::cli::args::Input;
+use crate::cli::args::InputArguments;
+use crate::cli::io::output;
 use crate::cli::session::Session;
-use crate::cli::world::output;
-use crate::cli::{Failure, Outcome};
+use crate::cli::{ExitStatus, Failure};
 use crate::config::{self, SETTINGS, SettingValue};
 
-pub(in crate::cli) fn run(verb: &args::Config) -> Result<Outcome, Failure> {
+pub(in crate::cli) fn run(verb: &args::ConfigCommand) -> Result<ExitStatus, Failure> {
     match verb {
-        args::Config::Show(input) => show(input)?,
-        args::Config::Schema => output::print(&config::schema())?,
-        args::Config::Init => init()?,
+        args::ConfigCommand::Show(input) => show(input)?,
+        args::ConfigCommand::Schema => output::print(&config::schema())?,
+        args::ConfigCommand::Init => init()?,
     }
-    Ok(Outcome::Passed)
+    Ok(ExitStatus::Passed)
 }
 
 /// Prints each value with its origin: a line of a file, or the default.
-fn show(input: &Input) -> Result<(), Failure> {
+fn show(input: &InputArguments) -> Result<(), Failure> {
     // Loads the rules, too, so that the same errors are reported as by `check`.
     let session = Session::rules_only(input, &args::Selection::default())?;
     session.demand_rules()?;

@@ -1,12 +1,12 @@
 //! `gpulint cost`: the cost of every resource per month.
 
-use crate::cli::args::Cost;
+use crate::cli::args::CostArguments;
+use crate::cli::io::output;
 use crate::cli::session::Session;
-use crate::cli::world::output;
-use crate::cli::{Failure, Outcome};
+use crate::cli::{ExitStatus, Failure};
 use crate::report::{self, Format, Report};
 
-pub(in crate::cli) fn run(arguments: &Cost) -> Result<Outcome, Failure> {
+pub(in crate::cli) fn run(arguments: &CostArguments) -> Result<ExitStatus, Failure> {
     let session = Session::open(&arguments.input)?;
     let analysis = session.analyze();
     let report = Report { title: arguments.output.title.as_deref(), ..session.report(&analysis, &[]) };

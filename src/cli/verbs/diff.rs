@@ -7,25 +7,25 @@ use std::path::Path;
 use crate::Analysis;
 use crate::catalog::Currency;
 use crate::cli::args::Diff;
+use crate::cli::io::git::Base;
+use crate::cli::io::{output, place};
 use crate::cli::session::base_revision::{self, earlier};
 use crate::cli::session::gate::gate_of_change;
 use crate::cli::session::remembered::StagedFiles;
 use crate::cli::session::{Session, demand};
-use crate::cli::world::git::Base;
-use crate::cli::world::{output, place};
-use crate::cli::{Failure, Outcome};
+use crate::cli::{ExitStatus, Failure};
 use crate::compare::{self, Gate, Reconsidered, Touched};
 use crate::decide::{Decided, Decision};
 use crate::measured::{paid, row};
 use crate::pricing::PricingSettings;
-use crate::report::{self, Choice, Detail, Difference, Format, Report, Saved, Style};
-use crate::rules::{Earlier, Finding, World};
-use crate::source::{Sources, file_name};
+use crate::report::{self, Difference, EntryChoice, EntryDetail, Format, Report, ReportStyle, Saved};
+use crate::rules::{Earlier, Finding, RuleContext};
+use crate::source::{SourceFiles, file_name};
 
 /// The next step outside a git repository.
 const WITHOUT_GIT: &str = "pass the state before the change with --base-dir DIR or --base-file FILE";
 
-pub(in crate::cli) fn run(arguments: Diff) -> Result<Outcome, Failure> {
+pub(in crate::cli) fn run(arguments: Diff) -> Result<ExitStatus, Failure> {
     diff(&with_base(arguments)?)
 }
 
@@ -61,7 +61,7 @@ fn with_base(mut arguments: Diff) -> Result<Diff, Failure> {
     Ok(arguments)
 }
 
-fn diff(arguments: &Diff) -> Result<Outcome, Failure> {
+fn diff(arguments: &Diff) -> Result<ExitStatus, Failure> {
     if let Some((before, after)) = saved_reports(arguments)? {
         return compare_saved(arguments, &before, after);
     }
@@ -82,7 +82,7 @@ fn compared(
     staged: Option<&StagedFiles>,
     touched: &Touched,
     mut notes: Vec<String>,
-) -> Result<Outcome, Failure> {
+) -> Result<ExitStatus, Failure> {
     let gate = gate_of_change(&arguments.threshold, &head.policy);
     let mut after = head.analyze_all();
     after.hand_over_blocks(&head.cache.terraform);
@@ -105,14 +105,15 @@ fn compared(
     notes.extend(removed);
     let before_report = base.report(&before, &earlier.findings);
     let after_report = Report { title: arguments.output.title.as_deref(), ..head.report(&after, &later.findings) };
-    let failed = tell(arguments, &gate, (before_report, after_report), reconsidered, &compare::text_of, notes)?;
+    let failed =
+        write_difference(arguments, &gate, (before_report, after_report), reconsidered, &compare::text_of, notes)?;
     head.demand_whole_rules(&after)?;
     let outcome = match failed {
-        true => Outcome::Failed,
+        true => ExitStatus::Failed,
         false => {
             demand::demand_read(head, &after)?;
             // A change that removes the last file counts as checked.
-            if base.was_anything_checked(&before) { Outcome::Passed } else { head.outcome(&after) }
+            if base.was_anything_checked(&before) { ExitStatus::Passed } else { head.outcome(&after) }
         }
     };
     rayon::spawn(move || drop((before, after)));
@@ -140,12 +141,12 @@ fn measured_otherwise(head: &Session, touched: &Touched) -> Option<String> {
 }
 
 /// Writes the comparison. Returns whether the change is blocked.
-fn tell(
+fn write_difference(
     arguments: &Diff,
     gate: &Gate,
     (before, mut after): (Report<'_>, Report<'_>),
     reconsidered: Reconsidered,
-    text: &dyn Fn(&Sources, &Finding) -> String,
+    text: &dyn Fn(&SourceFiles, &Finding) -> String,
     notes: Vec<String>,
 ) -> Result<bool, Failure> {
     let compared = compare::findings(gate, &before.judged(), &after.judged(), reconsidered, text);
@@ -165,12 +166,15 @@ fn tell(
         base: base_revision::name(arguments).unwrap_or_else(|| "the state before the plan".to_owned()),
         head: arguments.files_url.clone(),
         notes,
-        gate: report::Gate { blocked: compared.blocked, setting: gate.decided_by(compared.verdict, compared.blocked) },
+        gate: report::GateResult {
+            blocked: compared.blocked,
+            setting: gate.decided_by(compared.verdict, compared.blocked),
+        },
     };
-    let detail = |style: Style| if arguments.quiet { Detail::Quiet } else { style.choice.detail };
+    let detail = |style: ReportStyle| if arguments.quiet { EntryDetail::Quiet } else { style.choice.detail };
     output::write(&arguments.output, Format::Text, |format, style| {
-        let choice = Choice { detail: detail(style), ..style.choice };
-        report::difference(format, &difference, Style { choice, ..style })
+        let choice = EntryChoice { detail: detail(style), ..style.choice };
+        report::difference(format, &difference, ReportStyle { choice, ..style })
     })?;
     Ok(compared.blocked)
 }
@@ -195,7 +199,7 @@ fn decided(session: &Session, analysis: Analysis, gate: &Gate) -> (Analysis, Dec
 }
 
 /// Returns both sides, if they are saved reports.
-fn saved_reports(arguments: &Diff) -> Result<Option<(report::State, report::State)>, Failure> {
+fn saved_reports(arguments: &Diff) -> Result<Option<(report::SavedState, report::SavedState)>, Failure> {
     let ([after], Some(base)) = (arguments.input.paths.as_slice(), &arguments.base_file) else { return Ok(None) };
     let read = |path: &Path| {
         let text = fs::read_to_string(path).ok().filter(|_| path.is_file())?;
@@ -213,18 +217,22 @@ fn saved_reports(arguments: &Diff) -> Result<Option<(report::State, report::Stat
 }
 
 /// Compares two saved reports. Only rules about a change run: the reports contain the results of the others.
-fn compare_saved(arguments: &Diff, before: &report::State, mut after: report::State) -> Result<Outcome, Failure> {
+fn compare_saved(
+    arguments: &Diff,
+    before: &report::SavedState,
+    mut after: report::SavedState,
+) -> Result<ExitStatus, Failure> {
     let session = Session::rules_only(&arguments.input, &arguments.selection)?;
     let gate = gate_of_change(&arguments.threshold, &session.policy);
     let rules = &session.settings.rules;
     let earlier = before.report(rules);
-    compare::settle_saved(earlier.inventory, after.inventory_mut());
+    compare::classify_unevaluated_saved(earlier.inventory, after.inventory_mut());
     let later = after.report(rules);
     let (was, is) = (earlier.judged(), later.judged());
     let change = compare::difference(was.side(), is.side());
     // Findings about the change use the currency of the later report.
     let pricing = PricingSettings { currency: later.currency, ..session.settings.pricing.clone() };
-    let world = World {
+    let world = RuleContext {
         inventory: later.inventory,
         bill: later.bill,
         fit: &[],
@@ -240,12 +248,12 @@ fn compare_saved(arguments: &Diff, before: &report::State, mut after: report::St
     after.inventory_mut().unjudged = unjudged;
     after.add(judgement.findings);
     // Saved reports contain no source lines.
-    let text = |_: &Sources, finding: &Finding| finding.message.clone();
+    let text = |_: &SourceFiles, finding: &Finding| finding.message.clone();
     let reports = (before.report(rules), after.report(rules));
     let reconsidered = Reconsidered::without_text(&gate, &reports.0.judged(), &reports.1.judged());
     let notes = in_two_currencies(&reports).into_iter().collect();
-    let failed = tell(arguments, &gate, reports, reconsidered, &text, notes)?;
-    Ok(if failed { Outcome::Failed } else { Outcome::Passed })
+    let failed = write_difference(arguments, &gate, reports, reconsidered, &text, notes)?;
+    Ok(if failed { ExitStatus::Failed } else { ExitStatus::Passed })
 }
 
 /// Returns a note if the reports have different currencies. Messages keep the amounts of their own report.

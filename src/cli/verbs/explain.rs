@@ -1,29 +1,29 @@
 //! `gpulint explain`: the documentation of a rule, or the calculation of a price.
 
 use crate::cli::args::{Explain, Selection};
+use crate::cli::io::output;
 use crate::cli::session::Session;
-use crate::cli::world::output;
-use crate::cli::{Failure, Outcome};
+use crate::cli::{ExitStatus, Failure};
 use crate::diagnostic::nearest;
 use crate::inventory::ResourceId;
 use crate::rules::{self, Profile, Rules};
 
 /// Prints the documentation of a rule, or the calculation of a resource's price.
-pub(in crate::cli) fn run(arguments: &Explain) -> Result<Outcome, Failure> {
+pub(in crate::cli) fn run(arguments: &Explain) -> Result<ExitStatus, Failure> {
     let what = arguments.what.as_str();
-    let settings = rules::Settings { profile: Profile::All, ..rules::Settings::default() };
+    let settings = rules::RuleSettings { profile: Profile::All, ..rules::RuleSettings::default() };
     let (rules, _) = Rules::load(&[], settings);
     if let Some(page) = rules.page(what) {
         let published = rules::link(what).map_or(String::new(), |link| format!("\nThis page: {link}\n"));
         output::print(&format!("{}\n{published}", page.body().trim()))?;
-        return Ok(Outcome::Passed);
+        return Ok(ExitStatus::Passed);
     }
     // A custom rule, or a rule of a pack.
     if rules::is_name(what) {
         let session = Session::rules_only(&arguments.input, &Selection::default())?;
         if let Some(page) = session.settings.rules.page(what) {
             output::print(page.body().trim_start())?;
-            return Ok(Outcome::Passed);
+            return Ok(ExitStatus::Passed);
         }
     }
     let session = Session::open(&arguments.input)?;
@@ -46,5 +46,5 @@ pub(in crate::cli) fn run(arguments: &Explain) -> Result<Outcome, Failure> {
     }
     let told: Vec<String> = found.into_iter().map(|id| session.explain(&analysis, id)).collect();
     output::print(&told.join("\n"))?;
-    Ok(Outcome::Passed)
+    Ok(ExitStatus::Passed)
 }

@@ -1,12 +1,12 @@
 //! `gpulint files`: the relevant files, the deployments that read them, and the files that are not read.
 
-use crate::cli::args::Cost;
+use crate::cli::args::CostArguments;
+use crate::cli::io::output;
 use crate::cli::session::Session;
-use crate::cli::world::output;
-use crate::cli::{Failure, Outcome};
+use crate::cli::{ExitStatus, Failure};
 use crate::report::{self, Format};
 
-pub(in crate::cli) fn run(arguments: &Cost) -> Result<Outcome, Failure> {
+pub(in crate::cli) fn run(arguments: &CostArguments) -> Result<ExitStatus, Failure> {
     let session = Session::open(&arguments.input)?;
     let analysis = session.analyze();
     let report = session.report(&analysis, &[]);

@@ -5,22 +5,22 @@ use std::path::Path;
 
 use crate::catalog::{Catalog, TableError};
 use crate::cli::args::Fit;
+use crate::cli::io::file_tree::read_limited;
+use crate::cli::io::output;
 use crate::cli::session::settings::{MODEL_COLUMNS, MODEL_CONFIG};
-use crate::cli::world::file_tree::read_limited;
-use crate::cli::world::output;
-use crate::cli::{Failure, Outcome};
-use crate::complete::complete_machines;
-use crate::fit::{self, Assessment, Choice, Market, MarketPlace, ServerGoal, cases, speed_cases, tokens};
+use crate::cli::{ExitStatus, Failure};
+use crate::fit::{self, Assessment, FitChoice, Market, MarketPlace, ServerGoal, cases, speed_cases, tokens};
 use crate::inventory::programs::declared;
-use crate::inventory::{Fact, FrontEnd, Inventory, Key, Range, Resource, Role, Value};
+use crate::inventory::{BillingRole, Fact, FactValue, Inventory, Key, Range, ReadBy, Resource};
 use crate::pricing;
 use crate::report::{self, Format};
-use crate::source::{Limits, MemoryTree, Sources, Span};
+use crate::resolve::complete_machines;
+use crate::source::{Limits, MemoryTree, SourceFiles, Span};
 
 /// The most options that are shown for each large cloud, and for all other clouds together.
 const MOST: usize = 4;
 
-pub(in crate::cli) fn run(arguments: &Fit) -> Result<Outcome, Failure> {
+pub(in crate::cli) fn run(arguments: &Fit) -> Result<ExitStatus, Failure> {
     let mut catalog = Catalog::embedded();
     if let Some(file) = &arguments.models {
         catalog = with_own(catalog, file, arguments.model.as_deref())?;
@@ -65,9 +65,9 @@ pub(in crate::cli) fn run(arguments: &Fit) -> Result<Outcome, Failure> {
     output::write(&arguments.output, Format::Text, |format, style| report::fit(format, &fact, &item, &options, style))?;
     let placed = fact.value().and_then(|it| it.placed.value());
     Ok(if placed.is_some_and(|it| it.verdict == fit::FitVerdict::DoesNotFit) {
-        Outcome::Failed
+        ExitStatus::Failed
     } else {
-        Outcome::Passed
+        ExitStatus::Passed
     })
 }
 
@@ -78,7 +78,7 @@ fn by_token(
     catalog: &Catalog,
     market: &Market<'_>,
     places: &[MarketPlace<'_>],
-) -> Result<Outcome, Failure> {
+) -> Result<ExitStatus, Failure> {
     if arguments.task != "serve" {
         return Err(Failure::new("--by token needs a model server").with_help("leave out --task"));
     }
@@ -95,7 +95,7 @@ fn by_token(
     output::write(&arguments.output, Format::Text, |format, style| {
         report::by_token(format, &found, hosted.as_ref(), style)
     })?;
-    Ok(Outcome::Passed)
+    Ok(ExitStatus::Passed)
 }
 
 /// Answers every row of a CSV file.
@@ -145,7 +145,7 @@ fn places<'c>(arguments: &'c Fit, catalog: &'c Catalog) -> Result<Vec<MarketPlac
 }
 
 /// Returns the cheapest options of each large cloud, and one option of each of the cheapest other clouds, sorted by price.
-fn by_provider(options: Vec<Choice>, clouds: &[&str], of_one: bool) -> Vec<Choice> {
+fn by_provider(options: Vec<FitChoice>, clouds: &[&str], of_one: bool) -> Vec<FitChoice> {
     if of_one {
         return unlike(options).take(2 * MOST).collect();
     }
@@ -160,7 +160,7 @@ fn by_provider(options: Vec<Choice>, clouds: &[&str], of_one: bool) -> Vec<Choic
             list.push(choice);
         }
     }
-    of_clouds.sort_by(|one: &Choice, two| one.provider.cmp(&two.provider).then(one.per_hour.cmp(&two.per_hour)));
+    of_clouds.sort_by(|one: &FitChoice, two| one.provider.cmp(&two.provider).then(one.per_hour.cmp(&two.per_hour)));
     of_clouds.extend(of_others);
     of_clouds
 }
@@ -176,18 +176,18 @@ fn with_own(catalog: Catalog, file: &Path, model: Option<&str>) -> Result<Catalo
 }
 
 /// Returns each machine once, with the fewest accelerators on which the model fits.
-fn unlike(options: Vec<Choice>) -> impl Iterator<Item = Choice> {
+fn unlike(options: Vec<FitChoice>) -> impl Iterator<Item = FitChoice> {
     let mut seen = BTreeSet::new();
     options.into_iter().filter(move |choice| seen.insert((choice.provider.clone(), choice.machine.clone())))
 }
 
 /// Returns a resource with the requested values.
 fn question(arguments: &Fit, catalog: &Catalog) -> Result<Resource, Failure> {
-    let sources = Sources::new(MemoryTree::new());
+    let sources = SourceFiles::new(MemoryTree::new());
     let file = sources.derive("the command line", String::new(), Vec::new());
     let span = Span::new(file, 0, 0);
-    let role = if arguments.machine.is_some() { Role::Rented } else { Role::Requested };
-    let mut resource = Resource::new(FrontEnd::Terraform, role, "question", "question", span, span);
+    let role = if arguments.machine.is_some() { BillingRole::Rented } else { BillingRole::Requested };
+    let mut resource = Resource::new(ReadBy::Terraform, role, "question", "question", span, span);
     let trains = arguments.task == "train";
     if !trains && (arguments.train_tokens.is_some() || arguments.machines.is_some()) {
         return Err(Failure::new("--train-tokens and --machines need --task train").with_help("add --task train"));
@@ -211,7 +211,7 @@ fn question(arguments: &Fit, catalog: &Catalog) -> Result<Resource, Failure> {
         let machine = arguments.machine.as_deref()?;
         catalog.provider_of(machine).map(str::to_owned)
     });
-    let word = |text: &str| Fact::written(Value::text(text), span);
+    let word = |text: &str| Fact::written(FactValue::text(text), span);
     let texts = [
         (Key::Model, &arguments.model),
         (Key::Accelerator, &arguments.accelerator),
@@ -231,17 +231,17 @@ fn question(arguments: &Fit, catalog: &Catalog) -> Result<Resource, Failure> {
     }
     let count = arguments.count.or(arguments.accelerator.as_ref().map(|_| 1));
     if let Some(count) = count {
-        resource.set(Key::AcceleratorCount, Fact::written(Value::Number(f64::from(count)), span));
+        resource.set(Key::AcceleratorCount, Fact::written(FactValue::Number(f64::from(count)), span));
     }
     if let Some(machines) = arguments.machines {
         let machines = f64::from(machines);
         resource.count = Fact::written(Range::exactly(machines), span);
-        resource.set(Key::GroupSize, Fact::written(Value::Number(machines), span));
+        resource.set(Key::GroupSize, Fact::written(FactValue::Number(machines), span));
     }
     if trains {
-        resource.set(Key::Recompute, Fact::written(Value::Flag(!arguments.keep_activations), span));
+        resource.set(Key::Recompute, Fact::written(FactValue::Flag(!arguments.keep_activations), span));
         if arguments.batch_size.is_none() {
-            resource.set(Key::BatchSize, Fact::written(Value::Integer(1), span));
+            resource.set(Key::BatchSize, Fact::written(FactValue::Integer(1), span));
         }
     }
     Ok(resource)
@@ -282,9 +282,9 @@ fn read(file: &Path) -> Result<String, Failure> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-fn run_cases(file: &Path, catalog: &Catalog, run: Cases) -> Result<Outcome, Failure> {
+fn run_cases(file: &Path, catalog: &Catalog, run: Cases) -> Result<ExitStatus, Failure> {
     let lines = run(&file.display().to_string(), &read(file)?, catalog)
         .map_err(|error| Failure::new(format!("{}:{}: {}", error.path, error.line, error.message)))?;
     output::print(&lines)?;
-    Ok(Outcome::Passed)
+    Ok(ExitStatus::Passed)
 }

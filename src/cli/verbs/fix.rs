@@ -7,18 +7,18 @@ use std::sync::Arc;
 
 use crate::Analysis;
 use crate::catalog::{Currency, Money};
-use crate::cli::args::Check;
+use crate::cli::args::CheckArguments;
 use crate::cli::edits::fixes::{Fixes, Fixing};
+use crate::cli::io::output;
 use crate::cli::session::Session;
 use crate::cli::session::judged::{JudgedTree, Texts};
-use crate::cli::world::output;
-use crate::cli::{Failure, Outcome};
-use crate::inventory::Role;
+use crate::cli::{ExitStatus, Failure};
+use crate::inventory::BillingRole;
 use crate::report::{self, Format};
 use crate::rules::Safety;
 use crate::source::{normalize, unified};
 
-pub(in crate::cli) fn run(arguments: &Check) -> Result<Outcome, Failure> {
+pub(in crate::cli) fn run(arguments: &CheckArguments) -> Result<ExitStatus, Failure> {
     if arguments.input.paths.iter().any(|path| path.as_os_str() == "-") {
         return Err(Failure::new("gpulint cannot fix standard input").with_help("pass files or directories"));
     }
@@ -42,15 +42,15 @@ pub(in crate::cli) fn run(arguments: &Check) -> Result<Outcome, Failure> {
     output::write(&arguments.output, Format::Text, |format, style| {
         report::render(format, &report, arguments.view.style(style))
     })?;
-    work.tell("fixed", &state, &before);
+    work.report_fixes("fixed", &state, &before);
     for (path, why) in &left_alone {
         output::complain(&format!("`{}` was not fixed: {why}", state.session.scope.paths.show(path)));
     }
     let failed = !left_alone.is_empty() || state.findings.iter().any(|decided| state.gate.stops(decided));
-    Ok(if failed { Outcome::Failed } else { state.session.outcome(&state.analysis) })
+    Ok(if failed { ExitStatus::Failed } else { state.session.outcome(&state.analysis) })
 }
 
-fn show(state: &JudgedTree, work: &Fixes, before: &Costs) -> Result<Outcome, Failure> {
+fn show(state: &JudgedTree, work: &Fixes, before: &Costs) -> Result<ExitStatus, Failure> {
     let mut text = String::new();
     for (path, new) in &work.texts {
         let old = work.originals.get(path).map(Vec::as_slice).unwrap_or_default();
@@ -58,8 +58,8 @@ fn show(state: &JudgedTree, work: &Fixes, before: &Costs) -> Result<Outcome, Fai
         text.push_str(&unified(&shown, &String::from_utf8_lossy(old), &String::from_utf8_lossy(new)));
     }
     output::print_exact(&text)?;
-    work.tell("would be fixed", state, before);
-    Ok(if work.texts.is_empty() { state.session.outcome(&state.analysis) } else { Outcome::Failed })
+    work.report_fixes("would be fixed", state, before);
+    Ok(if work.texts.is_empty() { state.session.outcome(&state.analysis) } else { ExitStatus::Failed })
 }
 
 fn costs(state: &JudgedTree) -> Costs {
@@ -68,7 +68,7 @@ fn costs(state: &JudgedTree) -> Costs {
 
 /// The expected cost of each resource per month, by address.
 struct Costs {
-    by_address: BTreeMap<String, (Role, Money)>,
+    by_address: BTreeMap<String, (BillingRole, Money)>,
     currency: Currency,
 }
 
@@ -85,13 +85,13 @@ impl Costs {
     /// Returns the saving of these resources as the end of a sentence. The costs of machines and of the pods on them
     /// are never added, because they are the same dollars.
     fn saved(&self, after: &Costs, addresses: &BTreeSet<String>) -> String {
-        let of = |role: Role| -> f64 {
+        let of = |role: BillingRole| -> f64 {
             let both = addresses
                 .iter()
                 .filter_map(|address| Some((self.by_address.get(address)?, after.by_address.get(address)?)));
             both.filter(|(before, _)| before.0 == role).map(|(before, after)| before.1.usd() - after.1.usd()).sum()
         };
-        let all = [(of(Role::Rented), "provisioned machines"), (of(Role::Requested), "pods")];
+        let all = [(of(BillingRole::Rented), "provisioned machines"), (of(BillingRole::Requested), "pods")];
         let told = all.into_iter().filter(|(saved, _)| *saved >= 0.5).map(|(saved, what)| {
             format!("{what} cost about {} less per month", self.currency.amount(Money::from_usd(saved)))
         });
@@ -127,7 +127,7 @@ impl Fixes {
         Ok(left_alone)
     }
 
-    fn tell(&self, verb: &str, state: &JudgedTree, before: &Costs) {
+    fn report_fixes(&self, verb: &str, state: &JudgedTree, before: &Costs) {
         let count = |n: usize, what: &str| if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") };
         let left = state.findings.iter().filter(|decided| decided.counts()).count();
         let files = count(self.texts.len(), "file");

@@ -2,37 +2,37 @@
 
 use std::path::PathBuf;
 
-use crate::cli::args::{Commits, History, Input, Selection, Threshold};
+use crate::cli::args::{Commits, FailOnChoice, HistoryArguments, InputArguments, Selection};
+use crate::cli::io::{git_log, output, place};
 use crate::cli::session::Session;
 use crate::cli::session::gate::gate;
 use crate::cli::session::history::{HistoryRequest, digest_of, read};
-use crate::cli::world::{git_log, output, place};
-use crate::cli::{Failure, Outcome};
+use crate::cli::{ExitStatus, Failure};
 use crate::report::{self, Format};
 
-pub(in crate::cli) fn run(arguments: &History) -> Result<Outcome, Failure> {
+pub(in crate::cli) fn run(arguments: &HistoryArguments) -> Result<ExitStatus, Failure> {
     let Some(history) = over_commits(&arguments.input, &arguments.selection, &arguments.commits)? else {
         return Ok(empty(&arguments.input));
     };
-    let history = report::History { title: arguments.output.title.clone(), ..history };
+    let history = report::CostHistory { title: arguments.output.title.clone(), ..history };
     output::write(&arguments.output, Format::Text, |format, style| {
         report::history(format, &history, arguments.view.style(style))
     })?;
-    Ok(Outcome::Passed)
+    Ok(ExitStatus::Passed)
 }
 
 /// Reports that the repository has no commit yet.
-pub(in crate::cli) fn empty(input: &Input) -> Outcome {
+pub(in crate::cli) fn empty(input: &InputArguments) -> ExitStatus {
     output::complain("nothing was checked: the repository has no commit yet");
-    if input.allow_empty { Outcome::Passed } else { Outcome::Empty }
+    if input.allow_empty { ExitStatus::Passed } else { ExitStatus::Empty }
 }
 
 /// Returns the history of the named paths, or `None` if the repository has no commit yet.
 pub(in crate::cli) fn over_commits(
-    input: &Input,
+    input: &InputArguments,
     selection: &Selection,
     commits: &Commits,
-) -> Result<Option<report::History>, Failure> {
+) -> Result<Option<report::CostHistory>, Failure> {
     if input.paths.iter().any(|path| path.as_os_str() == "-") {
         return Err(
             Failure::new("standard input has no history").with_help("pass files or directories of a git repository")
@@ -40,7 +40,7 @@ pub(in crate::cli) fn over_commits(
     }
     let repository = repository(input)?;
     let Some(newest) = git_log::newest(&repository)? else { return Ok(None) };
-    let with_policy = Input { policy_ref: policy(input, &newest), ..input.clone() };
+    let with_policy = InputArguments { policy_ref: policy(input, &newest), ..input.clone() };
     let session = Session::rules_only(&with_policy, selection)?;
     if session.renders() {
         return Err(Failure::new("gpulint renders earlier commits only with its built-in renderer")
@@ -53,7 +53,7 @@ pub(in crate::cli) fn over_commits(
     session.demand_rules()?;
     let request = HistoryRequest {
         session: &session,
-        gate: &gate(&Threshold::default(), &session.policy),
+        gate: &gate(&FailOnChoice::default(), &session.policy),
         newest: &newest,
         since: commits.since.map(|since| since.day(session.policy.today)),
         every: commits.every,
@@ -65,7 +65,7 @@ pub(in crate::cli) fn over_commits(
 }
 
 /// Returns the repository that contains all named paths.
-fn repository(input: &Input) -> Result<PathBuf, Failure> {
+fn repository(input: &InputArguments) -> Result<PathBuf, Failure> {
     let here = [PathBuf::from(".")];
     let named = if input.paths.is_empty() { &here[..] } else { &input.paths };
     let mut found: Option<PathBuf> = None;
@@ -82,12 +82,12 @@ fn repository(input: &Input) -> Result<PathBuf, Failure> {
 }
 
 /// Returns the newest commit as the source of settings, rules and prices, unless the user chose another source.
-fn policy(input: &Input, newest: &str) -> Option<String> {
+fn policy(input: &InputArguments, newest: &str) -> Option<String> {
     let is_elsewhere = input.no_config || input.config.is_some();
     input.policy_ref.clone().or_else(|| (!is_elsewhere).then(|| newest.to_owned()))
 }
 
-fn settings_of(input: &Input, policy: Option<&str>) -> String {
+fn settings_of(input: &InputArguments, policy: Option<&str>) -> String {
     match (policy, &input.config) {
         (Some(commit), _) => format!("those of {}", commit.get(..10).filter(|_| commit.len() >= 40).unwrap_or(commit)),
         (None, Some(file)) => format!("those of {}", file.display()),
@@ -96,8 +96,8 @@ fn settings_of(input: &Input, policy: Option<&str>) -> String {
 }
 
 /// Returns a key of the command line and the files that it names. Cached points apply only to the same key.
-fn asked(input: &Input, selection: &Selection) -> String {
-    let Input { config, prices, variable_files, .. } = input;
+fn asked(input: &InputArguments, selection: &Selection) -> String {
+    let InputArguments { config, prices, variable_files, .. } = input;
     let named = config.iter().chain(prices).chain(variable_files);
     let digests: Vec<String> = named.map(|path| digest_of(path)).collect();
     format!("{input:?} {selection:?} {digests:?}")

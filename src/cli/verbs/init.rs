@@ -6,13 +6,13 @@ use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::cli::args::{Accepting, BaselineVerb, Init, Input, Selection};
+use crate::cli::args::{Accepting, BaselineVerb, InputArguments, RulesInitArguments, Selection};
+use crate::cli::io::{output, place};
 use crate::cli::session::Session;
 use crate::cli::verbs::baseline;
-use crate::cli::world::{output, place};
-use crate::cli::{Failure, Outcome};
+use crate::cli::{ExitStatus, Failure};
 use crate::config;
-use crate::inventory::Counted;
+use crate::inventory::CountedAs;
 use crate::measured::paid::row::FILE_NAME;
 use crate::report::one_line;
 use crate::rules::in_the_book;
@@ -82,17 +82,17 @@ const HOSTS: [Host; 6] = [
     },
 ];
 
-pub(in crate::cli) fn run(asked: &Init) -> Result<Outcome, Failure> {
+pub(in crate::cli) fn run(asked: &RulesInitArguments) -> Result<ExitStatus, Failure> {
     let directory = asked.directory.clone().unwrap_or_else(|| PathBuf::from("."));
     if !directory.is_dir() {
         return Err(Failure::new(format!("`{}` is not a directory", directory.display()))
             .with_help("pass an existing directory, such as `gpulint init .`"));
     }
-    let input = Input { paths: vec![directory.clone()], ..Input::default() };
+    let input = InputArguments { paths: vec![directory.clone()], ..InputArguments::default() };
     let session = Session::open(&input)?;
     let analysis = session.analyze();
     // Only deployments with accelerators are listed, and no bases.
-    let runs = analysis.inventory.resources.iter().filter(|it| it.counted != Counted::Base);
+    let runs = analysis.inventory.resources.iter().filter(|it| it.counted != CountedAs::Base);
     let runs: BTreeSet<String> = runs.filter_map(|it| it.run.as_ref()).map(|id| one_line(id.as_str())).collect();
     if asked.check {
         return compare(&directory, &runs);
@@ -111,20 +111,20 @@ pub(in crate::cli) fn run(asked: &Init) -> Result<Outcome, Failure> {
     output::print(&told)?;
     if asked.baseline {
         let accepting = Accepting { input, selection: Selection::default() };
-        return baseline::run(&BaselineVerb::Create(Box::new(accepting))).map(|_| Outcome::Passed);
+        return baseline::run(&BaselineVerb::Create(Box::new(accepting))).map(|_| ExitStatus::Passed);
     }
     output::print(
         "\nnext: run `gpulint` to see the findings of today, or `gpulint init --baseline` to accept them, so that only new ones count\n",
     )?;
-    Ok(Outcome::Passed)
+    Ok(ExitStatus::Passed)
 }
 
 /// Compares the deployments listed in gpulint.toml with those that exist.
-fn compare(directory: &Path, found: &BTreeSet<String>) -> Result<Outcome, Failure> {
+fn compare(directory: &Path, found: &BTreeSet<String>) -> Result<ExitStatus, Failure> {
     let path = directory.join(config::FILE_NAME);
     let Ok(text) = fs::read_to_string(&path) else {
         output::print(&format!("{} does not exist: run `gpulint init` to write it\n", path.display()))?;
-        return Ok(Outcome::Failed);
+        return Ok(ExitStatus::Failed);
     };
     let listed: BTreeSet<String> = text.lines().filter_map(|line| line.strip_prefix(RUN)).map(str::to_owned).collect();
     let found: BTreeSet<String> = found.iter().take(MOST_RUNS).cloned().collect();
@@ -141,7 +141,7 @@ fn compare(directory: &Path, found: &BTreeSet<String>) -> Result<Outcome, Failur
         false => told.push_str("correct these comments at the top of gpulint.toml; they do not affect the check\n"),
     }
     output::print(&told)?;
-    Ok(if is_true { Outcome::Passed } else { Outcome::Failed })
+    Ok(if is_true { ExitStatus::Passed } else { ExitStatus::Failed })
 }
 
 fn counted(runs: usize) -> String {
@@ -149,14 +149,14 @@ fn counted(runs: usize) -> String {
 }
 
 /// Adds a line that reports what was done with a file.
-fn tell(told: &mut String, done: &str, path: &str, what: &str) {
+fn add_status_line(told: &mut String, done: &str, path: &str, what: &str) {
     let _ = writeln!(told, "{done:<6}  {path:<32}  {what}");
 }
 
 fn settings(told: &mut String, directory: &Path, runs: &BTreeSet<String>) -> Result<(), Failure> {
     let path = directory.join(config::FILE_NAME);
     if fs::symlink_metadata(&path).is_ok() {
-        tell(told, "kept", config::FILE_NAME, "already exists: `gpulint config show` prints its settings");
+        add_status_line(told, "kept", config::FILE_NAME, "already exists: `gpulint config show` prints its settings");
         return Ok(());
     }
     let mut text = String::from(
@@ -177,7 +177,7 @@ fn settings(told: &mut String, directory: &Path, runs: &BTreeSet<String>) -> Res
         1 => "example settings in comments, and the deployment that was found".to_owned(),
         n => format!("example settings in comments, and the {n} deployments that were found"),
     };
-    tell(told, "wrote", config::FILE_NAME, &what);
+    add_status_line(told, "wrote", config::FILE_NAME, &what);
     Ok(())
 }
 
@@ -193,7 +193,7 @@ fn hook(told: &mut String, repository: &Path) -> Result<(), Failure> {
 fn workflow(told: &mut String, repository: &Path) -> Result<(), Failure> {
     let Some(host) = host(repository) else {
         let page = in_the_book("ci/README");
-        tell(told, "left", "the workflow", &format!("unknown code host: see {page} for a recipe"));
+        add_status_line(told, "left", "the workflow", &format!("unknown code host: see {page} for a recipe"));
         return Ok(());
     };
     let Some(recipe) = recipe(host.recipes, host.workflow) else { return Ok(()) };
@@ -206,7 +206,7 @@ fn workflow(told: &mut String, repository: &Path) -> Result<(), Failure> {
 fn ignored(told: &mut String, repository: &Path) {
     let text = fs::read_to_string(repository.join(".gitignore")).unwrap_or_default();
     if !text.lines().any(|line| line.trim().trim_start_matches('/') == FILE_NAME) {
-        tell(
+        add_status_line(
             told,
             "left",
             ".gitignore",
@@ -228,9 +228,9 @@ fn place_file(
     if fs::symlink_metadata(&path).is_ok() {
         let runs_it = fs::read_to_string(&path).is_ok_and(|text| text.contains("gpulint"));
         if runs_it {
-            tell(told, "kept", name, "already runs gpulint");
+            add_status_line(told, "kept", name, "already runs gpulint");
         } else {
-            tell(told, "kept", name, &format!("exists and does not run gpulint; {help}"));
+            add_status_line(told, "kept", name, &format!("exists and does not run gpulint; {help}"));
             for line in piece.lines() {
                 let _ = writeln!(told, "        {line}");
             }
@@ -239,13 +239,13 @@ fn place_file(
     }
     let directory = path.parent().unwrap_or(repository);
     if !stays_inside(repository, directory) {
-        tell(told, "left", name, "a symbolic link in its path leads out of the repository");
+        add_status_line(told, "left", name, "a symbolic link in its path leads out of the repository");
         return Ok(());
     }
     fs::create_dir_all(directory)
         .map_err(|error| Failure::new(format!("directory `{}` cannot be created: {error}", directory.display())))?;
     output::save(&path, text)?;
-    tell(told, "wrote", name, what);
+    add_status_line(told, "wrote", name, what);
     Ok(())
 }
 

@@ -4,16 +4,16 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 use super::blocks;
-use crate::cli::args::{Input, Inspect};
+use crate::cli::args::{InputArguments, Inspect};
+use crate::cli::io::output;
 use crate::cli::session::Session;
-use crate::cli::world::output;
-use crate::cli::{Failure, Outcome};
+use crate::cli::{ExitStatus, Failure};
 use crate::diagnostic::nearest;
 use crate::inventory::{WantedObjects, WantedRaw};
 use crate::report::{self, Format};
-use crate::rules::{self, Seen};
+use crate::rules::{self, VisibleField};
 
-pub(in crate::cli) fn run(arguments: &Inspect) -> Result<Outcome, Failure> {
+pub(in crate::cli) fn run(arguments: &Inspect) -> Result<ExitStatus, Failure> {
     let is_address = |path: &&PathBuf| path.as_os_str() != "-" && !path.exists();
     if let Some(address) = arguments.input.paths.iter().find(is_address) {
         return seen(arguments, &address.to_string_lossy());
@@ -32,14 +32,14 @@ pub(in crate::cli) fn run(arguments: &Inspect) -> Result<Outcome, Failure> {
 }
 
 /// Prints the facts of one resource, object or block as rules see them, with their lines.
-fn seen(arguments: &Inspect, address: &str) -> Result<Outcome, Failure> {
+fn seen(arguments: &Inspect, address: &str) -> Result<ExitStatus, Failure> {
     let paths = arguments.input.paths.iter().filter(|path| path.as_os_str() != address).cloned().collect();
-    let mut session = Session::open(&Input { paths, ..arguments.input.clone() })?;
+    let mut session = Session::open(&InputArguments { paths, ..arguments.input.clone() })?;
     session.settings.raw = WantedRaw { blocks: true, objects: WantedObjects::All, pods: true };
     let analysis = session.analyze();
     let inventory = &analysis.inventory;
     let world = analysis.world(&session.settings);
-    let found = rules::seen(address, &world, &rules::Settings::default());
+    let found = rules::seen(address, &world, &rules::RuleSettings::default());
     if found.is_empty() {
         let failure = Failure::new(format!("no path or resource is named `{}`", address.escape_debug()));
         let raws = inventory.objects.iter().chain(&inventory.blocks).map(|it| &*it.address);
@@ -57,12 +57,12 @@ fn seen(arguments: &Inspect, address: &str) -> Result<Outcome, Failure> {
     Ok(session.outcome(&analysis))
 }
 
-fn place(session: &Session, it: &Seen) -> Option<(String, usize)> {
+fn place(session: &Session, it: &VisibleField) -> Option<(String, usize)> {
     let at = session.scope.paths.locate(&session.sources, it.span?);
     Some((at.path, at.line))
 }
 
-fn shown(session: &Session, found: &[Seen]) -> String {
+fn shown(session: &Session, found: &[VisibleField]) -> String {
     let mut text = String::new();
     for it in found {
         let at = place(session, it).map(|(path, line)| {
@@ -78,7 +78,7 @@ fn shown(session: &Session, found: &[Seen]) -> String {
     text
 }
 
-fn as_json(session: &Session, found: &[Seen]) -> String {
+fn as_json(session: &Session, found: &[VisibleField]) -> String {
     let facts: Vec<serde_json::Value> = found
         .iter()
         .map(|it| {

@@ -5,23 +5,23 @@ use std::path::PathBuf;
 
 use ring::digest::{SHA256, digest};
 
-use crate::cli::args::{Input, Purchases};
+use crate::cli::args::{InputArguments, Purchases};
+use crate::cli::io::file_tree::read_limited;
+use crate::cli::io::output;
 use crate::cli::session::Session;
-use crate::cli::world::file_tree::read_limited;
-use crate::cli::world::output;
-use crate::cli::{Failure, Outcome};
+use crate::cli::{ExitStatus, Failure};
 use crate::pricing::{self, Need};
 use crate::report::{self, Format, PlannedPurchases};
 
 /// The longest report that is read. A report with tens of thousands of resources fits.
 const LONGEST_REPORT_BYTES: u64 = 256 << 20;
 
-pub(in crate::cli) fn run(arguments: &Purchases) -> Result<Outcome, Failure> {
+pub(in crate::cli) fn run(arguments: &Purchases) -> Result<ExitStatus, Failure> {
     let SavedReports { mut needs, unjudged, repeated, paths } = of_reports(&arguments.input.paths)?;
     let reads_no_tree = paths.is_empty() && !arguments.input.paths.is_empty();
-    let input = Input { paths, ..arguments.input.clone() };
+    let input = InputArguments { paths, ..arguments.input.clone() };
     let session = if reads_no_tree {
-        Session::settings_only(&Input { allow_empty: true, ..input })?
+        Session::settings_only(&InputArguments { allow_empty: true, ..input })?
     } else {
         Session::open(&input)?
     };
@@ -41,7 +41,7 @@ pub(in crate::cli) fn run(arguments: &Purchases) -> Result<Outcome, Failure> {
     for (report, count) in unjudged {
         output::complain(&format!("not evaluated in {report}: {count}; the report has the list"));
     }
-    Ok(analysis.map_or(Outcome::Passed, |analysis| session.outcome(&analysis)))
+    Ok(analysis.map_or(ExitStatus::Passed, |analysis| session.outcome(&analysis)))
 }
 
 /// The saved reports among the given paths.

@@ -1,17 +1,17 @@
 //! `gpulint price`: looks up prices in the catalog.
 
-use crate::Settings;
-use crate::catalog::{Catalog, Machine, Money, Offer, Search};
-use crate::cli::args::{Input, Price};
+use crate::AnalysisSettings;
+use crate::catalog::{Catalog, CatalogMachine, Money, Offer, Search};
+use crate::cli::args::{InputArguments, PriceArguments};
+use crate::cli::io::{clock, output};
 use crate::cli::session::Session;
-use crate::cli::world::{clock, output};
-use crate::cli::{Failure, Outcome};
-use crate::pricing::{self, OWN_PROVIDER, Owned, Planned, PlannedHours, PricingSettings};
-use crate::report::{self, Format, Hardware, Prices, PurchaseOptions};
+use crate::cli::{ExitStatus, Failure};
+use crate::pricing::{self, HoursPlan, OWN_PROVIDER, Owned, PlannedHours, PricingSettings};
+use crate::report::{self, Format, Hardware, PriceAnswer, PurchaseOptions};
 
 /// Prints the prices of a machine, an accelerator or a planned number of hours.
-pub(in crate::cli) fn run(arguments: &Price) -> Result<Outcome, Failure> {
-    let Settings { catalog, pricing, .. } = settings(arguments)?;
+pub(in crate::cli) fn run(arguments: &PriceArguments) -> Result<ExitStatus, Failure> {
+    let AnalysisSettings { catalog, pricing, .. } = settings(arguments)?;
     for provider in &arguments.provider {
         if provider != OWN_PROVIDER && !catalog.providers().iter().any(|known| known.eq_ignore_ascii_case(provider)) {
             return Err(Failure::new(format!("unknown provider `{provider}`"))
@@ -28,12 +28,18 @@ pub(in crate::cli) fn run(arguments: &Price) -> Result<Outcome, Failure> {
     };
     sort(&mut offers, arguments);
     let today = arguments.today.map_or_else(clock::today, Ok)?;
-    let prices = Prices { catalog: &catalog, offers: &offers, hardware: &hardware, on_spot: arguments.spot, today };
+    let prices =
+        PriceAnswer { catalog: &catalog, offers: &offers, hardware: &hardware, on_spot: arguments.spot, today };
     output::write(&arguments.output, Format::Text, |format, style| report::price(format, &prices, style))?;
-    Ok(Outcome::Passed)
+    Ok(ExitStatus::Passed)
 }
 
-fn planned(catalog: &Catalog, settings: &PricingSettings, arguments: &Price, hours: f64) -> Result<Outcome, Failure> {
+fn planned(
+    catalog: &Catalog,
+    settings: &PricingSettings,
+    arguments: &PriceArguments,
+    hours: f64,
+) -> Result<ExitStatus, Failure> {
     let run = match (&arguments.run, arguments.name.as_deref().map(str::trim)) {
         (Some(text), _) => PlannedHours::parse(text, hours).map_err(Failure::new)?,
         (None, Some(name)) => PlannedHours::new(named(catalog, arguments, name)?, hours).map_err(Failure::new)?,
@@ -50,32 +56,32 @@ fn planned(catalog: &Catalog, settings: &PricingSettings, arguments: &Price, hou
     }
     let options = PurchaseOptions { ways: &ways, hours };
     output::write(&arguments.output, Format::Text, |format, style| report::purchase_options(format, &options, style))?;
-    Ok(Outcome::Passed)
+    Ok(ExitStatus::Passed)
 }
 
 /// Returns the planned machines or accelerators with that name.
-fn named(catalog: &Catalog, arguments: &Price, name: &str) -> Result<Planned, Failure> {
+fn named(catalog: &Catalog, arguments: &PriceArguments, name: &str) -> Result<HoursPlan, Failure> {
     let (name, count) = (name.to_owned(), arguments.count.unwrap_or(1.0));
     if !catalog.chips(&name).is_empty() {
-        return Ok(Planned::Accelerators { name, count });
+        return Ok(HoursPlan::Accelerators { name, count });
     }
-    machines(catalog, arguments, &name).map(|_| Planned::Machines { name, count })
+    machines(catalog, arguments, &name).map(|_| HoursPlan::Machines { name, count })
 }
 
 /// Returns the settings with custom prices and own hardware.
-fn settings(arguments: &Price) -> Result<Settings, Failure> {
-    let input = Input {
+fn settings(arguments: &PriceArguments) -> Result<AnalysisSettings, Failure> {
+    let input = InputArguments {
         config: arguments.config.clone(),
         no_config: arguments.no_config,
         today: arguments.today,
         prices: arguments.prices.clone(),
-        ..Input::here()
+        ..InputArguments::here()
     };
     Ok(Session::settings_only(&input)?.settings)
 }
 
 /// Returns the own hardware with the requested accelerators.
-fn hardware<'a>(catalog: &'a Catalog, owned: &'a [Owned], arguments: &Price) -> Vec<Hardware<'a>> {
+fn hardware<'a>(catalog: &'a Catalog, owned: &'a [Owned], arguments: &PriceArguments) -> Vec<Hardware<'a>> {
     let is_asked = arguments.provider.is_empty() || arguments.provider.iter().any(|it| it == OWN_PROVIDER);
     let name = arguments.name.as_deref().map(str::trim).filter(|_| is_asked && arguments.region.is_none());
     let chips = name.map(|name| catalog.chips(name)).unwrap_or_default();
@@ -89,11 +95,11 @@ fn hardware<'a>(catalog: &'a Catalog, owned: &'a [Owned], arguments: &Price) -> 
     chips.into_iter().filter_map(of).collect()
 }
 
-fn place(arguments: &Price) -> String {
+fn place(arguments: &PriceArguments) -> String {
     arguments.region.as_deref().map(|region| format!(" in {region}")).unwrap_or_default()
 }
 
-fn find<'c>(catalog: &'c Catalog, arguments: &Price) -> Result<Vec<Offer<'c>>, Failure> {
+fn find<'c>(catalog: &'c Catalog, arguments: &PriceArguments) -> Result<Vec<Offer<'c>>, Failure> {
     let name = arguments.name.as_deref().map(str::trim);
     let is_accelerator = name.is_none_or(|name| !catalog.chips(name).is_empty());
     let offers = match name {
@@ -118,8 +124,12 @@ fn find<'c>(catalog: &'c Catalog, arguments: &Price) -> Result<Vec<Offer<'c>>, F
     Ok(offers)
 }
 
-fn machines<'c>(catalog: &'c Catalog, arguments: &Price, name: &str) -> Result<Vec<Machine<'c>>, Failure> {
-    let machines: Vec<Machine<'c>> = match arguments.provider.as_slice() {
+fn machines<'c>(
+    catalog: &'c Catalog,
+    arguments: &PriceArguments,
+    name: &str,
+) -> Result<Vec<CatalogMachine<'c>>, Failure> {
+    let machines: Vec<CatalogMachine<'c>> = match arguments.provider.as_slice() {
         [] => catalog.machines_named(name),
         named => named.iter().filter_map(|provider| catalog.machine(provider, name)).collect(),
     };
@@ -137,9 +147,9 @@ fn machines<'c>(catalog: &'c Catalog, arguments: &Price, name: &str) -> Result<V
     Ok(machines)
 }
 
-fn by_name<'c>(catalog: &'c Catalog, arguments: &Price, name: &str) -> Result<Vec<Offer<'c>>, Failure> {
+fn by_name<'c>(catalog: &'c Catalog, arguments: &PriceArguments, name: &str) -> Result<Vec<Offer<'c>>, Failure> {
     let machines = machines(catalog, arguments, name)?;
-    let in_regions = |machine: Machine<'c>| match &arguments.region {
+    let in_regions = |machine: CatalogMachine<'c>| match &arguments.region {
         Some(region) => catalog.in_region(machine, Some(region)).into_iter().collect(),
         None => everywhere(catalog, machine),
     };
@@ -147,7 +157,7 @@ fn by_name<'c>(catalog: &'c Catalog, arguments: &Price, name: &str) -> Result<Ve
 }
 
 /// Sorts by the price of one accelerator. Offers without a price come last.
-fn sort(offers: &mut [Offer], arguments: &Price) {
+fn sort(offers: &mut [Offer], arguments: &PriceArguments) {
     if arguments.sort != "price" && !arguments.spot {
         return;
     }
@@ -157,7 +167,7 @@ fn sort(offers: &mut [Offer], arguments: &Price) {
     });
 }
 
-fn everywhere<'c>(catalog: &'c Catalog, machine: Machine<'c>) -> Vec<Offer<'c>> {
+fn everywhere<'c>(catalog: &'c Catalog, machine: CatalogMachine<'c>) -> Vec<Offer<'c>> {
     let same = |offer: &Offer| offer.machine.provider == machine.provider && offer.machine.name == machine.name;
     let offers: Vec<_> = catalog.offers().filter(same).collect();
     if offers.is_empty() { vec![catalog.in_base_region(machine)] } else { offers }

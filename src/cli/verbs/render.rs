@@ -3,16 +3,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use crate::cli::args::{Input, Render, Selection};
+use crate::cli::args::{InputArguments, Render, Selection};
+use crate::cli::io::output;
 use crate::cli::session::Session;
-use crate::cli::world::output;
-use crate::cli::{Failure, Outcome};
-use crate::languages::kustomize::{self, Built, Document, Trouble, TroubleCause};
+use crate::cli::{ExitStatus, Failure};
+use crate::languages::kustomize::{self, KustomizeError, KustomizeOutput, OutputDocument, TroubleCause};
 use crate::source::{Span, join, parent};
 
 /// Prints the objects of each kustomization that no other kustomization uses.
-pub(in crate::cli) fn run(render: &Render) -> Result<Outcome, Failure> {
-    let input = Input { paths: render.paths.clone(), ..Input::without_settings() };
+pub(in crate::cli) fn run(render: &Render) -> Result<ExitStatus, Failure> {
+    let input = InputArguments { paths: render.paths.clone(), ..InputArguments::without_settings() };
     let session = Session::judging(&input, &Selection::default())?;
     let files = session.files.iter().filter(|path| kustomize::NAMES.iter().any(|name| is_called(path, name)));
     let found: BTreeSet<&str> = files.map(|path| parent(path)).collect();
@@ -24,7 +24,7 @@ pub(in crate::cli) fn run(render: &Render) -> Result<Outcome, Failure> {
     let named: BTreeSet<&str> = found.iter().copied().filter(is_named).collect();
     let directories = if named.is_empty() { &found } else { &named };
     let cluster = &session.settings.kubernetes.cluster;
-    let built: BTreeMap<&str, Result<Built, Trouble>> = directories
+    let built: BTreeMap<&str, Result<KustomizeOutput, KustomizeError>> = directories
         .iter()
         .map(|directory| (*directory, kustomize::build(&session.sources, directory, cluster)))
         .collect();
@@ -44,14 +44,14 @@ pub(in crate::cli) fn run(render: &Render) -> Result<Outcome, Failure> {
             Ok(built) => output::print_exact(&text(&session, directory, built, render.origins))?,
             Err(trouble) => {
                 failed = true;
-                output::complain(&told(&session, directory, trouble));
+                output::complain(&describe_error(&session, directory, trouble));
             }
         }
     }
     Ok(match (any, failed) {
-        (false, _) => Outcome::Empty,
-        (true, true) => Outcome::Failed,
-        (true, false) => Outcome::Passed,
+        (false, _) => ExitStatus::Empty,
+        (true, true) => ExitStatus::Failed,
+        (true, false) => ExitStatus::Passed,
     })
 }
 
@@ -59,7 +59,7 @@ fn is_called(path: &str, name: &str) -> bool {
     join(parent(path), name).is_some_and(|own| own == path)
 }
 
-fn text(session: &Session, directory: &str, built: &Built, with_origins: bool) -> String {
+fn text(session: &Session, directory: &str, built: &KustomizeOutput, with_origins: bool) -> String {
     let mut text = format!("# {}, built from {} files\n", shown(session, directory), built.files.len());
     for document in &built.documents {
         text.push_str("---\n");
@@ -71,7 +71,7 @@ fn text(session: &Session, directory: &str, built: &Built, with_origins: bool) -
     text
 }
 
-fn write_origins(session: &Session, document: &Document, out: &mut String) {
+fn write_origins(session: &Session, document: &OutputDocument, out: &mut String) {
     let file = session.sources.derive("", document.text().to_owned(), document.segments(&session.sources));
     let mut at = 0;
     for line in document.text().split_inclusive('\n') {
@@ -84,7 +84,7 @@ fn write_origins(session: &Session, document: &Document, out: &mut String) {
     }
 }
 
-fn told(session: &Session, directory: &str, trouble: &Trouble) -> String {
+fn describe_error(session: &Session, directory: &str, trouble: &KustomizeError) -> String {
     let place = |at| {
         let place = session.scope.paths.locate(&session.sources, at);
         format!("{}:{}", place.path, place.line)

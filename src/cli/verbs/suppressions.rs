@@ -1,12 +1,12 @@
 //! `gpulint suppressions`: lists suppressions with their reasons and last days.
 
 use crate::cli::args::{Selection, SuppressionsVerb};
+use crate::cli::io::output;
 use crate::cli::session::Session;
-use crate::cli::world::output;
-use crate::cli::{Failure, Outcome};
+use crate::cli::{ExitStatus, Failure};
 use crate::report::{self, Format};
 
-pub(in crate::cli) fn run(verb: &SuppressionsVerb) -> Result<Outcome, Failure> {
+pub(in crate::cli) fn run(verb: &SuppressionsVerb) -> Result<ExitStatus, Failure> {
     let SuppressionsVerb::List { input, within, output } = verb;
     let session = Session::judging(input, &Selection::default())?;
     let (analysis, mut decision) = session.judge_all();

@@ -1,13 +1,13 @@
 //! `gpulint template`: prints the manifests of rendered charts, to compare them with those of Helm.
 
-use crate::cli::args::Input;
+use crate::cli::args::InputArguments;
+use crate::cli::io::output;
 use crate::cli::session::Session;
-use crate::cli::world::output;
-use crate::cli::{Failure, Outcome};
+use crate::cli::{ExitStatus, Failure};
 use crate::kubernetes;
 use crate::report::harmless;
 
-pub(in crate::cli) fn run(input: &Input) -> Result<Outcome, Failure> {
+pub(in crate::cli) fn run(input: &InputArguments) -> Result<ExitStatus, Failure> {
     let session = Session::open(input)?;
     let (documents, skipped) =
         kubernetes::rendered_charts(&session.sources, &session.files, &session.settings.kubernetes);
@@ -23,8 +23,8 @@ pub(in crate::cli) fn run(input: &Input) -> Result<Outcome, Failure> {
         output::complain(&format!("{}: {}", harmless(&it.path), harmless(&it.reason)));
     }
     Ok(match (documents.is_empty(), skipped.is_empty()) {
-        (_, false) => Outcome::Failed,
-        (true, true) => Outcome::Empty,
-        (false, true) => Outcome::Passed,
+        (_, false) => ExitStatus::Failed,
+        (true, true) => ExitStatus::Empty,
+        (false, true) => ExitStatus::Passed,
     })
 }

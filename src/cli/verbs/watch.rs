@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::cli::args::Check;
+use crate::cli::args::CheckArguments;
+use crate::cli::io::{deadline, output};
 use crate::cli::session::judged::JudgedTree;
 use crate::cli::workspace::{Workspace, WorkspaceOptions};
-use crate::cli::world::{deadline, output};
-use crate::cli::{Failure, Outcome};
+use crate::cli::{ExitStatus, Failure};
 use crate::report::{self, Format, Report};
 
 /// The pause between two checks for changed files.
@@ -16,7 +16,7 @@ const PAUSE: Duration = Duration::from_millis(300);
 /// Checking for changes takes at most this fraction of the time (1 / PART).
 const PART: u32 = 10;
 
-pub(super) fn run(arguments: &Check) -> Result<Outcome, Failure> {
+pub(super) fn run(arguments: &CheckArguments) -> Result<ExitStatus, Failure> {
     if arguments.input.paths.iter().any(|path| path.as_os_str() == "-") {
         return Err(Failure::new("--watch cannot watch standard input").with_help("pass files or directories"));
     }
@@ -36,7 +36,7 @@ pub(super) fn run(arguments: &Check) -> Result<Outcome, Failure> {
             // Invalid settings are reported once, and the files stay watched.
             match workspace.judge() {
                 Ok(judged) if last.as_ref().is_none_or(|last| !Arc::ptr_eq(last, &judged)) => {
-                    tell(arguments, &judged)?;
+                    print_state(arguments, &judged)?;
                     (last, complaint) = (Some(judged), None);
                 }
                 Ok(_) => {}
@@ -49,13 +49,13 @@ pub(super) fn run(arguments: &Check) -> Result<Outcome, Failure> {
                 }
             }
         } else if workspace.has_drifted() {
-            workspace.settle()?;
+            workspace.keep_as_base()?;
         }
         std::thread::sleep(PAUSE.max(looked * PART));
     }
 }
 
-fn tell(arguments: &Check, judged: &JudgedTree) -> Result<(), Failure> {
+fn print_state(arguments: &CheckArguments, judged: &JudgedTree) -> Result<(), Failure> {
     let (session, analysis, findings) = (&judged.session, &judged.analysis, &judged.findings);
     let (verdict, _) = judged.gate.decide(findings, &analysis.inventory.unjudged);
     let report = Report { verdict, title: arguments.output.title.as_deref(), ..session.report(analysis, findings) };

@@ -6,33 +6,34 @@ use std::sync::Arc;
 use crate::Analysis;
 use crate::catalog::{Catalog, covers};
 use crate::cli::args::WhatIf;
+use crate::cli::io::output;
 use crate::cli::session::Session;
-use crate::cli::world::output;
-use crate::cli::{Failure, Outcome};
-use crate::complete::ResourceFilter;
+use crate::cli::{ExitStatus, Failure};
 use crate::decide::Decided;
 use crate::diagnostic::nearest;
-use crate::inventory::{Adjust, LinkKind, Role};
+use crate::inventory::{BillingRole, FactOverrides, LinkKind};
 use crate::pricing::Usage;
 use crate::report::{self, Case, Cases, Format};
+use crate::resolve::ResourceFilter;
 use crate::source::Span;
-use crate::what_if::{Changes, Scenario, Wrong, together};
+use crate::what_if::{WhatIfChanges, WhatIfScenario, Wrong, together};
 
 /// A case with its results.
 struct Judged {
     name: String,
-    changes: Changes,
+    changes: WhatIfChanges,
     analysis: Analysis,
     findings: Vec<Decided>,
 }
 
-pub(in crate::cli) fn run(arguments: &WhatIf) -> Result<Outcome, Failure> {
+pub(in crate::cli) fn run(arguments: &WhatIf) -> Result<ExitStatus, Failure> {
     let mut session = Session::judging(&arguments.input, &arguments.selection)?;
     let (today, findings) = session.judge();
     session.demand_whole_rules(&today)?;
     let about = addresses(&today, &arguments.on)?;
     let usage = session.settings.pricing.usage.clone();
-    let mut judged = vec![Judged { name: "today".to_owned(), changes: Changes::default(), analysis: today, findings }];
+    let mut judged =
+        vec![Judged { name: "today".to_owned(), changes: WhatIfChanges::default(), analysis: today, findings }];
     for (name, changes) in cases(arguments, &session)? {
         if let Some(today) = judged.first() {
             demand_possible(&today.analysis, &about, &changes, &session.settings.catalog)?;
@@ -54,19 +55,24 @@ pub(in crate::cli) fn run(arguments: &WhatIf) -> Result<Outcome, Failure> {
     if let Some(today) = cases.all.first() {
         output::complain_of_unjudged(&today.report);
     }
-    Ok(judged.first().map_or(Outcome::Passed, |today| session.outcome(&today.analysis)))
+    Ok(judged.first().map_or(ExitStatus::Passed, |today| session.outcome(&today.analysis)))
 }
 
-fn scenario(session: &Session, about: &BTreeSet<String>, changes: &Changes, today: &Judged) -> Arc<dyn Adjust> {
+fn scenario(
+    session: &Session,
+    about: &BTreeSet<String>,
+    changes: &WhatIfChanges,
+    today: &Judged,
+) -> Arc<dyn FactOverrides> {
     let (catalog, own) = (&session.settings.catalog, &session.settings.declaring_labels);
-    Arc::new(Scenario::new(about.clone(), changes.clone(), &today.analysis.inventory, catalog, own))
+    Arc::new(WhatIfScenario::new(about.clone(), changes.clone(), &today.analysis.inventory, catalog, own))
 }
 
 /// Returns the requested cases by name. Without --case, the values of --set are one case.
-fn cases(arguments: &WhatIf, session: &Session) -> Result<Vec<(String, Changes)>, Failure> {
+fn cases(arguments: &WhatIf, session: &Session) -> Result<Vec<(String, WhatIfChanges)>, Failure> {
     let at = Span::new(session.sources.derive("the command line", String::new(), Vec::new()), 0, 0);
     let catalog = &session.settings.catalog;
-    let read = |asked: &[(String, String)]| Changes::read(asked, catalog, at).map_err(failure);
+    let read = |asked: &[(String, String)]| WhatIfChanges::read(asked, catalog, at).map_err(failure);
     if arguments.cases.is_empty() {
         return Ok(vec![("what if".to_owned(), read(&arguments.sets)?)]);
     }
@@ -112,12 +118,12 @@ fn addresses(today: &Analysis, on: &[String]) -> Result<BTreeSet<String>, Failur
 fn demand_possible(
     today: &Analysis,
     about: &BTreeSet<String>,
-    changes: &Changes,
+    changes: &WhatIfChanges,
     catalog: &Catalog,
 ) -> Result<(), Failure> {
     let meant = || today.inventory.resources.iter().filter(|it| about.contains(&it.address));
     meant().try_for_each(|it| changes.demand_region(it, catalog)).map_err(failure)?;
-    for it in meant().filter(|it| it.role == Role::Requested && changes.moves()) {
+    for it in meant().filter(|it| it.role == BillingRole::Requested && changes.moves()) {
         let pool = it.links.iter().find(|link| link.kind == LinkKind::Pool).map(|link| link.to.as_str());
         if let Some(pool) = pool.filter(|pool| !about.contains(*pool)) {
             let why = format!("{} runs on {pool}, which decides its machine, region and purchase", it.address);
@@ -147,7 +153,7 @@ fn demand_possible(
 }
 
 /// Returns changed hours as `[[usage]]` settings.
-fn hours(about: &BTreeSet<String>, changes: &Changes) -> Vec<Usage> {
+fn hours(about: &BTreeSet<String>, changes: &WhatIfChanges) -> Vec<Usage> {
     let Some(hours) = changes.hours() else { return Vec::new() };
     // A changed count can create more instances of a block.
     let more = |address: &String| {

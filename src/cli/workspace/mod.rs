@@ -11,12 +11,12 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::args::{Input, Selection, Threshold};
+use super::args::{FailOnChoice, InputArguments, Selection};
+use super::io::failure::Failure;
+use super::io::file_tree::KnownDirectories;
+use super::io::place::WorkingTree;
 use super::session::Session;
 use super::session::judged::{JudgedTree, Texts};
-use super::world::failure::Failure;
-use super::world::file_tree::KnownDirectories;
-use super::world::place::Place;
 use stamps::Stamps;
 
 /// With more changed files than this, a state is made the new base when there is time for it.
@@ -25,14 +25,14 @@ const FEW: usize = 3;
 /// What is asked of a directory.
 #[derive(Debug, Default)]
 pub(super) struct WorkspaceOptions {
-    pub(super) input: Input,
+    pub(super) input: InputArguments,
     pub(super) selection: Selection,
-    pub(super) threshold: Threshold,
+    pub(super) threshold: FailOnChoice,
 }
 
 pub(super) struct Workspace {
     asked: WorkspaceOptions,
-    place: Place,
+    place: WorkingTree,
     /// What stands in an editor, by paths of the tree.
     texts: Texts,
     base: Option<Base>,
@@ -53,7 +53,7 @@ struct Base {
 impl Workspace {
     pub(super) fn new(asked: WorkspaceOptions) -> Result<Workspace, Failure> {
         let beside: Vec<&Path> = asked.input.config.iter().map(PathBuf::as_path).collect();
-        let place = Place::find(asked.input.here.as_deref(), &asked.input.paths, &beside)?;
+        let place = WorkingTree::find(asked.input.here.as_deref(), &asked.input.paths, &beside)?;
         Ok(Workspace { asked, place, texts: Texts::new(), base: None })
     }
 
@@ -140,16 +140,16 @@ impl Workspace {
     }
 
     /// Makes the state at hand the base.
-    pub(super) fn settle(&mut self) -> Result<(), Failure> {
+    pub(super) fn keep_as_base(&mut self) -> Result<(), Failure> {
         self.base = None;
         self.base = Some(self.make_base()?);
         Ok(())
     }
 
     /// What is named, with the texts of the editor.
-    fn input(&self) -> Input {
+    fn input(&self) -> InputArguments {
         let given = self.texts.iter().map(|(path, text)| (path.clone(), text.clone())).collect();
-        Input { given, ..self.asked.input.clone() }
+        InputArguments { given, ..self.asked.input.clone() }
     }
 
     fn make_base(&self) -> Result<Base, Failure> {

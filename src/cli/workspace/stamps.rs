@@ -7,7 +7,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
 use std::time::SystemTime;
 
-use crate::cli::world::file_tree::below;
+use crate::cli::io::file_tree::below;
 use crate::source::{each, parent};
 
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::*;
-use crate::report::{self, Format, Style};
+use crate::report::{self, Format, ReportStyle};
 
 /// A directory of its own, which ends with the test.
 struct Scratch(PathBuf);
@@ -33,15 +33,21 @@ impl Drop for Scratch {
 fn asked(directory: &Path) -> WorkspaceOptions {
     let today = Some("2026-11-21".parse().unwrap());
     let prices = Some("embedded".into());
-    let input = Input { paths: vec![directory.to_owned()], today, prices, allow_empty: true, ..Input::default() };
+    let input = InputArguments {
+        paths: vec![directory.to_owned()],
+        today,
+        prices,
+        allow_empty: true,
+        ..InputArguments::default()
+    };
     WorkspaceOptions { input, ..WorkspaceOptions::default() }
 }
 
 /// Everything that is said: the report for programs, and what each resource costs and why.
-fn said(judged: &JudgedTree) -> String {
+fn full_report(judged: &JudgedTree) -> String {
     let report = judged.session.report(&judged.analysis, &judged.findings);
-    let told = report::render(Format::Json, &report, Style::default()).unwrap_or_default();
-    let costs = report::cost(Format::Json, &report, Style::default()).unwrap_or_default();
+    let told = report::render(Format::Json, &report, ReportStyle::default()).unwrap_or_default();
+    let costs = report::cost(Format::Json, &report, ReportStyle::default()).unwrap_or_default();
     format!("{told}\n{costs}")
 }
 
@@ -139,7 +145,7 @@ fn number(name: &str, usual: u64) -> u64 {
 
 #[test]
 fn after_any_edits_the_same_is_said_as_by_a_run_from_nothing() {
-    crate::cli::world::deadline::none();
+    crate::cli::io::deadline::none();
     let scratch = Scratch::new("edits");
     files(&scratch);
     let mut random = Random(number("GPULINT_SEED", 7) * 2_654_435_769 + 1);
@@ -178,7 +184,7 @@ fn after_any_edits_the_same_is_said_as_by_a_run_from_nothing() {
             workspace.refresh();
         }
         if random.below(9) == 0 && workspace.has_drifted() {
-            let _ = workspace.settle();
+            let _ = workspace.keep_as_base();
         }
         if random.below(12) == 0 {
             // All that was written over comes to its end here, or every text would end as noise.
@@ -194,7 +200,7 @@ fn after_any_edits_the_same_is_said_as_by_a_run_from_nothing() {
         match (now, wanted) {
             (Ok(now), Ok(wanted)) => {
                 taken += usize::from(was_base == workspace.base.as_ref().map(|it| Arc::as_ptr(&it.judged)));
-                assert_eq!(said(&now), said(&wanted), "round {round}, {path}");
+                assert_eq!(full_report(&now), full_report(&wanted), "round {round}, {path}");
             }
             (Err(_), Err(_)) => {}
             (now, _) => {
@@ -217,7 +223,7 @@ fn a_keystroke_evaluates_only_the_roots_that_see_it() {
     let after = workspace.judge().unwrap();
     let shared = &before.session.cache.terraform;
     assert_eq!(shared.times_taken(), 2);
-    assert_ne!(said(&before), said(&after));
+    assert_ne!(full_report(&before), full_report(&after));
     assert!(Arc::ptr_eq(&workspace.base.as_ref().unwrap().judged, &before));
     // What was there again is not judged again.
     workspace.set("one/main.tf", None);
@@ -233,11 +239,11 @@ fn what_nobody_reads_is_not_read_because_an_editor_has_it() {
     let text = "resource \"aws_instance\" \"x\" {\n  instance_type = \"p5.48xlarge\"\n}\n";
     scratch.write("left/main.tf", text);
     let mut workspace = Workspace::new(asked(&scratch.0)).unwrap();
-    let before = said(&workspace.judge().unwrap());
+    let before = full_report(&workspace.judge().unwrap());
     workspace.set("left/main.tf", Some(text.into()));
-    assert_eq!(said(&workspace.judge().unwrap()), before);
+    assert_eq!(full_report(&workspace.judge().unwrap()), before);
     workspace.set("fresh/main.tf", Some(text.into()));
-    assert!(said(&workspace.judge().unwrap()).contains("fresh/main.tf"));
+    assert!(full_report(&workspace.judge().unwrap()).contains("fresh/main.tf"));
 }
 
 /// A file that no list of texts holds, and that a function of Terraform looks for.
@@ -249,10 +255,10 @@ fn what_comes_beside_the_texts_is_seen() {
         "resource \"aws_instance\" \"a\" {\n  instance_type = \"p5.48xlarge\"\n  count = length(fileset(path.module, \"*.flag\"))\n}\n",
     );
     let mut workspace = Workspace::new(asked(&scratch.0)).unwrap();
-    let before = said(&workspace.judge().unwrap());
+    let before = full_report(&workspace.judge().unwrap());
     scratch.write("one.flag", "");
     assert!(workspace.refresh());
-    let after = said(&workspace.judge().unwrap());
+    let after = full_report(&workspace.judge().unwrap());
     assert_ne!(before, after);
     // An edited state sees it too.
     let text = fs::read_to_string(scratch.0.join("main.tf")).unwrap() + "# edited\n";
@@ -262,5 +268,5 @@ fn what_comes_beside_the_texts_is_seen() {
     workspace.refresh();
     let mut fresh = Workspace::new(asked(&scratch.0)).unwrap();
     fresh.texts.clone_from(&workspace.texts);
-    assert_eq!(said(&workspace.judge().unwrap()), said(&fresh.judge().unwrap()));
+    assert_eq!(full_report(&workspace.judge().unwrap()), full_report(&fresh.judge().unwrap()));
 }

@@ -3,19 +3,19 @@
 
 use std::collections::BTreeSet;
 
-use super::asks::chart_around;
-use super::change::{Changed, Role};
-use super::states::States;
+use super::accelerator_lines::chart_around;
+use super::change::{ChangedText, FileRole};
+use super::states::ChangedStates;
 use crate::diagnostic::SkipKind;
 use crate::inventory::{Unjudged, UnjudgedStatus};
 use crate::source::{ReadError, file_name, is_below, parent};
 
 /// Reopens entries that are listed as before if their inputs changed.
 pub(super) fn reopen(
-    states: &States,
+    states: &ChangedStates,
     speaking: &BTreeSet<String>,
     unjudged: &mut [Unjudged],
-    files: &[Changed],
+    files: &[ChangedText],
     submodules: &BTreeSet<String>,
 ) {
     let earlier: BTreeSet<(&str, &str)> =
@@ -40,16 +40,16 @@ pub(super) fn reopen(
     }
 }
 
-fn is_input(states: &States, speaking: &BTreeSet<String>, it: &Unjudged, file: &Changed) -> bool {
+fn is_input(states: &ChangedStates, speaking: &BTreeSet<String>, it: &Unjudged, file: &ChangedText) -> bool {
     // An entry about a program depends on the program file first.
     if is_foreign(it) && it.path == file.path {
         return true;
     }
     // For modules without a caller, lines about accelerators are compared already.
     let is_beside = match file.role {
-        Role::Beside => true,
-        Role::Code => it.kind != SkipKind::Program,
-        Role::Read | Role::Script => it.kind == SkipKind::UncalledModule,
+        FileRole::Beside => true,
+        FileRole::Code => it.kind != SkipKind::Program,
+        FileRole::Read | FileRole::Script => it.kind == SkipKind::UncalledModule,
     };
     if is_beside {
         return false;
@@ -67,7 +67,7 @@ fn is_input(states: &States, speaking: &BTreeSet<String>, it: &Unjudged, file: &
 }
 
 /// The directory of the chart or kustomization that contains a path.
-fn whole<'i>(states: &States, it: &'i Unjudged) -> Option<&'i str> {
+fn whole<'i>(states: &ChangedStates, it: &'i Unjudged) -> Option<&'i str> {
     let is_directory = !file_name(&it.path).contains('.');
     match chart_around(states.head, &it.path) {
         Some(chart) => Some(chart),
@@ -78,10 +78,10 @@ fn whole<'i>(states: &States, it: &'i Unjudged) -> Option<&'i str> {
 }
 
 /// Whether a file below a directory names accelerators, or a file with accelerators names the directory.
-fn speaks(states: &States, speaking: &BTreeSet<String>, directory: &str) -> bool {
+fn speaks(states: &ChangedStates, speaking: &BTreeSet<String>, directory: &str) -> bool {
     let (tree, catalog) = (states.head.sources.tree(), &states.head.settings.catalog);
     let text_of = |path: &String| tree.read(path).map(|text| String::from_utf8_lossy(&text).into_owned());
-    let asks = |text: &str| super::asks::of_text(text, catalog);
+    let asks = |text: &str| super::accelerator_lines::of_text(text, catalog);
     let names = |path: &String| match text_of(path) {
         Ok(text) => asks(&text),
         Err(error) => !matches!(error, ReadError::Missing | ReadError::Outside),
@@ -103,7 +103,7 @@ fn is_foreign(it: &Unjudged) -> bool {
 }
 
 /// The inputs of a file in another language: companion files, and the rest of the file.
-fn is_parameter(states: &States, it: &Unjudged, file: &Changed) -> bool {
+fn is_parameter(states: &ChangedStates, it: &Unjudged, file: &ChangedText) -> bool {
     const WORDS: [&str; 8] = ["param", "config", "env", "vars", "values", "pulumi.", "settings", "context"];
     let folder = parent(&it.path);
     if it.kind == SkipKind::Program {

@@ -11,12 +11,12 @@
 //! 5. `inputs`: something that was not evaluated before either has other inputs now;
 //! 6. a submodule is at another commit.
 
-mod asks;
+mod accelerator_lines;
 mod change;
-mod fed;
-mod handed;
+mod deploy_inputs;
 mod inputs;
 mod objects;
+mod program_inputs;
 mod shell;
 mod states;
 
@@ -28,22 +28,22 @@ use super::links;
 use super::state::Touched;
 use crate::diagnostic::SkipKind;
 use crate::front_ends::files;
-use crate::inventory::{FrontEnd, Resource, Unjudged};
+use crate::inventory::{ReadBy, Resource, Unjudged};
 use crate::source::{FileId, Span, parent};
-use change::{Changed, Role};
-pub(in crate::compare) use states::States;
+use change::{ChangedText, FileRole};
+pub(in crate::compare) use states::ChangedStates;
 
 const CURE: &str = "check the effect on cost; in gpulint.toml, add the file to `[[runs]]` if a deployment uses it, to `exclude` if none \
                     does, or set `unexplained = \"tell\"` to let such changes pass";
 
 /// All changes with an unknown cost effect that `unjudged` does not contain yet; marks entries of it that the change affects.
 pub(in crate::compare) fn not_explained(
-    states: &States,
+    states: &ChangedStates,
     touched: &Touched,
     unjudged: &mut [Unjudged],
 ) -> Vec<Unjudged> {
-    let files: Vec<Changed> =
-        touched.files.iter().filter_map(|path| Changed::of(path, states.base, states.head)).collect();
+    let files: Vec<ChangedText> =
+        touched.files.iter().filter_map(|path| ChangedText::of(path, states.base, states.head)).collect();
     let speaking = speaking(states);
     inputs::reopen(states, &speaking, unjudged, &files, &touched.submodules);
     let mut told = UnexplainedFiles { states, explained: OnceCell::new(), of: BTreeMap::new() };
@@ -62,14 +62,14 @@ pub(in crate::compare) fn not_explained(
 
 /// At most one entry for each file.
 struct UnexplainedFiles<'s> {
-    states: &'s States<'s>,
+    states: &'s ChangedStates<'s>,
     /// Computed once, when a line needs it.
     explained: OnceCell<Explained>,
     of: BTreeMap<String, Unjudged>,
 }
 
 impl UnexplainedFiles<'_> {
-    fn at(&mut self, file: &Changed, line: Option<usize>, reason: String) {
+    fn at(&mut self, file: &ChangedText, line: Option<usize>, reason: String) {
         if self.of.contains_key(file.path) {
             return;
         }
@@ -86,10 +86,10 @@ impl UnexplainedFiles<'_> {
         self.explained.get_or_init(|| Explained::of(self.states))
     }
 
-    fn ask(&mut self, files: &[Changed]) {
-        let looked_at = files.iter().filter(|file| asks::is_looked_at(self.states.head, file));
+    fn ask(&mut self, files: &[ChangedText]) {
+        let looked_at = files.iter().filter(|file| accelerator_lines::is_looked_at(self.states.head, file));
         for file in looked_at.filter(|file| !is_refused(self.states, file.path)) {
-            let asking = asks::AcceleratorSearch::of(self.states.head, file);
+            let asking = accelerator_lines::AcceleratorSearch::of(self.states.head, file);
             let gone: BTreeSet<&str> = file.gone_lines().map(|line| line.text.trim()).collect();
             let mut new = file.new_lines().filter(|line| !gone.contains(line.text.trim()));
             let asked = new.find_map(|line| {
@@ -103,7 +103,7 @@ impl UnexplainedFiles<'_> {
         }
     }
 
-    fn look_at_objects(&mut self, files: &[Changed], speaking: &BTreeSet<String>) {
+    fn look_at_objects(&mut self, files: &[ChangedText], speaking: &BTreeSet<String>) {
         let references = OnceCell::new();
         for file in files.iter().filter(|file| !is_refused(self.states, file.path)) {
             let is_explained = |lines: Range<usize>| {
@@ -116,14 +116,14 @@ impl UnexplainedFiles<'_> {
         }
     }
 
-    fn look_at_what_is_handed_over(&mut self, files: &[Changed], speaking: &BTreeSet<String>) {
+    fn look_at_what_is_handed_over(&mut self, files: &[ChangedText], speaking: &BTreeSet<String>) {
         let states = self.states;
         let mut taken = None;
-        for file in files.iter().filter(|file| handed::may_hand_over(file)) {
+        for file in files.iter().filter(|file| deploy_inputs::may_hand_over(file)) {
             if is_explained_manifest(states, file) {
                 continue;
             }
-            let taken = taken.get_or_insert_with(|| handed::Taken::of(states, speaking, files));
+            let taken = taken.get_or_insert_with(|| deploy_inputs::ExternalNames::of(states, speaking, files));
             if let Some((line, why)) = taken.over(file, is_near(states, speaking, file)) {
                 self.at(file, line, why);
             }
@@ -131,12 +131,12 @@ impl UnexplainedFiles<'_> {
     }
 
     /// Files that an ignore list no longer leaves out are deployed.
-    fn look_at_lists_of_ignored_files(&mut self, files: &[Changed], speaking: &BTreeSet<String>) {
+    fn look_at_lists_of_ignored_files(&mut self, files: &[ChangedText], speaking: &BTreeSet<String>) {
         const LISTS: [&str; 3] = [".helmignore", ".terraformignore", ".sourceignore"];
-        let is_list = |file: &&Changed| LISTS.iter().any(|name| file.path.ends_with(name));
+        let is_list = |file: &&ChangedText| LISTS.iter().any(|name| file.path.ends_with(name));
         for file in files.iter().filter(is_list) {
             let is_below = |path: &String| path.starts_with(parent(file.path));
-            let is_pattern = |line: &change::Line| !line.text.trim().is_empty() && !line.text.starts_with('#');
+            let is_pattern = |line: &change::ChangedLine| !line.text.trim().is_empty() && !line.text.starts_with('#');
             let lets_in = file.gone_lines().any(|line| is_pattern(&line))
                 || file.new_lines().any(|line| line.text.trim_start().starts_with('!'));
             if lets_in && speaking.iter().any(is_below) {
@@ -146,13 +146,13 @@ impl UnexplainedFiles<'_> {
     }
 
     /// An opened file was read, unless it is a program that another program runs.
-    fn look_at_what_is_taken(&mut self, files: &[Changed], speaking: &BTreeSet<String>) {
-        let is_unread = |file: &&Changed| file.role != Role::Read || !self.states.head.sources.has(file.path);
+    fn look_at_what_is_taken(&mut self, files: &[ChangedText], speaking: &BTreeSet<String>) {
+        let is_unread = |file: &&ChangedText| file.role != FileRole::Read || !self.states.head.sources.has(file.path);
         let wanted: BTreeSet<String> = files.iter().filter(is_unread).map(|file| file.path.to_owned()).collect();
         if !files.iter().any(|file| is_unread(&file) || files::is_terraform(file.path)) {
             return;
         }
-        let takers = fed::takers(self.states, speaking, &wanted, files);
+        let takers = program_inputs::takers(self.states, speaking, &wanted, files);
         for file in files {
             if let Some(taker) = takers.get(file.path) {
                 self.at(file, None, format!("{taker} uses this file, and gpulint cannot read what it does with it"));
@@ -173,12 +173,12 @@ impl UnexplainedFiles<'_> {
 }
 
 /// True if the whole file is already listed.
-fn is_refused(states: &States, path: &str) -> bool {
+fn is_refused(states: &ChangedStates, path: &str) -> bool {
     states.after.inventory.unjudged.iter().any(|it| it.span.is_none() && it.path == path)
 }
 
 /// The files that contain resources with accelerators in either state, or anything that was not evaluated.
-fn speaking(states: &States) -> BTreeSet<String> {
+fn speaking(states: &ChangedStates) -> BTreeSet<String> {
     let mut files = BTreeSet::new();
     for (state, analysis) in [(states.base, states.before), (states.head, states.after)] {
         let sources = state.sources;
@@ -191,7 +191,7 @@ fn speaking(states: &States) -> BTreeSet<String> {
 
 /// Whether a script may belong to resources with accelerators: it is in the same part of the tree, in a part that deploys
 /// nothing, or it names the other part.
-fn is_near(states: &States, speaking: &BTreeSet<String>, file: &Changed) -> bool {
+fn is_near(states: &ChangedStates, speaking: &BTreeSet<String>, file: &ChangedText) -> bool {
     let part = |path: &str| path.split_once('/').map_or(String::new(), |(first, _)| first.to_owned());
     let own = part(file.path);
     let speaks: BTreeSet<String> = speaking.iter().map(|path| part(path)).collect();
@@ -208,7 +208,7 @@ fn is_near(states: &States, speaking: &BTreeSet<String>, file: &Changed) -> bool
 }
 
 /// True for a manifest that was read, so that its numbers are known.
-fn is_explained_manifest(states: &States, file: &Changed) -> bool {
+fn is_explained_manifest(states: &ChangedStates, file: &ChangedText) -> bool {
     let sources = states.head.sources;
     file.is_yaml()
         && !file.is.contains("script")
@@ -223,13 +223,13 @@ struct Explained {
 }
 
 impl Explained {
-    fn of(states: &States) -> Explained {
+    fn of(states: &ChangedStates) -> Explained {
         let mut lines: HashMap<String, BTreeSet<usize>> = HashMap::new();
         let inventory = &states.after.inventory;
         let resources = inventory.resources.iter().flat_map(Resource::places);
         let unjudged = inventory.unjudged.iter().filter_map(|it| it.span);
         // A manifest repeats a request: requests and limits, a node and its machine.
-        let is_manifest = |it: &&Resource| matches!(it.front_end, FrontEnd::Kubernetes | FrontEnd::Chart);
+        let is_manifest = |it: &&Resource| matches!(it.front_end, ReadBy::Kubernetes | ReadBy::Chart);
         let bodies = inventory.resources.iter().filter(is_manifest).map(|it| it.body);
         let sources = states.head.sources;
         let mut ends: HashMap<FileId, Vec<usize>> = HashMap::new();

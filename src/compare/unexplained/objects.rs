@@ -9,9 +9,9 @@ use std::rc::Rc;
 use aho_corasick::AhoCorasick;
 use regex::Regex;
 
-use super::asks::{AcceleratorSearch, is_of_chart};
-use super::change::{Changed, Line, Role, lines};
-use super::states::States;
+use super::accelerator_lines::{AcceleratorSearch, is_of_chart};
+use super::change::{ChangedLine, ChangedText, FileRole, lines};
+use super::states::ChangedStates;
 use crate::decide;
 use crate::inventory::accelerators;
 use crate::source::{is_below, is_example, join, parent, static_regex};
@@ -46,7 +46,7 @@ static_regex!(static NUMBER: Regex = r"(?:^|[^\w.@/-])(-?\d+(?:\.\d+)?(?:[kKMGTP
 
 /// The parts of a file: YAML documents or HCL blocks, otherwise the whole file. Lines count from 0.
 struct TextParts<'t> {
-    lines: Vec<Line<'t>>,
+    lines: Vec<ChangedLine<'t>>,
     /// Lines that begin a YAML document or end an HCL block.
     borders: Vec<usize>,
     kind: PartKind,
@@ -67,8 +67,8 @@ impl<'t> TextParts<'t> {
             _ if ends(&[".tf", ".tofu", ".hcl", ".tfvars"]) => PartKind::Block,
             _ => PartKind::Whole,
         };
-        let lines: Vec<Line> = lines(text).collect();
-        let is_border = |it: &&Line| match kind {
+        let lines: Vec<ChangedLine> = lines(text).collect();
+        let is_border = |it: &&ChangedLine| match kind {
             PartKind::Document => it.text.starts_with("---"),
             PartKind::Block => it.text.starts_with('}'),
             PartKind::Whole => false,
@@ -95,7 +95,7 @@ impl<'t> TextParts<'t> {
     }
 }
 
-fn numbers<'t>(lines: impl Iterator<Item = Line<'t>>) -> Vec<String> {
+fn numbers<'t>(lines: impl Iterator<Item = ChangedLine<'t>>) -> Vec<String> {
     let mut numbers: Vec<String> = lines
         .filter(|line| !line.text.trim_start().starts_with(['#', '/', '*']) && !NAMING.is_match(line.text))
         .flat_map(|line| {
@@ -108,14 +108,14 @@ fn numbers<'t>(lines: impl Iterator<Item = Line<'t>>) -> Vec<String> {
 
 /// The first change in an object whose effect is unknown, with its line.
 pub(super) fn changed(
-    states: &States,
-    file: &Changed,
+    states: &ChangedStates,
+    file: &ChangedText,
     is_explained: impl Fn(Range<usize>) -> bool,
     speaking: &BTreeSet<String>,
     references: &OnceCell<Option<AhoCorasick>>,
 ) -> Option<(usize, String)> {
     let is_example = file.path.split('/').any(is_example);
-    if is_example || matches!(file.role, Role::Beside | Role::Code) || is_of_chart(states.head, file.path) {
+    if is_example || matches!(file.role, FileRole::Beside | FileRole::Code) || is_of_chart(states.head, file.path) {
         return None;
     }
     let objects = Objects { states, file, speaking, references };
@@ -126,8 +126,8 @@ pub(super) fn changed(
 }
 
 struct Objects<'o> {
-    states: &'o States<'o>,
-    file: &'o Changed<'o>,
+    states: &'o ChangedStates<'o>,
+    file: &'o ChangedText<'o>,
     speaking: &'o BTreeSet<String>,
     references: &'o OnceCell<Option<AhoCorasick>>,
 }
@@ -136,7 +136,7 @@ struct Objects<'o> {
 struct Part<'t> {
     lines: Range<usize>,
     text: String,
-    new: Vec<Line<'t>>,
+    new: Vec<ChangedLine<'t>>,
     /// Removed lines of the whole file that may belong to this part.
     gone: Option<Rc<GoneLines<'t>>>,
 }
@@ -144,10 +144,10 @@ struct Part<'t> {
 /// Lines of the earlier state only, computed once for all parts of the file.
 #[derive(Default)]
 struct GoneLines<'t> {
-    lines: Vec<Line<'t>>,
+    lines: Vec<ChangedLine<'t>>,
     numbers: OnceCell<Vec<String>>,
-    revision: OnceCell<Option<Line<'t>>>,
-    state: OnceCell<Option<Line<'t>>>,
+    revision: OnceCell<Option<ChangedLine<'t>>>,
+    state: OnceCell<Option<ChangedLine<'t>>>,
 }
 
 impl<'t> GoneLines<'t> {
@@ -155,7 +155,7 @@ impl<'t> GoneLines<'t> {
         self.numbers.get_or_init(|| numbers(self.lines.iter().copied()))
     }
 
-    fn first(&self, what: Changing) -> Option<Line<'t>> {
+    fn first(&self, what: Changing) -> Option<ChangedLine<'t>> {
         let known = match what {
             Changing::Revision => &self.revision,
             Changing::State => &self.state,
@@ -183,7 +183,7 @@ impl Changing {
 }
 
 /// The addresses of resources with accelerators, as a search pattern.
-pub(super) fn references(states: &States) -> Option<AhoCorasick> {
+pub(super) fn references(states: &ChangedStates) -> Option<AhoCorasick> {
     let all = states.after.inventory.resources.iter().flat_map(|it| &it.declared.references);
     let all: BTreeSet<&str> = all.map(|it| &**it).collect();
     AhoCorasick::new(all).ok()
@@ -195,7 +195,7 @@ impl Part<'_> {
         self.new.first().map_or(self.lines.start, |line| line.number)
     }
 
-    fn changed(&self, what: Changing) -> Option<Line<'_>> {
+    fn changed(&self, what: Changing) -> Option<ChangedLine<'_>> {
         let new = self.new.iter().copied().find(|line| what.pattern().is_match(line.text));
         new.or_else(|| self.gone.as_ref()?.first(what))
     }
@@ -206,7 +206,7 @@ impl Part<'_> {
 
     /// True if the part only contains names.
     fn is_only_named(&self) -> bool {
-        let is_named = |line: &Line| NAMING.is_match(line.text) || line.text.trim_start().starts_with('#');
+        let is_named = |line: &ChangedLine| NAMING.is_match(line.text) || line.text.trim_start().starts_with('#');
         !self.new.is_empty() && self.new.iter().all(is_named)
     }
 }
@@ -215,7 +215,7 @@ impl<'o> Objects<'o> {
     fn parts(&self) -> Vec<Part<'o>> {
         let file = self.file;
         let of_text = TextParts::of(&file.is, file.path);
-        let mut parts: Vec<(Range<usize>, Vec<Line>)> = Vec::new();
+        let mut parts: Vec<(Range<usize>, Vec<ChangedLine>)> = Vec::new();
         for line in file.new_lines() {
             match parts.last_mut().filter(|(part, _)| part.contains(&line.number)) {
                 Some((_, new)) => new.push(line),
@@ -229,7 +229,7 @@ impl<'o> Objects<'o> {
             parts.push((of_text.around(at), Vec::new()));
         }
         let is_single = parts.len() == 1;
-        let part = |(lines, new): (Range<usize>, Vec<Line<'o>>)| Part {
+        let part = |(lines, new): (Range<usize>, Vec<ChangedLine<'o>>)| Part {
             text: of_text.text(&lines),
             gone: (is_single || !new.is_empty()).then(|| gone.clone()),
             lines,
@@ -296,7 +296,7 @@ impl<'o> Objects<'o> {
         let file = self.file;
         // A block that is evaluated as a whole was read, wherever its values are.
         let is_read = EVALUATED.is_match(&part.text) && file.path.ends_with(".tf");
-        let is_data = file.role == Role::Read || file.is.contains("kubectl") || file.is.contains("oc apply");
+        let is_data = file.role == FileRole::Read || file.is.contains("kubectl") || file.is.contains("oc apply");
         if is_read || !is_data || !part.has_other_numbers() {
             return None;
         }
@@ -307,12 +307,12 @@ impl<'o> Objects<'o> {
 }
 
 /// True if Argo CD uses the file for a directory with accelerators.
-fn is_beside_sources(file: &Changed, speaking: &BTreeSet<String>) -> bool {
+fn is_beside_sources(file: &ChangedText, speaking: &BTreeSet<String>) -> bool {
     file.path.contains(".argocd-source") && speaking.iter().any(|path| path.starts_with(parent(file.path)))
 }
 
 /// True if it deploys a directory with accelerators.
-fn leads_to(file: &Changed, text: &str, speaking: &BTreeSet<String>) -> bool {
+fn leads_to(file: &ChangedText, text: &str, speaking: &BTreeSet<String>) -> bool {
     let own = parent(file.path);
     PATHS.captures_iter(text).filter_map(|it| it.get(1)).any(|found| {
         let path = found.as_str().trim_matches(['"', '\'', '/']).trim_start_matches("./");

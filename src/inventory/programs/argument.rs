@@ -1,6 +1,6 @@
 //! Arguments by which a program is configured, for code that edits them.
 
-use crate::inventory::key::{Key, Value};
+use crate::inventory::key::{FactValue, Key};
 
 use super::table::{DeclaredTarget, KnownProgram, TABLE, normalize_flag};
 use super::values::{ValueMeaning, meaning};
@@ -16,7 +16,7 @@ pub struct DeclaringWords {
 }
 
 /// Returns all places in a command that set a fact to this value.
-pub fn told(program: &str, key: Key, value: &Value, words: &[&str]) -> Vec<DeclaringWords> {
+pub fn declaring_words(program: &str, key: Key, value: &FactValue, words: &[&str]) -> Vec<DeclaringWords> {
     let Some((_, program)) = TABLE.program(program) else { return Vec::new() };
     let mut places = Vec::new();
     for (first, word) in words.iter().enumerate().filter(|(_, word)| word.starts_with('-')) {
@@ -40,7 +40,7 @@ pub fn told(program: &str, key: Key, value: &Value, words: &[&str]) -> Vec<Decla
     places
 }
 
-fn means(program: &KnownProgram, key: Key, text: &str, value: &Value) -> bool {
+fn means(program: &KnownProgram, key: Key, text: &str, value: &FactValue) -> bool {
     matches!(meaning(Some(program), key, text), ValueMeaning::Value(meant) if meant == *value)
 }
 
@@ -60,13 +60,13 @@ mod tests {
 
     #[test]
     fn the_words_that_tell_a_fact_are_found() {
-        let fp32 = Value::text("fp32");
-        let told = |words: &[&str]| told("vllm", Key::Precision, &fp32, words);
+        let fp32 = FactValue::text("fp32");
+        let told = |words: &[&str]| declaring_words("vllm", Key::Precision, &fp32, words);
         assert_eq!(told(&["--dtype=float32"]), [DeclaringWords { first: 0, last: 0, value: Some(8) }]);
         assert_eq!(told(&["serve", "--dtype", "float"]), [DeclaringWords { first: 1, last: 2, value: Some(0) }]);
         assert_eq!(told(&["--load-format", "auto", "--dtype", "bfloat16", "--dtype"]), []);
-        let off = Value::Flag(false);
-        let switch = super::told("sglang", Key::PrefixCache, &off, &["--disable-radix-cache", "--tp", "2"]);
+        let off = FactValue::Flag(false);
+        let switch = super::declaring_words("sglang", Key::PrefixCache, &off, &["--disable-radix-cache", "--tp", "2"]);
         assert_eq!(switch, [DeclaringWords { first: 0, last: 0, value: None }]);
     }
 

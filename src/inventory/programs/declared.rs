@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::super::fact::{Fact, Origin};
-use super::super::key::{Key, Value};
+use super::super::fact::{Fact, FactOrigin};
+use super::super::key::{FactValue, Key};
 use super::super::purpose::purpose_of_task;
 use super::super::resource::Resource;
 use super::table;
@@ -23,8 +23,8 @@ pub fn declared<'a>(labels: impl IntoIterator<Item = (&'a str, &'a Word)>) -> Pr
 /// `gpulint.dev/model`, `…/params`, `…/precision`, `…/task`, `…/context` and the user's `own` labels override
 /// everything that gpulint recognizes. Model labels of platforms only fill in missing facts.
 pub fn declare(resource: &mut Resource, own: &BTreeMap<String, String>) {
-    let mut said: Vec<(Key, Fact<Value>)> = Vec::new();
-    let mut hinted: Vec<(Key, Fact<Value>)> = Vec::new();
+    let mut said: Vec<(Key, Fact<FactValue>)> = Vec::new();
+    let mut hinted: Vec<(Key, Fact<FactValue>)> = Vec::new();
     for (label, word) in &resource.labels.entries {
         if let Some(key) = declares(label, own) {
             said.push((key, declared_value(key, word)));
@@ -54,10 +54,10 @@ pub fn declares(label: &str, own: &BTreeMap<String, String>) -> Option<Key> {
     named.and_then(key_of)
 }
 
-fn inferred(fact: Fact<Value>, why: &Arc<str>) -> Fact<Value> {
+fn inferred(fact: Fact<FactValue>, why: &Arc<str>) -> Fact<FactValue> {
     match fact {
         Fact::Known(mut known) => {
-            known.origin = known.origin.weakest(Origin::Inferred(why.clone()));
+            known.origin = known.origin.weakest(FactOrigin::Inferred(why.clone()));
             Fact::Known(known)
         }
         other => other,
@@ -96,7 +96,7 @@ fn key_of(name: &str) -> Option<Key> {
 }
 
 /// Parses the value of a fact from a label.
-fn declared_value(key: Key, word: &Word) -> Fact<Value> {
+fn declared_value(key: Key, word: &Word) -> Fact<FactValue> {
     match word {
         Fact::Known(known) => match values::meaning(None, key, &known.value) {
             ValueMeaning::Value(value) => word.clone().map(|_| value.clone()),

@@ -15,26 +15,26 @@ mod words;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::fact::{Fact, Origin};
-use super::key::{Key, Value};
+use super::fact::{Fact, FactOrigin};
+use super::key::{FactValue, Key};
 use super::terms::Task;
 use read::FoundFacts;
 use table::{KnownProgram, TABLE};
-use words::{Command, CommandWord};
+use words::{CommandWord, ProgramCommand};
 
 pub use crate::languages::shell::HOLE;
-pub use argument::{DeclaringWords, chooses, flag, told};
+pub use argument::{DeclaringWords, chooses, declaring_words, flag};
 pub use declared::{declare, declared, declares};
 
 /// Facts that the files declare about a program. Each span points at the argument, variable or setting.
-pub type ProgramFacts = BTreeMap<Key, Fact<Value>>;
+pub type ProgramFacts = BTreeMap<Key, Fact<FactValue>>;
 
 /// A string with its place, or unknown if a front end could not resolve it. A known string contains `HOLE` for each
 /// unknown part.
 pub type Word = Fact<Arc<str>>;
 
 /// Settings from files, by the paths under which commands name them.
-pub type SettingsFiles = BTreeMap<String, Vec<Setting>>;
+pub type SettingsFiles = BTreeMap<String, Vec<ProgramSetting>>;
 
 /// The command, image and environment that start a program, from a pod, a task definition or a model environment.
 #[derive(Debug, Clone, Default)]
@@ -54,7 +54,7 @@ pub struct Container {
 
 /// One leaf of a settings tree: `engine_kwargs.tensor_parallel_size`. Positions in lists are omitted.
 #[derive(Debug, Clone)]
-pub struct Setting {
+pub struct ProgramSetting {
     pub path: String,
     pub value: Word,
 }
@@ -66,14 +66,14 @@ pub fn recognize(container: &Container) -> ProgramFacts {
     let alone = !joins && !commands.iter().any(speaks_of_ray);
     let mut facts = best(commands, container.accelerated);
     // Without a cluster to join, a server starts its own Ray cluster inside its container.
-    if alone && facts.get(&Key::Spread).and_then(Fact::value).and_then(Value::as_text) == Some("ray") {
+    if alone && facts.get(&Key::Spread).and_then(Fact::value).and_then(FactValue::as_text) == Some("ray") {
         facts.remove(&Key::Spread);
     }
     facts
 }
 
 /// Whether a command starts Ray, or a script that may start it. The switch by which a server uses Ray does not count.
-fn speaks_of_ray(command: &Command) -> bool {
+fn speaks_of_ray(command: &ProgramCommand) -> bool {
     const SWITCHES: [&str; 2] = ["--distributed-executor-backend", "--worker-use-ray"];
     let mut before = "";
     command.words.iter().any(|word| {
@@ -93,7 +93,7 @@ pub fn recognize_script(script: &Word) -> ProgramFacts {
 
 /// Returns the facts of a settings tree: chart values, fields of a custom resource or a configuration file. If the
 /// caller does not name the program, settings that several programs share count.
-pub fn recognize_settings(program: Option<&str>, settings: &[Setting]) -> ProgramFacts {
+pub fn recognize_settings(program: Option<&str>, settings: &[ProgramSetting]) -> ProgramFacts {
     let named = program.and_then(|name| TABLE.program(name)).map(|(_, program)| program);
     let mut found = FoundFacts::default();
     let programs = [named.unwrap_or(&TABLE.generic)];
@@ -104,12 +104,12 @@ pub fn recognize_settings(program: Option<&str>, settings: &[Setting]) -> Progra
     for (key, fact) in facts {
         found.put(key, 0, fact);
     }
-    found.finish(&[program], span, Origin::Written)
+    found.finish(&[program], span, FactOrigin::Written)
 }
 
 /// Returns the facts of the most specific command. A command that names its program ranks first, then a command with a
 /// model.
-fn best(commands: Vec<Command>, accelerated: bool) -> ProgramFacts {
+fn best(commands: Vec<ProgramCommand>, accelerated: bool) -> ProgramFacts {
     let mut best = ProgramFacts::new();
     let mut is_best_named = false;
     let cluster = commands.iter().find_map(|command| match command.words.as_slice() {
@@ -128,12 +128,12 @@ fn best(commands: Vec<Command>, accelerated: bool) -> ProgramFacts {
         }
     }
     if let Some(ray) = cluster.filter(|_| best.contains_key(&Key::Program)) {
-        best.entry(Key::Spread).or_insert_with(|| Fact::known(Value::text("ray"), ray.span, ray.origin));
+        best.entry(Key::Spread).or_insert_with(|| Fact::known(FactValue::text("ray"), ray.span, ray.origin));
     }
     best
 }
 
-fn recognize_command(command: &Command, accelerated: bool) -> ProgramFacts {
+fn recognize_command(command: &ProgramCommand, accelerated: bool) -> ProgramFacts {
     let names: Vec<&str> = command.words.iter().take(2).map(|word| words::base_name(&word.text)).collect();
     if TABLE.only_fetches(&names) {
         return ProgramFacts::new();
@@ -176,11 +176,11 @@ fn recognize_command(command: &Command, accelerated: bool) -> ProgramFacts {
     let evidence: Option<&CommandWord> = matches.first().and_then(|first| command.words.get(first.at)).or(image);
     let mut facts = match evidence.or(command.words.first().filter(|_| signature.is_some())) {
         Some(token) if signature.is_some() => {
-            let origin = Origin::Inferred("only this program takes these arguments".into());
+            let origin = FactOrigin::Inferred("only this program takes these arguments".into());
             found.finish(&programs, token.span, origin)
         }
         Some(token) if programs.first().is_some_and(|program| !program.inside.is_empty()) => {
-            found.finish(&programs, token.span, Origin::Inferred("no other server is known in its image".into()))
+            found.finish(&programs, token.span, FactOrigin::Inferred("no other server is known in its image".into()))
         }
         Some(token) => found.finish(&programs, token.span, token.origin.clone()),
         None => found.into_facts(),
@@ -188,7 +188,7 @@ fn recognize_command(command: &Command, accelerated: bool) -> ProgramFacts {
     let launched = command.words.get(start..).filter(|_| programs.first().is_some_and(|program| program.launcher));
     if let Some(script) = launched.and_then(script_that_serves) {
         let why = format!("it starts {}", words::base_name(&script.text));
-        facts.insert(Key::Task, Fact::known(Task::Serve.into(), script.span, Origin::Inferred(why.into())));
+        facts.insert(Key::Task, Fact::known(Task::Serve.into(), script.span, FactOrigin::Inferred(why.into())));
         // A single server process may spread its model over all accelerators.
         facts.remove(&Key::Processes);
         facts.extend(launched.and_then(pods_together).map(|size| (Key::GroupSize, size)));
@@ -197,7 +197,7 @@ fn recognize_command(command: &Command, accelerated: bool) -> ProgramFacts {
 }
 
 /// Returns the number of pods over which a launcher spreads a program that answers as one.
-fn pods_together(words: &[CommandWord]) -> Option<Fact<Value>> {
+fn pods_together(words: &[CommandWord]) -> Option<Fact<FactValue>> {
     const FLAGS: [&str; 4] = ["--nnodes", "--num_machines", "--num-machines", "--num_nodes"];
     let (place, flag) = words.iter().enumerate().find_map(|(place, word)| {
         let name = word.text.split_once('=').map_or(&*word.text, |(name, _)| name);
@@ -208,7 +208,7 @@ fn pods_together(words: &[CommandWord]) -> Option<Fact<Value>> {
         None => words.get(place + 1).map(|next| (&*next.text, next))?,
     };
     let size = text.parse().ok().filter(|size| *size > 1)?;
-    Some(Fact::known(Value::Integer(size), word.span, word.origin.clone()))
+    Some(Fact::known(FactValue::Integer(size), word.span, word.origin.clone()))
 }
 
 /// Returns the script that a launcher starts, if the script's name shows that it answers requests.
@@ -227,7 +227,7 @@ struct Match {
 }
 
 /// Returns matching programs in the order of the table: specific programs come before their launchers.
-fn matching_programs(command: &Command) -> Vec<Match> {
+fn matching_programs(command: &ProgramCommand) -> Vec<Match> {
     /// A program's name is near the start of its command.
     const NAMED_WITHIN: usize = 48;
     let names: Vec<&str> = command.words.iter().take(NAMED_WITHIN).map(|word| words::base_name(&word.text)).collect();

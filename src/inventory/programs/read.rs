@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::super::fact::{Fact, Origin};
-use super::super::key::{Key, Value};
+use super::super::fact::{Fact, FactOrigin};
+use super::super::key::{FactValue, Key};
 use super::super::terms::Task;
 use super::table::{DeclaredTarget, KnownProgram, Rank, TABLE, TextReader, normalize_flag, normalize_path};
 use super::values::{self, ValueMeaning, meaning};
-use super::words::{self, Command, CommandWord};
-use super::{ProgramFacts, Setting, SettingsFiles};
+use super::words::{self, CommandWord, ProgramCommand};
+use super::{ProgramFacts, ProgramSetting, SettingsFiles};
 use crate::languages::shell::HOLE;
 use crate::source::Span;
 
@@ -25,7 +25,7 @@ const NAMES: Rank = 3000;
 /// The facts found so far: for each fact, the place with the strongest rank.
 #[derive(Default)]
 pub(super) struct FoundFacts {
-    facts: BTreeMap<Key, (Rank, Fact<Value>)>,
+    facts: BTreeMap<Key, (Rank, Fact<FactValue>)>,
     /// The cause, if unknown arguments or variables exist: a missing fact may be among them.
     open: Option<(Arc<str>, Span)>,
     expert_parallel: Option<CommandWord>,
@@ -37,7 +37,7 @@ impl FoundFacts {
         FoundFacts { files, ..FoundFacts::default() }
     }
 
-    pub(super) fn put(&mut self, key: Key, rank: Rank, fact: Fact<Value>) {
+    pub(super) fn put(&mut self, key: Key, rank: Rank, fact: Fact<FactValue>) {
         if self.facts.get(&key).is_none_or(|(known, _)| rank <= *known) && !fact.is_absent() {
             self.facts.insert(key, (rank, fact));
         }
@@ -48,7 +48,7 @@ impl FoundFacts {
     }
 
     fn text(&self, key: Key) -> Option<&str> {
-        self.facts.get(&key).and_then(|(_, fact)| fact.value()).and_then(Value::as_text)
+        self.facts.get(&key).and_then(|(_, fact)| fact.value()).and_then(FactValue::as_text)
     }
 
     /// Records a fact from a word that declares it.
@@ -228,7 +228,7 @@ impl FoundFacts {
         let with_span = |value: &CommandWord| CommandWord { span: word.span.to(value.span), ..value.clone() };
         for program in programs {
             if let Some((target, rank)) = program.flags.get(name) {
-                let origin = Origin::ServedName;
+                let origin = FactOrigin::ServedName;
                 let served = value.filter(|_| name == "--served-model-name");
                 let served = served.map(|it| CommandWord { origin: it.origin.clone().weakest(origin), ..it.clone() });
                 match served.as_ref().or(value) {
@@ -252,7 +252,7 @@ impl FoundFacts {
         !programs.iter().any(|program| program.bare.iter().any(|bare| bare == name))
     }
 
-    pub(super) fn environment(&mut self, programs: &[&KnownProgram], command: &Command, generic: bool) {
+    pub(super) fn environment(&mut self, programs: &[&KnownProgram], command: &ProgramCommand, generic: bool) {
         // If the command line names the model, it is the way to configure this program.
         let told = self.has(Key::Model);
         let mut sets: Vec<(&KnownProgram, Rank)> = programs.iter().map(|program| (*program, VARIABLES)).collect();
@@ -302,7 +302,7 @@ impl FoundFacts {
         }
     }
 
-    pub(super) fn settings(&mut self, programs: &[&KnownProgram], settings: &[Setting], offset: Rank) {
+    pub(super) fn settings(&mut self, programs: &[&KnownProgram], settings: &[ProgramSetting], offset: Rank) {
         for setting in settings {
             let path = normalize_path(&setting.path);
             let Some(token) = words::token(&setting.value) else { continue };
@@ -333,16 +333,16 @@ impl FoundFacts {
         let model = parts.join("/");
         if !model.contains(HOLE) && !model.ends_with("llm-nim") {
             let origin = image.origin.clone();
-            self.put(Key::Model, NAMES, Fact::known(Value::text(model), image.span, origin));
+            self.put(Key::Model, NAMES, Fact::known(FactValue::text(model), image.span, origin));
         }
     }
 
     /// Returns all facts found, with the facts that follow from them.
-    pub(super) fn finish(mut self, programs: &[&KnownProgram], span: Span, known_by: Origin) -> ProgramFacts {
+    pub(super) fn finish(mut self, programs: &[&KnownProgram], span: Span, known_by: FactOrigin) -> ProgramFacts {
         let Some(program) = programs.first() else { return self.into_facts() };
-        self.put(Key::Program, 0, Fact::known(Value::text(&*program.name), span, known_by.clone()));
+        self.put(Key::Program, 0, Fact::known(FactValue::text(&*program.name), span, known_by.clone()));
         if let Some(task) = programs.iter().find_map(|program| program.task) {
-            let origin = Origin::Inferred(format!("it runs {}", program.name).into());
+            let origin = FactOrigin::Inferred(format!("it runs {}", program.name).into());
             let origin = if program.launcher { origin } else { known_by };
             self.put(Key::Task, GENERIC, Fact::known(task.into(), span, origin));
         }
@@ -361,7 +361,7 @@ impl FoundFacts {
                     self.facts.insert(*key, (NAMES, fact));
                 }
                 (None, ValueMeaning::Value(value)) => {
-                    self.facts.insert(*key, (NAMES, Fact::known(value, span, Origin::Default)));
+                    self.facts.insert(*key, (NAMES, Fact::known(value, span, FactOrigin::Default)));
                 }
                 _ => {}
             }
@@ -379,11 +379,11 @@ impl FoundFacts {
     fn expert_group(&mut self) {
         let Some(token) = self.expert_parallel.take() else { return };
         let size = |key| match self.facts.get(&key) {
-            Some((_, fact)) => fact.value().and_then(Value::as_number),
+            Some((_, fact)) => fact.value().and_then(FactValue::as_number),
             None => Some(1.0),
         };
         if let (Some(tensor), Some(data)) = (size(Key::TensorParallel), size(Key::DataParallel)) {
-            let value = Value::Integer((tensor * data) as i64);
+            let value = FactValue::Integer((tensor * data) as i64);
             self.put(Key::ExpertParallel, 1, known(value, &token));
         }
     }
@@ -395,7 +395,7 @@ impl FoundFacts {
             && self.text(Key::Method) == Some("lora")
             && let Some((rank, Fact::Known(method))) = self.facts.get_mut(&Key::Method)
         {
-            method.value = Value::text("qlora");
+            method.value = FactValue::text("qlora");
             *rank = 0;
         }
     }
@@ -405,7 +405,7 @@ impl FoundFacts {
     }
 }
 
-fn known(value: Value, token: &CommandWord) -> Fact<Value> {
+fn known(value: FactValue, token: &CommandWord) -> Fact<FactValue> {
     let mut fact = Fact::known(value, token.span, token.origin.clone());
     if let Fact::Known(known) = &mut fact {
         known.defined = token.defined;

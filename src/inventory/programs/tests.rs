@@ -1,8 +1,8 @@
 //! Cases of command lines and what they declare.
 
-use super::super::resource::{FrontEnd, Resource, Role};
+use super::super::resource::{BillingRole, ReadBy, Resource};
 use super::*;
-use crate::source::{MemoryTree, Sources, Span};
+use crate::source::{MemoryTree, SourceFiles, Span};
 
 type Words = &'static [&'static str];
 type Env = &'static [(&'static str, &'static str)];
@@ -13,7 +13,7 @@ type TrainingCase = (&'static str, Words, Env, &'static str);
 
 /// A container whose words are consecutive in one file.
 fn container(image: &str, command: &[&str], args: &[&str], env: &[(&str, &str)]) -> Container {
-    let sources = Sources::new(MemoryTree::new().with("pod.yaml", ""));
+    let sources = SourceFiles::new(MemoryTree::new().with("pod.yaml", ""));
     let file = sources.open("pod.yaml").unwrap();
     let mut at = 0;
     let mut word = |text: &str| {
@@ -76,10 +76,10 @@ fn variables_of_the_container_are_resolved_and_keep_their_place() {
     let facts = recognize(&container);
     assert!(show(&facts).contains("context=32768"), "{}", show(&facts));
     let model = &facts[&Key::Model];
-    assert_eq!(model.value().and_then(Value::as_text), Some("meta-llama/Llama-3.1-70B-Instruct"));
+    assert_eq!(model.value().and_then(FactValue::as_text), Some("meta-llama/Llama-3.1-70B-Instruct"));
     assert_eq!(model.span(), container.args[0].span());
     assert_eq!(model.defined(), container.env["MODEL_ID"].span());
-    assert_eq!(model.origin(), Some(&Origin::Resolved));
+    assert_eq!(model.origin(), Some(&FactOrigin::Resolved));
 }
 
 #[test]
@@ -147,12 +147,12 @@ fn bare_arguments_tell_the_program_of_an_unknown_image() {
     let own = container("registry.example/serving:3", &[], &["--model=a/b-7b", "--max-model-len=4096"], &[]);
     let facts = recognize(&own);
     assert!(show(&facts).starts_with("program=vllm model=a/b-7b"), "{}", show(&facts));
-    assert!(matches!(facts[&Key::Program].origin(), Some(Origin::Inferred(_))));
+    assert!(matches!(facts[&Key::Program].origin(), Some(FactOrigin::Inferred(_))));
 }
 
 #[test]
 fn start_up_scripts_run_containers() {
-    let sources = Sources::new(MemoryTree::new().with("a", ""));
+    let sources = SourceFiles::new(MemoryTree::new().with("a", ""));
     let file = sources.open("a").unwrap();
     let script = "#!/bin/bash\napt-get update && apt-get install -y docker.io\ndocker run --gpus all -d -p 8000:8000 \\\n  \
                   -e HF_TOKEN=x --ipc=host vllm/vllm-openai:latest --model Qwen/Qwen2.5-72B-Instruct-AWQ --max-model-len 8192\n";
@@ -464,11 +464,11 @@ fn names_of_variables_count_beside_an_accelerator() {
 
 #[test]
 fn settings_trees_are_read() {
-    let sources = Sources::new(MemoryTree::new().with("a", "xx"));
+    let sources = SourceFiles::new(MemoryTree::new().with("a", "xx"));
     let file = sources.open("a").unwrap();
-    let settings = |pairs: &[(&str, &str)]| -> Vec<Setting> {
+    let settings = |pairs: &[(&str, &str)]| -> Vec<ProgramSetting> {
         let word = |text: &str| Fact::written(Arc::from(text), Span::new(file, 0, 1));
-        pairs.iter().map(|(path, text)| Setting { path: (*path).to_owned(), value: word(text) }).collect()
+        pairs.iter().map(|(path, text)| ProgramSetting { path: (*path).to_owned(), value: word(text) }).collect()
     };
     let ray = settings(&[
         ("applications.args.llm_configs.model_loading_config.model_id", "llama"),
@@ -495,9 +495,9 @@ fn settings_trees_are_read() {
 
 #[test]
 fn declarations_by_hand() {
-    let sources = Sources::new(MemoryTree::new().with("a", "xx"));
+    let sources = SourceFiles::new(MemoryTree::new().with("a", "xx"));
     let at = Span::new(sources.open("a").unwrap(), 0, 1);
-    let mut resource = Resource::new(FrontEnd::Kubernetes, Role::Requested, "Pod", "Pod/a", at, at);
+    let mut resource = Resource::new(ReadBy::Kubernetes, BillingRole::Requested, "Pod", "Pod/a", at, at);
     let labels = [
         ("gpulint.dev/params", "7b"),
         ("gpulint.dev/context", "8192"),
@@ -510,7 +510,7 @@ fn declarations_by_hand() {
     for (label, text) in labels {
         resource.labels.entries.insert(label.to_owned(), Fact::written(Arc::from(text), at));
     }
-    resource.set(Key::Context, Fact::written(Value::Integer(4096), at));
+    resource.set(Key::Context, Fact::written(FactValue::Integer(4096), at));
     declare(&mut resource, &BTreeMap::from([("acme.example/llm".to_owned(), "model".to_owned())]));
     assert_eq!(resource.text(Key::Model), Some("a/b-7b"));
     assert_eq!(resource.number(Key::Context), Some(8192.0));
@@ -519,7 +519,7 @@ fn declarations_by_hand() {
     resource.set(Key::Model, Fact::Absent);
     declare(&mut resource, &BTreeMap::new());
     assert_eq!(resource.text(Key::Model), Some("google--gemma-2b"));
-    assert!(matches!(resource.fact(Key::Model).origin(), Some(Origin::Inferred(_))));
+    assert!(matches!(resource.fact(Key::Model).origin(), Some(FactOrigin::Inferred(_))));
 }
 
 #[test]

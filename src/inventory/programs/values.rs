@@ -4,13 +4,13 @@ use regex::Regex;
 
 use crate::source::static_regex;
 
-use super::super::key::{Key, Value, ValueType};
+use super::super::key::{FactValue, Key, ValueType};
 use super::table::{KnownProgram, TABLE, normalize_value};
 
 /// The meaning of a word as the value of a fact.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum ValueMeaning {
-    Value(Value),
+    Value(FactValue),
     /// The word does not set the fact: with `auto` as precision, the checkpoint decides.
     Nothing,
     /// The word leaves the fact open, for this reason.
@@ -37,7 +37,7 @@ pub(super) fn meaning(program: Option<&KnownProgram>, key: Key, text: &str) -> V
             amount(key, text)
         }
         Key::MsPerToken | Key::Seats => positive(key, text),
-        Key::PrivateData => ValueMeaning::Value(Value::Flag(!OPEN.contains(&&*word))),
+        Key::PrivateData => ValueMeaning::Value(FactValue::Flag(!OPEN.contains(&&*word))),
         Key::MemoryUtilization => share(text),
         Key::Sharding => sharding(&word),
         Key::Precision | Key::CachePrecision => typed(key, &word.replace('-', "_")),
@@ -50,11 +50,11 @@ pub(super) fn meaning(program: Option<&KnownProgram>, key: Key, text: &str) -> V
 fn typed(key: Key, text: &str) -> ValueMeaning {
     if key.value_type() == ValueType::Integer {
         return match integer(text) {
-            Some(n) => ValueMeaning::Value(Value::Integer(n)),
+            Some(n) => ValueMeaning::Value(FactValue::Integer(n)),
             None => ValueMeaning::Unclear(format!("`{text}` is not a number for {}", key.name())),
         };
     }
-    match Value::text(text).conform(key.value_type()) {
+    match FactValue::text(text).conform(key.value_type()) {
         Some(value) => ValueMeaning::Value(value),
         None => {
             ValueMeaning::Unclear(format!("`{text}` is not a valid {} for {}", key.value_type().name(), key.name()))
@@ -72,7 +72,7 @@ const OPEN: [&str; 7] = ["false", "no", "0", "off", "none", "public", "open"];
 
 fn positive(key: Key, text: &str) -> ValueMeaning {
     match text.parse::<f64>() {
-        Ok(n) if n > 0.0 && n < 1e9 => ValueMeaning::Value(Value::Number(n)),
+        Ok(n) if n > 0.0 && n < 1e9 => ValueMeaning::Value(FactValue::Number(n)),
         _ => ValueMeaning::Unclear(format!("`{text}` is not a positive number for {}", key.name())),
     }
 }
@@ -88,7 +88,7 @@ fn amount(key: Key, text: &str) -> ValueMeaning {
         _ => 0.0,
     };
     match number.replace('_', "").parse::<f64>() {
-        Ok(n) if (1.0..1e15).contains(&(n * factor)) => ValueMeaning::Value(Value::Number(n * factor)),
+        Ok(n) if (1.0..1e15).contains(&(n * factor)) => ValueMeaning::Value(FactValue::Number(n * factor)),
         _ => {
             let what = if key == Key::RequestsPerDay { "requests" } else { "tokens" };
             ValueMeaning::Unclear(format!("`{text}` is not a number of {what}"))
@@ -110,7 +110,7 @@ fn context(text: &str) -> ValueMeaning {
         Ok(-1.0) => ValueMeaning::Unclear("the program chooses the largest context that fits".to_owned()),
         // Where programs accept zero, it means the model's own window.
         Ok(0.0) => ValueMeaning::Nothing,
-        Ok(n) if (1.0..1e9).contains(&(n * factor)) => ValueMeaning::Value(Value::Integer((n * factor) as i64)),
+        Ok(n) if (1.0..1e9).contains(&(n * factor)) => ValueMeaning::Value(FactValue::Integer((n * factor) as i64)),
         _ => unclear(),
     }
 }
@@ -118,9 +118,9 @@ fn context(text: &str) -> ValueMeaning {
 fn share(text: &str) -> ValueMeaning {
     let (number, factor) = text.strip_suffix('%').map_or((text, 1.0), |number| (number, 0.01));
     match number.trim().parse::<f64>() {
-        Ok(n) if n * factor > 0.0 && n * factor <= 1.0 => ValueMeaning::Value(Value::Number(n * factor)),
+        Ok(n) if n * factor > 0.0 && n * factor <= 1.0 => ValueMeaning::Value(FactValue::Number(n * factor)),
         // Some wrappers use percent without a sign.
-        Ok(n) if (2.0..=100.0).contains(&n) => ValueMeaning::Value(Value::Number(n / 100.0)),
+        Ok(n) if (2.0..=100.0).contains(&n) => ValueMeaning::Value(FactValue::Number(n / 100.0)),
         _ => ValueMeaning::Unclear(format!("`{text}` is not a share of memory")),
     }
 }
@@ -129,7 +129,7 @@ static_regex!(static STAGE: Regex = r"(?:zero|stage|ds-z|[-_/]z|^z|^)[-_]?([0-3]
 
 /// `configs/ds_z3_offload.json`, `zero3`, `full_shard auto_wrap`, `deepspeed_stage_2`, `3`.
 pub(super) fn sharding(word: &str) -> ValueMeaning {
-    let known = |name: &str| ValueMeaning::Value(Value::text(name));
+    let known = |name: &str| ValueMeaning::Value(FactValue::text(name));
     if let Some(stage) = STAGE.captures(word).and_then(|found| found.get(1)) {
         return known(match stage.as_str() {
             "0" => "ddp",
@@ -152,7 +152,7 @@ pub(super) fn sharding(word: &str) -> ValueMeaning {
 fn offload(word: &str) -> ValueMeaning {
     match word {
         "" | "none" | "no" | "false" | "0" | "0.0" => ValueMeaning::Nothing,
-        word => ValueMeaning::Value(Value::text(if word.parse::<f64>().is_ok() { "weights" } else { word })),
+        word => ValueMeaning::Value(FactValue::text(if word.parse::<f64>().is_ok() { "weights" } else { word })),
     }
 }
 
@@ -171,8 +171,8 @@ pub(super) fn parameters(text: &str) -> ValueMeaning {
         None => (1.0, number),
     };
     match number.parse::<f64>().map(|n| n * factor * copies) {
-        Ok(n) if n > 1e6 && n < 1e13 => ValueMeaning::Value(Value::Number(n / 1e9)),
-        Ok(n) if n > 0.0 && n <= 1e5 => ValueMeaning::Value(Value::Number(n)),
+        Ok(n) if n > 1e6 && n < 1e13 => ValueMeaning::Value(FactValue::Number(n / 1e9)),
+        Ok(n) if n > 0.0 && n <= 1e5 => ValueMeaning::Value(FactValue::Number(n)),
         _ => ValueMeaning::Unclear(format!("`{text}` is not a number of parameters")),
     }
 }

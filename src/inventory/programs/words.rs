@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::super::fact::{Fact, Origin};
+use super::super::fact::{Fact, FactOrigin};
 use super::variables::Variables;
 use super::{Container, SettingsFiles, Word};
 use crate::languages::shell::{self, HOLE, ShellWord};
@@ -25,7 +25,7 @@ pub(super) struct CommandWord {
     pub(super) span: Span,
     /// Place of the value of a variable in the word.
     pub(super) defined: Option<Span>,
-    pub(super) origin: Origin,
+    pub(super) origin: FactOrigin,
     /// Cause of the holes, if known.
     pub(super) why: Option<Arc<str>>,
 }
@@ -52,7 +52,7 @@ impl CommandWord {
 
 /// One command that a container or script runs.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Command {
+pub(super) struct ProgramCommand {
     pub(super) words: Vec<CommandWord>,
     /// Image and environment of the command, if known.
     pub(super) image: Option<CommandWord>,
@@ -65,7 +65,7 @@ pub(super) struct Command {
     pub(super) files: Arc<SettingsFiles>,
 }
 
-pub(super) fn of_container(container: &Container) -> Vec<Command> {
+pub(super) fn of_container(container: &Container) -> Vec<ProgramCommand> {
     let mut env = Variables::default();
     for (name, word) in &container.env {
         token(word).into_iter().for_each(|value| env.set(name, value));
@@ -74,14 +74,14 @@ pub(super) fn of_container(container: &Container) -> Vec<Command> {
     let mut commands = Commands::default();
     let words = container.command.iter().chain(&container.args).filter_map(token);
     let words: Vec<CommandWord> = words.map(|word| commands.reference(word, &env)).collect();
-    let shape = Command {
+    let shape = ProgramCommand {
         words: Vec::new(),
         image: token(&container.image),
         env,
         open_env: container.open_env.clone(),
         bare_arguments: container.command.is_empty(),
         files: container.files.clone(),
-        ..Command::default()
+        ..ProgramCommand::default()
     };
     commands.expand(words, &shape, 0);
     if commands.found.is_empty() {
@@ -90,10 +90,10 @@ pub(super) fn of_container(container: &Container) -> Vec<Command> {
     commands.found
 }
 
-pub(super) fn of_script(script: &Word) -> Vec<Command> {
+pub(super) fn of_script(script: &Word) -> Vec<ProgramCommand> {
     let mut commands = Commands::default();
     if let Some(script) = token(script) {
-        commands.run_script(&script, &[], &Command::default(), 1);
+        commands.run_script(&script, &[], &ProgramCommand::default(), 1);
     }
     commands.found
 }
@@ -101,7 +101,7 @@ pub(super) fn of_script(script: &Word) -> Vec<Command> {
 /// Splits arguments in one string, as variables like `VLLM_ARGS` contain them.
 pub(super) fn of_arguments(text: &CommandWord) -> Vec<CommandWord> {
     let mut commands = Commands::default();
-    commands.run_script(text, &[], &Command::default(), DEEPEST);
+    commands.run_script(text, &[], &ProgramCommand::default(), DEEPEST);
     commands.found.into_iter().flat_map(|command| command.words).collect()
 }
 
@@ -121,7 +121,7 @@ pub(super) fn token(word: &Word) -> Option<CommandWord> {
             text: HOLE.to_string(),
             span: unknown.span,
             defined: None,
-            origin: Origin::Written,
+            origin: FactOrigin::Written,
             why: Some(unknown.why.clone()),
         }),
         Fact::Absent => None,
@@ -130,7 +130,7 @@ pub(super) fn token(word: &Word) -> Option<CommandWord> {
 
 /// Collects the commands that a container or a script starts.
 struct Commands {
-    found: Vec<Command>,
+    found: Vec<ProgramCommand>,
     /// Remaining bytes for expanding variables and `"$@"`.
     room: usize,
 }
@@ -157,7 +157,7 @@ impl Commands {
             Some(value) => CommandWord {
                 text,
                 defined: value.defined.or(Some(value.span)),
-                origin: word.origin.weakest(value.origin.clone()).weakest(Origin::Resolved),
+                origin: word.origin.weakest(value.origin.clone()).weakest(FactOrigin::Resolved),
                 why: word.why.or(value.why.clone()),
                 span: word.span,
             },
@@ -166,7 +166,7 @@ impl Commands {
     }
 
     /// Finds the command inside shells, prefixes and container runtimes.
-    fn expand(&mut self, mut words: Vec<CommandWord>, shape: &Command, depth: usize) {
+    fn expand(&mut self, mut words: Vec<CommandWord>, shape: &ProgramCommand, depth: usize) {
         split_joined(&mut words);
         let mut shape = shape.clone();
         let skipped = prefix(&words, &mut shape.env);
@@ -180,7 +180,7 @@ impl Commands {
                 && let Some(at) = words.iter().skip(1).take(6).position(|word| is_command_flag(&word.text))
                 && let Some(script) = words.get(at + 2)
             {
-                let inner = Command { bare_arguments: false, ..shape };
+                let inner = ProgramCommand { bare_arguments: false, ..shape };
                 // The first word after a script is the script's own name.
                 let arguments = words.get(at + 4..).unwrap_or_default();
                 return self.run_script(script, arguments, &inner, depth + 1);
@@ -194,13 +194,13 @@ impl Commands {
         if depth == 0 {
             words = words.into_iter().map(leftover).collect();
         }
-        self.found.push(Command { words, ..shape });
+        self.found.push(ProgramCommand { words, ..shape });
     }
 
     /// Expands the words of each command in a script.
-    fn run_script(&mut self, script: &CommandWord, arguments: &[CommandWord], shape: &Command, depth: usize) {
+    fn run_script(&mut self, script: &CommandWord, arguments: &[CommandWord], shape: &ProgramCommand, depth: usize) {
         let offset = text_offset(script);
-        let shape = Command { env: shape.env.inside(), ..shape.clone() };
+        let shape = ProgramCommand { env: shape.env.inside(), ..shape.clone() };
         let lookup = |name: &str| shape.env.get(name).map(|value| value.text.as_str());
         let arguments_take: usize = arguments.iter().map(|it| size_of::<CommandWord>() + it.text.len()).sum();
         for pieces in shell::commands(&script.text, &lookup, &mut self.room) {
@@ -235,7 +235,7 @@ impl Commands {
             "--oom-kill-disable",
             "--sig-proxy",
         ];
-        let mut shape = Command { bare_arguments: true, ..Command::default() };
+        let mut shape = ProgramCommand { bare_arguments: true, ..ProgramCommand::default() };
         let mut entrypoint = None;
         let mut at = 0;
         while let Some(word) = words.get(at).filter(|word| word.text.starts_with('-')) {
@@ -297,7 +297,7 @@ fn script_word(script: &CommandWord, offset: Option<usize>, piece: &ShellWord, e
         word.span = Span::new(script.span.file, start + piece.start, start + piece.end);
     }
     let Some(name) = &piece.variable else { return word };
-    word.origin = word.origin.weakest(Origin::Resolved);
+    word.origin = word.origin.weakest(FactOrigin::Resolved);
     if word.text.contains(HOLE) {
         word.why = Some(not_in_text(name));
     }

@@ -3,7 +3,7 @@
 use super::row;
 use crate::kubernetes::render::Deployers;
 use crate::languages::yaml::{self, Node};
-use crate::source::{Sources, join, normalize};
+use crate::source::{SourceFiles, join, normalize};
 
 /// Strings of which one is in every object that may release a chart.
 const RELEASING: [&str; 2] = ["HelmRelease", "argoproj.io"];
@@ -11,7 +11,7 @@ const RELEASING: [&str; 2] = ["HelmRelease", "argoproj.io"];
 const DEPLOYING: [&str; 2] = ["toolkit.fluxcd.io", "argoproj.io"];
 
 /// Returns what the objects in these files deploy.
-pub(in crate::kubernetes) fn deployers<'p>(sources: &Sources, paths: impl Iterator<Item = &'p str>) -> Deployers {
+pub(in crate::kubernetes) fn deployers<'p>(sources: &SourceFiles, paths: impl Iterator<Item = &'p str>) -> Deployers {
     let mut all = Deployers::default();
     for path in paths {
         let Ok(file) = sources.open(path) else { continue };

@@ -11,12 +11,12 @@ use crate::kubernetes::Parsed;
 use crate::kubernetes::rows::table::Generates;
 use crate::kubernetes::text::expression::{TemplateScope, evaluate};
 use crate::languages::yaml::{HoleMeaning, Node, NodeData, NodeEntry, YamlDocument};
-use crate::source::{Sources, Span, static_regex};
+use crate::source::{SourceFiles, Span, static_regex};
 
 const DEEPEST: usize = 64;
 
 /// Adds the generated objects to the written ones, and returns the directories that generators exclude.
-pub(super) fn apply(sources: &Sources, paths: &[String], parsed: &mut [Parsed]) -> BTreeSet<String> {
+pub(super) fn apply(sources: &SourceFiles, paths: &[String], parsed: &mut [Parsed]) -> BTreeSet<String> {
     let mut finder = Finder::new(sources, paths);
     for file in parsed.iter_mut() {
         let mut made: Vec<YamlDocument> = Vec::new();

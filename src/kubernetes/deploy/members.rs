@@ -9,7 +9,7 @@ use super::generate::filled;
 use crate::kubernetes::rows::path::ManifestPath;
 use crate::kubernetes::rows::table::Generates;
 use crate::languages::yaml::{self, Node, NodeEntry};
-use crate::source::{Sources, Span};
+use crate::source::{SourceFiles, Span};
 
 /// The limit on members. Lists that people write are shorter.
 pub(super) const MOST: usize = 200;
@@ -20,7 +20,7 @@ const DEEPEST: usize = 4;
 
 /// The tree that generators search.
 pub(super) struct Finder<'a> {
-    sources: &'a Sources,
+    sources: &'a SourceFiles,
     paths: &'a [String],
     /// All directories above these files, computed when a generator requests them.
     directories: Option<BTreeSet<&'a str>>,
@@ -30,7 +30,7 @@ pub(super) struct Finder<'a> {
 }
 
 impl<'a> Finder<'a> {
-    pub(super) fn new(sources: &'a Sources, paths: &'a [String]) -> Finder<'a> {
+    pub(super) fn new(sources: &'a SourceFiles, paths: &'a [String]) -> Finder<'a> {
         Finder { sources, paths, directories: None, excluded: BTreeSet::new(), looked: 0 }
     }
 

@@ -12,14 +12,14 @@ mod substitute;
 use std::collections::BTreeSet;
 
 use crate::diagnostic::SkipKind;
-use crate::inventory::Skipped;
+use crate::inventory::SkippedFile;
 use crate::kubernetes::Cluster;
 use crate::languages::yaml::Node;
-use crate::source::Sources;
+use crate::source::SourceFiles;
 
 use super::Parsed;
 use super::objects::index::ObjectIndex;
-use super::objects::object::Object;
+use super::objects::object::KubernetesObject;
 use super::pods::workload::identify;
 use super::relations::chart::Used;
 use super::rows::table::KindRow;
@@ -34,19 +34,19 @@ pub(super) use not_applied::NotApplied;
 /// Adds the results of deployment tools to the parsed files. Returns the values files of releases, the files that no
 /// Application includes, and the diagnostics.
 pub(super) fn apply(
-    sources: &Sources,
+    sources: &SourceFiles,
     paths: &[String],
     cluster: &Cluster,
     parsed: &mut Vec<Parsed>,
-) -> (Used, NotApplied, Vec<Skipped>) {
+) -> (Used, NotApplied, Vec<SkippedFile>) {
     let excluded = generate::apply(sources, paths, parsed);
     let not_applied = NotApplied::read(sources, parsed, excluded);
-    let substituted = substitute::made(sources, parsed);
+    let substituted = substitute::substituted_documents(sources, parsed);
     add(parsed, substituted);
-    let moved = namespaces::made(sources, parsed);
+    let moved = namespaces::namespace_documents(sources, parsed);
     add(parsed, moved);
     let mut used = Used::new();
-    let mut released = release::made(sources, paths, cluster, parsed, &mut used);
+    let mut released = release::release_documents(sources, paths, cluster, parsed, &mut used);
     let skipped = std::mem::take(&mut released.skipped);
     add(parsed, released);
     (used, not_applied, skipped)
@@ -59,7 +59,7 @@ struct Made {
     /// The documents that are replaced: a file, and the number of the document.
     instead: Vec<(usize, usize)>,
     /// The skipped entries.
-    skipped: Vec<Skipped>,
+    skipped: Vec<SkippedFile>,
     /// Files whose results are incomplete because of the limit.
     too_much: BTreeSet<usize>,
 }
@@ -74,7 +74,7 @@ fn add(parsed: &mut Vec<Parsed>, made: Made) {
         if let Some(file) = parsed.get_mut(place) {
             let path = file.file.path.to_string();
             let reason = "this object generates more objects than gpulint reads: the others count as written";
-            file.skipped.get_or_insert(Skipped::new(SkipKind::Limit, path, reason));
+            file.skipped.get_or_insert(SkippedFile::new(SkipKind::Limit, path, reason));
         }
     }
     parsed.extend(made.files);
@@ -86,7 +86,7 @@ fn index(parsed: &[Parsed]) -> ObjectIndex<'_> {
 }
 
 /// Returns an object with its definition, by its kind or by its shape.
-fn row(root: &Node) -> Option<(Object<'_>, &'static KindRow)> {
+fn row(root: &Node) -> Option<(KubernetesObject<'_>, &'static KindRow)> {
     let (object, row) = identify(root)?;
     Some((object, row?))
 }

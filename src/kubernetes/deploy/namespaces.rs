@@ -6,10 +6,10 @@ use std::sync::Arc;
 use super::{MOST, Made, row};
 use crate::kubernetes::Parsed;
 use crate::kubernetes::objects::chart;
-use crate::kubernetes::relations::unfollowed::{Chosen, chosen};
-use crate::kubernetes::text::trail::Renderer;
-use crate::languages::yaml::{Node, NodeEntry, Stream, YamlDocument};
-use crate::source::{Sources, is_below, normalize, parent};
+use crate::kubernetes::relations::unfollowed::{DeployedFiles, chosen};
+use crate::kubernetes::text::trail::RendererKind;
+use crate::languages::yaml::{Node, NodeEntry, YamlDocument, YamlStream};
+use crate::source::{SourceFiles, is_below, normalize, parent};
 
 /// One object that deploys a folder.
 struct Deployment {
@@ -19,10 +19,10 @@ struct Deployment {
     moves_all: bool,
     /// The files of all subfolders belong to it.
     is_deep: bool,
-    chosen: Option<Chosen>,
+    chosen: Option<DeployedFiles>,
 }
 
-pub(super) fn made(sources: &Sources, parsed: &[Parsed]) -> Made {
+pub(super) fn namespace_documents(sources: &SourceFiles, parsed: &[Parsed]) -> Made {
     let mut made = Made::default();
     let folders = folders(sources, parsed);
     for (at, file) in parsed.iter().enumerate().filter(|(_, it)| !it.is_made() && !it.file.embedded) {
@@ -55,7 +55,7 @@ pub(super) fn made(sources: &Sources, parsed: &[Parsed]) -> Made {
 }
 
 /// Returns the folders that are deployed into more than one namespace.
-fn folders(sources: &Sources, parsed: &[Parsed]) -> BTreeMap<String, Vec<Deployment>> {
+fn folders(sources: &SourceFiles, parsed: &[Parsed]) -> BTreeMap<String, Vec<Deployment>> {
     let mut folders: BTreeMap<String, Vec<Deployment>> = BTreeMap::new();
     for file in parsed {
         for (object, row) in file.roots().filter_map(row) {
@@ -101,10 +101,10 @@ fn folders(sources: &Sources, parsed: &[Parsed]) -> BTreeMap<String, Vec<Deploym
 }
 
 impl Deployment {
-    fn takes(&self, sources: &Sources, directory: &str, file: &Parsed) -> bool {
+    fn takes(&self, sources: &SourceFiles, directory: &str, file: &Parsed) -> bool {
         let path = &*file.file.path;
         match &file.file.rendered {
-            Some(trail) => trail.by == Renderer::Kustomize && parent(&sources.path(trail.head.file)) == directory,
+            Some(trail) => trail.by == RendererKind::Kustomize && parent(&sources.path(trail.head.file)) == directory,
             None if parent(path) == directory || self.is_deep && is_below(path, directory) => {
                 let inside = path.get(directory.len()..).unwrap_or_default().trim_start_matches('/');
                 self.chosen.as_ref().is_none_or(|it| it.takes(inside))
@@ -154,7 +154,7 @@ pub(super) fn in_namespace(root: &Node, namespace: &Node) -> Node {
 fn copy(file: &Parsed, document: YamlDocument, place: Arc<str>) -> Parsed {
     let copy = Parsed {
         file: file.file.clone(),
-        stream: Stream { documents: vec![document], ..Stream::default() },
+        stream: YamlStream { documents: vec![document], ..YamlStream::default() },
         skipped: None,
         branches: Vec::new(),
         inferred: file.inferred.clone(),
@@ -162,5 +162,5 @@ fn copy(file: &Parsed, document: YamlDocument, place: Arc<str>) -> Parsed {
         stood_for: BTreeSet::new(),
         made_by: None,
     };
-    copy.made(place)
+    copy.generated_by(place)
 }

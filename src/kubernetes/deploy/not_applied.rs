@@ -6,11 +6,11 @@ use std::collections::{BTreeSet, HashMap};
 use super::row;
 use crate::kubernetes::Parsed;
 use crate::kubernetes::objects::chart;
-use crate::kubernetes::relations::unfollowed::{Chosen, chosen};
+use crate::kubernetes::relations::unfollowed::{DeployedFiles, chosen};
 use crate::kubernetes::render::KUSTOMIZATIONS;
 use crate::kubernetes::rows::table::Layers;
 use crate::languages::yaml::Node;
-use crate::source::{Sources, is_below, normalize, parent};
+use crate::source::{SourceFiles, is_below, normalize, parent};
 
 /// The files that the Applications of a tree leave out.
 #[derive(Default)]
@@ -27,12 +27,12 @@ pub(in crate::kubernetes) struct NotApplied {
 
 struct TakenFolder {
     /// `None` if all files are included.
-    chosen: Option<Chosen>,
+    chosen: Option<DeployedFiles>,
     recurses: bool,
 }
 
 impl NotApplied {
-    pub(super) fn read(sources: &Sources, parsed: &[Parsed], excluded: BTreeSet<String>) -> NotApplied {
+    pub(super) fn read(sources: &SourceFiles, parsed: &[Parsed], excluded: BTreeSet<String>) -> NotApplied {
         let mut all = NotApplied { excluded, ..NotApplied::default() };
         for (object, row) in parsed.iter().flat_map(Parsed::roots).filter_map(row) {
             let path = row.substitutes.as_ref().and_then(|it| it.path.first(object.root)?.text());
@@ -44,7 +44,7 @@ impl NotApplied {
         all
     }
 
-    fn add(&mut self, sources: &Sources, layers: &Layers, at: &Node) {
+    fn add(&mut self, sources: &SourceFiles, layers: &Layers, at: &Node) {
         let path = layers.chart.as_ref().and_then(|path| path.first(at)?.text());
         let Some(directory) = path.filter(|_| !layers.beside).and_then(|path| normalize(path)) else { return };
         if layers.include.is_some() && !chart::is_at(sources, &directory) && !is_kustomization(sources, &directory) {
@@ -90,6 +90,6 @@ fn above(path: &str) -> impl Iterator<Item = &str> {
     [""].into_iter().chain(path.match_indices('/').filter_map(|(at, _)| path.get(..at)))
 }
 
-fn is_kustomization(sources: &Sources, directory: &str) -> bool {
+fn is_kustomization(sources: &SourceFiles, directory: &str) -> bool {
     sources.tree().list(directory).iter().any(|entry| KUSTOMIZATIONS.contains(&entry.name.as_str()))
 }

@@ -4,25 +4,31 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::diagnostic::SkipKind;
-use crate::inventory::Skipped;
+use crate::inventory::SkippedFile;
 use crate::languages::helm::{self, Chart};
 use crate::languages::yaml::Node;
-use crate::source::{FileId, Sources, Span, is_example, join, parent};
+use crate::source::{FileId, SourceFiles, Span, is_example, join, parent};
 
 use super::{MOST, Made, index, row};
 use crate::kubernetes::objects::chart;
 use crate::kubernetes::objects::index::ObjectIndex;
 use crate::kubernetes::objects::layers;
-use crate::kubernetes::objects::object::Object;
+use crate::kubernetes::objects::object::KubernetesObject;
 use crate::kubernetes::relations::chart::Used;
 use crate::kubernetes::render;
 use crate::kubernetes::rows::table::{KindRow, Layers};
 use crate::kubernetes::text::file::{File, ReleaseNames};
 use crate::kubernetes::text::filter::is_manifest;
-use crate::kubernetes::text::trail::Renderer;
+use crate::kubernetes::text::trail::RendererKind;
 use crate::kubernetes::{Cluster, Parsed};
 
-pub(super) fn made(sources: &Sources, paths: &[String], cluster: &Cluster, parsed: &[Parsed], used: &mut Used) -> Made {
+pub(super) fn release_documents(
+    sources: &SourceFiles,
+    paths: &[String],
+    cluster: &Cluster,
+    parsed: &[Parsed],
+    used: &mut Used,
+) -> Made {
     if !parsed.iter().flat_map(Parsed::roots).any(|root| row(root).is_some_and(|(_, row)| row.takes_values())) {
         return Made::default();
     }
@@ -45,7 +51,7 @@ pub(super) fn made(sources: &Sources, paths: &[String], cluster: &Cluster, parse
 }
 
 struct Releases<'a, 't> {
-    sources: &'a Sources,
+    sources: &'a SourceFiles,
     paths: &'a [String],
     cluster: &'a Cluster,
     index: &'a ObjectIndex<'t>,
@@ -70,7 +76,7 @@ const MOST_ENTRIES: u64 = 20_000_000;
 
 impl<'a, 't> Releases<'a, 't> {
     fn new(
-        (sources, paths, cluster): (&'a Sources, &'a [String], &'a Cluster),
+        (sources, paths, cluster): (&'a SourceFiles, &'a [String], &'a Cluster),
         index: &'a ObjectIndex<'t>,
         used: &'a mut Used,
     ) -> Self {
@@ -81,7 +87,7 @@ impl<'a, 't> Releases<'a, 't> {
     }
 
     /// Adds the releases of an object; returns whether the limit was not reached.
-    fn find_in(&mut self, file: &Parsed, object: &Object<'_>, row: &KindRow, tries: bool) -> bool {
+    fn find_in(&mut self, file: &Parsed, object: &KubernetesObject<'_>, row: &KindRow, tries: bool) -> bool {
         for layers in row.values.iter().filter(|layers| layers.chart.is_some() && layers.tries == tries) {
             let rests = row.suspended.as_ref().and_then(|path| path.first(object.root)?.flag()) == Some(true);
             let is_off = |at: &Node| {
@@ -110,7 +116,7 @@ impl<'a, 't> Releases<'a, 't> {
         self.deployed.insert(directory);
     }
 
-    fn one(&mut self, file: &Parsed, object: &Object<'_>, layers: &Layers, at: &Node) {
+    fn one(&mut self, file: &Parsed, object: &KubernetesObject<'_>, layers: &Layers, at: &Node) {
         let sources = self.sources;
         let chart = layers::directory(layers, at, sources).filter(|directory| chart::is_at(sources, directory));
         if chart.as_ref().is_some_and(|directory| layers.tries && self.before.contains(directory)) {
@@ -173,7 +179,7 @@ impl<'a, 't> Releases<'a, 't> {
     fn add(&mut self, own: File, by: &Parsed) {
         let embedded = by.file.embedded;
         let own = File { embedded, carrier: embedded.then_some(by.file.id), ..own };
-        self.made.files.push(Parsed::new(self.sources, own).made(by.place().clone()));
+        self.made.files.push(Parsed::new(self.sources, own).generated_by(by.place().clone()));
     }
 
     fn uses(&mut self, files: Vec<FileId>, readers: &BTreeSet<FileId>) {
@@ -189,7 +195,7 @@ impl<'a, 't> Releases<'a, 't> {
 }
 
 /// Returns the name of an object's release.
-fn release_name(object: &Object<'_>, layers: &Layers, at: &Node) -> Option<Arc<str>> {
+fn release_name(object: &KubernetesObject<'_>, layers: &Layers, at: &Node) -> Option<Arc<str>> {
     let said = layers.name.0.iter().find_map(|path| path.first(at)?.text().cloned());
     said.or_else(|| {
         let name = object.name.clone()?;
@@ -199,11 +205,11 @@ fn release_name(object: &Object<'_>, layers: &Layers, at: &Node) -> Option<Arc<s
 }
 
 /// Returns the skipped entry for a values file that is not in this repository.
-fn without(sources: &Sources, object: &Object<'_>, (name, at): &(Arc<str>, Span)) -> Skipped {
+fn without(sources: &SourceFiles, object: &KubernetesObject<'_>, (name, at): &(Arc<str>, Span)) -> SkippedFile {
     let reason =
         format!("{} is rendered without its values file `{name}`, which is not in this repository", object.address());
     let path = sources.path(sources.origin(*at).file);
-    Skipped::new(SkipKind::MissingValues, path, render::in_one_line(&reason))
+    SkippedFile::new(SkipKind::MissingValues, path, render::in_one_line(&reason))
 }
 
 /// A release in an examples folder demonstrates a chart from another place, and does not affect other releases.
@@ -222,9 +228,9 @@ fn templates<'p>(paths: &'p [String], directory: &str) -> Vec<&'p String> {
 }
 
 /// Returns the documents that releases replace. A released chart uses the values of its releases, not only its own.
-fn replaced(sources: &Sources, parsed: &[Parsed], charts: &BTreeMap<String, Vec<&String>>) -> Vec<(usize, usize)> {
+fn replaced(sources: &SourceFiles, parsed: &[Parsed], charts: &BTreeMap<String, Vec<&String>>) -> Vec<(usize, usize)> {
     let is_released = |file: &File| match &file.rendered {
-        Some(trail) => trail.by == Renderer::Helm && charts.contains_key(parent(&sources.path(trail.head.file))),
+        Some(trail) => trail.by == RendererKind::Helm && charts.contains_key(parent(&sources.path(trail.head.file))),
         None => charts.values().any(|templates| templates.binary_search_by(|it| (***it).cmp(&file.path)).is_ok()),
     };
     let all = parsed.iter().enumerate().filter(|(_, it)| is_released(&it.file));

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use regex::Regex;
 
-use crate::languages::yaml::{Node, NodeData, NodeEntry, Stream, YamlDocument};
-use crate::source::{Sources, Span, is_below, join, static_regex};
+use crate::languages::yaml::{Node, NodeData, NodeEntry, YamlDocument, YamlStream};
+use crate::source::{SourceFiles, Span, is_below, join, static_regex};
 
 use super::namespaces::in_namespace;
 use super::{MOST, Made, index, row};
@@ -37,7 +37,7 @@ struct Filler {
     directory: String,
 }
 
-pub(super) fn made(sources: &Sources, parsed: &[Parsed]) -> Made {
+pub(super) fn substituted_documents(sources: &SourceFiles, parsed: &[Parsed]) -> Made {
     let open = |file: &&Parsed| !file.file.joined_only && has_variables(&sources.text(file.file.id));
     if !parsed.iter().any(|file| open(&file)) {
         return Made::default();
@@ -116,7 +116,7 @@ fn variables(root: &Node, words: &Substitutes, index: &ObjectIndex<'_>) -> Optio
 
 /// The directories that include a file, among those that fillers build.
 struct Owners<'f, 's> {
-    sources: &'s Sources,
+    sources: &'s SourceFiles,
     directories: BTreeSet<&'f str>,
     /// The directories of kustomizations, with their files; `None` for other directories.
     kustomizations: HashMap<String, Option<BTreeSet<String>>>,
@@ -129,7 +129,7 @@ struct Owners<'f, 's> {
 }
 
 impl<'f, 's> Owners<'f, 's> {
-    fn new(sources: &'s Sources, fillers: &'f [Filler]) -> Self {
+    fn new(sources: &'s SourceFiles, fillers: &'f [Filler]) -> Self {
         let directories: BTreeSet<&str> = fillers.iter().map(|filler| filler.directory.as_str()).collect();
         let (kustomizations, by_file, parents) = Default::default();
         let mut owners =
@@ -236,7 +236,7 @@ fn filled(file: &Parsed, filler: &Filler) -> Parsed {
         let root = filler.namespace.as_ref().map_or(root.clone(), |it| in_namespace(&root, it));
         YamlDocument { root, span: document.span }
     });
-    let stream = Stream { documents: documents.collect(), ..Stream::default() };
+    let stream = YamlStream { documents: documents.collect(), ..YamlStream::default() };
     let copy = Parsed {
         file: file.file.clone(),
         stream,
@@ -247,7 +247,7 @@ fn filled(file: &Parsed, filler: &Filler) -> Parsed {
         stood_for: file.stood_for.clone(),
         made_by: None,
     };
-    copy.made(filler.path.clone())
+    copy.generated_by(filler.path.clone())
 }
 
 fn is_alone(root: &Node) -> bool {

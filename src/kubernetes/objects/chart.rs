@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::languages::yaml::{self, Node};
-use crate::source::{Sources, join, parent};
+use crate::source::{SourceFiles, join, parent};
 
 /// The kind that reports use for values without a known template.
 pub(in crate::kubernetes) const VALUES: &str = "Values";
@@ -13,7 +13,7 @@ pub(in crate::kubernetes) const VALUES_ALONE: &str = "chart values, read without
 const FARTHEST: usize = 8;
 
 /// Returns the directory of the chart that contains a template.
-pub(in crate::kubernetes) fn of_template<'p>(sources: &Sources, path: &'p str) -> Option<&'p str> {
+pub(in crate::kubernetes) fn of_template<'p>(sources: &SourceFiles, path: &'p str) -> Option<&'p str> {
     if !path.contains("templates/") {
         return None;
     }
@@ -21,7 +21,7 @@ pub(in crate::kubernetes) fn of_template<'p>(sources: &Sources, path: &'p str) -
 }
 
 /// Returns the nearest directory above a file that is a chart.
-pub(in crate::kubernetes) fn nearest<'p>(sources: &Sources, path: &'p str) -> Option<&'p str> {
+pub(in crate::kubernetes) fn nearest<'p>(sources: &SourceFiles, path: &'p str) -> Option<&'p str> {
     let mut directory = parent(path);
     for _ in 0..FARTHEST {
         let chart = join(directory, "Chart.yaml")?;
@@ -49,7 +49,7 @@ pub(in crate::kubernetes) fn is_values(path: &str) -> bool {
 }
 
 /// Returns the default values of a chart.
-pub(in crate::kubernetes) fn values(sources: &Sources, directory: &str) -> Option<Node> {
+pub(in crate::kubernetes) fn values(sources: &SourceFiles, directory: &str) -> Option<Node> {
     let file = sources.open(&join(directory, "values.yaml")?).ok()?;
     let stream = yaml::read(file, &sources.text(file));
     stream.documents.into_iter().next().map(|document| document.root)
@@ -64,6 +64,6 @@ pub(in crate::kubernetes) fn templates<'p>(asking: &[&'p String], paths: &[&'p S
 }
 
 /// Returns whether a directory is a chart.
-pub(in crate::kubernetes) fn is_at(sources: &Sources, directory: &str) -> bool {
+pub(in crate::kubernetes) fn is_at(sources: &SourceFiles, directory: &str) -> bool {
     join(directory, "Chart.yaml").is_some_and(|path| sources.tree().read(&path).is_ok())
 }

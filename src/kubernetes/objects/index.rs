@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use crate::languages::yaml::Node;
-use crate::source::{FileId, Sources, Span, file_name, normalize, parent};
+use crate::source::{FileId, SourceFiles, Span, file_name, normalize, parent};
 
-use super::object::Object;
+use super::object::KubernetesObject;
 use crate::kubernetes::rows::table::{KINDS, KindRow};
 
 /// Kinds that other objects take values from, in addition to those with `borrows` definitions.
@@ -42,9 +42,9 @@ impl NamePlace {
 #[derive(Default)]
 pub(in crate::kubernetes) struct ObjectIndex<'t> {
     paths: HashMap<FileId, Arc<str>>,
-    objects: HashMap<(String, Arc<str>), Vec<Object<'t>>>,
+    objects: HashMap<(String, Arc<str>), Vec<KubernetesObject<'t>>>,
     /// Objects whose name contains a placeholder.
-    open: Vec<(String, Arc<str>, Object<'t>)>,
+    open: Vec<(String, Arc<str>, KubernetesObject<'t>)>,
     /// Values files, which several objects may name.
     values: Mutex<HashMap<FileId, Option<Node>>>,
     tree: Option<TreeFiles<'t>>,
@@ -52,7 +52,7 @@ pub(in crate::kubernetes) struct ObjectIndex<'t> {
 
 /// All files of the tree by name, indexed on the first request.
 struct TreeFiles<'t> {
-    sources: &'t Sources,
+    sources: &'t SourceFiles,
     paths: &'t [String],
     by_name: OnceLock<HashMap<&'t str, Vec<&'t str>>>,
 }
@@ -72,12 +72,12 @@ impl<'t> ObjectIndex<'t> {
 
     /// Adds the files of the tree, which commands may name.
     #[must_use]
-    pub(in crate::kubernetes) fn with_tree(mut self, sources: &'t Sources, paths: &'t [String]) -> Self {
+    pub(in crate::kubernetes) fn with_tree(mut self, sources: &'t SourceFiles, paths: &'t [String]) -> Self {
         self.tree = Some(TreeFiles { sources, paths, by_name: OnceLock::new() });
         self
     }
 
-    pub(in crate::kubernetes) fn sources(&self) -> Option<&'t Sources> {
+    pub(in crate::kubernetes) fn sources(&self) -> Option<&'t SourceFiles> {
         self.tree.as_ref().map(|tree| tree.sources)
     }
 
@@ -104,7 +104,7 @@ impl<'t> ObjectIndex<'t> {
 
     fn add(&mut self, root: &'t Node, depth: usize) {
         const DEEPEST: usize = 4;
-        let Some(object) = Object::new(root) else { return };
+        let Some(object) = KubernetesObject::new(root) else { return };
         let full = format!("{}/{}", object.group, object.kind);
         let carried = KINDS.named(&full).into_iter().flat_map(KindRow::carried);
         for found in carried.flat_map(|path| path.all(root)).filter(|_| depth < DEEPEST) {
@@ -119,28 +119,43 @@ impl<'t> ObjectIndex<'t> {
     }
 
     /// Returns the object with a kind (`group/Kind`) and a name that is nearest to a place.
-    pub(in crate::kubernetes) fn find(&self, kind: &str, name: &Arc<str>, place: NamePlace) -> Option<&Object<'t>> {
+    pub(in crate::kubernetes) fn find(
+        &self,
+        kind: &str,
+        name: &Arc<str>,
+        place: NamePlace,
+    ) -> Option<&KubernetesObject<'t>> {
         let all = self.objects.get(&(kind.to_owned(), name.clone()))?;
         let from = self.paths.get(&place.file).map_or("", |path| path);
-        let far = |object: &&Object<'t>| distance(from, self.path(object.head));
+        let far = |object: &&KubernetesObject<'t>| distance(from, self.path(object.head));
         all.iter().min_by_key(far)
     }
 
     /// Returns the objects with a kind and a name that are nearest to a place; several if they are equally near.
-    pub(in crate::kubernetes) fn nearest(&self, kind: &str, name: &Arc<str>, place: NamePlace) -> Vec<&Object<'t>> {
+    pub(in crate::kubernetes) fn nearest(
+        &self,
+        kind: &str,
+        name: &Arc<str>,
+        place: NamePlace,
+    ) -> Vec<&KubernetesObject<'t>> {
         let all = self.objects.get(&(kind.to_owned(), name.clone())).map(Vec::as_slice).unwrap_or_default();
         let from = self.paths.get(&place.file).map_or("", |path| path);
-        let far = |object: &&Object<'t>| distance(from, self.path(object.head));
+        let far = |object: &&KubernetesObject<'t>| distance(from, self.path(object.head));
         let least = all.iter().map(|object| far(&object)).min();
         all.iter().filter(|object| Some(far(object)) == least).collect()
     }
 
     /// Returns the nearest object of a kind whose name may become this one: `${APP}-gpu`. Returns none if two are
     /// equally near.
-    pub(in crate::kubernetes) fn filled_in(&self, kind: &str, name: &str, place: NamePlace) -> Option<&Object<'t>> {
+    pub(in crate::kubernetes) fn filled_in(
+        &self,
+        kind: &str,
+        name: &str,
+        place: NamePlace,
+    ) -> Option<&KubernetesObject<'t>> {
         let from = self.paths.get(&place.file).map_or("", |path| path);
         let fitting = self.open.iter().filter(|(of, open, _)| of == kind && becomes(open, name));
-        let mut near: Vec<(usize, &Object<'t>)> =
+        let mut near: Vec<(usize, &KubernetesObject<'t>)> =
             fitting.map(|(.., object)| (distance(from, self.path(object.head)), object)).collect();
         near.sort_by_key(|(far, _)| *far);
         match near.as_slice() {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::languages::yaml::{self, Node, NodeEntry};
-use crate::source::{FileId, Sources, Span, join, normalize, parent};
+use crate::source::{FileId, SourceFiles, Span, join, normalize, parent};
 
 use super::index::{NamePlace, ObjectIndex};
 use crate::kubernetes::rows::table::Layers;
@@ -27,7 +27,7 @@ pub(in crate::kubernetes) struct Given {
 }
 
 impl Given {
-    fn lay_file(&mut self, named: &Node, place: &str, sources: &Sources, index: &ObjectIndex<'_>) {
+    fn lay_file(&mut self, named: &Node, place: &str, sources: &SourceFiles, index: &ObjectIndex<'_>) {
         let Some(name) = named.text() else { return };
         // A template of a values file has no values before it is rendered.
         match values_file(name, place, sources, index).filter(|_| !name.ends_with(".gotmpl")) {
@@ -48,13 +48,13 @@ impl Given {
 }
 
 /// Returns the directory of the tree that contains an object's chart.
-pub(in crate::kubernetes) fn directory(layers: &Layers, at: &Node, sources: &Sources) -> Option<String> {
+pub(in crate::kubernetes) fn directory(layers: &Layers, at: &Node, sources: &SourceFiles) -> Option<String> {
     let path = layers.chart.as_ref()?.first(at)?.text()?;
     if layers.beside { join(&directory_of(at, sources), path) } else { normalize(path) }
 }
 
 /// Returns the directory of the file that contains a node.
-fn directory_of(at: &Node, sources: &Sources) -> String {
+fn directory_of(at: &Node, sources: &SourceFiles) -> String {
     parent(&sources.path(sources.origin(at.span).file)).to_owned()
 }
 
@@ -73,7 +73,7 @@ pub(in crate::kubernetes) fn given(
     layers: &Layers,
     at: &Node,
     below: Option<Node>,
-    sources: &Sources,
+    sources: &SourceFiles,
     index: &ObjectIndex<'_>,
 ) -> Given {
     let files = layers.files.as_ref().and_then(|path| path.first(at)).map(Node::items).unwrap_or_default();
@@ -120,7 +120,12 @@ pub(in crate::kubernetes) fn given(
 
 /// Returns a values file in this tree: in the chart's directory, or in another source that is this repository. It may
 /// be empty.
-fn values_file(name: &str, chart: &str, sources: &Sources, index: &ObjectIndex<'_>) -> Option<(FileId, Option<Node>)> {
+fn values_file(
+    name: &str,
+    chart: &str,
+    sources: &SourceFiles,
+    index: &ObjectIndex<'_>,
+) -> Option<(FileId, Option<Node>)> {
     let path = match name.strip_prefix('$') {
         Some(name) => normalize(name.split_once('/')?.1)?,
         None if name.starts_with('/') => normalize(name)?,
@@ -132,7 +137,7 @@ fn values_file(name: &str, chart: &str, sources: &Sources, index: &ObjectIndex<'
 }
 
 /// Returns the values in a ConfigMap of the same tree.
-fn referred(reference: &Node, sources: &Sources, index: &ObjectIndex<'_>) -> Option<Node> {
+fn referred(reference: &Node, sources: &SourceFiles, index: &ObjectIndex<'_>) -> Option<Node> {
     if reference.text_at("kind").is_none_or(|kind| &**kind != "ConfigMap") {
         return None;
     }

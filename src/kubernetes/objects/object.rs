@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::inventory::{Declaration, Fact, Labels, MeterName, Value};
+use crate::inventory::{CostLabels, Declaration, Fact, FactValue, MeterName};
 use crate::source::Span;
 
 use crate::kubernetes::rows::amount::placeholder;
@@ -12,7 +12,7 @@ use crate::languages::yaml::Node;
 const LONGEST_ANNOTATION: usize = 256;
 
 #[derive(Debug, Clone)]
-pub(in crate::kubernetes) struct Object<'t> {
+pub(in crate::kubernetes) struct KubernetesObject<'t> {
     pub root: &'t Node,
     /// The API group without version; empty for the core group.
     pub group: &'t str,
@@ -25,7 +25,7 @@ pub(in crate::kubernetes) struct Object<'t> {
     pub head: Span,
 }
 
-impl<'t> Object<'t> {
+impl<'t> KubernetesObject<'t> {
     /// Creates an object that declares its kind.
     pub(in crate::kubernetes) fn new(root: &'t Node) -> Option<Self> {
         let kind = root.text_at("kind")?;
@@ -36,7 +36,7 @@ impl<'t> Object<'t> {
     /// Creates an object whose kind follows from its place.
     pub(in crate::kubernetes) fn of(root: &'t Node, group: &'t str, kind: &'t str) -> Self {
         let name = ["metadata.name", "metadata.generateName"].iter().find_map(|path| root.text_at(path));
-        Object {
+        KubernetesObject {
             root,
             group,
             kind,
@@ -63,14 +63,14 @@ impl<'t> Object<'t> {
         let namespace = self.root.at("metadata.namespace").and_then(|node| Some((node.text()?, node.span)));
         let namespace = namespace.map_or(Fact::Absent, |(text, span)| match placeholder(text) {
             Some(why) => Fact::unknown(why, span),
-            None => Fact::written(Value::text(&**text), span),
+            None => Fact::written(FactValue::text(&**text), span),
         });
         let (name, part) = (name.into(), part.into());
         Declaration { block: address.clone(), address, name, namespace, part, references: Vec::new() }
     }
 }
 
-impl Object<'_> {
+impl KubernetesObject<'_> {
     /// Returns the names that usage metrics may have for it: its own, or those of the objects that its controller
     /// creates.
     pub(in crate::kubernetes) fn metered(&self, owns: &[String]) -> Vec<MeterName> {
@@ -90,8 +90,8 @@ impl Object<'_> {
 }
 
 /// Returns labels and annotations. The outer frames override the inner ones, which come last.
-pub(in crate::kubernetes) fn labels<'t>(frames: impl IntoIterator<Item = &'t Node>) -> Labels {
-    let mut labels = Labels::default();
+pub(in crate::kubernetes) fn labels<'t>(frames: impl IntoIterator<Item = &'t Node>) -> CostLabels {
+    let mut labels = CostLabels::default();
     for frame in frames {
         for part in ["metadata.labels", "metadata.annotations"] {
             let Some(map) = frame.at(part) else { continue };

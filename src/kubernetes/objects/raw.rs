@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::inventory::{FrontEnd, MOST_VALUES, Origin, Raw, RawData, RawPod, RawTree, Unknown};
+use crate::inventory::{FactOrigin, MOST_VALUES, Raw, RawData, RawPod, RawTree, ReadBy, UnknownFact};
 use crate::languages::yaml::{Node, NodeData, scalar};
 use crate::source::Span;
 
-use super::object::Object;
+use super::object::KubernetesObject;
 use crate::kubernetes::rows::amount::{is_hole, placeholder};
 
 /// Adds the objects of a document: the document itself, or the items of a list.
@@ -18,10 +18,10 @@ pub(in crate::kubernetes) fn add(
     pods: &dyn Fn(&Node) -> Vec<RawPod>,
     into: &mut Vec<Raw>,
 ) {
-    let Some(object) = Object::new(root) else { return };
+    let Some(object) = KubernetesObject::new(root) else { return };
     if object.kind.ends_with("List") && root.get("items").is_some_and(|items| matches!(items.data, NodeData::List(_))) {
         let items = root.get("items").map(Node::items).unwrap_or_default();
-        let objects = items.iter().filter_map(|item| Some((Object::new(item)?, item.span)));
+        let objects = items.iter().filter_map(|item| Some((KubernetesObject::new(item)?, item.span)));
         into.extend(objects.map(|(object, body)| Raw { pods: pods(object.root), ..raw(&object, body, inferred) }));
         return;
     }
@@ -33,9 +33,9 @@ pub(in crate::kubernetes) fn tree(node: &Node) -> RawTree {
     Builder { left: MOST_VALUES }.tree(node)
 }
 
-fn raw(object: &Object<'_>, body: Span, inferred: Option<&Arc<str>>) -> Raw {
+fn raw(object: &KubernetesObject<'_>, body: Span, inferred: Option<&Arc<str>>) -> Raw {
     Raw {
-        front_end: FrontEnd::Kubernetes,
+        front_end: ReadBy::Kubernetes,
         keyword: "".into(),
         kind: object.kind.into(),
         name: object.name.clone().unwrap_or_else(|| "".into()),
@@ -47,7 +47,7 @@ fn raw(object: &Object<'_>, body: Span, inferred: Option<&Arc<str>>) -> Raw {
         references: Vec::new(),
         span: object.head,
         body,
-        origin: inferred.map_or(Origin::Written, |why| Origin::Inferred(why.clone())),
+        origin: inferred.map_or(FactOrigin::Written, |why| FactOrigin::Inferred(why.clone())),
         tree: Builder { left: MOST_VALUES }.tree(object.root),
     }
 }
@@ -68,7 +68,7 @@ impl Builder {
         }
         let data = match &node.data {
             NodeData::Scalar { text, plain } => scalar(text, *plain).unwrap_or_else(|why| {
-                let unknown = Arc::new(Unknown { span: node.span, why: why.into(), candidates: Vec::new() });
+                let unknown = Arc::new(UnknownFact { span: node.span, why: why.into(), candidates: Vec::new() });
                 match beginning(text) {
                     Some(beginning) => RawData::Beginning(beginning.into(), unknown),
                     None => RawData::Unknown(unknown),

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::inventory::{Fact, Key, Origin, Value, accelerators};
+use crate::inventory::{Fact, FactOrigin, FactValue, Key, accelerators};
 use crate::languages::yaml::Node;
 use crate::source::Span;
 
@@ -11,9 +11,9 @@ use super::pod::Pod;
 use super::request::PodRequest;
 use super::workload::FoundResource;
 use crate::kubernetes::objects::index::{NamePlace, ObjectIndex};
-use crate::kubernetes::objects::object::Object;
+use crate::kubernetes::objects::object::KubernetesObject;
 use crate::kubernetes::rows::amount;
-use crate::kubernetes::rows::devices::{DEVICES, Device, LabelMeaning};
+use crate::kubernetes::rows::devices::{DEVICES, DeviceClass, LabelMeaning};
 
 /// Returns the request of a pod's claims; `None` if it contains no accelerator.
 pub(in crate::kubernetes) fn request(pod: &Pod, index: &ObjectIndex<'_>) -> Option<PodRequest> {
@@ -51,8 +51,8 @@ pub(in crate::kubernetes) fn share(found: &mut [(Arc<str>, FoundResource)]) {
         }
         let count = found.resource.fact(Key::AcceleratorCount).clone();
         if let Fact::Known(mut known) = count {
-            known.value = Value::Number(known.value.as_number().unwrap_or(0.0) / most);
-            known.origin = Origin::Resolved;
+            known.value = FactValue::Number(known.value.as_number().unwrap_or(0.0) / most);
+            known.origin = FactOrigin::Resolved;
             found.resource.set(Key::AcceleratorCount, Fact::Known(known));
         }
     }
@@ -87,13 +87,13 @@ fn claimed(claim: &Node, index: &ObjectIndex<'_>) -> Option<PodRequest> {
 /// and vendor are unknown.
 fn elsewhere(name: &str, claim: &Node) -> Option<PodRequest> {
     let mut names = [Some(name), claim.text_at("name").map(|name| &**name)].into_iter().flatten();
-    let device = Device { key: String::new(), vendor: String::new(), ..Device::default() };
+    let device = DeviceClass { key: String::new(), vendor: String::new(), ..DeviceClass::default() };
     let why = format!("the claim `{}` is not in any file", amount::shorten(name));
     names.any(accelerators::are_in_name).then(|| PodRequest::new(&device, Fact::unknown(why, claim.span), claim.span))
 }
 
 /// Returns a claim with the place of its name.
-fn named_by(object: &Object<'_>) -> (String, Span) {
+fn named_by(object: &KubernetesObject<'_>) -> (String, Span) {
     (object.address(), object.root.at("metadata.name").map_or(object.head, |name| name.span))
 }
 
@@ -157,7 +157,7 @@ fn expressions(selectors: Option<&Node>) -> Vec<&Node> {
 }
 
 /// Returns the device of the driver that a class requests.
-fn driver(expression: &str) -> Option<&'static Device> {
+fn driver(expression: &str) -> Option<&'static DeviceClass> {
     quoted(expression).find_map(|text| DEVICES.class(text))
 }
 
@@ -173,7 +173,7 @@ fn select(request: &mut PodRequest, selector: &Node) {
         } else if part.contains("productName") {
             let chips = DEVICES.names.iter().filter(|name| name.fact == LabelMeaning::Accelerator);
             if let Some(chip) = chips.into_iter().find_map(|name| name.find(value)) {
-                let origin = Origin::Inferred("found in an expression over product names".into());
+                let origin = FactOrigin::Inferred("found in an expression over product names".into());
                 request.chip = Fact::known(chip.into(), selector.span, origin);
             }
         }

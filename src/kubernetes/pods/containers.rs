@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::inventory::programs::{Container, Word};
-use crate::inventory::{Fact, Known, Origin, RawData, RawTree};
+use crate::inventory::{Fact, FactOrigin, KnownFact, RawData, RawTree};
 use crate::languages::yaml::Node;
 
 use super::named_files;
@@ -162,7 +162,7 @@ fn value_from(from: &Node, index: &ObjectIndex<'_>) -> Word {
         && let Some(value) = config(name, from, index).and_then(|data| data.get(key))
     {
         return match word(value) {
-            Fact::Known(known) => Fact::Known(Known { origin: Origin::Resolved, ..known }),
+            Fact::Known(known) => Fact::Known(KnownFact { origin: FactOrigin::Resolved, ..known }),
             other => other,
         };
     }

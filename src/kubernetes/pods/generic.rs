@@ -3,12 +3,12 @@
 
 use std::sync::Arc;
 
-use crate::inventory::{Fact, Key, Known, Origin, Purpose, Range, Value};
+use crate::inventory::{Fact, FactOrigin, FactValue, Key, KnownFact, Purpose, Range};
 use crate::source::Span;
 
 use crate::kubernetes::objects::chart::VALUES_ALONE;
 
-use crate::kubernetes::objects::object::Object;
+use crate::kubernetes::objects::object::KubernetesObject;
 use crate::kubernetes::pods::pod::{Pod, PodContainer};
 use crate::kubernetes::pods::workload;
 use crate::kubernetes::pods::workload::{Above, PodGroup};
@@ -29,13 +29,13 @@ const DEEPEST: usize = 40;
 /// Kinds with these endings often run nothing themselves.
 const MADE_FOR_OTHERS: [&str; 5] = ["Template", "Class", "Profile", "Runtime", "Blueprint"];
 
-pub(in crate::kubernetes) fn collect(object: &Object<'_>, above: &Above, out: &mut Vec<PodGroup>) {
+pub(in crate::kubernetes) fn collect(object: &KubernetesObject<'_>, above: &Above, out: &mut Vec<PodGroup>) {
     let why = format!("the kind {} is unknown: gpulint recognizes its pods by their fields", object.kind);
     let why: Arc<str> = why.into();
     let mut above = above.clone();
     if object.kind.ends_with("Job") {
-        let inferred = |value| Fact::known(value, object.head, Origin::Inferred("its kind ends with Job".into()));
-        fill(&mut above.facts, Key::EndsByItself, inferred(Value::Flag(true)));
+        let inferred = |value| Fact::known(value, object.head, FactOrigin::Inferred("its kind ends with Job".into()));
+        fill(&mut above.facts, Key::EndsByItself, inferred(FactValue::Flag(true)));
         fill(&mut above.facts, Key::Purpose, inferred(Purpose::Batch.into()));
     }
     if MADE_FOR_OTHERS.iter().any(|ending| object.kind.ends_with(ending)) {
@@ -97,7 +97,7 @@ fn walk(node: &Node, shape: &Shape, above: &Above, claims: &[Node], depth: usize
             }
             // The machine is named next to the pod, or nearest above it.
             if let Some((machine, span)) = machine(node) {
-                above.facts.insert(Key::Machine, Fact::known(machine, span, Origin::Inferred(shape.why.clone())));
+                above.facts.insert(Key::Machine, Fact::known(machine, span, FactOrigin::Inferred(shape.why.clone())));
             }
             let nearer = claims_of(node);
             let claims = if nearer.is_empty() { claims } else { nearer };
@@ -138,8 +138,8 @@ fn walk(node: &Node, shape: &Shape, above: &Above, claims: &[Node], depth: usize
 /// Marks a number as inferred, because it may not be the number of these pods.
 fn by_shape(count: Fact<Range>, why: &Arc<str>) -> Fact<Range> {
     match count {
-        Fact::Known(mut known) if known.origin <= Origin::Default => {
-            known.origin = Origin::Inferred(why.clone());
+        Fact::Known(mut known) if known.origin <= FactOrigin::Default => {
+            known.origin = FactOrigin::Inferred(why.clone());
             Fact::Known(known)
         }
         other => other,
@@ -182,11 +182,11 @@ fn is_container(node: &Node) -> bool {
 }
 
 /// Returns the machine type. Charts use various keys for it.
-fn machine(node: &Node) -> Option<(Value, Span)> {
+fn machine(node: &Node) -> Option<(FactValue, Span)> {
     const KEYS: [&str; 5] = ["instanceType", "instance_type", "nodeType", "node_type", "machineType"];
     let found = [Some(node), node.get("resources")].into_iter().flatten();
     let named = found.flat_map(|node| KEYS.iter().filter_map(|key| node.get(key))).find(|it| it.text().is_some())?;
-    Some((Value::Text(named.text()?.clone()), named.span))
+    Some((FactValue::Text(named.text()?.clone()), named.span))
 }
 
 fn number_in(node: &Node) -> Fact<Range> {
@@ -210,5 +210,5 @@ fn number_in(node: &Node) -> Fact<Range> {
     let floor = min.value().copied().unwrap_or(expected);
     let ceiling = max.value().copied().unwrap_or(expected.max(floor));
     let value = Range::between(floor, Some(expected), ceiling);
-    Fact::Known(Known { value, span, defined: None, origin: Origin::Written })
+    Fact::Known(KnownFact { value, span, defined: None, origin: FactOrigin::Written })
 }

@@ -1,8 +1,8 @@
 //! Reads machines that manifests provision: node pools of autoscalers, workspaces, cluster definitions.
 
 use crate::inventory::{
-    Evidence, Fact, FrontEnd, Key, Known, Limit, Limited, Origin, Range, Resource, Role, Says, Selector, Unknown,
-    programs,
+    BillingRole, Fact, FactOrigin, Key, KnownFact, Limited, NodeSelector, PoolLimit, PurposeEvidence, Range, ReadBy,
+    Resource, Says, UnknownFact, programs,
 };
 use crate::languages::yaml::{Node, NodeEntry};
 use crate::source::Span;
@@ -11,21 +11,21 @@ use super::containers;
 use super::nodes;
 use super::nodes::Condition;
 use super::pod::taints;
-use super::resource::{serves, tell_purpose};
+use super::resource::{serves, set_purpose};
 use super::workload::{Above, FoundResource};
 use crate::kubernetes::objects::object;
-use crate::kubernetes::objects::object::Object;
+use crate::kubernetes::objects::object::KubernetesObject;
 use crate::kubernetes::rows::amount;
 use crate::kubernetes::rows::count;
 use crate::kubernetes::rows::devices::DEVICES;
 use crate::kubernetes::rows::facts::{Facts, fill};
-use crate::kubernetes::rows::path::{ManifestPath, Match};
+use crate::kubernetes::rows::path::{ManifestPath, PathMatch};
 use crate::kubernetes::rows::sources;
 use crate::kubernetes::rows::table::Machines;
 
 /// Returns the resources for one entry of a definition.
 pub(in crate::kubernetes) fn resources(
-    object: &Object<'_>,
+    object: &KubernetesObject<'_>,
     machines: &Machines,
     body: Span,
     above: &Above,
@@ -47,7 +47,7 @@ pub(in crate::kubernetes) fn resources(
         let part = name.map_or(String::new(), |name| format!(":{name}"));
         let address = object.address() + &part;
         let head = one.head();
-        let mut resource = Resource::new(FrontEnd::Kubernetes, Role::Rented, object.kind, address, head, body);
+        let mut resource = Resource::new(ReadBy::Kubernetes, BillingRole::Rented, object.kind, address, head, body);
         resource.declared = object.declaration(&part);
         resource.metered = object.metered(&[]);
         (resource.count, resource.limits) = one.count(above.count.clone());
@@ -87,10 +87,10 @@ fn is_category(facts: &Facts) -> bool {
 
 /// One group of machines of an object.
 struct One<'o, 't> {
-    object: &'o Object<'t>,
+    object: &'o KubernetesObject<'t>,
     machines: &'o Machines,
     each: &'o ManifestPath,
-    at: &'o Match<'t>,
+    at: &'o PathMatch<'t>,
 }
 
 impl<'t> One<'_, 't> {
@@ -123,7 +123,7 @@ impl<'t> One<'_, 't> {
         let head = self.head();
         let mut facts = sources::facts(&self.machines.facts, self.object.root, self.each, self.at, head);
         for (key, fact) in nodes::facts(conditions) {
-            let weaker = matches!(facts.get(&key), Some(Fact::Known(Known { origin: Origin::Default, .. })));
+            let weaker = matches!(facts.get(&key), Some(Fact::Known(KnownFact { origin: FactOrigin::Default, .. })));
             if weaker {
                 facts.insert(key, fact);
             } else {
@@ -150,41 +150,45 @@ impl<'t> One<'_, 't> {
                 fill(facts, key, fact);
             }
         }
-        let name = self.object.name.as_deref().map(|name| Evidence { says: Says::Name(name), span: self.object.head });
+        let name =
+            self.object.name.as_deref().map(|name| PurposeEvidence { says: Says::Name(name), span: self.object.head });
         let scripts = self.nodes(&runs.script).into_iter();
         let lines = scripts.filter_map(|node| Some((node.text()?.lines(), node.span)));
         let programs = lines.flat_map(|(lines, span)| {
             let words = lines.filter(|line| !line.trim_start().starts_with('#')).flat_map(str::split_whitespace);
             let files =
                 words.filter_map(|word| word.strip_suffix(".py")).map(|path| path.rsplit('/').next().unwrap_or(path));
-            files.map(move |program| Evidence { says: Says::Image(program), span })
+            files.map(move |program| PurposeEvidence { says: Says::Image(program), span })
         });
-        tell_purpose(&name.into_iter().chain(programs).collect::<Vec<_>>(), facts);
+        set_purpose(&name.into_iter().chain(programs).collect::<Vec<_>>(), facts);
         // Commands end, but a server does not.
         if serves(facts)
-            && matches!(facts.get(&Key::EndsByItself), Some(Fact::Known(Known { origin: Origin::Inferred(_), .. })))
+            && matches!(
+                facts.get(&Key::EndsByItself),
+                Some(Fact::Known(KnownFact { origin: FactOrigin::Inferred(_), .. }))
+            )
         {
             facts.remove(&Key::EndsByItself);
         }
     }
 
-    fn count(&self, start: Fact<Range>) -> (Fact<Range>, Vec<Limit>) {
+    fn count(&self, start: Fact<Range>) -> (Fact<Range>, Vec<PoolLimit>) {
         if start.value().is_some_and(|range| range.ceiling == 0.0) {
             return (start, Vec::new());
         }
         let count = count::product(&self.machines.count, self.object.root, self.each, self.at, start);
         let Some(limits) = self.machines.limits.as_ref() else { return (count, Vec::new()) };
-        if count.origin() == Some(&Origin::Written) {
+        if count.origin() == Some(&FactOrigin::Written) {
             return (count, Vec::new());
         }
         let open = Range { floor: 0.0, expected: 0.0, ceiling: f64::INFINITY };
         let limits = self.nodes(limits).first().map(|limits| limited(limits)).unwrap_or_default();
         let span = limits.iter().find_map(|limit| limit.most.span()).unwrap_or(self.object.head);
-        (Fact::known(open, span, Origin::Default), limits)
+        (Fact::known(open, span, FactOrigin::Default), limits)
     }
 
-    fn selector(&self, conditions: &[Condition]) -> Selector {
-        let mut selector = Selector::default();
+    fn selector(&self, conditions: &[Condition]) -> NodeSelector {
+        let mut selector = NodeSelector::default();
         for condition in conditions {
             if let [(text, span)] = condition.values.as_slice() {
                 let fact = Fact::written(text.clone(), *span);
@@ -204,13 +208,13 @@ impl<'t> One<'_, 't> {
                 amount::is_hole(node) || node.items().iter().any(amount::is_hole) || node.text().is_some()
             });
         let why = || "another program fills in some of its taints".into();
-        selector.open = hole.map(|node| Unknown { span: node.span, why: why(), candidates: Vec::new() });
+        selector.open = hole.map(|node| UnknownFact { span: node.span, why: why(), candidates: Vec::new() });
         selector
     }
 }
 
 /// Returns the limits for all machines together.
-fn limited(limits: &Node) -> Vec<Limit> {
+fn limited(limits: &Node) -> Vec<PoolLimit> {
     let limit = |entry: &NodeEntry| {
         let (of, most) = match &*entry.key {
             "cpu" => (Limited::Cpus, amount::number(&entry.value)),
@@ -218,7 +222,7 @@ fn limited(limits: &Node) -> Vec<Limit> {
             key if DEVICES.device(key).is_some() => (Limited::Accelerators, amount::number(&entry.value)),
             _ => return None,
         };
-        Some(Limit { of, most })
+        Some(PoolLimit { of, most })
     };
     limits.entries().iter().filter_map(limit).collect()
 }

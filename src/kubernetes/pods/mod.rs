@@ -13,6 +13,6 @@ pub(super) mod raw;
 pub(super) mod request;
 pub(super) mod resource;
 pub(super) mod storage;
-pub(super) mod unlisted;
+pub(super) mod unsupported;
 pub(super) mod waits;
 pub(super) mod workload;

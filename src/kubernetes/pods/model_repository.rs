@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::inventory::programs::Setting;
-use crate::inventory::{Fact, Origin};
+use crate::inventory::programs::ProgramSetting;
+use crate::inventory::{Fact, FactOrigin};
 use crate::source::{FileId, Span, lines_with_offsets};
 
 use crate::kubernetes::objects::index::ObjectIndex;
@@ -16,13 +16,13 @@ pub(super) const CONFIGURATION: &str = "config.pbtxt";
 const BATCHED: [&str; 5] = ["onnxruntime", "tensorrt_plan", "pytorch", "tensorflow", "openvino"];
 
 /// Returns that requests are not batched, if this is true for every model that could be batched.
-pub(super) fn settings(files: &[FileId], index: &ObjectIndex<'_>) -> Option<Vec<Setting>> {
+pub(super) fn settings(files: &[FileId], index: &ObjectIndex<'_>) -> Option<Vec<ProgramSetting>> {
     let sources = index.sources()?;
     let models: Vec<(Span, bool)> = files.iter().filter_map(|file| unbatched(*file, &sources.text(*file))).collect();
     let (span, _) = models.first().filter(|_| models.iter().all(|(_, alone)| *alone))?;
-    let why = Origin::Inferred("a folder here has the name of its model repository".into());
+    let why = FactOrigin::Inferred("a folder here has the name of its model repository".into());
     let value = Fact::known(Arc::from("1"), *span, why);
-    Some(vec![Setting { path: "max_batch_size".to_owned(), value }])
+    Some(vec![ProgramSetting { path: "max_batch_size".to_owned(), value }])
 }
 
 /// Returns the place that disables batching, or the start of the model, and whether batching is disabled; `None` if the
@@ -66,11 +66,11 @@ fn unbatched(file: FileId, text: &str) -> Option<(Span, bool)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::source::{MemoryTree, Sources};
+    use crate::source::{MemoryTree, SourceFiles};
 
     #[test]
     fn a_model_is_batched_by_what_stands_at_the_top() {
-        let file = Sources::new(MemoryTree::new().with("a", "")).open("a").unwrap();
+        let file = SourceFiles::new(MemoryTree::new().with("a", "")).open("a").unwrap();
         let alone = |text: &str| unbatched(file, text).map(|(_, alone)| alone);
         assert_eq!(alone("platform: \"onnxruntime_onnx\"\nmax_batch_size: 0\n"), Some(true));
         assert_eq!(alone("backend: \"pytorch\"\nmax_batch_size: 8 # of them\n"), Some(true));

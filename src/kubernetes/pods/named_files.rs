@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::inventory::Fact;
-use crate::inventory::programs::{Container, Setting, SettingsFiles};
+use crate::inventory::programs::{Container, ProgramSetting, SettingsFiles};
 use crate::languages::yaml::{self, Node};
 use crate::source::FileId;
 
 use super::model_repository;
 use crate::kubernetes::objects::index::ObjectIndex;
-use crate::kubernetes::objects::object::Object;
+use crate::kubernetes::objects::object::KubernetesObject;
 use crate::kubernetes::rows::settings;
 use crate::kubernetes::text::nested;
 
@@ -39,7 +39,7 @@ pub(super) fn of<'t>(
             None => of_tree(index.file(path)?, index)?,
         };
         // A Kubernetes object is not a settings file.
-        Object::new(&root).is_none().then(|| settings::leaves(&root).into_iter().map(filled_in).collect())
+        KubernetesObject::new(&root).is_none().then(|| settings::leaves(&root).into_iter().map(filled_in).collect())
     };
     let files = paths.into_iter().filter_map(|path| Some((path.to_owned(), read(path)?)));
     let named = words.iter().zip(words.iter().skip(1));
@@ -74,12 +74,12 @@ fn is_small(file: FileId, index: &ObjectIndex<'_>) -> bool {
 }
 
 /// Marks values with placeholders as unknown.
-fn filled_in(setting: Setting) -> Setting {
+fn filled_in(setting: ProgramSetting) -> ProgramSetting {
     let value = match setting.value {
         Fact::Known(known) if known.value.contains("${") => {
             Fact::unknown("another program fills in this value", known.span)
         }
         value => value,
     };
-    Setting { value, ..setting }
+    ProgramSetting { value, ..setting }
 }

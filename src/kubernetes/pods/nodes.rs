@@ -3,11 +3,11 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use crate::inventory::{Fact, Key, Known, Origin, Purchase, Refused, Unknown, Value};
+use crate::inventory::{Fact, FactOrigin, FactValue, Key, KnownFact, Purchase, Refused, UnknownFact};
 use crate::source::Span;
 
 use crate::kubernetes::rows::amount::{fallback, placeholder};
-use crate::kubernetes::rows::devices::{DEVICES, Label, LabelMeaning};
+use crate::kubernetes::rows::devices::{DEVICES, DeviceLabel, LabelMeaning};
 use crate::kubernetes::rows::facts::{Facts, fill, region_of};
 use crate::languages::yaml::Node;
 
@@ -123,7 +123,7 @@ pub(in crate::kubernetes) fn facts(conditions: &[Condition]) -> Facts {
     for preferred in [false, true] {
         for condition in conditions.iter().filter(|it| it.preferred == preferred && !it.only_refuses()) {
             if let Some(label) = DEVICES.label(&condition.key) {
-                said(&mut facts, condition, label, conditions);
+                read_node_condition(&mut facts, condition, label, conditions);
             }
         }
     }
@@ -135,15 +135,15 @@ pub(in crate::kubernetes) fn facts(conditions: &[Condition]) -> Facts {
     facts
 }
 
-fn said(facts: &mut Facts, condition: &Condition, label: &Label, all: &[Condition]) {
+fn read_node_condition(facts: &mut Facts, condition: &Condition, label: &DeviceLabel, all: &[Condition]) {
     if let Some(provider) = &label.provider {
-        let origin = if condition.preferred { inferred(condition) } else { Origin::Resolved };
-        fill(facts, Key::Provider, Fact::known(Value::text(provider.as_str()), condition.span, origin));
+        let origin = if condition.preferred { inferred(condition) } else { FactOrigin::Resolved };
+        fill(facts, Key::Provider, Fact::known(FactValue::text(provider.as_str()), condition.span, origin));
     }
     if let Some(part) = &label.owned
         && let Some((value, span)) = condition.values.iter().find(|(value, _)| value.contains(part.as_str()))
     {
-        let origin = Origin::Inferred(format!("`{value}` hardware cannot be rented").into());
+        let origin = FactOrigin::Inferred(format!("`{value}` hardware cannot be rented").into());
         fill(facts, Key::Purchase, Fact::known(Purchase::OnPrem.into(), *span, origin));
     }
     let Some(fact) = label.fact else { return };
@@ -168,7 +168,7 @@ fn said(facts: &mut Facts, condition: &Condition, label: &Label, all: &[Conditio
         fill(facts, key, if any { Fact::unknown(why, condition.span) } else { Fact::Absent });
         return;
     }
-    let mut values: Vec<(Fact<Value>, Span)> = Vec::new();
+    let mut values: Vec<(Fact<FactValue>, Span)> = Vec::new();
     // A list may name every machine type of a cloud.
     let mut seen = HashSet::new();
     for (text, span) in split(condition, label) {
@@ -186,7 +186,7 @@ fn said(facts: &mut Facts, condition: &Condition, label: &Label, all: &[Conditio
     fill(facts, key, fact);
 }
 
-fn split(condition: &Condition, label: &Label) -> Vec<(Arc<str>, Span)> {
+fn split(condition: &Condition, label: &DeviceLabel) -> Vec<(Arc<str>, Span)> {
     let Some(separator) = &label.split else { return condition.values.clone() };
     let parts = condition.values.iter().flat_map(|(text, span)| {
         text.split(separator.as_str()).map(|part| (Arc::from(part.trim()), *span)).collect::<Vec<_>>()
@@ -194,10 +194,10 @@ fn split(condition: &Condition, label: &Label) -> Vec<(Arc<str>, Span)> {
     parts.collect()
 }
 
-fn one(label: &Label, fact: LabelMeaning, text: &Arc<str>, span: Span) -> Fact<Value> {
+fn one(label: &DeviceLabel, fact: LabelMeaning, text: &Arc<str>, span: Span) -> Fact<FactValue> {
     if let Some((value, origin)) = fallback(text) {
         return match one(label, fact, &Arc::from(value), span) {
-            Fact::Known(known) => Fact::Known(Known { origin: known.origin.weakest(origin), ..known }),
+            Fact::Known(known) => Fact::Known(KnownFact { origin: known.origin.weakest(origin), ..known }),
             other => other,
         };
     }
@@ -205,18 +205,18 @@ fn one(label: &Label, fact: LabelMeaning, text: &Arc<str>, span: Span) -> Fact<V
         return Fact::unknown(why, span);
     }
     let value = match fact {
-        LabelMeaning::Zone => Value::text(region_of(text)),
+        LabelMeaning::Zone => FactValue::text(region_of(text)),
         LabelMeaning::AcceleratorMemoryGib
         | LabelMeaning::AcceleratorCount
         | LabelMeaning::SharedBy
         | LabelMeaning::TimeLimitSeconds => match text.parse::<f64>() {
-            Ok(number) => Value::Number(number * label.scale.unwrap_or(1.0)),
+            Ok(number) => FactValue::Number(number * label.scale.unwrap_or(1.0)),
             Err(_) => return Fact::unknown(format!("`{text}` is not a number"), span),
         },
-        _ if label.any.is_some() => Value::text(label.any.clone().unwrap_or_default()),
-        _ if label.map.is_empty() => Value::Text(text.clone()),
+        _ if label.any.is_some() => FactValue::text(label.any.clone().unwrap_or_default()),
+        _ if label.map.is_empty() => FactValue::Text(text.clone()),
         _ => match label.map.get(&**text) {
-            Some(value) => Value::text(value.as_str()),
+            Some(value) => FactValue::text(value.as_str()),
             None => return Fact::unknown(format!("`{text}` is not a known value of {}", label.key), span),
         },
     };
@@ -224,7 +224,7 @@ fn one(label: &Label, fact: LabelMeaning, text: &Arc<str>, span: Span) -> Fact<V
 }
 
 /// One value is known; several values become candidates.
-fn several(condition: &Condition, mut values: Vec<(Fact<Value>, Span)>) -> Fact<Value> {
+fn several(condition: &Condition, mut values: Vec<(Fact<FactValue>, Span)>) -> Fact<FactValue> {
     if values.len() <= 1 {
         let Some((fact, _)) = values.pop() else { return Fact::Absent };
         return match fact {
@@ -235,23 +235,23 @@ fn several(condition: &Condition, mut values: Vec<(Fact<Value>, Span)>) -> Fact<
             other => other,
         };
     }
-    let candidates: Vec<Value> = values.iter().filter_map(|(fact, _)| fact.value().cloned()).collect();
+    let candidates: Vec<FactValue> = values.iter().filter_map(|(fact, _)| fact.value().cloned()).collect();
     let why = format!("{} values of {} are possible", values.len(), condition.key);
-    Fact::Unknown(Unknown { span: condition.span, why: why.into(), candidates })
+    Fact::Unknown(UnknownFact { span: condition.span, why: why.into(), candidates })
 }
 
 /// Spot or on demand, whichever is available, is a separate way of buying.
-fn purchase(condition: &Condition, values: Vec<(Fact<Value>, Span)>) -> Fact<Value> {
-    let has = |purchase| values.iter().any(|(fact, _)| Purchase::said_by(fact) == Some(purchase));
+fn purchase(condition: &Condition, values: Vec<(Fact<FactValue>, Span)>) -> Fact<FactValue> {
+    let has = |purchase| values.iter().any(|(fact, _)| Purchase::from_fact(fact) == Some(purchase));
     let either = has(Purchase::Spot) && (has(Purchase::OnDemand) || condition.preferred);
     if either {
-        return Fact::known(Purchase::SpotOrOnDemand.into(), condition.span, Origin::Written);
+        return Fact::known(Purchase::SpotOrOnDemand.into(), condition.span, FactOrigin::Written);
     }
     several(condition, values)
 }
 
 /// Returns the machine types of families, limited to the sizes in another condition.
-fn families(condition: &Condition, all: &[Condition]) -> Fact<Value> {
+fn families(condition: &Condition, all: &[Condition]) -> Fact<FactValue> {
     if is_narrowed(all, &[LabelMeaning::Machine]) {
         return Fact::Absent;
     }
@@ -259,14 +259,14 @@ fn families(condition: &Condition, all: &[Condition]) -> Fact<Value> {
     let names: Vec<&str> = condition.values.iter().map(|(text, _)| &**text).collect();
     let why = format!("any machine type with {} {}", condition.key, names.join(" or "));
     let families = names.iter().filter(|name| name.len() > 1).take(MOST);
-    let machines = families.flat_map(|name| sizes.iter().map(move |size| Value::text(format!("{name}.{size}"))));
-    let candidates: Vec<Value> = machines.collect();
+    let machines = families.flat_map(|name| sizes.iter().map(move |size| FactValue::text(format!("{name}.{size}"))));
+    let candidates: Vec<FactValue> = machines.collect();
     match candidates.as_slice() {
         [only] if sizes != ["*"] => {
-            let origin = if condition.preferred { inferred(condition) } else { Origin::Resolved };
+            let origin = if condition.preferred { inferred(condition) } else { FactOrigin::Resolved };
             Fact::known(only.clone(), condition.span, origin)
         }
-        _ => Fact::Unknown(Unknown { span: condition.span, why: why.into(), candidates }),
+        _ => Fact::Unknown(UnknownFact { span: condition.span, why: why.into(), candidates }),
     }
 }
 
@@ -293,7 +293,7 @@ const LAST_GENERATION: u8 = 9;
 
 /// Returns the machine types of categories, if all of their machines have accelerators. The machine type stays unknown,
 /// within the generations and sizes of other conditions.
-fn category(condition: &Condition, label: &Label, all: &[Condition]) -> Fact<Value> {
+fn category(condition: &Condition, label: &DeviceLabel, all: &[Condition]) -> Fact<FactValue> {
     if !condition.values.iter().all(|(text, _)| label.map.contains_key(&**text))
         || is_narrowed(all, &[LabelMeaning::Family, LabelMeaning::Machine])
     {
@@ -312,9 +312,9 @@ fn category(condition: &Condition, label: &Label, all: &[Condition]) -> Fact<Val
     let sizes: Vec<String> = if sizes.is_empty() { vec![String::new()] } else { dotted(sizes) };
     // A category is the letters before the generation: g covers g4dn, g5 and g6e.
     let generations = names.iter().flat_map(|name| generations.iter().map(move |it| format!("{name}{it}*")));
-    let candidates = generations.flat_map(|it| sizes.iter().map(move |size| Value::text(format!("{it}{size}"))));
+    let candidates = generations.flat_map(|it| sizes.iter().map(move |size| FactValue::text(format!("{it}{size}"))));
     let candidates = candidates.take(MOST * MOST).collect();
-    Fact::Unknown(Unknown { span: condition.span, why: why.into(), candidates })
+    Fact::Unknown(UnknownFact { span: condition.span, why: why.into(), candidates })
 }
 
 fn dotted(sizes: Vec<String>) -> Vec<String> {
@@ -326,7 +326,7 @@ fn names(facts: &mut Facts, condition: &Condition) {
     for pattern in &DEVICES.names {
         let Some(found) = pattern.find(text).filter(|_| pattern.suits(&condition.key)) else { continue };
         let why = format!("the name `{text}` of {}", condition.key);
-        let origin = Origin::Inferred(why.as_str().into());
+        let origin = FactOrigin::Inferred(why.as_str().into());
         let key = if pattern.fact == LabelMeaning::Accelerator { Key::Accelerator } else { Key::Machine };
         let says_chip = matches!(facts.get(&Key::Accelerator), Some(Fact::Known(_)));
         let says_machine = matches!(facts.get(&Key::Machine), Some(Fact::Known(_)));
@@ -335,20 +335,20 @@ fn names(facts: &mut Facts, condition: &Condition) {
         }
         let fact = match pattern.fact {
             // The name of a family does not determine the machine type.
-            LabelMeaning::Family => Fact::Unknown(Unknown {
+            LabelMeaning::Family => Fact::Unknown(UnknownFact {
                 span: *span,
                 why: format!("any machine type of the family in {why}").into(),
-                candidates: vec![Value::text(found)],
+                candidates: vec![FactValue::text(found)],
             }),
-            _ => Fact::known(Value::text(found), *span, origin.clone()),
+            _ => Fact::known(FactValue::text(found), *span, origin.clone()),
         };
         fill(facts, key, fact);
         if let Some(provider) = &pattern.provider {
-            fill(facts, Key::Provider, Fact::known(Value::text(provider.as_str()), *span, origin));
+            fill(facts, Key::Provider, Fact::known(FactValue::text(provider.as_str()), *span, origin));
         }
     }
 }
 
-fn inferred(condition: &Condition) -> Origin {
-    Origin::Inferred(format!("nodes with {} are preferred, not required", condition.key).into())
+fn inferred(condition: &Condition) -> FactOrigin {
+    FactOrigin::Inferred(format!("nodes with {} are preferred, not required", condition.key).into())
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::inventory::{Fact, Key, Origin, Purchase, Selector, Taint, Unknown, Value};
+use crate::inventory::{Fact, FactOrigin, FactValue, Key, NodeSelector, Purchase, Taint, UnknownFact};
 use crate::languages::yaml::Node;
 use crate::source::Span;
 
@@ -24,7 +24,7 @@ pub(in crate::kubernetes) struct Pod {
     pub frame: Option<Node>,
     pub containers: Vec<PodContainer>,
     /// Init containers, which start one after the other, in this order.
-    pub init: Vec<Init>,
+    pub init: Vec<InitContainer>,
     pub row: Option<&'static Pods>,
     /// Claims outside the specification.
     pub claims: Vec<Node>,
@@ -32,16 +32,16 @@ pub(in crate::kubernetes) struct Pod {
 
 /// An init container.
 #[derive(Debug, Clone)]
-pub(in crate::kubernetes) struct Init {
+pub(in crate::kubernetes) struct InitContainer {
     pub part: PodContainer,
     /// It keeps running next to all containers that start later.
     pub stays: bool,
 }
 
-impl Init {
+impl InitContainer {
     fn of(node: &Node) -> Self {
         let stays = node.text_at("restartPolicy").is_some_and(|policy| &**policy == "Always");
-        Init { part: PodContainer::container(node), stays }
+        InitContainer { part: PodContainer::container(node), stays }
     }
 }
 
@@ -89,8 +89,8 @@ impl Pod {
             patch_containers(&mut containers, &patch);
         }
         // Init containers that keep running count like containers.
-        let init: Vec<Init> =
-            spec.get("initContainers").map(Node::items).unwrap_or_default().iter().map(Init::of).collect();
+        let init: Vec<InitContainer> =
+            spec.get("initContainers").map(Node::items).unwrap_or_default().iter().map(InitContainer::of).collect();
         containers.extend(init.iter().filter(|init| init.stays).map(|init| init.part.clone()));
         Pod { spec: spec.clone(), frame: frame.cloned(), containers, init, row, claims: Vec::new() }
     }
@@ -121,8 +121,8 @@ impl Pod {
     }
 
     /// Returns the labels that it selects nodes by, and the taints that it tolerates.
-    pub(in crate::kubernetes) fn selector(&self, conditions: &[Condition]) -> Selector {
-        let mut selector = Selector::default();
+    pub(in crate::kubernetes) fn selector(&self, conditions: &[Condition]) -> NodeSelector {
+        let mut selector = NodeSelector::default();
         for condition in conditions.iter().filter(|condition| !condition.preferred) {
             selector.refuses.extend(condition.refused.clone().map(|refused| (condition.key.clone(), refused)));
             if condition.only_refuses() {
@@ -133,7 +133,7 @@ impl Pod {
                     Some(why) => Fact::unknown(why, *span),
                     None => Fact::written(text.clone(), *span),
                 },
-                several => Fact::Unknown(Unknown {
+                several => Fact::Unknown(UnknownFact {
                     span: condition.span,
                     why: "several values are possible".into(),
                     candidates: several.iter().map(|(text, _)| text.clone()).collect(),
@@ -152,17 +152,17 @@ impl Pod {
     pub(in crate::kubernetes) fn facts(&self, request: &PodRequest, conditions: &[Condition]) -> Facts {
         let mut facts = nodes::facts(conditions);
         self.tolerated(&mut facts);
-        fill(&mut facts, Key::AcceleratorCount, request.count.clone().map(Value::Number));
+        fill(&mut facts, Key::AcceleratorCount, request.count.clone().map(FactValue::Number));
         if let Some((slice, span)) = &request.slice {
-            fill(&mut facts, Key::Slice, Fact::written(Value::Text(slice.clone()), *span));
+            fill(&mut facts, Key::Slice, Fact::written(FactValue::Text(slice.clone()), *span));
         }
         if !request.vendor.is_empty() {
-            fill(&mut facts, Key::Vendor, Fact::written(Value::text(request.vendor.as_str()), request.span));
+            fill(&mut facts, Key::Vendor, Fact::written(FactValue::text(request.vendor.as_str()), request.span));
         }
-        fill(&mut facts, Key::Accelerator, request.chip.clone().map(Value::Text));
+        fill(&mut facts, Key::Accelerator, request.chip.clone().map(FactValue::Text));
         fill(&mut facts, Key::Accelerator, self.tolerated_card());
         if let Some(provider) = &request.provider {
-            fill(&mut facts, Key::Provider, Fact::written(Value::text(provider.as_str()), request.span));
+            fill(&mut facts, Key::Provider, Fact::written(FactValue::text(provider.as_str()), request.span));
         }
         fill(&mut facts, Key::Cpus, self.total(&["requests", "limits"], "cpu", amount::number));
         fill(&mut facts, Key::CpuLimit, self.total(&["limits"], "cpu", amount::number));
@@ -186,19 +186,19 @@ impl Pod {
     }
 
     /// Returns the card in the value of a device taint: `nvidia.com/gpu=NVIDIA-A10G-SHARED`.
-    fn tolerated_card(&self) -> Fact<Value> {
+    fn tolerated_card(&self) -> Fact<FactValue> {
         let named = self.tolerations().into_iter().find_map(|taint| {
             DEVICES.device(&taint.key)?;
             let mut cards = DEVICES.names.iter().filter(|name| name.fact == LabelMeaning::Accelerator);
             Some((cards.find_map(|name| name.find(taint.value.as_ref()?))?, taint.span))
         });
         named.map_or(Fact::Absent, |(card, span)| {
-            Fact::known(Value::text(card), span, Origin::Inferred("named in a taint that it tolerates".into()))
+            Fact::known(FactValue::text(card), span, FactOrigin::Inferred("named in a taint that it tolerates".into()))
         })
     }
 
     /// Returns the sum over containers, from the first of these sides with a value.
-    fn total(&self, sides: &[&str], key: &str, read: fn(&Node) -> Fact<f64>) -> Fact<Value> {
+    fn total(&self, sides: &[&str], key: &str, read: fn(&Node) -> Fact<f64>) -> Fact<FactValue> {
         let mut sum: Option<(f64, Span)> = None;
         for part in &self.containers {
             let Some(resources) = &part.resources else { continue };
@@ -212,37 +212,37 @@ impl Pod {
                 Fact::Absent => {}
             }
         }
-        sum.map_or(Fact::Absent, |(total, span)| Fact::written(Value::Number(total), span))
+        sum.map_or(Fact::Absent, |(total, span)| Fact::written(FactValue::Number(total), span))
     }
 
     /// Returns whether the processes of the pod have more shared memory than the default of 64 MiB: a volume in memory,
     /// or the memory of the host.
-    fn shared_memory(&self) -> Fact<Value> {
+    fn shared_memory(&self) -> Fact<FactValue> {
         if let Some(host) = self.spec.get("hostIPC").filter(|host| host.flag() == Some(true)) {
-            return Fact::written(Value::Flag(true), host.span);
+            return Fact::written(FactValue::Flag(true), host.span);
         }
         let volumes = self.spec.get("volumes").map(Node::items).unwrap_or_default();
         fn medium(volume: &Node) -> Option<&Node> {
             volume.at("emptyDir.medium").filter(|it| it.text().is_some_and(|t| &**t == "Memory"))
         }
         if let Some(memory) = volumes.iter().find_map(medium) {
-            return Fact::written(Value::Flag(true), memory.span);
+            return Fact::written(FactValue::Flag(true), memory.span);
         }
         // Any mount at this path replaces the default: the memory of the host, or a claim.
         let mounts = self.containers.iter().filter_map(|part| part.node.get("volumeMounts"));
         let there = |mount: &&Node| mount.text_at("mountPath").is_some_and(|path| SHARED.contains(&&**path));
         if let Some(mount) = mounts.clone().flat_map(Node::items).find(there) {
-            return Fact::written(Value::Flag(true), mount.span);
+            return Fact::written(FactValue::Flag(true), mount.span);
         }
         let mut lists = self.spec.get("volumes").into_iter().chain(mounts);
         if let Some(hole) = lists.find(|list| amount::is_hole(list) || list.items().iter().any(amount::is_hole)) {
             return Fact::unknown("a template directive sets some of its volumes", hole.span);
         }
-        Fact::known(Value::Flag(false), self.spec.span, crate::inventory::Origin::Default)
+        Fact::known(FactValue::Flag(false), self.spec.span, crate::inventory::FactOrigin::Default)
     }
 
-    fn limit(&self) -> Fact<Value> {
-        self.spec.get("activeDeadlineSeconds").map_or(Fact::Absent, |node| amount::number(node).map(Value::Number))
+    fn limit(&self) -> Fact<FactValue> {
+        self.spec.get("activeDeadlineSeconds").map_or(Fact::Absent, |node| amount::number(node).map(FactValue::Number))
     }
 }
 
@@ -265,11 +265,11 @@ fn patch_containers(containers: &mut [PodContainer], patch: &Node) {
 }
 
 /// Returns a scalar as a fact. A string with placeholders is unknown.
-pub(in crate::kubernetes) fn text(node: Option<&Node>) -> Fact<Value> {
+pub(in crate::kubernetes) fn text(node: Option<&Node>) -> Fact<FactValue> {
     let Some((node, text)) = node.and_then(|node| Some((node, node.text()?))) else { return Fact::Absent };
     match amount::placeholder(text) {
         Some(why) => Fact::unknown(why, node.span),
-        None => Fact::written(Value::Text(Arc::clone(text)), node.span),
+        None => Fact::written(FactValue::Text(Arc::clone(text)), node.span),
     }
 }
 

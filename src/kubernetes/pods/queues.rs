@@ -4,14 +4,14 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::inventory::{Fact, Known, Labels, Origin};
+use crate::inventory::{CostLabels, Fact, FactOrigin, KnownFact};
 use crate::languages::yaml::Node;
 use crate::source::Span;
 
 use super::nodes::{self, Condition};
 use super::request::PodRequest;
 use crate::kubernetes::objects::index::{NamePlace, ObjectIndex};
-use crate::kubernetes::objects::object::Object;
+use crate::kubernetes::objects::object::KubernetesObject;
 use crate::kubernetes::rows::devices::DEVICES;
 use crate::kubernetes::rows::facts::Facts;
 
@@ -20,13 +20,13 @@ const NAMED: &str = "kueue.x-k8s.io/queue-name";
 
 /// Returns the node conditions that the flavors of a queue add to those of the pod.
 pub(super) fn conditions(
-    object: &Object<'_>,
-    labels: &Labels,
+    object: &KubernetesObject<'_>,
+    labels: &CostLabels,
     request: &PodRequest,
     own: &[Condition],
     index: &ObjectIndex<'_>,
 ) -> Vec<Condition> {
-    let Some(Fact::Known(Known { value: name, span, .. })) = labels.entries.get(NAMED) else { return Vec::new() };
+    let Some(Fact::Known(KnownFact { value: name, span, .. })) = labels.entries.get(NAMED) else { return Vec::new() };
     let Some(cluster) = cluster_queue(object, name, *span, index) else { return Vec::new() };
     let fitting: Vec<Vec<Condition>> =
         flavours(cluster, request, index).into_iter().filter(|labels| fits(labels, own)).collect();
@@ -38,7 +38,7 @@ pub(super) fn facts(conditions: &[Condition]) -> Facts {
     let mut facts = nodes::facts(conditions);
     for fact in facts.values_mut() {
         if let Fact::Known(known) = fact {
-            known.origin = known.origin.clone().weakest(Origin::Resolved);
+            known.origin = known.origin.clone().weakest(FactOrigin::Resolved);
         }
     }
     facts
@@ -46,13 +46,13 @@ pub(super) fn facts(conditions: &[Condition]) -> Facts {
 
 /// Returns the cluster queue of a local queue. Several equally near local queues must lead to the same cluster queue.
 fn cluster_queue<'i, 't>(
-    object: &Object<'_>,
+    object: &KubernetesObject<'_>,
     name: &Arc<str>,
     span: Span,
     index: &'i ObjectIndex<'t>,
-) -> Option<&'i Object<'t>> {
+) -> Option<&'i KubernetesObject<'t>> {
     let locals = index.nearest("kueue.x-k8s.io/LocalQueue", name, NamePlace::of(span));
-    let same_space = |local: &&&Object<'_>| match (&local.namespace, &object.namespace) {
+    let same_space = |local: &&&KubernetesObject<'_>| match (&local.namespace, &object.namespace) {
         (Some(queue), Some(own)) => queue == own,
         _ => true,
     };
@@ -64,7 +64,7 @@ fn cluster_queue<'i, 't>(
 }
 
 /// Returns the node labels of each flavor from which a queue provides the requested resources.
-fn flavours(cluster: &Object<'_>, request: &PodRequest, index: &ObjectIndex<'_>) -> Vec<Vec<Condition>> {
+fn flavours(cluster: &KubernetesObject<'_>, request: &PodRequest, index: &ObjectIndex<'_>) -> Vec<Vec<Condition>> {
     let gives = |flavour: &&Node| {
         let resources = flavour.get("resources").map(Node::items).unwrap_or_default();
         let names = resources.iter().filter_map(|resource| resource.text_at("name"));
@@ -105,7 +105,7 @@ fn shared(flavours: &[Vec<Condition>]) -> Vec<Condition> {
     everywhere.collect()
 }
 
-fn only<'i, 't>(found: Vec<&'i Object<'t>>) -> Option<&'i Object<'t>> {
+fn only<'i, 't>(found: Vec<&'i KubernetesObject<'t>>) -> Option<&'i KubernetesObject<'t>> {
     match found.as_slice() {
         [one] => Some(one),
         _ => None,

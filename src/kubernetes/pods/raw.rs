@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::inventory::{Origin, RawContainer, RawData, RawPod, RawTree, Unknown};
+use crate::inventory::{FactOrigin, RawContainer, RawData, RawPod, RawTree, UnknownFact};
 use crate::languages::yaml::{Node, NodeEntry};
 use crate::source::Span;
 
@@ -47,7 +47,7 @@ fn raw(group: &PodGroup, part: Option<&String>) -> RawPod {
         labels: framed("metadata.labels"),
         annotations: framed("metadata.annotations"),
         node_labels: node_labels(pod),
-        origin: group.by_shape.as_ref().map_or(Origin::Written, |why| Origin::Inferred(why.clone())),
+        origin: group.by_shape.as_ref().map_or(FactOrigin::Written, |why| FactOrigin::Inferred(why.clone())),
     }
 }
 
@@ -87,7 +87,7 @@ fn node_labels(pod: &Pod) -> RawTree {
             found.insert(place, (condition.key.clone(), values));
         }
     }
-    let open = open_place(pod).map(|(why, span)| Arc::new(Unknown { span, why, candidates: Vec::new() }));
+    let open = open_place(pod).map(|(why, span)| Arc::new(UnknownFact { span, why, candidates: Vec::new() }));
     RawTree::new(RawData::Map(found, open), span)
 }
 

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::inventory::{Fact, Origin};
+use crate::inventory::{Fact, FactOrigin};
 use crate::languages::yaml::Node;
 use crate::source::{AdaptiveRegex, Span};
 
@@ -12,8 +12,8 @@ use super::claims;
 use super::pod::{Pod, PodContainer};
 use crate::kubernetes::objects::index::ObjectIndex;
 use crate::kubernetes::rows::amount;
-use crate::kubernetes::rows::devices::{DEVICES, Device};
-use crate::kubernetes::rows::table::Amount;
+use crate::kubernetes::rows::devices::{DEVICES, DeviceClass};
+use crate::kubernetes::rows::table::KeyedAmount;
 
 /// Why the share of a device is unknown for slices of several sizes.
 pub(in crate::kubernetes) const SIZES: &str = "the pod requests slices of several sizes";
@@ -80,7 +80,7 @@ fn annotated(pod: &Pod) -> Option<PodRequest> {
 }
 
 impl PodRequest {
-    pub(in crate::kubernetes) fn new(device: &Device, count: Fact<f64>, span: Span) -> Self {
+    pub(in crate::kubernetes) fn new(device: &DeviceClass, count: Fact<f64>, span: Span) -> Self {
         PodRequest {
             count,
             slice: None,
@@ -104,7 +104,7 @@ impl PodRequest {
 
     /// Marks the request as inferred.
     pub(in crate::kubernetes) fn weaken(&mut self, why: &str) {
-        let origin = Origin::Inferred(why.into());
+        let origin = FactOrigin::Inferred(why.into());
         if let Fact::Known(known) = &mut self.count {
             known.origin = known.origin.clone().weakest(origin.clone());
         }
@@ -241,13 +241,13 @@ fn asked(amount: &Node, part: &PodContainer, span: Span) -> Fact<f64> {
 }
 
 /// Returns an amount outside containers, or its default.
-fn amount_of(amount: &Amount, spec: &Node) -> Option<(Fact<f64>, Span)> {
+fn amount_of(amount: &KeyedAmount, spec: &Node) -> Option<(Fact<f64>, Span)> {
     if let Some(node) = amount.count.first(spec) {
         return Some((written(node, amount.pattern.as_deref())?, node.span));
     }
     let default = amount.default.as_ref()?;
     let span = default.beside.first(spec)?.span;
-    Some((Fact::known(default.is, span, Origin::Default), span))
+    Some((Fact::known(default.is, span, FactOrigin::Default), span))
 }
 
 /// Returns an amount, or the part of a string that is one: `nvidia-gpu-l4:2`.
@@ -285,7 +285,7 @@ fn share(own: &BTreeMap<&str, (Fact<f64>, Span)>) -> Option<Result<f64, Span>> {
     known.map(Ok).or(open.map(Err))
 }
 
-fn scaled(count: Fact<f64>, device: Option<&Device>, part: Option<&Result<f64, Span>>, span: Span) -> Fact<f64> {
+fn scaled(count: Fact<f64>, device: Option<&DeviceClass>, part: Option<&Result<f64, Span>>, span: Span) -> Fact<f64> {
     let Some(device) = device else { return Fact::Absent };
     match part {
         _ if count.value() == Some(&0.0) => count,

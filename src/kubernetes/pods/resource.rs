@@ -1,8 +1,8 @@
 //! Converts groups of pods to resources of the inventory.
 
 use crate::inventory::{
-    Evidence, Fact, FrontEnd, Key, Labels, Link, LinkKind, Origin, Purpose, Resource, Role, Says, Value, production,
-    programs, purpose_of_task, settle_purpose,
+    BillingRole, CostLabels, Fact, FactOrigin, FactValue, Key, Link, LinkKind, Purpose, PurposeEvidence, ReadBy,
+    Resource, Says, infer_purpose, production, programs, purpose_of_task,
 };
 use crate::languages::yaml::Node;
 use crate::source::Span;
@@ -17,7 +17,7 @@ use super::waits;
 use super::workload::{FoundResource, PodGroup};
 use crate::kubernetes::objects::index::ObjectIndex;
 use crate::kubernetes::objects::object;
-use crate::kubernetes::objects::object::Object;
+use crate::kubernetes::objects::object::KubernetesObject;
 use crate::kubernetes::objects::owners;
 use crate::kubernetes::rows::amount;
 use crate::kubernetes::rows::facts::{Facts, fill};
@@ -25,7 +25,7 @@ use crate::kubernetes::rows::table::{KINDS, VALUES};
 
 /// Converts groups that request accelerators to resources. Several groups are named by their roles.
 pub(in crate::kubernetes) fn finish(
-    object: &Object<'_>,
+    object: &KubernetesObject<'_>,
     body: Span,
     groups: Vec<PodGroup>,
     index: &ObjectIndex<'_>,
@@ -75,12 +75,12 @@ pub(super) fn parts(asking: &[&PodGroup]) -> Vec<String> {
 }
 
 /// Returns the objects that a controller creates for an object of its kind.
-fn owned(object: &Object<'_>) -> &'static [String] {
+fn owned(object: &KubernetesObject<'_>) -> &'static [String] {
     KINDS.find(object.group, object.kind).map_or(&[], |row| &row.owns)
 }
 
 fn resource(
-    object: &Object<'_>,
+    object: &KubernetesObject<'_>,
     body: Span,
     part: &str,
     group: PodGroup,
@@ -90,7 +90,7 @@ fn resource(
     // Values files are long, so reports point to the accelerator request.
     let head = if object.group == VALUES { request.span } else { object.head };
     let mut resource =
-        Resource::new(FrontEnd::Kubernetes, Role::Requested, object.kind, object.address() + part, head, body);
+        Resource::new(ReadBy::Kubernetes, BillingRole::Requested, object.kind, object.address() + part, head, body);
     resource.is_patch = group.is_patch;
     resource.declared = object.declaration(part);
     resource.metered = object.metered(owned(object));
@@ -113,7 +113,7 @@ fn resource(
     fill(&mut facts, Key::TimeLimit, limit_of_queue(&resource.labels));
     storage::facts(&group.pod, index, &mut facts);
     fill(&mut facts, Key::Kept, waits::kept(&group.pod, object, index));
-    tell_purpose(&evidence(object, &resource.labels, &group.pod, &awake), &mut facts);
+    set_purpose(&evidence(object, &resource.labels, &group.pod, &awake), &mut facts);
     if !facts.contains_key(&Key::Kept) {
         fill(&mut facts, Key::OnlyLooks, looks(&group.pod));
     }
@@ -128,7 +128,7 @@ fn resource(
     }
     // Facts of unsupported kinds are inferred from their shape.
     if let (Some(why), Some(Fact::Known(known))) = (&group.by_shape, facts.get_mut(&Key::AcceleratorCount)) {
-        known.origin = known.origin.clone().weakest(Origin::Inferred(why.clone()));
+        known.origin = known.origin.clone().weakest(FactOrigin::Inferred(why.clone()));
     }
     for (key, fact) in facts {
         resource.set(key, fact);
@@ -139,7 +139,7 @@ fn resource(
 }
 
 /// Returns the EFA network interfaces that its containers request together.
-fn efa(pod: &Pod) -> Fact<Value> {
+fn efa(pod: &Pod) -> Fact<FactValue> {
     let asked = pod.containers.iter().filter_map(|part| {
         let sides = ["limits", "requests"].into_iter().filter_map(|side| part.resources.as_ref()?.get(side));
         sides.flat_map(Node::entries).find(|entry| &*entry.key == "vpc.amazonaws.com/efa")
@@ -150,13 +150,13 @@ fn efa(pod: &Pod) -> Fact<Value> {
         Some(more) => sum.map(|sum| sum + more),
         None => more,
     })
-    .map(Value::Number)
+    .map(FactValue::Number)
 }
 
 /// Returns whether the pod ends: nothing restarts it after its commands and it answers no requests, or it tests a
 /// device once.
-fn ends(pod: &Pod, facts: &Facts) -> Fact<Value> {
-    let inferred = |why: &str, span| Fact::known(Value::Flag(true), span, Origin::Inferred(why.into()));
+fn ends(pod: &Pod, facts: &Facts) -> Fact<FactValue> {
+    let inferred = |why: &str, span| Fact::known(FactValue::Flag(true), span, FactOrigin::Inferred(why.into()));
     let sample = pod.containers.iter().filter(|part| request::asks(part)).find_map(tests_once);
     if let Some(span) = sample {
         return inferred("its image tests a device and ends", span);
@@ -172,13 +172,15 @@ fn ends(pod: &Pod, facts: &Facts) -> Fact<Value> {
 }
 
 /// Returns whether all containers with accelerators only list or test them.
-fn looks(pod: &Pod) -> Fact<Value> {
+fn looks(pod: &Pod) -> Fact<FactValue> {
     let mut asking = pod.containers.iter().filter(|part| request::asks(part)).peekable();
     let Some(first) = asking.peek().map(|part| part.node.span) else { return Fact::Absent };
     match asking.all(|part| only_looks(part) || tests_once(part).is_some()) {
-        true => {
-            Fact::known(Value::Flag(true), first, Origin::Inferred("its program only lists or tests a device".into()))
-        }
+        true => Fact::known(
+            FactValue::Flag(true),
+            first,
+            FactOrigin::Inferred("its program only lists or tests a device".into()),
+        ),
         false => Fact::Absent,
     }
 }
@@ -217,7 +219,7 @@ fn programs_of(awake: &[&PodContainer], pod: &Pod, index: &ObjectIndex<'_>) -> F
     facts
 }
 
-fn queue(labels: &Labels) -> Fact<Value> {
+fn queue(labels: &CostLabels) -> Fact<FactValue> {
     const KEYS: [&str; 5] = [
         "kueue.x-k8s.io/queue-name",
         "scheduling.volcano.sh/queue-name",
@@ -226,35 +228,35 @@ fn queue(labels: &Labels) -> Fact<Value> {
         "kai.scheduler/queue",
     ];
     let found = KEYS.iter().find_map(|key| labels.entries.get(*key));
-    found.map_or(Fact::Absent, |name| name.clone().map(Value::Text))
+    found.map_or(Fact::Absent, |name| name.clone().map(FactValue::Text))
 }
 
 /// Returns the seconds after which a queue ends a workload, or after which its capacity is removed.
-fn limit_of_queue(labels: &Labels) -> Fact<Value> {
+fn limit_of_queue(labels: &CostLabels) -> Fact<FactValue> {
     // Kueue's documentation, 2026-11: the first is its own limit, the second is that of a provisioning request.
     const KEYS: [&str; 2] = ["kueue.x-k8s.io/max-exec-time-seconds", "provreq.kueue.x-k8s.io/maxRunDurationSeconds"];
     let said = KEYS.iter().find_map(|key| labels.entries.get(*key)).cloned().unwrap_or_default();
     if said.value().is_some_and(|text| text.parse::<f64>().is_err()) {
         return Fact::Absent;
     }
-    said.map(|text| Value::Number(text.parse().unwrap_or_default()))
+    said.map(|text| FactValue::Number(text.parse().unwrap_or_default()))
 }
 
 /// Infers the purpose of an object. The kind counts only if it is mostly used for one purpose.
-pub(in crate::kubernetes) fn tell_purpose(evidence: &[Evidence<'_>], facts: &mut Facts) {
+pub(in crate::kubernetes) fn set_purpose(evidence: &[PurposeEvidence<'_>], facts: &mut Facts) {
     fill(facts, Key::Production, production(evidence));
     let of_kind = facts.remove(&Key::Purpose).unwrap_or_default();
     let (by_kind, mostly) = match of_kind.origin() {
-        Some(Origin::Inferred(_) | Origin::ServedName) => (Fact::Absent, of_kind),
+        Some(FactOrigin::Inferred(_) | FactOrigin::ServedName) => (Fact::Absent, of_kind),
         _ => (of_kind, Fact::Absent),
     };
     let by_task = facts.get(&Key::Task).map(purpose_of_task).unwrap_or_default();
-    fill(facts, Key::Purpose, settle_purpose(by_kind, by_task, evidence, || mostly));
+    fill(facts, Key::Purpose, infer_purpose(by_kind, by_task, evidence, || mostly));
 }
 
 /// Returns whether the workload answers requests.
 pub(in crate::kubernetes) fn serves(facts: &Facts) -> bool {
-    facts.get(&Key::Purpose).and_then(Purpose::said_by) == Some(Purpose::Inference)
+    facts.get(&Key::Purpose).and_then(Purpose::from_fact) == Some(Purpose::Inference)
 }
 
 /// Returns whether the container's command only lists the devices.
@@ -273,38 +275,38 @@ fn keeps_room(part: &PodContainer) -> bool {
 }
 
 fn evidence<'a>(
-    object: &'a Object<'_>,
-    labels: &'a Labels,
+    object: &'a KubernetesObject<'_>,
+    labels: &'a CostLabels,
     pod: &'a Pod,
     awake: &[&'a PodContainer],
-) -> Vec<Evidence<'a>> {
+) -> Vec<PurposeEvidence<'a>> {
     let mut evidence = Vec::new();
     for (key, fact) in &labels.entries {
         if let Fact::Known(known) = fact {
-            evidence.push(Evidence { says: Says::Label { key, value: &known.value }, span: known.span });
+            evidence.push(PurposeEvidence { says: Says::Label { key, value: &known.value }, span: known.span });
         }
     }
     if let Some(name) = &object.name {
-        evidence.push(Evidence { says: Says::Name(name), span: object.head });
+        evidence.push(PurposeEvidence { says: Says::Name(name), span: object.head });
     }
     for part in awake {
         let image = part.node.get("image").and_then(|image| Some((image.text()?, image.span)));
         if let Some((image, span)) = image {
             let name = image.rsplit('/').next().unwrap_or(image);
-            evidence.push(Evidence { says: Says::Image(name), span });
+            evidence.push(PurposeEvidence { says: Says::Image(name), span });
         }
     }
     for part in pod.containers.iter().filter(|part| keeps_room(part)) {
-        evidence.push(Evidence { says: Says::Kind(Purpose::Infra), span: part.node.span });
+        evidence.push(PurposeEvidence { says: Says::Kind(Purpose::Infra), span: part.node.span });
     }
     for part in pod.containers.iter().filter(|part| only_looks(part)) {
-        evidence.push(Evidence {
+        evidence.push(PurposeEvidence {
             says: Says::Does(Purpose::Test, "its command only lists the devices"),
             span: part.node.span,
         });
     }
     if let Some(namespace) = &object.namespace {
-        evidence.push(Evidence { says: Says::Around(namespace), span: object.head });
+        evidence.push(PurposeEvidence { says: Says::Around(namespace), span: object.head });
     }
     evidence
 }

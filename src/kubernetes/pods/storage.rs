@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::inventory::{Fact, Key, Origin, Value};
+use crate::inventory::{Fact, FactOrigin, FactValue, Key};
 use crate::languages::yaml::Node;
 use crate::source::Span;
 
@@ -29,7 +29,7 @@ pub(in crate::kubernetes) fn facts(pod: &Pod, index: &ObjectIndex<'_>, facts: &m
 }
 
 /// Returns the claims of this tree that it mounts, with their sizes.
-fn claims(pod: &Pod, index: &ObjectIndex<'_>) -> Fact<Value> {
+fn claims(pod: &Pod, index: &ObjectIndex<'_>) -> Fact<FactValue> {
     let volumes = pod.spec.get("volumes").map(Node::items).unwrap_or_default();
     let names = volumes.iter().filter_map(|volume| volume.at("persistentVolumeClaim.claimName"));
     let found = names.filter_map(|name| {
@@ -40,15 +40,19 @@ fn claims(pod: &Pod, index: &ObjectIndex<'_>) -> Fact<Value> {
     });
     let found: Vec<(Span, String)> = found.collect();
     let Some((first, _)) = found.first() else { return Fact::Absent };
-    Fact::known(Value::List(found.iter().map(|(_, text)| text.as_str().into()).collect()), *first, Origin::Resolved)
+    Fact::known(
+        FactValue::List(found.iter().map(|(_, text)| text.as_str().into()).collect()),
+        *first,
+        FactOrigin::Resolved,
+    )
 }
 
-fn of_volume(volume: &Node, index: &ObjectIndex<'_>) -> Fact<Value> {
+fn of_volume(volume: &Node, index: &ObjectIndex<'_>) -> Fact<FactValue> {
     if let Some(nfs) = volume.get("nfs") {
-        return Fact::written(Value::text("nfs"), nfs.span);
+        return Fact::written(FactValue::text("nfs"), nfs.span);
     }
     if volume.get("azureFile").is_some() {
-        return Fact::written(Value::text("azure-files"), volume.span);
+        return Fact::written(FactValue::text("azure-files"), volume.span);
     }
     if let Some(driver) = volume.at("csi.driver") {
         return driver.text().map_or(Fact::Absent, |name| of_driver(name, driver.span));
@@ -62,34 +66,34 @@ fn of_volume(volume: &Node, index: &ObjectIndex<'_>) -> Fact<Value> {
     })
 }
 
-fn of_class(class: &Node, index: &ObjectIndex<'_>) -> Option<Fact<Value>> {
+fn of_class(class: &Node, index: &ObjectIndex<'_>) -> Option<Fact<FactValue>> {
     let found = index.find("storage.k8s.io/StorageClass", class.text()?, NamePlace::of(class.span))?;
     let provisioner = found.root.get("provisioner")?;
     Some(resolved(of_driver(provisioner.text()?, class.span)))
 }
 
 /// Returns the slow file system behind a claim that names its volume.
-fn of_bound(claim: &Node, index: &ObjectIndex<'_>) -> Fact<Value> {
+fn of_bound(claim: &Node, index: &ObjectIndex<'_>) -> Fact<FactValue> {
     let Some((name, text)) = claim.at("spec.volumeName").and_then(|it| Some((it, it.text()?))) else {
         return Fact::Absent;
     };
     let Some(volume) = index.find("/PersistentVolume", text, NamePlace::of(name.span)) else { return Fact::Absent };
     if let Some(nfs) = volume.root.at("spec.nfs") {
-        return resolved(Fact::written(Value::text("nfs"), nfs.span));
+        return resolved(Fact::written(FactValue::text("nfs"), nfs.span));
     }
     let driver = volume.root.at("spec.csi.driver").and_then(|it| Some((it, it.text()?)));
     driver.map_or(Fact::Absent, |(node, name): (&Node, &Arc<str>)| resolved(of_driver(name, node.span)))
 }
 
-fn of_driver(name: &str, span: Span) -> Fact<Value> {
+fn of_driver(name: &str, span: Span) -> Fact<FactValue> {
     let slow = SLOW.iter().find(|(part, _)| name.contains(part));
-    slow.map_or(Fact::Absent, |(_, kind)| Fact::written(Value::text(*kind), span))
+    slow.map_or(Fact::Absent, |(_, kind)| Fact::written(FactValue::text(*kind), span))
 }
 
-fn resolved(fact: Fact<Value>) -> Fact<Value> {
+fn resolved(fact: Fact<FactValue>) -> Fact<FactValue> {
     match fact {
         Fact::Known(mut known) => {
-            known.origin = Origin::Resolved;
+            known.origin = FactOrigin::Resolved;
             Fact::Known(known)
         }
         other => other,

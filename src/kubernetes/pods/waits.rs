@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use crate::inventory::{Fact, Value};
+use crate::inventory::{Fact, FactValue};
 use crate::languages::yaml::Node;
 use crate::source::{AdaptiveRegex, Span};
 
@@ -10,14 +10,14 @@ use super::containers;
 use super::pod::{Pod, PodContainer};
 use super::request;
 use crate::kubernetes::objects::index::ObjectIndex;
-use crate::kubernetes::objects::object::Object;
+use crate::kubernetes::objects::object::KubernetesObject;
 
 /// Returns why a container with accelerators only waits, or gives users access, according to its command.
-pub(super) fn kept(pod: &Pod, object: &Object<'_>, index: &ObjectIndex<'_>) -> Fact<Value> {
+pub(super) fn kept(pod: &Pod, object: &KubernetesObject<'_>, index: &ObjectIndex<'_>) -> Fact<FactValue> {
     let mut asking = pod.containers.iter().filter(|part| request::asks(part));
     let waiting = |part| waiting(part, pod, index).filter(|(why, _)| *why != NAPS || is_started_again(pod, object));
     let waits = asking.find_map(|part| waiting(part).or_else(|| let_in(part, object)));
-    waits.map_or(Fact::Absent, |(why, span)| Fact::written(Value::text(why), span))
+    waits.map_or(Fact::Absent, |(why, span)| Fact::written(FactValue::text(why), span))
 }
 
 /// Returns what an endless command waits for, with its place.
@@ -50,7 +50,7 @@ fn leaves_running(script: &str) -> bool {
 }
 
 /// Returns whether Kubernetes restarts it when its command ends.
-fn is_started_again(pod: &Pod, object: &Object<'_>) -> bool {
+fn is_started_again(pod: &Pod, object: &KubernetesObject<'_>) -> bool {
     const KINDS: [&str; 5] = ["Pod", "Deployment", "StatefulSet", "DaemonSet", "ReplicaSet"];
     KINDS.contains(&object.kind) && pod.spec.text_at("restartPolicy").is_none_or(|policy| &**policy == "Always")
 }
@@ -62,7 +62,7 @@ fn naps(command: &str) -> bool {
 
 /// Returns the port that gives users access to a notebook: by its name, or by its number if the object is named after
 /// notebooks.
-fn let_in(part: &PodContainer, object: &Object<'_>) -> Option<(&'static str, Span)> {
+fn let_in(part: &PodContainer, object: &KubernetesObject<'_>) -> Option<(&'static str, Span)> {
     const NUMBERS: [f64; 2] = [8888.0, 8787.0];
     const NAMES: [&str; 3] = ["jupyter", "notebook", "rstudio"];
     let ports = part.node.get("ports").map(Node::items).unwrap_or_default();

@@ -1,8 +1,8 @@
 //! Applies definitions to objects: an object becomes groups of pods and groups of machines, each with its facts.
 
-use crate::inventory::{Fact, Key, Origin, Range, Resource, Value};
+use crate::inventory::{Fact, FactOrigin, FactValue, Key, Range, Resource};
 use crate::languages::yaml::Node;
-use crate::source::{FileId, Sources, Span};
+use crate::source::{FileId, SourceFiles, Span};
 
 use super::machines;
 use super::pod::Pod;
@@ -10,15 +10,15 @@ use super::resource;
 use crate::kubernetes::objects::chart;
 use crate::kubernetes::objects::index::{NamePlace, ObjectIndex};
 use crate::kubernetes::objects::layers;
-use crate::kubernetes::objects::object::Object;
+use crate::kubernetes::objects::object::KubernetesObject;
 use crate::kubernetes::objects::owners::Owner;
 use crate::kubernetes::pods::generic;
 use crate::kubernetes::rows::count;
 use crate::kubernetes::rows::facts::{Facts, fill};
-use crate::kubernetes::rows::path::{ManifestPath, Match};
+use crate::kubernetes::rows::path::{ManifestPath, PathMatch};
 use crate::kubernetes::rows::settings;
 use crate::kubernetes::rows::sources;
-use crate::kubernetes::rows::table::{Borrows, Holds, KINDS, KindRow, Pods, VALUES};
+use crate::kubernetes::rows::table::{Borrows, InnerObjects, KINDS, KindRow, Pods, VALUES};
 
 /// The maximum depth of objects: a CronJob contains a Job, a List an experiment with a Job.
 const DEEPEST: usize = 6;
@@ -50,7 +50,7 @@ pub(in crate::kubernetes) struct Above {
 
 impl Above {
     fn new(count: f64, head: Span) -> Self {
-        let count = Fact::known(Range::exactly(count), head, Origin::Default);
+        let count = Fact::known(Range::exactly(count), head, FactOrigin::Default);
         Above { count, role: Vec::new(), facts: Facts::new(), depth: 0 }
     }
 }
@@ -81,7 +81,7 @@ pub(in crate::kubernetes) struct FoundResource {
 
 /// Converts objects to resources, with access to the other objects of the tree.
 pub(in crate::kubernetes) struct WorkloadReader<'i, 't> {
-    pub sources: &'i Sources,
+    pub sources: &'i SourceFiles,
     pub index: &'i ObjectIndex<'t>,
 }
 
@@ -130,7 +130,13 @@ impl WorkloadReader<'_, '_> {
     }
 
     /// Adds all groups of pods of an object.
-    fn collect(&self, object: &Object<'_>, row: Option<&'static KindRow>, above: &Above, out: &mut Vec<PodGroup>) {
+    fn collect(
+        &self,
+        object: &KubernetesObject<'_>,
+        row: Option<&'static KindRow>,
+        above: &Above,
+        out: &mut Vec<PodGroup>,
+    ) {
         let Some(row) = row else {
             generic::collect(object, above, out);
             return;
@@ -145,7 +151,7 @@ impl WorkloadReader<'_, '_> {
         }
         for layers in &row.values {
             let mut above = above.clone();
-            let root = Match::root(object.root);
+            let root = PathMatch::root(object.root);
             above.count = count::product(&layers.count, object.root, &ManifestPath::default(), &root, above.count);
             for at in layers.places(object.root) {
                 if let Some(values) = layers::given(layers, at, None, self.sources, self.index).values {
@@ -156,10 +162,10 @@ impl WorkloadReader<'_, '_> {
     }
 
     /// Adds the pods of values in an object: by the definition of their chart, or by their shape.
-    fn collect_values(&self, object: &Object<'_>, values: &Node, above: &Above, out: &mut Vec<PodGroup>) {
+    fn collect_values(&self, object: &KubernetesObject<'_>, values: &Node, above: &Above, out: &mut Vec<PodGroup>) {
         match KINDS.shaped(values).filter(|_| above.depth < DEEPEST) {
             Some(row) => {
-                let mut inside = Object::of(values, "", &row.kind);
+                let mut inside = KubernetesObject::of(values, "", &row.kind);
                 inside.head = object.head;
                 let above = Above { depth: above.depth + 1, ..above.clone() };
                 self.collect(&inside, Some(row), &above, out);
@@ -170,7 +176,7 @@ impl WorkloadReader<'_, '_> {
 
     /// Adds the pods of a values file. Each place that requests accelerators is separate.
     pub(in crate::kubernetes) fn read_values(&self, root: &Node, body: Span, out: &mut Vec<FoundResource>) {
-        let object = Object::of(root, "", chart::VALUES);
+        let object = KubernetesObject::of(root, "", chart::VALUES);
         let mut groups = Vec::new();
         generic::collect_values(root, &Above::new(1.0, object.head), &mut groups);
         for mut group in groups {
@@ -182,7 +188,7 @@ impl WorkloadReader<'_, '_> {
     }
 
     /// Adds the objects inside this one that are part of it.
-    fn held(&self, object: &Object<'_>, holds: &Holds, above: &Above, out: &mut Vec<PodGroup>) {
+    fn held(&self, object: &KubernetesObject<'_>, holds: &InnerObjects, above: &Above, out: &mut Vec<PodGroup>) {
         let Some(path) = holds.at.as_ref().or(holds.spec.as_ref()) else { return };
         if above.depth >= DEEPEST {
             return;
@@ -200,7 +206,7 @@ impl WorkloadReader<'_, '_> {
             let found = match &holds.kind {
                 Some(kind) => {
                     let (group, name) = kind.rsplit_once('/').unwrap_or(("", kind));
-                    Some((Object::of(&whole, group, name), KINDS.named(kind)))
+                    Some((KubernetesObject::of(&whole, group, name), KINDS.named(kind)))
                 }
                 None => identify(&whole),
             };
@@ -214,7 +220,7 @@ impl WorkloadReader<'_, '_> {
     /// Adds the pods or machines of a template that an object names.
     fn borrow(
         &self,
-        object: &Object<'_>,
+        object: &KubernetesObject<'_>,
         row: Option<&'static KindRow>,
         borrows: &Borrows,
         body: Span,
@@ -227,7 +233,7 @@ impl WorkloadReader<'_, '_> {
         let lent =
             borrows.kinds.iter().find_map(|kind| Some((self.index.find(kind, name, place)?, KINDS.named(kind)?)));
         let Some((lender, lent)) = lent else { return };
-        let root = Match::root(object.root);
+        let root = PathMatch::root(object.root);
         let mut above = Above::new(1.0, object.head);
         above.count = count::product(&borrows.count, object.root, &ManifestPath::default(), &root, above.count);
         if let Some(row) = row {
@@ -259,7 +265,7 @@ pub(in crate::kubernetes) fn pods_of_values(
     above: &Above,
     out: &mut Vec<PodGroup>,
 ) {
-    let object = Object::of(values, VALUES, &row.kind);
+    let object = KubernetesObject::of(values, VALUES, &row.kind);
     let above = around(&object, row, above);
     for pods in &row.pods {
         pods_of(&object, pods, &above, out);
@@ -267,8 +273,8 @@ pub(in crate::kubernetes) fn pods_of_values(
 }
 
 /// Returns the kind of an object as declared, or by the shape of a definition.
-pub(in crate::kubernetes) fn identify(root: &Node) -> Option<(Object<'_>, Option<&'static KindRow>)> {
-    match Object::new(root) {
+pub(in crate::kubernetes) fn identify(root: &Node) -> Option<(KubernetesObject<'_>, Option<&'static KindRow>)> {
+    match KubernetesObject::new(root) {
         Some(object) => {
             let row = KINDS.find(object.group, object.kind);
             Some((object, row))
@@ -276,7 +282,7 @@ pub(in crate::kubernetes) fn identify(root: &Node) -> Option<(Object<'_>, Option
         None => {
             let row = KINDS.shaped(root)?;
             let group = row.groups.first().map_or("", String::as_str);
-            let mut object = Object::of(root, group, &row.kind);
+            let mut object = KubernetesObject::of(root, group, &row.kind);
             object.name = row.name.as_ref().and_then(|path| path.first(root)?.text().cloned());
             Some((object, Some(row)))
         }
@@ -284,9 +290,9 @@ pub(in crate::kubernetes) fn identify(root: &Node) -> Option<(Object<'_>, Option
 }
 
 /// Returns the properties of an object that apply to everything in it.
-fn around(object: &Object<'_>, row: &KindRow, above: &Above) -> Above {
+fn around(object: &KubernetesObject<'_>, row: &KindRow, above: &Above) -> Above {
     let mut above = above.clone();
-    let root = Match::root(object.root);
+    let root = PathMatch::root(object.root);
     for (key, fact) in sources::facts(&row.facts, object.root, &ManifestPath::default(), &root, object.head) {
         fill(&mut above.facts, key, fact);
     }
@@ -294,7 +300,7 @@ fn around(object: &Object<'_>, row: &KindRow, above: &Above) -> Above {
         fill(&mut above.facts, key, fact);
     }
     if row.template && above.depth == 0 {
-        above.count = Fact::known(Range::exactly(0.0), object.head, Origin::Resolved);
+        above.count = Fact::known(Range::exactly(0.0), object.head, FactOrigin::Resolved);
     }
     if let Some(suspended) = row.suspended.as_ref().and_then(|path| path.first(object.root)) {
         above.count = suspend(object, suspended, above.count);
@@ -306,7 +312,7 @@ fn around(object: &Object<'_>, row: &KindRow, above: &Above) -> Above {
 }
 
 /// A suspended workload does not run, unless a queue will start it.
-fn suspend(object: &Object<'_>, suspended: &Node, count: Fact<Range>) -> Fact<Range> {
+fn suspend(object: &KubernetesObject<'_>, suspended: &Node, count: Fact<Range>) -> Fact<Range> {
     if suspended.flag() != Some(true) {
         return count;
     }
@@ -322,7 +328,7 @@ fn suspend(object: &Object<'_>, suspended: &Node, count: Fact<Range>) -> Fact<Ra
     }
 }
 
-fn pods_of(object: &Object<'_>, pods: &'static Pods, above: &Above, out: &mut Vec<PodGroup>) {
+fn pods_of(object: &KubernetesObject<'_>, pods: &'static Pods, above: &Above, out: &mut Vec<PodGroup>) {
     let Some(path) = pods.template.as_ref().or(pods.spec.as_ref()) else { return };
     for at in path.all(object.root) {
         let frame = pods.template.is_some().then_some(at.node);
@@ -335,18 +341,19 @@ fn pods_of(object: &Object<'_>, pods: &'static Pods, above: &Above, out: &mut Ve
         for (key, fact) in &above.facts {
             fill(&mut facts, *key, fact.clone());
         }
-        let one = Fact::known(Range::exactly(1.0), object.head, Origin::Default);
+        let one = Fact::known(Range::exactly(1.0), object.head, FactOrigin::Default);
         let size = count::product(&pods.group, object.root, path, &at, one);
-        if size.origin() != Some(&Origin::Default) {
-            fill(&mut facts, Key::GroupSize, size.map(|range| Value::Number(range.expected)));
+        if size.origin() != Some(&FactOrigin::Default) {
+            fill(&mut facts, Key::GroupSize, size.map(|range| FactValue::Number(range.expected)));
             let groups = count::product(&pods.groups, object.root, path, &at, above.count.clone());
-            fill(&mut facts, Key::Groups, groups.map(|range| Value::Number(range.floor)));
+            fill(&mut facts, Key::Groups, groups.map(|range| FactValue::Number(range.floor)));
         }
         let mut count = count::product(&pods.count, object.root, path, &at, above.count.clone());
         if let Some(off) = disabled(pods.enabled.as_ref(), object.root, path, &at) {
             count = off;
         }
-        let open = matches!(&count, Fact::Known(known) if known.origin == Origin::Default && known.value.ceiling > 0.0);
+        let open =
+            matches!(&count, Fact::Known(known) if known.origin == FactOrigin::Default && known.value.ceiling > 0.0);
         let is_overlay = pod.is_overlay();
         let is_patch = open && is_overlay;
         if is_patch {
@@ -357,14 +364,19 @@ fn pods_of(object: &Object<'_>, pods: &'static Pods, above: &Above, out: &mut Ve
 }
 
 /// Returns the names of an object's members: the keys above them, and a name inside.
-fn called(name: Option<&ManifestPath>, root: &Node, path: &ManifestPath, at: &Match<'_>) -> Vec<String> {
+fn called(name: Option<&ManifestPath>, root: &Node, path: &ManifestPath, at: &PathMatch<'_>) -> Vec<String> {
     let mut all: Vec<String> = at.names.iter().map(|name| (*name).to_owned()).collect();
     let inside = name.and_then(|name| name.relative_to(root, path, at).first()?.text().cloned());
     all.extend(inside.map(|name| name.to_string()));
     all
 }
 
-fn disabled(enabled: Option<&ManifestPath>, root: &Node, path: &ManifestPath, at: &Match<'_>) -> Option<Fact<Range>> {
+fn disabled(
+    enabled: Option<&ManifestPath>,
+    root: &Node,
+    path: &ManifestPath,
+    at: &PathMatch<'_>,
+) -> Option<Fact<Range>> {
     let switch = *enabled?.relative_to(root, path, at).first()?;
     (switch.flag() == Some(false)).then(|| Fact::written(Range::exactly(0.0), switch.span))
 }

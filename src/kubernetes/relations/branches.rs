@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::inventory::{Fact, Key, Range, Resource, Unknown};
+use crate::inventory::{Fact, Key, Range, Resource, UnknownFact};
 use crate::kubernetes::pods::workload::FoundResource;
 
 /// Adds the content of other readings, with one resource per object. A fact that differs between readings has several
@@ -41,7 +41,7 @@ fn unite(one: &mut Resource, others: &[Resource], may_be_missing: bool) {
     let keys: BTreeSet<Key> = [&*one].into_iter().chain(others).flat_map(|it| it.facts().map(|(key, _)| key)).collect();
     for key in keys {
         let facts = || others.iter().map(|it| it.fact(key));
-        if facts().all(|other| says_the_same(one.fact(key), other)) {
+        if facts().all(|other| is_same_fact(one.fact(key), other)) {
             continue;
         }
         let span = std::iter::once(one.fact(key)).chain(facts()).find_map(Fact::span).unwrap_or(one.span);
@@ -49,17 +49,17 @@ fn unite(one: &mut Resource, others: &[Resource], may_be_missing: bool) {
         if keeps_its_own_reason(one.fact(key), &candidates) {
             continue;
         }
-        one.set(key, Fact::Unknown(Unknown { span, why: why.clone(), candidates }));
+        one.set(key, Fact::Unknown(UnknownFact { span, why: why.clone(), candidates }));
     }
     let counts = || others.iter().map(|it| &it.count);
-    if may_be_missing || !counts().all(|other| says_the_same(&one.count, other)) {
+    if may_be_missing || !counts().all(|other| is_same_fact(&one.count, other)) {
         let span = one.count.span().unwrap_or(one.span);
         let mut candidates = candidates(std::iter::once(&one.count).chain(counts()));
         if may_be_missing && !candidates.is_empty() {
             candidates.insert(0, Range::exactly(0.0));
         }
         if !keeps_its_own_reason(&one.count, &candidates) {
-            one.count = Fact::Unknown(Unknown { span, why, candidates });
+            one.count = Fact::Unknown(UnknownFact { span, why, candidates });
         }
     }
 }
@@ -69,7 +69,7 @@ fn keeps_its_own_reason<T>(fact: &Fact<T>, candidates: &[T]) -> bool {
     candidates.is_empty() && matches!(fact, Fact::Unknown(_))
 }
 
-fn says_the_same<T: PartialEq>(one: &Fact<T>, other: &Fact<T>) -> bool {
+fn is_same_fact<T: PartialEq>(one: &Fact<T>, other: &Fact<T>) -> bool {
     match (one, other) {
         (Fact::Known(one), Fact::Known(other)) => one.value == other.value,
         (Fact::Unknown(one), Fact::Unknown(other)) => one.candidates == other.candidates,

@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
-use crate::inventory::{Fact, FrontEnd, Key, Known, Link, LinkKind, Origin, Resource, Value};
+use crate::inventory::{Fact, FactOrigin, FactValue, Key, KnownFact, Link, LinkKind, ReadBy, Resource};
 use crate::kubernetes::objects::chart::VALUES;
 use crate::kubernetes::pods::workload::FoundResource;
 use crate::kubernetes::rows::table::{self, KINDS};
-use crate::kubernetes::text::trail::{Renderer, Trail};
-use crate::source::{FileId, Sources, Span};
+use crate::kubernetes::text::trail::{RendererKind, Trail};
+use crate::source::{FileId, SourceFiles, Span};
 
 /// Values files, each with the files that are read with them.
 pub(in crate::kubernetes) type Used = BTreeMap<FileId, BTreeSet<FileId>>;
@@ -17,7 +17,7 @@ pub(in crate::kubernetes) type Used = BTreeMap<FileId, BTreeSet<FileId>>;
 /// accelerator request in the values.
 pub(in crate::kubernetes) fn infer(resource: &mut Resource, why: &Arc<str>, of_chart: bool) {
     if of_chart {
-        resource.front_end = FrontEnd::Chart;
+        resource.front_end = ReadBy::Chart;
     }
     let asked = resource.fact(Key::AcceleratorCount).span();
     if resource.kind == VALUES {
@@ -27,12 +27,12 @@ pub(in crate::kubernetes) fn infer(resource: &mut Resource, why: &Arc<str>, of_c
         resource.links.push(template);
         resource.span = asked;
     }
-    let facts: Vec<(Key, Fact<Value>)> = resource.facts().map(|(key, fact)| (key, fact.clone())).collect();
+    let facts: Vec<(Key, Fact<FactValue>)> = resource.facts().map(|(key, fact)| (key, fact.clone())).collect();
     for (key, fact) in facts {
         resource.set(key, weakened(fact, why));
     }
     // The templates set the volumes, and they were not read.
-    if let (VALUES, Fact::Known(Known { span, origin: Origin::Inferred(_), .. })) =
+    if let (VALUES, Fact::Known(KnownFact { span, origin: FactOrigin::Inferred(_), .. })) =
         (resource.kind.as_str(), resource.fact(Key::SharedMemory).clone())
     {
         resource.set(Key::SharedMemory, Fact::unknown("the chart's template sets the volumes", span));
@@ -42,9 +42,9 @@ pub(in crate::kubernetes) fn infer(resource: &mut Resource, why: &Arc<str>, of_c
 
 /// Points a rendered resource to its accelerator request in the values or in the patch of an overlay, and records the
 /// command that rendered it.
-pub(in crate::kubernetes) fn rendered(sources: &Sources, resource: &mut Resource, trail: &Trail) {
-    if trail.by == Renderer::Helm {
-        resource.front_end = FrontEnd::Chart;
+pub(in crate::kubernetes) fn rendered(sources: &SourceFiles, resource: &mut Resource, trail: &Trail) {
+    if trail.by == RendererKind::Helm {
+        resource.front_end = ReadBy::Chart;
     }
     let asked = resource.fact(Key::AcceleratorCount).span();
     let elsewhere = |asked: &Span| sources.origin(*asked).file != sources.origin(resource.span).file;
@@ -59,15 +59,15 @@ pub(in crate::kubernetes) fn rendered(sources: &Sources, resource: &mut Resource
 fn weakened<T>(fact: Fact<T>, why: &Arc<str>) -> Fact<T> {
     match fact {
         Fact::Known(known) => {
-            let origin = known.origin.weakest(Origin::Inferred(why.clone()));
-            Fact::Known(Known { origin, ..known })
+            let origin = known.origin.weakest(FactOrigin::Inferred(why.clone()));
+            Fact::Known(KnownFact { origin, ..known })
         }
         other => other,
     }
 }
 
 /// Returns the position of a scalar without quotes, because the rendered text may have other quotes.
-fn bare(sources: &Sources, span: Span) -> Span {
+fn bare(sources: &SourceFiles, span: Span) -> Span {
     let span = sources.origin(span);
     let text = sources.text(span.file);
     let written = text.get(span.range()).unwrap_or_default();
@@ -78,7 +78,11 @@ fn bare(sources: &Sources, span: Span) -> Span {
 }
 
 /// Removes values that a template of their chart or another object already uses.
-pub(in crate::kubernetes) fn tell_once(sources: &Sources, found: &mut Vec<(Arc<str>, FoundResource)>, used: &Used) {
+pub(in crate::kubernetes) fn drop_repeated_values(
+    sources: &SourceFiles,
+    found: &mut Vec<(Arc<str>, FoundResource)>,
+    used: &Used,
+) {
     if !found.iter().any(|(_, it)| is_values(it) || it.from_values) {
         return;
     }

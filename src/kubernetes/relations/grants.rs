@@ -3,15 +3,19 @@
 
 use crate::diagnostic::SkipKind;
 use crate::inventory::Unjudged;
-use crate::source::Sources;
+use crate::source::SourceFiles;
 
-use crate::kubernetes::objects::object::Object;
+use crate::kubernetes::objects::object::KubernetesObject;
 use crate::kubernetes::rows::amount;
 use crate::kubernetes::rows::devices::DEVICES;
 use crate::kubernetes::rows::table::KindRow;
 
 /// Returns the entry for an object that gives accelerators to other containers.
-pub(in crate::kubernetes) fn unjudged(sources: &Sources, object: &Object<'_>, row: &KindRow) -> Option<Unjudged> {
+pub(in crate::kubernetes) fn unjudged(
+    sources: &SourceFiles,
+    object: &KubernetesObject<'_>,
+    row: &KindRow,
+) -> Option<Unjudged> {
     let granted = row.grants.iter().flat_map(|path| path.all(object.root));
     let mut entries = granted.flat_map(|found| found.node.entries());
     let entry = entries.find(|it| {

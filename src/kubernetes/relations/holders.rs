@@ -4,11 +4,11 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
-use crate::inventory::{Fact, Key, Known, Link, LinkKind, Origin, Purpose};
+use crate::inventory::{Fact, FactOrigin, Key, KnownFact, Link, LinkKind, Purpose};
 use crate::source::Span;
 
 use crate::kubernetes::objects::index::distance;
-use crate::kubernetes::objects::object::Object;
+use crate::kubernetes::objects::object::KubernetesObject;
 use crate::kubernetes::pods::workload::FoundResource;
 use crate::kubernetes::rows::devices::DEVICES;
 use crate::kubernetes::rows::table::Relates;
@@ -44,7 +44,7 @@ enum By {
 
 impl Relation {
     pub(in crate::kubernetes) fn new(
-        object: &Object<'_>,
+        object: &KubernetesObject<'_>,
         relates: &'static Relates,
         path: &Arc<str>,
     ) -> Option<Relation> {
@@ -179,7 +179,7 @@ fn serve(found: &mut FoundResource, relation: &Relation) {
         let why = format!("{} sends requests to its port", relation.address);
         found
             .resource
-            .set(Key::Purpose, Fact::known(Purpose::Inference.into(), relation.span, Origin::Inferred(why.into())));
+            .set(Key::Purpose, Fact::known(Purpose::Inference.into(), relation.span, FactOrigin::Inferred(why.into())));
     }
 }
 
@@ -201,7 +201,8 @@ fn attach(found: &mut FoundResource, relation: &Relation, why: Arc<str>) {
     const OWN: [&str; 2] = ["kubernetes.io/metadata.name", "name"];
     let plain = |key: &str| !OWN.contains(&key) && !key.starts_with("pod-security.kubernetes.io/");
     for (key, value, span) in relation.labels.iter().filter(|(key, ..)| plain(key)) {
-        let fact = Fact::Known(Known { value: value.clone(), span: *span, defined: None, origin: Origin::Resolved });
+        let fact =
+            Fact::Known(KnownFact { value: value.clone(), span: *span, defined: None, origin: FactOrigin::Resolved });
         resource.labels.entries.entry(key.to_string()).or_insert(fact);
     }
 }

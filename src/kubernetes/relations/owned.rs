@@ -49,7 +49,7 @@ pub(in crate::kubernetes) fn leave_out(found: &mut Vec<(Arc<str>, FoundResource)
             }
         }
     }
-    tell(found, &out);
+    note_owner(found, &out);
     let mut place = 0;
     found.retain(|_| {
         place += 1;
@@ -102,7 +102,7 @@ fn accelerators(it: &FoundResource) -> Option<f64> {
 }
 
 /// Adds links from owners to the removed objects.
-fn tell(found: &mut [(Arc<str>, FoundResource)], out: &HashMap<usize, usize>) {
+fn note_owner(found: &mut [(Arc<str>, FoundResource)], out: &HashMap<usize, usize>) {
     let mut by_owner: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for (place, owner) in out {
         let mut owner = owner;

@@ -1,7 +1,7 @@
 //! Handles patches: manifests that only change an object of another file.
 
-use crate::inventory::{Fact, Key, Origin, Resource};
-use crate::source::{Sources, join, parent};
+use crate::inventory::{Fact, FactOrigin, Key, Resource};
+use crate::source::{SourceFiles, join, parent};
 
 use crate::kubernetes::pods::workload::FoundResource;
 use crate::kubernetes::render::{KUSTOMIZATIONS, document};
@@ -25,7 +25,7 @@ const OPEN: [Key; 11] = [
 ];
 
 /// Marks patches of a kustomization. Facts that a patch does not set are in the patched object.
-pub(in crate::kubernetes) fn mark(sources: &Sources, path: &str, found: &mut [FoundResource]) {
+pub(in crate::kubernetes) fn mark(sources: &SourceFiles, path: &str, found: &mut [FoundResource]) {
     let mut patches = found.iter_mut().filter(|it| it.is_overlay).peekable();
     if patches.peek().is_none() {
         return;
@@ -42,7 +42,7 @@ pub(in crate::kubernetes) fn mark(sources: &Sources, path: &str, found: &mut [Fo
 fn open(resource: &mut Resource) {
     for key in OPEN {
         let is_said = match resource.fact(key) {
-            Fact::Known(known) => known.origin != Origin::Default,
+            Fact::Known(known) => known.origin != FactOrigin::Default,
             Fact::Unknown(_) => true,
             Fact::Absent => false,
         };
@@ -54,7 +54,7 @@ fn open(resource: &mut Resource) {
 }
 
 /// Returns the kustomization in the same directory or above that names the file.
-fn naming(sources: &Sources, path: &str) -> Option<String> {
+fn naming(sources: &SourceFiles, path: &str) -> Option<String> {
     let name = path.rsplit('/').next().unwrap_or(path);
     let mut directory = parent(path);
     for _ in 0..FARTHEST {
@@ -75,7 +75,7 @@ fn naming(sources: &Sources, path: &str) -> Option<String> {
 }
 
 /// Returns how many patches and other changes a kustomization has.
-fn changes(sources: &Sources, kustomization: &str) -> usize {
+fn changes(sources: &SourceFiles, kustomization: &str) -> usize {
     const FIELDS: [&str; 6] =
         ["patches", "patchesStrategicMerge", "patchesJson6902", "components", "transformers", "replacements"];
     let Some(root) = document(sources, kustomization) else { return 0 };

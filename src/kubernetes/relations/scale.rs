@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
-use crate::inventory::{Change, Fact, Key, Known, Link, LinkKind, Origin, Range, Shift, Until, Value};
+use crate::inventory::{
+    Fact, FactOrigin, FactValue, Key, KnownFact, Link, LinkKind, Range, ScheduleEntry, ScheduledSize, Until,
+};
 use crate::languages::yaml::Node;
 use crate::source::Span;
 
 use crate::kubernetes::objects::index::distance;
-use crate::kubernetes::objects::object::Object;
+use crate::kubernetes::objects::object::KubernetesObject;
 use crate::kubernetes::pods::workload::FoundResource;
 use crate::kubernetes::rows::amount;
 use crate::kubernetes::rows::path::ManifestPath;
@@ -24,15 +26,15 @@ pub(in crate::kubernetes) struct Scaler {
     namespace: Option<Arc<str>>,
     count: Fact<Range>,
     wakes: bool,
-    looks_at: Fact<Value>,
-    cooldown: Fact<Value>,
-    shifts: Vec<Shift>,
+    looks_at: Fact<FactValue>,
+    cooldown: Fact<FactValue>,
+    shifts: Vec<ScheduleEntry>,
     /// The position of its target's name.
     span: Span,
 }
 
 impl Scaler {
-    pub(in crate::kubernetes) fn new(object: &Object<'_>, scales: &Scales) -> Option<Self> {
+    pub(in crate::kubernetes) fn new(object: &KubernetesObject<'_>, scales: &Scales) -> Option<Self> {
         let target = scales.target.first(object.root)?;
         let name = target.get("name")?;
         let kind = target.text_at("kind").cloned().or(scales.kind.as_ref().map(|kind| kind.as_str().into()))?;
@@ -52,7 +54,7 @@ impl Scaler {
                 let floor = min.value().copied().unwrap_or(scales.floor);
                 let span = max.span().or(min.span()).unwrap_or(name.span);
                 let ceiling = max.value().copied().or(ceiling).unwrap_or(f64::INFINITY);
-                Fact::known(Range::between(floor, None, ceiling), span, Origin::Resolved)
+                Fact::known(Range::between(floor, None, ceiling), span, FactOrigin::Resolved)
             }
         };
         Some(Scaler {
@@ -64,7 +66,7 @@ impl Scaler {
             count,
             wakes: scales.wakes,
             looks_at: looks_at(object, scales),
-            cooldown: read(&scales.cooldown).map(Value::Number),
+            cooldown: read(&scales.cooldown).map(FactValue::Number),
             span: name.span,
         })
     }
@@ -79,7 +81,7 @@ impl Scaler {
 }
 
 /// Returns the schedule of its time-based triggers.
-fn windows(object: &Object<'_>, scales: &Scales) -> Vec<Shift> {
+fn windows(object: &KubernetesObject<'_>, scales: &Scales) -> Vec<ScheduleEntry> {
     let Some(windows) = &scales.windows else { return Vec::new() };
     let triggers = windows.each.all(object.root);
     let is_clock = |node: &Node| node.text_at("type").is_some_and(|kind| **kind == *windows.kind);
@@ -93,14 +95,19 @@ fn windows(object: &Object<'_>, scales: &Scales) -> Vec<Shift> {
     let shifts = triggers.iter().filter(|it| is_clock(it.node)).filter_map(|it| {
         let said = it.node.get("metadata")?;
         let count = said.get("desiredReplicas").map_or(Fact::Absent, amount::number);
-        let change = Change::AtLeast { count, until: Until::Cron(text(said.get("end"))) };
-        Some(Shift { at: text(said.get("start")), zone: text(said.get("timezone")), change, span: it.node.span })
+        let change = ScheduledSize::AtLeast { count, until: Until::Cron(text(said.get("end"))) };
+        Some(ScheduleEntry {
+            at: text(said.get("start")),
+            zone: text(said.get("timezone")),
+            change,
+            span: it.node.span,
+        })
     });
     shifts.collect()
 }
 
 /// Returns the names of all metrics that it uses.
-fn looks_at(object: &Object<'_>, scales: &Scales) -> Fact<Value> {
+fn looks_at(object: &KubernetesObject<'_>, scales: &Scales) -> Fact<FactValue> {
     let found: Vec<_> = scales.metrics.iter().flat_map(|path| path.all(object.root)).collect();
     let mut names: Vec<Arc<str>> = Vec::new();
     for metric in &found {
@@ -111,8 +118,10 @@ fn looks_at(object: &Object<'_>, scales: &Scales) -> Fact<Value> {
         }
     }
     match (found.first(), &scales.default_metric) {
-        (Some(first), _) => Fact::written(Value::List(names), first.node.span),
-        (None, Some(name)) => Fact::known(Value::List(vec![name.as_str().into()]), object.head, Origin::Default),
+        (Some(first), _) => Fact::written(FactValue::List(names), first.node.span),
+        (None, Some(name)) => {
+            Fact::known(FactValue::List(vec![name.as_str().into()]), object.head, FactOrigin::Default)
+        }
         (None, None) => Fact::Absent,
     }
 }
@@ -173,11 +182,13 @@ fn attach(found: &mut FoundResource, scaler: &Scaler, decides: bool, why: Arc<st
     if !decides || says_none && !scaler.wakes {
         return;
     }
-    resource.set(Key::Autoscaled, Fact::known(Value::Flag(true), scaler.span, Origin::Resolved));
+    resource.set(Key::Autoscaled, Fact::known(FactValue::Flag(true), scaler.span, FactOrigin::Resolved));
     resource.set(Key::AutoscaledOn, scaler.looks_at.clone());
     resource.set(Key::Cooldown, scaler.cooldown.clone());
     let stated = match &resource.count {
-        Fact::Known(Known { value, origin: Origin::Written | Origin::Resolved, .. }) => Some(value.expected),
+        Fact::Known(KnownFact { value, origin: FactOrigin::Written | FactOrigin::Resolved, .. }) => {
+            Some(value.expected)
+        }
         _ => None,
     };
     // A schedule does not start from the workload's own number.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::inventory::{Fact, Key, Origin, Role, Value};
+use crate::inventory::{BillingRole, Fact, FactOrigin, FactValue, Key};
 use crate::languages::yaml::{Node, NodeData};
 use crate::source::Span;
 
@@ -73,7 +73,7 @@ pub(in crate::kubernetes) fn apply(all: &[Sharing], found: &mut [(Arc<str>, Foun
     }
     for (path, found) in found.iter_mut() {
         let resource = &mut found.resource;
-        let is_asked = resource.role == Role::Requested
+        let is_asked = resource.role == BillingRole::Requested
             && resource.text(Key::Vendor) == Some("nvidia")
             && resource.number(Key::AcceleratorCount).is_some_and(|count| count >= 1.0);
         let is_told = [Key::Slice, Key::SharedBy, Key::Sharing].iter().any(|key| !resource.fact(*key).is_absent());
@@ -87,8 +87,8 @@ pub(in crate::kubernetes) fn apply(all: &[Sharing], found: &mut [(Arc<str>, Foun
             continue;
         }
         let why: Arc<str> = format!("`{}` makes the device plugin share each accelerator", first.path).into();
-        let known = |value| Fact::known(value, first.span, Origin::Inferred(why.clone()));
-        resource.set(Key::SharedBy, known(Value::Number(first.replicas)));
-        resource.set(Key::Sharing, known(Value::text(first.way)));
+        let known = |value| Fact::known(value, first.span, FactOrigin::Inferred(why.clone()));
+        resource.set(Key::SharedBy, known(FactValue::Number(first.replicas)));
+        resource.set(Key::Sharing, known(FactValue::text(first.way)));
     }
 }

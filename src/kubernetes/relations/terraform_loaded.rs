@@ -6,13 +6,13 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::inventory::{Key, Resource};
-use crate::source::{FileId, Sources, Span};
+use crate::source::{FileId, SourceFiles, Span};
 
 use crate::kubernetes::pods::workload::FoundResource;
 
 /// Removes resources from the parts of files that one of the `embedded` texts came from.
 pub(in crate::kubernetes) fn leave_out(
-    sources: &Sources,
+    sources: &SourceFiles,
     embedded: &[(FileId, String)],
     found: &mut Vec<(Arc<str>, FoundResource)>,
 ) {
@@ -45,7 +45,7 @@ struct Decoded {
 }
 
 impl Decoded {
-    fn of<'f>(sources: &Sources, carried: impl Iterator<Item = &'f FoundResource>) -> Self {
+    fn of<'f>(sources: &SourceFiles, carried: impl Iterator<Item = &'f FoundResource>) -> Self {
         let mut by_place: BTreeMap<(FileId, u32), (u32, HashSet<String>)> = BTreeMap::new();
         for it in carried {
             let Some(place) = asks(&it.resource).map(|span| sources.origin(span)) else { continue };
@@ -88,7 +88,7 @@ fn asks(resource: &Resource) -> Option<Span> {
 }
 
 /// Returns the part of a file that a text came from, if it came from one part.
-fn part(sources: &Sources, text: FileId) -> Option<(FileId, Range<u32>)> {
+fn part(sources: &SourceFiles, text: FileId) -> Option<(FileId, Range<u32>)> {
     let length = sources.text(text).trim_end().len();
     let first = sources.origin(Span::new(text, 0, length.min(1)));
     let last = sources.origin(Span::new(text, length.saturating_sub(1), length));

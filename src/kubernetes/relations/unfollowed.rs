@@ -9,11 +9,11 @@ use regex::Regex;
 
 use crate::diagnostic::SkipKind;
 use crate::inventory::{Unjudged, accelerators};
-use crate::source::{Sources, Span, join, parent, static_regex};
+use crate::source::{SourceFiles, Span, join, parent, static_regex};
 
 use crate::kubernetes::objects::chart;
 use crate::kubernetes::objects::layers;
-use crate::kubernetes::objects::object::Object;
+use crate::kubernetes::objects::object::KubernetesObject;
 use crate::kubernetes::render;
 use crate::kubernetes::rows::path::ManifestPath;
 use crate::kubernetes::rows::table::{KindRow, Layers};
@@ -34,7 +34,7 @@ const DEEPEST: usize = 16;
 
 /// The deploying objects so far, by directory and target namespace.
 #[derive(Default)]
-pub(in crate::kubernetes) struct Deployed {
+pub(in crate::kubernetes) struct DeployersByDirectory {
     first: HashMap<(String, String), String>,
     /// The objects that deploy some files of a directory, by directory and file.
     parts: HashMap<(String, String), BTreeMap<String, String>>,
@@ -44,13 +44,13 @@ pub(in crate::kubernetes) struct Deployed {
     looked: usize,
 }
 
-impl Deployed {
+impl DeployersByDirectory {
     /// Returns the entries for an object. If nothing in the tree has accelerators, only the fields that name some are
     /// listed.
-    pub(in crate::kubernetes) fn tell(
+    pub(in crate::kubernetes) fn list_unfollowed(
         &mut self,
-        sources: &Sources,
-        object: &Object<'_>,
+        sources: &SourceFiles,
+        object: &KubernetesObject<'_>,
         row: &KindRow,
         has_accelerators: bool,
     ) -> Vec<Unjudged> {
@@ -124,21 +124,21 @@ impl Deployed {
 
 /// Returns whether the charts that an object deploys may request accelerators: the object mentions some, or a chart of
 /// this tree does.
-fn may_ask(sources: &Sources, object: &Object<'_>, row: &KindRow) -> bool {
+fn may_ask(sources: &SourceFiles, object: &KubernetesObject<'_>, row: &KindRow) -> bool {
     let places =
         row.values.iter().flat_map(|layers| layers.places(object.root).into_iter().map(move |at| (layers, at)));
     let charts = places.filter_map(|(layers, at)| layers::directory(layers, at, sources));
     render::in_values(object.root) || charts.into_iter().any(|directory| render::chart_may_ask(sources, &directory))
 }
 
-impl Deployed {
+impl DeployersByDirectory {
     /// Records that an object deploys a directory, or chosen files of it. Returns the object that already deploys a
     /// part of it.
     fn deploy(
         &mut self,
-        sources: &Sources,
+        sources: &SourceFiles,
         (directory, namespace): (&str, &str),
-        chosen: Option<&Chosen>,
+        chosen: Option<&DeployedFiles>,
         address: &str,
     ) -> Option<String> {
         let entries = sources.tree().list(directory);
@@ -164,7 +164,7 @@ impl Deployed {
     }
 
     /// Returns the text of the files that generators read, because a change in them changes the deployment.
-    fn read_by(&mut self, sources: &Sources, generators: &Node) -> String {
+    fn read_by(&mut self, sources: &SourceFiles, generators: &Node) -> String {
         let files = self.files.get_or_insert_with(|| listed(sources));
         let patterns = Patterns::of(generators);
         let mut said = String::new();
@@ -191,12 +191,12 @@ impl Deployed {
 }
 
 /// The files of a directory that an object deploys.
-pub(in crate::kubernetes) struct Chosen {
+pub(in crate::kubernetes) struct DeployedFiles {
     include: Option<GlobMatcher>,
     exclude: Option<GlobMatcher>,
 }
 
-impl Chosen {
+impl DeployedFiles {
     pub(in crate::kubernetes) fn takes(&self, name: &str) -> bool {
         self.include.as_ref().is_none_or(|it| it.is_match(name))
             && !self.exclude.as_ref().is_some_and(|it| it.is_match(name))
@@ -204,7 +204,7 @@ impl Chosen {
 }
 
 /// Returns the chosen files; `None` if all files are deployed, or if a pattern cannot be read.
-pub(in crate::kubernetes) fn chosen(layers: &Layers, place: &Node) -> Option<Chosen> {
+pub(in crate::kubernetes) fn chosen(layers: &Layers, place: &Node) -> Option<DeployedFiles> {
     let text = |path: &Option<ManifestPath>| path.as_ref()?.first(place)?.text().cloned();
     let (include, exclude) = (text(&layers.include), text(&layers.exclude));
     if include.is_none() && exclude.is_none() {
@@ -215,10 +215,10 @@ pub(in crate::kubernetes) fn chosen(layers: &Layers, place: &Node) -> Option<Cho
         Some(text) => pattern(&text).map(Some),
         None => Some(None),
     };
-    Some(Chosen { include: read(include)?, exclude: read(exclude)? })
+    Some(DeployedFiles { include: read(include)?, exclude: read(exclude)? })
 }
 
-fn nodes<'t>(found: Vec<crate::kubernetes::rows::path::Match<'t>>) -> Vec<&'t Node> {
+fn nodes<'t>(found: Vec<crate::kubernetes::rows::path::PathMatch<'t>>) -> Vec<&'t Node> {
     found.into_iter().map(|it| it.node).collect()
 }
 
@@ -264,7 +264,7 @@ impl Patterns {
 }
 
 /// Returns all files of a tree, sorted.
-fn listed(sources: &Sources) -> Vec<String> {
+fn listed(sources: &SourceFiles) -> Vec<String> {
     let (mut found, mut left) = (Vec::new(), MOST_LISTED);
     let mut open = vec![(String::new(), 0)];
     while let Some((directory, depth)) = open.pop() {

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::inventory::{Fact, Key, Known, LinkKind, Origin, Resource};
+use crate::inventory::{Fact, FactOrigin, Key, KnownFact, LinkKind, Resource};
 use crate::source::parent;
 
 use crate::kubernetes::objects::index::distance;
@@ -86,7 +86,7 @@ fn complete(overlay: &mut Resource, base: &Resource) {
 
 fn resolved<T: Clone>(fact: &Fact<T>) -> Fact<T> {
     match fact.clone() {
-        Fact::Known(known) => Fact::Known(Known { origin: known.origin.weakest(Origin::Resolved), ..known }),
+        Fact::Known(known) => Fact::Known(KnownFact { origin: known.origin.weakest(FactOrigin::Resolved), ..known }),
         other => other,
     }
 }

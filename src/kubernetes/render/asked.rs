@@ -2,17 +2,17 @@
 
 use std::collections::BTreeSet;
 
-use super::Rendered;
+use super::RenderedOutput;
 use super::missing_part::MissingPart;
-use crate::inventory::{GivenRun, Run, Skipped};
+use crate::inventory::{DeploymentRun, GivenRun, SkippedFile};
 use crate::kubernetes::Cluster;
 use crate::kubernetes::text::file::File;
-use crate::kubernetes::text::filter::Wanted;
-use crate::kubernetes::text::trail::Renderer;
+use crate::kubernetes::text::filter::WantedKinds;
+use crate::kubernetes::text::trail::RendererKind;
 use crate::source::parent;
 
 /// The files that may be rendered, and the options.
-pub(in crate::kubernetes) struct Asked<'a> {
+pub(in crate::kubernetes) struct RenderRequest<'a> {
     /// Sorted.
     pub paths: &'a [&'a String],
     /// The directories of all kustomizations.
@@ -21,7 +21,7 @@ pub(in crate::kubernetes) struct Asked<'a> {
     pub asking: &'a BTreeSet<&'a String>,
     /// The directories and charts that Flux and Argo CD objects deploy.
     pub deployers: &'a Deployers,
-    pub wanted: &'a Wanted<'a>,
+    pub wanted: &'a WantedKinds<'a>,
     /// The names of values files.
     pub values: &'a [String],
     /// The deployments that the settings define.
@@ -29,12 +29,12 @@ pub(in crate::kubernetes) struct Asked<'a> {
     /// The cluster properties that charts can query.
     pub cluster: &'a Cluster,
     /// The files that another program already rendered.
-    pub rendered: &'a [Rendered],
+    pub rendered: &'a [RenderedOutput],
 }
 
-impl Asked<'_> {
+impl RenderRequest<'_> {
     /// Returns whether another program rendered this directory.
-    pub(super) fn is_rendered(&self, by: Renderer, directory: &str) -> bool {
+    pub(super) fn is_rendered(&self, by: RendererKind, directory: &str) -> bool {
         let plans = self.rendered.iter().map(|it| &it.plan).filter(|plan| plan.by == by);
         plans.into_iter().any(|plan| plan.directory == directory || plan.parts.iter().any(|part| part == directory))
     }
@@ -77,10 +77,10 @@ pub(in crate::kubernetes) struct AskedDocuments {
     pub files: Vec<File>,
     /// The files that the documents replace. They are not read any more.
     pub replaced: BTreeSet<String>,
-    pub runs: Vec<Run>,
+    pub runs: Vec<DeploymentRun>,
     /// The directories of charts that are deployed only as they are rendered here.
     pub charts: BTreeSet<String>,
-    pub skipped: Vec<Skipped>,
+    pub skipped: Vec<SkippedFile>,
     /// The missing parts of kustomizations.
     pub missing: BTreeSet<MissingPart>,
     pub kustomized: Kustomized,

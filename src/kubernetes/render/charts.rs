@@ -5,21 +5,21 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::diagnostic::SkipKind;
-use crate::inventory::{Counted, Run, RunKind, Skipped};
+use crate::inventory::{CountedAs, DeploymentRun, RunKind, SkippedFile};
 use crate::languages::helm::{self, Chart, ChartDocument, MissingChart, Rendering};
 use crate::languages::yaml::Node;
-use crate::source::{Sources, each};
+use crate::source::{SourceFiles, each};
 
 use super::matters;
 use super::names;
 use super::plan::{at, is_called, sets};
 use super::variants::{self, ValuesVariant};
-use super::{Asked, AskedDocuments, trace};
+use super::{AskedDocuments, RenderRequest, trace};
 use crate::kubernetes::Cluster;
 use crate::kubernetes::objects::chart::is_values;
 use crate::kubernetes::text::file::{File, ReleaseNames};
 use crate::kubernetes::text::filter::{self, Matter};
-use crate::kubernetes::text::trail::{Renderer, Trail};
+use crate::kubernetes::text::trail::{RendererKind, Trail};
 
 /// The namespace if none is set.
 const NAMESPACE: &str = "default";
@@ -47,11 +47,11 @@ struct Done {
 }
 
 /// Renders the charts that may request accelerators, except those that are deployed in another way.
-pub(super) fn make(sources: &Sources, asked: &Asked<'_>, deployed: &BTreeSet<String>) -> AskedDocuments {
+pub(super) fn make(sources: &SourceFiles, asked: &RenderRequest<'_>, deployed: &BTreeSet<String>) -> AskedDocuments {
     let mut made = AskedDocuments::default();
     let mut jobs = Vec::new();
     for directory in matters::charts(asked.paths.iter().map(|path| path.as_str())) {
-        let is_made = asked.is_rendered(Renderer::Helm, directory) || deployed.contains(directory);
+        let is_made = asked.is_rendered(RendererKind::Helm, directory) || deployed.contains(directory);
         if !is_made && matters::may_matter(sources, directory, asked) {
             load(sources, directory, asked, &mut jobs, &mut made.skipped);
         }
@@ -75,11 +75,11 @@ pub(super) fn make(sources: &Sources, asked: &Asked<'_>, deployed: &BTreeSet<Str
 
 /// Returns the documents of all charts among the files, by template, and the reasons for incomplete ones.
 pub(in crate::kubernetes) fn all(
-    sources: &Sources,
+    sources: &SourceFiles,
     paths: &[String],
     values: &[String],
     cluster: &Cluster,
-) -> (Vec<(String, String)>, Vec<Skipped>) {
+) -> (Vec<(String, String)>, Vec<SkippedFile>) {
     let (mut jobs, mut skipped) = (Vec::new(), Vec::new());
     for directory in matters::charts(paths.iter().map(String::as_str)) {
         match helm::load(sources, directory) {
@@ -94,13 +94,19 @@ pub(in crate::kubernetes) fn all(
     let (done, refused) = render_all(sources, jobs, cluster, |_| Matter::Asks);
     skipped.extend(refused.iter().map(|(directory, why)| not_rendered(directory, why)));
     for done in &done {
-        tell(sources, &done.job.chart, &done.rendering, &done.given(true), &mut skipped);
+        report_partial_rendering(sources, &done.job.chart, &done.rendering, &done.given(true), &mut skipped);
     }
     let documents = done.into_iter().flat_map(|done| done.rendering.documents);
     (documents.map(|document| (document.template, document.text)).collect(), skipped)
 }
 
-fn load(sources: &Sources, directory: &str, asked: &Asked<'_>, jobs: &mut Vec<Job>, skipped: &mut Vec<Skipped>) {
+fn load(
+    sources: &SourceFiles,
+    directory: &str,
+    asked: &RenderRequest<'_>,
+    jobs: &mut Vec<Job>,
+    skipped: &mut Vec<SkippedFile>,
+) {
     match helm::load(sources, directory) {
         Ok(chart) if chart.is_library || !matters::matters(sources, &chart, asked) => {}
         Ok(chart) if asked.values.is_empty() => {
@@ -124,11 +130,16 @@ fn chosen<'p>(chart: &Chart, values: &[String], paths: impl Iterator<Item = &'p 
     }
     files.sort();
     files.dedup();
-    let of = |files| ValuesVariant { label: None, name: None, files, counted: Counted::Deployed };
+    let of = |files| ValuesVariant { label: None, name: None, files, counted: CountedAs::Deployed };
     sets(&chart.directory, &files, values).into_iter().map(of).collect()
 }
 
-fn jobs_of(sources: &Sources, chart: Chart, variants: Vec<ValuesVariant>, skipped: &mut Vec<Skipped>) -> Vec<Job> {
+fn jobs_of(
+    sources: &SourceFiles,
+    chart: Chart,
+    variants: Vec<ValuesVariant>,
+    skipped: &mut Vec<SkippedFile>,
+) -> Vec<Job> {
     let chart = Arc::new(chart);
     let job = |variant: ValuesVariant| Job {
         layers: variants::layers(sources, &chart, &variant, skipped),
@@ -141,7 +152,7 @@ fn jobs_of(sources: &Sources, chart: Chart, variants: Vec<ValuesVariant>, skippe
 
 /// Renders the jobs up to the limits and refuses the rest. Only relevant documents are stored.
 fn render_all(
-    sources: &Sources,
+    sources: &SourceFiles,
     jobs: Vec<Job>,
     cluster: &Cluster,
     look: impl Fn(&[u8]) -> Matter + Send + Sync,
@@ -197,7 +208,7 @@ fn render_all(
 
 /// Renders one release of a chart.
 fn render(
-    sources: &Sources,
+    sources: &SourceFiles,
     chart: &Chart,
     layers: &[Node],
     (name, namespace): (&str, &str),
@@ -218,7 +229,7 @@ impl Done {
     }
 
     /// Returns whether its values mention accelerators.
-    fn is_given(&self, sources: &Sources) -> bool {
+    fn is_given(&self, sources: &SourceFiles) -> bool {
         let own = self.job.chart.inputs.iter().filter(|path| is_values(path));
         own.chain(&self.job.variant.files).any(|path| names::in_file(sources, path))
     }
@@ -228,7 +239,7 @@ impl Done {
     }
 
     /// Returns whether one of its documents came from a chart in another directory.
-    fn shows(&self, sources: &Sources, directory: &str) -> bool {
+    fn shows(&self, sources: &SourceFiles, directory: &str) -> bool {
         let own = &self.job.chart.directory;
         let is_around = own
             .strip_prefix(directory)
@@ -247,12 +258,19 @@ impl Done {
 }
 
 impl AskedDocuments {
-    fn take(&mut self, sources: &Sources, done: &Done, asked: &Asked<'_>) {
+    fn take(&mut self, sources: &SourceFiles, done: &Done, asked: &RenderRequest<'_>) {
         let directory = &done.job.chart.directory;
-        tell(sources, &done.job.chart, &done.rendering, &done.given(done.is_given(sources)), &mut self.skipped);
+        report_partial_rendering(
+            sources,
+            &done.job.chart,
+            &done.rendering,
+            &done.given(done.is_given(sources)),
+            &mut self.skipped,
+        );
         let Some(head) = trace::first_line(sources, &at(directory, "Chart.yaml")) else { return };
         let (chart, variant) = (&done.job.chart, &done.job.variant);
-        let trail = Trail { by: Renderer::Helm, command: done.command().into(), head, variant: variant.trail(chart) };
+        let trail =
+            Trail { by: RendererKind::Helm, command: done.command().into(), head, variant: variant.trail(chart) };
         let mut inputs: BTreeSet<String> =
             done.replaced().filter(|path| asked.asking.contains(path)).map(ToOwned::to_owned).collect();
         for (document, matter) in done.rendering.documents.iter().zip(&done.matters) {
@@ -263,14 +281,14 @@ impl AskedDocuments {
         }
         if !inputs.is_empty() {
             inputs.extend(variant.files.iter().cloned());
-            let mut run = Run::new(RunKind::Chart, directory, variant.label.as_deref()).reading(inputs);
+            let mut run = DeploymentRun::new(RunKind::Chart, directory, variant.label.as_deref()).reading(inputs);
             (run.counted, run.given_name) = (variant.counted, variant.name.clone());
             self.runs.push(run);
         }
     }
 }
 
-fn file(sources: &Sources, document: &ChartDocument, matter: Matter, trail: &Trail) -> Option<File> {
+fn file(sources: &SourceFiles, document: &ChartDocument, matter: Matter, trail: &Trail) -> Option<File> {
     if matter == Matter::Nothing {
         return None;
     }
@@ -285,13 +303,19 @@ fn file(sources: &Sources, document: &ChartDocument, matter: Matter, trail: &Tra
 
 /// Reports an incomplete rendering. Nothing is reported if neither chart nor values mention accelerators, or if the
 /// incomplete template runs nothing.
-fn tell(sources: &Sources, chart: &Chart, rendering: &Rendering, given: &Given<'_>, skipped: &mut Vec<Skipped>) {
+fn report_partial_rendering(
+    sources: &SourceFiles,
+    chart: &Chart,
+    rendering: &Rendering,
+    given: &Given<'_>,
+    skipped: &mut Vec<SkippedFile>,
+) {
     let directory = &chart.directory;
     let may_ask = given.speaks
         || rendering.documents.iter().any(|it| filter::look(it.text.as_bytes()) == Matter::Asks)
         || names::in_chart(sources, chart);
     let mut say =
-        |path: String, reason: String| skipped.push(Skipped::new(SkipKind::Rendering, path, in_one_line(&reason)));
+        |path: String, reason: String| skipped.push(SkippedFile::new(SkipKind::Rendering, path, in_one_line(&reason)));
     for missing in rendering.missing.iter().filter(|it| given.matters_to(it, rendering)) {
         say(place(directory), format!("rendered without a dependency: {}", missing.why));
     }
@@ -346,8 +370,8 @@ pub(super) fn place(directory: &str) -> String {
 }
 
 /// Returns the entry for a chart or a template that is read without rendering.
-pub(in crate::kubernetes) fn not_rendered(path: &str, why: &str) -> Skipped {
-    Skipped::new(SkipKind::Rendering, place(path), in_one_line(&unrendered(why)))
+pub(in crate::kubernetes) fn not_rendered(path: &str, why: &str) -> SkippedFile {
+    SkippedFile::new(SkipKind::Rendering, place(path), in_one_line(&unrendered(why)))
 }
 
 fn unrendered(why: &str) -> String {
@@ -362,12 +386,12 @@ pub(in crate::kubernetes) fn in_one_line(text: &str) -> String {
 /// Renders a release of a chart to files, or returns why it cannot be rendered. `values` contains all values, including
 /// those of the chart.
 pub(in crate::kubernetes) fn release(
-    sources: &Sources,
+    sources: &SourceFiles,
     chart: &Chart,
     values: Option<Node>,
     release: &ReleaseNames,
     cluster: &Cluster,
-    skipped: &mut Vec<Skipped>,
+    skipped: &mut Vec<SkippedFile>,
 ) -> Result<Vec<File>, String> {
     let head = trace::first_line(sources, &at(&chart.directory, "Chart.yaml")).ok_or("its Chart.yaml is empty")?;
     let name = release.name.as_ref().map_or_else(|| helm::Release::usual_name(&chart.name), ToString::to_string);
@@ -380,9 +404,9 @@ pub(in crate::kubernetes) fn release(
     if let Some((path, why)) = rendering.failed.iter().find(|(path, _)| !names::runs_nothing(sources, path)) {
         return Err(format!("`{path}`: {why}"));
     }
-    tell(sources, chart, &rendering, &given, skipped);
+    report_partial_rendering(sources, chart, &rendering, &given, skipped);
     let command = format!("helm template {}", place(&chart.directory));
-    let trail = Trail { by: Renderer::Helm, command: command.into(), head, variant: None };
+    let trail = Trail { by: RendererKind::Helm, command: command.into(), head, variant: None };
     let look = |document: &ChartDocument| filter::look(document.text.as_bytes());
     let files = rendering.documents.iter().filter_map(|document| file(sources, document, look(document), &trail));
     Ok(files.map(|file| File { release: Some(release.clone()), ..file }).collect())

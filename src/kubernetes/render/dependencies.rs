@@ -4,9 +4,9 @@
 use std::collections::BTreeMap;
 
 use crate::languages::yaml::Node;
-use crate::source::{Sources, join};
+use crate::source::{SourceFiles, join};
 
-use super::plan::{Content, Input, MOST_FILES, at, below, document};
+use super::plan::{Content, MOST_FILES, RenderInput, at, below, document};
 
 /// The maximum depth of charts. Real charts nest three levels deep.
 const DEEPEST: usize = 8;
@@ -18,7 +18,7 @@ const BESIDE: &str = "file://";
 #[derive(Default)]
 pub(super) struct Dependencies {
     /// Files of other charts that this one needs.
-    pub inputs: Vec<Input>,
+    pub inputs: Vec<RenderInput>,
     /// The real directories of subcharts, by the path that Helm uses, if both differ.
     pub places: BTreeMap<String, String>,
     /// The charts that were added, by the path that Helm uses.
@@ -40,7 +40,7 @@ struct Inside<'v> {
 
 /// `values` contains the values of the chart, the highest precedence first. `files` contains its own files.
 pub(super) fn gather(
-    sources: &Sources,
+    sources: &SourceFiles,
     directory: &str,
     files: &[String],
     values: Vec<Node>,
@@ -52,7 +52,13 @@ pub(super) fn gather(
 }
 
 impl Dependencies {
-    fn chart(&mut self, sources: &Sources, chart: &Inside<'_>, files: &[String], depth: usize) -> Result<(), String> {
+    fn chart(
+        &mut self,
+        sources: &SourceFiles,
+        chart: &Inside<'_>,
+        files: &[String],
+        depth: usize,
+    ) -> Result<(), String> {
         let lists = ["Chart.yaml", "requirements.yaml"].map(|name| document(sources, &at(chart.real, name)));
         for list in lists.iter().flatten().filter_map(|root| root.get("dependencies")) {
             for wanted in list.items() {
@@ -87,7 +93,7 @@ impl Dependencies {
     }
 
     /// Adds a chart from another directory, with its own dependencies.
-    fn graft(&mut self, sources: &Sources, chart: &Inside<'_>, depth: usize) -> Result<(), String> {
+    fn graft(&mut self, sources: &SourceFiles, chart: &Inside<'_>, depth: usize) -> Result<(), String> {
         if depth >= DEEPEST {
             return Err(format!("its chart dependencies nest deeper than {DEEPEST} levels"));
         }
@@ -98,7 +104,8 @@ impl Dependencies {
             None => {
                 for file in &files {
                     let inside = file.strip_prefix(chart.real).unwrap_or(file).trim_start_matches('/');
-                    self.inputs.push(Input { path: at(chart.seen, inside), content: Content::File(file.clone()) });
+                    self.inputs
+                        .push(RenderInput { path: at(chart.seen, inside), content: Content::File(file.clone()) });
                 }
             }
             // The same chart has another name.
@@ -118,12 +125,12 @@ impl Dependencies {
         let quoted: String =
             name.chars().filter(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.')).collect();
         let text = format!("apiVersion: v2\nname: \"{quoted}\"\nversion: 0.0.0\n");
-        self.inputs.push(Input { path: at(seen, "Chart.yaml"), content: Content::Text(text) });
+        self.inputs.push(RenderInput { path: at(seen, "Chart.yaml"), content: Content::Text(text) });
     }
 }
 
 /// Returns the directory in the tree that a dependency names.
-fn local_directory(sources: &Sources, directory: &str, wanted: &Node) -> Result<String, String> {
+fn local_directory(sources: &SourceFiles, directory: &str, wanted: &Node) -> Result<String, String> {
     let missing = || "which is not in its directory".to_owned();
     let path = wanted.text_at("repository").and_then(|it| it.strip_prefix(BESIDE)).ok_or_else(missing)?;
     // An absolute path refers to the machine, not to the tree.
@@ -143,7 +150,7 @@ fn switched_off(wanted: &Node, values: &[Node]) -> bool {
 }
 
 /// Returns the values of a subchart: those under its name in the parent's values, then its own.
-fn inner(sources: &Sources, values: &[Node], alias: &str, real: &str) -> Vec<Node> {
+fn inner(sources: &SourceFiles, values: &[Node], alias: &str, real: &str) -> Vec<Node> {
     let named = values.iter().filter_map(|root| root.get(alias).cloned());
     let global = values.iter().filter_map(|root| root.get("global").map(|global| Node::framed("global", global)));
     named.chain(global).chain(document(sources, &at(real, "values.yaml"))).collect()
@@ -164,7 +171,7 @@ mod tests {
             .with("c/Chart.yaml", "name: c")
             .with("round/Chart.yaml", "name: round\ndependencies: [{name: round, repository: 'file://.'}]");
         let many: String = (0..9).map(|n| format!("{{name: many, alias: m{n}, repository: 'file://.'}},")).collect();
-        let sources = Sources::new(tree.with("many/Chart.yaml", format!("name: many\ndependencies: [{many}]")));
+        let sources = SourceFiles::new(tree.with("many/Chart.yaml", format!("name: many\ndependencies: [{many}]")));
         let mut files = Vec::new();
         below(&sources, "apps/a", 0, &mut files).unwrap();
         let values = document(&sources, "apps/a/values.yaml").into_iter().collect();

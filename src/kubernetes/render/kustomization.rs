@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::languages::kustomize::{charts_of, is_remote};
 use crate::languages::yaml::{Node, NodeData};
-use crate::source::{Sources, join};
+use crate::source::{SourceFiles, join};
 
-use super::plan::{Input, Plan, RefusedRendering, at, document};
-use crate::kubernetes::text::trail::Renderer;
+use super::plan::{RefusedRendering, RenderInput, RenderPlan, at, document};
+use crate::kubernetes::text::trail::RendererKind;
 
 pub(in crate::kubernetes) use crate::languages::kustomize::NAMES;
 
@@ -44,7 +44,7 @@ const OBJECTS: [&str; 4] = ["resources", "bases", "components", "crds"];
 const DEEPEST: usize = 32;
 
 /// Returns the plan; `None` if the file is not a kustomization, or is a component.
-pub(super) fn plan(sources: &Sources, directory: &str) -> Option<Result<Plan, RefusedRendering>> {
+pub(super) fn plan(sources: &SourceFiles, directory: &str) -> Option<Result<RenderPlan, RefusedRendering>> {
     let root = NAMES.iter().find_map(|name| document(sources, &at(directory, name)))?;
     if is_component(&root) || is_foreign(&root) {
         return None;
@@ -55,23 +55,23 @@ pub(super) fn plan(sources: &Sources, directory: &str) -> Option<Result<Plan, Re
     Some(match visited {
         Ok(()) => {
             let inputs: Vec<String> = closure.files.into_iter().collect();
-            Ok(Plan {
-                by: Renderer::Kustomize,
+            Ok(RenderPlan {
+                by: RendererKind::Kustomize,
                 directory: directory.to_owned(),
                 release: String::new(),
                 values: Vec::new(),
-                inputs: inputs.iter().cloned().map(Input::of).collect(),
+                inputs: inputs.iter().cloned().map(RenderInput::of).collect(),
                 replaces: inputs,
                 parts,
                 places: BTreeMap::new(),
             })
         }
-        Err(why) => Err(RefusedRendering { by: Renderer::Kustomize, directory: directory.to_owned(), why }),
+        Err(why) => Err(RefusedRendering { by: RendererKind::Kustomize, directory: directory.to_owned(), why }),
     })
 }
 
 /// Returns the files of this tree that a kustomization uses; `None` if there is no kustomization.
-pub(in crate::kubernetes) fn files_of(sources: &Sources, directory: &str) -> Option<BTreeSet<String>> {
+pub(in crate::kubernetes) fn files_of(sources: &SourceFiles, directory: &str) -> Option<BTreeSet<String>> {
     NAMES.iter().find_map(|name| document(sources, &at(directory, name)))?;
     let mut closure = Closure::new(sources, true, DEEPEST);
     let _ = closure.visit(directory, 0);
@@ -100,7 +100,7 @@ pub(super) struct Outline {
 }
 
 /// Returns the outline; `None` if the directory has no kustomization.
-pub(super) fn outline(sources: &Sources, directory: &str) -> Option<Outline> {
+pub(super) fn outline(sources: &SourceFiles, directory: &str) -> Option<Outline> {
     let root = NAMES.iter().find_map(|name| document(sources, &at(directory, name)))?;
     if is_foreign(&root) {
         return None;
@@ -124,7 +124,7 @@ fn is_component(root: &Node) -> bool {
 }
 
 struct Closure<'s> {
-    sources: &'s Sources,
+    sources: &'s SourceFiles,
     /// Missing and refused files are skipped.
     is_lenient: bool,
     /// Kustomizations below this depth are only recorded.
@@ -141,7 +141,7 @@ struct Closure<'s> {
 }
 
 impl<'s> Closure<'s> {
-    fn new(sources: &'s Sources, is_lenient: bool, deepest: usize) -> Self {
+    fn new(sources: &'s SourceFiles, is_lenient: bool, deepest: usize) -> Self {
         let (files, data, changing, directories, elsewhere, programs, charts) = Default::default();
         let first = None;
         Closure { sources, is_lenient, deepest, files, data, changing, directories, elsewhere, programs, charts, first }
@@ -260,7 +260,7 @@ mod tests {
             .with("base/d.yaml", "kind: Deployment")
             .with("o/p.yaml", "kind: Deployment")
             .with("o/t.yaml", "kind: PatchTransformer\npath: https://example.com/p.yaml");
-        let sources = Sources::new(tree);
+        let sources = SourceFiles::new(tree);
         plan(&sources, "o").unwrap().map(|plan| plan.replaces).map_err(|no| no.why)
     }
 

@@ -7,15 +7,15 @@ use super::asked::Kustomized;
 use super::charts::in_one_line;
 use super::kustomization::{NAMES, Outline, outline};
 use super::missing_part::MissingPart;
-use super::{Asked, AskedDocuments, matters, names, trace};
+use super::{AskedDocuments, RenderRequest, matters, names, trace};
 use crate::diagnostic::SkipKind;
-use crate::inventory::{Run, RunId, RunKind, Skipped};
+use crate::inventory::{DeploymentRun, RunId, RunKind, SkippedFile};
 use crate::kubernetes::text::file::File;
 use crate::kubernetes::text::filter::{self, Matter};
-use crate::kubernetes::text::trail::{Renderer, Trail};
+use crate::kubernetes::text::trail::{RendererKind, Trail};
 use crate::languages::helm;
-use crate::languages::kustomize::{self, Built, Trouble};
-use crate::source::{Segment, Sources, each, is_example, parent};
+use crate::languages::kustomize::{self, KustomizeError, KustomizeOutput};
+use crate::source::{Segment, SourceFiles, each, is_example, parent};
 
 /// The limit on steps for one kustomization. The largest public ones take half of it.
 const MOST_EACH: u64 = 6_000_000;
@@ -35,7 +35,7 @@ pub(in crate::kubernetes) fn among(paths: &[String]) -> BTreeSet<&str> {
 }
 
 /// Builds the kustomizations that may request accelerators in some part.
-pub(super) fn make(sources: &Sources, asked: &Asked<'_>) -> AskedDocuments {
+pub(super) fn make(sources: &SourceFiles, asked: &RenderRequest<'_>) -> AskedDocuments {
     let mut made = AskedDocuments::default();
     let graph = Graph::read(sources, asked);
     let mut waiting: BTreeSet<&str> = graph.wanted(asked).collect();
@@ -53,7 +53,7 @@ pub(super) fn make(sources: &Sources, asked: &Asked<'_>) -> AskedDocuments {
         let is_deployed = |it: &str| asked.deployers.directories.contains(it);
         now.extend(waiting.iter().copied().filter(|it| is_deployed(it)));
         waiting.retain(|it| !now.contains(it));
-        let all: Vec<(&str, Result<Done, Trouble>)> = build_all(sources, asked, &now, &mut budget);
+        let all: Vec<(&str, Result<Done, KustomizeError>)> = build_all(sources, asked, &now, &mut budget);
         let parts: BTreeSet<String> =
             all.iter().filter_map(|(_, done)| done.as_ref().ok()).flat_map(|it| it.built.parts.clone()).collect();
         waiting.retain(|it| !parts.contains(*it));
@@ -81,7 +81,7 @@ struct Graph {
 }
 
 impl Graph {
-    fn read(sources: &Sources, asked: &Asked<'_>) -> Graph {
+    fn read(sources: &SourceFiles, asked: &RenderRequest<'_>) -> Graph {
         let mut all = BTreeMap::new();
         let mut open: Vec<String> = asked.kustomizations.iter().rev().map(|it| (*it).to_owned()).collect();
         while let Some(directory) = open.pop() {
@@ -119,7 +119,7 @@ impl Graph {
     }
 
     /// If a part may request accelerators, the whole kustomization may.
-    fn find_mattering(&mut self, sources: &Sources, asked: &Asked<'_>) {
+    fn find_mattering(&mut self, sources: &SourceFiles, asked: &RenderRequest<'_>) {
         let mut used_by: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
         for (directory, outline) in &self.all {
             for used in &outline.uses {
@@ -140,18 +140,18 @@ impl Graph {
     }
 
     /// Returns the kustomizations that are built unless others use them.
-    fn wanted<'g>(&'g self, asked: &'g Asked<'_>) -> impl Iterator<Item = &'g str> {
+    fn wanted<'g>(&'g self, asked: &'g RenderRequest<'_>) -> impl Iterator<Item = &'g str> {
         let all = self.all.iter().filter(|(directory, outline)| {
             asked.kustomizations.contains(directory.as_str())
                 && self.mattering.contains(*directory)
                 && !outline.is_component
-                && !asked.is_rendered(Renderer::Kustomize, directory)
+                && !asked.is_rendered(RendererKind::Kustomize, directory)
         });
         all.map(|(directory, _)| directory.as_str())
     }
 
     /// Opens all their files in a fixed order, because file numbers must not depend on threads.
-    fn open<'g>(&'g self, sources: &Sources, wanted: impl Iterator<Item = &'g str>) {
+    fn open<'g>(&'g self, sources: &SourceFiles, wanted: impl Iterator<Item = &'g str>) {
         let mut open: Vec<&str> = wanted.collect();
         let mut seen: HashSet<&str> = HashSet::new();
         while let Some(directory) = open.pop() {
@@ -171,7 +171,7 @@ impl Graph {
 }
 
 /// Returns whether a path that a kustomization names itself may request accelerators.
-fn may_ask(sources: &Sources, asked: &Asked<'_>, outline: &Outline) -> bool {
+fn may_ask(sources: &SourceFiles, asked: &RenderRequest<'_>, outline: &Outline) -> bool {
     outline.elsewhere.iter().any(|name| names::may_ask(name))
         || programs_may_ask(sources, asked, outline)
         || outline.charts.iter().any(|chart| matters::may_matter(sources, chart, asked))
@@ -187,14 +187,14 @@ fn may_ask(sources: &Sources, asked: &Asked<'_>, outline: &Outline) -> bool {
 
 /// Returns whether the settings of a generator may request accelerators, or a chart below the kustomization that it may
 /// render.
-fn programs_may_ask(sources: &Sources, asked: &Asked<'_>, outline: &Outline) -> bool {
+fn programs_may_ask(sources: &SourceFiles, asked: &RenderRequest<'_>, outline: &Outline) -> bool {
     !outline.programs.is_empty()
         && (outline.programs.iter().any(|path| names::in_file(sources, path))
             || asked.asks_below(parent(&outline.path)))
 }
 
 /// Returns the files of a chart as they are written, if there is one.
-fn chart_files(sources: &Sources, chart: &str) -> Vec<String> {
+fn chart_files(sources: &SourceFiles, chart: &str) -> Vec<String> {
     let files = helm::files(sources, chart);
     files.into_iter().filter(|path| !path.ends_with(".tgz")).collect()
 }
@@ -214,22 +214,22 @@ struct BuildBudget {
 
 /// A built kustomization, with the relevance of its documents.
 struct Done {
-    built: Built,
+    built: KustomizeOutput,
     kept: Vec<(Matter, String, Vec<Segment>)>,
 }
 
 fn build_all<'d>(
-    sources: &Sources,
-    asked: &Asked<'_>,
+    sources: &SourceFiles,
+    asked: &RenderRequest<'_>,
     directories: &BTreeSet<&'d str>,
     left: &mut BuildBudget,
-) -> Vec<(&'d str, Result<Done, Trouble>)> {
+) -> Vec<(&'d str, Result<Done, KustomizeError>)> {
     let mut all = Vec::with_capacity(directories.len());
     let directories: Vec<&str> = directories.iter().copied().collect();
     for now in directories.chunks(AT_ONCE) {
         if left.steps == 0 || left.bytes == 0 {
             let why = "the repository's kustomizations exceed the total limit";
-            all.extend(now.iter().map(|it| (*it, Err(Trouble::beyond(why)))));
+            all.extend(now.iter().map(|it| (*it, Err(KustomizeError::beyond(why)))));
             continue;
         }
         let steps = left.steps.min(MOST_EACH);
@@ -249,7 +249,7 @@ fn build_all<'d>(
 
 impl Done {
     /// Stores only the relevant documents.
-    fn new(sources: &Sources, asked: &Asked<'_>, mut built: Built) -> Done {
+    fn new(sources: &SourceFiles, asked: &RenderRequest<'_>, mut built: KustomizeOutput) -> Done {
         let documents = std::mem::take(&mut built.documents);
         let kept = documents.iter().filter_map(|document| match asked.wanted.look(document.text().as_bytes()) {
             Matter::Nothing => None,
@@ -262,8 +262,8 @@ impl Done {
 impl AskedDocuments {
     fn take_built(
         &mut self,
-        sources: &Sources,
-        asked: &Asked<'_>,
+        sources: &SourceFiles,
+        asked: &RenderRequest<'_>,
         graph: &Graph,
         (directory, path): (&str, &str),
         done: Done,
@@ -272,8 +272,12 @@ impl AskedDocuments {
         self.missing.extend(built.missing.iter().map(|trouble| MissingPart::new(sources, path, trouble)));
         let Some(head) = trace::first_line(sources, path) else { return };
         let shown = if directory.is_empty() { "." } else { directory };
-        let trail =
-            Trail { by: Renderer::Kustomize, command: format!("kustomize build {shown}").into(), head, variant: None };
+        let trail = Trail {
+            by: RendererKind::Kustomize,
+            command: format!("kustomize build {shown}").into(),
+            head,
+            variant: None,
+        };
         let outlines = built.parts.iter().filter_map(|part| graph.all.get(part));
         let mut inputs: BTreeSet<String> = outlines.map(|outline| outline.path.clone()).collect();
         inputs.insert(path.to_owned());
@@ -285,7 +289,7 @@ impl AskedDocuments {
             let id = sources.derive("", text, segments);
             self.files.push(File::rendered(id, path.into(), matter != Matter::Asks, trail.clone()));
         }
-        let mut run = Run::new(RunKind::Kustomization, directory, None).reading(inputs);
+        let mut run = DeploymentRun::new(RunKind::Kustomization, directory, None).reading(inputs);
         // An example replaces nothing that is deployed.
         let shows = |path: &str| path.split('/').any(is_example);
         run.uses = built.parts.iter().map(|part| RunId::of(RunKind::Kustomization, part, None)).collect();
@@ -299,12 +303,12 @@ impl AskedDocuments {
     }
 }
 
-fn not_built(sources: &Sources, path: &str, trouble: &Trouble) -> Skipped {
+fn not_built(sources: &SourceFiles, path: &str, trouble: &KustomizeError) -> SkippedFile {
     let why = format!("read without building: {}{}", trouble.message, elsewhere(sources, path, trouble));
-    Skipped::new(SkipKind::Overlay, path, in_one_line(&why))
+    SkippedFile::new(SkipKind::Overlay, path, in_one_line(&why))
 }
 
-fn elsewhere(sources: &Sources, path: &str, trouble: &Trouble) -> String {
+fn elsewhere(sources: &SourceFiles, path: &str, trouble: &KustomizeError) -> String {
     let place = trouble.at.map(|at| sources.locate(at));
     let place = place.filter(|place| place.path != path);
     place.map(|place| format!(" (`{}`, line {})", place.path, place.line)).unwrap_or_default()

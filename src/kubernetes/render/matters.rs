@@ -6,11 +6,11 @@ use std::collections::BTreeSet;
 use regex::bytes::Regex;
 
 use super::plan::{at, is_part};
-use super::{Asked, names};
+use super::{RenderRequest, names};
 use crate::kubernetes::rows::devices::DEVICES;
 use crate::kubernetes::text::filter::{self, Matter};
 use crate::languages::helm::{self, Chart};
-use crate::source::{Sources, parent, static_regex};
+use crate::source::{SourceFiles, parent, static_regex};
 
 /// The start of a reference from a chart to a local one.
 const BESIDE: &[u8] = b"file://";
@@ -29,7 +29,7 @@ pub(super) fn charts<'p>(paths: impl Iterator<Item = &'p str>) -> Vec<&'p str> {
 }
 
 /// Returns the result of a quick check, before the chart is loaded.
-pub(super) fn may_matter(sources: &Sources, directory: &str, asked: &Asked<'_>) -> bool {
+pub(super) fn may_matter(sources: &SourceFiles, directory: &str, asked: &RenderRequest<'_>) -> bool {
     asked.asks_below(directory)
         || depends_on_others(sources, directory)
         || names::in_file(sources, &at(directory, "Chart.yaml"))
@@ -37,25 +37,25 @@ pub(super) fn may_matter(sources: &Sources, directory: &str, asked: &Asked<'_>) 
 }
 
 /// Returns whether any part of a chart in the tree mentions accelerators.
-pub(in crate::kubernetes) fn chart_may_ask(sources: &Sources, directory: &str) -> bool {
+pub(in crate::kubernetes) fn chart_may_ask(sources: &SourceFiles, directory: &str) -> bool {
     depends_on_others(sources, directory) || hints(sources, &helm::files(sources, directory))
 }
 
 /// Returns whether one of the chart's files may request accelerators.
-pub(super) fn matters(sources: &Sources, chart: &Chart, asked: &Asked<'_>) -> bool {
+pub(super) fn matters(sources: &SourceFiles, chart: &Chart, asked: &RenderRequest<'_>) -> bool {
     !depends_on_others(sources, &chart.directory)
         || asked.asks_below(&chart.directory)
         || chart.inputs.iter().any(|input| asked.asking.contains(input))
         || hints(sources, &chart.inputs)
 }
 
-fn depends_on_others(sources: &Sources, directory: &str) -> bool {
+fn depends_on_others(sources: &SourceFiles, directory: &str) -> bool {
     let lists = ["Chart.yaml", "requirements.yaml"].map(|name| at(directory, name));
     lists.iter().any(|path| sources.tree().read(path).is_ok_and(|text| memchr::memmem::find(&text, BESIDE).is_some()))
 }
 
 /// Returns whether templates, values, or other files that templates may read contain a relevant word.
-fn hints(sources: &Sources, files: &[String]) -> bool {
+fn hints(sources: &SourceFiles, files: &[String]) -> bool {
     // A packed chart may request anything.
     if files.iter().any(|path| path.ends_with(".tgz")) {
         return true;

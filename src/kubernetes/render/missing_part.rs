@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::diagnostic::SkipKind;
-use crate::inventory::Skipped;
-use crate::languages::kustomize::{Trouble, TroubleCause};
-use crate::source::{Sources, join, parent};
+use crate::inventory::SkippedFile;
+use crate::languages::kustomize::{KustomizeError, TroubleCause};
+use crate::source::{SourceFiles, join, parent};
 
 /// The number of missing parts that an entry names.
 const MOST_NAMED: usize = 3;
@@ -21,7 +21,7 @@ pub(in crate::kubernetes) struct MissingPart {
 }
 
 impl MissingPart {
-    pub(super) fn new(sources: &Sources, path: &str, trouble: &Trouble) -> MissingPart {
+    pub(super) fn new(sources: &SourceFiles, path: &str, trouble: &KustomizeError) -> MissingPart {
         let path = trouble.at.map_or_else(|| path.to_owned(), |at| sources.path(sources.origin(at).file));
         let absent = trouble.at.filter(|_| trouble.cause == TroubleCause::Absent).and_then(|at| {
             let named = sources.snippet(at);
@@ -33,7 +33,7 @@ impl MissingPart {
 
     /// Returns one entry for each folder that several kustomizations need, and one for each kustomization with another
     /// missing part.
-    pub(super) fn skipped(all: &BTreeSet<MissingPart>) -> Vec<Skipped> {
+    pub(super) fn skipped(all: &BTreeSet<MissingPart>) -> Vec<SkippedFile> {
         let mut users: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
         for (folder, part) in all.iter().filter_map(|part| Some((part.folder.as_deref()?, part))) {
             users.entry(folder).or_default().insert(&part.path);
@@ -41,8 +41,8 @@ impl MissingPart {
         users.retain(|_, users| users.len() > 1);
         let of_folder = |(folder, users): (&&str, &BTreeSet<&str>)| {
             let reason = format!("this folder is not in the repository, and {} kustomizations need it", users.len());
-            let skipped = Skipped::new(SkipKind::OverlayPart, *folder, one_line(&reason));
-            Skipped { absent: Some((*folder).to_owned()), ..skipped }
+            let skipped = SkippedFile::new(SkipKind::OverlayPart, *folder, one_line(&reason));
+            SkippedFile { absent: Some((*folder).to_owned()), ..skipped }
         };
         let is_alone = |part: &&MissingPart| part.folder.as_deref().is_none_or(|folder| !users.contains_key(folder));
         let mut parts: BTreeMap<(&str, Option<&str>), Vec<&str>> = BTreeMap::new();
@@ -56,15 +56,15 @@ impl MissingPart {
                 (count, 0) => format!("built without {count} missing parts: {named}"),
                 (count, more) => format!("built without {count} missing parts: {named}; and {more} more"),
             };
-            let skipped = Skipped::new(SkipKind::OverlayPart, path, one_line(&reason));
-            Skipped { absent: folder.map(ToOwned::to_owned), ..skipped }
+            let skipped = SkippedFile::new(SkipKind::OverlayPart, path, one_line(&reason));
+            SkippedFile { absent: folder.map(ToOwned::to_owned), ..skipped }
         };
         users.iter().map(of_folder).chain(parts.into_iter().map(of_parts)).collect()
     }
 }
 
 /// Returns the outermost folder on the way to a path that contains no files.
-fn absent_folder(sources: &Sources, path: &str) -> Option<String> {
+fn absent_folder(sources: &SourceFiles, path: &str) -> Option<String> {
     let ends = path.match_indices('/').map(|(end, _)| end);
     let mut folders = ends.filter_map(|end| path.get(..end));
     folders.find(|folder| sources.tree().list(folder).is_empty()).map(ToOwned::to_owned)

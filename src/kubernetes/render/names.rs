@@ -4,7 +4,7 @@ use crate::inventory::accelerators;
 use crate::inventory::snake_case::snake_case;
 use crate::languages::helm::{self, Chart};
 use crate::languages::yaml::{Node, NodeData};
-use crate::source::Sources;
+use crate::source::SourceFiles;
 
 /// Programs that request accelerators.
 const ASKING: [&str; 3] = ["vllm", "triton", "ollama"];
@@ -18,7 +18,7 @@ pub(super) fn may_ask(name: &str) -> bool {
 }
 
 /// Returns whether a file mentions accelerators outside comments. An unreadable file may mention them.
-pub(super) fn in_file(sources: &Sources, path: &str) -> bool {
+pub(super) fn in_file(sources: &SourceFiles, path: &str) -> bool {
     let of_them = |text: &[u8]| {
         let text = String::from_utf8_lossy(text).to_ascii_lowercase();
         text.lines().any(|line| !line.trim_start().starts_with('#') && speaks(line))
@@ -52,7 +52,7 @@ pub(super) fn in_values_of(values: &Node, keys: &[&str]) -> bool {
 
 /// Returns whether a file of a chart mentions accelerators: its templates, its values, or those of its subcharts. A
 /// packed subchart may.
-pub(super) fn in_chart(sources: &Sources, chart: &Chart) -> bool {
+pub(super) fn in_chart(sources: &SourceFiles, chart: &Chart) -> bool {
     let is_read =
         |path: &&String| path.contains("templates/") || path.ends_with("values.yaml") || path.ends_with(".tgz");
     chart.inputs.iter().filter(is_read).any(|path| path.ends_with(".tgz") || in_file(sources, path))
@@ -60,7 +60,7 @@ pub(super) fn in_chart(sources: &Sources, chart: &Chart) -> bool {
 
 /// Returns whether no object of a template runs anything, for any values. A ConfigMap may contain a pod for another
 /// program.
-pub(super) fn runs_nothing(sources: &Sources, path: &str) -> bool {
+pub(super) fn runs_nothing(sources: &SourceFiles, path: &str) -> bool {
     let kinds: Vec<&str> = helm::IDLE_KINDS.iter().copied().chain(["ConfigMap"]).collect();
     let is_idle = |text: &[u8]| {
         let text = String::from_utf8_lossy(text);

@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use crate::kubernetes::objects::index::distance;
-use crate::kubernetes::objects::object::Object;
+use crate::kubernetes::objects::object::KubernetesObject;
 use crate::languages::yaml::{self, Node, NodeData};
-use crate::source::{Segment, Sources, Span};
+use crate::source::{Segment, SourceFiles, Span};
 
 use super::kustomization::NAMES;
-use super::plan::{Input, Plan};
+use super::plan::{RenderInput, RenderPlan};
 
 const DEEPEST: usize = 64;
 
@@ -35,9 +35,9 @@ pub(super) struct Parts {
 }
 
 impl Parts {
-    pub(super) fn read(sources: &Sources, plan: &Plan) -> Parts {
+    pub(super) fn read(sources: &SourceFiles, plan: &RenderPlan) -> Parts {
         let mut all = Parts { parts: Vec::new(), said: Scalars::new() };
-        for path in plan.inputs.iter().filter_map(Input::file) {
+        for path in plan.inputs.iter().filter_map(RenderInput::file) {
             let Ok(file) = sources.open(path) else { continue };
             let name = path.rsplit('/').next().unwrap_or(path);
             for document in yaml::read(file, &sources.text(file)).documents {
@@ -53,7 +53,7 @@ impl Parts {
     }
 
     fn add(&mut self, root: &Node, far: usize, depth: usize) {
-        let Some(object) = Object::new(root) else { return };
+        let Some(object) = KubernetesObject::new(root) else { return };
         if object.kind.ends_with("List") && depth == 0 {
             let items = root.get("items").map(Node::items).unwrap_or_default();
             items.iter().for_each(|item| self.add(item, far, depth + 1));
@@ -79,7 +79,7 @@ impl Parts {
         // Only positions inside the text are used, so any file is suitable.
         let stream = yaml::read(head.file, text);
         let Some(root) = stream.documents.first().map(|document| &document.root) else { return vec![segment(0, head)] };
-        let parts = Object::new(root).map(|object| self.parts_of(&object)).unwrap_or_default();
+        let parts = KubernetesObject::new(root).map(|object| self.parts_of(&object)).unwrap_or_default();
         let main = parts.iter().max_by_key(|part| part.weight);
         let mut rendered = Scalars::new();
         gather(root, &mut Vec::new(), &mut rendered);
@@ -99,7 +99,7 @@ impl Parts {
     }
 
     /// Returns the documents for a rendered object: with its kind, and its name or a part of the name.
-    fn parts_of(&self, object: &Object<'_>) -> Vec<&Part> {
+    fn parts_of(&self, object: &KubernetesObject<'_>) -> Vec<&Part> {
         let Some(name) = &object.name else { return Vec::new() };
         let same = |part: &&Part| part.kind == object.kind && part.group == object.group;
         let longest = self.parts.iter().filter(same).filter(|part| !part.name.is_empty() && name.contains(&*part.name));

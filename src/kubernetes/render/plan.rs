@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::kubernetes::objects::chart;
 use crate::languages::helm::Release;
 use crate::languages::yaml::{self, Node};
-use crate::source::{Sources, join, parent};
+use crate::source::{SourceFiles, join, parent};
 
 use super::{dependencies, kustomization};
-use crate::kubernetes::text::trail::Renderer;
+use crate::kubernetes::text::trail::RendererKind;
 
 /// The limit on files of a chart. Charts that people write have fewer.
 pub(super) const MOST_FILES: usize = 5_000;
@@ -17,8 +17,8 @@ const DEEPEST: usize = 16;
 
 /// One rendering: of a chart with some of its values files, or of a kustomization.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Plan {
-    pub by: Renderer,
+pub struct RenderPlan {
+    pub by: RendererKind,
     /// The directory of the chart or the kustomization.
     pub directory: String,
     /// The name of the release.
@@ -26,7 +26,7 @@ pub struct Plan {
     /// Additional values files, the highest precedence last.
     pub values: Vec<String>,
     /// All files that the program needs.
-    pub inputs: Vec<Input>,
+    pub inputs: Vec<RenderInput>,
     /// The files that the rendered text replaces. They are not read any more.
     pub replaces: Vec<String>,
     /// Directories of charts or kustomizations that are part of this one.
@@ -37,7 +37,7 @@ pub struct Plan {
 
 /// An input file of a program.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Input {
+pub struct RenderInput {
     /// The path that the program uses.
     pub path: String,
     pub content: Content,
@@ -50,9 +50,9 @@ pub enum Content {
     Text(String),
 }
 
-impl Input {
-    pub(super) fn of(path: String) -> Input {
-        Input { content: Content::File(path.clone()), path }
+impl RenderInput {
+    pub(super) fn of(path: String) -> RenderInput {
+        RenderInput { content: Content::File(path.clone()), path }
     }
 
     pub(super) fn file(&self) -> Option<&String> {
@@ -66,21 +66,21 @@ impl Input {
 /// A chart or kustomization that is not rendered, with the reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RefusedRendering {
-    pub by: Renderer,
+    pub by: RendererKind,
     pub directory: String,
     pub why: String,
 }
 
-impl Plan {
+impl RenderPlan {
     /// Returns the command as a user would type it.
     pub fn command(&self) -> String {
         let directory = if self.directory.is_empty() { "." } else { &self.directory };
         match self.by {
-            Renderer::Helm => {
+            RendererKind::Helm => {
                 let values: String = self.values.iter().map(|file| format!(" --values {file}")).collect();
                 format!("helm template {directory}{values}")
             }
-            Renderer::Kustomize => format!("kustomize build {directory}"),
+            RendererKind::Kustomize => format!("kustomize build {directory}"),
         }
     }
 }
@@ -94,7 +94,7 @@ pub(super) struct NamedTemplate {
     pub called: String,
 }
 
-impl Plan {
+impl RenderPlan {
     /// Returns the template for Helm's name `name/charts/inside/templates/x.yaml`.
     pub(super) fn template(&self, source: &str) -> Option<NamedTemplate> {
         let (_, inside) = source.trim().split_once('/')?;
@@ -120,7 +120,7 @@ impl Plan {
 
 /// Returns the renderings of charts and kustomizations among the files at `paths`. `values` contains names of values
 /// files: each chart is rendered with those that it has, and `*` renders it again with each of its files.
-pub fn plan(sources: &Sources, paths: &[String], values: &[String]) -> (Vec<Plan>, Vec<RefusedRendering>) {
+pub fn plan(sources: &SourceFiles, paths: &[String], values: &[String]) -> (Vec<RenderPlan>, Vec<RefusedRendering>) {
     let mut plans = Vec::new();
     let mut refused = Vec::new();
     let named = |path: &&String, names: &[&str]| names.iter().any(|name| path.rsplit('/').next() == Some(*name));
@@ -133,12 +133,12 @@ pub fn plan(sources: &Sources, paths: &[String], values: &[String]) -> (Vec<Plan
                     match plan {
                         Ok(plan) => plans.push(plan),
                         Err(why) => {
-                            refused.push(RefusedRendering { by: Renderer::Helm, directory: directory.into(), why })
+                            refused.push(RefusedRendering { by: RendererKind::Helm, directory: directory.into(), why })
                         }
                     }
                 }
             }
-            Err(why) => refused.push(RefusedRendering { by: Renderer::Helm, directory: directory.into(), why }),
+            Err(why) => refused.push(RefusedRendering { by: RendererKind::Helm, directory: directory.into(), why }),
         }
     }
     refused.dedup();
@@ -164,7 +164,11 @@ pub(super) fn is_part(directory: &str, charts: &BTreeSet<&str>) -> bool {
     within("charts/") || within("templates/")
 }
 
-fn of_chart(sources: &Sources, directory: &str, values: &[String]) -> Result<Vec<Result<Plan, String>>, String> {
+fn of_chart(
+    sources: &SourceFiles,
+    directory: &str,
+    values: &[String],
+) -> Result<Vec<Result<RenderPlan, String>>, String> {
     let about = document(sources, &at(directory, "Chart.yaml")).ok_or("its Chart.yaml cannot be read")?;
     if about.text_at("type").is_some_and(|kind| &**kind == "library") {
         return Ok(Vec::new());
@@ -174,17 +178,17 @@ fn of_chart(sources: &Sources, directory: &str, values: &[String]) -> Result<Vec
     let own = at(directory, "values.yaml");
     let sets = sets(directory, &files, values);
     let release = Release::usual_name(about.text_at("name").map_or("release", |name| name));
-    let plan = |values: Vec<String>| -> Result<Plan, String> {
+    let plan = |values: Vec<String>| -> Result<RenderPlan, String> {
         let layers = values.iter().rev().chain([&own]).filter_map(|file| document(sources, file)).collect();
         let dependencies = dependencies::gather(sources, directory, &files, layers)?;
         let parts: BTreeSet<&String> = dependencies.places.values().collect();
-        Ok(Plan {
-            by: Renderer::Helm,
+        Ok(RenderPlan {
+            by: RendererKind::Helm,
             directory: directory.to_owned(),
             release: release.clone(),
             replaces: files.iter().filter(|file| is_rendered(directory, file)).chain(&values).cloned().collect(),
             parts: parts.into_iter().cloned().collect(),
-            inputs: files.iter().cloned().map(Input::of).chain(dependencies.inputs).collect(),
+            inputs: files.iter().cloned().map(RenderInput::of).chain(dependencies.inputs).collect(),
             places: dependencies.places,
             values,
         })
@@ -227,7 +231,7 @@ pub(super) fn is_called(file: &str, name: &str) -> bool {
 }
 
 /// Adds all files below a directory.
-pub(super) fn below(sources: &Sources, directory: &str, depth: usize, out: &mut Vec<String>) -> Result<(), String> {
+pub(super) fn below(sources: &SourceFiles, directory: &str, depth: usize, out: &mut Vec<String>) -> Result<(), String> {
     for entry in sources.tree().list(directory) {
         let path = at(directory, &entry.name);
         if entry.is_directory && depth < DEEPEST {
@@ -247,7 +251,7 @@ pub(super) fn at(directory: &str, name: &str) -> String {
 }
 
 /// Returns the first document of a file.
-pub(in crate::kubernetes) fn document(sources: &Sources, path: &str) -> Option<Node> {
+pub(in crate::kubernetes) fn document(sources: &SourceFiles, path: &str) -> Option<Node> {
     let file = sources.open(path).ok()?;
     yaml::read(file, &sources.text(file)).documents.into_iter().next().map(|document| document.root)
 }

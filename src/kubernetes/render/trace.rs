@@ -7,21 +7,21 @@ use crate::kubernetes::text::file::File;
 use crate::kubernetes::text::filter;
 use crate::kubernetes::text::filter::Matter;
 use crate::languages::yaml;
-use crate::source::{FileId, Segment, Sources, Span};
+use crate::source::{FileId, Segment, SourceFiles, Span};
 
 use super::align::{TemplateLine, align};
 use super::overlay::Parts;
 use super::plan::at;
 use super::values::{Values, uses};
-use super::{Rendered, SOURCE, kustomization};
-use crate::kubernetes::text::trail::{Renderer, Trail};
+use super::{RenderedOutput, SOURCE, kustomization};
+use crate::kubernetes::text::trail::{RendererKind, Trail};
 
 /// Returns the relevant documents of a rendered text as files.
-pub(in crate::kubernetes) fn derive(sources: &Sources, rendered: &Rendered) -> Vec<File> {
+pub(in crate::kubernetes) fn derive(sources: &SourceFiles, rendered: &RenderedOutput) -> Vec<File> {
     let plan = &rendered.plan;
     let names: &[&str] = match plan.by {
-        Renderer::Helm => &["Chart.yaml"],
-        Renderer::Kustomize => &kustomization::NAMES,
+        RendererKind::Helm => &["Chart.yaml"],
+        RendererKind::Kustomize => &kustomization::NAMES,
     };
     let Some(head) = names.iter().find_map(|name| first_line(sources, &at(&plan.directory, name))) else {
         return Vec::new();
@@ -37,8 +37,8 @@ pub(in crate::kubernetes) fn derive(sources: &Sources, rendered: &Rendered) -> V
             continue;
         }
         let segments = match plan.by {
-            Renderer::Helm => of_template(sources, rendered, text, head, &mut charts),
-            Renderer::Kustomize => parts.get_or_insert_with(|| Parts::read(sources, plan)).segments(text, head),
+            RendererKind::Helm => of_template(sources, rendered, text, head, &mut charts),
+            RendererKind::Kustomize => parts.get_or_insert_with(|| Parts::read(sources, plan)).segments(text, head),
         };
         let id = sources.derive("", text.to_owned(), segments);
         files.push(File::rendered(id, sources.path(id).into(), matter != Matter::Asks, trail.clone()));
@@ -47,8 +47,8 @@ pub(in crate::kubernetes) fn derive(sources: &Sources, rendered: &Rendered) -> V
 }
 
 fn of_template(
-    sources: &Sources,
-    rendered: &Rendered,
+    sources: &SourceFiles,
+    rendered: &RenderedOutput,
     text: &str,
     head: Span,
     charts: &mut BTreeMap<String, Values>,
@@ -163,7 +163,7 @@ pub(super) fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-pub(super) fn first_line(sources: &Sources, path: &str) -> Option<Span> {
+pub(super) fn first_line(sources: &SourceFiles, path: &str) -> Option<Span> {
     let file = sources.open(path).ok()?;
     let text = sources.text(file);
     let (start, line) = lines(&text).find(|(_, line)| !line.trim().is_empty() && !line.starts_with('#'))?;

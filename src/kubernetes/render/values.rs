@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use crate::kubernetes::objects::chart;
 use crate::languages::yaml::{Node, NodeData};
-use crate::source::{Sources, Span};
+use crate::source::{SourceFiles, Span};
 
 use super::align::TemplateLine;
-use super::plan::{NamedTemplate, Plan, at, document};
+use super::plan::{NamedTemplate, RenderPlan, at, document};
 
 /// The limit on scalars that are compared with one rendered line.
 const MOST_SCALARS: usize = 2_000;
@@ -20,7 +20,7 @@ pub(super) struct Values {
 }
 
 impl Values {
-    pub(super) fn of(sources: &Sources, plan: &Plan, template: &NamedTemplate) -> Values {
+    pub(super) fn of(sources: &SourceFiles, plan: &RenderPlan, template: &NamedTemplate) -> Values {
         let own = at(&plan.directory, "values.yaml");
         let files = plan.values.iter().rev().chain([&own]);
         let mut layers: Vec<Node> = files.filter_map(|file| document(sources, file)).collect();

@@ -3,16 +3,16 @@
 
 use std::sync::Arc;
 
-use super::Asked;
+use super::RenderRequest;
 use super::names;
 use super::plan::{at, document};
 use crate::diagnostic::SkipKind;
-use crate::inventory::{Counted, Skipped};
+use crate::inventory::{CountedAs, SkippedFile};
 use crate::kubernetes::objects::chart::{is_values, nearest};
-use crate::kubernetes::text::trail::Stack;
+use crate::kubernetes::text::trail::ValuesStack;
 use crate::languages::helm::Chart;
 use crate::languages::yaml::Node;
-use crate::source::{Sources, is_example, matches};
+use crate::source::{SourceFiles, is_example, matches};
 
 /// The limit on values files. Real charts have fewer environments.
 const MOST: usize = 100;
@@ -27,15 +27,15 @@ pub(super) struct ValuesVariant {
     pub label: Option<Arc<str>>,
     pub name: Option<Arc<str>>,
     pub files: Vec<String>,
-    pub counted: Counted,
+    pub counted: CountedAs,
 }
 
 /// Returns the deployments of a chart. Its default values count only if no other values replace them.
 pub(super) fn of_chart(
-    sources: &Sources,
+    sources: &SourceFiles,
     chart: &Chart,
-    asked: &Asked<'_>,
-    skipped: &mut Vec<Skipped>,
+    asked: &RenderRequest<'_>,
+    skipped: &mut Vec<SkippedFile>,
 ) -> Vec<ValuesVariant> {
     let given: Vec<ValuesVariant> = given(chart, asked);
     if !given.is_empty() {
@@ -45,13 +45,13 @@ pub(super) fn of_chart(
     files.retain(|file| is_for(sources, chart, file, skipped));
     if files.len() > MOST {
         let reason = format!("it has {} values files; gpulint reads {MOST} of them", files.len());
-        skipped.push(Skipped::new(SkipKind::Limit, super::charts::place(&chart.directory), reason));
+        skipped.push(SkippedFile::new(SkipKind::Limit, super::charts::place(&chart.directory), reason));
         files.truncate(MOST);
     }
     let mut variants: Vec<ValuesVariant> = files.into_iter().map(|file| ValuesVariant::of(chart, file)).collect();
-    let counted = match variants.iter().any(|it| it.counted == Counted::Deployed) {
-        true => Counted::Base,
-        false => Counted::Deployed,
+    let counted = match variants.iter().any(|it| it.counted == CountedAs::Deployed) {
+        true => CountedAs::Base,
+        false => CountedAs::Deployed,
     };
     variants.insert(0, ValuesVariant { label: None, name: None, files: Vec::new(), counted });
     variants
@@ -59,23 +59,23 @@ pub(super) fn of_chart(
 
 impl ValuesVariant {
     /// Returns the origin for the documents of this variant.
-    pub(super) fn trail(&self, chart: &Chart) -> Option<Stack> {
+    pub(super) fn trail(&self, chart: &Chart) -> Option<ValuesStack> {
         let label = self.label.clone()?;
         let folder = at(&chart.directory, &label.replace("..", "_")).into();
-        Some(Stack { label, folder })
+        Some(ValuesStack { label, folder })
     }
 
     fn of(chart: &Chart, file: &str) -> ValuesVariant {
         let label = inside(chart, file);
         let words = || label.split('/').flat_map(|part| part.split(['-', '_', '.']));
         let is_shown = label.split('/').chain(words()).any(|it| is_example(it) || SHOWN.contains(&it));
-        let counted = if is_shown { Counted::Example } else { Counted::Deployed };
+        let counted = if is_shown { CountedAs::Example } else { CountedAs::Deployed };
         ValuesVariant { label: Some(label.into()), name: None, files: vec![file.to_owned()], counted }
     }
 }
 
 /// Returns the variants that the settings define.
-fn given(chart: &Chart, asked: &Asked<'_>) -> Vec<ValuesVariant> {
+fn given(chart: &Chart, asked: &RenderRequest<'_>) -> Vec<ValuesVariant> {
     let is_meant = |pattern: &String| {
         let pattern = pattern.trim_end_matches("/**").trim_end_matches('/');
         matches(if pattern == "." { "" } else { pattern }, &chart.directory)
@@ -87,14 +87,14 @@ fn given(chart: &Chart, asked: &Asked<'_>) -> Vec<ValuesVariant> {
             label: Some(run.name.clone().unwrap_or_else(files).into()),
             name: run.name.as_deref().map(Into::into),
             files: run.values.clone(),
-            counted: Counted::Deployed,
+            counted: CountedAs::Deployed,
         }
     };
     runs.map(variant).collect()
 }
 
 /// Returns additional files that have the name of a values file, or that are in a folder for environments.
-fn offered<'a>(chart: &Chart, asked: &Asked<'a>) -> Vec<&'a String> {
+fn offered<'a>(chart: &Chart, asked: &RenderRequest<'a>) -> Vec<&'a String> {
     let own = at(&chart.directory, "values.yaml");
     let below = if chart.directory.is_empty() { String::new() } else { format!("{}/", chart.directory) };
     let first = asked.paths.partition_point(|it| ***it < *below);
@@ -114,7 +114,7 @@ fn offered<'a>(chart: &Chart, asked: &Asked<'a>) -> Vec<&'a String> {
 /// 1. The chart is the nearest one above the file.
 /// 2. The file is one unencrypted mapping without the keys of an object.
 /// 3. One of its keys is a default value of the chart or a subchart of it, or a template uses the key.
-fn is_for(sources: &Sources, chart: &Chart, file: &str, skipped: &mut Vec<Skipped>) -> bool {
+fn is_for(sources: &SourceFiles, chart: &Chart, file: &str, skipped: &mut Vec<SkippedFile>) -> bool {
     if nearest(sources, file) != Some(chart.directory.as_str()) {
         return false;
     }
@@ -133,7 +133,7 @@ fn is_for(sources: &Sources, chart: &Chart, file: &str, skipped: &mut Vec<Skippe
             return false;
         }
         let reason = "an encrypted values file: its values are unknown";
-        skipped.push(Skipped::new(SkipKind::MissingValues, file, reason));
+        skipped.push(SkippedFile::new(SkipKind::MissingValues, file, reason));
         return false;
     }
     true
@@ -154,17 +154,17 @@ fn inside(chart: &Chart, file: &str) -> String {
 
 /// Returns the values of each file of a variant, and reports missing files.
 pub(super) fn layers(
-    sources: &Sources,
+    sources: &SourceFiles,
     chart: &Chart,
     variant: &ValuesVariant,
-    skipped: &mut Vec<Skipped>,
+    skipped: &mut Vec<SkippedFile>,
 ) -> Vec<Node> {
     let read = variant.files.iter().filter_map(|file| {
         let there = document(sources, file);
         if there.is_none() && sources.tree().read(file).is_err() {
             let of = super::charts::place(&chart.directory);
             let reason = format!("a values file that `[[runs]]` sets for {of} does not exist");
-            skipped.push(Skipped::new(SkipKind::MissingValues, file, reason));
+            skipped.push(SkippedFile::new(SkipKind::MissingValues, file, reason));
         }
         there
     });

@@ -1,6 +1,6 @@
 //! Reads scalars of manifests as facts: numbers, quantities and placeholders.
 
-use crate::inventory::{Fact, Origin};
+use crate::inventory::{Fact, FactOrigin};
 use crate::languages::yaml::{Node, NodeData, scalar};
 
 use super::quantity;
@@ -22,7 +22,7 @@ pub(in crate::kubernetes) fn placeholder(text: &str) -> Option<String> {
 }
 
 /// Returns the default value in `${VAR:=value}` and similar forms, with its origin.
-pub(in crate::kubernetes) fn fallback(text: &str) -> Option<(&str, Origin)> {
+pub(in crate::kubernetes) fn fallback(text: &str) -> Option<(&str, FactOrigin)> {
     let inside = text.strip_prefix("${")?.strip_suffix('}')?;
     let (name, value) = inside.split_once(['-', '='])?;
     let name = name.strip_suffix(':').unwrap_or(name);
@@ -30,7 +30,7 @@ pub(in crate::kubernetes) fn fallback(text: &str) -> Option<(&str, Origin)> {
     let value = value.trim_matches(['"', '\'']);
     let is_plain = !value.is_empty() && !value.contains(['$', '{', '}']);
     let why = || format!("the default value of `{}`", shorten(name));
-    (is_name && is_plain).then(|| (value, Origin::Inferred(why().into())))
+    (is_name && is_plain).then(|| (value, FactOrigin::Inferred(why().into())))
 }
 
 pub(in crate::kubernetes) fn shorten(text: &str) -> String {
@@ -66,7 +66,7 @@ fn read(node: &Node, parse: impl Fn(&str, Option<f64>) -> Option<f64>) -> Fact<f
         (_, Some(text)) => {
             let (number, origin) = match fallback(text) {
                 Some((value, origin)) => (parse(value, scalar::number(value)), origin),
-                None => (parse(text, node.number()), Origin::Written),
+                None => (parse(text, node.number()), FactOrigin::Written),
             };
             match number {
                 Some(number) if number.abs() > MOST => {

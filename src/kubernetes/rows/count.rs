@@ -1,9 +1,9 @@
 //! Multiplies the factors of a definition to get the number of pods or machines.
 
-use crate::inventory::{Fact, Known, Origin, Range};
+use crate::inventory::{Fact, FactOrigin, KnownFact, Range};
 use crate::languages::yaml::Node;
 
-use super::path::{ManifestPath, Match};
+use super::path::{ManifestPath, PathMatch};
 use super::table::Factor;
 use crate::kubernetes::rows::amount;
 
@@ -16,13 +16,13 @@ pub(in crate::kubernetes) fn product(
     factors: &[Factor],
     root: &Node,
     along: &ManifestPath,
-    at: &Match<'_>,
+    at: &PathMatch<'_>,
     start: Fact<Range>,
 ) -> Fact<Range> {
     factors.iter().fold(start, |product, factor| times(product, one(factor, root, along, at)))
 }
 
-fn one(factor: &Factor, root: &Node, along: &ManifestPath, at: &Match<'_>) -> Fact<Range> {
+fn one(factor: &Factor, root: &Node, along: &ManifestPath, at: &PathMatch<'_>) -> Fact<Range> {
     let read = |path: &Option<ManifestPath>| {
         let found = path.as_ref().and_then(|path| path.relative_to(root, along, at).first().copied());
         found.map_or(Fact::Absent, amount::number)
@@ -43,7 +43,7 @@ fn one(factor: &Factor, root: &Node, along: &ManifestPath, at: &Match<'_>) -> Fa
         read(path).or(|| others.iter().find_map(other).unwrap_or_default())
     };
     let stated = read(&factor.at);
-    let assumed = factor.max_default.map(|max| Fact::known(max, root.span, Origin::Default)).unwrap_or_default();
+    let assumed = factor.max_default.map(|max| Fact::known(max, root.span, FactOrigin::Default)).unwrap_or_default();
     let (min, max) = (first(&factor.min, &factor.or_min), first(&factor.max, &factor.or_max).or(|| assumed));
     if let Fact::Unknown(unknown) = stated {
         return Fact::unknown(unknown.why, unknown.span);
@@ -55,8 +55,8 @@ fn one(factor: &Factor, root: &Node, along: &ManifestPath, at: &Match<'_>) -> Fa
         _ => None,
     });
     let origin = match stated.is_absent() && min.is_absent() {
-        true => Origin::Default,
-        false => origins.reduce(Origin::weakest).unwrap_or(Origin::Written),
+        true => FactOrigin::Default,
+        false => origins.reduce(FactOrigin::weakest).unwrap_or(FactOrigin::Written),
     };
     let number = stated.value().copied();
     let expected = number.or(min.value().copied()).unwrap_or(default);
@@ -90,7 +90,7 @@ fn between(node: &Node) -> Option<Fact<Range>> {
     let (min, max) = node.text()?.split_once("..")?;
     let (min, max) = (min.trim().parse::<u32>().ok()?, max.trim().parse::<u32>().ok()?);
     let range = Range::between(min.min(max).into(), None, max.into());
-    Some(Fact::known(range, node.span, Origin::Written))
+    Some(Fact::known(range, node.span, FactOrigin::Written))
 }
 
 /// Zero times anything is zero. Otherwise, an unknown factor makes the product unknown.
@@ -102,10 +102,10 @@ pub(in crate::kubernetes) fn times(a: Fact<Range>, b: Fact<Range>) -> Fact<Range
         (Fact::Known(a), Fact::Known(b)) => {
             let value = a.value.times(b.value);
             // The weaker origin applies, but a default weakens nothing. Reports point to the written value.
-            let (shown, other) = if a.origin == Origin::Default { (b, a) } else { (a, b) };
-            let weakened = other.origin > shown.origin && other.origin != Origin::Default;
+            let (shown, other) = if a.origin == FactOrigin::Default { (b, a) } else { (a, b) };
+            let weakened = other.origin > shown.origin && other.origin != FactOrigin::Default;
             let origin = if weakened { other.origin } else { shown.origin };
-            Fact::Known(Known { value, span: shown.span, defined: shown.defined, origin })
+            Fact::Known(KnownFact { value, span: shown.span, defined: shown.defined, origin })
         }
         (Fact::Unknown(unknown), _) | (_, Fact::Unknown(unknown)) => Fact::Unknown(unknown),
         (Fact::Absent, other) | (other, Fact::Absent) => other,

@@ -14,7 +14,7 @@ const CLASS: &str = "deviceclass.resource.kubernetes.io/";
 /// A resource key, or a class of dynamic resource allocation, that stands for an accelerator.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(in crate::kubernetes) struct Device {
+pub(in crate::kubernetes) struct DeviceClass {
     #[serde(alias = "name")]
     pub key: String,
     /// Empty if the key does not determine the vendor.
@@ -47,7 +47,7 @@ pub(in crate::kubernetes) struct DeviceShare {
 /// The meaning of a node label.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(in crate::kubernetes) struct Label {
+pub(in crate::kubernetes) struct DeviceLabel {
     pub key: String,
     pub fact: Option<LabelMeaning>,
     pub provider: Option<String>,
@@ -190,28 +190,28 @@ impl NamePattern {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
-    device: Vec<Device>,
+    device: Vec<DeviceClass>,
     share: Vec<DeviceShare>,
-    label: Vec<Label>,
+    label: Vec<DeviceLabel>,
     name: Vec<NameForm>,
     spot: Vec<SpotLabel>,
-    class: Vec<Device>,
-    annotation: Vec<Device>,
+    class: Vec<DeviceClass>,
+    annotation: Vec<DeviceClass>,
 }
 
 #[derive(Default)]
 pub(in crate::kubernetes) struct Devices {
-    exact: HashMap<String, Device>,
-    patterns: Vec<Device>,
+    exact: HashMap<String, DeviceClass>,
+    patterns: Vec<DeviceClass>,
     shares: HashMap<String, DeviceShare>,
     /// Devices that some share keys request on their own.
-    shared: HashMap<String, Device>,
+    shared: HashMap<String, DeviceClass>,
     share_patterns: Vec<DeviceShare>,
-    labels: HashMap<String, Label>,
+    labels: HashMap<String, DeviceLabel>,
     pub names: Vec<NamePattern>,
     spot: Vec<SpotLabel>,
-    annotations: HashMap<String, Device>,
-    classes: HashMap<String, Device>,
+    annotations: HashMap<String, DeviceClass>,
+    classes: HashMap<String, DeviceClass>,
 }
 
 impl Devices {
@@ -220,7 +220,7 @@ impl Devices {
         let (patterns, exact) = file.device.into_iter().partition::<Vec<_>, _>(|device| device.key.contains('*'));
         let alone = file.share.iter().filter_map(|share| {
             let (key, vendor) = (share.key.clone(), share.vendor.clone()?);
-            let device = Device { key, vendor, shared: true, ..Device::default() };
+            let device = DeviceClass { key, vendor, shared: true, ..DeviceClass::default() };
             Some((share.key.clone(), device))
         });
         let shared = alone.collect();
@@ -245,7 +245,7 @@ impl Devices {
     }
 
     /// Returns the device of a resource key, and the part that matches `*` in its definition.
-    pub(in crate::kubernetes) fn device<'k>(&self, key: &'k str) -> Option<(&Device, &'k str)> {
+    pub(in crate::kubernetes) fn device<'k>(&self, key: &'k str) -> Option<(&DeviceClass, &'k str)> {
         if let Some(device) = self.exact.get(key) {
             return Some((device, ""));
         }
@@ -263,7 +263,7 @@ impl Devices {
     }
 
     /// Returns the device that a share key requests on its own, if no other key requests one.
-    pub(in crate::kubernetes) fn shared(&self, key: &str) -> Option<&Device> {
+    pub(in crate::kubernetes) fn shared(&self, key: &str) -> Option<&DeviceClass> {
         self.shared.get(key)
     }
 
@@ -272,7 +272,7 @@ impl Devices {
         self.device(key).is_some() || self.shared(key).is_some()
     }
 
-    pub(in crate::kubernetes) fn label(&self, key: &str) -> Option<&Label> {
+    pub(in crate::kubernetes) fn label(&self, key: &str) -> Option<&DeviceLabel> {
         self.labels.get(key)
     }
 
@@ -283,12 +283,12 @@ impl Devices {
     }
 
     /// Returns the device of a class or driver of dynamic resource allocation.
-    pub(in crate::kubernetes) fn class(&self, name: &str) -> Option<&Device> {
+    pub(in crate::kubernetes) fn class(&self, name: &str) -> Option<&DeviceClass> {
         self.classes.get(name)
     }
 
     /// Returns the device whose share a pod annotation requests.
-    pub(in crate::kubernetes) fn annotation(&self, key: &str) -> Option<&Device> {
+    pub(in crate::kubernetes) fn annotation(&self, key: &str) -> Option<&DeviceClass> {
         self.annotations.get(key)
     }
 

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use crate::inventory::{Fact, Key, Value};
+use crate::inventory::{Fact, FactValue, Key};
 
-pub(in crate::kubernetes) type Facts = BTreeMap<Key, Fact<Value>>;
+pub(in crate::kubernetes) type Facts = BTreeMap<Key, Fact<FactValue>>;
 
-pub(in crate::kubernetes) fn fill(facts: &mut Facts, key: Key, fact: Fact<Value>) {
+pub(in crate::kubernetes) fn fill(facts: &mut Facts, key: Key, fact: Fact<FactValue>) {
     if !fact.is_absent() {
         facts.entry(key).or_insert(fact);
     }

@@ -26,7 +26,7 @@ enum Step {
 
 /// One place that a path matches.
 #[derive(Debug, Clone)]
-pub(in crate::kubernetes) struct Match<'t> {
+pub(in crate::kubernetes) struct PathMatch<'t> {
     pub node: &'t Node,
     /// The member that each step visited.
     members: Vec<usize>,
@@ -76,8 +76,8 @@ impl fmt::Display for ManifestPath {
 }
 
 impl ManifestPath {
-    pub(in crate::kubernetes) fn all<'t>(&self, root: &'t Node) -> Vec<Match<'t>> {
-        self.walk(&self.steps, Match::root(root))
+    pub(in crate::kubernetes) fn all<'t>(&self, root: &'t Node) -> Vec<PathMatch<'t>> {
+        self.walk(&self.steps, PathMatch::root(root))
     }
 
     pub(in crate::kubernetes) fn first<'t>(&self, root: &'t Node) -> Option<&'t Node> {
@@ -114,7 +114,7 @@ impl ManifestPath {
         &self,
         root: &'t Node,
         other: &ManifestPath,
-        at: &Match<'t>,
+        at: &PathMatch<'t>,
     ) -> Vec<&'t Node> {
         let mut node = root;
         let mut shared = 0;
@@ -124,10 +124,10 @@ impl ManifestPath {
             node = next;
             shared += 1;
         }
-        self.walk(&self.steps[shared..], Match::root(node)).into_iter().map(|found| found.node).collect()
+        self.walk(&self.steps[shared..], PathMatch::root(node)).into_iter().map(|found| found.node).collect()
     }
 
-    fn walk<'t>(&self, steps: &[Step], start: Match<'t>) -> Vec<Match<'t>> {
+    fn walk<'t>(&self, steps: &[Step], start: PathMatch<'t>) -> Vec<PathMatch<'t>> {
         let mut matches = vec![start];
         for step in steps {
             matches = matches.into_iter().flat_map(|found| found.step(step)).collect();
@@ -136,12 +136,12 @@ impl ManifestPath {
     }
 }
 
-impl<'t> Match<'t> {
+impl<'t> PathMatch<'t> {
     pub(in crate::kubernetes) fn root(node: &'t Node) -> Self {
-        Match { node, members: Vec::new(), names: Vec::new() }
+        PathMatch { node, members: Vec::new(), names: Vec::new() }
     }
 
-    fn step(self, step: &Step) -> Vec<Match<'t>> {
+    fn step(self, step: &Step) -> Vec<PathMatch<'t>> {
         let node = self.node;
         match step {
             Step::Key(key) => {
@@ -154,14 +154,14 @@ impl<'t> Match<'t> {
         }
     }
 
-    fn enter(&self, place: usize, named: bool) -> Option<Match<'t>> {
+    fn enter(&self, place: usize, named: bool) -> Option<PathMatch<'t>> {
         let mut members = self.members.clone();
         members.push(place);
         let mut names = self.names.clone();
         if let (true, Some(entry)) = (named, self.node.entries().get(place)) {
             names.push(&entry.key);
         }
-        Some(Match { node: child(self.node, place)?, members, names })
+        Some(PathMatch { node: child(self.node, place)?, members, names })
     }
 }
 

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::inventory::programs::{self, Setting};
-use crate::inventory::{Fact, Origin};
+use crate::inventory::programs::{self, ProgramSetting};
+use crate::inventory::{Fact, FactOrigin};
 use crate::languages::yaml::{self, Node, NodeData};
 use crate::source::Span;
 
@@ -40,11 +40,11 @@ pub(in crate::kubernetes) fn declared_in(node: &Node) -> Facts {
 }
 
 /// Returns the values of a tree by path. Settings for validation or tests are ignored for training.
-pub(in crate::kubernetes) fn leaves(root: &Node) -> Vec<Setting> {
+pub(in crate::kubernetes) fn leaves(root: &Node) -> Vec<ProgramSetting> {
     const ASIDE: [&str; 5] = ["val", "valid", "eval", "test", "inference"];
     let mut leaves = Leaves::default();
     leaves.tree(root);
-    let is_aside = |setting: &Setting| {
+    let is_aside = |setting: &ProgramSetting| {
         let mut words = setting.path.split(['.', '_']);
         words.any(|word| ASIDE.iter().any(|aside| word.starts_with(aside)))
     };
@@ -93,15 +93,15 @@ impl Leaves {
         }
     }
 
-    fn settings(self) -> Vec<Setting> {
+    fn settings(self) -> Vec<ProgramSetting> {
         let setting = |(path, said): (String, Vec<(Arc<str>, Span)>)| {
             let (text, span) = said.first()?;
             let value = if said.iter().all(|(other, _)| other == text) {
-                Fact::known(text.clone(), *span, Origin::Written)
+                Fact::known(text.clone(), *span, FactOrigin::Written)
             } else {
                 Fact::unknown(format!("`{path}` has several values"), *span)
             };
-            Some(Setting { path, value })
+            Some(ProgramSetting { path, value })
         };
         self.by_path.into_iter().filter_map(setting).collect()
     }

@@ -1,13 +1,13 @@
 //! Reads facts from objects according to the definitions.
 
-use crate::inventory::{Fact, Key, Known, Origin, Purchase, Unknown, Value};
+use crate::inventory::{Fact, FactOrigin, FactValue, Key, KnownFact, Purchase, UnknownFact};
 use crate::languages::yaml::{Node, NodeData};
 use crate::source::{AdaptiveRegex, Span};
 
 use super::facts::{Facts, fill, region_of};
-use super::path::{ManifestPath, Match};
+use super::path::{ManifestPath, PathMatch};
 use super::table;
-use super::table::{AmountUnit, Constant, Source};
+use super::table::{AmountUnit, FieldSource, KindConstant};
 use crate::kubernetes::rows::amount;
 
 /// Returns the facts of a definition, or of an entry in it, for one match of `along`.
@@ -15,7 +15,7 @@ pub(in crate::kubernetes) fn facts(
     rows: &table::FactSources,
     root: &Node,
     along: &ManifestPath,
-    at: &Match<'_>,
+    at: &PathMatch<'_>,
     head: Span,
 ) -> Facts {
     let mut facts = Facts::new();
@@ -28,7 +28,14 @@ pub(in crate::kubernetes) fn facts(
     facts
 }
 
-fn read(source: &Source, key: Key, root: &Node, along: &ManifestPath, at: &Match<'_>, head: Span) -> Fact<Value> {
+fn read(
+    source: &FieldSource,
+    key: Key,
+    root: &Node,
+    along: &ManifestPath,
+    at: &PathMatch<'_>,
+    head: Span,
+) -> Fact<FactValue> {
     let found = source.at.0.iter().map(|path| path.relative_to(root, along, at)).find(|nodes| !nodes.is_empty());
     if let Some(constant) = &source.is {
         return concluded(source, constant, head);
@@ -41,28 +48,28 @@ fn read(source: &Source, key: Key, root: &Node, along: &ManifestPath, at: &Match
         (Some(nodes), None, _) => written(source, key, &nodes),
         (None, _, Some(constant)) => {
             let place = source.below.as_ref().and_then(|key| root.entry(key)).map_or(head, |entry| entry.key_span);
-            Fact::known(value(constant), place, Origin::Default)
+            Fact::known(value(constant), place, FactOrigin::Default)
         }
         (None, _, None) => Fact::Absent,
     }
 }
 
-fn concluded(source: &Source, constant: &Constant, span: Span) -> Fact<Value> {
-    let origin = source.because.as_ref().map_or(Origin::Resolved, |why| Origin::Inferred(why.as_str().into()));
+fn concluded(source: &FieldSource, constant: &KindConstant, span: Span) -> Fact<FactValue> {
+    let origin = source.because.as_ref().map_or(FactOrigin::Resolved, |why| FactOrigin::Inferred(why.as_str().into()));
     Fact::known(value(constant), span, origin)
 }
 
-fn value(constant: &Constant) -> Value {
+fn value(constant: &KindConstant) -> FactValue {
     match constant {
-        Constant::Flag(flag) => Value::Flag(*flag),
-        Constant::Number(number) => Value::Number(*number),
-        Constant::Text(text) => Value::text(text.as_str()),
+        KindConstant::Flag(flag) => FactValue::Flag(*flag),
+        KindConstant::Number(number) => FactValue::Number(*number),
+        KindConstant::Text(text) => FactValue::text(text.as_str()),
     }
 }
 
 /// Several different values become candidates.
-fn written(source: &Source, key: Key, nodes: &[&Node]) -> Fact<Value> {
-    let mut facts: Vec<Fact<Value>> = Vec::new();
+fn written(source: &FieldSource, key: Key, nodes: &[&Node]) -> Fact<FactValue> {
+    let mut facts: Vec<Fact<FactValue>> = Vec::new();
     let all = nodes.iter().flat_map(|node| inside(source, node));
     for fact in all.map(|node| one(source, &node)).filter(|fact| !fact.is_absent()) {
         if !facts.iter().any(|known| known.value() == fact.value() && known.why() == fact.why()) {
@@ -73,16 +80,16 @@ fn written(source: &Source, key: Key, nodes: &[&Node]) -> Fact<Value> {
         return facts.pop().unwrap_or_default();
     }
     let Some(span) = facts.first().and_then(Fact::span) else { return Fact::Absent };
-    let candidates: Vec<Value> = facts.iter().filter_map(|fact| fact.value().cloned()).collect();
+    let candidates: Vec<FactValue> = facts.iter().filter_map(|fact| fact.value().cloned()).collect();
     if key == Key::Purchase && candidates.iter().any(|value| Purchase::of(value) == Some(Purchase::Spot)) {
         return Fact::written(Purchase::SpotOrOnDemand.into(), span);
     }
     let why = format!("{} values are possible", facts.len());
-    Fact::Unknown(Unknown { span, why: why.into(), candidates })
+    Fact::Unknown(UnknownFact { span, why: why.into(), candidates })
 }
 
 /// Returns the scalars that a source reads from a node: members of a list, or keys or values of a mapping.
-fn inside(source: &Source, node: &Node) -> Vec<Node> {
+fn inside(source: &FieldSource, node: &Node) -> Vec<Node> {
     match &node.data {
         NodeData::List(items) => items.iter().flat_map(|item| inside(source, item)).collect(),
         NodeData::Map(entries) if source.keys && !amount::is_hole(node) => {
@@ -95,14 +102,14 @@ fn inside(source: &Source, node: &Node) -> Vec<Node> {
     }
 }
 
-fn one(source: &Source, node: &Node) -> Fact<Value> {
+fn one(source: &FieldSource, node: &Node) -> Fact<FactValue> {
     if amount::is_hole(node) {
         return Fact::unknown("a template directive sets this value", node.span);
     }
     let Some(text) = node.text() else { return Fact::Absent };
     if let Some((value, origin)) = amount::fallback(text) {
         return match one(source, &Node::scalar(node.span, value, true)) {
-            Fact::Known(known) => Fact::Known(Known { origin: known.origin.weakest(origin), ..known }),
+            Fact::Known(known) => Fact::Known(KnownFact { origin: known.origin.weakest(origin), ..known }),
             other => other,
         };
     }
@@ -128,29 +135,29 @@ fn one(source: &Source, node: &Node) -> Fact<Value> {
         let found = AdaptiveRegex::new(part.as_str()).first_group(text);
         return match (found, &source.default) {
             (Some(part), _) => Fact::written(plain(&part), node.span),
-            (None, Some(constant)) => Fact::known(value(constant), node.span, Origin::Default),
+            (None, Some(constant)) => Fact::known(value(constant), node.span, FactOrigin::Default),
             (None, None) => Fact::Absent,
         };
     }
     if source.zone {
-        return Fact::written(Value::text(region_of(text)), node.span);
+        return Fact::written(FactValue::text(region_of(text)), node.span);
     }
     match (node.flag(), node.number()) {
-        (Some(flag), _) => Fact::written(Value::Flag(flag), node.span),
-        (_, Some(number)) => Fact::written(Value::Number(number), node.span),
-        _ => Fact::written(Value::Text(text.clone()), node.span),
+        (Some(flag), _) => Fact::written(FactValue::Flag(flag), node.span),
+        (_, Some(number)) => Fact::written(FactValue::Number(number), node.span),
+        _ => Fact::written(FactValue::Text(text.clone()), node.span),
     }
 }
 
 /// Reads a numeric part as a number.
-fn plain(part: &str) -> Value {
+fn plain(part: &str) -> FactValue {
     match part.parse::<f64>() {
-        Ok(number) if part.starts_with(|c: char| c.is_ascii_digit()) => Value::Number(number),
-        _ => Value::text(part),
+        Ok(number) if part.starts_with(|c: char| c.is_ascii_digit()) => FactValue::Number(number),
+        _ => FactValue::text(part),
     }
 }
 
-fn scaled(source: &Source, node: &Node, text: &str) -> Fact<Value> {
+fn scaled(source: &FieldSource, node: &Node, text: &str) -> Fact<FactValue> {
     let number = match source.unit {
         Some(AmountUnit::Seconds) => match seconds(text) {
             Some(seconds) => Fact::written(seconds, node.span),
@@ -160,13 +167,13 @@ fn scaled(source: &Source, node: &Node, text: &str) -> Fact<Value> {
         Some(AmountUnit::Gib) => amount::gib(node),
         _ => amount::number(node),
     };
-    number.map(|number| Value::Number(number * source.times.unwrap_or(1.0) + source.plus))
+    number.map(|number| FactValue::Number(number * source.times.unwrap_or(1.0) + source.plus))
 }
 
-fn translated(source: &Source, node: &Node, text: &str) -> Fact<Value> {
+fn translated(source: &FieldSource, node: &Node, text: &str) -> Fact<FactValue> {
     let plain = node.flag().map(|flag| flag.to_string());
     match source.map.get(plain.as_deref().unwrap_or(text)).or_else(|| source.map.get("*")) {
-        Some(value) => Fact::written(Value::text(value.as_str()), node.span),
+        Some(value) => Fact::written(FactValue::text(value.as_str()), node.span),
         None => Fact::unknown(format!("`{}` is not a known value", amount::shorten(text)), node.span),
     }
 }

@@ -15,7 +15,7 @@ use super::path::ManifestPath;
 use crate::source::AdaptiveRegex;
 
 /// Names of facts, with the sources of each.
-pub(in crate::kubernetes) type FactSources = BTreeMap<String, Sources>;
+pub(in crate::kubernetes) type FactSources = BTreeMap<String, FieldSources>;
 
 /// One kind in one or several API groups.
 #[derive(Debug, Deserialize)]
@@ -35,7 +35,7 @@ pub(in crate::kubernetes) struct KindRow {
     pub claimed: bool,
     /// A document without a kind has this kind if all of these paths exist.
     #[serde(default)]
-    pub has: Vec<Paths>,
+    pub has: Vec<FieldPaths>,
     /// The path to the name of such a document.
     pub name: Option<ManifestPath>,
     /// The path to a flag: if it is true, the object is suspended.
@@ -75,7 +75,7 @@ pub(in crate::kubernetes) struct KindRow {
     #[serde(default)]
     pub pods: Vec<Pods>,
     #[serde(default)]
-    pub holds: Vec<Holds>,
+    pub holds: Vec<InnerObjects>,
     #[serde(default)]
     pub machines: Vec<Machines>,
 }
@@ -99,7 +99,7 @@ pub(in crate::kubernetes) struct Layers {
     pub layers: Option<ManifestPath>,
     /// A mapping, or a string that contains one. The first path that exists is used.
     #[serde(default)]
-    pub values: Paths,
+    pub values: FieldPaths,
     /// Single values: a list of `name` and `value`, or a mapping, in the syntax of `helm --set`.
     pub set: Option<ManifestPath>,
     /// The directory of the chart, if the chart is in this tree.
@@ -117,12 +117,12 @@ pub(in crate::kubernetes) struct Layers {
     pub tries: bool,
     /// The name of the release, if it differs from the name of the object.
     #[serde(default)]
-    pub name: Paths,
+    pub name: FieldPaths,
     /// A prefix, with a dash, for the name of the object in the release name, if nothing else names the release.
     pub name_prefix: Option<ManifestPath>,
     /// The namespace of the release. The first path that exists is used.
     #[serde(default)]
-    pub namespace: Paths,
+    pub namespace: FieldPaths,
     /// Factors of the number of such releases.
     #[serde(default)]
     pub count: Vec<Factor>,
@@ -215,7 +215,7 @@ pub(in crate::kubernetes) struct Pods {
     #[serde(default)]
     pub selectors: Vec<ManifestPath>,
     /// A resource key and an amount in separate fields.
-    pub amount: Option<Amount>,
+    pub amount: Option<KeyedAmount>,
     /// Fields that each name a single device.
     #[serde(default)]
     pub devices: Vec<ManifestPath>,
@@ -252,7 +252,7 @@ pub(in crate::kubernetes) struct Pods {
 /// Objects inside another object.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(in crate::kubernetes) struct Holds {
+pub(in crate::kubernetes) struct InnerObjects {
     /// Whole objects. With `kind`, the objects do not declare their kind themselves.
     pub at: Option<ManifestPath>,
     /// The path to the `spec` of objects of kind `kind`.
@@ -304,7 +304,7 @@ impl KindRow {
 /// A resource key and an amount, by paths in the pod specification.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(in crate::kubernetes) struct Amount {
+pub(in crate::kubernetes) struct KeyedAmount {
     pub key: Option<ManifestPath>,
     /// The key, if none is set; the NVIDIA key if this is missing, too.
     pub is: Option<String>,
@@ -420,7 +420,7 @@ pub(in crate::kubernetes) struct Machines {
     /// A mapping of resource keys to the maximum for all machines together.
     pub limits: Option<ManifestPath>,
     /// The programs that start on the provisioned machines.
-    pub runs: Option<Runs>,
+    pub runs: Option<OutsidePrograms>,
     #[serde(default)]
     pub facts: FactSources,
 }
@@ -428,7 +428,7 @@ pub(in crate::kubernetes) struct Machines {
 /// Programs that run outside pods.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(in crate::kubernetes) struct Runs {
+pub(in crate::kubernetes) struct OutsidePrograms {
     /// A shell script, or a list of its lines.
     pub script: ManifestPath,
     pub image: Option<ManifestPath>,
@@ -535,22 +535,22 @@ impl From<FactorForm> for Factor {
 /// The sources of a fact. The first one with a value is used.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(from = "SourcesForm")]
-pub(in crate::kubernetes) struct Sources(pub Vec<Source>);
+pub(in crate::kubernetes) struct FieldSources(pub Vec<FieldSource>);
 
 /// One way in which an object sets a fact.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(in crate::kubernetes) struct Source {
+pub(in crate::kubernetes) struct FieldSource {
     /// The first of these paths with a value is used.
     #[serde(default)]
-    pub at: Paths,
+    pub at: FieldPaths,
     /// The API versions that use the first path. All other versions use the last path.
     #[serde(default)]
     pub versions: Vec<String>,
     /// The value that the kind itself implies.
-    pub is: Option<Constant>,
+    pub is: Option<KindConstant>,
     /// The value if anything exists at the path.
-    pub present: Option<Constant>,
+    pub present: Option<KindConstant>,
     /// The fact is inferred, for this reason.
     pub because: Option<String>,
     /// Translates values; `*` matches any other value. Without `*`, another value is unknown.
@@ -575,7 +575,7 @@ pub(in crate::kubernetes) struct Source {
     #[serde(default)]
     pub member: bool,
     /// The value if nothing is set.
-    pub default: Option<Constant>,
+    pub default: Option<KindConstant>,
     /// The manifest cannot determine the value, for this reason.
     pub unknown: Option<String>,
     /// The key below which a default would be set. Reports point to it.
@@ -595,7 +595,7 @@ pub(in crate::kubernetes) enum AmountUnit {
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(untagged)]
-pub(in crate::kubernetes) enum Constant {
+pub(in crate::kubernetes) enum KindConstant {
     Flag(bool),
     Number(f64),
     Text(String),
@@ -604,9 +604,9 @@ pub(in crate::kubernetes) enum Constant {
 /// One path or several.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(from = "PathsForm")]
-pub(in crate::kubernetes) struct Paths(pub Vec<ManifestPath>);
+pub(in crate::kubernetes) struct FieldPaths(pub Vec<ManifestPath>);
 
-impl Paths {
+impl FieldPaths {
     fn is_in(&self, root: &Node) -> bool {
         self.0.iter().any(|path| path.first(root).is_some())
     }
@@ -619,11 +619,11 @@ enum PathsForm {
     More(Vec<ManifestPath>),
 }
 
-impl From<PathsForm> for Paths {
+impl From<PathsForm> for FieldPaths {
     fn from(form: PathsForm) -> Self {
         match form {
-            PathsForm::One(path) => Paths(vec![path]),
-            PathsForm::More(paths) => Paths(paths),
+            PathsForm::One(path) => FieldPaths(vec![path]),
+            PathsForm::More(paths) => FieldPaths(paths),
         }
     }
 }
@@ -632,16 +632,16 @@ impl From<PathsForm> for Paths {
 #[serde(untagged)]
 enum SourcesForm {
     Paths(PathsForm),
-    One(Box<Source>),
-    More(Vec<Source>),
+    One(Box<FieldSource>),
+    More(Vec<FieldSource>),
 }
 
-impl From<SourcesForm> for Sources {
+impl From<SourcesForm> for FieldSources {
     fn from(form: SourcesForm) -> Self {
         match form {
-            SourcesForm::Paths(paths) => Sources(vec![Source { at: paths.into(), ..Source::default() }]),
-            SourcesForm::One(source) => Sources(vec![*source]),
-            SourcesForm::More(sources) => Sources(sources),
+            SourcesForm::Paths(paths) => FieldSources(vec![FieldSource { at: paths.into(), ..FieldSource::default() }]),
+            SourcesForm::One(source) => FieldSources(vec![*source]),
+            SourcesForm::More(sources) => FieldSources(sources),
         }
     }
 }

@@ -228,10 +228,10 @@ fn is_in_order(comparison: &str, arguments: &[HoleMeaning]) -> Option<bool> {
 mod tests {
     use super::*;
     use crate::languages::yaml;
-    use crate::source::{MemoryTree, Sources};
+    use crate::source::{MemoryTree, SourceFiles};
 
     fn scope(text: &str) -> TemplateScope {
-        let sources = Sources::new(MemoryTree::new().with("values.yaml", text));
+        let sources = SourceFiles::new(MemoryTree::new().with("values.yaml", text));
         let stream = yaml::read(sources.open("values.yaml").unwrap(), text);
         TemplateScope {
             values: stream.documents.first().map(|document| document.root.clone()),

@@ -14,7 +14,7 @@ use crate::source::{Needles, broken, static_regex, unusual_breaks};
 use crate::kubernetes::rows::devices::DEVICES;
 use crate::kubernetes::rows::table::{KINDS, KindRow};
 
-use super::veil::{self, GivenValue, UnveiledText, VeiledKey, has_key_alias, unveil};
+use super::normalized::{self, EscapedKey, GivenValue, NormalizedText, has_key_alias, unveil};
 
 /// Keys of dynamic resource allocation.
 const CLAIMS: [&str; 3] = ["resourceClaimName", "resourceClaimTemplateName", "resourceClaims"];
@@ -78,18 +78,18 @@ fn is_template_of_page(path: &str) -> bool {
 }
 
 /// The kinds that rules read in full.
-pub(in crate::kubernetes) enum Wanted<'a> {
+pub(in crate::kubernetes) enum WantedKinds<'a> {
     Nothing,
     Kinds(&'a BTreeSet<String>),
     All,
 }
 
-impl<'a> Wanted<'a> {
+impl<'a> WantedKinds<'a> {
     pub(in crate::kubernetes) fn new(objects: &'a WantedObjects) -> Self {
         match objects {
-            WantedObjects::None | WantedObjects::OfResources => Wanted::Nothing,
-            WantedObjects::Kinds(kinds) => Wanted::Kinds(kinds),
-            WantedObjects::All => Wanted::All,
+            WantedObjects::None | WantedObjects::OfResources => WantedKinds::Nothing,
+            WantedObjects::Kinds(kinds) => WantedKinds::Kinds(kinds),
+            WantedObjects::All => WantedKinds::All,
         }
     }
 
@@ -97,7 +97,7 @@ impl<'a> Wanted<'a> {
         let asks = |text: &[u8]| kinds_in(text).any(|kind| self.has(kind));
         match look(text) {
             Matter::Asks => Matter::Asks,
-            _ if self.is_any() && (asks(text) || matches!(unveil(text), UnveiledText::Text(seen) if asks(&seen))) => {
+            _ if self.is_any() && (asks(text) || matches!(unveil(text), NormalizedText::Text(seen) if asks(&seen))) => {
                 Matter::Asks
             }
             other => other,
@@ -105,15 +105,17 @@ impl<'a> Wanted<'a> {
     }
 
     fn is_any(&self) -> bool {
-        !matches!(self, Wanted::Nothing)
+        !matches!(self, WantedKinds::Nothing)
     }
 
     fn has(&self, kind: &[u8]) -> bool {
         match self {
-            Wanted::Nothing => false,
+            WantedKinds::Nothing => false,
             // A list may contain any kind.
-            Wanted::Kinds(kinds) => kind.ends_with(b"List") || kinds.iter().any(|wanted| wanted.as_bytes() == kind),
-            Wanted::All => !kind.is_empty(),
+            WantedKinds::Kinds(kinds) => {
+                kind.ends_with(b"List") || kinds.iter().any(|wanted| wanted.as_bytes() == kind)
+            }
+            WantedKinds::All => !kind.is_empty(),
         }
     }
 }
@@ -124,9 +126,9 @@ pub(in crate::kubernetes) fn look(text: &[u8]) -> Matter {
     match look_as_written(text) {
         Matter::Asks => Matter::Asks,
         found => match unveil(text) {
-            UnveiledText::Text(Cow::Borrowed(_)) => found,
-            UnveiledText::Text(Cow::Owned(letters)) => found.or(look_as_written(&letters)),
-            UnveiledText::Nothing => Matter::Asks,
+            NormalizedText::Text(Cow::Borrowed(_)) => found,
+            NormalizedText::Text(Cow::Owned(letters)) => found.or(look_as_written(&letters)),
+            NormalizedText::Nothing => Matter::Asks,
         },
     }
 }
@@ -137,7 +139,7 @@ fn look_as_written(text: &[u8]) -> Matter {
     }
     let mut found = Matter::Nothing;
     for kind in kinds_in(text) {
-        found = found.or(told_by(kind, text));
+        found = found.or(match_kind(kind, text));
         if found == Matter::Asks {
             break;
         }
@@ -145,7 +147,7 @@ fn look_as_written(text: &[u8]) -> Matter {
     found
 }
 
-fn told_by(kind: &[u8], text: &[u8]) -> Matter {
+fn match_kind(kind: &[u8], text: &[u8]) -> Matter {
     match TELLING_KINDS.get(kind) {
         Some(Matter::Scales) if kind == SUBSTITUTING && !is_of_flux(text) => Matter::Nothing,
         Some(matter) => *matter,
@@ -237,11 +239,11 @@ impl Idleness {
         }
         match first {
             b'k' if line.starts_with(b"kind") => {
-                let VeiledKey::Of(value) = veil::key(line.get(b"kind".len()..).unwrap_or_default()) else {
+                let EscapedKey::Of(value) = normalized::key(line.get(b"kind".len()..).unwrap_or_default()) else {
                     return true;
                 };
                 self.says_kind = true;
-                matches!(veil::given(value), GivenValue::Word(kind) if IDLE_KINDS.contains(kind))
+                matches!(normalized::given(value), GivenValue::Word(kind) if IDLE_KINDS.contains(kind))
             }
             b'-' | b' ' | b'\t' => !is_first,
             _ => first.is_ascii_alphabetic(),
@@ -260,10 +262,10 @@ fn kinds_in(text: &[u8]) -> impl Iterator<Item = &[u8]> {
                 return Some(word);
             }
             let behind = text.get(places.next()? + b"kind".len()..).unwrap_or_default();
-            let elsewhere = match veil::key(behind) {
-                VeiledKey::No => false,
-                VeiledKey::Alone => *alias.get_or_insert_with(|| has_key_alias(text)),
-                VeiledKey::Of(value) => match veil::given(value) {
+            let elsewhere = match normalized::key(behind) {
+                EscapedKey::No => false,
+                EscapedKey::Alone => *alias.get_or_insert_with(|| has_key_alias(text)),
+                EscapedKey::Of(value) => match normalized::given(value) {
                     GivenValue::Word(word) => return Some(word),
                     GivenValue::Elsewhere => true,
                     GivenValue::Other => false,
@@ -312,10 +314,10 @@ static WORDS: LazyLock<Words> = LazyLock::new(|| {
 impl Words {
     fn any_in(&self, text: &[u8]) -> bool {
         let alias = OnceCell::new();
-        let is_key = |word: &str, at: usize| match veil::key(text.get(at + word.len()..).unwrap_or_default()) {
-            VeiledKey::No => false,
-            VeiledKey::Alone => *alias.get_or_init(|| has_key_alias(text)),
-            VeiledKey::Of(_) => true,
+        let is_key = |word: &str, at: usize| match normalized::key(text.get(at + word.len()..).unwrap_or_default()) {
+            EscapedKey::No => false,
+            EscapedKey::Alone => *alias.get_or_init(|| has_key_alias(text)),
+            EscapedKey::Of(_) => true,
         };
         let key = |which: usize| self.keys.get(which.checked_sub(self.anywhere)?);
         self.needles.any(text, |which, at| key(which).is_none_or(|word| is_key(word, at)))
@@ -353,11 +355,11 @@ static IDLE_KINDS: LazyLock<HashSet<&'static [u8]>> =
     LazyLock::new(|| KINDS.rows().iter().filter(|row| row.schema).map(|row| row.kind.as_bytes()).collect());
 
 /// Names of ConfigMaps that texts use.
-pub(in crate::kubernetes) struct Names {
+pub(in crate::kubernetes) struct ConfigMapNames {
     pattern: Option<Regex>,
 }
 
-impl Names {
+impl ConfigMapNames {
     pub(in crate::kubernetes) fn used(texts: impl Iterator<Item = Arc<str>>) -> Self {
         const SIZE_LIMIT: usize = 64 << 20;
         let mut names = BTreeSet::new();
@@ -368,10 +370,10 @@ impl Names {
             }
         }
         if names.is_empty() {
-            return Names { pattern: None };
+            return ConfigMapNames { pattern: None };
         }
         let pattern = names.into_iter().collect::<Vec<_>>().join("|");
-        Names { pattern: RegexBuilder::new(&pattern).size_limit(SIZE_LIMIT).build().ok() }
+        ConfigMapNames { pattern: RegexBuilder::new(&pattern).size_limit(SIZE_LIMIT).build().ok() }
     }
 
     pub(in crate::kubernetes) fn is_empty(&self) -> bool {
@@ -465,7 +467,7 @@ mod tests {
     #[test]
     fn names_of_configuration_maps_are_found_where_they_are_used() {
         let text = "envFrom:\n  - configMapRef:\n      name: agent\nx: {configMapKeyRef: {key: K, name: \"model\"}}\n";
-        let names = Names::used([Arc::from(text)].into_iter());
+        let names = ConfigMapNames::used([Arc::from(text)].into_iter());
         assert!(names.any_in(b"name: agent"));
         assert!(names.any_in(b"name: model"));
         assert!(!names.any_in(b"name: other"));

@@ -4,7 +4,7 @@ pub(super) mod expression;
 pub(super) mod file;
 pub(super) mod filter;
 pub(super) mod nested;
+mod normalized;
 pub(super) mod template;
 pub(super) mod template_mask;
 pub(super) mod trail;
-mod veil;

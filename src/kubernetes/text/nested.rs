@@ -1,6 +1,6 @@
 //! Parses YAML in a scalar of YAML: values that an object contains as a string.
 
-use crate::source::{Sources, Span};
+use crate::source::{SourceFiles, Span};
 
 use crate::languages::yaml::{self, Node, NodeData, NodeEntry};
 
@@ -8,7 +8,7 @@ const DEEPEST: usize = 64;
 
 /// Returns the tree in the string of a scalar. Its positions are exact if the string is unchanged line by line in the
 /// file. Otherwise, they are the position of the scalar.
-pub(in crate::kubernetes) fn read(sources: &Sources, node: &Node) -> Option<Node> {
+pub(in crate::kubernetes) fn read(sources: &SourceFiles, node: &Node) -> Option<Node> {
     let text = node.text()?;
     let file = sources.text(node.span.file);
     let written = file.get(node.span.range())?;

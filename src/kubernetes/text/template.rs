@@ -8,14 +8,14 @@ use super::expression::TemplateScope;
 use super::file::File;
 use super::filter;
 use super::template_mask::{has_directives, mask, mask_readings};
-use crate::languages::yaml::{self, Stream, YamlDocument};
-use crate::source::{FileId, Limits, Sources, Span, static_regex};
+use crate::languages::yaml::{self, YamlDocument, YamlStream};
+use crate::source::{FileId, Limits, SourceFiles, Span, static_regex};
 
 /// The limit on readings. Further branches of a text are not read.
 const MOST_READINGS: usize = 8;
 
 pub(in crate::kubernetes) struct ManifestTemplate {
-    pub stream: Stream,
+    pub stream: YamlStream,
     /// Its documents with other branches of its conditions.
     pub branches: Vec<Vec<YamlDocument>>,
     /// The number of documents that could not be read.
@@ -54,10 +54,10 @@ pub(in crate::kubernetes) fn read(file: &File, text: &str, limits: Limits) -> Ma
     // Charts report their own conditions.
     let most = if file.of_chart { 1 } else { MOST_READINGS };
     let readings = mask_readings(text, &scope, most);
-    let mut readings: Vec<Stream> =
+    let mut readings: Vec<YamlStream> =
         readings.iter().map(|masked| yaml::read_masked(file.id, text, masked, limits)).collect();
     // A branch may be invalid YAML without another one, so its errors do not count against the file.
-    let unread = readings.iter().map(Stream::broken).min().unwrap_or_default();
+    let unread = readings.iter().map(YamlStream::broken).min().unwrap_or_default();
     readings.retain(|stream| stream.broken() == unread);
     let mut readings = readings.into_iter();
     let mut stream = readings.next().unwrap_or_default();
@@ -68,7 +68,7 @@ pub(in crate::kubernetes) fn read(file: &File, text: &str, limits: Limits) -> Ma
 }
 
 /// Returns comments for gpulint in a file that is only read for them. The file may be a template.
-pub(in crate::kubernetes) fn comments(sources: &Sources, file: FileId) -> Vec<Span> {
+pub(in crate::kubernetes) fn comments(sources: &SourceFiles, file: FileId) -> Vec<Span> {
     let text = sources.text(file);
     if memchr::memmem::find(text.as_bytes(), b"gpulint").is_none() {
         return Vec::new();
@@ -81,7 +81,7 @@ pub(in crate::kubernetes) fn comments(sources: &Sources, file: FileId) -> Vec<Sp
 
 /// Reads a template without placeholders for whole lines, and without braces at the start of a string, because these
 /// make some templates invalid YAML.
-fn without_placeholders(file: &File, text: &str, plain: Stream, limits: Limits) -> ManifestTemplate {
+fn without_placeholders(file: &File, text: &str, plain: YamlStream, limits: Limits) -> ManifestTemplate {
     let blank = |found: &regex::Captures<'_>| " ".repeat(found.get(0).map_or(0, |all| all.len()));
     let filled = LINES.replace_all(text, blank);
     let bracketed = BRACES.replace_all(&filled, "$1<$2>$3");

@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use crate::languages::yaml::{HOLE, Hole, HoleMeaning, Masked};
+use crate::languages::yaml::{HOLE, HoleMeaning, Masked, TemplateDirective};
 
 use super::expression::{TemplateScope, evaluate};
 
@@ -126,7 +126,7 @@ struct Frame {
 struct Masker<'t> {
     text: &'t str,
     out: Vec<u8>,
-    holes: Vec<Hole>,
+    holes: Vec<TemplateDirective>,
     frames: Vec<Frame>,
     /// The number of open blocks that are not active. It is counted because every line needs it.
     dead: usize,
@@ -180,7 +180,7 @@ impl Masker<'_> {
             _ if directive.inner.starts_with('$') && directive.inner.contains('=') => assign(directive.inner, scope),
             _ if self.live() => {
                 let meaning = evaluate(directive.inner, scope);
-                self.holes.push(Hole { range: directive.range.clone(), meaning });
+                self.holes.push(TemplateDirective { range: directive.range.clone(), meaning });
             }
             _ => {}
         }
@@ -332,10 +332,10 @@ fn assign(inner: &str, scope: &mut TemplateScope) {
 mod tests {
     use super::*;
     use crate::languages::yaml;
-    use crate::source::{MemoryTree, Sources};
+    use crate::source::{MemoryTree, SourceFiles};
 
     fn masked(text: &str, values: &str) -> String {
-        let sources = Sources::new(MemoryTree::new().with("values.yaml", values));
+        let sources = SourceFiles::new(MemoryTree::new().with("values.yaml", values));
         let stream = yaml::read(sources.open("values.yaml").unwrap(), values);
         let values = stream.documents.first().map(|document| document.root.clone());
         let masked = mask(text, &TemplateScope { values, ..TemplateScope::default() });

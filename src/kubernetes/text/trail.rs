@@ -7,16 +7,16 @@ use crate::source::Span;
 
 /// The program that renders.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Renderer {
+pub enum RendererKind {
     Helm,
     Kustomize,
 }
 
-impl Renderer {
+impl RendererKind {
     pub fn name(self) -> &'static str {
         match self {
-            Renderer::Helm => "helm",
-            Renderer::Kustomize => "kustomize",
+            RendererKind::Helm => "helm",
+            RendererKind::Kustomize => "kustomize",
         }
     }
 }
@@ -24,18 +24,18 @@ impl Renderer {
 /// The origin of a rendered document.
 #[derive(Debug, Clone)]
 pub(in crate::kubernetes) struct Trail {
-    pub by: Renderer,
+    pub by: RendererKind,
     /// The command, such as `helm template charts/x`.
     pub command: Arc<str>,
     /// The file that defines the chart or the kustomization.
     pub head: Span,
     /// The values files that the chart was rendered with, if there are several choices.
-    pub variant: Option<Stack>,
+    pub variant: Option<ValuesStack>,
 }
 
 /// One choice of values files.
 #[derive(Debug, Clone)]
-pub(in crate::kubernetes) struct Stack {
+pub(in crate::kubernetes) struct ValuesStack {
     pub label: Arc<str>,
     /// A folder for pod-to-pool matches: resources of different choices do not belong together.
     pub folder: Arc<str>,

@@ -2,13 +2,13 @@
 
 use std::ops::Range;
 
-use crate::inventory::programs::{DeclaringWords, chooses, flag, told};
-use crate::inventory::{Key, Part, Resource, Value, accelerators};
+use crate::inventory::programs::{DeclaringWords, chooses, declaring_words, flag};
+use crate::inventory::{FactValue, Key, Part, Resource, accelerators};
 use crate::languages::yaml::{Node, NodeData};
 use crate::source::{Edit, Span};
 
 use super::pod::around;
-use super::splice::{AddedPiece, Page};
+use super::splice::{AddedPiece, EditedFile};
 use super::{Document, Result, inexpressible, left_alone};
 
 const DEEPEST: usize = 40;
@@ -17,7 +17,7 @@ const DEEPEST: usize = 40;
 struct Argument<'a> {
     key: Key,
     program: &'a str,
-    current: &'a Value,
+    current: &'a FactValue,
     place: Span,
 }
 
@@ -28,13 +28,13 @@ impl<'a> Argument<'a> {
         Some(Argument { key, program, current: known.value()?, place: known.span()? })
     }
 
-    fn told(&self, words: &[&str]) -> Vec<DeclaringWords> {
-        told(self.program, self.key, self.current, words)
+    fn matching_words(&self, words: &[&str]) -> Vec<DeclaringWords> {
+        declaring_words(self.program, self.key, self.current, words)
     }
 }
 
 /// Removes the argument that sets a fact, if the program's default is good.
-pub(super) fn without(document: &Document, paper: &Page<'_>, resource: &Resource, key: Key) -> Result<Vec<Edit>> {
+pub(super) fn without(document: &Document, paper: &EditedFile<'_>, resource: &Resource, key: Key) -> Result<Vec<Edit>> {
     let Some(argument) = Argument::of(resource, key) else { return inexpressible(resource, Part::Fact(key)) };
     if resource.text(Key::Vendor).is_some_and(accelerators::are_compiled_for) {
         return left_alone("the model is compiled with this value for these accelerators");
@@ -61,10 +61,10 @@ pub(super) fn without(document: &Document, paper: &Page<'_>, resource: &Resource
 /// Replaces the value of an argument; `None` if no argument sets the fact.
 pub(super) fn replaced(
     document: &Document,
-    paper: &Page<'_>,
+    paper: &EditedFile<'_>,
     resource: &Resource,
     key: Key,
-    value: &Value,
+    value: &FactValue,
 ) -> Result<Option<Vec<Edit>>> {
     let Some(argument) = Argument::of(resource, key) else { return Ok(None) };
     let Ok(found) = find(document, &argument) else { return Ok(None) };
@@ -91,10 +91,10 @@ pub(super) fn replaced(
 /// Adds an argument to the list that contains the model.
 pub(super) fn added(
     document: &Document,
-    paper: &Page<'_>,
+    paper: &EditedFile<'_>,
     resource: &Resource,
     key: Key,
-    value: &Value,
+    value: &FactValue,
 ) -> Result<Vec<Edit>> {
     let flag = resource.text(Key::Program).and_then(|program| flag(program, key));
     let (Some(flag), Some(word)) = (flag, word_for(key, value)) else {
@@ -117,15 +117,15 @@ pub(super) fn added(
 }
 
 /// Returns the name of a value in programs.
-fn word_for(key: Key, value: &Value) -> Option<String> {
+fn word_for(key: Key, value: &FactValue) -> Option<String> {
     const PRECISIONS: [(&str, &str); 4] =
         [("bf16", "bfloat16"), ("fp16", "float16"), ("fp32", "float32"), ("fp8", "fp8")];
     match (key, value) {
-        (Key::Precision, Value::Text(text)) => {
+        (Key::Precision, FactValue::Text(text)) => {
             PRECISIONS.iter().find(|(name, _)| **text == **name).map(|(_, word)| (*word).to_owned())
         }
-        (_, Value::Integer(n)) => Some(n.to_string()),
-        (_, Value::Number(n)) if n.fract() == 0.0 && n.abs() < 1e15 => Some(format!("{n:.0}")),
+        (_, FactValue::Integer(n)) => Some(n.to_string()),
+        (_, FactValue::Number(n)) if n.fract() == 0.0 && n.abs() < 1e15 => Some(format!("{n:.0}")),
         _ => None,
     }
 }
@@ -153,7 +153,7 @@ fn find<'d>(document: &'d Document, argument: &Argument<'_>) -> Result<Found<'d>
             let of = |at: usize| list.items().get(at).map(|item| item.span);
             of(told.first).zip(of(told.last)).is_some_and(|(first, last)| argument.place == first.to(last))
         };
-        if let Some(told) = argument.told(&words).into_iter().find(here) {
+        if let Some(told) = argument.matching_words(&words).into_iter().find(here) {
             return Ok(Found { node: list, within: Within::List(told) });
         }
     }
@@ -161,7 +161,7 @@ fn find<'d>(document: &'d Document, argument: &Argument<'_>) -> Result<Found<'d>
     let text = document.text.get(script.span.range()).unwrap_or_default();
     let words = shell_words(text);
     let texts: Vec<&str> = words.iter().map(|range| &text[range.clone()]).collect();
-    match argument.told(&texts).as_slice() {
+    match argument.matching_words(&texts).as_slice() {
         [one] => {
             let whole = words[one.first].start..words[one.last].end;
             let value = one.value.map(|at| words[one.last].start + at..words[one.last].end);

@@ -7,13 +7,13 @@ use crate::languages::yaml::{Node, NodeData};
 use crate::source::Edit;
 
 use super::pod::labelled_spot;
-use super::splice::{AddedPiece, Page};
+use super::splice::{AddedPiece, EditedFile};
 use super::{Document, Result, left_alone, set};
 
 const CAPACITY: &str = "karpenter.sh/capacity-type";
 
 /// Returns the edits that set spot; `None` if the kind has no such requirements.
-pub(super) fn spot(document: &Document, paper: &Page<'_>, resource: &Resource) -> Result<Option<Vec<Edit>>> {
+pub(super) fn spot(document: &Document, paper: &EditedFile<'_>, resource: &Resource) -> Result<Option<Vec<Edit>>> {
     let object = document.object();
     let Some((_, Some(row))) = workload::identify(object) else { return Ok(None) };
     let path = row.machines.iter().find_map(|machines| machines.requirements.first());

@@ -11,13 +11,13 @@ mod splice;
 
 use std::sync::Arc;
 
-use crate::inventory::{Declined, FrontEnd, Key, LinkKind, Part, Purchase, Resource, Role, Value, Wish};
+use crate::inventory::{BillingRole, Declined, FactEdit, FactValue, Key, LinkKind, Part, Purchase, ReadBy, Resource};
 use crate::languages::yaml::{self, Node, NodeData};
-use crate::source::{Edit, FileId, Sources, Span};
+use crate::source::{Edit, FileId, SourceFiles, Span};
 
 use super::pods::workload;
 use super::text::template_mask::has_directives;
-use splice::{AddedPiece, Page};
+use splice::{AddedPiece, EditedFile};
 
 type Result<T> = std::result::Result<T, Declined>;
 
@@ -30,8 +30,8 @@ fn inexpressible<T>(resource: &Resource, part: impl std::fmt::Display) -> Result
 }
 
 /// Returns the edits that set the requested fact; empty if the manifest already sets it.
-pub fn write(resource: &Resource, wish: &Wish, sources: &Sources) -> Result<Vec<Edit>> {
-    if resource.front_end == FrontEnd::Chart {
+pub fn write(resource: &Resource, wish: &FactEdit, sources: &SourceFiles) -> Result<Vec<Edit>> {
+    if resource.front_end == ReadBy::Chart {
         return left_alone("a chart generates it: change its values or its template");
     }
     let edits = match &wish.part {
@@ -50,13 +50,13 @@ pub fn write(resource: &Resource, wish: &Wish, sources: &Sources) -> Result<Vec<
 }
 
 /// Returns the edits that set labels on the object itself, which restart no pods.
-pub fn label(resource: &Resource, labels: &[(Arc<str>, Value)], sources: &Sources) -> Result<Vec<Edit>> {
-    if resource.front_end == FrontEnd::Chart {
+pub fn label(resource: &Resource, labels: &[(Arc<str>, FactValue)], sources: &SourceFiles) -> Result<Vec<Edit>> {
+    if resource.front_end == ReadBy::Chart {
         return left_alone("a chart generates it: change its values or its template");
     }
     let document = Document::around(resource.body, sources)?;
     let object = document.object();
-    let is_pods = resource.role == Role::Requested;
+    let is_pods = resource.role == BillingRole::Requested;
     if !is_pods || workload::identify(object).is_none_or(|(object, _)| object.root.get("metadata").is_none()) {
         return inexpressible(resource, "labels");
     }
@@ -76,7 +76,7 @@ pub fn label(resource: &Resource, labels: &[(Arc<str>, Value)], sources: &Source
 }
 
 /// Returns the sorted edits, if the result is valid YAML.
-fn checked(edits: Vec<Edit>, sources: &Sources) -> Result<Vec<Edit>> {
+fn checked(edits: Vec<Edit>, sources: &SourceFiles) -> Result<Vec<Edit>> {
     let edits = Edit::joined(edits);
     let mut checked: Vec<(FileId, std::ops::Range<usize>)> = Vec::new();
     for edit in &edits {
@@ -103,7 +103,7 @@ struct Document {
 }
 
 impl Document {
-    fn around(body: Span, sources: &Sources) -> Result<Document> {
+    fn around(body: Span, sources: &SourceFiles) -> Result<Document> {
         if sources.origin(body) != body {
             return left_alone("it is inside a string, or another program generated it");
         }
@@ -131,9 +131,9 @@ impl Document {
         Ok(Document { text, range, root, anchored, body })
     }
 
-    fn paper(&self) -> Page<'_> {
+    fn paper(&self) -> EditedFile<'_> {
         let own = self.text.get(self.range.clone()).unwrap_or_default();
-        Page::new(&self.text, own, &self.root)
+        EditedFile::new(&self.text, own, &self.root)
     }
 
     /// Returns the object: the document, or an independent part of it.
@@ -194,7 +194,7 @@ impl Document {
 }
 
 /// Sets the value at a path of keys, and adds missing keys.
-fn set(document: &Document, paper: &Page<'_>, root: &Node, keys: &[&str], value: &AddedPiece) -> Result<Edit> {
+fn set(document: &Document, paper: &EditedFile<'_>, root: &Node, keys: &[&str], value: &AddedPiece) -> Result<Edit> {
     let mut here = root;
     let mut rest = keys;
     while let Some((key, after)) = rest.split_first() {
@@ -218,7 +218,7 @@ fn set(document: &Document, paper: &Page<'_>, root: &Node, keys: &[&str], value:
 /// Adds missing keys to the mapping at a path.
 fn add(
     document: &Document,
-    paper: &Page<'_>,
+    paper: &EditedFile<'_>,
     root: &Node,
     keys: &[&str],
     new: Vec<(String, AddedPiece)>,
@@ -232,29 +232,29 @@ fn add(
     }
 }
 
-fn piece(value: &Value) -> AddedPiece {
+fn piece(value: &FactValue) -> AddedPiece {
     match value {
-        Value::Number(n) if n.fract() == 0.0 && n.abs() < 1e15 => AddedPiece::Number(format!("{n:.0}")),
-        Value::Number(n) => AddedPiece::Number(n.to_string()),
-        Value::Integer(n) => AddedPiece::Number(n.to_string()),
-        Value::Flag(flag) => AddedPiece::Number(flag.to_string()),
+        FactValue::Number(n) if n.fract() == 0.0 && n.abs() < 1e15 => AddedPiece::Number(format!("{n:.0}")),
+        FactValue::Number(n) => AddedPiece::Number(n.to_string()),
+        FactValue::Integer(n) => AddedPiece::Number(n.to_string()),
+        FactValue::Flag(flag) => AddedPiece::Number(flag.to_string()),
         other => AddedPiece::Text(other.to_string()),
     }
 }
 
 fn fact(
     document: &Document,
-    paper: &Page<'_>,
+    paper: &EditedFile<'_>,
     resource: &Resource,
     part: &Part,
-    value: Option<&Value>,
+    value: Option<&FactValue>,
 ) -> Result<Vec<Edit>> {
     let Part::Fact(key) = part else { return inexpressible(resource, part) };
     let Some(value) = value else { return argument::without(document, paper, resource, *key) };
     match key {
         Key::AcceleratorCount => return pod::accelerators(document, paper, resource, value),
         Key::SharedMemory if value.as_flag() == Some(true) => return pod::shared_memory(document, paper, resource),
-        Key::Purchase if Purchase::of(value) == Some(Purchase::Spot) && resource.role == Role::Requested => {
+        Key::Purchase if Purchase::of(value) == Some(Purchase::Spot) && resource.role == BillingRole::Requested => {
             return pod::spot(document, paper, resource);
         }
         Key::Purchase if Purchase::of(value) == Some(Purchase::Spot) => {
@@ -278,7 +278,7 @@ fn fact(
 }
 
 /// Sets the minimum number: that of the autoscaler if there is one, otherwise the number itself.
-fn floor(resource: &Resource, wish: &Wish, sources: &Sources) -> Result<Vec<Edit>> {
+fn floor(resource: &Resource, wish: &FactEdit, sources: &SourceFiles) -> Result<Vec<Edit>> {
     let Some(value) = wish.value.as_ref().filter(|value| value.as_number().is_some()) else {
         return left_alone("gpulint does not remove the number");
     };

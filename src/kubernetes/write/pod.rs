@@ -1,11 +1,11 @@
 //! Edits pods: accelerators, shared memory, node selection, arguments of programs.
 
-use crate::inventory::{Key, LinkKind, Part, Purchase, Resource, Value};
+use crate::inventory::{FactValue, Key, LinkKind, Part, Purchase, Resource};
 use crate::kubernetes::rows::devices::{DEVICES, LabelMeaning, word_of_label};
 use crate::languages::yaml::{Node, NodeData, NodeEntry};
 use crate::source::{Edit, Span};
 
-use super::splice::{AddedPiece, Page};
+use super::splice::{AddedPiece, EditedFile};
 use super::{Document, Result, inexpressible, left_alone, piece, set};
 
 const DEEPEST: usize = 40;
@@ -65,9 +65,9 @@ fn sides(container: &Node) -> impl Iterator<Item = &Node> {
 /// Sets limits and requests together, because the cluster requires them to be equal.
 pub(super) fn accelerators(
     document: &Document,
-    paper: &Page<'_>,
+    paper: &EditedFile<'_>,
     resource: &Resource,
-    value: &Value,
+    value: &FactValue,
 ) -> Result<Vec<Edit>> {
     let asking = asking_container(document, resource)?;
     let current = resource.number(Key::AcceleratorCount);
@@ -86,7 +86,7 @@ pub(super) fn accelerators(
 }
 
 /// Adds a volume in memory at the path that programs use.
-pub(super) fn shared_memory(document: &Document, paper: &Page<'_>, resource: &Resource) -> Result<Vec<Edit>> {
+pub(super) fn shared_memory(document: &Document, paper: &EditedFile<'_>, resource: &Resource) -> Result<Vec<Edit>> {
     let AskingContainer { pod, container, .. } = asking_container(document, resource)?;
     let mounts = container.get("volumeMounts");
     let is_taken = |it: &Node| it.text_at("mountPath").is_some_and(|path| path.trim_end_matches('/') == SHARED);
@@ -110,7 +110,7 @@ pub(super) fn shared_memory(document: &Document, paper: &Page<'_>, resource: &Re
 }
 
 /// Adds an item to a list, and creates the list if it is missing.
-fn add_item(document: &Document, paper: &Page<'_>, map: &Node, key: &str, item: AddedPiece) -> Result<Edit> {
+fn add_item(document: &Document, paper: &EditedFile<'_>, map: &Node, key: &str, item: AddedPiece) -> Result<Edit> {
     match map.get(key) {
         Some(list) if matches!(list.data, NodeData::List(_)) => {
             document.is_own(list)?;
@@ -120,13 +120,18 @@ fn add_item(document: &Document, paper: &Page<'_>, map: &Node, key: &str, item: 
     }
 }
 
-pub(super) fn priority(document: &Document, paper: &Page<'_>, resource: &Resource, value: &Value) -> Result<Vec<Edit>> {
+pub(super) fn priority(
+    document: &Document,
+    paper: &EditedFile<'_>,
+    resource: &Resource,
+    value: &FactValue,
+) -> Result<Vec<Edit>> {
     let pod = asking_container(document, resource)?.pod;
     Ok(vec![set(document, paper, pod, &["priorityClassName"], &piece(value))?])
 }
 
 /// Selects spot nodes by the cloud's label, and tolerates their taint.
-pub(super) fn spot(document: &Document, paper: &Page<'_>, resource: &Resource) -> Result<Vec<Edit>> {
+pub(super) fn spot(document: &Document, paper: &EditedFile<'_>, resource: &Resource) -> Result<Vec<Edit>> {
     if resource.links.iter().any(|link| link.kind == LinkKind::Pool) {
         return left_alone("its node pool decides: change the pool");
     }
@@ -162,7 +167,7 @@ pub(super) fn spot(document: &Document, paper: &Page<'_>, resource: &Resource) -
 }
 
 /// Returns the value for spot of the label that sets how nodes are bought.
-pub(super) fn labelled_spot(document: &Document, paper: &Page<'_>, label: &str, value: &Node) -> Result<Edit> {
+pub(super) fn labelled_spot(document: &Document, paper: &EditedFile<'_>, label: &str, value: &Node) -> Result<Edit> {
     let Some(word) = word_of_label(label, Purchase::Spot.name()) else {
         return left_alone("the label of its nodes has no value for spot");
     };
@@ -173,10 +178,10 @@ pub(super) fn labelled_spot(document: &Document, paper: &Page<'_>, label: &str, 
 /// Replaces the value of a fact: a separate scalar, or a switch.
 pub(super) fn written(
     document: &Document,
-    paper: &Page<'_>,
+    paper: &EditedFile<'_>,
     resource: &Resource,
     key: Key,
-    value: &Value,
+    value: &FactValue,
 ) -> Result<Vec<Edit>> {
     let known = resource.fact(key);
     let (Some(place), Some(current)) = (known.span(), known.value()) else {
@@ -191,7 +196,7 @@ pub(super) fn written(
         _ => return left_alone(format!("the existing value expresses {} in another form", key.name())),
     };
     let quoted = match value {
-        Value::Text(_) => AddedPiece::Text(new),
+        FactValue::Text(_) => AddedPiece::Text(new),
         _ if new.starts_with('-') => AddedPiece::Text(new),
         _ => piece(value),
     };

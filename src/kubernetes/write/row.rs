@@ -1,13 +1,13 @@
 //! Applies definitions of `kinds.toml` in reverse: finds where and how to write a fact.
 
-use crate::inventory::{Key, Resource, Value};
+use crate::inventory::{FactValue, Key, Resource};
 use crate::kubernetes::pods::workload;
 use crate::kubernetes::rows::path::ManifestPath;
-use crate::kubernetes::rows::table::{AmountUnit, KINDS, KindRow, Source};
+use crate::kubernetes::rows::table::{AmountUnit, FieldSource, KINDS, KindRow};
 use crate::languages::yaml::Node;
 use crate::source::{Edit, Span};
 
-use super::splice::{AddedPiece, Page};
+use super::splice::{AddedPiece, EditedFile};
 use super::{Document, Result, left_alone, piece, set};
 
 const DEEPEST: usize = 6;
@@ -15,10 +15,10 @@ const DEEPEST: usize = 6;
 /// Writes a fact to the place where a definition reads it; `None` if no definition does.
 pub(super) fn write(
     document: &Document,
-    paper: &Page<'_>,
+    paper: &EditedFile<'_>,
     resource: &Resource,
     key: Key,
-    value: &Value,
+    value: &FactValue,
 ) -> Result<Option<Edit>> {
     let near = resource.fact(Key::AcceleratorCount).span();
     let object = document.object();
@@ -43,7 +43,7 @@ fn find<'n>(
     near: Option<Span>,
     framed: bool,
     depth: usize,
-) -> Option<(&'n Node, &'static Source, bool)> {
+) -> Option<(&'n Node, &'static FieldSource, bool)> {
     // Several groups of machines cannot be distinguished here. Stopping needs more than one key: a Karpenter pool with
     // a fixed size never shrinks.
     let whole = row.machines.iter().filter(|machines| machines.each.is_none() && key == Key::Purchase);
@@ -70,7 +70,7 @@ fn find<'n>(
 }
 
 /// Returns the paths of a source, those of the object's API version first.
-fn of_version<'s>(source: &'s Source, root: &Node) -> Vec<&'s ManifestPath> {
+fn of_version<'s>(source: &'s FieldSource, root: &Node) -> Vec<&'s ManifestPath> {
     let written = root.get("apiVersion").and_then(Node::text);
     let version = written.and_then(|it| it.rsplit('/').next());
     let is_listed =
@@ -79,14 +79,14 @@ fn of_version<'s>(source: &'s Source, root: &Node) -> Vec<&'s ManifestPath> {
     if is_listed { paths.collect() } else { paths.rev().collect() }
 }
 
-fn is_reversible(source: &Source) -> bool {
+fn is_reversible(source: &FieldSource) -> bool {
     let is_constant = source.is.is_some() || source.present.is_some();
     let is_plain = source.pattern.is_none() && !matches!(source.unit, Some(AmountUnit::Gib | AmountUnit::Plain));
     !is_constant && is_plain && !source.keys && !source.member && !source.zone && !source.at.0.is_empty()
 }
 
 /// Returns the value to write so that it is read as this value.
-fn inverse(source: &Source, value: &Value) -> Option<AddedPiece> {
+fn inverse(source: &FieldSource, value: &FactValue) -> Option<AddedPiece> {
     if !source.map.is_empty() {
         let wanted = value.to_string();
         let (written, _) = source.map.iter().find(|(written, meant)| **meant == wanted && *written != "*")?;

@@ -30,7 +30,7 @@ impl AddedPiece {
 }
 
 /// The text of a file, with its style.
-pub(super) struct Page<'t> {
+pub(super) struct EditedFile<'t> {
     text: &'t str,
     line_end: &'static str,
     /// The indentation of nested mappings.
@@ -39,11 +39,11 @@ pub(super) struct Page<'t> {
     dash: usize,
 }
 
-impl<'t> Page<'t> {
+impl<'t> EditedFile<'t> {
     /// `own` is the document that is edited.
-    pub(super) fn new(text: &'t str, own: &str, root: &Node) -> Page<'t> {
+    pub(super) fn new(text: &'t str, own: &str, root: &Node) -> EditedFile<'t> {
         let line_end = if own.contains("\r\n") { "\r\n" } else { "\n" };
-        let mut page = Page { text, line_end, step: 2, dash: 2 };
+        let mut page = EditedFile { text, line_end, step: 2, dash: 2 };
         let mut seen = (None, None);
         page.habits(root, &mut seen, 0);
         page.step = seen.0.unwrap_or(2);

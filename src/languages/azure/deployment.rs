@@ -6,12 +6,12 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::languages::document::{DocData, DocResource, DocValue, Presence};
-use crate::languages::hcl::value::{Cause, Computed, Data, Value};
+use crate::languages::hcl::value::{Cause, HclData, HclValue, ProviderComputed};
 use crate::source::Span;
 
 use super::evaluate::AzureNames;
-use super::model::{AzureTemplate, Deployed};
-use super::placed::Placed;
+use super::model::{AzureTemplate, NestedDeployment};
+use super::placed::LoopedResource;
 use super::syntax::{AzureExpr, AzureKind};
 
 /// Limit on nested deployments.
@@ -20,16 +20,16 @@ const DEEPEST: usize = 12;
 /// Target of a deployment, as far as it is set.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct AzurePlace {
-    pub(crate) location: Option<Value>,
+    pub(crate) location: Option<HclValue>,
 }
 
 /// Source of the templates and files that another template names.
 pub(crate) trait AzureLibrary {
     /// Returns the template at a location, which may be partly known; `None` if it is not in the repository.
-    fn template(&self, location: &Value) -> Option<Arc<AzureTemplate>>;
+    fn template(&self, location: &HclValue) -> Option<Arc<AzureTemplate>>;
 
     /// Returns the text of a file, relative to the file that names it.
-    fn text(&self, location: &Value) -> Option<Arc<str>>;
+    fn text(&self, location: &HclValue) -> Option<Arc<str>>;
 }
 
 /// Kind and name of a value that is evaluated once.
@@ -47,7 +47,7 @@ const DEEPEST_VALUE: usize = 200;
 /// One template with one set of parameter values.
 pub(crate) struct AzureDeployment<'l> {
     pub(super) template: Arc<AzureTemplate>,
-    pub(super) given: BTreeMap<Arc<str>, Value>,
+    pub(super) given: BTreeMap<Arc<str>, HclValue>,
     pub(super) place: AzurePlace,
     pub(super) library: &'l dyn AzureLibrary,
     /// Address prefix with a dot at the end, such as `network.`; empty for the outermost deployment.
@@ -56,8 +56,8 @@ pub(crate) struct AzureDeployment<'l> {
     /// Shared budget of all deployments of one root.
     budget: Rc<Budget>,
     /// Evaluated values. `None` marks a value under evaluation: a second use means that it depends on itself.
-    pub(super) known: RefCell<HashMap<Known, Option<Value>>>,
-    pub(super) placed: OnceCell<Rc<Vec<Placed>>>,
+    pub(super) known: RefCell<HashMap<Known, Option<HclValue>>>,
+    pub(super) placed: OnceCell<Rc<Vec<LoopedResource>>>,
     pub(super) is_placing: Cell<bool>,
     nested: RefCell<HashMap<Arc<str>, Option<Rc<AzureDeployment<'l>>>>>,
     /// Deployments of which an output is under evaluation.
@@ -71,7 +71,7 @@ pub(crate) struct AzureDeployment<'l> {
 impl<'l> AzureDeployment<'l> {
     pub(crate) fn new(
         template: Arc<AzureTemplate>,
-        given: BTreeMap<Arc<str>, Value>,
+        given: BTreeMap<Arc<str>, HclValue>,
         place: AzurePlace,
         library: &'l dyn AzureLibrary,
         steps: u64,
@@ -87,7 +87,7 @@ impl<'l> AzureDeployment<'l> {
 
     fn within(
         template: Arc<AzureTemplate>,
-        given: BTreeMap<Arc<str>, Value>,
+        given: BTreeMap<Arc<str>, HclValue>,
         place: AzurePlace,
         library: &'l dyn AzureLibrary,
         (prefix, depth, budget): (Rc<str>, usize, Rc<Budget>),
@@ -138,14 +138,14 @@ impl<'l> AzureDeployment<'l> {
             let presence = self.presence(it);
             match self.nested(it) {
                 Some(inner) => all.extend(inner.resources().into_iter().map(|it| within(it, &presence))),
-                None if matches!(it.declared.deployed, Some(Deployed::AsPart(_))) => {}
+                None if matches!(it.declared.deployed, Some(NestedDeployment::AsPart(_))) => {}
                 None => all.push(self.resource(it, presence)),
             }
         }
         all
     }
 
-    fn resource(&self, placed: &Placed, presence: Presence) -> DocResource {
+    fn resource(&self, placed: &LoopedResource, presence: Presence) -> DocResource {
         self.referred.take();
         let declared = &placed.declared;
         let mut properties = self.doc(&declared.body, &placed.names);
@@ -168,7 +168,7 @@ impl<'l> AzureDeployment<'l> {
             };
             members.iter_mut().for_each(own);
             members.retain(|(key, _)| !key.eq_ignore_ascii_case("parent"));
-            members.push(("parent".into(), DocValue::made(parent, declared.head)));
+            members.push(("parent".into(), DocValue::generated(parent, declared.head)));
         }
         DocResource {
             name: placed.shown.clone(),
@@ -184,14 +184,14 @@ impl<'l> AzureDeployment<'l> {
     }
 
     /// Returns the location of a nested template that is not in the repository.
-    fn location_of(&self, deployed: Option<&Deployed>, names: &AzureNames) -> Option<DocValue> {
+    fn location_of(&self, deployed: Option<&NestedDeployment>, names: &AzureNames) -> Option<DocValue> {
         match deployed? {
-            Deployed::Elsewhere(place) => Some(self.doc(place, names)),
+            NestedDeployment::Elsewhere(place) => Some(self.doc(place, names)),
             _ => None,
         }
     }
 
-    fn presence(&self, placed: &Placed) -> Presence {
+    fn presence(&self, placed: &LoopedResource) -> Presence {
         let unknown = |cause: &Cause, span| Presence::Unknown { why: cause.why.clone(), span };
         let mut sure = match &placed.names.doubt {
             Some(cause) => unknown(cause, cause.span),
@@ -210,16 +210,16 @@ impl<'l> AzureDeployment<'l> {
     }
 
     /// Returns the nested deployment of a resource; `None` if it is another resource or if its template is missing.
-    pub(super) fn nested(&self, placed: &Placed) -> Option<Rc<AzureDeployment<'l>>> {
+    pub(super) fn nested(&self, placed: &LoopedResource) -> Option<Rc<AzureDeployment<'l>>> {
         let deployed = placed.declared.deployed.as_ref()?;
         if let Some(known) = self.nested.borrow().get(&placed.address) {
             return known.clone();
         }
         let template = match deployed {
             _ if self.depth >= DEEPEST => None,
-            Deployed::AsPart(_) => None,
-            Deployed::Apart(template) => Some(template.clone()),
-            Deployed::Elsewhere(place) => self.library.template(&self.value(place, &placed.names)),
+            NestedDeployment::AsPart(_) => None,
+            NestedDeployment::Apart(template) => Some(template.clone()),
+            NestedDeployment::Elsewhere(place) => self.library.template(&self.value(place, &placed.names)),
         };
         let inner = template.map(|template| {
             let prefix = format!("{}.", placed.address).into();
@@ -231,7 +231,7 @@ impl<'l> AzureDeployment<'l> {
     }
 
     /// Returns the parameters of a nested deployment: Bicep's `params`, or `value` of each entry in a template.
-    fn given_to(&self, placed: &Placed) -> BTreeMap<Arc<str>, Value> {
+    fn given_to(&self, placed: &LoopedResource) -> BTreeMap<Arc<str>, HclValue> {
         let body = &placed.declared.body;
         let before = self.referred.take();
         let of_bicep = body.get("params");
@@ -240,13 +240,13 @@ impl<'l> AzureDeployment<'l> {
         let value = written.map(|it| self.value(it, &placed.names));
         *self.referred.borrow_mut() = before;
         let is_wrapped = of_bicep.is_none();
-        let entries = value.as_ref().and_then(Value::entries);
+        let entries = value.as_ref().and_then(HclValue::entries);
         let each = entries.into_iter().flat_map(|it| it.iter()).map(|(name, value)| {
             let value = match value.entries().filter(|_| is_wrapped) {
                 Some(wrapped) => wrapped
                     .get("value")
                     .cloned()
-                    .unwrap_or_else(|| Value::unknown("the value is a secret in a key vault", value.span)),
+                    .unwrap_or_else(|| HclValue::unknown("the value is a secret in a key vault", value.span)),
                 None => value.clone(),
             };
             (name.clone(), value)
@@ -255,12 +255,14 @@ impl<'l> AzureDeployment<'l> {
     }
 
     /// Returns an output of a nested deployment; `None` if its template is missing.
-    pub(super) fn output(&self, placed: &Placed, output: &str, at: Span) -> Option<Value> {
+    pub(super) fn output(&self, placed: &LoopedResource, output: &str, at: Span) -> Option<HclValue> {
         if !self.asked.borrow_mut().insert(placed.address.clone()) {
-            return Some(Value::refused(format!("`{}` depends on itself", placed.address), at));
+            return Some(HclValue::refused(format!("`{}` depends on itself", placed.address), at));
         }
         let found = match &placed.declared.deployed {
-            Some(Deployed::AsPart(template)) => output_of(template, output).map(|it| self.value(it, &placed.names)),
+            Some(NestedDeployment::AsPart(template)) => {
+                output_of(template, output).map(|it| self.value(it, &placed.names))
+            }
             _ => self
                 .nested(placed)
                 .and_then(|inner| output_of(&inner.template, output).map(|it| inner.value(it, &AzureNames::default()))),
@@ -270,49 +272,49 @@ impl<'l> AzureDeployment<'l> {
     }
 
     /// Returns a value that is unknown before the resource is created.
-    pub(super) fn computed(&self, address: &Arc<str>, attribute: &str, at: Span) -> Value {
+    pub(super) fn computed(&self, address: &Arc<str>, attribute: &str, at: Span) -> HclValue {
         self.referred.borrow_mut().push((address.clone(), at));
         let why = format!("`{address}` is unknown before deployment");
-        let computed_by = Some(Computed { address: address.clone(), attribute: attribute.into() });
-        Value::because(&Arc::new(Cause { computed_by, ..Cause::new(why, at) }), at)
+        let computed_by = Some(ProviderComputed { address: address.clone(), attribute: attribute.into() });
+        HclValue::because(&Arc::new(Cause { computed_by, ..Cause::new(why, at) }), at)
     }
 
     /// Returns the expression of an output.
     #[cfg(test)]
-    pub(super) fn said(&self, output: &str) -> Value {
+    pub(super) fn output_value(&self, output: &str) -> HclValue {
         let found = output_of(&self.template, output);
-        found.map_or_else(|| Value::null(self.template.span), |it| self.value(it, &AzureNames::default()))
+        found.map_or_else(|| HclValue::null(self.template.span), |it| self.value(it, &AzureNames::default()))
     }
 
     /// Returns a variable of another file, or all of them as one object if no name is given.
-    pub(super) fn imported(&self, location: &Value, name: &str, at: Span) -> Value {
+    pub(super) fn imported(&self, location: &HclValue, name: &str, at: Span) -> HclValue {
         let template = self.library.template(location).filter(|_| self.depth < DEEPEST);
         let Some(template) = template else {
-            return Value::unknown("the value comes from a file that is not in this repository", at);
+            return HclValue::unknown("the value comes from a file that is not in this repository", at);
         };
         let names: Vec<Arc<str>> = template.variables.iter().map(|it| it.name.clone()).collect();
         let rest = (self.prefix.clone(), self.depth + 1, self.budget.clone());
         let other = Self::within(template, BTreeMap::new(), self.place.clone(), self.library, rest);
-        let absent = || Value::unknown("the name is a function or type from another file", at);
+        let absent = || HclValue::unknown("the name is a function or type from another file", at);
         if !name.is_empty() {
             return other.variable(name, at).unwrap_or_else(absent);
         }
         let all = names.into_iter().filter_map(|name| Some((name.clone(), other.variable(&name, at)?)));
-        Value::object(all.collect(), at)
+        HclValue::object(all.collect(), at)
     }
 
-    pub(super) fn variable(&self, name: &str, at: Span) -> Option<Value> {
+    pub(super) fn variable(&self, name: &str, at: Span) -> Option<HclValue> {
         let declared = self.template.variables.iter().find(|it| it.name.eq_ignore_ascii_case(name))?;
         let value = || self.value(&declared.value, &AzureNames::default());
         Some(self.once("variable", &declared.name, at, &value))
     }
 
     /// Evaluates a value at its first use and caches it.
-    pub(super) fn once(&self, what: &'static str, name: &Arc<str>, at: Span, value: &dyn Fn() -> Value) -> Value {
+    pub(super) fn once(&self, what: &'static str, name: &Arc<str>, at: Span, value: &dyn Fn() -> HclValue) -> HclValue {
         let key = (what, name.clone());
         match self.known.borrow().get(&key) {
             Some(Some(known)) => return known.clone(),
-            Some(None) => return Value::refused(format!("`{name}` depends on itself"), at),
+            Some(None) => return HclValue::refused(format!("`{name}` depends on itself"), at),
             None => {}
         }
         self.known.borrow_mut().insert(key.clone(), None);
@@ -331,9 +333,9 @@ fn output_of<'t>(template: &'t AzureTemplate, name: &str) -> Option<&'t AzureExp
 fn last_of_name(name: &DocValue) -> DocValue {
     match &name.data {
         DocData::Value(value) => match &value.data {
-            Data::Text(text) if text.contains('/') => {
+            HclData::Text(text) if text.contains('/') => {
                 let last = text.rsplit('/').next().unwrap_or_default();
-                DocValue { data: DocData::Value(value.with(Data::Text(last.into()))), ..name.clone() }
+                DocValue { data: DocData::Value(value.with(HclData::Text(last.into()))), ..name.clone() }
             }
             _ => name.clone(),
         },

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::languages::document::{DocData, DocValue, joined};
-use crate::languages::hcl::value::{Cause, Data, Number, Value};
+use crate::languages::hcl::value::{Cause, HclData, HclNumber, HclValue};
 use crate::source::Span;
 
 use super::deployment::AzureDeployment;
@@ -16,9 +16,9 @@ type DocMembers = Vec<(Arc<str>, DocValue)>;
 /// Meaning of names within loops and functions.
 #[derive(Debug, Clone, Default)]
 pub(super) struct AzureNames {
-    bound: Vec<(Arc<str>, Value)>,
+    bound: Vec<(Arc<str>, HclValue)>,
     /// The current index of each surrounding loop, with the loop's name.
-    turns: Vec<(Option<Arc<str>>, Value)>,
+    turns: Vec<(Option<Arc<str>>, HclValue)>,
     /// Whether this is a user-defined function, which sees only its parameters.
     pub(super) in_function: bool,
     /// Reason why this iteration may not exist.
@@ -26,17 +26,17 @@ pub(super) struct AzureNames {
 }
 
 impl AzureNames {
-    pub(super) fn bind(&mut self, name: &Arc<str>, value: Value) {
+    pub(super) fn bind(&mut self, name: &Arc<str>, value: HclValue) {
         self.bound.push((name.clone(), value));
     }
 
-    pub(super) fn get(&self, name: &str) -> Option<&Value> {
+    pub(super) fn get(&self, name: &str) -> Option<&HclValue> {
         self.bound.iter().rev().find(|(bound, _)| bound.eq_ignore_ascii_case(name)).map(|(_, value)| value)
     }
 
     /// Returns the current index of the named loop, or of the closest one.
-    pub(super) fn turn(&self, name: Option<&str>) -> Option<&Value> {
-        let is_it = |turn: &&(Option<Arc<str>>, Value)| {
+    pub(super) fn turn(&self, name: Option<&str>) -> Option<&HclValue> {
+        let is_it = |turn: &&(Option<Arc<str>>, HclValue)| {
             name.is_none_or(|name| turn.0.as_ref().is_some_and(|it| it.eq_ignore_ascii_case(name)))
         };
         self.turns.iter().rev().find(is_it).map(|(_, number)| number)
@@ -47,27 +47,29 @@ impl AzureNames {
 const TURN: u64 = 20;
 
 impl AzureDeployment<'_> {
-    pub(super) fn value(&self, expr: &AzureExpr, names: &AzureNames) -> Value {
+    pub(super) fn value(&self, expr: &AzureExpr, names: &AzureNames) -> HclValue {
         self.doc(expr, names).value()
     }
 
     pub(super) fn doc(&self, expr: &AzureExpr, names: &AzureNames) -> DocValue {
         let at = expr.span;
         if !self.spend(1) {
-            return DocValue::made(Value::unknown("evaluating the deployment exceeds the step limit", at), at);
+            return DocValue::generated(HclValue::unknown("evaluating the deployment exceeds the step limit", at), at);
         }
-        let made = self.deeper(|| self.made(expr, names));
-        made.unwrap_or_else(|| DocValue::made(Value::unknown("the values refer to each other without end", at), at))
+        let made = self.deeper(|| self.evaluate_expr(expr, names));
+        made.unwrap_or_else(|| {
+            DocValue::generated(HclValue::unknown("the values refer to each other without end", at), at)
+        })
     }
 
-    fn made(&self, expr: &AzureExpr, names: &AzureNames) -> DocValue {
+    fn evaluate_expr(&self, expr: &AzureExpr, names: &AzureNames) -> DocValue {
         let at = expr.span;
         let whole = |data| DocValue { key: at, at, literal: true, data };
         match &expr.kind {
-            AzureKind::Null => DocValue::known(Value::null(at), true),
-            AzureKind::Bool(flag) => DocValue::known(Value::bool(*flag, at), true),
-            AzureKind::Number(number) => DocValue::known(Value::number(number.clone(), at), true),
-            AzureKind::Text(text) => DocValue::known(Value::text(text.clone(), at), true),
+            AzureKind::Null => DocValue::known(HclValue::null(at), true),
+            AzureKind::Bool(flag) => DocValue::known(HclValue::bool(*flag, at), true),
+            AzureKind::Number(number) => DocValue::known(HclValue::number(number.clone(), at), true),
+            AzureKind::Text(text) => DocValue::known(HclValue::text(text.clone(), at), true),
             AzureKind::List(items) => self.list(items, at, names),
             AzureKind::Object(entries) => {
                 let (all, rest) = self.members(entries, names);
@@ -88,7 +90,7 @@ impl AzureDeployment<'_> {
             };
             match self.doc(inner, names).data {
                 DocData::List(items) => all.extend(items),
-                DocData::Value(value) if value.is_unknown() => return DocValue::made(value, at),
+                DocData::Value(value) if value.is_unknown() => return DocValue::generated(value, at),
                 _ => {}
             }
         }
@@ -122,7 +124,7 @@ impl AzureDeployment<'_> {
     /// Returns one of two values, or an unknown value with both as candidates.
     fn choice(&self, arguments: &[AzureExpr], at: Span, names: &AzureNames) -> DocValue {
         let [condition, yes, no] = arguments else {
-            return DocValue::made(Value::refused("`if` takes a condition and two values", at), at);
+            return DocValue::generated(HclValue::refused("`if` takes a condition and two values", at), at);
         };
         let holds = self.value(condition, names);
         match holds.as_bool() {
@@ -131,7 +133,7 @@ impl AzureDeployment<'_> {
             None => {
                 let why = holds.cause().cloned().unwrap_or_else(|| Arc::new(Cause::new("this is not a condition", at)));
                 let candidates = vec![self.value(yes, names), self.value(no, names)];
-                DocValue::made(Value::because(&Arc::new(Cause { candidates, ..Cause::clone(&why) }), at), at)
+                DocValue::generated(HclValue::because(&Arc::new(Cause { candidates, ..Cause::clone(&why) }), at), at)
             }
         }
     }
@@ -140,7 +142,7 @@ impl AzureDeployment<'_> {
         let mut all = Vec::new();
         for turn in self.turns(header, names) {
             if let Some(cause) = &turn.doubt {
-                return DocValue::made(Value::because(cause, at), at);
+                return DocValue::generated(HclValue::because(cause, at), at);
             }
             all.push(self.doc(body, &turn));
         }
@@ -152,8 +154,8 @@ impl AzureDeployment<'_> {
     pub(super) fn turns(&self, header: &AzureLoop, names: &AzureNames) -> Vec<AzureNames> {
         let over = self.value(&header.over, names);
         let (count, members) = match (&over.data, over.as_number().and_then(|it| it.as_usize())) {
-            (Data::Number(_) | Data::Text(_), Some(count)) => (count, None),
-            (Data::List(items) | Data::Set(items) | Data::Tuple(items), _) => (items.len(), Some(items)),
+            (HclData::Number(_) | HclData::Text(_), Some(count)) => (count, None),
+            (HclData::List(items) | HclData::Set(items) | HclData::Tuple(items), _) => (items.len(), Some(items)),
             _ => {
                 let why = || Arc::new(Cause::new("the number of iterations is unknown", header.over.span));
                 return vec![self.doubtful(header, names, &over.cause().cloned().unwrap_or_else(why))];
@@ -166,7 +168,7 @@ impl AzureDeployment<'_> {
             }
             let at = header.over.span;
             let mut inner = names.clone();
-            let place = Value::number(Number::counted(number), at);
+            let place = HclValue::number(HclNumber::counted(number), at);
             if let Some(item) = &header.item {
                 inner.bind(item, members.and_then(|it| it.get(number)).cloned().unwrap_or_else(|| place.clone()));
             }
@@ -196,41 +198,41 @@ impl AzureDeployment<'_> {
 
     fn doubtful(&self, header: &AzureLoop, names: &AzureNames, cause: &Arc<Cause>) -> AzureNames {
         let mut inner = names.clone();
-        let unknown = Value::because(cause, header.over.span);
+        let unknown = HclValue::because(cause, header.over.span);
         header.item.iter().chain(&header.index).for_each(|name| inner.bind(name, unknown.clone()));
         inner.turns.push((header.name.clone(), unknown));
         inner.doubt = Some(cause.clone());
         inner
     }
 
-    fn computed_value(&self, expr: &AzureExpr, names: &AzureNames) -> Value {
+    fn computed_value(&self, expr: &AzureExpr, names: &AzureNames) -> HclValue {
         let at = expr.span;
         match &expr.kind {
             AzureKind::Filled(parts) => {
-                let parts: Vec<Value> = parts.iter().map(|part| functions::shown(self.value(part, names))).collect();
+                let parts: Vec<HclValue> = parts.iter().map(|part| functions::shown(self.value(part, names))).collect();
                 joined(&parts, "", at)
             }
             AzureKind::Name(name) => self.named(name, at, names),
             AzureKind::At(of, key, safe) => self.member(expr, of, key, *safe, names),
             AzureKind::Call(name, arguments) => self.call(name, arguments, at, names),
-            AzureKind::Refused(why) => Value::refused(why.as_str(), at),
-            AzureKind::Lambda(..) => Value::refused("a function is used as a value", at),
+            AzureKind::Refused(why) => HclValue::refused(why.as_str(), at),
+            AzureKind::Lambda(..) => HclValue::refused("a function is used as a value", at),
             _ => self.value(expr, names),
         }
     }
 
     /// Returns the value of a name in Bicep.
-    fn named(&self, name: &str, at: Span, names: &AzureNames) -> Value {
+    fn named(&self, name: &str, at: Span, names: &AzureNames) -> HclValue {
         if let Some(bound) = names.get(name) {
             return bound.clone();
         }
         let known = self.parameter(name, at).or_else(|| self.variable(name, at));
         known
             .or_else(|| self.whole_resource(name, at))
-            .unwrap_or_else(|| Value::refused(format!("`{name}` is not defined here"), at))
+            .unwrap_or_else(|| HclValue::refused(format!("`{name}` is not defined here"), at))
     }
 
-    fn member(&self, whole: &AzureExpr, of: &AzureExpr, key: &AzureExpr, safe: bool, names: &AzureNames) -> Value {
+    fn member(&self, whole: &AzureExpr, of: &AzureExpr, key: &AzureExpr, safe: bool, names: &AzureNames) -> HclValue {
         let at = whole.span;
         if let Some(known) = self.of_resource(whole, names) {
             return known;
@@ -239,12 +241,12 @@ impl AzureDeployment<'_> {
         if safe && of.is_null() {
             return of;
         }
-        let absent = |what: String| if safe { Value::null(at) } else { Value::refused(what, at) };
+        let absent = |what: String| if safe { HclValue::null(at) } else { HclValue::refused(what, at) };
         functions::member(&of, &key, at).unwrap_or_else(|| absent(format!("there is no member {}", shown(&key))))
     }
 
     /// Calls a user-defined function.
-    pub(super) fn own_function(&self, name: &str, arguments: &[Value]) -> Option<Value> {
+    pub(super) fn own_function(&self, name: &str, arguments: &[HclValue]) -> Option<HclValue> {
         let function = self.template.functions.iter().find(|it| &*it.name == name)?;
         let mut names = AzureNames { in_function: true, ..AzureNames::default() };
         for (name, value) in function.parameters.iter().zip(arguments) {
@@ -253,7 +255,7 @@ impl AzureDeployment<'_> {
         // A function cannot call itself, but a file may try.
         let depth = self.calls.get();
         if depth >= DEEPEST_CALL {
-            return Some(Value::refused(format!("`{name}` calls itself"), function.body.span));
+            return Some(HclValue::refused(format!("`{name}` calls itself"), function.body.span));
         }
         self.calls.set(depth + 1);
         let value = self.value(&function.body, &names);
@@ -262,12 +264,12 @@ impl AzureDeployment<'_> {
     }
 
     /// Applies a lambda function to values.
-    pub(super) fn apply(&self, lambda: &AzureExpr, arguments: &[Value], names: &AzureNames) -> Value {
+    pub(super) fn apply(&self, lambda: &AzureExpr, arguments: &[HclValue], names: &AzureNames) -> HclValue {
         let AzureKind::Lambda(parameters, body) = &lambda.kind else {
-            return Value::refused("this function takes a lambda function", lambda.span);
+            return HclValue::refused("this function takes a lambda function", lambda.span);
         };
         if !self.spend(TURN) {
-            return Value::unknown("evaluating the deployment exceeds the step limit", lambda.span);
+            return HclValue::unknown("evaluating the deployment exceeds the step limit", lambda.span);
         }
         let mut inner = names.clone();
         parameters.iter().zip(arguments).for_each(|(name, value)| inner.bind(name, value.clone()));
@@ -278,6 +280,6 @@ impl AzureDeployment<'_> {
 /// Limit on nested function calls.
 const DEEPEST_CALL: usize = 24;
 
-fn shown(key: &Value) -> String {
+fn shown(key: &HclValue) -> String {
     key.as_text().map_or_else(|| "the value is unknown".to_owned(), |it| format!("`{it}`"))
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::languages::hcl::value::Number;
+use crate::languages::hcl::value::HclNumber;
 use crate::source::Span;
 
 use super::syntax::{AzureExpr, AzureKind};
@@ -98,7 +98,7 @@ impl Reader<'_> {
             Some(first) if first.is_ascii_digit() || first == '-' => {
                 let rest = self.rest();
                 let end = rest.find(|it: char| !(it.is_ascii_digit() || matches!(it, '-' | '.'))).unwrap_or(rest.len());
-                let number = rest.get(..end).and_then(Number::parse).ok_or("this number is malformed")?;
+                let number = rest.get(..end).and_then(HclNumber::parse).ok_or("this number is malformed")?;
                 self.at += end;
                 Ok(self.make(AzureKind::Number(number)))
             }

@@ -61,12 +61,12 @@ pub(super) struct DeclaredResource {
     /// Nested resources.
     pub(super) inner: Vec<Arc<DeclaredResource>>,
     /// The nested deployment, if the resource is one.
-    pub(super) deployed: Option<Deployed>,
+    pub(super) deployed: Option<NestedDeployment>,
 }
 
 /// The template of a nested deployment.
 #[derive(Debug, Clone)]
-pub(super) enum Deployed {
+pub(super) enum NestedDeployment {
     /// Inline template whose expressions are evaluated in the outer scope.
     AsPart(Arc<AzureTemplate>),
     Apart(Arc<AzureTemplate>),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::languages::hcl::value::{Cause, Data, Entries, Number, Value};
+use crate::languages::hcl::value::{Cause, HclData, HclNumber, HclValue, ObjectMembers};
 use crate::languages::yaml::{Node, NodeData};
 use crate::source::{FileId, Span};
 
@@ -14,15 +14,15 @@ use super::model::DeclaredParameter;
 
 /// Values that a file gives to the parameters of a template.
 pub(crate) struct GivenByFile {
-    pub(crate) values: BTreeMap<Arc<str>, Value>,
+    pub(crate) values: BTreeMap<Arc<str>, HclValue>,
     /// Location of its template, if the file names it.
-    pub(crate) template: Option<Value>,
+    pub(crate) template: Option<HclValue>,
     pub(crate) comments: Vec<Span>,
 }
 
 impl AzureDeployment<'_> {
     /// Returns the value of a parameter; `None` if the template does not declare it.
-    pub(super) fn parameter(&self, name: &str, at: Span) -> Option<Value> {
+    pub(super) fn parameter(&self, name: &str, at: Span) -> Option<HclValue> {
         let declared = self.template.parameters.iter().find(|it| it.name.eq_ignore_ascii_case(name))?;
         let given = self.given.iter().find(|(name, _)| name.eq_ignore_ascii_case(&declared.name));
         let value = match (given, &declared.default) {
@@ -31,21 +31,21 @@ impl AzureDeployment<'_> {
                 let value = || self.value(default, &AzureNames::default());
                 self.once("parameter", &declared.name, at, &value)
             }
-            (None, None) if declared.is_nullable => Value::null(at),
+            (None, None) if declared.is_nullable => HclValue::null(at),
             (None, None) => self.without_value(declared, at),
         };
         Some(value.marked(declared.is_secret))
     }
 
     /// Returns an unknown value, with the allowed values as candidates if the template lists them.
-    fn without_value(&self, declared: &DeclaredParameter, at: Span) -> Value {
+    fn without_value(&self, declared: &DeclaredParameter, at: Span) -> HclValue {
         let allowed = declared.allowed.as_ref().map(|it| self.value(it, &AzureNames::default()));
-        let candidates = allowed.as_ref().map(Value::items).unwrap_or_default().to_vec();
+        let candidates = allowed.as_ref().map(HclValue::items).unwrap_or_default().to_vec();
         let name = &declared.name;
         // Two strings that contain the same parameter are equal.
         let outline = Some(format!("${{{name}}}").into());
         let cause = Cause { candidates, outline, ..Cause::new(format!("parameter `{name}` has no value"), at) };
-        Value::because(&Arc::new(cause), at)
+        HclValue::because(&Arc::new(cause), at)
     }
 }
 
@@ -59,7 +59,7 @@ pub(crate) fn given_by_json(root: &Node) -> Option<GivenByFile> {
     let values = entries.iter().map(|entry| {
         let value = match entry.value.get("value") {
             Some(value) => plain(value),
-            None => Value::unknown("the value is a secret in a key vault", entry.value.span),
+            None => HclValue::unknown("the value is a secret in a key vault", entry.value.span),
         };
         (entry.key.clone(), value)
     });
@@ -67,19 +67,19 @@ pub(crate) fn given_by_json(root: &Node) -> Option<GivenByFile> {
 }
 
 /// Returns plain data without evaluation.
-pub(super) fn plain(node: &Node) -> Value {
+pub(super) fn plain(node: &Node) -> HclValue {
     let at = node.span;
     match &node.data {
-        NodeData::Scalar { text, plain } => match (plain, node.flag(), Number::parse(text)) {
-            (true, _, _) if node.is_null() => Value::null(at),
-            (true, Some(flag), _) => Value::bool(flag, at),
-            (true, None, Some(number)) => Value::number(number, at),
-            _ => Value::text(text.clone(), at),
+        NodeData::Scalar { text, plain } => match (plain, node.flag(), HclNumber::parse(text)) {
+            (true, _, _) if node.is_null() => HclValue::null(at),
+            (true, Some(flag), _) => HclValue::bool(flag, at),
+            (true, None, Some(number)) => HclValue::number(number, at),
+            _ => HclValue::text(text.clone(), at),
         },
-        NodeData::List(items) => Value::tuple(items.iter().map(plain).collect(), at),
+        NodeData::List(items) => HclValue::tuple(items.iter().map(plain).collect(), at),
         NodeData::Map(entries) => {
             let known = entries.iter().map(|entry| (entry.key.clone(), plain(&entry.value))).collect();
-            Value::new(Data::Object(Arc::new(Entries { known, rest: None })), at)
+            HclValue::new(HclData::Object(Arc::new(ObjectMembers { known, rest: None })), at)
         }
     }
 }

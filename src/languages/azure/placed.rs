@@ -4,16 +4,16 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use crate::languages::hcl::value::Value;
+use crate::languages::hcl::value::HclValue;
 
 use super::deployment::AzureDeployment;
 use super::evaluate::AzureNames;
-use super::model::{DeclaredResource, Deployed};
+use super::model::{DeclaredResource, NestedDeployment};
 use super::syntax::{AzureExpr, AzureKind};
 
 /// A declared resource in one iteration of its loop.
 #[derive(Debug, Clone)]
-pub(super) struct Placed {
+pub(super) struct LoopedResource {
     pub(super) declared: Arc<DeclaredResource>,
     pub(super) names: AzureNames,
     /// Conditions that must all hold for the resource to exist.
@@ -37,7 +37,7 @@ struct Around {
 }
 
 impl AzureDeployment<'_> {
-    pub(super) fn placed(&self) -> Rc<Vec<Placed>> {
+    pub(super) fn placed(&self) -> Rc<Vec<LoopedResource>> {
         if let Some(placed) = self.placed.get() {
             return placed.clone();
         }
@@ -57,7 +57,7 @@ impl AzureDeployment<'_> {
         self.placed.get_or_init(|| Rc::new(all)).clone()
     }
 
-    fn place(&self, declared: &Arc<DeclaredResource>, around: &Around, all: &mut Vec<Placed>) {
+    fn place(&self, declared: &Arc<DeclaredResource>, around: &Around, all: &mut Vec<LoopedResource>) {
         let turns = match &declared.turns {
             Some(header) => self.turns(header, &around.names),
             None => vec![around.names.clone()],
@@ -74,7 +74,13 @@ impl AzureDeployment<'_> {
         }
     }
 
-    fn place_one(&self, declared: &Arc<DeclaredResource>, around: &Around, turn: Option<usize>, all: &mut Vec<Placed>) {
+    fn place_one(
+        &self,
+        declared: &Arc<DeclaredResource>,
+        around: &Around,
+        turn: Option<usize>,
+        all: &mut Vec<LoopedResource>,
+    ) {
         let mut conditions = around.conditions.clone();
         conditions.extend(declared.condition.clone());
         let name = self.name_of(declared, &around.names);
@@ -93,13 +99,13 @@ impl AzureDeployment<'_> {
         for inner in &declared.inner {
             self.place(inner, &inside, all);
         }
-        if let Some(Deployed::AsPart(template)) = &declared.deployed {
+        if let Some(NestedDeployment::AsPart(template)) = &declared.deployed {
             let prefix = format!("{}{shown}.", around.prefix);
             let inside = Around { prefix, ..inside };
             template.resources.iter().for_each(|inner| self.place(inner, &inside, all));
         }
         let names = around.names.clone();
-        all.push(Placed { declared: declared.clone(), names, conditions, name, shown, address, turn });
+        all.push(LoopedResource { declared: declared.clone(), names, conditions, name, shown, address, turn });
     }
 
     fn name_of(&self, declared: &DeclaredResource, names: &AzureNames) -> Arc<str> {
@@ -133,20 +139,21 @@ impl AzureDeployment<'_> {
     }
 
     /// Finds a resource by type and name, regardless of case.
-    pub(super) fn by_name(&self, kind: &str, name: &str) -> Option<Placed> {
+    pub(super) fn by_name(&self, kind: &str, name: &str) -> Option<LoopedResource> {
         let placed = self.placed();
-        let is_it = |it: &&Placed| it.declared.kind.eq_ignore_ascii_case(kind) && it.name.eq_ignore_ascii_case(name);
+        let is_it =
+            |it: &&LoopedResource| it.declared.kind.eq_ignore_ascii_case(kind) && it.name.eq_ignore_ascii_case(name);
         placed.iter().find(is_it).cloned()
     }
 
     /// Returns the parent resource as a reference.
-    pub(super) fn parent(&self, placed: &Placed) -> Option<Value> {
+    pub(super) fn parent(&self, placed: &LoopedResource) -> Option<HclValue> {
         let (kind, _) = placed.declared.kind.rsplit_once('/').filter(|(kind, _)| kind.contains('/'))?;
         let (name, _) = placed.name.rsplit_once('/')?;
         let at = placed.declared.head;
         Some(match self.by_name(kind, name) {
             Some(parent) => self.computed(&parent.address, "id", at),
-            None => Value::unknown(format!("`{name}` is not defined in this file"), at),
+            None => HclValue::unknown(format!("`{name}` is not defined in this file"), at),
         })
     }
 }
@@ -156,13 +163,13 @@ fn is_name(expr: &AzureExpr, symbol: &str) -> bool {
 }
 
 /// Returns a string with `${…}` for unknown parts.
-pub(super) fn shape_of(value: &Value) -> String {
+pub(super) fn shape_of(value: &HclValue) -> String {
     let outline = || value.cause().and_then(|it| it.outline.as_deref()).unwrap_or("${…}").to_owned();
     value.as_text().map_or_else(outline, |it| it.into_owned())
 }
 
 /// Makes the addresses of resources unique.
-fn distinguish(all: &mut [Placed]) {
+fn distinguish(all: &mut [LoopedResource]) {
     let mut seen: HashMap<Arc<str>, usize> = HashMap::new();
     for placed in all {
         let count = seen.entry(placed.address.clone()).or_default();

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::languages::hcl::value::Number;
+use crate::languages::hcl::value::HclNumber;
 use crate::source::Span;
 
 /// An expression with its place.
@@ -16,7 +16,7 @@ pub(super) struct AzureExpr {
 pub(super) enum AzureKind {
     Null,
     Bool(bool),
-    Number(Number),
+    Number(HclNumber),
     Text(Arc<str>),
     /// String with interpolations.
     Filled(Vec<AzureExpr>),

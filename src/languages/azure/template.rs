@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use crate::languages::hcl::value::Number;
+use crate::languages::hcl::value::HclNumber;
 use crate::languages::yaml::{Node, NodeData, NodeEntry};
 
 use super::expression::of_text;
-use super::model::{AzureTemplate, DeclaredFunction, DeclaredParameter, DeclaredResource, Deployed, NamedExpr};
+use super::model::{AzureTemplate, DeclaredFunction, DeclaredParameter, DeclaredResource, NamedExpr, NestedDeployment};
 use super::syntax::{AzureEntry, AzureExpr, AzureKind, AzureLoop};
 
 /// Limit on nested deployments.
@@ -95,7 +95,7 @@ fn functions(namespace: &Node) -> Vec<DeclaredFunction> {
 fn expression(node: &Node) -> AzureExpr {
     let kind = match &node.data {
         NodeData::Scalar { text, plain: false } => return of_text(text, node.span),
-        NodeData::Scalar { text, plain: true } => match (node.flag(), Number::parse(text)) {
+        NodeData::Scalar { text, plain: true } => match (node.flag(), HclNumber::parse(text)) {
             (Some(flag), _) => AzureKind::Bool(flag),
             (None, Some(number)) => AzureKind::Number(number),
             (None, None) if node.is_null() => AzureKind::Null,
@@ -194,15 +194,15 @@ fn body(node: &Node, name: &AzureExpr) -> AzureExpr {
     AzureExpr::new(node.span, AzureKind::Object(entries))
 }
 
-fn deployed(node: &Node, depth: usize) -> Option<Deployed> {
+fn deployed(node: &Node, depth: usize) -> Option<NestedDeployment> {
     let properties = at(node, "properties")?;
     if let Some(link) = at(properties, "templateLink") {
         let place = at(link, "relativePath").or_else(|| at(link, "uri")).or_else(|| at(link, "id"))?;
-        return Some(Deployed::Elsewhere(expression(place)));
+        return Some(NestedDeployment::Elsewhere(expression(place)));
     }
     let written = at(properties, "template").filter(|it| it.is_map() && depth < DEEPEST)?;
     let scope = at(properties, "expressionEvaluationOptions").and_then(|it| at(it, "scope")).and_then(Node::text);
     let is_apart = scope.is_some_and(|it| it.eq_ignore_ascii_case("inner"));
     let inner = Arc::new(template(written, depth + 1));
-    Some(if is_apart { Deployed::Apart(inner) } else { Deployed::AsPart(inner) })
+    Some(if is_apart { NestedDeployment::Apart(inner) } else { NestedDeployment::AsPart(inner) })
 }

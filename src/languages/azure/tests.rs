@@ -8,27 +8,27 @@ use std::sync::Arc;
 use serde_json::{Value as Json, json};
 
 use crate::languages::document::Presence;
-use crate::languages::hcl::value::{Data, Value};
+use crate::languages::hcl::value::{HclData, HclValue};
 use crate::languages::yaml;
-use crate::source::{Limits, MemoryTree, Sources};
+use crate::source::{Limits, MemoryTree, SourceFiles};
 
 use super::{AzureDeployment, AzureLibrary, AzurePlace, AzureTemplate, without_comments};
 
 struct Nothing;
 
 impl AzureLibrary for Nothing {
-    fn template(&self, _: &Value) -> Option<Arc<AzureTemplate>> {
+    fn template(&self, _: &HclValue) -> Option<Arc<AzureTemplate>> {
         None
     }
 
-    fn text(&self, _: &Value) -> Option<Arc<str>> {
+    fn text(&self, _: &HclValue) -> Option<Arc<str>> {
         None
     }
 }
 
 /// Returns the syntax errors of a file, its resources with default parameters, and its outputs.
 fn evaluated(path: &str, text: &str) -> Option<Json> {
-    let sources = Sources::new(MemoryTree::new().with(path, text));
+    let sources = SourceFiles::new(MemoryTree::new().with(path, text));
     let file = sources.open(path).unwrap();
     let text = sources.text(file);
     let (template, refusals) = if path.ends_with(".bicep") {
@@ -55,23 +55,23 @@ fn evaluated(path: &str, text: &str) -> Option<Json> {
         json!({ "address": &*it.address, "type": &*it.kind, "there": there, "properties": plain(&it.properties.value()) })
     });
     let resources: Vec<Json> = resources.collect();
-    let outputs = outputs.iter().map(|name| (name.clone(), plain(&deployment.said(name))));
+    let outputs = outputs.iter().map(|name| (name.clone(), plain(&deployment.output_value(name))));
     let outputs: serde_json::Map<String, Json> = outputs.collect();
     Some(json!({ "path": path, "refused": refusals, "resources": resources, "outputs": outputs }))
 }
 
-fn plain(value: &Value) -> Json {
-    let each = |items: &[Value]| Json::Array(items.iter().map(plain).collect());
+fn plain(value: &HclValue) -> Json {
+    let each = |items: &[HclValue]| Json::Array(items.iter().map(plain).collect());
     match &value.data {
-        Data::Null => Json::Null,
-        Data::Bool(flag) => json!(flag),
-        Data::Number(number) => number.as_i64().map_or_else(|| json!(number.to_string()), |it| json!(it)),
-        Data::Text(text) => json!(&**text),
-        Data::List(items) | Data::Set(items) | Data::Tuple(items) => each(items),
-        Data::Map(entries) | Data::Object(entries) => {
+        HclData::Null => Json::Null,
+        HclData::Bool(flag) => json!(flag),
+        HclData::Number(number) => number.as_i64().map_or_else(|| json!(number.to_string()), |it| json!(it)),
+        HclData::Text(text) => json!(&**text),
+        HclData::List(items) | HclData::Set(items) | HclData::Tuple(items) => each(items),
+        HclData::Map(entries) | HclData::Object(entries) => {
             Json::Object(entries.iter().map(|(key, value)| (key.to_string(), plain(value))).collect())
         }
-        Data::Unknown(cause) => match &cause.computed_by {
+        HclData::Unknown(cause) => match &cause.computed_by {
             Some(computed) => json!({ "?": format!("{}.{}", computed.address, computed.attribute) }),
             None => json!({ "?": cause.why, "refused": cause.refused, "among": each(&cause.candidates) }),
         },

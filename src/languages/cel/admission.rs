@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use super::map::{Map, MapKey};
+use super::map::{CelMap, MapKey};
 use super::syntax::{Expr, ExprKind, Operator};
 use super::value::CelValue;
 
@@ -157,7 +157,7 @@ const TWO_VARIABLES: u32 = 33;
 
 /// State of a translation.
 pub(super) struct Translation<'a> {
-    pub(super) parameters: &'a Map,
+    pub(super) parameters: &'a CelMap,
     pub(super) version: Kubernetes,
     locals: Vec<Arc<str>>,
 }
@@ -165,7 +165,7 @@ pub(super) struct Translation<'a> {
 type Translated = Result<String, String>;
 
 impl<'a> Translation<'a> {
-    pub(super) fn new(parameters: &'a Map, version: Kubernetes) -> Self {
+    pub(super) fn new(parameters: &'a CelMap, version: Kubernetes) -> Self {
         Translation { parameters, version, locals: Vec::new() }
     }
 

@@ -1,6 +1,6 @@
 //! Kubernetes formats of names: `format.dns1123Label().validate(name)`.
 
-use super::location::Location;
+use super::location::ExprLocation;
 use super::time::Timestamp;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,7 +20,7 @@ const FORMATS: [(&str, Check); 13] = [
     ("dns1035LabelPrefix", |text| dns(unprefixed(text), 63, false, true)),
     ("qualifiedName", qualified),
     ("labelValue", |text| if text.is_empty() { None } else { label(text) }),
-    ("uri", |text| Location::parse(text).is_none().then_some("the value is not a URI")),
+    ("uri", |text| ExprLocation::parse(text).is_none().then_some("the value is not a URI")),
     ("uuid", uuid),
     ("byte", base64),
     ("date", |text| (text.len() != 10 || Timestamp::parse(text).is_none()).then_some("the value is not a date")),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Location {
+pub(crate) struct ExprLocation {
     text: String,
     pub(super) scheme: String,
     /// Host with its port.
@@ -13,14 +13,14 @@ pub(crate) struct Location {
     query: String,
 }
 
-impl Location {
-    pub(super) fn parse(text: &str) -> Option<Location> {
+impl ExprLocation {
+    pub(super) fn parse(text: &str) -> Option<ExprLocation> {
         if text.is_empty() || text.chars().any(|c| c.is_ascii_control()) {
             return None;
         }
         let (scheme, rest) = scheme(text)?;
         let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
-        let mut location = Location {
+        let mut location = ExprLocation {
             text: text.to_owned(),
             scheme: scheme.to_ascii_lowercase(),
             host: String::new(),
@@ -124,7 +124,7 @@ fn unescaped(text: &str, plus_is_blank: bool) -> Option<String> {
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-impl fmt::Display for Location {
+impl fmt::Display for ExprLocation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)
     }

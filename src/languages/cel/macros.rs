@@ -6,14 +6,14 @@ use std::sync::Arc;
 use super::Problem;
 use super::check::{Lowering, with_article};
 use super::parser::as_plain_name;
-use super::program::{ProgramNode, What};
+use super::program::{ExprNode, ProgramNode};
 use super::syntax::{Expr, ExprKind, ExprName};
-use super::types::Type;
+use super::types::CelType;
 
 /// A macro over the members of a list or a map.
 #[derive(Debug)]
-pub(super) struct Walk {
-    pub(super) goal: Goal,
+pub(super) struct MacroWalk {
+    pub(super) goal: MacroKind,
     pub(super) over: ProgramNode,
     /// Whether the key or index has its own variable, before that of the member.
     pub(super) is_keyed: bool,
@@ -24,7 +24,7 @@ pub(super) struct Walk {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Goal {
+pub(super) enum MacroKind {
     All,
     Exists,
     ExistsOne,
@@ -37,7 +37,7 @@ pub(super) enum Goal {
     Entries,
 }
 
-type Lowered = Result<(What, Type), Problem>;
+type Lowered = Result<(ExprNode, CelType), Problem>;
 
 /// Returns `None` if the call is not a macro.
 pub(super) fn lower(
@@ -50,11 +50,11 @@ pub(super) fn lower(
     match (of, &*name.text, arguments) {
         (None, "has", [argument]) => Some(has(lowering, argument)),
         (None, "known", [argument]) => {
-            Some(lowering.lower(argument).map(|(node, _)| (What::Known(Box::new(node)), Type::Flag)))
+            Some(lowering.lower(argument).map(|(node, _)| (ExprNode::Known(Box::new(node)), CelType::Flag)))
         }
-        (None, "possible", [argument]) => {
-            Some(lowering.lower(argument).map(|(node, holds)| (What::Possible(Box::new(node)), Type::list(holds))))
-        }
+        (None, "possible", [argument]) => Some(
+            lowering.lower(argument).map(|(node, holds)| (ExprNode::Possible(Box::new(node)), CelType::list(holds))),
+        ),
         (None, "has" | "known" | "possible", _) => {
             Some(Err(Problem::new(at.clone(), format!("`{}` takes one argument", name.text))))
         }
@@ -78,7 +78,7 @@ fn has(lowering: &mut Lowering<'_>, argument: &Expr) -> Lowered {
     };
     let (node, _) = lowering.lower(argument)?;
     match is_fact {
-        true => Ok((What::Has(Box::new(node)), Type::Flag)),
+        true => Ok((ExprNode::Has(Box::new(node)), CelType::Flag)),
         false => Err(Problem::new(argument.at.clone(), "`has` needs a fact or a field")
             .with_help("write `has(a.b)`, or `'key' in map` for a key")),
     }
@@ -91,15 +91,15 @@ fn bind(lowering: &mut Lowering<'_>, variable: &Expr, value: &Expr, body: &Expr)
     let body = lowering.lower(body);
     lowering.locals.pop();
     let (body, holds) = body?;
-    Ok((What::Bind(Box::new((value, body))), holds))
+    Ok((ExprNode::Bind(Box::new((value, body))), holds))
 }
 
 fn of_optional(lowering: &mut Lowering<'_>, of: &Expr, variable: &Expr, body: &Expr, is_flat: bool) -> Lowered {
     let name = variable_name(variable)?;
     let (value, holds) = lowering.lower(of)?;
     let inner = match holds {
-        Type::Optional(inner) => *inner,
-        Type::Any => Type::Any,
+        CelType::Optional(inner) => *inner,
+        CelType::Any => CelType::Any,
         other => {
             let message = format!("expected an optional, and this is {}", with_article(&other));
             return Err(Problem::new(of.at.clone(), message));
@@ -109,8 +109,8 @@ fn of_optional(lowering: &mut Lowering<'_>, of: &Expr, variable: &Expr, body: &E
     let body = lowering.lower(body);
     lowering.locals.pop();
     let (body, holds) = body?;
-    let holds = if is_flat { holds } else { Type::Optional(Box::new(holds)) };
-    Ok((What::OfOptional(Box::new((value, body)), is_flat), holds))
+    let holds = if is_flat { holds } else { CelType::Optional(Box::new(holds)) };
+    Ok((ExprNode::OfOptional(Box::new((value, body)), is_flat), holds))
 }
 
 fn variable_name(expression: &Expr) -> Result<Arc<str>, Problem> {
@@ -124,7 +124,7 @@ fn walk(
     name: &ExprName,
     arguments: &[Expr],
 ) -> Option<Lowered> {
-    use Goal::{All, Entries, Exists, ExistsOne, Filter, List, Map};
+    use MacroKind::{All, Entries, Exists, ExistsOne, Filter, List, Map};
     let (goal, variables, has_test) = match (&*name.text, arguments.len()) {
         ("all", 2) => (All, 1, true),
         ("all", 3) => (All, 2, true),
@@ -155,16 +155,16 @@ fn walk(
 fn lower_walk(
     lowering: &mut Lowering<'_>,
     of: &Expr,
-    goal: Goal,
+    goal: MacroKind,
     names: &[Expr],
     rest: &[Expr],
     has_test: bool,
 ) -> Lowered {
     let (over, holds) = lowering.lower(of)?;
     let (key, member) = match holds {
-        Type::List(member) => (Type::Integer, *member),
-        Type::Map(key, value) => (*key, *value),
-        Type::Any => (Type::Any, Type::Any),
+        CelType::List(member) => (CelType::Integer, *member),
+        CelType::Map(key, value) => (*key, *value),
+        CelType::Any => (CelType::Any, CelType::Any),
         other => {
             return Err(Problem::new(
                 of.at.clone(),
@@ -172,7 +172,7 @@ fn lower_walk(
             ));
         }
     };
-    let is_map = matches!(over.what, What::Map(_)) || !matches!(key, Type::Integer | Type::Any);
+    let is_map = matches!(over.what, ExprNode::Map(_)) || !matches!(key, CelType::Integer | CelType::Any);
     let names: Vec<Arc<str>> = names.iter().map(variable_name).collect::<Result<_, _>>()?;
     let before = lowering.locals.len();
     match names.as_slice() {
@@ -180,8 +180,8 @@ fn lower_walk(
             // With one variable, a macro over a map uses the keys.
             let holds = if is_map {
                 key.clone()
-            } else if key == Type::Any {
-                Type::Any
+            } else if key == CelType::Any {
+                CelType::Any
             } else {
                 member.clone()
             };
@@ -200,37 +200,37 @@ fn lower_walk(
     let result = members(lowering, goal, rest, has_test, &key, &member);
     lowering.locals.truncate(before);
     let (test, gives, holds) = result?;
-    let walk = Walk { goal, over, is_keyed: names.len() == 2, test, gives };
-    Ok((What::Walk(Box::new(walk)), holds))
+    let walk = MacroWalk { goal, over, is_keyed: names.len() == 2, test, gives };
+    Ok((ExprNode::Walk(Box::new(walk)), holds))
 }
 
-type Members = (Option<ProgramNode>, Option<ProgramNode>, Type);
+type Members = (Option<ProgramNode>, Option<ProgramNode>, CelType);
 
 fn members(
     lowering: &mut Lowering<'_>,
-    goal: Goal,
+    goal: MacroKind,
     rest: &[Expr],
     has_test: bool,
-    key: &Type,
-    member: &Type,
+    key: &CelType,
+    member: &CelType,
 ) -> Result<Members, Problem> {
     let test = match rest.first() {
-        Some(test) if has_test => Some(lowering.expect(test, &Type::Flag, "the condition")?),
+        Some(test) if has_test => Some(lowering.expect(test, &CelType::Flag, "the condition")?),
         _ => None,
     };
     let gives = match rest.get(usize::from(has_test)) {
         Some(gives) => Some(lowering.lower(gives)?),
         None => None,
     };
-    let made = gives.as_ref().map_or(Type::Any, |(_, holds)| holds.clone());
+    let made = gives.as_ref().map_or(CelType::Any, |(_, holds)| holds.clone());
     let holds = match goal {
-        Goal::All | Goal::Exists | Goal::ExistsOne => Type::Flag,
-        Goal::Filter if *key == Type::Integer => Type::list(member.clone()),
-        Goal::Filter => Type::list(key.clone()),
-        Goal::List => Type::list(made),
-        Goal::Map => Type::map(key.clone(), made),
-        Goal::Entries => match made {
-            Type::Map(..) | Type::Any => made,
+        MacroKind::All | MacroKind::Exists | MacroKind::ExistsOne => CelType::Flag,
+        MacroKind::Filter if *key == CelType::Integer => CelType::list(member.clone()),
+        MacroKind::Filter => CelType::list(key.clone()),
+        MacroKind::List => CelType::list(made),
+        MacroKind::Map => CelType::map(key.clone(), made),
+        MacroKind::Entries => match made {
+            CelType::Map(..) | CelType::Any => made,
             other => {
                 let at = rest.last().map_or(0..0, |last| last.at.clone());
                 return Err(Problem::new(

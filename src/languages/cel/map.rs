@@ -7,7 +7,7 @@ use super::value::{CelValue, Handle, UnknownValue};
 
 /// A map, sorted by key so that macros over it are reproducible.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Map {
+pub(crate) struct CelMap {
     entries: BTreeMap<MapKey, (CelValue, CelValue)>,
     /// Reason why there may be more keys.
     pub(crate) open: Option<Arc<UnknownValue>>,
@@ -41,20 +41,20 @@ impl MapKey {
     }
 }
 
-impl Map {
+impl CelMap {
     /// Returns a map in which a missing key is absent, or unknown if there may be more keys.
-    pub(crate) fn lenient(open: Option<Arc<UnknownValue>>) -> Map {
-        Map { open, lenient: true, ..Map::default() }
+    pub(crate) fn lenient(open: Option<Arc<UnknownValue>>) -> CelMap {
+        CelMap { open, lenient: true, ..CelMap::default() }
     }
 
     #[must_use]
-    pub(crate) fn known_as(self, record: Handle) -> Map {
-        Map { of: Some(record), ..self }
+    pub(crate) fn known_as(self, record: Handle) -> CelMap {
+        CelMap { of: Some(record), ..self }
     }
 
     #[must_use]
-    pub(crate) fn with_facts(self) -> Map {
-        Map { has_facts: true, ..self }
+    pub(crate) fn with_facts(self) -> CelMap {
+        CelMap { has_facts: true, ..self }
     }
 
     /// Returns `None` if the key exists already or cannot be a key.

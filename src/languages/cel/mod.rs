@@ -49,15 +49,17 @@ use std::sync::Arc;
 
 pub use admission::Kubernetes;
 pub(crate) use budget::CelBudget;
-pub(crate) use check::{ExpressionScope, Said, SaidTo, ScopeVariable, VariableMeaning, never, same};
+pub(crate) use check::{ExpressionScope, NameLiteral, NameUse, ScopeVariable, VariableMeaning, never, same};
 pub(crate) use compare::Comparison;
 pub(crate) use eval::{CelHost, Evaluation, Read};
-pub(crate) use functions::{Function, Gives, Takes, function, method, method_of_host, of_host, pattern, wrong};
-pub(crate) use map::{Map, MapKey};
+pub(crate) use functions::{
+    ArgumentForm, CelOverload, Gives, function, method, method_of_host, of_host, pattern, wrong,
+};
+pub(crate) use map::{CelMap, MapKey};
 pub(crate) use nearest::{nearest, slip_of};
 pub(crate) use operators::Fault;
-pub(crate) use types::{RecordSchema, SchemaField, Type};
-pub(crate) use value::{About, CelValue, Handle, UnknownValue};
+pub(crate) use types::{CelType, RecordSchema, SchemaField};
+pub(crate) use value::{CelValue, Handle, UnknownSubject, UnknownValue};
 
 /// The size limit: expressions are conditions, not programs.
 pub(crate) const MAX_BYTES: usize = 4096;
@@ -89,12 +91,12 @@ impl Problem {
 #[derive(Debug)]
 pub(crate) struct Program {
     node: program::ProgramNode,
-    pub(crate) result: Type,
+    pub(crate) result: CelType,
     /// Paths that it uses: `object.spec.replicas` has three names.
     pub(crate) names: Vec<Vec<Arc<str>>>,
     written: syntax::Expr,
     /// Literal names that are compared with facts or passed to host functions.
-    pub(crate) said: Vec<Said>,
+    pub(crate) said: Vec<NameLiteral>,
 }
 
 impl Program {
@@ -115,12 +117,12 @@ impl Program {
     }
 
     /// Returns the condition for a Kubernetes API server, or why it cannot be translated.
-    pub(crate) fn in_kubernetes(&self, parameters: &Map, version: Kubernetes) -> Result<String, String> {
+    pub(crate) fn in_kubernetes(&self, parameters: &CelMap, version: Kubernetes) -> Result<String, String> {
         admission::Translation::new(parameters, version).condition(&self.written)
     }
 
     /// Returns the expression as a string in a message of the API server.
-    pub(crate) fn text_in_kubernetes(&self, parameters: &Map, version: Kubernetes) -> Result<String, String> {
+    pub(crate) fn text_in_kubernetes(&self, parameters: &CelMap, version: Kubernetes) -> Result<String, String> {
         admission::Translation::new(parameters, version).text(&self.written)
     }
 
@@ -166,7 +168,7 @@ pub(crate) fn midnight(day: &str) -> Option<CelValue> {
 }
 
 /// Returns the signature and meaning of every function, including those that a host adds.
-pub(crate) fn callable(added: &'static [Function]) -> Vec<(String, &'static str)> {
+pub(crate) fn callable(added: &'static [CelOverload]) -> Vec<(String, &'static str)> {
     let functions = functions::all(added).map(|function| (function.signature().replace('`', ""), function.meaning));
     let macros = functions::MACROS.iter().filter_map(|(_, text)| text.split_once(": "));
     functions.chain(macros.map(|(form, meaning)| (form.to_owned(), meaning))).collect()

@@ -4,9 +4,9 @@ use std::fmt;
 
 use super::address::Network;
 use super::format_names::NameFormat;
-use super::location::Location;
+use super::location::ExprLocation;
 use super::quantity::Quantity;
-use super::version::Version;
+use super::version::SemanticVersion;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Opaque {
@@ -23,8 +23,8 @@ pub(crate) enum Thing {
     Quantity(Quantity),
     Ip(std::net::IpAddr),
     Cidr(Network),
-    Url(Location),
-    Version(Version),
+    Url(ExprLocation),
+    Version(SemanticVersion),
     Format(NameFormat),
 }
 

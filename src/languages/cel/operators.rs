@@ -8,7 +8,7 @@ use super::budget::{CelBudget, Exhausted};
 use super::map::MapKey;
 use super::opaque::Thing;
 use super::syntax::Operator;
-use super::time::{Duration, Timestamp};
+use super::time::{CelDuration, Timestamp};
 use super::value::{CelValue, UnknownValue};
 
 /// Error of a computation.
@@ -362,7 +362,7 @@ fn times(operator: Operator, left: &CelValue, right: &CelValue) -> Option<Result
     let sign = if add { 1 } else { -1 };
     let result = match (left, right) {
         (CelValue::Duration(a), CelValue::Duration(b)) => {
-            Duration::from_nanos(a.total_nanos() + sign * b.total_nanos()).map(CelValue::Duration)
+            CelDuration::from_nanos(a.total_nanos() + sign * b.total_nanos()).map(CelValue::Duration)
         }
         (CelValue::Timestamp(a), CelValue::Duration(b)) => {
             Timestamp::from_nanos(a.total_nanos() + sign * b.total_nanos()).map(CelValue::Timestamp)
@@ -373,7 +373,7 @@ fn times(operator: Operator, left: &CelValue, right: &CelValue) -> Option<Result
         (CelValue::Timestamp(a), CelValue::Timestamp(b)) if !add => {
             // The longest duration that 64 bits of nanoseconds can hold.
             let nanos = a.total_nanos() - b.total_nanos();
-            i64::try_from(nanos).ok().and_then(|_| Duration::from_nanos(nanos)).map(CelValue::Duration)
+            i64::try_from(nanos).ok().and_then(|_| CelDuration::from_nanos(nanos)).map(CelValue::Duration)
         }
         _ => return None,
     };

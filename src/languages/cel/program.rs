@@ -3,8 +3,8 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::functions::Function;
-use super::macros::Walk;
+use super::functions::CelOverload;
+use super::macros::MacroWalk;
 use super::syntax::Operator;
 use super::value::CelValue;
 use crate::source::AdaptiveRegex;
@@ -12,12 +12,12 @@ use crate::source::AdaptiveRegex;
 /// A node of the program.
 #[derive(Debug)]
 pub(super) struct ProgramNode {
-    pub(super) what: What,
+    pub(super) what: ExprNode,
     pub(super) at: Range<usize>,
 }
 
 #[derive(Debug)]
-pub(super) enum What {
+pub(super) enum ExprNode {
     Constant(CelValue),
     Variable(usize),
     /// Variable of a macro, counted from the outermost.
@@ -26,7 +26,7 @@ pub(super) enum What {
     Field(Box<ProgramNode>, usize),
     Select(Box<ProgramNode>, Arc<str>, Lookup),
     Index(Box<ProgramNode>, Box<ProgramNode>, Lookup),
-    Call(Box<[&'static Function]>, Box<[ProgramNode]>),
+    Call(Box<[&'static CelOverload]>, Box<[ProgramNode]>),
     /// `matches` with a literal pattern.
     Matches(Box<ProgramNode>, Box<AdaptiveRegex>),
     List(Box<[(ProgramNode, bool)]>),
@@ -41,7 +41,7 @@ pub(super) enum What {
     Known(Box<ProgramNode>),
     /// List of all candidates of a value.
     Possible(Box<ProgramNode>),
-    Walk(Box<Walk>),
+    Walk(Box<MacroWalk>),
     /// Local name for a value, and the expression that uses it.
     Bind(Box<(ProgramNode, ProgramNode)>),
     /// Maps the value of an optional; the flag is true if the result is an optional itself.

@@ -11,7 +11,7 @@ const LONGEST_SECONDS: i64 = 315_576_000_000;
 const TIMESTAMPS: std::ops::RangeInclusive<i64> = -62_135_596_800..=253_402_300_799;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Duration {
+pub(crate) struct CelDuration {
     pub(crate) seconds: i64,
     /// Nanoseconds with the same sign as the seconds.
     pub(super) nanos: i32,
@@ -23,10 +23,10 @@ pub(crate) struct Timestamp {
     pub(super) nanos: u32,
 }
 
-impl Duration {
-    pub(super) fn from_nanos(nanos: i128) -> Option<Duration> {
+impl CelDuration {
+    pub(super) fn from_nanos(nanos: i128) -> Option<CelDuration> {
         let seconds = i64::try_from(nanos / NANOS).ok().filter(|s| s.abs() <= LONGEST_SECONDS)?;
-        Some(Duration { seconds, nanos: (nanos % NANOS) as i32 })
+        Some(CelDuration { seconds, nanos: (nanos % NANOS) as i32 })
     }
 
     pub(super) fn total_nanos(self) -> i128 {
@@ -34,12 +34,12 @@ impl Duration {
     }
 
     /// `1h30m`, `-1.5s`, `300ms`.
-    pub(super) fn parse(text: &str) -> Option<Duration> {
-        Duration::from_nanos(duration(text)?)
+    pub(super) fn parse(text: &str) -> Option<CelDuration> {
+        CelDuration::from_nanos(duration(text)?)
     }
 }
 
-impl fmt::Display for Duration {
+impl fmt::Display for CelDuration {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let sign = if self.total_nanos() < 0 { "-" } else { "" };
         write!(f, "{sign}{}{}s", self.seconds.unsigned_abs(), fraction(self.nanos.unsigned_abs()))
@@ -113,12 +113,12 @@ mod tests {
 
     #[test]
     fn durations_are_exact() {
-        let nanos = |text| Duration::parse(text).map(Duration::total_nanos);
+        let nanos = |text| CelDuration::parse(text).map(CelDuration::total_nanos);
         assert_eq!(nanos("1h1.5s"), Some(3_601_500_000_000));
         assert_eq!(nanos("-1.000000001s"), Some(-1_000_000_001));
         for wrong in ["", "-", "1", "1x", "s", "1.2.3s", "9999999999999999999s"] {
             assert_eq!(nanos(wrong), None, "{wrong}");
         }
-        assert_eq!(Duration::parse("-90m0.25s").unwrap().to_string(), "-5400.25s");
+        assert_eq!(CelDuration::parse("-90m0.25s").unwrap().to_string(), "-5400.25s");
     }
 }

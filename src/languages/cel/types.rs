@@ -6,7 +6,7 @@ use super::opaque::Opaque;
 
 /// Type of an expression.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Type {
+pub(crate) enum CelType {
     /// Known only at evaluation.
     Any,
     Null,
@@ -19,9 +19,9 @@ pub(crate) enum Type {
     Duration,
     Timestamp,
     Kind,
-    List(Box<Type>),
-    Map(Box<Type>, Box<Type>),
-    Optional(Box<Type>),
+    List(Box<CelType>),
+    Map(Box<CelType>, Box<CelType>),
+    Optional(Box<CelType>),
     Opaque(Opaque),
     Record(&'static RecordSchema),
 }
@@ -42,7 +42,7 @@ pub(crate) struct RecordSchema {
 #[derive(Debug)]
 pub(crate) struct SchemaField {
     pub(crate) name: &'static str,
-    pub(crate) holds: Type,
+    pub(crate) holds: CelType,
     /// All values that a string can have; empty for arbitrary values.
     pub(crate) values: &'static [&'static str],
     /// Whether the number counts or measures something.
@@ -62,70 +62,70 @@ impl RecordSchema {
     }
 }
 
-impl Type {
-    pub(crate) fn list(of: Type) -> Type {
-        Type::List(Box::new(of))
+impl CelType {
+    pub(crate) fn list(of: CelType) -> CelType {
+        CelType::List(Box::new(of))
     }
 
-    pub(crate) fn map(key: Type, value: Type) -> Type {
-        Type::Map(Box::new(key), Box::new(value))
+    pub(crate) fn map(key: CelType, value: CelType) -> CelType {
+        CelType::Map(Box::new(key), Box::new(value))
     }
 
     /// Whether a value of this type is accepted for the other type.
-    pub(super) fn suits(&self, wanted: &Type) -> bool {
+    pub(super) fn suits(&self, wanted: &CelType) -> bool {
         match (self, wanted) {
-            (Type::Any, _) | (_, Type::Any) => true,
-            (Type::List(a), Type::List(b)) | (Type::Optional(a), Type::Optional(b)) => a.suits(b),
-            (Type::Map(k, v), Type::Map(l, w)) => k.suits(l) && v.suits(w),
+            (CelType::Any, _) | (_, CelType::Any) => true,
+            (CelType::List(a), CelType::List(b)) | (CelType::Optional(a), CelType::Optional(b)) => a.suits(b),
+            (CelType::Map(k, v), CelType::Map(l, w)) => k.suits(l) && v.suits(w),
             (a, b) => a == b,
         }
     }
 
     pub(super) fn is_number(&self) -> bool {
-        matches!(self, Type::Integer | Type::Unsigned | Type::Double)
+        matches!(self, CelType::Integer | CelType::Unsigned | CelType::Double)
     }
 
     /// Whether `==` between the two types can be true.
-    pub(super) fn may_equal(&self, other: &Type) -> bool {
+    pub(super) fn may_equal(&self, other: &CelType) -> bool {
         match (self, other) {
-            (Type::Null, _) | (_, Type::Null) => true,
-            (Type::List(a), Type::List(b)) => a.may_equal(b),
-            (Type::Map(k, v), Type::Map(l, w)) => k.may_equal(l) && v.may_equal(w),
+            (CelType::Null, _) | (_, CelType::Null) => true,
+            (CelType::List(a), CelType::List(b)) => a.may_equal(b),
+            (CelType::Map(k, v), CelType::Map(l, w)) => k.may_equal(l) && v.may_equal(w),
             (a, b) => a.suits(b) || a.is_number() && b.is_number(),
         }
     }
 
     /// Returns the type that covers both.
-    pub(super) fn join(self, other: Type) -> Type {
+    pub(super) fn join(self, other: CelType) -> CelType {
         match (self, other) {
             (a, b) if a == b => a,
-            (Type::List(a), Type::List(b)) => Type::list(a.join(*b)),
-            (Type::Map(k, v), Type::Map(l, w)) => Type::map(k.join(*l), v.join(*w)),
-            (Type::Optional(a), Type::Optional(b)) => Type::Optional(Box::new(a.join(*b))),
-            _ => Type::Any,
+            (CelType::List(a), CelType::List(b)) => CelType::list(a.join(*b)),
+            (CelType::Map(k, v), CelType::Map(l, w)) => CelType::map(k.join(*l), v.join(*w)),
+            (CelType::Optional(a), CelType::Optional(b)) => CelType::Optional(Box::new(a.join(*b))),
+            _ => CelType::Any,
         }
     }
 }
 
-impl fmt::Display for Type {
+impl fmt::Display for CelType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Type::Any => write!(f, "any value"),
-            Type::Null => write!(f, "null"),
-            Type::Flag => write!(f, "bool"),
-            Type::Integer => write!(f, "int"),
-            Type::Unsigned => write!(f, "uint"),
-            Type::Double => write!(f, "double"),
-            Type::Text => write!(f, "string"),
-            Type::Bytes => write!(f, "bytes"),
-            Type::Duration => write!(f, "duration"),
-            Type::Timestamp => write!(f, "timestamp"),
-            Type::Kind => write!(f, "type"),
-            Type::List(of) => write!(f, "list({of})"),
-            Type::Map(key, value) => write!(f, "map({key}, {value})"),
-            Type::Optional(of) => write!(f, "optional({of})"),
-            Type::Opaque(opaque) => write!(f, "{}", opaque.name()),
-            Type::Record(schema) => write!(f, "{}", schema.name),
+            CelType::Any => write!(f, "any value"),
+            CelType::Null => write!(f, "null"),
+            CelType::Flag => write!(f, "bool"),
+            CelType::Integer => write!(f, "int"),
+            CelType::Unsigned => write!(f, "uint"),
+            CelType::Double => write!(f, "double"),
+            CelType::Text => write!(f, "string"),
+            CelType::Bytes => write!(f, "bytes"),
+            CelType::Duration => write!(f, "duration"),
+            CelType::Timestamp => write!(f, "timestamp"),
+            CelType::Kind => write!(f, "type"),
+            CelType::List(of) => write!(f, "list({of})"),
+            CelType::Map(key, value) => write!(f, "map({key}, {value})"),
+            CelType::Optional(of) => write!(f, "optional({of})"),
+            CelType::Opaque(opaque) => write!(f, "{}", opaque.name()),
+            CelType::Record(schema) => write!(f, "{}", schema.name),
         }
     }
 }

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use crate::source::Span;
 
-use super::map::Map;
+use super::map::CelMap;
 use super::opaque::Thing;
-use super::time::{Duration, Timestamp};
+use super::time::{CelDuration, Timestamp};
 use super::types::RecordSchema;
 
 #[derive(Debug, Clone, Default)]
@@ -22,8 +22,8 @@ pub(crate) enum CelValue {
     Text(Arc<str>),
     Bytes(Arc<[u8]>),
     List(Arc<[CelValue]>),
-    Map(Arc<Map>),
-    Duration(Duration),
+    Map(Arc<CelMap>),
+    Duration(CelDuration),
     Timestamp(Timestamp),
     /// Name of a type.
     Kind(&'static str),
@@ -48,7 +48,7 @@ pub(crate) struct Handle {
 pub(crate) struct UnknownValue {
     pub(crate) why: Arc<str>,
     pub(crate) span: Option<Span>,
-    pub(crate) about: About,
+    pub(crate) about: UnknownSubject,
     /// All values that it can have, if they are known.
     pub(crate) candidates: Vec<CelValue>,
     /// Known beginning of a string.
@@ -57,7 +57,7 @@ pub(crate) struct UnknownValue {
 
 /// The kind of an unknown value. An unknown fact makes a rule's result unknown; an unknown price does not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum About {
+pub(crate) enum UnknownSubject {
     Price,
     Fact,
 }
@@ -149,7 +149,7 @@ impl CelValue {
 
 impl UnknownValue {
     pub(crate) fn new(why: impl Into<Arc<str>>, span: Option<Span>) -> UnknownValue {
-        UnknownValue { why: why.into(), span, about: About::Fact, candidates: Vec::new(), beginning: None }
+        UnknownValue { why: why.into(), span, about: UnknownSubject::Fact, candidates: Vec::new(), beginning: None }
     }
 
     /// Whether the known beginning excludes this string.
@@ -163,7 +163,7 @@ impl UnknownValue {
     /// Returns the more important of two causes: an unknown fact ranks before an unknown price.
     pub(crate) fn or_weightier(first: Option<Arc<UnknownValue>>, second: Arc<UnknownValue>) -> Arc<UnknownValue> {
         match first {
-            Some(first) if first.about == About::Fact || second.about == About::Price => first,
+            Some(first) if first.about == UnknownSubject::Fact || second.about == UnknownSubject::Price => first,
             _ => second,
         }
     }

@@ -4,14 +4,14 @@ use std::cmp::Ordering;
 use std::fmt;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Version {
+pub(crate) struct SemanticVersion {
     pub(super) numbers: [i64; 3],
     before: Vec<String>,
     build: Vec<String>,
 }
 
-impl Version {
-    pub(super) fn parse(text: &str) -> Option<Version> {
+impl SemanticVersion {
+    pub(super) fn parse(text: &str) -> Option<SemanticVersion> {
         let (rest, build) = match text.split_once('+') {
             Some((rest, build)) => (rest, identifiers(build, true)?),
             None => (text, Vec::new()),
@@ -25,11 +25,11 @@ impl Version {
         for number in &mut numbers {
             *number = parts.next().filter(|part| is_number(part))?.parse().ok()?;
         }
-        parts.next().is_none().then_some(Version { numbers, before, build })
+        parts.next().is_none().then_some(SemanticVersion { numbers, before, build })
     }
 
     /// Also accepts `v1.2` and `01.02.3`.
-    pub(super) fn parse_leniently(text: &str) -> Option<Version> {
+    pub(super) fn parse_leniently(text: &str) -> Option<SemanticVersion> {
         let text = text.trim_start_matches('v');
         let end = text.find(['-', '+']).unwrap_or(text.len());
         let (core, rest) = text.split_at(end);
@@ -43,7 +43,7 @@ impl Version {
         while parts.len() < 3 {
             parts.push("0");
         }
-        Version::parse(&format!("{}{rest}", parts.join(".")))
+        SemanticVersion::parse(&format!("{}{rest}", parts.join(".")))
     }
 }
 
@@ -60,13 +60,13 @@ fn identifiers(text: &str, zeros: bool) -> Option<Vec<String>> {
     parts.collect()
 }
 
-impl PartialOrd for Version {
+impl PartialOrd for SemanticVersion {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl Ord for Version {
+impl Ord for SemanticVersion {
     /// Build metadata after a `+` does not count.
     fn cmp(&self, other: &Self) -> Ordering {
         let identifier = |a: &String, b: &String| match (a.parse::<u64>(), b.parse::<u64>()) {
@@ -89,7 +89,7 @@ impl Ord for Version {
     }
 }
 
-impl fmt::Display for Version {
+impl fmt::Display for SemanticVersion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [major, minor, patch] = self.numbers;
         write!(f, "{major}.{minor}.{patch}")?;

@@ -2,16 +2,16 @@
 
 use std::sync::Arc;
 
-use crate::languages::hcl::value::{Cause, Value};
+use crate::languages::hcl::value::{Cause, HclValue};
 use crate::languages::yaml::Node;
 use crate::source::Span;
 
 use super::evaluate::{LoopNames, function};
-use super::stack::{Holds, StackInstance};
+use super::stack::{ConditionResult, StackInstance};
 
 impl StackInstance<'_> {
     /// Whether a named condition of the template holds.
-    pub(super) fn holds(&self, name: &str, at: Span) -> Holds {
+    pub(super) fn holds(&self, name: &str, at: Span) -> ConditionResult {
         let refused = |why: String| Err(Arc::new(Cause { refused: true, ..Cause::new(why, at) }));
         match self.conditions.borrow().get(name) {
             Some(Some(known)) => return known.clone(),
@@ -28,7 +28,7 @@ impl StackInstance<'_> {
     }
 
     /// Whether a condition expression holds.
-    pub(super) fn truth(&self, node: &Node, names: &LoopNames) -> Holds {
+    pub(super) fn truth(&self, node: &Node, names: &LoopNames) -> ConditionResult {
         let unknown = |why: &str| Err(Arc::new(Cause::new(why, node.span)));
         let ([entry], true) = (node.entries(), self.spend()) else { return unknown("this is not a condition") };
         let argument = &entry.value;
@@ -51,7 +51,7 @@ impl StackInstance<'_> {
 }
 
 /// Returns the deciding result if any operand has it, else unknown if any is unknown, else the other result.
-fn all(each: impl Iterator<Item = Holds>, deciding: bool) -> Holds {
+fn all(each: impl Iterator<Item = ConditionResult>, deciding: bool) -> ConditionResult {
     let mut doubt = None;
     for holds in each {
         match holds {
@@ -64,19 +64,19 @@ fn all(each: impl Iterator<Item = Holds>, deciding: bool) -> Holds {
 }
 
 /// Compares as strings. Unknown values with candidates decide if all candidates agree.
-fn equal(one: &Value, other: &Value) -> Holds {
+fn equal(one: &HclValue, other: &HclValue) -> ConditionResult {
     let Some(cause) = one.any_cause().or(other.any_cause()) else { return Ok(same(one, other)) };
-    let among = |value: &Value| match value.cause() {
+    let among = |value: &HclValue| match value.cause() {
         Some(cause) => cause.candidates.clone(),
         None => vec![value.clone()],
     };
     let (one, other) = (among(one), among(other));
-    let is_known = |all: &[Value]| !all.is_empty() && all.iter().all(Value::is_wholly_known);
+    let is_known = |all: &[HclValue]| !all.is_empty() && all.iter().all(HclValue::is_wholly_known);
     let differ = || one.iter().all(|one| other.iter().all(|other| !same(one, other)));
     if is_known(&one) && is_known(&other) && differ() { Ok(false) } else { Err(cause.clone()) }
 }
 
-fn same(one: &Value, other: &Value) -> bool {
+fn same(one: &HclValue, other: &HclValue) -> bool {
     match (one.as_text(), other.as_text()) {
         (Some(one), Some(other)) => one == other,
         _ => one.members() == other.members() && one.items().iter().zip(other.items()).all(|(a, b)| same(a, b)),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::languages::document::{DocData, DocValue};
-use crate::languages::hcl::value::{Cause, Computed, Number, Value};
+use crate::languages::hcl::value::{Cause, HclNumber, HclValue, ProviderComputed};
 use crate::languages::yaml::{Node, NodeData, NodeEntry};
 use crate::source::Span;
 
@@ -12,13 +12,13 @@ use super::stack::StackInstance;
 /// Meaning of names within loops.
 #[derive(Debug, Clone, Default)]
 pub(super) struct LoopNames {
-    bound: Vec<(Arc<str>, Value)>,
+    bound: Vec<(Arc<str>, HclValue)>,
     /// Reason why the number of iterations is unknown.
     pub(super) doubt: Option<Arc<Cause>>,
 }
 
 impl LoopNames {
-    pub(super) fn with(&self, name: &Arc<str>, value: Value) -> LoopNames {
+    pub(super) fn with(&self, name: &Arc<str>, value: HclValue) -> LoopNames {
         let mut inner = self.clone();
         inner.bound.push((name.clone(), value));
         inner
@@ -28,7 +28,7 @@ impl LoopNames {
         LoopNames { doubt: Some(cause.clone()), ..self }
     }
 
-    pub(super) fn get(&self, name: &str) -> Option<&Value> {
+    pub(super) fn get(&self, name: &str) -> Option<&HclValue> {
         self.bound.iter().rev().find(|(bound, _)| &**bound == name).map(|(_, value)| value)
     }
 
@@ -68,13 +68,16 @@ impl StackInstance<'_> {
         left >= steps
     }
 
-    pub(super) fn value(&self, node: &Node, names: &LoopNames) -> Value {
+    pub(super) fn value(&self, node: &Node, names: &LoopNames) -> HclValue {
         self.doc(node, names).value()
     }
 
     pub(super) fn doc(&self, node: &Node, names: &LoopNames) -> DocValue {
         if !self.spend() {
-            return DocValue::made(Value::unknown("evaluating the stack exceeds the step limit", node.span), node.span);
+            return DocValue::generated(
+                HclValue::unknown("evaluating the stack exceeds the step limit", node.span),
+                node.span,
+            );
         }
         match &node.data {
             NodeData::Scalar { text, plain } => scalar(node, text, *plain),
@@ -106,18 +109,18 @@ impl StackInstance<'_> {
 
     fn call(&self, node: &Node, entry: &NodeEntry, names: &LoopNames) -> DocValue {
         let (at, argument) = (node.span.to(entry.value.span), &entry.value);
-        let made = |value: Value| DocValue::made(value, at);
+        let made = |value: HclValue| DocValue::generated(value, at);
         match function(&entry.key).unwrap_or_default() {
             "Ref" => made(self.reference(argument, at, names)),
             "If" => self.choice(argument, at, names),
-            "Transform" => made(Value::unknown("the value comes from a macro or an included file", at)),
+            "Transform" => made(HclValue::unknown("the value comes from a macro or an included file", at)),
             name => made(self.function(name, argument, at, names)),
         }
     }
 
     fn choice(&self, argument: &Node, at: Span, names: &LoopNames) -> DocValue {
         let [condition, yes, no] = argument.items() else {
-            return DocValue::made(Value::refused("`Fn::If` takes a condition and two values", at), at);
+            return DocValue::generated(HclValue::refused("`Fn::If` takes a condition and two values", at), at);
         };
         let holds = match condition.text() {
             Some(name) => self.holds(name, condition.span),
@@ -129,13 +132,13 @@ impl StackInstance<'_> {
             Err(cause) => {
                 let candidates = vec![self.value(yes, names), self.value(no, names)];
                 let cause = Cause { candidates, ..Cause::clone(&cause) };
-                DocValue::made(Value::because(&Arc::new(cause), at), at)
+                DocValue::generated(HclValue::because(&Arc::new(cause), at), at)
             }
         }
     }
 
     /// Returns the value of a name: a loop variable, a parameter, or a resource, whose physical name only AWS knows.
-    pub(super) fn named(&self, name: &str, at: Span, names: &LoopNames) -> Value {
+    pub(super) fn named(&self, name: &str, at: Span, names: &LoopNames) -> HclValue {
         if let Some(bound) = names.get(name) {
             return bound.clone();
         }
@@ -144,35 +147,35 @@ impl StackInstance<'_> {
         }
         match self.resource_named(name) {
             Some((entry, _)) => self.computed(&entry.key, "", at),
-            None => Value::refused(format!("this template has no parameter and no resource `{name}`"), at),
+            None => HclValue::refused(format!("this template has no parameter and no resource `{name}`"), at),
         }
     }
 
-    fn reference(&self, argument: &Node, at: Span, names: &LoopNames) -> Value {
+    fn reference(&self, argument: &Node, at: Span, names: &LoopNames) -> HclValue {
         match argument.text() {
             Some(name) => self.named(&names.filled(name), at, names),
-            None => Value::refused("`Ref` takes a name", at),
+            None => HclValue::refused("`Ref` takes a name", at),
         }
     }
 
     /// Returns a value that is unknown before the resource is created.
-    pub(super) fn computed(&self, name: &str, attribute: &str, at: Span) -> Value {
+    pub(super) fn computed(&self, name: &str, attribute: &str, at: Span) -> HclValue {
         let address = self.address(name);
         self.referred.borrow_mut().push((address.clone(), at));
         let why = format!("`{address}` is unknown before the stack is created");
-        let computed_by = Some(Computed { address, attribute: attribute.into() });
-        Value::because(&Arc::new(Cause { computed_by, ..Cause::new(why, at) }), at)
+        let computed_by = Some(ProviderComputed { address, attribute: attribute.into() });
+        HclValue::because(&Arc::new(Cause { computed_by, ..Cause::new(why, at) }), at)
     }
 
     /// Returns pseudo parameters such as `AWS::Region`.
-    fn pseudo(&self, name: &str, at: Span) -> Option<Value> {
-        let given = |value: &Option<Value>, what: &str| {
+    fn pseudo(&self, name: &str, at: Span) -> Option<HclValue> {
+        let given = |value: &Option<HclValue>, what: &str| {
             value
                 .clone()
-                .unwrap_or_else(|| Value::unknown(format!("{what} is unknown before the stack is created"), at))
+                .unwrap_or_else(|| HclValue::unknown(format!("{what} is unknown before the stack is created"), at))
         };
         Some(match name.strip_prefix("AWS::")? {
-            "NoValue" => Value::null(at),
+            "NoValue" => HclValue::null(at),
             "Region" => given(&self.place.region, "the region"),
             "AccountId" => given(&self.place.account, "the account"),
             "StackName" => given(&self.place.stack_name, "the name of the stack"),
@@ -185,14 +188,14 @@ impl StackInstance<'_> {
                 true => "amazonaws.com.cn",
                 false => "amazonaws.com",
             }),
-            _ => Value::unknown(format!("`{name}` is unknown before the stack is created"), at),
+            _ => HclValue::unknown(format!("`{name}` is unknown before the stack is created"), at),
         })
     }
 
-    fn of_region(&self, at: Span, follows: impl Fn(&str) -> &'static str) -> Value {
-        match self.place.region.as_ref().and_then(Value::as_text) {
-            Some(region) => Value::text(follows(&region), at),
-            None => Value::unknown("the region is unknown before the stack is created", at),
+    fn of_region(&self, at: Span, follows: impl Fn(&str) -> &'static str) -> HclValue {
+        match self.place.region.as_ref().and_then(HclValue::as_text) {
+            Some(region) => HclValue::text(follows(&region), at),
+            None => HclValue::unknown("the region is unknown before the stack is created", at),
         }
     }
 }
@@ -201,12 +204,12 @@ impl StackInstance<'_> {
 fn scalar(node: &Node, text: &Arc<str>, plain: bool) -> DocValue {
     let at = node.span;
     let value = match (node.text(), node.flag()) {
-        (None, _) => Value::null(at),
-        (_, Some(flag)) => Value::bool(flag, at),
-        _ if text.contains("{{resolve:") => Value::unknown("AWS looks up this value when it creates the stack", at),
-        _ => match Number::parse(text).filter(|_| plain) {
-            Some(number) => Value::number(number, at),
-            None => Value::text(text.clone(), at),
+        (None, _) => HclValue::null(at),
+        (_, Some(flag)) => HclValue::bool(flag, at),
+        _ if text.contains("{{resolve:") => HclValue::unknown("AWS looks up this value when it creates the stack", at),
+        _ => match HclNumber::parse(text).filter(|_| plain) {
+            Some(number) => HclValue::number(number, at),
+            None => HclValue::text(text.clone(), at),
         },
     };
     DocValue::known(value, true)

@@ -4,12 +4,12 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
 
 use crate::languages::document::{as_json, joined};
-use crate::languages::hcl::value::{Cause, Number, Value};
+use crate::languages::hcl::value::{Cause, HclNumber, HclValue};
 use crate::languages::yaml::Node;
 use crate::source::{Span, to_base64};
 
 use super::evaluate::LoopNames;
-use super::stack::{Holds, StackInstance};
+use super::stack::{ConditionResult, StackInstance};
 
 /// Limit of AWS on the blocks of one call.
 const MOST_BLOCKS: u32 = 256;
@@ -17,66 +17,66 @@ const MOST_BLOCKS: u32 = 256;
 const MOST_CANDIDATES: usize = 64;
 
 impl StackInstance<'_> {
-    pub(super) fn function(&self, name: &str, argument: &Node, at: Span, names: &LoopNames) -> Value {
+    pub(super) fn function(&self, name: &str, argument: &Node, at: Span, names: &LoopNames) -> HclValue {
         match name {
             "Sub" => self.substituted(argument, at, names),
             "GetAtt" => self.get_attribute(argument, at, names),
             "FindInMap" => self.find_in_map(argument, at, names),
             "Condition" => argument.text().map_or_else(
-                || Value::refused("`Condition` takes a name", at),
+                || HclValue::refused("`Condition` takes a name", at),
                 |name| answer(self.holds(name, at), at),
             ),
             "Equals" | "And" | "Or" | "Not" => {
                 let condition = Node::framed(&format!("Fn::{name}"), argument);
                 answer(self.truth(&condition, names), at)
             }
-            "ImportValue" => Value::unknown("the value is exported by another stack", at),
-            "GetAZs" => Value::unknown("the zones are unknown before the stack is created", at),
+            "ImportValue" => HclValue::unknown("the value is exported by another stack", at),
+            "GetAZs" => HclValue::unknown("the zones are unknown before the stack is created", at),
             _ => self.of_values(name, &self.value(argument, names), at),
         }
     }
 
     /// Evaluates functions that depend only on their arguments.
-    fn of_values(&self, name: &str, argument: &Value, at: Span) -> Value {
+    fn of_values(&self, name: &str, argument: &HclValue, at: Span) -> HclValue {
         if let Some(cause) = argument.cause() {
-            return Value::because(cause, at);
+            return HclValue::because(cause, at);
         }
         match (name, argument.items()) {
             ("Join", [between, list]) => match (between.as_text(), list.cause()) {
-                (_, Some(cause)) => Value::because(cause, at),
+                (_, Some(cause)) => HclValue::because(cause, at),
                 (Some(between), None) => joined(list.items(), &between, at),
                 (None, None) => unknown(between, at),
             },
             ("Select", [index, list]) => select(index, list, at),
             ("Split", [by, text]) => match (by.as_text(), text.as_text()) {
                 (Some(by), Some(text)) if !by.is_empty() => {
-                    let parts = text.split(&*by).map(|part| Value::text(part, at)).collect();
-                    Value::tuple(parts, at).marked(argument.any_sensitive())
+                    let parts = text.split(&*by).map(|part| HclValue::text(part, at)).collect();
+                    HclValue::tuple(parts, at).marked(argument.any_sensitive())
                 }
                 _ => unknown(argument, at),
             },
             ("Length", items) => match argument.any_cause().filter(|_| items.is_empty()) {
-                Some(cause) => Value::because(cause, at),
-                None => Value::number(Number::counted(argument.members()), at),
+                Some(cause) => HclValue::because(cause, at),
+                None => HclValue::number(HclNumber::counted(argument.members()), at),
             },
             ("Base64", _) => match argument.as_text() {
-                Some(text) => Value::text(to_base64(text.as_bytes()), at).marked(argument.sensitive),
+                Some(text) => HclValue::text(to_base64(text.as_bytes()), at).marked(argument.sensitive),
                 None => unknown(argument, at),
             },
             ("ToJsonString", _) => match as_json(argument) {
-                Some(json) => Value::text(json.to_string(), at).marked(argument.any_sensitive()),
+                Some(json) => HclValue::text(json.to_string(), at).marked(argument.any_sensitive()),
                 None => unknown(argument, at),
             },
             ("Cidr", [block, count, ..]) => {
-                let bits = argument.items().get(2).and_then(Value::as_number).and_then(|it| it.as_i64());
+                let bits = argument.items().get(2).and_then(HclValue::as_number).and_then(|it| it.as_i64());
                 cidr(block, count, bits, at).unwrap_or_else(|| unknown(argument, at))
             }
-            _ => Value::refused(format!("`Fn::{name}` is not supported, or its arguments are invalid"), at),
+            _ => HclValue::refused(format!("`Fn::{name}` is not supported, or its arguments are invalid"), at),
         }
     }
 
     /// Evaluates `Resource.Attribute`, or a list of both.
-    fn get_attribute(&self, argument: &Node, at: Span, names: &LoopNames) -> Value {
+    fn get_attribute(&self, argument: &Node, at: Span, names: &LoopNames) -> HclValue {
         let (resource, attribute) = match (argument.items(), argument.text()) {
             ([resource, attribute], _) => {
                 let name = resource.text().map(|it| names.filled(it));
@@ -90,11 +90,11 @@ impl StackInstance<'_> {
         };
         match (resource, attribute) {
             (Some(resource), Some(attribute)) => self.attribute(&resource, &attribute, at),
-            _ => Value::refused("`Fn::GetAtt` takes a resource and an attribute", at),
+            _ => HclValue::refused("`Fn::GetAtt` takes a resource and an attribute", at),
         }
     }
 
-    pub(super) fn attribute(&self, resource: &str, attribute: &str, at: Span) -> Value {
+    pub(super) fn attribute(&self, resource: &str, attribute: &str, at: Span) -> HclValue {
         if let Some(output) = attribute.strip_prefix("Outputs.")
             && let Some(value) = self.output(resource, output, at)
         {
@@ -102,79 +102,79 @@ impl StackInstance<'_> {
         }
         match self.resource_named(resource) {
             Some((entry, _)) => self.computed(&entry.key, attribute, at),
-            None => Value::refused(format!("this template has no resource `{resource}`"), at),
+            None => HclValue::refused(format!("this template has no resource `{resource}`"), at),
         }
     }
 
     /// Looks up two keys in a map of maps. If a key is unknown, all entries of the map are candidates.
-    fn find_in_map(&self, argument: &Node, at: Span, names: &LoopNames) -> Value {
+    fn find_in_map(&self, argument: &Node, at: Span, names: &LoopNames) -> HclValue {
         let [map, first, second, rest @ ..] = argument.items() else {
-            return Value::refused("`Fn::FindInMap` takes a map and two keys", at);
+            return HclValue::refused("`Fn::FindInMap` takes a map and two keys", at);
         };
         let default = rest.first().and_then(|it| it.get("DefaultValue")).map(|it| self.value(it, names));
         let keys = [map, first, second].map(|key| self.value(key, names));
         let [map, first, second] = &keys;
         let Some(map) = map.as_text() else { return unknown(map, at) };
         let Some(entry) = self.template.entry("Mappings", &map) else {
-            return default.unwrap_or_else(|| Value::refused(format!("this template has no map `{map}`"), at));
+            return default.unwrap_or_else(|| HclValue::refused(format!("this template has no map `{map}`"), at));
         };
         let rows = matching(&entry.value, first);
         let cells = rows.iter().flat_map(|row| matching(row, second));
-        let found: Vec<Value> = cells.take(MOST_CANDIDATES + 1).map(|cell| self.value(cell, names)).collect();
+        let found: Vec<HclValue> = cells.take(MOST_CANDIDATES + 1).map(|cell| self.value(cell, names)).collect();
         match (first.cause().or(second.cause()), found.as_slice()) {
             (None, [only]) => only.clone(),
-            (None, _) => default.unwrap_or_else(|| Value::refused(format!("the map `{map}` has no such keys"), at)),
+            (None, _) => default.unwrap_or_else(|| HclValue::refused(format!("the map `{map}` has no such keys"), at)),
             (Some(cause), _) => {
                 let mut candidates = if found.len() > MOST_CANDIDATES { Vec::new() } else { found };
                 candidates.dedup_by(|a, b| a.as_text().is_some() && a.as_text() == b.as_text());
                 if !candidates.is_empty() {
                     candidates.extend(default);
                 }
-                Value::because(&Arc::new(Cause { candidates, ..Cause::clone(cause) }), at)
+                HclValue::because(&Arc::new(Cause { candidates, ..Cause::clone(cause) }), at)
             }
         }
     }
 }
 
 /// Returns the values at a key; all values if the key is unknown.
-fn matching<'n>(map: &'n Node, key: &Value) -> Vec<&'n Node> {
+fn matching<'n>(map: &'n Node, key: &HclValue) -> Vec<&'n Node> {
     let Some(cause) = key.cause() else { return key.as_text().and_then(|key| map.get(&key)).into_iter().collect() };
-    let among: Option<Vec<_>> = cause.candidates.iter().map(Value::as_text).collect();
+    let among: Option<Vec<_>> = cause.candidates.iter().map(HclValue::as_text).collect();
     match among.filter(|it| !it.is_empty()) {
         Some(keys) => keys.iter().filter_map(|key| map.get(key)).collect(),
         None => map.entries().iter().map(|entry| &entry.value).collect(),
     }
 }
 
-fn answer(holds: Holds, at: Span) -> Value {
+fn answer(holds: ConditionResult, at: Span) -> HclValue {
     match holds {
-        Ok(holds) => Value::bool(holds, at),
-        Err(cause) => Value::because(&cause, at),
+        Ok(holds) => HclValue::bool(holds, at),
+        Err(cause) => HclValue::because(&cause, at),
     }
 }
 
 /// Returns the cause that makes the result unknown.
-fn unknown(value: &Value, at: Span) -> Value {
+fn unknown(value: &HclValue, at: Span) -> HclValue {
     match value.any_cause() {
-        Some(cause) => Value::because(&Arc::new(Cause { candidates: Vec::new(), ..Cause::clone(cause) }), at),
-        None => Value::refused("the arguments of this function are invalid", at),
+        Some(cause) => HclValue::because(&Arc::new(Cause { candidates: Vec::new(), ..Cause::clone(cause) }), at),
+        None => HclValue::refused("the arguments of this function are invalid", at),
     }
 }
 
 /// Returns one member of a list. If the list has candidates, the member has a candidate for each.
-fn select(index: &Value, list: &Value, at: Span) -> Value {
+fn select(index: &HclValue, list: &HclValue, at: Span) -> HclValue {
     let Some(place) = index.as_number().and_then(|it| it.as_usize()) else { return unknown(index, at) };
     let Some(cause) = list.cause() else {
         let member = list.items().get(place).cloned();
-        return member.unwrap_or_else(|| Value::refused(format!("the list has no member {place}"), at));
+        return member.unwrap_or_else(|| HclValue::refused(format!("the list has no member {place}"), at));
     };
     let members = cause.candidates.iter().map(|list| list.items().get(place).cloned());
     let candidates = members.collect::<Option<Vec<_>>>().unwrap_or_default();
-    Value::because(&Arc::new(Cause { candidates, ..Cause::clone(cause) }), at)
+    HclValue::because(&Arc::new(Cause { candidates, ..Cause::clone(cause) }), at)
 }
 
 /// Returns subnets of an address block, each with this number of host bits.
-fn cidr(block: &Value, count: &Value, bits: Option<i64>, at: Span) -> Option<Value> {
+fn cidr(block: &HclValue, count: &HclValue, bits: Option<i64>, at: Span) -> Option<HclValue> {
     let text = block.as_text()?;
     let (address, _) = text.split_once('/')?;
     let count = u32::try_from(count.as_number()?.as_i64()?).ok().filter(|count| *count <= MOST_BLOCKS)?;
@@ -190,6 +190,6 @@ fn cidr(block: &Value, count: &Value, bits: Option<i64>, at: Span) -> Option<Val
             Some(format!("{}/{}", Ipv6Addr::from(start), 128u32.checked_sub(bits)?))
         }
     });
-    let blocks = blocks.map(|text| Some(Value::text(text?, at))).collect::<Option<Vec<_>>>()?;
-    Some(Value::tuple(blocks, at))
+    let blocks = blocks.map(|text| Some(HclValue::text(text?, at))).collect::<Option<Vec<_>>>()?;
+    Some(HclValue::tuple(blocks, at))
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::languages::hcl::value::Value;
+use crate::languages::hcl::value::HclValue;
 use crate::languages::yaml::{Node, NodeEntry};
 
 use super::evaluate::LoopNames;
@@ -51,7 +51,7 @@ impl StackInstance<'_> {
     fn turns(&self, name: &Arc<str>, collection: &Node, names: &LoopNames) -> Vec<LoopNames> {
         let members = self.value(collection, names);
         if let Some(cause) = members.cause() {
-            let member = Value::because(cause, collection.span);
+            let member = HclValue::because(cause, collection.span);
             return vec![names.with(name, member).doubted(cause)];
         }
         members.items().iter().map(|member| names.with(name, member.clone())).collect()

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::languages::hcl::value::{Cause, Number, Value};
+use crate::languages::hcl::value::{Cause, HclNumber, HclValue};
 use crate::languages::yaml::Node;
 use crate::source::Span;
 
@@ -11,7 +11,7 @@ use super::stack::StackInstance;
 
 impl StackInstance<'_> {
     /// Returns the value of a parameter; `None` if the template does not declare it.
-    pub(super) fn parameter(&self, name: &str, at: Span) -> Option<Value> {
+    pub(super) fn parameter(&self, name: &str, at: Span) -> Option<HclValue> {
         let declared = &self.template.entry("Parameters", name)?.value;
         let kind = declared.text_at("Type").map_or("String", |it| &**it);
         let default = declared.get("Default").map(|it| self.value(it, &LoopNames::default()));
@@ -24,11 +24,11 @@ impl StackInstance<'_> {
     }
 
     /// Returns an unknown value, with the allowed values as candidates if the template lists them.
-    fn without_value(&self, name: &str, declared: &Node, at: Span) -> Value {
+    fn without_value(&self, name: &str, declared: &Node, at: Span) -> HclValue {
         let allowed = declared.get("AllowedValues").map(Node::items).unwrap_or_default();
         let candidates = allowed.iter().map(|it| self.value(it, &LoopNames::default())).collect();
         let cause = Cause { candidates, ..Cause::new(format!("parameter `{name}` has no value"), at) };
-        Value::because(&Arc::new(cause), at)
+        HclValue::because(&Arc::new(cause), at)
     }
 }
 
@@ -38,26 +38,26 @@ fn flag(declared: &Node) -> Option<bool> {
 }
 
 /// Converts a value to the parameter's type, because given values are strings.
-fn typed(value: Value, kind: &str) -> Value {
+fn typed(value: HclValue, kind: &str) -> HclValue {
     if kind.starts_with("AWS::SSM::Parameter::Value") {
         let name = value.as_text().unwrap_or_default();
-        return Value::unknown(format!("the value is in the parameter store under `{name}`"), value.span);
+        return HclValue::unknown(format!("the value is in the parameter store under `{name}`"), value.span);
     }
     if value.is_unknown() {
         return value;
     }
     let is_list = kind == "CommaDelimitedList" || kind.starts_with("List<");
     let Some(text) = value.as_text() else { return value };
-    let meant = match Number::parse(&text).filter(|_| kind == "Number") {
+    let meant = match HclNumber::parse(&text).filter(|_| kind == "Number") {
         _ if is_list => split_list(&text, value.span),
-        Some(number) => Value::number(number, value.span),
-        None => Value::text(&*text, value.span),
+        Some(number) => HclValue::number(number, value.span),
+        None => HclValue::text(&*text, value.span),
     };
     meant.marked(value.sensitive)
 }
 
 /// Splits a list that is written as one string.
-fn split_list(text: &str, at: Span) -> Value {
+fn split_list(text: &str, at: Span) -> HclValue {
     let parts = text.split(',').map(str::trim).filter(|part| !part.is_empty());
-    Value::tuple(parts.map(|part| Value::text(part, at)).collect(), at)
+    HclValue::tuple(parts.map(|part| HclValue::text(part, at)).collect(), at)
 }

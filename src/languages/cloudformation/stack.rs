@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::languages::document::{DocResource, DocValue, Presence};
-use crate::languages::hcl::value::{Cause, Value};
+use crate::languages::hcl::value::{Cause, HclValue};
 use crate::languages::yaml::{Node, NodeEntry};
 use crate::source::Span;
 
@@ -21,35 +21,35 @@ const NESTED: [(&str, &str); 2] =
     [("AWS::CloudFormation::Stack", "TemplateURL"), ("AWS::Serverless::Application", "Location")];
 
 /// Whether a condition holds, or why this is unknown.
-pub(super) type Holds = Result<bool, Arc<Cause>>;
+pub(super) type ConditionResult = Result<bool, Arc<Cause>>;
 
 /// Target of a stack, as far as it is set.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct AccountAndRegion {
-    pub(crate) region: Option<Value>,
-    pub(crate) account: Option<Value>,
-    pub(crate) stack_name: Option<Value>,
+    pub(crate) region: Option<HclValue>,
+    pub(crate) account: Option<HclValue>,
+    pub(crate) stack_name: Option<HclValue>,
 }
 
 /// Source of nested templates.
-pub(crate) trait Library {
+pub(crate) trait NestedTemplates {
     /// Returns the template at a location, which may be partly known; `None` if it is not in the repository.
-    fn nested(&self, location: &Value) -> Option<Arc<CloudTemplate>>;
+    fn nested(&self, location: &HclValue) -> Option<Arc<CloudTemplate>>;
 }
 
 /// One template with one set of parameter values.
 pub(crate) struct StackInstance<'l> {
     pub(super) template: Arc<CloudTemplate>,
-    pub(super) given: BTreeMap<Arc<str>, Value>,
+    pub(super) given: BTreeMap<Arc<str>, HclValue>,
     pub(super) place: AccountAndRegion,
-    pub(super) library: &'l dyn Library,
+    pub(super) library: &'l dyn NestedTemplates,
     /// Address prefix with a dot at the end, such as `Child.`; empty for the outermost stack.
     pub(super) prefix: Rc<str>,
     depth: usize,
     /// Shared budget of all stacks of one root.
     pub(super) budget: Rc<Cell<u64>>,
     /// Evaluated conditions. `None` marks a condition under evaluation: a second use means that it depends on itself.
-    pub(super) conditions: RefCell<HashMap<Arc<str>, Option<Holds>>>,
+    pub(super) conditions: RefCell<HashMap<Arc<str>, Option<ConditionResult>>>,
     nested: RefCell<HashMap<Arc<str>, Option<Rc<StackInstance<'l>>>>>,
     /// Stacks of which an output is under evaluation.
     asked: RefCell<HashSet<Arc<str>>>,
@@ -60,9 +60,9 @@ pub(crate) struct StackInstance<'l> {
 impl<'l> StackInstance<'l> {
     pub(crate) fn new(
         template: Arc<CloudTemplate>,
-        given: BTreeMap<Arc<str>, Value>,
+        given: BTreeMap<Arc<str>, HclValue>,
         place: AccountAndRegion,
-        library: &'l dyn Library,
+        library: &'l dyn NestedTemplates,
         steps: u64,
     ) -> Self {
         Self::within(template, given, place, library, (Rc::from(""), 0, Rc::new(Cell::new(steps))))
@@ -70,9 +70,9 @@ impl<'l> StackInstance<'l> {
 
     fn within(
         template: Arc<CloudTemplate>,
-        given: BTreeMap<Arc<str>, Value>,
+        given: BTreeMap<Arc<str>, HclValue>,
         place: AccountAndRegion,
-        library: &'l dyn Library,
+        library: &'l dyn NestedTemplates,
         (prefix, depth, budget): (Rc<str>, usize, Rc<Cell<u64>>),
     ) -> Self {
         StackInstance {
@@ -171,7 +171,7 @@ impl<'l> StackInstance<'l> {
         let template = location.filter(|_| self.depth < DEEPEST).and_then(|it| self.library.nested(&it));
         let stack = template.map(|template| {
             let parameters = found.properties.get("Parameters").map(DocValue::value);
-            let given = parameters.as_ref().and_then(Value::entries);
+            let given = parameters.as_ref().and_then(HclValue::entries);
             let given = given.map(|all| all.iter().map(|(name, value)| (name.clone(), value.clone())).collect());
             let prefix = format!("{}{}.", self.prefix, found.name).into();
             let place = AccountAndRegion { stack_name: None, ..self.place.clone() };
@@ -183,10 +183,10 @@ impl<'l> StackInstance<'l> {
     }
 
     /// Returns an output of a nested stack; `None` if it is another resource or if its template is missing.
-    pub(super) fn output(&self, stack: &str, output: &str, at: Span) -> Option<Value> {
+    pub(super) fn output(&self, stack: &str, output: &str, at: Span) -> Option<HclValue> {
         let (entry, names) = self.resource_named(stack)?;
         if !self.asked.borrow_mut().insert(entry.key.clone()) {
-            return Some(Value::refused(format!("the stack `{stack}` depends on itself"), at));
+            return Some(HclValue::refused(format!("the stack `{stack}` depends on itself"), at));
         }
         // References of the stack's own parameters do not belong to the resource that uses the output.
         let before = self.referred.take();
@@ -198,7 +198,7 @@ impl<'l> StackInstance<'l> {
         let found = all.iter().find(|(entry, _)| &*entry.key == output);
         Some(match found.and_then(|(entry, names)| Some((entry.value.get("Value")?, names))) {
             Some((value, names)) => inner.value(value, names),
-            None => Value::refused(format!("the stack `{stack}` has no output `{output}`"), at),
+            None => HclValue::refused(format!("the stack `{stack}` has no output `{output}`"), at),
         })
     }
 }

@@ -1,7 +1,7 @@
 //! `Fn::Sub`.
 
 use crate::languages::document::{DocData, joined};
-use crate::languages::hcl::value::Value;
+use crate::languages::hcl::value::HclValue;
 use crate::languages::yaml::Node;
 use crate::source::Span;
 
@@ -10,20 +10,20 @@ use super::stack::StackInstance;
 
 impl StackInstance<'_> {
     /// Replaces `${names}` in a string; a map may define some of them.
-    pub(super) fn substituted(&self, argument: &Node, at: Span, names: &LoopNames) -> Value {
+    pub(super) fn substituted(&self, argument: &Node, at: Span, names: &LoopNames) -> HclValue {
         let (text, own) = match argument.items() {
             [text, own, ..] => (text, Some(self.doc(own, names))),
             [text] => (text, None),
             [] => (argument, None),
         };
-        let Some(text) = text.text() else { return Value::refused("`Fn::Sub` takes a string", at) };
+        let Some(text) = text.text() else { return HclValue::refused("`Fn::Sub` takes a string", at) };
         let own = own.as_ref().map(|own| &own.data);
         let meaning = |name: &str| match own {
             Some(DocData::Map(entries, _)) => entries.iter().find(|(key, _)| &**key == name).map(|(_, it)| it.value()),
             _ => None,
         };
         let parts = parts(text).into_iter().map(|part| match part {
-            TextPart::Text(text) => Value::text(text, at),
+            TextPart::Text(text) => HclValue::text(text, at),
             TextPart::Name(name) => meaning(name).unwrap_or_else(|| match name.split_once('.') {
                 Some((resource, attribute)) if names.get(name).is_none() => self.attribute(resource, attribute, at),
                 _ => self.named(name, at, names),

@@ -7,23 +7,23 @@ use std::sync::Arc;
 use serde_json::{Value as Json, json};
 
 use crate::languages::document::Presence;
-use crate::languages::hcl::value::{Data, Value};
+use crate::languages::hcl::value::{HclData, HclValue};
 use crate::languages::yaml;
-use crate::source::{Limits, MemoryTree, Sources};
+use crate::source::{Limits, MemoryTree, SourceFiles};
 
-use super::{AccountAndRegion, CloudTemplate, Library, StackInstance};
+use super::{AccountAndRegion, CloudTemplate, NestedTemplates, StackInstance};
 
 struct Nothing;
 
-impl Library for Nothing {
-    fn nested(&self, _: &Value) -> Option<Arc<CloudTemplate>> {
+impl NestedTemplates for Nothing {
+    fn nested(&self, _: &HclValue) -> Option<Arc<CloudTemplate>> {
         None
     }
 }
 
 /// Returns each resource of a template with default parameters: name, presence, properties.
 fn evaluated(path: &str, text: &str) -> Vec<Json> {
-    let sources = Sources::new(MemoryTree::new().with(path, text));
+    let sources = SourceFiles::new(MemoryTree::new().with(path, text));
     let file = sources.open(path).unwrap();
     let stream = yaml::read_tagged(file, &sources.text(file), Limits::DEFAULT);
     let Some(template) = stream.documents.first().and_then(|it| CloudTemplate::of(&it.root)) else {
@@ -43,18 +43,18 @@ fn evaluated(path: &str, text: &str) -> Vec<Json> {
     resources.collect()
 }
 
-fn plain(value: &Value) -> Json {
-    let each = |items: &[Value]| Json::Array(items.iter().map(plain).collect());
+fn plain(value: &HclValue) -> Json {
+    let each = |items: &[HclValue]| Json::Array(items.iter().map(plain).collect());
     match &value.data {
-        Data::Null => Json::Null,
-        Data::Bool(flag) => json!(flag),
-        Data::Number(number) => json!(number.to_string()),
-        Data::Text(text) => json!(&**text),
-        Data::List(items) | Data::Set(items) | Data::Tuple(items) => each(items),
-        Data::Map(entries) | Data::Object(entries) => {
+        HclData::Null => Json::Null,
+        HclData::Bool(flag) => json!(flag),
+        HclData::Number(number) => json!(number.to_string()),
+        HclData::Text(text) => json!(&**text),
+        HclData::List(items) | HclData::Set(items) | HclData::Tuple(items) => each(items),
+        HclData::Map(entries) | HclData::Object(entries) => {
             Json::Object(entries.iter().map(|(key, value)| (key.to_string(), plain(value))).collect())
         }
-        Data::Unknown(cause) => match &cause.computed_by {
+        HclData::Unknown(cause) => match &cause.computed_by {
             Some(computed) => json!({ "?": format!("{}.{}", computed.address, computed.attribute) }),
             None => json!({ "?": cause.why, "among": each(&cause.candidates) }),
         },

@@ -9,7 +9,7 @@ mod texts;
 
 use std::sync::Arc;
 
-use crate::languages::hcl::value::{Cause, Data, Entries, Value};
+use crate::languages::hcl::value::{Cause, HclData, HclValue, ObjectMembers};
 use crate::source::Span;
 
 pub(crate) use json::as_json;
@@ -33,7 +33,7 @@ pub(crate) enum DocData {
     Map(Vec<(Arc<str>, DocValue)>, Option<Arc<Cause>>),
     List(Vec<DocValue>),
     /// Any other value, or the result of a function.
-    Value(Value),
+    Value(HclValue),
 }
 
 /// Whether a resource exists.
@@ -67,23 +67,23 @@ pub(crate) struct DocResource {
 }
 
 impl DocValue {
-    pub(crate) fn known(value: Value, literal: bool) -> Self {
+    pub(crate) fn known(value: HclValue, literal: bool) -> Self {
         DocValue { key: value.span, at: value.span, literal, data: DocData::Value(value) }
     }
 
     /// Returns the result of a function at this place.
-    pub(crate) fn made(value: Value, at: Span) -> Self {
+    pub(crate) fn generated(value: HclValue, at: Span) -> Self {
         DocValue { key: at, at, literal: false, data: DocData::Value(value) }
     }
 
     /// Returns a value whose members have their own nodes.
-    pub(crate) fn spread_out(value: Value, at: Span) -> Self {
-        let each = |value: &Value| DocValue::spread_out(value.clone(), value.span);
+    pub(crate) fn spread_out(value: HclValue, at: Span) -> Self {
+        let each = |value: &HclValue| DocValue::spread_out(value.clone(), value.span);
         let data = match &value.data {
-            Data::List(items) | Data::Set(items) | Data::Tuple(items) => {
+            HclData::List(items) | HclData::Set(items) | HclData::Tuple(items) => {
                 DocData::List(items.iter().map(each).collect())
             }
-            Data::Map(entries) | Data::Object(entries) => DocData::Map(
+            HclData::Map(entries) | HclData::Object(entries) => DocData::Map(
                 entries.iter().map(|(key, value)| (key.clone(), each(value))).collect(),
                 entries.rest.clone(),
             ),
@@ -109,13 +109,13 @@ impl DocValue {
     }
 
     /// Returns one value whose parts have their places.
-    pub(crate) fn value(&self) -> Value {
+    pub(crate) fn value(&self) -> HclValue {
         match &self.data {
             DocData::Value(value) => value.clone(),
-            DocData::List(items) => Value::tuple(items.iter().map(DocValue::value).collect(), self.at),
+            DocData::List(items) => HclValue::tuple(items.iter().map(DocValue::value).collect(), self.at),
             DocData::Map(entries, rest) => {
                 let known = entries.iter().map(|(key, value)| (key.clone(), value.value())).collect();
-                Value::new(Data::Object(Arc::new(Entries { known, rest: rest.clone() })), self.at)
+                HclValue::new(HclData::Object(Arc::new(ObjectMembers { known, rest: rest.clone() })), self.at)
             }
         }
     }

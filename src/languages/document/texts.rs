@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use crate::languages::hcl::value::{Cause, Value};
+use crate::languages::hcl::value::{Cause, HclValue};
 use crate::source::Span;
 
 /// A string with more candidates is only unknown.
@@ -11,9 +11,9 @@ const MOST_CANDIDATES: usize = 16;
 
 /// Joins strings with a separator. If only one of them is unknown, the result has a candidate for each of its
 /// candidates.
-pub(crate) fn joined(parts: &[Value], between: &str, at: Span) -> Value {
-    let secret = parts.iter().any(Value::any_sensitive);
-    let Some(cause) = parts.iter().find_map(Value::any_cause) else {
+pub(crate) fn joined(parts: &[HclValue], between: &str, at: Span) -> HclValue {
+    let secret = parts.iter().any(HclValue::any_sensitive);
+    let Some(cause) = parts.iter().find_map(HclValue::any_cause) else {
         return text_of(parts, between, at).marked(secret);
     };
     let mut unknown = parts.iter().enumerate().filter(|(_, part)| !part.is_wholly_known());
@@ -29,19 +29,19 @@ pub(crate) fn joined(parts: &[Value], between: &str, at: Span) -> Value {
     });
     let outline = Some(outline(parts, between).into());
     let cause = Cause { candidates: candidates.unwrap_or_default(), outline, ..Cause::clone(cause) };
-    Value::because(&Arc::new(cause), at).marked(secret)
+    HclValue::because(&Arc::new(cause), at).marked(secret)
 }
 
-fn text_of(parts: &[Value], between: &str, at: Span) -> Value {
-    let texts: Option<Vec<_>> = parts.iter().map(Value::as_text).collect();
+fn text_of(parts: &[HclValue], between: &str, at: Span) -> HclValue {
+    let texts: Option<Vec<_>> = parts.iter().map(HclValue::as_text).collect();
     match texts {
-        Some(texts) => Value::text(texts.join(between), at),
-        None => Value::refused("only strings and numbers can form a string", at),
+        Some(texts) => HclValue::text(texts.join(between), at),
+        None => HclValue::refused("only strings and numbers can form a string", at),
     }
 }
 
 /// Returns the string with `${…}` for unknown parts.
-fn outline(parts: &[Value], between: &str) -> String {
+fn outline(parts: &[HclValue], between: &str) -> String {
     let mut text = String::new();
     for (place, part) in parts.iter().enumerate() {
         if place > 0 {

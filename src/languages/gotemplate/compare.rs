@@ -1,29 +1,29 @@
 //! Truth and comparison of values as in Go.
 
 use super::failure::TemplateFailure;
-use super::text::Cause;
-use super::value::{GoValue, Kind};
+use super::text::TemplateCause;
+use super::value::{GoKind, GoValue};
 
 const DEEPEST: usize = 64;
 
 /// Whether a value counts as true, or the cause if it is unknown.
-pub(crate) fn truth(value: &GoValue) -> Result<bool, Cause> {
+pub(crate) fn truth(value: &GoValue) -> Result<bool, TemplateCause> {
     Ok(match &value.kind {
-        Kind::Nil | Kind::NilInside => false,
-        Kind::Flag(flag) => *flag,
-        Kind::Int(number) | Kind::Int64(number) => *number != 0,
-        Kind::Float(number) => *number != 0.0,
-        Kind::Text(text) if text.is_surely_filled() => true,
-        Kind::Text(text) => match value.cause() {
+        GoKind::Nil | GoKind::NilInside => false,
+        GoKind::Flag(flag) => *flag,
+        GoKind::Int(number) | GoKind::Int64(number) => *number != 0,
+        GoKind::Float(number) => *number != 0.0,
+        GoKind::Text(text) if text.is_surely_filled() => true,
+        GoKind::Text(text) => match value.cause() {
             Some(cause) => return Err(cause.clone()),
             None => text.len() > 0,
         },
-        Kind::List(list) => !list.items().is_empty(),
-        Kind::Map(map) => !map.is_empty(),
-        Kind::Object(object) => {
+        GoKind::List(list) => !list.items().is_empty(),
+        GoKind::Map(map) => !map.is_empty(),
+        GoKind::Object(object) => {
             object.entries().is_none_or(|entries| object.kind_name() == "struct" || !entries.is_empty())
         }
-        Kind::Unknown(cause) => return Err(cause.clone()),
+        GoKind::Unknown(cause) => return Err(cause.clone()),
     })
 }
 
@@ -38,10 +38,10 @@ enum Basic {
 
 fn basic(value: &GoValue) -> Basic {
     match &value.kind {
-        Kind::Flag(_) => Basic::Flag,
-        Kind::Int(_) | Kind::Int64(_) => Basic::Int,
-        Kind::Float(_) => Basic::Float,
-        Kind::Text(_) => Basic::Text,
+        GoKind::Flag(_) => Basic::Flag,
+        GoKind::Int(_) | GoKind::Int64(_) => Basic::Int,
+        GoKind::Float(_) => Basic::Float,
+        GoKind::Text(_) => Basic::Text,
         _ => Basic::Other,
     }
 }
@@ -73,12 +73,12 @@ fn one(a: &GoValue, b: &GoValue) -> Result<bool, TemplateFailure> {
         return if a.is_nil() || b.is_nil() { Ok(false) } else { Err(incompatible(a, b)) };
     }
     Ok(match (&a.kind, &b.kind) {
-        (Kind::Flag(a), Kind::Flag(b)) => a == b,
-        (Kind::Int(a) | Kind::Int64(a), Kind::Int(b) | Kind::Int64(b)) => a == b,
-        (Kind::Float(a), Kind::Float(b)) => a == b,
-        (Kind::Text(a), Kind::Text(b)) => a.as_str() == b.as_str(),
+        (GoKind::Flag(a), GoKind::Flag(b)) => a == b,
+        (GoKind::Int(a) | GoKind::Int64(a), GoKind::Int(b) | GoKind::Int64(b)) => a == b,
+        (GoKind::Float(a), GoKind::Float(b)) => a == b,
+        (GoKind::Text(a), GoKind::Text(b)) => a.as_str() == b.as_str(),
         _ if a.is_nil() || b.is_nil() => a.is_nil() && b.is_nil(),
-        (Kind::Object(_), Kind::Object(_)) => false,
+        (GoKind::Object(_), GoKind::Object(_)) => false,
         _ => return Err(format!("non-comparable types {}, {}", a.type_name(), b.type_name()).into()),
     })
 }
@@ -95,9 +95,9 @@ pub(crate) fn less(a: &GoValue, b: &GoValue) -> Result<bool, TemplateFailure> {
         return Err(incompatible(a, b));
     }
     Ok(match (&a.kind, &b.kind) {
-        (Kind::Int(a) | Kind::Int64(a), Kind::Int(b) | Kind::Int64(b)) => a < b,
-        (Kind::Float(a), Kind::Float(b)) => a < b,
-        (Kind::Text(a), Kind::Text(b)) => a.as_str() < b.as_str(),
+        (GoKind::Int(a) | GoKind::Int64(a), GoKind::Int(b) | GoKind::Int64(b)) => a < b,
+        (GoKind::Float(a), GoKind::Float(b)) => a < b,
+        (GoKind::Text(a), GoKind::Text(b)) => a.as_str() < b.as_str(),
         _ => return Err("invalid type for comparison".into()),
     })
 }
@@ -112,7 +112,7 @@ pub(crate) fn same(a: &GoValue, b: &GoValue) -> Result<bool, TemplateFailure> {
     }
 }
 
-fn deep(a: &GoValue, b: &GoValue, depth: usize, unknown: &mut Option<Cause>) -> Result<bool, TemplateFailure> {
+fn deep(a: &GoValue, b: &GoValue, depth: usize, unknown: &mut Option<TemplateCause>) -> Result<bool, TemplateFailure> {
     if depth > DEEPEST {
         return Err(TemplateFailure::Budget("values are nested too deeply"));
     }
@@ -121,12 +121,12 @@ fn deep(a: &GoValue, b: &GoValue, depth: usize, unknown: &mut Option<Cause>) -> 
         return Ok(true);
     }
     Ok(match (&a.kind, &b.kind) {
-        (Kind::Nil | Kind::NilInside, Kind::Nil | Kind::NilInside) => true,
-        (Kind::Flag(a), Kind::Flag(b)) => a == b,
-        (Kind::Int(a), Kind::Int(b)) | (Kind::Int64(a), Kind::Int64(b)) => a == b,
-        (Kind::Float(a), Kind::Float(b)) => a == b,
-        (Kind::Text(a), Kind::Text(b)) => a.as_str() == b.as_str(),
-        (Kind::List(a), Kind::List(b)) => {
+        (GoKind::Nil | GoKind::NilInside, GoKind::Nil | GoKind::NilInside) => true,
+        (GoKind::Flag(a), GoKind::Flag(b)) => a == b,
+        (GoKind::Int(a), GoKind::Int(b)) | (GoKind::Int64(a), GoKind::Int64(b)) => a == b,
+        (GoKind::Float(a), GoKind::Float(b)) => a == b,
+        (GoKind::Text(a), GoKind::Text(b)) => a.as_str() == b.as_str(),
+        (GoKind::List(a), GoKind::List(b)) => {
             if a.items().len() != b.items().len() {
                 return Ok(false);
             }
@@ -137,7 +137,7 @@ fn deep(a: &GoValue, b: &GoValue, depth: usize, unknown: &mut Option<Cause>) -> 
             }
             true
         }
-        (Kind::Map(a), Kind::Map(b)) => {
+        (GoKind::Map(a), GoKind::Map(b)) => {
             if a.is_same(b) {
                 return Ok(true);
             }

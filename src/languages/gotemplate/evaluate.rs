@@ -13,11 +13,11 @@ use crate::source::{FileId, Span};
 
 use super::compare::truth;
 use super::failure::TemplateFailure;
-use super::functions::{self, Function, FunctionCall, Parameter, Reads};
+use super::functions::{self, FunctionCall, ParameterType, Reads, TemplateFunction};
 use super::print;
-use super::syntax::{Branch, Command, Pipeline, Template, TemplateExpression, TemplateNode};
-use super::text::{Cause, Text, TextOrigin, TextWriter};
-use super::value::{GoValue, Heap, Kind, MapEntries};
+use super::syntax::{Branch, Pipeline, PipelineCommand, Template, TemplateExpression, TemplateNode};
+use super::text::{TemplateCause, Text, TextOrigin, TextWriter};
+use super::value::{GoKind, GoValue, Heap, MapEntries};
 
 /// Limit on the steps of one rendering; the largest public charts use 2% of it.
 const MOST_STEPS: u64 = 1_500_000;
@@ -34,23 +34,23 @@ pub(super) const BYTES_PER_STEP: u64 = 128;
 const DEEPEST_VALUE: usize = 64;
 
 /// All templates of a chart by name.
-pub(crate) type Templates = HashMap<Rc<str>, Rc<Template>>;
+pub(crate) type TemplatesByName = HashMap<Rc<str>, Rc<Template>>;
 
 /// Returns why a template is unknown that another chart would define; `None` if the template should exist.
-pub(crate) type Missing<'a> = &'a dyn Fn(&str) -> Option<Cause>;
+pub(crate) type MissingTemplate<'a> = &'a dyn Fn(&str) -> Option<TemplateCause>;
 
-pub(crate) struct Evaluator<'a> {
-    pub(super) templates: Rc<Templates>,
+pub(crate) struct TemplateEvaluator<'a> {
+    pub(super) templates: Rc<TemplatesByName>,
     pub(crate) heap: Heap,
-    missing: Missing<'a>,
+    missing: MissingTemplate<'a>,
     /// Values that `required` demands and that are not set.
     pub(crate) wanted: Vec<String>,
     /// Unknown conditions of which only one branch was rendered.
-    pub(crate) undecided: Vec<Undecided>,
+    pub(crate) undecided: Vec<UnknownCondition>,
     steps: Cell<u64>,
     depth: usize,
     /// Causes by which the current action may not be executed.
-    doubts: Vec<Cause>,
+    doubts: Vec<TemplateCause>,
     /// Place of the current action.
     pub(super) at: Option<TextOrigin>,
 }
@@ -65,7 +65,7 @@ struct Frame<'t> {
 
 /// An unknown condition of which one branch is omitted.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Undecided {
+pub(crate) struct UnknownCondition {
     pub(crate) at: Span,
     pub(crate) why: String,
 }
@@ -79,14 +79,14 @@ enum Flow {
 
 type Done<T> = Result<T, TemplateFailure>;
 
-impl<'a> Evaluator<'a> {
+impl<'a> TemplateEvaluator<'a> {
     /// Returns the heap for rendering a chart.
     pub(crate) fn heap(file: FileId) -> Heap {
         Heap::new(MOST_BYTES, file)
     }
 
-    pub(crate) fn new(templates: Templates, missing: Missing<'a>, heap: Heap) -> Self {
-        Evaluator {
+    pub(crate) fn new(templates: TemplatesByName, missing: MissingTemplate<'a>, heap: Heap) -> Self {
+        TemplateEvaluator {
             templates: Rc::new(templates),
             heap,
             missing,
@@ -149,7 +149,7 @@ impl<'a> Evaluator<'a> {
         self.step(bytes as u64 / BYTES_PER_STEP)
     }
 
-    pub(super) fn doubt(&self) -> Option<&Cause> {
+    pub(super) fn doubt(&self) -> Option<&TemplateCause> {
         self.doubts.last()
     }
 
@@ -307,7 +307,7 @@ impl<'a> Evaluator<'a> {
     /// Renders both branches of an unknown condition.
     fn either(
         &mut self,
-        cause: &Cause,
+        cause: &TemplateCause,
         branch: &Branch,
         dots: [&GoValue; 2],
         frame: &mut Frame<'_>,
@@ -336,7 +336,7 @@ impl<'a> Evaluator<'a> {
                 out.doubt(start, cause);
             }
             (Some(first), Some(_)) => {
-                self.undecided.extend(at.map(|at| Undecided { at: at.span, why: cause.why.to_string() }));
+                self.undecided.extend(at.map(|at| UnknownCondition { at: at.span, why: cause.why.to_string() }));
                 out.push_text(&first, None);
                 out.doubt(start, cause);
             }
@@ -348,7 +348,7 @@ impl<'a> Evaluator<'a> {
     /// Renders nodes that may not be executed; `None` if they cannot be rendered.
     fn perhaps(
         &mut self,
-        cause: &Cause,
+        cause: &TemplateCause,
         nodes: &[TemplateNode],
         dot: &GoValue,
         frame: &mut Frame<'_>,
@@ -388,29 +388,29 @@ impl<'a> Evaluator<'a> {
         out: &mut TextWriter,
     ) -> Done<()> {
         let rounds: Vec<(GoValue, GoValue)> = match &value.kind {
-            Kind::List(list) => {
+            GoKind::List(list) => {
                 let numbered = list.items().iter().enumerate();
                 numbered.map(|(number, item)| (GoValue::int(number as i64), inside(item.clone()))).collect()
             }
-            Kind::Map(map) => {
-                let key = |key: &Arc<str>, origin| GoValue { kind: Kind::Text((&**key).into()), origin };
+            GoKind::Map(map) => {
+                let key = |key: &Arc<str>, origin| GoValue { kind: GoKind::Text((&**key).into()), origin };
                 let entries = map.borrow();
                 self.heap.fits(entries.keys().map(|key| key.len()).sum())?;
                 entries.iter().map(|(name, entry)| (key(name, entry.key), inside(entry.value.clone()))).collect()
             }
-            Kind::Int(number) | Kind::Int64(number) => {
+            GoKind::Int(number) | GoKind::Int64(number) => {
                 if branch.pipeline.variables.len() > 1 {
                     return Err(format!("can't use {number} to iterate over more than one variable").into());
                 }
                 self.step(u64::try_from(*number).unwrap_or(0))?;
                 (0..*number).map(|number| (GoValue::nil(), GoValue::int(number))).collect()
             }
-            Kind::Nil | Kind::NilInside => Vec::new(),
-            Kind::Object(object) => match object.entries() {
+            GoKind::Nil | GoKind::NilInside => Vec::new(),
+            GoKind::Object(object) => match object.entries() {
                 Some(entries) => entries.into_iter().map(|(key, value)| (GoValue::from(&*key), value)).collect(),
                 None => return Err(format!("range can't iterate over {}", object.type_name()).into()),
             },
-            Kind::Unknown(cause) => return self.unknown_rounds(branch, cause, dot, frame, out),
+            GoKind::Unknown(cause) => return self.unknown_rounds(branch, cause, dot, frame, out),
             _ => return Err(format!("range can't iterate over a {}", value.type_name()).into()),
         };
         if rounds.is_empty() {
@@ -448,7 +448,7 @@ impl<'a> Evaluator<'a> {
     fn unknown_rounds(
         &mut self,
         branch: &Branch,
-        cause: &Cause,
+        cause: &TemplateCause,
         dot: &GoValue,
         frame: &mut Frame<'_>,
         out: &mut TextWriter,
@@ -506,7 +506,7 @@ impl<'a> Evaluator<'a> {
 
     fn command(
         &mut self,
-        command: &Command,
+        command: &PipelineCommand,
         last: Option<GoValue>,
         dot: &GoValue,
         frame: &mut Frame<'_>,
@@ -592,14 +592,14 @@ impl<'a> Evaluator<'a> {
     fn field(&self, value: &GoValue, name: &str, arguments: &[GoValue]) -> Done<GoValue> {
         let refuse_arguments = || TemplateFailure::Refused(format!("{name} is not a method but has arguments"));
         match &value.kind {
-            Kind::Nil => Ok(GoValue::nil()),
-            Kind::NilInside => Err(format!("nil pointer evaluating interface {{}}.{name}").into()),
-            Kind::Map(_) if !arguments.is_empty() => Err(refuse_arguments()),
-            Kind::Map(map) => Ok(match map.borrow().get(name) {
+            GoKind::Nil => Ok(GoValue::nil()),
+            GoKind::NilInside => Err(format!("nil pointer evaluating interface {{}}.{name}").into()),
+            GoKind::Map(_) if !arguments.is_empty() => Err(refuse_arguments()),
+            GoKind::Map(map) => Ok(match map.borrow().get(name) {
                 Some(entry) => inside(entry.value.clone()),
-                None => Kind::NilInside.into(),
+                None => GoKind::NilInside.into(),
             }),
-            Kind::Object(object) => {
+            GoKind::Object(object) => {
                 if let Some(cause) = print::unknown_among(arguments) {
                     return Ok(GoValue::unknown(cause));
                 }
@@ -609,7 +609,7 @@ impl<'a> Evaluator<'a> {
                 let missing = || format!("can't evaluate field {name} in type {}", object.type_name());
                 object.field(name, arguments, &self.heap).unwrap_or_else(|| Err(missing().into()))
             }
-            Kind::Unknown(cause) => Ok(GoValue { kind: Kind::Unknown(cause.clone()), origin: value.origin }),
+            GoKind::Unknown(cause) => Ok(GoValue { kind: GoKind::Unknown(cause.clone()), origin: value.origin }),
             _ => Err(format!("can't evaluate field {name} in type {}", value.type_name()).into()),
         }
     }
@@ -656,19 +656,19 @@ impl<'a> Evaluator<'a> {
         })
     }
 
-    pub(super) fn apply(&mut self, function: &Function, arguments: Vec<GoValue>) -> Done<GoValue> {
+    pub(super) fn apply(&mut self, function: &TemplateFunction, arguments: Vec<GoValue>) -> Done<GoValue> {
         self.step(2)?;
         if !function.takes_unknowns
             && let Some(cause) = print::unknown_among(&arguments)
         {
             let origin = arguments.iter().find_map(GoValue::place);
-            return Ok(GoValue { kind: Kind::Unknown(cause), origin });
+            return Ok(GoValue { kind: GoKind::Unknown(cause), origin });
         }
         if function.makes_numbers
             && let Some(text) = arguments.iter().filter_map(GoValue::as_str).find(|text| is_filled_in_elsewhere(text))
         {
-            let cause = Cause::new("number", format!("another program fills in `{text}`"));
-            return Ok(GoValue { kind: Kind::Unknown(cause), origin: arguments.iter().find_map(GoValue::place) });
+            let cause = TemplateCause::new("number", format!("another program fills in `{text}`"));
+            return Ok(GoValue { kind: GoKind::Unknown(cause), origin: arguments.iter().find_map(GoValue::place) });
         }
         let origin = match function.keeps_origin {
             true => {
@@ -684,7 +684,7 @@ impl<'a> Evaluator<'a> {
         match done {
             Ok(value) => Ok(value.or_at(origin)),
             Err(TemplateFailure::Unknown(cause)) => {
-                Ok(GoValue { kind: Kind::Unknown(cause), origin: origin.or(self.at) })
+                Ok(GoValue { kind: GoKind::Unknown(cause), origin: origin.or(self.at) })
             }
             Err(other) => Err(other),
         }
@@ -702,7 +702,7 @@ impl<'a> Evaluator<'a> {
         if words.is_empty() && last.is_none() {
             return Err("wrong number of args for and: want at least 1 got 0".into());
         }
-        let mut unknown: Option<Cause> = None;
+        let mut unknown: Option<TemplateCause> = None;
         let mut value = GoValue::nil();
         for word in words {
             value = self.operand(word, dot, frame)?;
@@ -721,7 +721,7 @@ impl<'a> Evaluator<'a> {
         let value = last.unwrap_or(value);
         Ok(match (unknown, truth(&value)) {
             (Some(_), Ok(decides)) if decides == is_or => is_or.into(),
-            (Some(cause), _) => GoValue { kind: Kind::Unknown(cause), origin: value.origin },
+            (Some(cause), _) => GoValue { kind: GoKind::Unknown(cause), origin: value.origin },
             (None, _) => value,
         })
     }
@@ -730,40 +730,42 @@ impl<'a> Evaluator<'a> {
 /// Converts a value to a member of a mapping or a list.
 fn inside(value: GoValue) -> GoValue {
     match value.kind {
-        Kind::Nil => GoValue { kind: Kind::NilInside, ..value },
+        GoKind::Nil => GoValue { kind: GoKind::NilInside, ..value },
         _ => value,
     }
 }
 
 /// Converts a value to a function's parameter; an error if Go would refuse it.
-fn fitted(function: &Function, number: usize, value: GoValue, is_literal: bool) -> Done<GoValue> {
+fn fitted(function: &TemplateFunction, number: usize, value: GoValue, is_literal: bool) -> Done<GoValue> {
     let Some(parameter) = function.parameter(number) else { return Ok(value) };
     let wrong = |expected: &str| match value.kind {
-        Kind::Nil => TemplateFailure::Refused(format!("invalid value; expected {expected}")),
+        GoKind::Nil => TemplateFailure::Refused(format!("invalid value; expected {expected}")),
         _ => TemplateFailure::Refused(format!("wrong type for value; expected {expected}; got {}", value.type_name())),
     };
     match (parameter, &value.kind) {
-        (Parameter::Any, _) | (_, Kind::Unknown(_)) => Ok(value),
-        (Parameter::Text, Kind::Text(_)) | (Parameter::Flag, Kind::Flag(_)) | (Parameter::Map, Kind::Map(_)) => {
-            Ok(value)
+        (ParameterType::Any, _) | (_, GoKind::Unknown(_)) => Ok(value),
+        (ParameterType::Text, GoKind::Text(_))
+        | (ParameterType::Flag, GoKind::Flag(_))
+        | (ParameterType::Map, GoKind::Map(_)) => Ok(value),
+        (ParameterType::Int, GoKind::Int(_)) | (ParameterType::Float, GoKind::Float(_)) => Ok(value),
+        (ParameterType::Float, GoKind::Int(whole)) if is_literal => {
+            Ok(GoValue { kind: GoKind::Float(*whole as f64), ..value })
         }
-        (Parameter::Int, Kind::Int(_)) | (Parameter::Float, Kind::Float(_)) => Ok(value),
-        (Parameter::Float, Kind::Int(whole)) if is_literal => Ok(GoValue { kind: Kind::Float(*whole as f64), ..value }),
-        (Parameter::Int, Kind::Float(number)) if is_literal && number.fract() == 0.0 => {
-            Ok(GoValue { kind: Kind::Int(super::numbers::truncated(*number)), ..value })
+        (ParameterType::Int, GoKind::Float(number)) if is_literal && number.fract() == 0.0 => {
+            Ok(GoValue { kind: GoKind::Int(super::numbers::truncated(*number)), ..value })
         }
-        (Parameter::Map, Kind::Nil) => Ok(value),
-        (Parameter::Map, Kind::Object(_)) => Ok(value),
-        (Parameter::Text, _) => Err(wrong("string")),
-        (Parameter::Int, _) => Err(wrong("int")),
-        (Parameter::Float, _) => Err(wrong("float64")),
-        (Parameter::Flag, _) => Err(wrong("bool")),
-        (Parameter::Map, _) => Err(wrong("map[string]interface {}")),
+        (ParameterType::Map, GoKind::Nil) => Ok(value),
+        (ParameterType::Map, GoKind::Object(_)) => Ok(value),
+        (ParameterType::Text, _) => Err(wrong("string")),
+        (ParameterType::Int, _) => Err(wrong("int")),
+        (ParameterType::Float, _) => Err(wrong("float64")),
+        (ParameterType::Flag, _) => Err(wrong("bool")),
+        (ParameterType::Map, _) => Err(wrong("map[string]interface {}")),
     }
 }
 
 /// Adds templates to the known ones. A template of only spaces does not replace another.
-pub(crate) fn define(known: &mut Templates, all: impl Iterator<Item = Template>) {
+pub(crate) fn define(known: &mut TemplatesByName, all: impl Iterator<Item = Template>) {
     for template in all {
         if template.is_empty() && known.contains_key(&template.name) {
             continue;

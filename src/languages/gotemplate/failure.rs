@@ -1,13 +1,13 @@
 //! Reasons why a template cannot be rendered.
 
-use super::text::Cause;
+use super::text::TemplateCause;
 
 #[derive(Debug, Clone)]
 pub(crate) enum TemplateFailure {
     /// Error message of Go or of a function.
     Refused(String),
     /// The result is unknown.
-    Unknown(Cause),
+    Unknown(TemplateCause),
     /// A limit is exceeded, above the need of any real template.
     Budget(&'static str),
 }
@@ -24,8 +24,8 @@ impl From<&str> for TemplateFailure {
     }
 }
 
-impl From<Cause> for TemplateFailure {
-    fn from(cause: Cause) -> Self {
+impl From<TemplateCause> for TemplateFailure {
+    fn from(cause: TemplateCause) -> Self {
         TemplateFailure::Unknown(cause)
     }
 }

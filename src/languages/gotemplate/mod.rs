@@ -27,11 +27,11 @@ mod text;
 mod value;
 mod write_yaml;
 
-pub(crate) use evaluate::{Evaluator, Templates, Undecided, define};
+pub(crate) use evaluate::{TemplateEvaluator, TemplatesByName, UnknownCondition, define};
 pub(crate) use failure::TemplateFailure;
 pub(crate) use functions::{copied, fulfils, is_known as is_function};
 pub(crate) use parser::parse;
 pub(crate) use read_yaml::{of_node, scalar};
-pub(crate) use text::{Cause, Hole, Text, TextOrigin, TextWriter};
-pub(crate) use value::{GoValue, Heap, Kind, Map, MapEntries, MapEntry, Object};
+pub(crate) use text::{TemplateCause, Text, TextOrigin, TextWriter, UnknownPart};
+pub(crate) use value::{GoKind, GoMap, GoValue, Heap, MapEntries, MapEntry, TemplateObject};
 pub(crate) use write_yaml::write as to_yaml;

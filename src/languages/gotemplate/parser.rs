@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use super::lexer::{self, PlacedToken, TemplateToken};
-use super::syntax::{Branch, Command, Pipeline, Template, TemplateExpression, TemplateNode};
+use super::syntax::{Branch, Pipeline, PipelineCommand, Template, TemplateExpression, TemplateNode};
 use super::text::Text;
 
 /// Limit on nested parentheses and blocks, above any real template.
@@ -364,8 +364,8 @@ impl Reader<'_, '_, '_> {
     }
 
     /// Parses up to the end of the words or a closing parenthesis.
-    fn commands(&mut self, context: &str) -> Parsed<Vec<Command>> {
-        let mut commands: Vec<Command> = Vec::new();
+    fn commands(&mut self, context: &str) -> Parsed<Vec<PipelineCommand>> {
+        let mut commands: Vec<PipelineCommand> = Vec::new();
         loop {
             let start = self.place();
             let words = self.command()?;
@@ -388,7 +388,7 @@ impl Reader<'_, '_, '_> {
             if !commands.is_empty() && !is_callable {
                 return refuse(start, "non executable command in pipeline");
             }
-            commands.push(Command { words });
+            commands.push(PipelineCommand { words });
             match self.token(0) {
                 Some(TemplateToken::Pipe) => self.at += 1,
                 None | Some(TemplateToken::Close) => break,

@@ -5,8 +5,8 @@ use crate::source::to_hex;
 
 use super::failure::TemplateFailure;
 use super::numbers;
-use super::text::{Cause, Text, TextWriter};
-use super::value::{GoValue, Kind};
+use super::text::{TemplateCause, Text, TextWriter};
+use super::value::{GoKind, GoValue};
 
 /// Limit on depth, because mappings may contain themselves.
 const DEEPEST: usize = 64;
@@ -14,12 +14,12 @@ const DEEPEST: usize = 64;
 /// Formats a value like `%v`. An unknown value becomes a hole, and strings keep their origins.
 pub(crate) fn push(value: &GoValue, writer: &mut TextWriter) -> Result<(), TemplateFailure> {
     match &value.kind {
-        Kind::Text(text) => match value.text() {
+        GoKind::Text(text) => match value.text() {
             Some(text) => writer.push_text(&text, None),
             None => writer.push_text(text, None),
         },
-        Kind::Unknown(cause) => writer.push_hole(cause, value.origin),
-        Kind::List(_) | Kind::Map(_) => inner(value, writer, 0)?,
+        GoKind::Unknown(cause) => writer.push_hole(cause, value.origin),
+        GoKind::List(_) | GoKind::Map(_) => inner(value, writer, 0)?,
         _ => writer.push(&plain(value), value.origin),
     }
     Ok(())
@@ -30,7 +30,7 @@ fn inner(value: &GoValue, writer: &mut TextWriter, depth: usize) -> Result<(), T
         return Err(TemplateFailure::Budget("values are nested too deeply"));
     }
     match &value.kind {
-        Kind::List(list) => {
+        GoKind::List(list) => {
             writer.push("[", None);
             for (number, item) in list.items().iter().enumerate() {
                 writer.push(if number > 0 { " " } else { "" }, None);
@@ -38,7 +38,7 @@ fn inner(value: &GoValue, writer: &mut TextWriter, depth: usize) -> Result<(), T
             }
             writer.push("]", None);
         }
-        Kind::Map(map) => {
+        GoKind::Map(map) => {
             writer.push("map[", None);
             for (number, (key, entry)) in map.borrow().iter().enumerate() {
                 writer.push(if number > 0 { " " } else { "" }, None);
@@ -55,12 +55,12 @@ fn inner(value: &GoValue, writer: &mut TextWriter, depth: usize) -> Result<(), T
 
 fn plain(value: &GoValue) -> String {
     match &value.kind {
-        Kind::Nil | Kind::NilInside => "<nil>".to_owned(),
-        Kind::Flag(flag) => flag.to_string(),
-        Kind::Int(number) | Kind::Int64(number) => number.to_string(),
-        Kind::Float(number) => numbers::shown(*number),
-        Kind::Object(object) => object.shown(),
-        Kind::Text(_) | Kind::List(_) | Kind::Map(_) | Kind::Unknown(_) => String::new(),
+        GoKind::Nil | GoKind::NilInside => "<nil>".to_owned(),
+        GoKind::Flag(flag) => flag.to_string(),
+        GoKind::Int(number) | GoKind::Int64(number) => number.to_string(),
+        GoKind::Float(number) => numbers::shown(*number),
+        GoKind::Object(object) => object.shown(),
+        GoKind::Text(_) | GoKind::List(_) | GoKind::Map(_) | GoKind::Unknown(_) => String::new(),
     }
 }
 
@@ -79,7 +79,7 @@ pub(crate) fn text(value: &GoValue) -> Result<Text, TemplateFailure> {
 pub(crate) fn print(values: &[GoValue], line: bool) -> Result<Text, TemplateFailure> {
     let mut writer = TextWriter::default();
     for (number, value) in values.iter().enumerate() {
-        let is_text = |value: &GoValue| matches!(value.kind, Kind::Text(_));
+        let is_text = |value: &GoValue| matches!(value.kind, GoKind::Text(_));
         let before = number.checked_sub(1).and_then(|before| values.get(before));
         if before.is_some_and(|before| line || !is_text(before) && !is_text(value)) {
             writer.push(" ", None);
@@ -106,7 +106,7 @@ pub(crate) fn format(pattern: &Text, values: &[GoValue]) -> Result<Text, Templat
         let verb = PrintVerb::read(&mut rest, || {
             next += 1;
             match values.get(next - 1)?.kind {
-                Kind::Int(number) | Kind::Int64(number) => usize::try_from(number).ok(),
+                GoKind::Int(number) | GoKind::Int64(number) => usize::try_from(number).ok(),
                 _ => None,
             }
         });
@@ -150,7 +150,7 @@ fn extra(values: &[GoValue], writer: &mut TextWriter) -> Result<(), TemplateFail
 
 fn one(value: &GoValue, letter: char, verb: PrintVerb, writer: &mut TextWriter) -> Result<(), TemplateFailure> {
     let is_bare = verb.width.is_none() && verb.precision.is_none() && !verb.sharp && !verb.plus;
-    if matches!(letter, 'v' | 's') && is_bare && matches!(value.kind, Kind::Text(_) | Kind::Unknown(_)) {
+    if matches!(letter, 'v' | 's') && is_bare && matches!(value.kind, GoKind::Text(_) | GoKind::Unknown(_)) {
         return push(value, writer);
     }
     match letter {
@@ -165,11 +165,11 @@ fn one(value: &GoValue, letter: char, verb: PrintVerb, writer: &mut TextWriter) 
         }
         _ => {}
     }
-    if let Kind::Unknown(cause) = &value.kind {
+    if let GoKind::Unknown(cause) = &value.kind {
         writer.push_hole(cause, value.origin);
         return Ok(());
     }
-    if let (Kind::List(list), 's' | 'd' | 'q' | 'f' | 'x') = (&value.kind, letter) {
+    if let (GoKind::List(list), 's' | 'd' | 'q' | 'f' | 'x') = (&value.kind, letter) {
         writer.push("[", None);
         for (number, item) in list.items().iter().enumerate() {
             writer.push(if number > 0 { " " } else { "" }, None);
@@ -178,7 +178,7 @@ fn one(value: &GoValue, letter: char, verb: PrintVerb, writer: &mut TextWriter) 
         writer.push("]", None);
         return Ok(());
     }
-    if let (Kind::Text(_), 's') = (&value.kind, letter) {
+    if let (GoKind::Text(_), 's') = (&value.kind, letter) {
         let shown = text(value)?;
         let end =
             verb.precision.and_then(|most| shown.as_str().char_indices().nth(most)).map_or(shown.len(), |(at, _)| at);
@@ -188,7 +188,7 @@ fn one(value: &GoValue, letter: char, verb: PrintVerb, writer: &mut TextWriter) 
     match shown {
         Some(shown) => {
             let shown = match value.kind {
-                Kind::Int(_) | Kind::Int64(_) | Kind::Float(_) => verb.pad_number(shown),
+                GoKind::Int(_) | GoKind::Int64(_) | GoKind::Float(_) => verb.pad_number(shown),
                 _ => verb.pad(&shown, shown.chars().count()),
             };
             writer.push(&shown, value.place().map(|it| super::text::TextOrigin { linear: false, ..it }));
@@ -205,7 +205,7 @@ fn one(value: &GoValue, letter: char, verb: PrintVerb, writer: &mut TextWriter) 
 
 fn padded(shown: &Text, verb: PrintVerb, value: &GoValue, writer: &mut TextWriter) -> Result<(), TemplateFailure> {
     let missing = verb.missing(shown.as_str().chars().count());
-    let is_number = matches!(value.kind, Kind::Int(_) | Kind::Int64(_) | Kind::Float(_));
+    let is_number = matches!(value.kind, GoKind::Int(_) | GoKind::Int64(_) | GoKind::Float(_));
     let (zero, plus) = (verb.zero && !verb.minus, verb.plus && is_number && !shown.as_str().starts_with('-'));
     if missing > 0 && !verb.minus {
         writer.push(&(if zero { "0" } else { " " }).repeat(missing), None);
@@ -222,18 +222,18 @@ fn padded(shown: &Text, verb: PrintVerb, value: &GoValue, writer: &mut TextWrite
 
 fn converted(value: &GoValue, letter: char, verb: PrintVerb) -> Option<String> {
     match (&value.kind, letter) {
-        (Kind::Int(number) | Kind::Int64(number), _) => integer(*number, letter, verb),
-        (Kind::Float(number), 'f' | 'F') => Some(verb.signed(format!("{number:.*}", verb.precision.unwrap_or(6)))),
-        (Kind::Float(number), 'g' | 'v') => Some(verb.signed(significant(*number, verb.precision))),
-        (Kind::Float(number), 'e') => Some(verb.signed(scientific(*number, verb.precision.unwrap_or(6)))),
-        (Kind::Flag(flag), 't' | 'v') => Some(flag.to_string()),
-        (Kind::Text(text), 'q' | 'v') => Some(match verb.sharp && letter == 'q' && !text.as_str().contains('`') {
+        (GoKind::Int(number) | GoKind::Int64(number), _) => integer(*number, letter, verb),
+        (GoKind::Float(number), 'f' | 'F') => Some(verb.signed(format!("{number:.*}", verb.precision.unwrap_or(6)))),
+        (GoKind::Float(number), 'g' | 'v') => Some(verb.signed(significant(*number, verb.precision))),
+        (GoKind::Float(number), 'e') => Some(verb.signed(scientific(*number, verb.precision.unwrap_or(6)))),
+        (GoKind::Flag(flag), 't' | 'v') => Some(flag.to_string()),
+        (GoKind::Text(text), 'q' | 'v') => Some(match verb.sharp && letter == 'q' && !text.as_str().contains('`') {
             true => format!("`{}`", text.as_str()),
             false => quoted(text.as_str()),
         }),
-        (Kind::Text(text), 'x') => Some(to_hex(text.as_str().as_bytes())),
-        (Kind::Text(text), 'X') => Some(to_hex(text.as_str().as_bytes()).to_uppercase()),
-        (Kind::Object(object), 's' | 'v') => Some(object.shown()),
+        (GoKind::Text(text), 'x') => Some(to_hex(text.as_str().as_bytes())),
+        (GoKind::Text(text), 'X') => Some(to_hex(text.as_str().as_bytes()).to_uppercase()),
+        (GoKind::Object(object), 's' | 'v') => Some(object.shown()),
         _ => None,
     }
 }
@@ -271,8 +271,8 @@ pub(crate) fn output(
 ) -> Result<(), TemplateFailure> {
     let mut own = TextWriter::default();
     match &value.kind {
-        Kind::Nil | Kind::NilInside => own.push("<no value>", None),
-        Kind::Unknown(cause) => {
+        GoKind::Nil | GoKind::NilInside => own.push("<no value>", None),
+        GoKind::Unknown(cause) => {
             writer.push_hole(cause, value.origin.or(action));
             return Ok(());
         }
@@ -283,6 +283,6 @@ pub(crate) fn output(
 }
 
 /// Returns the cause if an argument is unknown, for functions whose text depends on all arguments.
-pub(crate) fn unknown_among(values: &[GoValue]) -> Option<Cause> {
+pub(crate) fn unknown_among(values: &[GoValue]) -> Option<TemplateCause> {
     values.iter().find_map(|value| value.cause().cloned())
 }

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use crate::languages::yaml::{self, Node, NodeData};
-use crate::source::{FileId, Sources, Span};
+use crate::source::{FileId, SourceFiles, Span};
 
 use super::evaluate::PARSED;
 use super::failure::TemplateFailure;
 use super::numbers;
 use super::text::{Text, TextOrigin};
-use super::value::{GoValue, Heap, Kind, MapEntries, MapEntry};
+use super::value::{GoKind, GoValue, Heap, MapEntries, MapEntry};
 
 /// Maps a part of the text to its origin.
 type Place<'p> = &'p dyn Fn(Span) -> Option<TextOrigin>;
@@ -19,11 +19,11 @@ struct Reader<'r> {
     place: Place<'r>,
     heap: &'r Heap,
     /// The source files, if the text may contain parts of others.
-    elsewhere: Option<(&'r Sources, FileId)>,
+    elsewhere: Option<(&'r SourceFiles, FileId)>,
 }
 
 /// Returns the value of a parsed file.
-pub(crate) fn of_node(sources: &Sources, node: &Node, heap: &Heap) -> Result<GoValue, TemplateFailure> {
+pub(crate) fn of_node(sources: &SourceFiles, node: &Node, heap: &Heap) -> Result<GoValue, TemplateFailure> {
     let text = sources.text(node.span.file);
     let linear = |span: Span| Some(TextOrigin { span, linear: true });
     Reader { text: &text, place: &linear, heap, elsewhere: Some((sources, node.span.file)) }.value(node, 0)
@@ -45,7 +45,7 @@ fn of_text(text: &Text, heap: &Heap) -> Result<GoValue, TemplateFailure> {
 pub(super) fn mapping(text: &Text, heap: &Heap) -> Result<GoValue, TemplateFailure> {
     let wrong = |why: String| heap.map(super::evaluate::entries([("Error".to_owned(), why.into())]));
     Ok(match of_text(text, heap) {
-        Ok(value @ GoValue { kind: Kind::Map(_), .. }) => value,
+        Ok(value @ GoValue { kind: GoKind::Map(_), .. }) => value,
         Ok(value) if value.is_nil() => heap.map(MapEntries::new()),
         Ok(value) => {
             let name = value.json_name();
@@ -61,7 +61,7 @@ pub(super) fn mapping(text: &Text, heap: &Heap) -> Result<GoValue, TemplateFailu
 /// `fromYamlArray`.
 pub(super) fn list(text: &Text, heap: &Heap) -> Result<GoValue, TemplateFailure> {
     match of_text(text, heap) {
-        Ok(value @ GoValue { kind: Kind::List(_), .. }) => Ok(value),
+        Ok(value @ GoValue { kind: GoKind::List(_), .. }) => Ok(value),
         Ok(value) if value.is_nil() => heap.list(Vec::new()),
         Ok(other) => {
             let name = other.json_name();
@@ -131,9 +131,9 @@ impl Reader<'_> {
             return text.clone();
         }
         match scalar(text, true) {
-            Kind::Flag(flag) => flag.to_string().into(),
-            Kind::Float(number) if number.fract() == 0.0 && number.abs() < 1e15 => (number as i64).to_string().into(),
-            Kind::Float(number) => numbers::general(number, 6).into(),
+            GoKind::Flag(flag) => flag.to_string().into(),
+            GoKind::Float(number) if number.fract() == 0.0 && number.abs() < 1e15 => (number as i64).to_string().into(),
+            GoKind::Float(number) => numbers::general(number, 6).into(),
             _ => text.clone(),
         }
     }
@@ -158,18 +158,18 @@ impl Reader<'_> {
 }
 
 /// Returns the value of a scalar.
-pub(crate) fn scalar(text: &str, plain: bool) -> Kind {
+pub(crate) fn scalar(text: &str, plain: bool) -> GoKind {
     if !plain {
-        return Kind::Text(text.into());
+        return GoKind::Text(text.into());
     }
     if yaml::scalar::is_null(text) {
-        return Kind::Nil;
+        return GoKind::Nil;
     }
     if let Some(flag) = yaml::scalar::boolean(text) {
-        return Kind::Flag(flag);
+        return GoKind::Flag(flag);
     }
     match yaml::scalar::number(text) {
-        Some(number) => Kind::Float(number),
-        None => Kind::Text(text.into()),
+        Some(number) => GoKind::Float(number),
+        None => GoKind::Text(text.into()),
     }
 }

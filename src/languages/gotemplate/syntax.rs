@@ -51,11 +51,11 @@ pub(crate) struct Pipeline {
     /// Whether it is `=` rather than `:=`.
     pub(crate) assigns: bool,
     pub(crate) variables: Vec<Rc<str>>,
-    pub(crate) commands: Vec<Command>,
+    pub(crate) commands: Vec<PipelineCommand>,
 }
 
 #[derive(Debug)]
-pub(crate) struct Command {
+pub(crate) struct PipelineCommand {
     /// The words, at least one; the first may be a function.
     pub(crate) words: Vec<TemplateExpression>,
 }

@@ -21,15 +21,15 @@ impl TextOrigin {
 
 /// Reason why something is unknown.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Cause {
+pub(crate) struct TemplateCause {
     /// A word or two that represent it in text.
     pub(crate) label: Rc<str>,
     pub(crate) why: Rc<str>,
 }
 
-impl Cause {
+impl TemplateCause {
     pub(crate) fn new(label: &str, why: impl Into<Rc<str>>) -> Self {
-        Cause { label: label.into(), why: why.into() }
+        TemplateCause { label: label.into(), why: why.into() }
     }
 }
 
@@ -42,17 +42,17 @@ struct Mark {
 
 /// A part of a text that is unknown or may not exist.
 #[derive(Debug, Clone)]
-pub(crate) struct Hole {
+pub(crate) struct UnknownPart {
     pub(crate) start: usize,
     pub(crate) end: usize,
-    pub(crate) cause: Cause,
+    pub(crate) cause: TemplateCause,
 }
 
 #[derive(Debug, Clone, Default)]
 struct Notes {
     marks: Vec<Mark>,
-    holes: Vec<Hole>,
-    doubts: Vec<Hole>,
+    holes: Vec<UnknownPart>,
+    doubts: Vec<UnknownPart>,
 }
 
 impl Notes {
@@ -71,9 +71,9 @@ impl Notes {
             }
             self.mark(start - from + at, end - from + at, origin);
         }
-        let within = |hole: &&Hole| hole.start < to && hole.end > from;
+        let within = |hole: &&UnknownPart| hole.start < to && hole.end > from;
         let first = other.holes.partition_point(|hole| hole.end <= from);
-        let moved = |hole: &Hole| Hole {
+        let moved = |hole: &UnknownPart| UnknownPart {
             start: hole.start.max(from) - from + at,
             end: hole.end.min(to) - from + at,
             cause: hole.cause.clone(),
@@ -132,16 +132,16 @@ impl Text {
     }
 
     /// Returns the first unknown part.
-    pub(crate) fn hole(&self) -> Option<&Cause> {
+    pub(crate) fn hole(&self) -> Option<&TemplateCause> {
         self.notes.as_ref()?.holes.first().map(|hole| &hole.cause)
     }
 
-    pub(crate) fn holes(&self) -> &[Hole] {
+    pub(crate) fn holes(&self) -> &[UnknownPart] {
         self.notes.as_ref().map_or(&[], |notes| &notes.holes)
     }
 
     /// Returns the parts that exist only under an unknown condition.
-    pub(crate) fn doubts(&self) -> &[Hole] {
+    pub(crate) fn doubts(&self) -> &[UnknownPart] {
         self.notes.as_ref().map_or(&[], |notes| &notes.doubts)
     }
 
@@ -277,17 +277,17 @@ impl TextWriter {
         self.push_slice(text, 0, text.len(), otherwise);
     }
 
-    pub(crate) fn push_hole(&mut self, cause: &Cause, origin: Option<TextOrigin>) {
+    pub(crate) fn push_hole(&mut self, cause: &TemplateCause, origin: Option<TextOrigin>) {
         let start = self.text.len();
         let label = format!("${{{}}}", cause.label);
         self.push(&label, origin.map(|origin| TextOrigin { linear: false, ..origin }));
-        self.notes.holes.push(Hole { start, end: self.text.len(), cause: cause.clone() });
+        self.notes.holes.push(UnknownPart { start, end: self.text.len(), cause: cause.clone() });
     }
 
     /// Marks the text from a position on as possibly missing.
-    pub(crate) fn doubt(&mut self, start: usize, cause: &Cause) {
+    pub(crate) fn doubt(&mut self, start: usize, cause: &TemplateCause) {
         if start < self.text.len() {
-            self.notes.doubts.push(Hole { start, end: self.text.len(), cause: cause.clone() });
+            self.notes.doubts.push(UnknownPart { start, end: self.text.len(), cause: cause.clone() });
         }
     }
 

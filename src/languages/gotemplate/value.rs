@@ -9,19 +9,19 @@ use std::sync::Arc;
 use crate::source::FileId;
 
 use super::failure::TemplateFailure;
-use super::text::{Cause, Text, TextOrigin};
+use super::text::{TemplateCause, Text, TextOrigin};
 
 /// Limit on nested lists, above any real chart.
 const DEEPEST: u16 = 130;
 
 #[derive(Debug, Clone)]
 pub(crate) struct GoValue {
-    pub(crate) kind: Kind,
+    pub(crate) kind: GoKind,
     pub(crate) origin: Option<TextOrigin>,
 }
 
 #[derive(Debug, Clone)]
-pub(crate) enum Kind {
+pub(crate) enum GoKind {
     Nil,
     /// Nil in a mapping or a list: unlike `Nil`, it has no fields.
     NilInside,
@@ -32,13 +32,13 @@ pub(crate) enum Kind {
     Float(f64),
     Text(Text),
     List(List),
-    Map(Map),
-    Object(Rc<dyn Object>),
-    Unknown(Cause),
+    Map(GoMap),
+    Object(Rc<dyn TemplateObject>),
+    Unknown(TemplateCause),
 }
 
 /// A value with methods: the files of a chart, the capabilities of a cluster.
-pub(crate) trait Object: Debug {
+pub(crate) trait TemplateObject: Debug {
     /// Returns its Go type.
     fn type_name(&self) -> &str;
     fn kind_name(&self) -> &'static str {
@@ -92,9 +92,9 @@ pub(crate) type MapEntries = BTreeMap<Arc<str>, MapEntry>;
 
 /// A mapping; as in Go, copies are the same mapping.
 #[derive(Debug, Clone)]
-pub(crate) struct Map(Rc<RefCell<MapEntries>>);
+pub(crate) struct GoMap(Rc<RefCell<MapEntries>>);
 
-impl Map {
+impl GoMap {
     pub(crate) fn borrow(&self) -> Ref<'_, MapEntries> {
         self.0.borrow()
     }
@@ -115,7 +115,7 @@ impl Map {
         self.0.borrow_mut().remove(key);
     }
 
-    pub(crate) fn is_same(&self, other: &Map) -> bool {
+    pub(crate) fn is_same(&self, other: &GoMap) -> bool {
         Rc::ptr_eq(&self.0, &other.0)
     }
 }
@@ -124,7 +124,7 @@ impl Map {
 /// long.
 #[derive(Debug)]
 pub(crate) struct Heap {
-    maps: RefCell<Vec<Map>>,
+    maps: RefCell<Vec<GoMap>>,
     left: Cell<usize>,
     file: FileId,
 }
@@ -175,14 +175,14 @@ impl Heap {
     }
 
     pub(crate) fn map(&self, entries: MapEntries) -> GoValue {
-        Kind::Map(self.new_map(entries)).into()
+        GoKind::Map(self.new_map(entries)).into()
     }
 
-    pub(crate) fn new_map(&self, entries: MapEntries) -> Map {
+    pub(crate) fn new_map(&self, entries: MapEntries) -> GoMap {
         const EACH: usize = 96;
         // The next step reports an exceeded limit.
         let _ = self.spend(EACH * (entries.len() + 1));
-        let map = Map(Rc::new(RefCell::new(entries)));
+        let map = GoMap(Rc::new(RefCell::new(entries)));
         self.maps.borrow_mut().push(map.clone());
         map
     }
@@ -191,14 +191,14 @@ impl Heap {
         const EACH: usize = 64;
         self.spend(EACH * (items.len() + 1))?;
         let inner = items.iter().map(|item| match &item.kind {
-            Kind::List(list) => list.depth + 1,
+            GoKind::List(list) => list.depth + 1,
             _ => 1,
         });
         let depth = inner.max().unwrap_or(1);
         if depth > DEEPEST {
             return Err(TemplateFailure::Budget("lists are nested too deeply"));
         }
-        Ok(Kind::List(List { items: items.into(), depth }).into())
+        Ok(GoKind::List(List { items: items.into(), depth }).into())
     }
 
     /// Each item is paid for before the next one is created.
@@ -214,57 +214,57 @@ impl Heap {
     }
 }
 
-impl From<Kind> for GoValue {
-    fn from(kind: Kind) -> Self {
+impl From<GoKind> for GoValue {
+    fn from(kind: GoKind) -> Self {
         GoValue { kind, origin: None }
     }
 }
 
 impl From<Text> for GoValue {
     fn from(text: Text) -> Self {
-        Kind::Text(text).into()
+        GoKind::Text(text).into()
     }
 }
 
 impl From<String> for GoValue {
     fn from(text: String) -> Self {
-        Kind::Text(text.into()).into()
+        GoKind::Text(text.into()).into()
     }
 }
 
 impl From<&str> for GoValue {
     fn from(text: &str) -> Self {
-        Kind::Text(text.into()).into()
+        GoKind::Text(text.into()).into()
     }
 }
 
 impl From<bool> for GoValue {
     fn from(flag: bool) -> Self {
-        Kind::Flag(flag).into()
+        GoKind::Flag(flag).into()
     }
 }
 
 impl From<f64> for GoValue {
     fn from(number: f64) -> Self {
-        Kind::Float(number).into()
+        GoKind::Float(number).into()
     }
 }
 
 impl GoValue {
     pub(crate) fn nil() -> Self {
-        Kind::Nil.into()
+        GoKind::Nil.into()
     }
 
     pub(crate) fn int(number: i64) -> Self {
-        Kind::Int(number).into()
+        GoKind::Int(number).into()
     }
 
     pub(crate) fn int64(number: i64) -> Self {
-        Kind::Int64(number).into()
+        GoKind::Int64(number).into()
     }
 
-    pub(crate) fn unknown(cause: Cause) -> Self {
-        Kind::Unknown(cause).into()
+    pub(crate) fn unknown(cause: TemplateCause) -> Self {
+        GoKind::Unknown(cause).into()
     }
 
     #[must_use]
@@ -273,14 +273,14 @@ impl GoValue {
     }
 
     pub(crate) fn is_nil(&self) -> bool {
-        matches!(self.kind, Kind::Nil | Kind::NilInside)
+        matches!(self.kind, GoKind::Nil | GoKind::NilInside)
     }
 
     /// Converts to the result of a pipeline, in which every kind of nil is the same.
     #[must_use]
     pub(crate) fn settled(self) -> Self {
         match self.kind {
-            Kind::NilInside => GoValue { kind: Kind::Nil, ..self },
+            GoKind::NilInside => GoValue { kind: GoKind::Nil, ..self },
             _ => self,
         }
     }
@@ -298,9 +298,9 @@ impl GoValue {
             (sum <= most).then_some(())
         };
         match &self.kind {
-            Kind::Text(text) => sum += text.weight(),
-            Kind::List(list) if levels > 0 => drop(list.items().iter().try_for_each(|item| add(0, item))),
-            Kind::Map(map) if levels > 0 => {
+            GoKind::Text(text) => sum += text.weight(),
+            GoKind::List(list) if levels > 0 => drop(list.items().iter().try_for_each(|item| add(0, item))),
+            GoKind::Map(map) if levels > 0 => {
                 let entries = map.borrow();
                 let _ = entries.iter().try_for_each(|(key, entry)| add(EACH + key.len(), &entry.value));
             }
@@ -310,24 +310,24 @@ impl GoValue {
     }
 
     /// Returns why the value or a part of its text is unknown.
-    pub(crate) fn cause(&self) -> Option<&Cause> {
+    pub(crate) fn cause(&self) -> Option<&TemplateCause> {
         match &self.kind {
-            Kind::Unknown(cause) => Some(cause),
-            Kind::Text(text) => text.hole().or_else(|| text.doubts().first().map(|doubt| &doubt.cause)),
+            GoKind::Unknown(cause) => Some(cause),
+            GoKind::Text(text) => text.hole().or_else(|| text.doubts().first().map(|doubt| &doubt.cause)),
             _ => None,
         }
     }
 
-    pub(crate) fn map(&self) -> Option<&Map> {
+    pub(crate) fn map(&self) -> Option<&GoMap> {
         match &self.kind {
-            Kind::Map(map) => Some(map),
+            GoKind::Map(map) => Some(map),
             _ => None,
         }
     }
 
     pub(crate) fn as_str(&self) -> Option<&str> {
         match &self.kind {
-            Kind::Text(text) => Some(text.as_str()),
+            GoKind::Text(text) => Some(text.as_str()),
             _ => None,
         }
     }
@@ -335,7 +335,7 @@ impl GoValue {
     /// Returns the origin of the value or of a part of its text.
     pub(crate) fn place(&self) -> Option<TextOrigin> {
         match &self.kind {
-            Kind::Text(text) => text.origin().or(self.origin),
+            GoKind::Text(text) => text.origin().or(self.origin),
             _ => self.origin,
         }
     }
@@ -343,7 +343,7 @@ impl GoValue {
     /// Returns the text of the value with its origin, as far as it is known.
     pub(crate) fn text(&self) -> Option<Text> {
         match &self.kind {
-            Kind::Text(text) if text.origin().is_none() && self.origin.is_some() => {
+            GoKind::Text(text) if text.origin().is_none() && self.origin.is_some() => {
                 let mut writer = super::text::TextWriter::default();
                 let exact = self.origin.filter(|it| it.linear && it.span.range().len() == text.len());
                 match exact {
@@ -354,7 +354,7 @@ impl GoValue {
                 }
                 Some(writer.finish())
             }
-            Kind::Text(text) => Some(text.clone()),
+            GoKind::Text(text) => Some(text.clone()),
             _ => None,
         }
     }
@@ -362,10 +362,10 @@ impl GoValue {
     /// Returns its type in messages of Go's JSON library.
     pub(super) fn json_name(&self) -> &'static str {
         match &self.kind {
-            Kind::Text(_) => "string",
-            Kind::Flag(_) => "bool",
-            Kind::List(_) => "array",
-            Kind::Map(_) => "object",
+            GoKind::Text(_) => "string",
+            GoKind::Flag(_) => "bool",
+            GoKind::List(_) => "array",
+            GoKind::Map(_) => "object",
             _ => "number",
         }
     }
@@ -373,32 +373,32 @@ impl GoValue {
     /// Returns its Go type.
     pub(crate) fn type_name(&self) -> String {
         match &self.kind {
-            Kind::Nil => "<nil>".to_owned(),
-            Kind::NilInside => "interface {}".to_owned(),
-            Kind::Flag(_) => "bool".to_owned(),
-            Kind::Int(_) => "int".to_owned(),
-            Kind::Int64(_) => "int64".to_owned(),
-            Kind::Float(_) => "float64".to_owned(),
-            Kind::Text(_) => "string".to_owned(),
-            Kind::List(_) => "[]interface {}".to_owned(),
-            Kind::Map(_) => "map[string]interface {}".to_owned(),
-            Kind::Object(object) => object.type_name().to_owned(),
-            Kind::Unknown(_) => "unknown".to_owned(),
+            GoKind::Nil => "<nil>".to_owned(),
+            GoKind::NilInside => "interface {}".to_owned(),
+            GoKind::Flag(_) => "bool".to_owned(),
+            GoKind::Int(_) => "int".to_owned(),
+            GoKind::Int64(_) => "int64".to_owned(),
+            GoKind::Float(_) => "float64".to_owned(),
+            GoKind::Text(_) => "string".to_owned(),
+            GoKind::List(_) => "[]interface {}".to_owned(),
+            GoKind::Map(_) => "map[string]interface {}".to_owned(),
+            GoKind::Object(object) => object.type_name().to_owned(),
+            GoKind::Unknown(_) => "unknown".to_owned(),
         }
     }
 
     pub(crate) fn kind_name(&self) -> &'static str {
         match &self.kind {
-            Kind::Nil | Kind::NilInside => "invalid",
-            Kind::Flag(_) => "bool",
-            Kind::Int(_) => "int",
-            Kind::Int64(_) => "int64",
-            Kind::Float(_) => "float64",
-            Kind::Text(_) => "string",
-            Kind::List(_) => "slice",
-            Kind::Map(_) => "map",
-            Kind::Object(object) => object.kind_name(),
-            Kind::Unknown(_) => "unknown",
+            GoKind::Nil | GoKind::NilInside => "invalid",
+            GoKind::Flag(_) => "bool",
+            GoKind::Int(_) => "int",
+            GoKind::Int64(_) => "int64",
+            GoKind::Float(_) => "float64",
+            GoKind::Text(_) => "string",
+            GoKind::List(_) => "slice",
+            GoKind::Map(_) => "map",
+            GoKind::Object(object) => object.kind_name(),
+            GoKind::Unknown(_) => "unknown",
         }
     }
 }

@@ -6,7 +6,7 @@ use crate::languages::yaml::{BlockWriter, Members, MembersOf, TextStyle, Written
 use super::failure::TemplateFailure;
 use super::numbers;
 use super::text::{Text, TextOrigin, TextWriter};
-use super::value::{GoValue, Heap, Kind};
+use super::value::{GoKind, GoValue, Heap};
 
 const DEEPEST: usize = 64;
 pub(crate) fn write(value: &GoValue, heap: &Heap) -> Result<Text, TemplateFailure> {
@@ -31,14 +31,14 @@ impl BlockWriter<GoValue> for Emitter<'_> {
     fn members(&mut self, value: &GoValue, indent: usize, depth: usize) -> MembersOf<Self, GoValue> {
         let value = &self.simple(value);
         let members = match &value.kind {
-            Kind::Map(map) if !map.is_empty() => {
+            GoKind::Map(map) if !map.is_empty() => {
                 let entries = map.borrow();
                 let mut entries: Vec<_> = entries.iter().collect();
                 entries.sort_by(|a, b| order(a.0, b.0));
                 let key = |key: &str, at: Option<TextOrigin>| at.map_or_else(|| key.into(), |at| Text::at(key, at));
                 Members::Map(entries.iter().map(|(name, it)| (key(name, it.key), it.value.clone())).collect())
             }
-            Kind::List(list) if !list.items().is_empty() => {
+            GoKind::List(list) if !list.items().is_empty() => {
                 self.heap.spend(list.items().len() * (indent + 2))?;
                 Members::List(list.items().to_vec())
             }
@@ -63,22 +63,22 @@ impl BlockWriter<GoValue> for Emitter<'_> {
     fn scalar(&mut self, value: &GoValue, indent: usize) -> Result<(), TemplateFailure> {
         let value = &self.simple(value);
         let shown = match &value.kind {
-            Kind::Text(_) => {
+            GoKind::Text(_) => {
                 let text = value.text().unwrap_or_else(|| "".into());
                 self.heap.spend(text.len())?;
                 self.text(&text, indent, false);
                 return Ok(());
             }
-            Kind::Unknown(cause) => {
+            GoKind::Unknown(cause) => {
                 self.writer.push_hole(cause, value.origin);
                 return Ok(());
             }
-            Kind::Nil | Kind::NilInside => "null".to_owned(),
-            Kind::Flag(flag) => flag.to_string(),
-            Kind::Int(number) | Kind::Int64(number) => number.to_string(),
-            Kind::Float(number) => float(*number),
-            Kind::Map(_) => "{}".to_owned(),
-            Kind::List(_) | Kind::Object(_) => "[]".to_owned(),
+            GoKind::Nil | GoKind::NilInside => "null".to_owned(),
+            GoKind::Flag(flag) => flag.to_string(),
+            GoKind::Int(number) | GoKind::Int64(number) => number.to_string(),
+            GoKind::Float(number) => float(*number),
+            GoKind::Map(_) => "{}".to_owned(),
+            GoKind::List(_) | GoKind::Object(_) => "[]".to_owned(),
         };
         let exact = value.origin.filter(|origin| origin.linear && origin.span.range().len() == shown.len());
         let origin = exact.or(value.origin.map(|origin| TextOrigin { linear: false, ..origin }));
@@ -90,7 +90,7 @@ impl BlockWriter<GoValue> for Emitter<'_> {
 impl Emitter<'_> {
     fn simple(&self, value: &GoValue) -> GoValue {
         match &value.kind {
-            Kind::Object(object) => object.plain(self.heap),
+            GoKind::Object(object) => object.plain(self.heap),
             _ => value.clone(),
         }
     }
@@ -184,11 +184,11 @@ impl Json<'_> {
         }
         self.heap.spend(2 * depth + 8)?;
         match &value.kind {
-            Kind::Nil | Kind::NilInside => writer.push("null", value.origin),
-            Kind::Flag(flag) => writer.push(&flag.to_string(), value.origin),
-            Kind::Int(number) | Kind::Int64(number) => writer.push(&number.to_string(), value.origin),
-            Kind::Float(number) => writer.push(&numbers::json(*number), value.origin),
-            Kind::Text(text) => {
+            GoKind::Nil | GoKind::NilInside => writer.push("null", value.origin),
+            GoKind::Flag(flag) => writer.push(&flag.to_string(), value.origin),
+            GoKind::Int(number) | GoKind::Int64(number) => writer.push(&number.to_string(), value.origin),
+            GoKind::Float(number) => writer.push(&numbers::json(*number), value.origin),
+            GoKind::Text(text) => {
                 self.heap.spend(text.len())?;
                 let whole = text.holes().iter().any(|hole| hole.start == 0 && hole.end == text.len());
                 match (whole, text.hole()) {
@@ -201,14 +201,14 @@ impl Json<'_> {
                     _ => self.string(text.as_str(), value.place(), writer),
                 }
             }
-            Kind::Unknown(cause) => {
+            GoKind::Unknown(cause) => {
                 writer.push("\"", None);
                 writer.push_hole(cause, value.origin);
                 writer.push("\"", None);
             }
-            Kind::Object(object) => self.value(&object.plain(self.heap), depth + 1, writer)?,
-            Kind::List(list) if list.items().is_empty() => writer.push("[]", value.origin),
-            Kind::List(list) => {
+            GoKind::Object(object) => self.value(&object.plain(self.heap), depth + 1, writer)?,
+            GoKind::List(list) if list.items().is_empty() => writer.push("[]", value.origin),
+            GoKind::List(list) => {
                 writer.push("[", None);
                 for (number, item) in list.items().iter().enumerate() {
                     writer.push(if number > 0 { "," } else { "" }, None);
@@ -218,8 +218,8 @@ impl Json<'_> {
                 self.line(depth, writer);
                 writer.push("]", None);
             }
-            Kind::Map(map) if map.is_empty() => writer.push("{}", value.origin),
-            Kind::Map(map) => {
+            GoKind::Map(map) if map.is_empty() => writer.push("{}", value.origin),
+            GoKind::Map(map) => {
                 writer.push("{", None);
                 for (number, (key, entry)) in map.borrow().iter().enumerate() {
                     writer.push(if number > 0 { "," } else { "" }, None);

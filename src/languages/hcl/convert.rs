@@ -5,43 +5,43 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::sync::Arc;
 
-use super::number::Number;
-use super::types::{ObjectField, Type};
-use super::value::{Data, Entries, Value};
+use super::number::HclNumber;
+use super::types::{HclType, ObjectField};
+use super::value::{HclData, HclValue, ObjectMembers};
 
-impl Type {
+impl HclType {
     /// Converts a value to this type. Members that cannot be converted become unknown, so that the others stay usable.
-    pub(crate) fn convert(&self, value: &Value) -> Value {
+    pub(crate) fn convert(&self, value: &HclValue) -> HclValue {
         let data = match (self, &value.data) {
-            (Type::Any, _) | (_, Data::Null | Data::Unknown(_)) => return value.clone(),
-            (Type::Text, _) => match value.as_text() {
-                Some(text) => Data::Text(text.into()),
+            (HclType::Any, _) | (_, HclData::Null | HclData::Unknown(_)) => return value.clone(),
+            (HclType::Text, _) => match value.as_text() {
+                Some(text) => HclData::Text(text.into()),
                 None => return self.misfit(value),
             },
-            (Type::Number, Data::Text(_) | Data::Number(_)) => match value.as_number() {
-                Some(number) => Data::Number(number),
+            (HclType::Number, HclData::Text(_) | HclData::Number(_)) => match value.as_number() {
+                Some(number) => HclData::Number(number),
                 None => return self.misfit(value),
             },
-            (Type::Bool, _) => match value.as_bool() {
-                Some(flag) => Data::Bool(flag),
+            (HclType::Bool, _) => match value.as_bool() {
+                Some(flag) => HclData::Bool(flag),
                 None => return self.misfit(value),
             },
-            (Type::List(of), Data::List(items) | Data::Set(items) | Data::Tuple(items)) => {
-                Data::List(Arc::new(of.convert_members(items)))
+            (HclType::List(of), HclData::List(items) | HclData::Set(items) | HclData::Tuple(items)) => {
+                HclData::List(Arc::new(of.convert_members(items)))
             }
-            (Type::Set(of), Data::List(items) | Data::Set(items) | Data::Tuple(items)) => {
-                Data::Set(Arc::new(set_of(of.convert_members(items))))
+            (HclType::Set(of), HclData::List(items) | HclData::Set(items) | HclData::Tuple(items)) => {
+                HclData::Set(Arc::new(set_of(of.convert_members(items))))
             }
-            (Type::Tuple(types), Data::List(items) | Data::Tuple(items)) if types.len() == items.len() => {
-                Data::Tuple(Arc::new(types.iter().zip(items.iter()).map(|(of, item)| of.convert(item)).collect()))
+            (HclType::Tuple(types), HclData::List(items) | HclData::Tuple(items)) if types.len() == items.len() => {
+                HclData::Tuple(Arc::new(types.iter().zip(items.iter()).map(|(of, item)| of.convert(item)).collect()))
             }
-            (Type::Map(of), Data::Map(entries) | Data::Object(entries)) => {
-                let values: Vec<Value> = entries.known.values().cloned().collect();
+            (HclType::Map(of), HclData::Map(entries) | HclData::Object(entries)) => {
+                let values: Vec<HclValue> = entries.known.values().cloned().collect();
                 let converted = of.convert_members(&values);
                 let known = entries.known.keys().cloned().zip(converted).collect();
-                Data::Map(Arc::new(Entries { known, rest: entries.rest.clone() }))
+                HclData::Map(Arc::new(ObjectMembers { known, rest: entries.rest.clone() }))
             }
-            (Type::Object(fields), Data::Map(entries) | Data::Object(entries)) => {
+            (HclType::Object(fields), HclData::Map(entries) | HclData::Object(entries)) => {
                 return convert_object(fields, entries, value);
             }
             _ => return self.misfit(value),
@@ -49,16 +49,16 @@ impl Type {
         value.with(data)
     }
 
-    fn misfit(&self, value: &Value) -> Value {
-        let from = Type::of(value).name();
-        Value::refused(format!("a {from} is not a {}", self.name()), value.span)
+    fn misfit(&self, value: &HclValue) -> HclValue {
+        let from = HclType::of(value).name();
+        HclValue::refused(format!("a {from} is not a {}", self.name()), value.span)
     }
 
     /// Converts the members of a collection; `any` is their common type.
-    fn convert_members(&self, items: &[Value]) -> Vec<Value> {
+    fn convert_members(&self, items: &[HclValue]) -> Vec<HclValue> {
         match self {
-            Type::Any => match Type::common(items.iter().map(Type::of)) {
-                Some(Type::Any) | None => items.to_vec(),
+            HclType::Any => match HclType::common(items.iter().map(HclType::of)) {
+                Some(HclType::Any) | None => items.to_vec(),
                 Some(common) => items.iter().map(|item| common.convert(item)).collect(),
             },
             _ => items.iter().map(|item| self.convert(item)).collect(),
@@ -66,7 +66,7 @@ impl Type {
     }
 }
 
-fn convert_object(fields: &BTreeMap<Arc<str>, ObjectField>, entries: &Entries, value: &Value) -> Value {
+fn convert_object(fields: &BTreeMap<Arc<str>, ObjectField>, entries: &ObjectMembers, value: &HclValue) -> HclValue {
     let mut known = BTreeMap::new();
     for (name, field) in fields {
         let given = entries.get(name).map(|given| field.of.convert(given));
@@ -74,84 +74,84 @@ fn convert_object(fields: &BTreeMap<Arc<str>, ObjectField>, entries: &Entries, v
             (Some(given), None, _) => given,
             (Some(given), Some(default), _) if given.is_null() => default.clone(),
             (Some(given), Some(_), _) => given,
-            (None, _, Some(rest)) => Value::because(rest, value.span),
+            (None, _, Some(rest)) => HclValue::because(rest, value.span),
             (None, Some(default), None) => default.clone(),
-            (None, None, None) if field.optional => Value::null(value.span),
-            (None, None, None) => return Value::refused(format!("the attribute `{name}` is missing"), value.span),
+            (None, None, None) if field.optional => HclValue::null(value.span),
+            (None, None, None) => return HclValue::refused(format!("the attribute `{name}` is missing"), value.span),
         };
         known.insert(name.clone(), result);
     }
-    value.with(Data::Object(Arc::new(Entries { known, rest: None })))
+    value.with(HclData::Object(Arc::new(ObjectMembers { known, rest: None })))
 }
 
 /// Sorts and deduplicates, in the order in which Terraform iterates over sets.
-pub(crate) fn set_of(mut items: Vec<Value>) -> Vec<Value> {
-    let plain = items.iter().all(|item| matches!(item.data, Data::Text(_) | Data::Number(_) | Data::Bool(_)));
+pub(crate) fn set_of(mut items: Vec<HclValue>) -> Vec<HclValue> {
+    let plain = items.iter().all(|item| matches!(item.data, HclData::Text(_) | HclData::Number(_) | HclData::Bool(_)));
     if plain {
         items.sort_by(compare_plain);
         items.dedup_by(|a, b| compare_plain(a, b) == Ordering::Equal);
         return items;
     }
-    let mut keyed: Vec<(Order, Value)> = items.into_iter().map(|item| (Order::of(&item), item)).collect();
+    let mut keyed: Vec<(Order, HclValue)> = items.into_iter().map(|item| (Order::of(&item), item)).collect();
     keyed.sort_by(|a, b| a.0.cmp(&b.0));
     // An unknown value may equal anything, so two of them are never duplicates.
     keyed.dedup_by(|a, b| a.0 == b.0 && a.1.is_wholly_known() && b.1.is_wholly_known());
     keyed.into_iter().map(|(_, item)| item).collect()
 }
 
-fn compare_plain(a: &Value, b: &Value) -> Ordering {
+fn compare_plain(a: &HclValue, b: &HclValue) -> Ordering {
     match (&a.data, &b.data) {
-        (Data::Text(a), Data::Text(b)) => a.cmp(b),
-        (Data::Number(a), Data::Number(b)) => a.cmp(b),
-        (Data::Bool(a), Data::Bool(b)) => a.cmp(b),
+        (HclData::Text(a), HclData::Text(b)) => a.cmp(b),
+        (HclData::Number(a), HclData::Number(b)) => a.cmp(b),
+        (HclData::Bool(a), HclData::Bool(b)) => a.cmp(b),
         _ => Order::of(a).cmp(&Order::of(b)),
     }
 }
 
 /// Order of set members that are not primitive: known before null before unknown, then by their text.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct Order(u8, Option<Number>, String);
+struct Order(u8, Option<HclNumber>, String);
 
 impl Order {
-    fn of(value: &Value) -> Self {
+    fn of(value: &HclValue) -> Self {
         let rank = match value.data {
-            Data::Unknown(_) => 2,
-            Data::Null => 1,
+            HclData::Unknown(_) => 2,
+            HclData::Null => 1,
             _ => 0,
         };
         let number = match &value.data {
-            Data::Number(number) => Some(number.clone()),
+            HclData::Number(number) => Some(number.clone()),
             _ => None,
         };
         let mut spelling = String::new();
         match &value.data {
-            Data::Text(text) => spelling.push_str(text),
+            HclData::Text(text) => spelling.push_str(text),
             _ => spell(value, &mut spelling),
         }
         Order(rank, number, spelling)
     }
 }
 
-fn spell(value: &Value, into: &mut String) {
+fn spell(value: &HclValue, into: &mut String) {
     match &value.data {
-        Data::Unknown(_) => into.push('?'),
-        Data::Null => into.push('~'),
-        Data::Bool(flag) => into.push(if *flag { 'T' } else { 'F' }),
-        Data::Number(number) => {
+        HclData::Unknown(_) => into.push('?'),
+        HclData::Null => into.push('~'),
+        HclData::Bool(flag) => into.push(if *flag { 'T' } else { 'F' }),
+        HclData::Number(number) => {
             let _ = write!(into, "{number}");
         }
-        Data::Text(text) => {
+        HclData::Text(text) => {
             let _ = write!(into, "{text:?}");
         }
-        Data::List(items) | Data::Set(items) | Data::Tuple(items) => {
-            into.push(if matches!(value.data, Data::Tuple(_)) { '<' } else { '[' });
+        HclData::List(items) | HclData::Set(items) | HclData::Tuple(items) => {
+            into.push(if matches!(value.data, HclData::Tuple(_)) { '<' } else { '[' });
             for item in items.iter() {
                 spell(item, into);
                 into.push(';');
             }
-            into.push(if matches!(value.data, Data::Tuple(_)) { '>' } else { ']' });
+            into.push(if matches!(value.data, HclData::Tuple(_)) { '>' } else { ']' });
         }
-        Data::Map(entries) => {
+        HclData::Map(entries) => {
             into.push('{');
             for (key, member) in entries.iter() {
                 let _ = write!(into, "{key:?}:");
@@ -160,7 +160,7 @@ fn spell(value: &Value, into: &mut String) {
             }
             into.push('}');
         }
-        Data::Object(entries) => {
+        HclData::Object(entries) => {
             into.push('<');
             for member in entries.known.values() {
                 spell(member, into);
@@ -172,20 +172,22 @@ fn spell(value: &Value, into: &mut String) {
 }
 
 /// Whether two values are equal, including their types; `None` if an unknown value decides.
-pub(crate) fn equal(a: &Value, b: &Value) -> Option<bool> {
+pub(crate) fn equal(a: &HclValue, b: &HclValue) -> Option<bool> {
     match (&a.data, &b.data) {
-        (Data::Unknown(_), _) | (_, Data::Unknown(_)) => None,
-        (Data::Null, Data::Null) => Some(true),
-        (Data::Bool(a), Data::Bool(b)) => Some(a == b),
-        (Data::Number(a), Data::Number(b)) => Some(a == b),
-        (Data::Text(a), Data::Text(b)) => Some(a == b),
-        (Data::List(a), Data::List(b)) | (Data::Set(a), Data::Set(b)) | (Data::Tuple(a), Data::Tuple(b)) => {
+        (HclData::Unknown(_), _) | (_, HclData::Unknown(_)) => None,
+        (HclData::Null, HclData::Null) => Some(true),
+        (HclData::Bool(a), HclData::Bool(b)) => Some(a == b),
+        (HclData::Number(a), HclData::Number(b)) => Some(a == b),
+        (HclData::Text(a), HclData::Text(b)) => Some(a == b),
+        (HclData::List(a), HclData::List(b))
+        | (HclData::Set(a), HclData::Set(b))
+        | (HclData::Tuple(a), HclData::Tuple(b)) => {
             if a.len() != b.len() {
                 return Some(false);
             }
             all_equal(a.iter().zip(b.iter()))
         }
-        (Data::Map(a), Data::Map(b)) | (Data::Object(a), Data::Object(b)) => {
+        (HclData::Map(a), HclData::Map(b)) | (HclData::Object(a), HclData::Object(b)) => {
             if a.rest.is_none() && b.rest.is_none() && (a.len() != b.len() || !a.known.keys().eq(b.known.keys())) {
                 return Some(false);
             }
@@ -199,7 +201,7 @@ pub(crate) fn equal(a: &Value, b: &Value) -> Option<bool> {
     }
 }
 
-fn all_equal<'v>(pairs: impl Iterator<Item = (&'v Value, &'v Value)>) -> Option<bool> {
+fn all_equal<'v>(pairs: impl Iterator<Item = (&'v HclValue, &'v HclValue)>) -> Option<bool> {
     let mut result = Some(true);
     for (a, b) in pairs {
         match equal(a, b) {

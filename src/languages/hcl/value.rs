@@ -9,12 +9,12 @@ use icu_normalizer::ComposingNormalizerBorrowed;
 use crate::diagnostic::shortened;
 use crate::source::Span;
 
-pub use super::number::Number;
+pub use super::number::HclNumber;
 
 /// A Terraform value. Cloning is cheap, because collections are shared.
 #[derive(Debug, Clone)]
-pub struct Value {
-    pub data: Data,
+pub struct HclValue {
+    pub data: HclData,
     /// Place of the value: the literal, not the reference to it.
     pub span: Span,
     pub sensitive: bool,
@@ -33,24 +33,24 @@ const DEEPEST: u8 = 200;
 const HEAVIEST: u32 = 1_000_000;
 
 #[derive(Debug, Clone)]
-pub enum Data {
+pub enum HclData {
     Null,
     Bool(bool),
-    Number(Number),
+    Number(HclNumber),
     Text(Arc<str>),
-    List(Arc<Vec<Value>>),
-    Set(Arc<Vec<Value>>),
-    Tuple(Arc<Vec<Value>>),
-    Map(Arc<Entries>),
-    Object(Arc<Entries>),
+    List(Arc<Vec<HclValue>>),
+    Set(Arc<Vec<HclValue>>),
+    Tuple(Arc<Vec<HclValue>>),
+    Map(Arc<ObjectMembers>),
+    Object(Arc<ObjectMembers>),
     /// Unknown, with the cause. Collections may have unknown members, and an unknown value may have known bounds.
     Unknown(Arc<Cause>),
 }
 
 /// The members of a map or an object.
 #[derive(Debug, Clone, Default)]
-pub struct Entries {
-    pub known: BTreeMap<Arc<str>, Value>,
+pub struct ObjectMembers {
+    pub known: BTreeMap<Arc<str>, HclValue>,
     /// Reason why there may be more members: attributes that a provider computes, or `merge` with an unknown value.
     pub rest: Option<Arc<Cause>>,
 }
@@ -62,9 +62,9 @@ pub struct Cause {
     pub why: String,
     pub span: Span,
     /// All values that it can have, such as both branches of an unknown condition.
-    pub candidates: Vec<Value>,
+    pub candidates: Vec<HclValue>,
     /// Resource or data source whose attribute determines the value.
-    pub computed_by: Option<Computed>,
+    pub computed_by: Option<ProviderComputed>,
     /// Whether Terraform would refuse the expression, so that `try` uses its next argument.
     pub refused: bool,
     /// Known lines of a string, with `${…}` for unknown parts. Only for finding manifests in strings.
@@ -73,7 +73,7 @@ pub struct Cause {
 
 /// An attribute that only the provider knows.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Computed {
+pub struct ProviderComputed {
     /// Address: `module.a.aws_launch_template.gpu[0]`
     pub address: Arc<str>,
     /// Attribute: `id`; empty for the whole resource.
@@ -83,17 +83,17 @@ pub struct Computed {
 /// The target of a path in a value.
 #[derive(Debug, Clone)]
 pub enum PathTarget<'v> {
-    Value(&'v Value),
+    Value(&'v HclValue),
     Unknown(Arc<Cause>),
     Absent,
 }
 
-impl Entries {
-    pub fn get(&self, key: &str) -> Option<&Value> {
+impl ObjectMembers {
+    pub fn get(&self, key: &str) -> Option<&HclValue> {
         self.known.get(key)
     }
 
-    pub fn iter(&self) -> impl Iterator<Item = (&Arc<str>, &Value)> {
+    pub fn iter(&self) -> impl Iterator<Item = (&Arc<str>, &HclValue)> {
         self.known.iter()
     }
 
@@ -113,9 +113,9 @@ impl Entries {
     }
 }
 
-impl FromIterator<(Arc<str>, Value)> for Entries {
-    fn from_iter<I: IntoIterator<Item = (Arc<str>, Value)>>(entries: I) -> Self {
-        Entries { known: entries.into_iter().collect(), rest: None }
+impl FromIterator<(Arc<str>, HclValue)> for ObjectMembers {
+    fn from_iter<I: IntoIterator<Item = (Arc<str>, HclValue)>>(entries: I) -> Self {
+        ObjectMembers { known: entries.into_iter().collect(), rest: None }
     }
 }
 
@@ -144,12 +144,14 @@ impl Cause {
     }
 }
 
-impl Value {
-    pub fn new(data: Data, span: Span) -> Self {
+impl HclValue {
+    pub fn new(data: HclData, span: Span) -> Self {
         let size = match &data {
-            Data::List(items) | Data::Set(items) | Data::Tuple(items) => Size::of(items.iter(), false),
-            Data::Map(entries) | Data::Object(entries) => Size::of(entries.known.values(), entries.rest.is_some()),
-            Data::Unknown(_) => Size { depth: 0, weight: 1, open: true, secret: false },
+            HclData::List(items) | HclData::Set(items) | HclData::Tuple(items) => Size::of(items.iter(), false),
+            HclData::Map(entries) | HclData::Object(entries) => {
+                Size::of(entries.known.values(), entries.rest.is_some())
+            }
+            HclData::Unknown(_) => Size { depth: 0, weight: 1, open: true, secret: false },
             _ => Size { depth: 0, weight: 1, open: false, secret: false },
         };
         let Size { depth, weight, open, secret } = size;
@@ -157,13 +159,13 @@ impl Value {
             let limit = if depth > DEEPEST { format!("{DEEPEST} levels deep") } else { format!("{HEAVIEST} values") };
             return Self::unknown(format!("this value is larger than {limit}"), span);
         }
-        Value { data, span, sensitive: false, depth, weight, open, secret }
+        HclValue { data, span, sensitive: false, depth, weight, open, secret }
     }
 
     /// Returns other data with the same place and marks.
     #[must_use]
-    pub fn with(&self, data: Data) -> Self {
-        Value::new(data, self.span).marked(self.sensitive)
+    pub fn with(&self, data: HclData) -> Self {
+        HclValue::new(data, self.span).marked(self.sensitive)
     }
 
     /// Returns the number of values in it.
@@ -172,48 +174,48 @@ impl Value {
     }
 
     pub fn null(span: Span) -> Self {
-        Self::new(Data::Null, span)
+        Self::new(HclData::Null, span)
     }
 
     pub fn bool(flag: bool, span: Span) -> Self {
-        Self::new(Data::Bool(flag), span)
+        Self::new(HclData::Bool(flag), span)
     }
 
-    pub fn number(number: Number, span: Span) -> Self {
-        Self::new(Data::Number(number), span)
+    pub fn number(number: HclNumber, span: Span) -> Self {
+        Self::new(HclData::Number(number), span)
     }
 
     pub fn text(text: impl Into<Arc<str>>, span: Span) -> Self {
-        Self::new(Data::Text(composed(text.into())), span)
+        Self::new(HclData::Text(composed(text.into())), span)
     }
 
-    pub fn tuple(items: Vec<Value>, span: Span) -> Self {
-        Self::new(Data::Tuple(Arc::new(items)), span)
+    pub fn tuple(items: Vec<HclValue>, span: Span) -> Self {
+        Self::new(HclData::Tuple(Arc::new(items)), span)
     }
 
-    pub fn list(items: Vec<Value>, span: Span) -> Self {
-        Self::new(Data::List(Arc::new(items)), span)
+    pub fn list(items: Vec<HclValue>, span: Span) -> Self {
+        Self::new(HclData::List(Arc::new(items)), span)
     }
 
-    pub fn object(entries: Entries, span: Span) -> Self {
-        Self::new(Data::Object(Arc::new(entries.composed())), span)
+    pub fn object(entries: ObjectMembers, span: Span) -> Self {
+        Self::new(HclData::Object(Arc::new(entries.composed())), span)
     }
 
-    pub fn map(entries: Entries, span: Span) -> Self {
-        Self::new(Data::Map(Arc::new(entries.composed())), span)
+    pub fn map(entries: ObjectMembers, span: Span) -> Self {
+        Self::new(HclData::Map(Arc::new(entries.composed())), span)
     }
 
     pub fn unknown(why: impl Into<String>, span: Span) -> Self {
-        Self::new(Data::Unknown(Arc::new(Cause::new(why, span))), span)
+        Self::new(HclData::Unknown(Arc::new(Cause::new(why, span))), span)
     }
 
     /// Returns the result of an expression that Terraform would refuse.
     pub fn refused(why: impl Into<String>, span: Span) -> Self {
-        Self::new(Data::Unknown(Arc::new(Cause { refused: true, ..Cause::new(why, span) })), span)
+        Self::new(HclData::Unknown(Arc::new(Cause { refused: true, ..Cause::new(why, span) })), span)
     }
 
     pub fn because(cause: &Arc<Cause>, span: Span) -> Self {
-        Self::new(Data::Unknown(cause.clone()), span)
+        Self::new(HclData::Unknown(cause.clone()), span)
     }
 
     #[must_use]
@@ -235,17 +237,17 @@ impl Value {
     }
 
     pub fn is_null(&self) -> bool {
-        matches!(self.data, Data::Null)
+        matches!(self.data, HclData::Null)
     }
 
     pub fn is_unknown(&self) -> bool {
-        matches!(self.data, Data::Unknown(_))
+        matches!(self.data, HclData::Unknown(_))
     }
 
     /// Returns why it is unknown; for a collection, the cause of the whole, not of members.
     pub fn cause(&self) -> Option<&Arc<Cause>> {
         match &self.data {
-            Data::Unknown(cause) => Some(cause),
+            HclData::Unknown(cause) => Some(cause),
             _ => None,
         }
     }
@@ -256,10 +258,12 @@ impl Value {
             return None;
         }
         match &self.data {
-            Data::Unknown(cause) => Some(cause),
-            Data::List(items) | Data::Set(items) | Data::Tuple(items) => items.iter().find_map(Value::any_cause),
-            Data::Map(entries) | Data::Object(entries) => {
-                entries.known.values().find_map(Value::any_cause).or(entries.rest.as_ref())
+            HclData::Unknown(cause) => Some(cause),
+            HclData::List(items) | HclData::Set(items) | HclData::Tuple(items) => {
+                items.iter().find_map(HclValue::any_cause)
+            }
+            HclData::Map(entries) | HclData::Object(entries) => {
+                entries.known.values().find_map(HclValue::any_cause).or(entries.rest.as_ref())
             }
             _ => None,
         }
@@ -271,11 +275,13 @@ impl Value {
             return false;
         }
         match &self.data {
-            Data::Unknown(cause) => cause.refused,
-            Data::List(items) | Data::Set(items) | Data::Tuple(items) => items.iter().any(Value::any_refused),
-            Data::Map(entries) | Data::Object(entries) => {
+            HclData::Unknown(cause) => cause.refused,
+            HclData::List(items) | HclData::Set(items) | HclData::Tuple(items) => {
+                items.iter().any(HclValue::any_refused)
+            }
+            HclData::Map(entries) | HclData::Object(entries) => {
                 entries.rest.as_ref().is_some_and(|cause| cause.refused)
-                    || entries.known.values().any(Value::any_refused)
+                    || entries.known.values().any(HclValue::any_refused)
             }
             _ => false,
         }
@@ -294,18 +300,18 @@ impl Value {
     /// Returns a string; numbers and booleans are converted as in Terraform.
     pub fn as_text(&self) -> Option<Cow<'_, str>> {
         match &self.data {
-            Data::Text(text) => Some(Cow::Borrowed(text)),
-            Data::Number(number) => Some(Cow::Owned(number.to_string())),
-            Data::Bool(flag) => Some(Cow::Borrowed(if *flag { "true" } else { "false" })),
+            HclData::Text(text) => Some(Cow::Borrowed(text)),
+            HclData::Number(number) => Some(Cow::Owned(number.to_string())),
+            HclData::Bool(flag) => Some(Cow::Borrowed(if *flag { "true" } else { "false" })),
             _ => None,
         }
     }
 
     /// Returns a number; a numeric string is converted.
-    pub fn as_number(&self) -> Option<Number> {
+    pub fn as_number(&self) -> Option<HclNumber> {
         match &self.data {
-            Data::Number(number) => Some(number.clone()),
-            Data::Text(text) => Number::parse(text),
+            HclData::Number(number) => Some(number.clone()),
+            HclData::Text(text) => HclNumber::parse(text),
             _ => None,
         }
     }
@@ -317,8 +323,8 @@ impl Value {
     /// Returns a boolean; `"true"` and `"false"` are converted.
     pub fn as_bool(&self) -> Option<bool> {
         match &self.data {
-            Data::Bool(flag) => Some(*flag),
-            Data::Text(text) => match &**text {
+            HclData::Bool(flag) => Some(*flag),
+            HclData::Text(text) => match &**text {
                 "true" | "1" => Some(true),
                 "false" | "0" => Some(false),
                 _ => None,
@@ -328,22 +334,22 @@ impl Value {
     }
 
     /// Returns the members of a list, set or tuple; empty for other values.
-    pub fn items(&self) -> &[Value] {
+    pub fn items(&self) -> &[HclValue] {
         match &self.data {
-            Data::List(items) | Data::Set(items) | Data::Tuple(items) => items,
+            HclData::List(items) | HclData::Set(items) | HclData::Tuple(items) => items,
             _ => &[],
         }
     }
 
     /// Returns the number of members; 0 for other values.
     pub fn members(&self) -> usize {
-        self.entries().map_or(self.items().len(), Entries::len)
+        self.entries().map_or(self.items().len(), ObjectMembers::len)
     }
 
     /// Returns the members of a map or object.
-    pub fn entries(&self) -> Option<&Entries> {
+    pub fn entries(&self) -> Option<&ObjectMembers> {
         match &self.data {
-            Data::Map(entries) | Data::Object(entries) => Some(entries),
+            HclData::Map(entries) | HclData::Object(entries) => Some(entries),
             _ => None,
         }
     }
@@ -351,13 +357,13 @@ impl Value {
     /// Returns a member by key, or of a list by index.
     pub fn member(&self, key: &str) -> PathTarget<'_> {
         match &self.data {
-            Data::Unknown(cause) => PathTarget::Unknown(cause.clone()),
-            Data::Map(entries) | Data::Object(entries) => match (entries.get(key), &entries.rest) {
+            HclData::Unknown(cause) => PathTarget::Unknown(cause.clone()),
+            HclData::Map(entries) | HclData::Object(entries) => match (entries.get(key), &entries.rest) {
                 (Some(value), _) => PathTarget::from(value),
                 (None, Some(cause)) => PathTarget::Unknown(cause.clone()),
                 (None, None) => PathTarget::Absent,
             },
-            Data::List(items) | Data::Tuple(items) => {
+            HclData::List(items) | HclData::Tuple(items) => {
                 key.parse().ok().and_then(|index: usize| items.get(index)).map_or(PathTarget::Absent, PathTarget::from)
             }
             _ => PathTarget::Absent,
@@ -386,7 +392,7 @@ struct Size {
 }
 
 impl Size {
-    fn of<'v>(members: impl Iterator<Item = &'v Value>, open: bool) -> Self {
+    fn of<'v>(members: impl Iterator<Item = &'v HclValue>, open: bool) -> Self {
         let mut size = Size { depth: 0, weight: 1, open, secret: false };
         for member in members {
             size.depth = size.depth.max(member.depth);
@@ -399,19 +405,19 @@ impl Size {
     }
 }
 
-impl<'v> From<&'v Value> for PathTarget<'v> {
+impl<'v> From<&'v HclValue> for PathTarget<'v> {
     /// Unknown values become `Unknown`, and null becomes `Absent`.
-    fn from(value: &'v Value) -> Self {
+    fn from(value: &'v HclValue) -> Self {
         match &value.data {
-            Data::Unknown(cause) => PathTarget::Unknown(cause.clone()),
-            Data::Null => PathTarget::Absent,
+            HclData::Unknown(cause) => PathTarget::Unknown(cause.clone()),
+            HclData::Null => PathTarget::Absent,
             _ => PathTarget::Value(value),
         }
     }
 }
 
 impl<'v> PathTarget<'v> {
-    pub fn value(&self) -> Option<&'v Value> {
+    pub fn value(&self) -> Option<&'v HclValue> {
         match self {
             PathTarget::Value(value) => Some(value),
             _ => None,

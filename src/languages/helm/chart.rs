@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::languages::yaml::{self, Node};
-use crate::source::{FileId, Sources, decoded, join};
+use crate::source::{FileId, SourceFiles, decoded, join};
 
 use super::archive;
 use super::ignored::Ignored;
@@ -56,13 +56,13 @@ pub(super) struct Dependency {
     pub(super) version: String,
     pub(super) condition: String,
     pub(super) tags: Vec<String>,
-    pub(super) imports: Vec<Import>,
+    pub(super) imports: Vec<ValueImport>,
     /// Reason why the dependency is missing; `None` if it is available.
     pub(super) missing: Option<String>,
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct Import {
+pub(super) struct ValueImport {
     pub(super) child: String,
     pub(super) parent: String,
 }
@@ -74,7 +74,7 @@ impl Chart {
     }
 
     /// Whether the chart uses values of this name: it has a default, a subchart has the name, or a template reads it.
-    pub(crate) fn takes(&self, sources: &Sources, key: &str) -> bool {
+    pub(crate) fn takes(&self, sources: &SourceFiles, key: &str) -> bool {
         let asked = format!(".Values.{key}");
         let asks = |text: &str| {
             let behind = text.match_indices(&asked).filter_map(|(at, _)| text.get(at + asked.len()..));
@@ -111,7 +111,7 @@ impl Chart {
 }
 
 /// Returns the files of a chart in its directory.
-pub(crate) fn files(sources: &Sources, directory: &str) -> Vec<String> {
+pub(crate) fn files(sources: &SourceFiles, directory: &str) -> Vec<String> {
     let loader = Loader { sources, charts: 0, bytes: 0 };
     let mut all = Vec::new();
     // Loading the chart reports an excess of files.
@@ -122,7 +122,7 @@ pub(crate) fn files(sources: &Sources, directory: &str) -> Vec<String> {
 /// Reason why a chart cannot be rendered at all.
 pub(crate) type ChartRefusal = String;
 
-pub(crate) fn load(sources: &Sources, directory: &str) -> Result<Chart, ChartRefusal> {
+pub(crate) fn load(sources: &SourceFiles, directory: &str) -> Result<Chart, ChartRefusal> {
     let mut loader = Loader { sources, charts: 0, bytes: 0 };
     let mut all = Vec::new();
     let rules = Ignored::of(sources, directory);
@@ -131,7 +131,7 @@ pub(crate) fn load(sources: &Sources, directory: &str) -> Result<Chart, ChartRef
 }
 
 struct Loader<'s> {
-    sources: &'s Sources,
+    sources: &'s SourceFiles,
     charts: usize,
     bytes: usize,
 }
@@ -356,8 +356,10 @@ fn read(wanted: &Node, name: &str) -> Dependency {
     };
     let imports = wanted.get("import-values").map(Node::items).unwrap_or_default();
     let import = |node: &Node| match node.text() {
-        Some(name) => Some(Import { child: format!("exports.{name}"), parent: ".".to_owned() }),
-        None => Some(Import { child: node.text_at("child")?.to_string(), parent: node.text_at("parent")?.to_string() }),
+        Some(name) => Some(ValueImport { child: format!("exports.{name}"), parent: ".".to_owned() }),
+        None => {
+            Some(ValueImport { child: node.text_at("child")?.to_string(), parent: node.text_at("parent")?.to_string() })
+        }
     };
     Dependency {
         name: name.to_owned(),

@@ -2,7 +2,7 @@
 
 use globset::{GlobBuilder, GlobMatcher};
 
-use crate::source::{Sources, join};
+use crate::source::{SourceFiles, join};
 
 /// Limit on rules, above any real file.
 const MOST: usize = 500;
@@ -20,7 +20,7 @@ struct Rule {
 }
 
 impl Ignored {
-    pub(super) fn of(sources: &Sources, directory: &str) -> Ignored {
+    pub(super) fn of(sources: &SourceFiles, directory: &str) -> Ignored {
         let path = join(directory, ".helmignore").unwrap_or_default();
         let bytes = sources.tree().read(&path).unwrap_or_default();
         let text = String::from_utf8_lossy(&bytes);

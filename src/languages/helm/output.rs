@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use regex::Regex;
 
-use crate::languages::gotemplate::{Hole, Text, TextOrigin, TextWriter};
+use crate::languages::gotemplate::{Text, TextOrigin, TextWriter, UnknownPart};
 use crate::languages::yaml;
 use crate::source::{FileId, Segment, Span, static_regex};
 
@@ -177,21 +177,21 @@ fn place(text: &Text, doubts: &mut Vec<String>) -> Text {
     writer.finish()
 }
 
-fn is_alone(all: &str, hole: &Hole) -> bool {
+fn is_alone(all: &str, hole: &UnknownPart) -> bool {
     let before = all.get(..hole.start).unwrap_or_default().rsplit('\n').next().unwrap_or_default();
     let after = all.get(hole.end..).unwrap_or_default().split('\n').next().unwrap_or_default();
     before.trim().is_empty() && after.trim().is_empty()
 }
 
 /// Whether the hole is a whole value in brackets, as in `{a: HOLE}` and `[HOLE]`.
-fn is_within_brackets(all: &str, hole: &Hole) -> bool {
+fn is_within_brackets(all: &str, hole: &UnknownPart) -> bool {
     let before = all.get(..hole.start).unwrap_or_default().rsplit('\n').next().unwrap_or_default().trim_end();
     let after = all.get(hole.end..).unwrap_or_default().trim_start();
     before.contains(['{', '[']) && before.ends_with([':', ',', '[']) && after.starts_with(['}', ']', ','])
 }
 
 /// Returns the colon that the hole completes, if nothing else follows that colon.
-fn completes(all: &str, hole: &Hole, line: usize) -> Option<usize> {
+fn completes(all: &str, hole: &UnknownPart, line: usize) -> Option<usize> {
     let before = all.get(..line)?.trim_end();
     let colon = before.len().checked_sub(1).filter(|_| before.ends_with(':'))?;
     let indent = |line: &str| line.len() - line.trim_start_matches([' ', '-']).len();

@@ -5,18 +5,18 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use crate::languages::gotemplate::{
-    self, Cause, Evaluator, GoValue, Heap, Kind, Map, MapEntries, TemplateFailure, Templates, Text, TextOrigin,
-    Undecided, define, of_node, parse,
+    self, GoKind, GoMap, GoValue, Heap, MapEntries, TemplateCause, TemplateEvaluator, TemplateFailure, TemplatesByName,
+    Text, TextOrigin, UnknownCondition, define, of_node, parse,
 };
 use crate::languages::yaml::Node;
-use crate::source::{FileId, Sources, Span};
+use crate::source::{FileId, SourceFiles, Span};
 
 use super::Cluster;
 use super::chart::{self, MissingChart};
 use super::output::{self, ChartDocument};
 use super::schema;
-use super::values::Chart;
-use super::world::{About, Capabilities, Files};
+use super::values::ChartDefaults;
+use super::world::{Capabilities, ChartMetadata, Files};
 
 /// Stack of one rendering, because templates may be nested deeper than a default stack allows.
 const STACK_BYTES: usize = 64 << 20;
@@ -57,14 +57,14 @@ pub(crate) struct Rendering {
     /// Whether its templates include a template of a missing chart.
     pub(crate) includes_missing: bool,
     /// Unknown conditions of which only one branch is in the documents, each with the path of its template.
-    pub(crate) undecided: Vec<(String, Undecided)>,
+    pub(crate) undecided: Vec<(String, UnknownCondition)>,
     /// Number of steps spent.
     pub(crate) steps: u64,
 }
 
 /// `layers` are values in addition to the chart's own; the last layer wins.
 pub(crate) fn render(
-    sources: &Sources,
+    sources: &SourceFiles,
     chart: &chart::Chart,
     layers: &[Node],
     release: &Release,
@@ -78,7 +78,7 @@ pub(crate) fn render(
 }
 
 struct Renderer<'r> {
-    sources: &'r Sources,
+    sources: &'r SourceFiles,
     release: &'r Release,
 }
 
@@ -87,7 +87,7 @@ struct Job {
     name: String,
     file: FileId,
     base: String,
-    context: Map,
+    context: GoMap,
     is_partial: bool,
     path: String,
 }
@@ -99,7 +99,7 @@ impl Job {
     }
 }
 
-fn say(failure: TemplateFailure) -> String {
+fn describe_failure(failure: TemplateFailure) -> String {
     match failure {
         TemplateFailure::Refused(why) => why,
         TemplateFailure::Unknown(cause) => cause.why.to_string(),
@@ -109,15 +109,15 @@ fn say(failure: TemplateFailure) -> String {
 
 impl Renderer<'_> {
     fn run(&self, loaded: &chart::Chart, layers: &[Node]) -> Result<Rendering, String> {
-        let heap = Evaluator::heap(loaded.about.span.file);
+        let heap = TemplateEvaluator::heap(loaded.about.span.file);
         let mut jobs = Vec::new();
-        let (missing, refused) = self.jobs(loaded, layers, &heap, &mut jobs).map_err(say)?;
+        let (missing, refused) = self.jobs(loaded, layers, &heap, &mut jobs).map_err(describe_failure)?;
         // Deeper charts come first, so that templates of outer charts override theirs.
         jobs.sort_by(|a, b| {
             let depth = |job: &Job| job.name.matches('/').count();
             depth(b).cmp(&depth(a)).then_with(|| b.name.cmp(&a.name))
         });
-        let mut templates: Templates = HashMap::new();
+        let mut templates: TemplatesByName = HashMap::new();
         let mut rendering = Rendering { missing, refused, ..Rendering::default() };
         for job in &jobs {
             let text = self.sources.text(job.file);
@@ -135,16 +135,16 @@ impl Renderer<'_> {
         let unknown = |name: &str| {
             let first = missing.first()?;
             includes_missing.set(true);
-            Some(Cause::new(&format!("include {name}"), first.why.as_str()))
+            Some(TemplateCause::new(&format!("include {name}"), first.why.as_str()))
         };
-        let mut evaluator = Evaluator::new(templates, &unknown, heap);
+        let mut evaluator = TemplateEvaluator::new(templates, &unknown, heap);
         let mut done: Vec<(usize, Text)> = Vec::new();
         for (number, job) in jobs.iter().enumerate().filter(|(_, job)| job.makes_objects()) {
             let about = [("Name", job.name.as_str()), ("BasePath", job.base.as_str())];
             let about: MapEntries =
                 about.map(|(key, text)| (Arc::from(key), GoValue::from(text).into())).into_iter().collect();
             job.context.insert("Template".into(), evaluator.heap.map(about));
-            let outcome = evaluator.render(&job.name, &Kind::Map(job.context.clone()).into());
+            let outcome = evaluator.render(&job.name, &GoKind::Map(job.context.clone()).into());
             let of_job = |it: String| (job.path.clone(), it);
             rendering.wanted.extend(std::mem::take(&mut evaluator.wanted).into_iter().map(of_job));
             rendering
@@ -156,7 +156,7 @@ impl Renderer<'_> {
                 Err(failure) => {
                     let line = evaluator.stopped().map(|span| self.sources.locate(span));
                     let line = line.map_or(String::new(), |it| format!(" ({} line {})", it.path, it.line));
-                    rendering.failed.push((job.path.clone(), format!("{}{line}", say(failure))));
+                    rendering.failed.push((job.path.clone(), format!("{}{line}", describe_failure(failure))));
                 }
             }
         }
@@ -166,7 +166,7 @@ impl Renderer<'_> {
         done.sort_by(|a, b| jobs.get(a.0).map(|it| &it.name).cmp(&jobs.get(b.0).map(|it| &it.name)));
         for (number, text) in done {
             if let Some(job) = jobs.get(number) {
-                evaluator.heap.spend(output::weight(&text)).map_err(say)?;
+                evaluator.heap.spend(output::weight(&text)).map_err(describe_failure)?;
                 rendering.documents.extend(output::documents(&text, job.file, &job.name, self.release.with_tests));
             }
         }
@@ -185,14 +185,14 @@ impl Renderer<'_> {
             Some(node) => of_node(self.sources, node, heap),
             None => Ok(GoValue::nil()),
         };
-        let mut chart = Chart::new(loaded, &own, heap)?;
+        let mut chart = ChartDefaults::new(loaded, &own, heap)?;
         let given = heap.new_map(MapEntries::new());
         for layer in layers {
-            if let Kind::Map(above) = of_node(self.sources, layer, heap)?.kind {
+            if let GoKind::Map(above) = of_node(self.sources, layer, heap)?.kind {
                 over(&given, &above, heap)?;
             }
         }
-        chart.settle(&given, heap)?;
+        chart.apply_conditions(&given, heap)?;
         chart.coalesce(&given, false, heap)?;
         let release = &self.release;
         let about: [(&str, GoValue); 6] = [
@@ -212,7 +212,7 @@ impl Renderer<'_> {
         };
         let mut missing = Vec::new();
         let name = chart.name.clone();
-        self.contexts(&chart, &name, Kind::Map(given).into(), true, &shared, jobs, &mut missing);
+        self.contexts(&chart, &name, GoKind::Map(given).into(), true, &shared, jobs, &mut missing);
         missing.sort();
         missing.dedup();
         Ok((missing, shared.refused.into_inner()))
@@ -221,7 +221,7 @@ impl Renderer<'_> {
     #[allow(clippy::too_many_arguments, reason = "the values that a chart passes to its subcharts")]
     fn contexts(
         &self,
-        chart: &Chart<'_>,
+        chart: &ChartDefaults<'_>,
         called: &str,
         values: GoValue,
         is_root: bool,
@@ -234,12 +234,12 @@ impl Renderer<'_> {
         shared.refused.borrow_mut().extend(schema::broken(chart.loaded.schema.as_deref(), &values));
         let inside = heap.new_map(MapEntries::new());
         let pairs: [(&str, GoValue); 6] = [
-            ("Chart", About::value(&chart.name, &chart.loaded.about, is_root)),
+            ("Chart", ChartMetadata::value(&chart.name, &chart.loaded.about, is_root)),
             ("Files", Files::value(self.sources, &chart.loaded.files)),
             ("Release", shared.release.clone()),
             ("Capabilities", shared.capabilities.clone()),
             ("Values", values.clone()),
-            ("Subcharts", Kind::Map(inside.clone()).into()),
+            ("Subcharts", GoKind::Map(inside.clone()).into()),
         ];
         let context = heap.new_map(pairs.map(|(key, value)| (Arc::from(key), value.into())).into_iter().collect());
         for child in &chart.inside {
@@ -264,7 +264,7 @@ impl Renderer<'_> {
                 path: crate::source::join(&chart.loaded.directory, name).unwrap_or_default(),
             });
         }
-        Kind::Map(context).into()
+        GoKind::Map(context).into()
     }
 }
 
@@ -276,7 +276,7 @@ struct Shared<'h> {
 }
 
 /// Merges a layer of values over another: mappings are merged, everything else is replaced.
-fn over(below: &Map, above: &Map, heap: &Heap) -> Result<(), TemplateFailure> {
+fn over(below: &GoMap, above: &GoMap, heap: &Heap) -> Result<(), TemplateFailure> {
     heap.spend(64)?;
     let entries: BTreeMap<_, _> = above.borrow().clone();
     for (key, entry) in entries {

@@ -5,7 +5,7 @@
 use regex_lite::{Regex, RegexBuilder};
 use serde_json::{Map as Json, Value as Schema};
 
-use crate::languages::gotemplate::{GoValue, Kind};
+use crate::languages::gotemplate::{GoKind, GoValue};
 
 /// Limit on comparisons of a value with a schema, for all values of a chart.
 const MOST: usize = 200_000;
@@ -38,7 +38,7 @@ impl<'s> Judge<'s> {
     /// Adds the violations at a path and below.
     fn judge(&mut self, schema: &'s Schema, value: &GoValue, path: &str, depth: usize, broken: &mut Vec<String>) {
         self.left = self.left.saturating_sub(1);
-        if self.left == 0 || depth > DEEPEST || broken.len() >= TOLD || matches!(value.kind, Kind::Unknown(_)) {
+        if self.left == 0 || depth > DEEPEST || broken.len() >= TOLD || matches!(value.kind, GoKind::Unknown(_)) {
             return;
         }
         let mut say = |what: String| broken.push(format!("{}: {what}", if path.is_empty() { "/" } else { path }));
@@ -71,11 +71,11 @@ impl<'s> Judge<'s> {
         }
         self.several(words, value, path, depth, broken);
         match &value.kind {
-            Kind::Map(map) => {
+            GoKind::Map(map) => {
                 let entries: Vec<_> = map.borrow().iter().map(|(key, it)| (key.clone(), it.value.clone())).collect();
                 self.fields(words, &entries, path, depth, broken);
             }
-            Kind::List(list) => {
+            GoKind::List(list) => {
                 let tuple = words.get("prefixItems").or(words.get("items")).and_then(Schema::as_array);
                 let each = words.get("items").filter(|it| !it.is_array());
                 for (place, item) in list.items().iter().enumerate() {
@@ -178,9 +178,9 @@ impl<'s> Judge<'s> {
         self.left = self.left.saturating_sub(1);
         self.left > 0
             && match &value.kind {
-                Kind::Unknown(_) => false,
-                Kind::List(list) => list.items().iter().all(|item| self.is_known(item)),
-                Kind::Map(map) => map.borrow().values().all(|entry| self.is_known(&entry.value)),
+                GoKind::Unknown(_) => false,
+                GoKind::List(list) => list.items().iter().all(|item| self.is_known(item)),
+                GoKind::Map(map) => map.borrow().values().all(|entry| self.is_known(&entry.value)),
                 _ => true,
             }
     }
@@ -205,36 +205,36 @@ fn texts(schema: &Schema) -> impl Iterator<Item = &str> {
 
 fn is_of(value: &GoValue, name: &str) -> bool {
     match &value.kind {
-        Kind::Nil | Kind::NilInside => name == "null",
-        Kind::Flag(_) => name == "boolean",
-        Kind::Int(_) | Kind::Int64(_) => matches!(name, "integer" | "number"),
-        Kind::Float(number) => name == "number" || name == "integer" && number.fract() == 0.0,
-        Kind::Text(_) => name == "string",
-        Kind::List(_) => name == "array",
-        Kind::Map(_) | Kind::Object(_) => name == "object",
-        Kind::Unknown(_) => true,
+        GoKind::Nil | GoKind::NilInside => name == "null",
+        GoKind::Flag(_) => name == "boolean",
+        GoKind::Int(_) | GoKind::Int64(_) => matches!(name, "integer" | "number"),
+        GoKind::Float(number) => name == "number" || name == "integer" && number.fract() == 0.0,
+        GoKind::Text(_) => name == "string",
+        GoKind::List(_) => name == "array",
+        GoKind::Map(_) | GoKind::Object(_) => name == "object",
+        GoKind::Unknown(_) => true,
     }
 }
 
 fn number(value: &GoValue) -> Option<f64> {
     match value.kind {
-        Kind::Int(number) | Kind::Int64(number) => Some(number as f64),
-        Kind::Float(number) => Some(number),
+        GoKind::Int(number) | GoKind::Int64(number) => Some(number as f64),
+        GoKind::Float(number) => Some(number),
         _ => None,
     }
 }
 
 fn equal(schema: &Schema, value: &GoValue) -> bool {
     match (schema, &value.kind) {
-        (_, Kind::Unknown(_)) => true,
-        (Schema::Null, Kind::Nil | Kind::NilInside) => true,
-        (Schema::Bool(one), Kind::Flag(other)) => one == other,
+        (_, GoKind::Unknown(_)) => true,
+        (Schema::Null, GoKind::Nil | GoKind::NilInside) => true,
+        (Schema::Bool(one), GoKind::Flag(other)) => one == other,
         (Schema::Number(one), _) => one.as_f64().zip(number(value)).is_some_and(|(one, other)| one == other),
         (Schema::String(one), _) => value.as_str() == Some(one),
-        (Schema::Array(ones), Kind::List(others)) => {
+        (Schema::Array(ones), GoKind::List(others)) => {
             ones.len() == others.items().len() && ones.iter().zip(others.items()).all(|(one, other)| equal(one, other))
         }
-        (Schema::Object(ones), Kind::Map(others)) => {
+        (Schema::Object(ones), GoKind::Map(others)) => {
             let others = others.borrow();
             ones.len() == others.len()
                 && ones.iter().all(|(key, one)| others.get(key.as_str()).is_some_and(|other| equal(one, &other.value)))
@@ -263,9 +263,9 @@ fn numbers(words: &Json<String, Schema>, value: &GoValue) -> Vec<String> {
 fn sizes(words: &Json<String, Schema>, value: &GoValue) -> Vec<String> {
     let bound = |word: &str| words.get(word).and_then(Schema::as_u64).map(|size| size as usize);
     let (size, least, most) = match &value.kind {
-        Kind::Text(_) => (value.as_str().unwrap_or_default().chars().count(), "minLength", "maxLength"),
-        Kind::List(list) => (list.items().len(), "minItems", "maxItems"),
-        Kind::Map(map) => (map.borrow().len(), "minProperties", "maxProperties"),
+        GoKind::Text(_) => (value.as_str().unwrap_or_default().chars().count(), "minLength", "maxLength"),
+        GoKind::List(list) => (list.items().len(), "minItems", "maxItems"),
+        GoKind::Map(map) => (map.borrow().len(), "minProperties", "maxProperties"),
         _ => return Vec::new(),
     };
     let few = bound(least)

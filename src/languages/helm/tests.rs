@@ -1,4 +1,4 @@
-use crate::source::{MemoryTree, Sources, Span};
+use crate::source::{MemoryTree, SourceFiles, Span};
 
 use super::{Cluster, Release, Rendering, load, render};
 
@@ -6,10 +6,10 @@ fn release() -> Release {
     Release { name: "r".into(), namespace: "n".into(), cluster: Cluster::default(), with_tests: false }
 }
 
-fn rendered(files: &[(&str, &str)]) -> (Sources, Result<Rendering, String>) {
+fn rendered(files: &[(&str, &str)]) -> (SourceFiles, Result<Rendering, String>) {
     let tree = MemoryTree::new().with("c/Chart.yaml", "apiVersion: v2\nname: c\nversion: 0.1.0\n");
     let tree = files.iter().fold(tree, |tree, (path, text)| tree.with(&format!("c/{path}"), *text));
-    let sources = Sources::new(tree);
+    let sources = SourceFiles::new(tree);
     let done = load(&sources, "c").and_then(|chart| render(&sources, &chart, &[], &release()));
     (sources, done)
 }

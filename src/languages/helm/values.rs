@@ -2,19 +2,19 @@
 
 use std::sync::Arc;
 
-use crate::languages::gotemplate::{GoValue, Heap, Kind, Map, MapEntry, TemplateFailure, copied, fulfils};
+use crate::languages::gotemplate::{GoKind, GoMap, GoValue, Heap, MapEntry, TemplateFailure, copied, fulfils};
 
 use super::chart::{self, Dependency, MissingChart};
 
 const GLOBAL: &str = "global";
 
 /// A chart with its default values.
-pub(super) struct Chart<'c> {
+pub(super) struct ChartDefaults<'c> {
     pub(super) loaded: &'c chart::Chart,
     /// Name of the chart in its parent's dependencies.
     pub(super) name: String,
-    pub(super) values: Map,
-    pub(super) inside: Vec<Chart<'c>>,
+    pub(super) values: GoMap,
+    pub(super) inside: Vec<ChartDefaults<'c>>,
     dependencies: Vec<(Dependency, String)>,
     has_list: bool,
     /// Required charts that are missing.
@@ -23,31 +23,32 @@ pub(super) struct Chart<'c> {
 
 type Done<T> = Result<T, TemplateFailure>;
 
-fn empty(heap: &Heap) -> Map {
+fn empty(heap: &Heap) -> GoMap {
     heap.new_map(crate::languages::gotemplate::MapEntries::new())
 }
 
-fn copy(map: &Map, heap: &Heap) -> Done<Map> {
-    match copied(&Kind::Map(map.clone()).into(), heap, 0)?.kind {
-        Kind::Map(map) => Ok(map),
+fn copy(map: &GoMap, heap: &Heap) -> Done<GoMap> {
+    match copied(&GoKind::Map(map.clone()).into(), heap, 0)?.kind {
+        GoKind::Map(map) => Ok(map),
         _ => Ok(empty(heap)),
     }
 }
 
-impl<'c> Chart<'c> {
+impl<'c> ChartDefaults<'c> {
     /// `values` returns the default values of a chart.
     pub(super) fn new(
         loaded: &'c chart::Chart,
         values: &dyn Fn(&chart::Chart) -> Done<GoValue>,
         heap: &Heap,
-    ) -> Done<Chart<'c>> {
+    ) -> Done<ChartDefaults<'c>> {
         let own = match values(loaded)?.kind {
-            Kind::Map(map) => map,
-            Kind::Nil | Kind::NilInside => empty(heap),
+            GoKind::Map(map) => map,
+            GoKind::Nil | GoKind::NilInside => empty(heap),
             _ => return Err("cannot load values.yaml: the file is not a mapping".into()),
         };
-        let inside: Done<Vec<Chart<'c>>> = loaded.inside.iter().map(|it| Chart::new(it, values, heap)).collect();
-        Ok(Chart {
+        let inside: Done<Vec<ChartDefaults<'c>>> =
+            loaded.inside.iter().map(|it| ChartDefaults::new(it, values, heap)).collect();
+        Ok(ChartDefaults {
             loaded,
             name: loaded.name.clone(),
             values: own,
@@ -60,12 +61,12 @@ impl<'c> Chart<'c> {
 
     /// Removes dependencies that conditions and tags turn off, and imports values that subcharts export. `path` is the
     /// path of this chart's values in those of the outermost chart.
-    pub(super) fn settle(&mut self, given: &Map, heap: &Heap) -> Done<()> {
+    pub(super) fn apply_conditions(&mut self, given: &GoMap, heap: &Heap) -> Done<()> {
         self.switch(given, "", heap)?;
         self.import(heap)
     }
 
-    fn switch(&mut self, given: &Map, path: &str, heap: &Heap) -> Done<()> {
+    fn switch(&mut self, given: &GoMap, path: &str, heap: &Heap) -> Done<()> {
         if !self.has_list {
             return Ok(());
         }
@@ -92,7 +93,7 @@ impl<'c> Chart<'c> {
 
     /// A chart may be a dependency several times under different names.
     fn alias(&mut self, heap: &Heap) -> Done<()> {
-        let fits = |dependency: &Dependency, chart: &Chart<'_>| {
+        let fits = |dependency: &Dependency, chart: &ChartDefaults<'_>| {
             let version = chart.loaded.about.text_at("version").map_or("", |it| it);
             dependency.name == chart.loaded.name && fulfils(&dependency.version, version).unwrap_or(false)
         };
@@ -112,16 +113,16 @@ impl<'c> Chart<'c> {
         }
         let known: Vec<&Dependency> = self.dependencies.iter().map(|(it, _)| it).collect();
         let inside = std::mem::take(&mut self.inside);
-        let mut unlisted: Vec<Chart<'c>> =
+        let mut unlisted: Vec<ChartDefaults<'c>> =
             inside.into_iter().filter(|chart| !known.iter().any(|dependency| fits(dependency, chart))).collect();
         unlisted.append(&mut all);
         self.inside = unlisted;
         Ok(())
     }
 
-    fn again(&self, heap: &Heap) -> Done<Chart<'c>> {
-        let inside: Done<Vec<Chart<'c>>> = self.inside.iter().map(|it| it.again(heap)).collect();
-        Ok(Chart {
+    fn again(&self, heap: &Heap) -> Done<ChartDefaults<'c>> {
+        let inside: Done<Vec<ChartDefaults<'c>>> = self.inside.iter().map(|it| it.again(heap)).collect();
+        Ok(ChartDefaults {
             loaded: self.loaded,
             name: self.name.clone(),
             values: copy(&self.values, heap)?,
@@ -149,12 +150,12 @@ impl<'c> Chart<'c> {
                 let framed = match import.parent.as_str() {
                     "." => copy(&found, heap)?,
                     parent => {
-                        let inner: GoValue = Kind::Map(copy(&found, heap)?).into();
+                        let inner: GoValue = GoKind::Map(copy(&found, heap)?).into();
                         let frame = |value: GoValue, key: &str| {
                             heap.map([(Arc::from(key), value.into())].into_iter().collect())
                         };
                         match parent.rsplit('.').fold(inner, frame).kind {
-                            Kind::Map(map) => map,
+                            GoKind::Map(map) => map,
                             _ => continue,
                         }
                     }
@@ -169,15 +170,15 @@ impl<'c> Chart<'c> {
     }
 
     /// Completes values with those of the chart and its subcharts. With `merge`, a null does not remove a value.
-    pub(super) fn coalesce(&self, given: &Map, merge: bool, heap: &Heap) -> Done<()> {
+    pub(super) fn coalesce(&self, given: &GoMap, merge: bool, heap: &Heap) -> Done<()> {
         let own = copy(&self.values, heap)?;
         for (key, entry) in pairs(&own) {
             let known = given.get(&key);
             match known.as_ref().map(|it| &it.kind) {
                 None => given.insert(key, entry),
-                Some(Kind::Nil | Kind::NilInside) if !merge => given.remove(&key),
-                Some(Kind::Map(inner)) => {
-                    if let Kind::Map(below) = &entry.value.kind {
+                Some(GoKind::Nil | GoKind::NilInside) if !merge => given.remove(&key),
+                Some(GoKind::Map(inner)) => {
+                    if let GoKind::Map(below) = &entry.value.kind {
                         let merge = merge || self.inside.iter().any(|chart| *chart.name == *key);
                         tables(inner, below, merge, heap)?;
                     }
@@ -189,10 +190,10 @@ impl<'c> Chart<'c> {
             let inner = match given.get(&chart.name).map(|it| it.kind) {
                 None => {
                     let inner = empty(heap);
-                    given.insert(chart.name.as_str().into(), GoValue::from(Kind::Map(inner.clone())));
+                    given.insert(chart.name.as_str().into(), GoValue::from(GoKind::Map(inner.clone())));
                     inner
                 }
-                Some(Kind::Map(inner)) => inner,
+                Some(GoKind::Map(inner)) => inner,
                 Some(_) => return Err(format!("type mismatch on {}", chart.name).into()),
             };
             globals(&inner, given, heap)?;
@@ -202,74 +203,76 @@ impl<'c> Chart<'c> {
     }
 }
 
-fn pairs(map: &Map) -> Vec<(Arc<str>, MapEntry)> {
+fn pairs(map: &GoMap) -> Vec<(Arc<str>, MapEntry)> {
     map.borrow().iter().map(|(key, entry)| (key.clone(), entry.clone())).collect()
 }
 
-fn table(map: &Map, path: &[&str]) -> Option<Map> {
+fn table(map: &GoMap, path: &[&str]) -> Option<GoMap> {
     path.iter().try_fold(map.clone(), |map, key| match map.get(key)?.kind {
-        Kind::Map(inner) => Some(inner),
+        GoKind::Map(inner) => Some(inner),
         _ => None,
     })
 }
 
 /// Merges the global values.
-fn globals(inner: &Map, outer: &Map, heap: &Heap) -> Done<()> {
-    let shared = |map: &Map| match map.get(GLOBAL).map(|it| it.kind) {
+fn globals(inner: &GoMap, outer: &GoMap, heap: &Heap) -> Done<()> {
+    let shared = |map: &GoMap| match map.get(GLOBAL).map(|it| it.kind) {
         None => Some(empty(heap)),
-        Some(Kind::Map(map)) => Some(map),
+        Some(GoKind::Map(map)) => Some(map),
         Some(_) => None,
     };
     let (Some(own), Some(from)) = (shared(inner), shared(outer)) else { return Ok(()) };
     for (key, entry) in pairs(&from) {
         let known = own.get(&key).map(|it| it.kind);
         match (&entry.value.kind, known) {
-            (Kind::Map(above), Some(Kind::Map(below))) => {
+            (GoKind::Map(above), Some(GoKind::Map(below))) => {
                 let above = flat_copy(above, heap);
                 tables(&above, &below, true, heap)?;
-                own.insert(key, MapEntry { key: entry.key, value: Kind::Map(above).into() });
+                own.insert(key, MapEntry { key: entry.key, value: GoKind::Map(above).into() });
             }
-            (Kind::Map(_), Some(_)) | (_, Some(Kind::Map(_))) => {}
-            (Kind::Map(above), None) => {
-                own.insert(key, MapEntry { key: entry.key, value: Kind::Map(flat_copy(above, heap)).into() });
+            (GoKind::Map(_), Some(_)) | (_, Some(GoKind::Map(_))) => {}
+            (GoKind::Map(above), None) => {
+                own.insert(key, MapEntry { key: entry.key, value: GoKind::Map(flat_copy(above, heap)).into() });
             }
             _ => own.insert(key, entry),
         }
     }
-    inner.insert(GLOBAL.into(), GoValue::from(Kind::Map(own)));
+    inner.insert(GLOBAL.into(), GoValue::from(GoKind::Map(own)));
     Ok(())
 }
 
 /// Returns a new mapping with the same members.
-fn flat_copy(map: &Map, heap: &Heap) -> Map {
+fn flat_copy(map: &GoMap, heap: &Heap) -> GoMap {
     heap.new_map(map.borrow().clone())
 }
 
 /// Completes a mapping with the members of another.
-fn tables(into: &Map, from: &Map, merge: bool, heap: &Heap) -> Done<()> {
+fn tables(into: &GoMap, from: &GoMap, merge: bool, heap: &Heap) -> Done<()> {
     heap.spend(64)?;
     for (key, entry) in pairs(from) {
         let known = into.get(&key);
         match (known.as_ref().map(|it| &it.kind), &entry.value.kind) {
-            (Some(Kind::Nil | Kind::NilInside), below) if !merge && !matches!(below, Kind::Nil | Kind::NilInside) => {
+            (Some(GoKind::Nil | GoKind::NilInside), below)
+                if !merge && !matches!(below, GoKind::Nil | GoKind::NilInside) =>
+            {
                 into.remove(&key);
             }
             (None, _) => into.insert(key, entry),
-            (Some(Kind::Map(above)), Kind::Map(below)) => tables(above, below, merge, heap)?,
+            (Some(GoKind::Map(above)), GoKind::Map(below)) => tables(above, below, merge, heap)?,
             _ => {}
         }
     }
     Ok(())
 }
 
-fn is_on(dependency: &Dependency, path: &str, values: &Map) -> Done<bool> {
+fn is_on(dependency: &Dependency, path: &str, values: &GoMap) -> Done<bool> {
     let mut on = true;
     if let Some(tags) = values.get("tags").as_ref().and_then(GoValue::map) {
         let flags: Vec<bool> = dependency
             .tags
             .iter()
             .filter_map(|tag| match tags.get(tag)?.kind {
-                Kind::Flag(flag) => Some(flag),
+                GoKind::Flag(flag) => Some(flag),
                 _ => None,
             })
             .collect();
@@ -281,8 +284,8 @@ fn is_on(dependency: &Dependency, path: &str, values: &Map) -> Done<bool> {
         let Some((last, above)) = keys.split_last() else { continue };
         let found = table(values, above).and_then(|map| map.get(last));
         match found.map(|it| it.kind) {
-            Some(Kind::Flag(flag)) => return Ok(flag),
-            Some(Kind::Unknown(cause)) => return Err(cause.into()),
+            Some(GoKind::Flag(flag)) => return Ok(flag),
+            Some(GoKind::Unknown(cause)) => return Err(cause.into()),
             _ => {}
         }
     }

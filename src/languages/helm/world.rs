@@ -8,10 +8,10 @@ use globset::GlobBuilder;
 
 use super::Cluster;
 use crate::languages::gotemplate::{
-    GoValue, Heap, Kind, MapEntries, Object, TemplateFailure, Text, TextOrigin, to_yaml,
+    GoKind, GoValue, Heap, MapEntries, TemplateFailure, TemplateObject, Text, TextOrigin, to_yaml,
 };
 use crate::languages::yaml::Node;
-use crate::source::{FileId, Sources, Span, to_base64};
+use crate::source::{FileId, SourceFiles, Span, to_base64};
 
 /// The API versions that Helm assumes without a cluster (Helm 3.22, November 2026).
 const VERSIONS: &str = include_str!("versions.txt");
@@ -26,15 +26,15 @@ fn entries(pairs: impl IntoIterator<Item = (String, GoValue)>) -> MapEntries {
 
 /// `.Chart`.
 #[derive(Debug)]
-pub(super) struct About {
+pub(super) struct ChartMetadata {
     name: String,
     about: Node,
     is_root: bool,
 }
 
-impl About {
+impl ChartMetadata {
     pub(super) fn value(name: &str, about: &Node, is_root: bool) -> GoValue {
-        Kind::Object(Rc::new(About { name: name.to_owned(), about: about.clone(), is_root })).into()
+        GoKind::Object(Rc::new(ChartMetadata { name: name.to_owned(), about: about.clone(), is_root })).into()
     }
 
     fn text(&self, key: &str) -> GoValue {
@@ -64,12 +64,12 @@ fn number(node: &Node, written: &str) -> String {
         written,
         matches!(node.data, crate::languages::yaml::NodeData::Scalar { plain: true, .. }),
     ) {
-        Kind::Float(number) => format!("{number}"),
+        GoKind::Float(number) => format!("{number}"),
         _ => written.to_owned(),
     }
 }
 
-impl Object for About {
+impl TemplateObject for ChartMetadata {
     fn type_name(&self) -> &str {
         "struct { chart.Metadata; IsRoot bool }"
     }
@@ -142,12 +142,12 @@ impl Object for About {
 pub(super) struct Files(BTreeMap<String, Text>);
 
 impl Files {
-    pub(super) fn value(sources: &Sources, files: &[(String, FileId)]) -> GoValue {
+    pub(super) fn value(sources: &SourceFiles, files: &[(String, FileId)]) -> GoValue {
         let text = |file: FileId| {
             let text = sources.text(file);
             Text::at(&text, TextOrigin { span: Span::new(file, 0, text.len()), linear: true })
         };
-        Kind::Object(Rc::new(Files(files.iter().map(|(name, file)| (name.clone(), text(*file))).collect()))).into()
+        GoKind::Object(Rc::new(Files(files.iter().map(|(name, file)| (name.clone(), text(*file))).collect()))).into()
     }
 
     fn by_name(&self, heap: &Heap, form: fn(&str) -> String) -> Result<GoValue, TemplateFailure> {
@@ -171,7 +171,7 @@ impl Files {
 }
 
 fn whole(text: &Text) -> GoValue {
-    Kind::Text(text.clone()).into()
+    GoKind::Text(text.clone()).into()
 }
 
 /// Converts a pattern with `**` to a regular expression.
@@ -199,7 +199,7 @@ fn loosely(pattern: &str) -> String {
     out + "$"
 }
 
-impl Object for Files {
+impl TemplateObject for Files {
     fn type_name(&self) -> &str {
         "engine.files"
     }
@@ -222,7 +222,7 @@ impl Object for Files {
         let content = || found().map_or("", Text::as_str);
         Some(match name {
             "Get" | "GetBytes" => heap.spend(content().len()).map(|()| found().map_or_else(|| text(""), whole)),
-            "Glob" => Ok(Kind::Object(Rc::new(self.glob(given.unwrap_or_default()))).into()),
+            "Glob" => Ok(GoKind::Object(Rc::new(self.glob(given.unwrap_or_default()))).into()),
             "Lines" if content().is_empty() => heap.list(Vec::new()),
             "Lines" => {
                 let all = content();
@@ -252,11 +252,11 @@ pub(super) struct Capabilities {
 impl Capabilities {
     pub(super) fn value(cluster: &Cluster) -> GoValue {
         let version = KubeVersion { version: cluster.version.clone() };
-        Kind::Object(Rc::new(Capabilities { version, extra: cluster.interfaces.clone() })).into()
+        GoKind::Object(Rc::new(Capabilities { version, extra: cluster.interfaces.clone() })).into()
     }
 }
 
-impl Object for Capabilities {
+impl TemplateObject for Capabilities {
     fn type_name(&self) -> &str {
         "*chartutil.Capabilities"
     }
@@ -267,9 +267,9 @@ impl Object for Capabilities {
 
     fn field(&self, name: &str, _: &[GoValue], _: &Heap) -> Option<Result<GoValue, TemplateFailure>> {
         Some(Ok(match name {
-            "KubeVersion" => Kind::Object(Rc::new(self.version.clone())).into(),
-            "APIVersions" => Kind::Object(Rc::new(Versions(self.extra.clone()))).into(),
-            "HelmVersion" => Kind::Object(Rc::new(HelmVersion)).into(),
+            "KubeVersion" => GoKind::Object(Rc::new(self.version.clone())).into(),
+            "APIVersions" => GoKind::Object(Rc::new(Versions(self.extra.clone()))).into(),
+            "HelmVersion" => GoKind::Object(Rc::new(HelmVersion)).into(),
             _ => return None,
         }))
     }
@@ -280,7 +280,7 @@ struct KubeVersion {
     version: String,
 }
 
-impl Object for KubeVersion {
+impl TemplateObject for KubeVersion {
     fn type_name(&self) -> &str {
         "chartutil.KubeVersion"
     }
@@ -304,7 +304,7 @@ impl Object for KubeVersion {
 #[derive(Debug)]
 struct Versions(Vec<String>);
 
-impl Object for Versions {
+impl TemplateObject for Versions {
     fn type_name(&self) -> &str {
         "chartutil.VersionSet"
     }
@@ -341,7 +341,7 @@ impl Object for Versions {
 #[derive(Debug)]
 struct HelmVersion;
 
-impl Object for HelmVersion {
+impl TemplateObject for HelmVersion {
     fn type_name(&self) -> &str {
         "version.BuildInfo"
     }

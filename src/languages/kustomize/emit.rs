@@ -4,9 +4,9 @@ use std::borrow::Cow;
 use std::convert::Infallible;
 
 use crate::languages::yaml::{self, BlockWriter, Members, MembersOf};
-use crate::source::{Segment, Sources, Span};
+use crate::source::{Segment, SourceFiles, Span};
 
-use super::value::{Field, ObjectData, ObjectValue, ScalarKind, point_in_time};
+use super::value::{MapField, ObjectData, ObjectValue, ScalarKind, point_in_time};
 
 /// The text of a document.
 #[derive(Debug, Default)]
@@ -35,7 +35,7 @@ impl Emitted {
     }
 
     /// Returns the origins of the pieces. A piece that is written literally at its origin can be edited there.
-    pub(super) fn segments(&self, sources: &Sources) -> Vec<Segment> {
+    pub(super) fn segments(&self, sources: &SourceFiles) -> Vec<Segment> {
         let mut segments: Vec<Segment> = Vec::with_capacity(self.pieces.len());
         for piece in &self.pieces {
             let text = self.text.get(piece.start..piece.start + piece.length).unwrap_or_default();
@@ -60,7 +60,7 @@ impl Emitted {
 }
 
 impl<'v> BlockWriter<&'v ObjectValue> for Emitted {
-    type Key = &'v Field;
+    type Key = &'v MapField;
     type Failure = Infallible;
 
     const LIST_INDENT: usize = 2;
@@ -79,7 +79,7 @@ impl<'v> BlockWriter<&'v ObjectValue> for Emitted {
         })
     }
 
-    fn key(&mut self, field: &&Field, _: usize) -> Result<(), Infallible> {
+    fn key(&mut self, field: &&MapField, _: usize) -> Result<(), Infallible> {
         let start = self.text.len();
         self.text.push_str(&written(&field.key));
         let at = match is_collection(&field.value) {

@@ -4,7 +4,7 @@ use std::sync::{Arc, LazyLock};
 
 use crate::source::Span;
 
-use super::Trouble;
+use super::KustomizeError;
 use super::id::Gvk;
 use super::value::{ObjectData, ObjectValue};
 
@@ -24,13 +24,13 @@ pub(super) struct Reference {
 
 /// Kustomize's own field specifications, with those of `configurations:`.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Fields {
+pub(super) struct KnownFields {
     sections: Vec<(Arc<str>, Vec<FieldSpec>)>,
     pub references: Vec<Reference>,
 }
 
-static DEFAULTS: LazyLock<Arc<Fields>> = LazyLock::new(|| {
-    let mut fields = Fields::default();
+static DEFAULTS: LazyLock<Arc<KnownFields>> = LazyLock::new(|| {
+    let mut fields = KnownFields::default();
     for line in include_str!("tables/fields.txt").lines().filter(|line| !line.starts_with('#')) {
         let words: Vec<&str> = line.split(' ').map(|word| if word == "-" { "" } else { word }).collect();
         let gvk = |at: usize| {
@@ -48,8 +48,8 @@ static DEFAULTS: LazyLock<Arc<Fields>> = LazyLock::new(|| {
     Arc::new(fields)
 });
 
-impl Fields {
-    pub(super) fn defaults() -> Arc<Fields> {
+impl KnownFields {
+    pub(super) fn defaults() -> Arc<KnownFields> {
         DEFAULTS.clone()
     }
 
@@ -79,7 +79,7 @@ impl Fields {
     }
 
     /// Adds the field specifications of a `configurations:` file.
-    pub(super) fn configure(&mut self, root: &ObjectValue) -> Result<(), Trouble> {
+    pub(super) fn configure(&mut self, root: &ObjectValue) -> Result<(), KustomizeError> {
         for section in root.fields() {
             for written in section.value.items() {
                 let added = if &*section.key == "nameReference" {
@@ -91,14 +91,14 @@ impl Fields {
                 };
                 if !added {
                     let message = "`create` is set in two places with different values";
-                    return Err(Trouble::refused(message, written.at));
+                    return Err(KustomizeError::refused(message, written.at));
                 }
             }
         }
         Ok(())
     }
 
-    pub(super) fn merge(&mut self, other: &Fields) {
+    pub(super) fn merge(&mut self, other: &KnownFields) {
         for (section, specs) in &other.sections {
             for spec in specs {
                 self.add(section, spec.clone());
@@ -152,14 +152,14 @@ impl FieldSpec {
         &self,
         object: &mut ObjectValue,
         make: Make,
-        set: &mut dyn FnMut(&mut ObjectValue) -> Result<(), Trouble>,
-    ) -> Result<(), Trouble> {
+        set: &mut dyn FnMut(&mut ObjectValue) -> Result<(), KustomizeError>,
+    ) -> Result<(), KustomizeError> {
         if !Gvk::of(object).is_selected_by(&self.gvk) {
             return Ok(());
         }
         let path = split(&self.path, '/');
         if path.len() > LONGEST_PATH {
-            return Err(Trouble::beyond(format!("a path has more than {LONGEST_PATH} parts")));
+            return Err(KustomizeError::beyond(format!("a path has more than {LONGEST_PATH} parts")));
         }
         let make = if self.create { make } else { Make::Nothing };
         visit(object, &path, make, set)
@@ -170,8 +170,8 @@ fn visit(
     value: &mut ObjectValue,
     path: &[String],
     make: Make,
-    set: &mut dyn FnMut(&mut ObjectValue) -> Result<(), Trouble>,
-) -> Result<(), Trouble> {
+    set: &mut dyn FnMut(&mut ObjectValue) -> Result<(), KustomizeError>,
+) -> Result<(), KustomizeError> {
     let Some((first, rest)) = path.split_first() else { return set(value) };
     if value.is_null() {
         return Ok(());
@@ -198,7 +198,7 @@ fn visit(
             }
         }
         ObjectData::Scalar { .. } => {
-            Err(Trouble::refused(format!("`{first}` is looked up in a value that has no fields"), at))
+            Err(KustomizeError::refused(format!("`{first}` is looked up in a value that has no fields"), at))
         }
     }
 }

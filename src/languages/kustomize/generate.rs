@@ -2,14 +2,17 @@
 
 use crate::source::{Span, to_base64};
 
-use super::Trouble;
+use super::KustomizeError;
 use super::kustomization::{Kustomization, pairs};
-use super::resource::{Behavior, Resource, Resources};
+use super::resource::{Behavior, KustomizeResource, Resources};
 use super::target::Maker;
-use super::value::{Field, ObjectData, ObjectValue};
+use super::value::{MapField, ObjectData, ObjectValue};
 
 /// Returns the objects of `configMapGenerator` and `secretGenerator`.
-pub(super) fn all(maker: &mut Maker<'_>, kustomization: &Kustomization) -> Result<Vec<Resource>, Trouble> {
+pub(super) fn all(
+    maker: &mut Maker<'_>,
+    kustomization: &Kustomization,
+) -> Result<Vec<KustomizeResource>, KustomizeError> {
     let options = kustomization.get("generatorOptions");
     let mut made = Vec::new();
     for (field, kind) in [("configMapGenerator", "ConfigMap"), ("secretGenerator", "Secret")] {
@@ -30,12 +33,12 @@ pub(super) fn one(
     entry: &ObjectValue,
     options: Option<&ObjectValue>,
     kind: &str,
-) -> Result<Resource, Trouble> {
+) -> Result<KustomizeResource, KustomizeError> {
     let at = entry.at;
     let own = entry.get("options");
     let both = || options.into_iter().chain(own);
     let named = |key: &str| entry.get(key).filter(|it| it.text().is_some_and(|text| !text.is_empty()));
-    let name = named("name").ok_or_else(|| Trouble::refused("the generator has no `name`", at))?;
+    let name = named("name").ok_or_else(|| KustomizeError::refused("the generator has no `name`", at))?;
     let mut value = ObjectValue::map(at);
     value.set("apiVersion", ObjectValue::string("v1", at));
     value.set("kind", ObjectValue::string(kind, at));
@@ -62,7 +65,7 @@ pub(super) fn one(
     if both().any(|options| options.flag_at("immutable")) {
         value.set("immutable", ObjectValue::plain("true", at));
     }
-    let mut resource = Resource::new(value);
+    let mut resource = KustomizeResource::new(value);
     resource.head = at;
     resource.is_hashed = !both().any(|options| options.flag_at("disableNameSuffixHash"));
     resource.behavior = match entry.text_at("behavior") {
@@ -86,7 +89,7 @@ fn fill(
     entry: &ObjectValue,
     is_secret: bool,
     value: &mut ObjectValue,
-) -> Result<(), Trouble> {
+) -> Result<(), KustomizeError> {
     let list = |key: &str| entry.get(key).map(|it| it.items().to_vec()).unwrap_or_default();
     let mut all = Vec::new();
     let single = entry.get("env").filter(|it| it.text().is_some());
@@ -99,14 +102,14 @@ fn fill(
             .raw()
             .split_once('=')
             .filter(|(key, _)| !key.is_empty())
-            .ok_or_else(|| Trouble::refused("a literal must have the form key=value", literal.at))?;
+            .ok_or_else(|| KustomizeError::refused("a literal must have the form key=value", literal.at))?;
         all.push(Pair { key: key.to_owned(), content: unquoted(text).as_bytes().to_vec(), at: literal.at });
     }
     for file in list("files") {
         let (key, path) = match file.raw().split_once('=') {
             None => (file.raw().rsplit('/').next().unwrap_or_default(), file.raw()),
             Some((key, path)) if !key.is_empty() && !path.is_empty() && !path.contains('=') => (key, path),
-            Some(_) => return Err(Trouble::refused("a file must have the form path or key=path", file.at)),
+            Some(_) => return Err(KustomizeError::refused("a file must have the form path or key=path", file.at)),
         };
         let content = maker.bytes(directory, path, file.at)?;
         all.push(Pair { key: key.to_owned(), content, at: file.at });
@@ -117,15 +120,15 @@ fn fill(
     Ok(())
 }
 
-fn put(value: &mut ObjectValue, pair: Pair, is_secret: bool) -> Result<(), Trouble> {
+fn put(value: &mut ObjectValue, pair: Pair, is_secret: bool) -> Result<(), KustomizeError> {
     let Pair { key, content, at } = pair;
     let known = |field: &str| value.get(field).is_some_and(|data| data.get(&key).is_some());
     if known("data") || known("binaryData") {
-        return Err(Trouble::refused(format!("the key `{key}` is set twice"), at));
+        return Err(KustomizeError::refused(format!("the key `{key}` is set twice"), at));
     }
     let valid = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     if key.is_empty() || key.len() > 253 || !key.chars().all(valid) || matches!(key.as_str(), "." | "..") {
-        return Err(Trouble::refused(format!("`{key}` is not a valid key"), at));
+        return Err(KustomizeError::refused(format!("`{key}` is not a valid key"), at));
     }
     let (field, text) = match String::from_utf8(content) {
         Ok(text) if is_secret => ("data", in_lines(&to_base64(text.as_bytes()))),
@@ -154,8 +157,9 @@ fn in_lines(digits: &str) -> String {
 }
 
 /// Parses the lines of a file of variables.
-fn variables(bytes: &[u8], at: Span, all: &mut Vec<Pair>) -> Result<(), Trouble> {
-    let text = std::str::from_utf8(bytes).map_err(|_| Trouble::refused("the file of variables is not text", at))?;
+fn variables(bytes: &[u8], at: Span, all: &mut Vec<Pair>) -> Result<(), KustomizeError> {
+    let text =
+        std::str::from_utf8(bytes).map_err(|_| KustomizeError::refused("the file of variables is not text", at))?;
     for line in text.trim_start_matches('\u{feff}').lines() {
         let line = line.trim_start();
         if line.is_empty() || line.starts_with('#') {
@@ -163,7 +167,7 @@ fn variables(bytes: &[u8], at: Span, all: &mut Vec<Pair>) -> Result<(), Trouble>
         }
         let (key, value) = line.split_once('=').unwrap_or((line, ""));
         if key.is_empty() || key.contains(char::is_whitespace) {
-            return Err(Trouble::refused(format!("`{key}` is not a valid variable name"), at));
+            return Err(KustomizeError::refused(format!("`{key}` is not a valid variable name"), at));
         }
         all.push(Pair { key: key.to_owned(), content: value.as_bytes().to_vec(), at });
     }
@@ -176,31 +180,31 @@ fn unquoted(text: &str) -> &str {
 }
 
 /// Adds a generated object, merges it or replaces the one with the same name.
-pub(super) fn absorb(resources: &mut Resources, resource: Resource) -> Result<(), Trouble> {
+pub(super) fn absorb(resources: &mut Resources, resource: KustomizeResource) -> Result<(), KustomizeError> {
     let id = resource.id();
     let known = resources.indices(|it| it.any_id(|other| other.same(&id)));
     match (known.as_slice(), resource.behavior) {
         ([], Behavior::Create) => resources.append(resource)?,
         ([], _) => {
-            let message = format!("there is no {} to merge or replace", id.told());
-            return Err(Trouble::refused(message, resource.head));
+            let message = format!("there is no {} to merge or replace", id.describe_id());
+            return Err(KustomizeError::refused(message, resource.head));
         }
         ([_], Behavior::Create) => {
-            let message = format!("{} already exists: set `behavior: merge` or `replace`", id.told());
-            return Err(Trouble::refused(message, resource.head));
+            let message = format!("{} already exists: set `behavior: merge` or `replace`", id.describe_id());
+            return Err(KustomizeError::refused(message, resource.head));
         }
         ([place], _) => {
             if let Some(old) = resources.all.get_mut(*place) {
                 *old = joined(old, resource);
             }
         }
-        _ => return Err(Trouble::refused(format!("several objects match {}", id.told()), resource.head)),
+        _ => return Err(KustomizeError::refused(format!("several objects match {}", id.describe_id()), resource.head)),
     }
     Ok(())
 }
 
-fn joined(old: &Resource, new: Resource) -> Resource {
-    let mut joined = Resource {
+fn joined(old: &KustomizeResource, new: KustomizeResource) -> KustomizeResource {
+    let mut joined = KustomizeResource {
         earlier: old.earlier.clone(),
         prefixes: old.prefixes.clone(),
         suffixes: old.suffixes.clone(),
@@ -230,8 +234,8 @@ fn joined(old: &Resource, new: Resource) -> Resource {
 }
 
 /// Earlier entries stay unless the new object sets them.
-fn merge_pairs(value: &mut ObjectValue, key: &str, before: &[Field], at: Span) {
-    let mut all: Vec<Field> = before.to_vec();
+fn merge_pairs(value: &mut ObjectValue, key: &str, before: &[MapField], at: Span) {
+    let mut all: Vec<MapField> = before.to_vec();
     let own = value.get(key).map(|it| it.fields().to_vec()).unwrap_or_default();
     for field in own {
         match all.iter_mut().find(|known| known.key == field.key) {

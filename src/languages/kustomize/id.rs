@@ -83,7 +83,7 @@ impl Id {
     }
 
     /// Formats as `Deployment a`, or `Deployment a in n`.
-    pub(super) fn told(&self) -> String {
+    pub(super) fn describe_id(&self) -> String {
         match self.namespace.as_str() {
             "" => format!("{} {}", self.gvk.kind, self.name),
             namespace => format!("{} {} in {namespace}", self.gvk.kind, self.name),

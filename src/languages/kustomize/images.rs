@@ -1,20 +1,20 @@
 //! Sets names, tags and digests of images.
 
-use super::Trouble;
+use super::KustomizeError;
 use super::fields::{FieldSpec, Make};
 use super::resource::Resources;
 use super::select::pattern;
 use super::value::{ObjectData, ObjectValue};
 
 /// Applies one entry of `images`.
-pub(super) fn set(resources: &mut Resources, entry: &ObjectValue, specs: &[FieldSpec]) -> Result<(), Trouble> {
+pub(super) fn set(resources: &mut Resources, entry: &ObjectValue, specs: &[FieldSpec]) -> Result<(), KustomizeError> {
     let name = entry.text_at("name").unwrap_or_default();
     let text = format!("^{name}(:[a-zA-Z0-9_.{{}}-]*)?(@[a-zA-Z0-9]+([.+_-][a-zA-Z0-9]+)*:[a-zA-Z0-9_.{{}}-]*)?$");
     // In kustomize, a name that is not a valid pattern matches nothing.
     let Ok(pattern) = pattern(&text, entry.at) else { return Ok(()) };
     let mut change = |value: &mut ObjectValue| {
         if value.is_map() || value.is_list() {
-            return Err(Trouble::refused("an image must not be a list or a map", value.at));
+            return Err(KustomizeError::refused("an image must not be a list or a map", value.at));
         }
         if pattern.is_match(value.raw()) {
             let (text, at) = changed(value, entry);
@@ -37,8 +37,8 @@ pub(super) fn set(resources: &mut Resources, entry: &ObjectValue, specs: &[Field
 /// Every list with the name of a container list counts, at any place.
 fn in_containers(
     value: &mut ObjectValue,
-    change: &mut dyn FnMut(&mut ObjectValue) -> Result<(), Trouble>,
-) -> Result<(), Trouble> {
+    change: &mut dyn FnMut(&mut ObjectValue) -> Result<(), KustomizeError>,
+) -> Result<(), KustomizeError> {
     match &mut value.data {
         ObjectData::List(items) => items.iter_mut().try_for_each(|item| in_containers(item, change)),
         ObjectData::Map(fields) => fields.iter_mut().try_for_each(|field| {

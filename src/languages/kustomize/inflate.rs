@@ -5,11 +5,11 @@ use crate::languages::helm::{self, Cluster, Release, Rendering};
 use crate::languages::yaml::{self, Node};
 use crate::source::{Span, join};
 
-use super::Trouble;
+use super::KustomizeError;
 use super::kustomization::Kustomization;
-use super::resource::Resource;
+use super::resource::KustomizeResource;
 use super::target::{Maker, objects};
-use super::value::{Field, ObjectData, ObjectValue};
+use super::value::{MapField, ObjectData, ObjectValue};
 
 /// Default directory of charts, next to the kustomization.
 const HOME: &str = "charts";
@@ -51,7 +51,10 @@ fn place(directory: &str, home: &str, name: &str, fetched: Option<&str>) -> Opti
     }
 }
 
-pub(super) fn all(maker: &mut Maker<'_>, kustomization: &Kustomization) -> Result<Vec<Resource>, Trouble> {
+pub(super) fn all(
+    maker: &mut Maker<'_>,
+    kustomization: &Kustomization,
+) -> Result<Vec<KustomizeResource>, KustomizeError> {
     let home = kustomization.get("helmGlobals").and_then(|it| it.get("chartHome")).cloned();
     let mut made = Vec::new();
     for entry in FIELDS.iter().flat_map(|field| kustomization.list(field)) {
@@ -69,25 +72,25 @@ pub(super) fn one(
     directory: &str,
     entry: &ObjectValue,
     home: Option<&ObjectValue>,
-) -> Result<Vec<Resource>, Trouble> {
+) -> Result<Vec<KustomizeResource>, KustomizeError> {
     let at = entry.at;
     let said = |keys: &[&str]| keys.iter().find_map(|key| entry.text_at(key));
-    let name = said(&["name", "chartName"]).ok_or_else(|| Trouble::refused("the chart has no `name`", at))?;
+    let name = said(&["name", "chartName"]).ok_or_else(|| KustomizeError::refused("the chart has no `name`", at))?;
     let home = entry.get("chartHome").or(home).map_or(HOME, ObjectValue::raw);
     let repository = said(&["repo", "chartRepoUrl"]);
     let version = said(&["version", "chartVersion"]).filter(|_| repository.is_some());
     let chart = place(directory, home, name, version)
-        .ok_or_else(|| Trouble::not_at_hand(format!("the chart `{name}` is outside this repository"), at))?;
+        .ok_or_else(|| KustomizeError::not_at_hand(format!("the chart `{name}` is outside this repository"), at))?;
     let is_there = join(&chart, "Chart.yaml").is_some_and(|path| maker.sources.tree().read(&path).is_ok());
     if !is_there {
         let why = match repository {
             Some(_) => format!("gpulint does not download the chart `{name}` of `helmCharts`"),
             None => format!("the chart `{name}` of `helmCharts` is not in `{chart}`"),
         };
-        return Err(Trouble::not_at_hand(why, at));
+        return Err(KustomizeError::not_at_hand(why, at));
     }
     maker.budget.spend(STEPS_OF_A_CHART)?;
-    let refused = |why: String| Trouble::not_at_hand(format!("chart `{name}`: {why}"), at);
+    let refused = |why: String| KustomizeError::not_at_hand(format!("chart `{name}`: {why}"), at);
     let loaded = helm::load(maker.sources, &chart).map_err(refused)?;
     let layers = layers(maker, directory, entry, &chart)?;
     let release = Release {
@@ -104,7 +107,7 @@ pub(super) fn one(
         }
     };
     maker.budget.spend(STEPS_OF_A_STEP.saturating_mul(usize::try_from(rendering.steps).unwrap_or(usize::MAX)))?;
-    tell(maker, name, &rendering, at)?;
+    report_rendering_gaps(maker, name, &rendering, at)?;
     if rendering.failed.is_empty() && rendering.missing.is_empty() {
         maker.files.extend(loaded.values_files().into_iter().cloned());
     }
@@ -122,7 +125,9 @@ pub(super) fn one(
         let file = maker.sources.derive("", document.text.clone(), document.segments);
         match maker.read(file, &document.text, at) {
             Ok(documents) => made.extend(objects(documents, at)?),
-            Err(trouble) if document.holes > 0 => maker.tolerate(Err(Trouble::not_at_hand(trouble.message, at)))?,
+            Err(trouble) if document.holes > 0 => {
+                maker.tolerate(Err(KustomizeError::not_at_hand(trouble.message, at)))?
+            }
             Err(trouble) => return Err(trouble),
         }
     }
@@ -144,7 +149,12 @@ fn cluster(maker: &Maker<'_>, entry: &ObjectValue) -> Cluster {
 }
 
 /// Reports what a rendering lacks. Unknown single values are reported at their own places.
-fn tell(maker: &mut Maker<'_>, name: &str, rendering: &Rendering, at: Span) -> Result<(), Trouble> {
+fn report_rendering_gaps(
+    maker: &mut Maker<'_>,
+    name: &str,
+    rendering: &Rendering,
+    at: Span,
+) -> Result<(), KustomizeError> {
     // A template of a Service or a Secret runs nothing, so its absence is relevant only for a complete build.
     let is_idle = |path: &str| {
         let text = maker.sources.tree().read(path).unwrap_or_default();
@@ -165,13 +175,18 @@ fn tell(maker: &mut Maker<'_>, name: &str, rendering: &Rendering, at: Span) -> R
     let gaps = gaps.map(|why| format!("part of a pod is not rendered: {why}"));
     let all: Vec<String> = failed.chain(missing).chain(refused).chain(wanted).chain(undecided).chain(gaps).collect();
     for why in all {
-        maker.tolerate(Err(Trouble::not_at_hand(format!("chart `{name}`: {why}"), at)))?;
+        maker.tolerate(Err(KustomizeError::not_at_hand(format!("chart `{name}`: {why}"), at)))?;
     }
     Ok(())
 }
 
 /// Returns the values in addition to the chart's own; the last layer wins.
-fn layers(maker: &mut Maker<'_>, directory: &str, entry: &ObjectValue, chart: &str) -> Result<Vec<Node>, Trouble> {
+fn layers(
+    maker: &mut Maker<'_>,
+    directory: &str,
+    entry: &ObjectValue,
+    chart: &str,
+) -> Result<Vec<Node>, KustomizeError> {
     let file = ["valuesFile", "values"].iter().find_map(|key| entry.get(key).filter(|it| it.text().is_some()));
     let inline = ["valuesInline", "valuesLocal"].iter().find_map(|key| entry.get(key)).filter(|it| it.is_map());
     let mut written = match file {
@@ -188,7 +203,7 @@ fn layers(maker: &mut Maker<'_>, directory: &str, entry: &ObjectValue, chart: &s
             ("override", Some(file)) => laid(file, &inline),
             (other, _) => {
                 let message = format!("`valuesMerge` must be override, merge or replace, not `{other}`");
-                return Err(Trouble::refused(message, entry.at));
+                return Err(KustomizeError::refused(message, entry.at));
             }
         });
     }
@@ -199,7 +214,7 @@ fn layers(maker: &mut Maker<'_>, directory: &str, entry: &ObjectValue, chart: &s
     Ok(layers)
 }
 
-fn own(maker: &Maker<'_>, chart: &str) -> Result<Option<ObjectValue>, Trouble> {
+fn own(maker: &Maker<'_>, chart: &str) -> Result<Option<ObjectValue>, KustomizeError> {
     let file = join(chart, "values.yaml").and_then(|path| maker.sources.open(&path).ok());
     let Some(file) = file else { return Ok(None) };
     let stream = yaml::read_within(file, &maker.sources.text(file), maker.sources.limits());
@@ -222,7 +237,7 @@ fn laid(below: ObjectValue, above: &ObjectValue) -> ObjectValue {
             Some(place) => {
                 if let Some(known) = fields.get_mut(place) {
                     let below = std::mem::replace(&mut known.value, ObjectValue::map(field.key_at));
-                    *known = Field { value: laid(below, &field.value), ..field.clone() };
+                    *known = MapField { value: laid(below, &field.value), ..field.clone() };
                 }
             }
             None if field.value.is_null() => {}

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use crate::source::{FileId, Segment, Sources, Span};
+use crate::source::{FileId, Segment, SourceFiles, Span};
 
 use super::value::{ObjectData, ObjectValue};
 
 /// Adds the content of a scalar as a file of its own.
-pub(super) fn derive(sources: &Sources, value: &ObjectValue) -> (FileId, Arc<str>) {
+pub(super) fn derive(sources: &SourceFiles, value: &ObjectValue) -> (FileId, Arc<str>) {
     let ObjectData::Scalar { text, .. } = &value.data else { return (value.at.file, "".into()) };
     let segments = lines(sources, value.at, text).unwrap_or_else(|| vec![whole(value.at)]);
     (sources.derive("", text.to_string(), segments), text.clone())
@@ -18,7 +18,7 @@ fn whole(at: Span) -> Segment {
 }
 
 /// Maps each line of a block scalar (`|`) to its line in the outer file.
-fn lines(sources: &Sources, at: Span, text: &str) -> Option<Vec<Segment>> {
+fn lines(sources: &SourceFiles, at: Span, text: &str) -> Option<Vec<Segment>> {
     let whole = sources.text(at.file);
     let written = whole.get(at.range())?;
     let (head, body) = written.split_once('\n')?;

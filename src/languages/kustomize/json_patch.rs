@@ -1,10 +1,10 @@
 //! JSON patches (RFC 6902), as kustomize's library applies them.
 
 use super::value::{ObjectData, ObjectValue};
-use super::{BuildBudget, Trouble};
+use super::{BuildBudget, KustomizeError};
 
 /// Applies the operations of a patch in order.
-pub(super) fn apply(object: &mut ObjectValue, patch: &ObjectValue, budget: &BuildBudget) -> Result<(), Trouble> {
+pub(super) fn apply(object: &mut ObjectValue, patch: &ObjectValue, budget: &BuildBudget) -> Result<(), KustomizeError> {
     let has_none = |object: &ObjectValue| object.at_path(&ANNOTATIONS).is_none();
     let is_bare = has_none(object);
     for operation in patch.items() {
@@ -28,8 +28,8 @@ pub(super) fn apply(object: &mut ObjectValue, patch: &ObjectValue, budget: &Buil
 
 const ANNOTATIONS: [&str; 2] = ["metadata", "annotations"];
 
-fn one(object: &mut ObjectValue, operation: &ObjectValue, budget: &BuildBudget) -> Result<(), Trouble> {
-    let wrong = |message: String| Trouble::refused(message, operation.at);
+fn one(object: &mut ObjectValue, operation: &ObjectValue, budget: &BuildBudget) -> Result<(), KustomizeError> {
+    let wrong = |message: String| KustomizeError::refused(message, operation.at);
     let named =
         |key: &str| operation.get(key).map(ObjectValue::raw).filter(|text| text.is_empty() || text.starts_with('/'));
     let path = named("path").ok_or_else(|| wrong("the operation has no `path` that begins with a slash".into()))?;

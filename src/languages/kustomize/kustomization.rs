@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use crate::languages::yaml;
-use crate::source::{ReadError, Sources, Span, join};
+use crate::source::{ReadError, SourceFiles, Span, join};
 
-use super::Trouble;
+use super::KustomizeError;
 use super::value::ObjectValue;
 
 pub(crate) const NAMES: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
@@ -56,51 +56,51 @@ pub(super) struct Kustomization {
 
 impl Kustomization {
     /// Returns `None` if the directory has no kustomization.
-    pub(super) fn read(sources: &Sources, directory: &str) -> Option<Result<Kustomization, Trouble>> {
+    pub(super) fn read(sources: &SourceFiles, directory: &str) -> Option<Result<Kustomization, KustomizeError>> {
         let found: Vec<String> = NAMES.iter().filter_map(|name| file_in(sources, directory, name)).collect();
         let path = found.first()?.clone();
         let file = match sources.open(&path) {
             Ok(file) => file,
-            Err(error) => return Some(Err(Trouble::beyond(format!("`{path}`: {error}")))),
+            Err(error) => return Some(Err(KustomizeError::beyond(format!("`{path}`: {error}")))),
         };
         let text = sources.text(file);
         let at = Span::new(file, 0, text.lines().next().map_or(0, str::len));
         let stream = yaml::read_within(file, &text, sources.limits());
         if let Some(broken) = stream.diagnostics.iter().find(|it| it.unreadable) {
             let at = broken.span.unwrap_or(at);
-            return Some(Err(Trouble::refused(broken.message.clone(), at)));
+            return Some(Err(KustomizeError::refused(broken.message.clone(), at)));
         }
         let root = stream.documents.into_iter().next().map(|document| document.root);
         let root = root.map_or_else(|| ObjectValue::map(at), |root| ObjectValue::from_node(&root, sources));
         let more = found.len() > 1;
         Some(Kustomization::new(directory, path, root, at).and_then(|it| match more {
-            true => Err(Trouble::refused("the directory has two kustomization files", at)),
+            true => Err(KustomizeError::refused("the directory has two kustomization files", at)),
             false => Ok(it),
         }))
     }
 
-    fn new(directory: &str, path: String, root: ObjectValue, at: Span) -> Result<Kustomization, Trouble> {
+    fn new(directory: &str, path: String, root: ObjectValue, at: Span) -> Result<Kustomization, KustomizeError> {
         for field in root.fields() {
             if !FIELDS.iter().chain(&MORE_FIELDS).any(|known| known.eq_ignore_ascii_case(&field.key)) {
                 let message = format!("`{}` is not a field of a kustomization", field.key);
-                return Err(Trouble::refused(message, field.key_at));
+                return Err(KustomizeError::refused(message, field.key_at));
             }
         }
         let kind = root.text_at("kind").unwrap_or_default();
         let is_component = kind == "Component";
         if !matches!(kind, "" | "Kustomization" | "Component") {
-            return Err(Trouble::refused(format!("a file of kind `{kind}` is not a kustomization"), at));
+            return Err(KustomizeError::refused(format!("a file of kind `{kind}` is not a kustomization"), at));
         }
         let version = root.text_at("apiVersion").unwrap_or_default();
         let known = if is_component { "kustomize.config.k8s.io/v1alpha1" } else { "kustomize.config.k8s.io/v1beta1" };
         if !version.is_empty() && version != known {
-            return Err(Trouble::refused(format!("`apiVersion` must be {known}"), at));
+            return Err(KustomizeError::refused(format!("`apiVersion` must be {known}"), at));
         }
         // As in kustomize, an empty list counts as content and an empty string does not.
         let says = |value: &ObjectValue| !value.is_null() && value.text() != Some("");
         let about = root.fields().iter().filter(|field| !matches!(&*field.key, "apiVersion" | "kind"));
         if !about.clone().any(|field| says(&field.value)) {
-            return Err(Trouble::refused("the kustomization is empty", at));
+            return Err(KustomizeError::refused("the kustomization is empty", at));
         }
         Ok(Kustomization { directory: directory.to_owned(), path, root, is_component })
     }
@@ -135,7 +135,7 @@ pub(super) fn pairs(value: Option<&ObjectValue>) -> Vec<(Arc<str>, ObjectValue)>
     all
 }
 
-fn file_in(sources: &Sources, directory: &str, name: &str) -> Option<String> {
+fn file_in(sources: &SourceFiles, directory: &str, name: &str) -> Option<String> {
     let path = join(directory, name)?;
     let there = sources.tree().list(directory).iter().any(|entry| entry.name == name && !entry.is_directory);
     // Files from the command line can be read although their directory is not listed.

@@ -5,8 +5,8 @@
 use std::collections::BTreeSet;
 
 use super::schema::{MergeSchema, SchemaPlace};
-use super::value::{Field, ObjectData, ObjectValue};
-use super::{BuildBudget, Trouble};
+use super::value::{MapField, ObjectData, ObjectValue};
+use super::{BuildBudget, KustomizeError};
 
 const DIRECTIVE: &str = "$patch";
 /// Limit on depth; parsed documents are less deep.
@@ -32,7 +32,7 @@ pub(super) struct Merger<'m> {
 
 impl Merger<'_> {
     /// Returns `None` if the patch deletes the object.
-    pub(super) fn merge(&self, own: ObjectValue, patch: ObjectValue) -> Result<Option<ObjectValue>, Trouble> {
+    pub(super) fn merge(&self, own: ObjectValue, patch: ObjectValue) -> Result<Option<ObjectValue>, KustomizeError> {
         self.walk(Some(own), Some(patch), None, 0).map(|merged| merged.value)
     }
 
@@ -42,10 +42,10 @@ impl Merger<'_> {
         patch: Option<ObjectValue>,
         place: Option<SchemaPlace<'_>>,
         depth: usize,
-    ) -> Result<Merged, Trouble> {
+    ) -> Result<Merged, KustomizeError> {
         self.budget.spend(1)?;
         if depth > DEEPEST {
-            return Err(Trouble::beyond("the patch is nested too deeply"));
+            return Err(KustomizeError::beyond("the patch is nested too deeply"));
         }
         let place = place.or_else(|| [&own, &patch].into_iter().flatten().find_map(|it| self.schema.of_kind(it)));
         let given = [own.as_ref(), patch.as_ref()].into_iter().flatten().filter(|it| !it.is_null());
@@ -54,7 +54,7 @@ impl Merger<'_> {
             && std::mem::discriminant(&a.data) != std::mem::discriminant(&b.data)
         {
             let message = "the patch sets a value of another type here";
-            return Err(Trouble::refused(message, b.at).with_note(a.at, "the patched value is defined here"));
+            return Err(KustomizeError::refused(message, b.at).with_note(a.at, "the patched value is defined here"));
         }
         match kinds.first().map(|it| &it.data) {
             None | Some(ObjectData::Map(_)) => self.maps(own, patch, place, depth),
@@ -72,7 +72,7 @@ impl Merger<'_> {
         patch: Option<ObjectValue>,
         place: Option<SchemaPlace<'_>>,
         depth: usize,
-    ) -> Result<Merged, Trouble> {
+    ) -> Result<Merged, KustomizeError> {
         let (mut base, mut patch, is_own) = match (own, patch) {
             (None, None) => return Ok(Merged { value: None, is_own: true }),
             (Some(own), None) if own.is_null() => {
@@ -89,16 +89,16 @@ impl Merger<'_> {
             },
         };
         let ObjectData::Map(fields) = &mut base.data else { return Ok(Merged { value: Some(base), is_own }) };
-        let mut result: Vec<Field> = Vec::with_capacity(fields.len());
-        for Field { key, key_at, value } in std::mem::take(fields) {
+        let mut result: Vec<MapField> = Vec::with_capacity(fields.len());
+        for MapField { key, key_at, value } in std::mem::take(fields) {
             let other = patch.as_mut().and_then(|patch| patch.remove(&key));
             let merged = self.walk(Some(value), other, place.and_then(|it| it.field(&key)), depth + 1)?.value;
-            result.extend(merged.map(|value| Field { key, key_at, value }));
+            result.extend(merged.map(|value| MapField { key, key_at, value }));
         }
         if let Some(ObjectValue { data: ObjectData::Map(more), .. }) = patch {
-            for Field { key, key_at, value } in more {
+            for MapField { key, key_at, value } in more {
                 let merged = self.walk(None, Some(value), place.and_then(|it| it.field(&key)), depth + 1)?.value;
-                result.extend(merged.map(|value| Field { key, key_at, value }));
+                result.extend(merged.map(|value| MapField { key, key_at, value }));
             }
         }
         base.data = ObjectData::Map(result);
@@ -112,7 +112,7 @@ impl Merger<'_> {
         place: Option<SchemaPlace<'_>>,
         keys: &[String],
         depth: usize,
-    ) -> Result<Merged, Trouble> {
+    ) -> Result<Merged, KustomizeError> {
         let (base, patch, is_own) = match (own, patch) {
             (None, None) => return Ok(Merged { value: None, is_own: true }),
             (Some(own), None) => (own, None, true),
@@ -162,7 +162,11 @@ struct Elements<'m> {
 }
 
 impl Elements<'_> {
-    fn merged(&self, mut own: Vec<ObjectValue>, patch: Option<&[ObjectValue]>) -> Result<Vec<ObjectValue>, Trouble> {
+    fn merged(
+        &self,
+        mut own: Vec<ObjectValue>,
+        patch: Option<&[ObjectValue]>,
+    ) -> Result<Vec<ObjectValue>, KustomizeError> {
         let mut all: Vec<Vec<String>> = Vec::new();
         let mut seen = BTreeSet::new();
         for element in patch.unwrap_or_default().iter().chain(&own) {
@@ -223,7 +227,7 @@ impl Elements<'_> {
         mut merged: Vec<ObjectValue>,
         own: Vec<ObjectValue>,
         keys: &[String],
-    ) -> Result<Vec<ObjectValue>, Trouble> {
+    ) -> Result<Vec<ObjectValue>, KustomizeError> {
         for element in own {
             self.merger.budget.spend(merged.len() + 1)?;
             if keys.first().is_some_and(String::is_empty) {
@@ -345,7 +349,7 @@ fn has_keys(element: &ObjectValue, keys: &[String], values: &[String]) -> bool {
     })
 }
 
-fn take_directive(patch: &mut ObjectValue) -> Result<Strategy, Trouble> {
+fn take_directive(patch: &mut ObjectValue) -> Result<Strategy, KustomizeError> {
     match patch.is_map().then(|| patch.remove(DIRECTIVE)).flatten() {
         Some(value) => strategy(&value),
         None => Ok(Strategy::Merge),
@@ -353,7 +357,7 @@ fn take_directive(patch: &mut ObjectValue) -> Result<Strategy, Trouble> {
 }
 
 /// A directive in a list is an element without other content.
-fn take_list_directive(patch: &mut ObjectValue) -> Result<Strategy, Trouble> {
+fn take_list_directive(patch: &mut ObjectValue) -> Result<Strategy, KustomizeError> {
     let ObjectData::List(items) = &mut patch.data else { return Ok(Strategy::Merge) };
     let first = items.iter().find(|item| item.get(DIRECTIVE).is_some());
     let Some(directive) = first.filter(|item| item.fields().len() == 1).and_then(|item| item.get(DIRECTIVE)).cloned()
@@ -365,11 +369,11 @@ fn take_list_directive(patch: &mut ObjectValue) -> Result<Strategy, Trouble> {
     Ok(strategy)
 }
 
-fn strategy(value: &ObjectValue) -> Result<Strategy, Trouble> {
+fn strategy(value: &ObjectValue) -> Result<Strategy, KustomizeError> {
     match value.raw() {
         "delete" => Ok(Strategy::Delete),
         "replace" => Ok(Strategy::Replace),
         "merge" => Ok(Strategy::Merge),
-        other => Err(Trouble::refused(format!("`{other}` is not a patch strategy"), value.at)),
+        other => Err(KustomizeError::refused(format!("`{other}` is not a patch strategy"), value.at)),
     }
 }

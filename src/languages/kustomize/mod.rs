@@ -42,16 +42,16 @@ use std::cell::Cell;
 use std::collections::BTreeSet;
 
 use crate::languages::helm::Cluster;
-use crate::source::{Segment, Sources, Span};
+use crate::source::{Segment, SourceFiles, Span};
 
 pub(crate) use inflate::directories as charts_of;
 pub(crate) use kustomization::{NAMES, is_remote};
 
 /// The result of a build.
 #[derive(Debug)]
-pub(crate) struct Built {
+pub(crate) struct KustomizeOutput {
     /// Documents in kustomize's order.
-    pub documents: Vec<Document>,
+    pub documents: Vec<OutputDocument>,
     /// Every file that the build used, sorted.
     pub files: BTreeSet<String>,
     /// The used files whose content is in the built objects. Data of a ConfigMap and patches for a missing object still
@@ -62,18 +62,18 @@ pub(crate) struct Built {
     /// Directories of the rendered charts.
     pub charts: BTreeSet<String>,
     /// Parts that are missing from the build.
-    pub missing: Vec<Trouble>,
+    pub missing: Vec<KustomizeError>,
     /// Number of steps spent.
     pub steps: u64,
 }
 
 #[derive(Debug)]
-pub(crate) struct Document {
+pub(crate) struct OutputDocument {
     value: value::ObjectValue,
     emitted: emit::Emitted,
 }
 
-impl Document {
+impl OutputDocument {
     pub(crate) fn text(&self) -> &str {
         &self.emitted.text
     }
@@ -83,14 +83,14 @@ impl Document {
     }
 
     /// Returns the origin of each piece of the text.
-    pub(crate) fn segments(&self, sources: &Sources) -> Vec<Segment> {
+    pub(crate) fn segments(&self, sources: &SourceFiles) -> Vec<Segment> {
         self.emitted.segments(sources)
     }
 }
 
 /// Reason why a kustomization cannot be built.
 #[derive(Debug, Clone)]
-pub(crate) struct Trouble {
+pub(crate) struct KustomizeError {
     pub cause: TroubleCause,
     pub message: String,
     pub at: Option<Span>,
@@ -111,30 +111,36 @@ pub(crate) enum TroubleCause {
     Beyond,
 }
 
-impl Trouble {
-    fn refused(message: impl Into<String>, at: Span) -> Trouble {
-        Trouble { cause: TroubleCause::Refused, message: message.into(), at: Some(at), note: None, directory: None }
+impl KustomizeError {
+    fn refused(message: impl Into<String>, at: Span) -> KustomizeError {
+        KustomizeError {
+            cause: TroubleCause::Refused,
+            message: message.into(),
+            at: Some(at),
+            note: None,
+            directory: None,
+        }
     }
 
-    fn absent(message: impl Into<String>, at: Span) -> Trouble {
-        Trouble { cause: TroubleCause::Absent, ..Trouble::refused(message, at) }
+    fn absent(message: impl Into<String>, at: Span) -> KustomizeError {
+        KustomizeError { cause: TroubleCause::Absent, ..KustomizeError::refused(message, at) }
     }
 
-    fn not_at_hand(message: impl Into<String>, at: Span) -> Trouble {
-        Trouble { cause: TroubleCause::NotAtHand, ..Trouble::refused(message, at) }
+    fn not_at_hand(message: impl Into<String>, at: Span) -> KustomizeError {
+        KustomizeError { cause: TroubleCause::NotAtHand, ..KustomizeError::refused(message, at) }
     }
 
-    pub(crate) fn beyond(message: impl Into<String>) -> Trouble {
-        Trouble { cause: TroubleCause::Beyond, message: message.into(), at: None, note: None, directory: None }
+    pub(crate) fn beyond(message: impl Into<String>) -> KustomizeError {
+        KustomizeError { cause: TroubleCause::Beyond, message: message.into(), at: None, note: None, directory: None }
     }
 
-    fn with_note(self, at: Span, note: impl Into<String>) -> Trouble {
-        Trouble { note: Some((at, note.into())), ..self }
+    fn with_note(self, at: Span, note: impl Into<String>) -> KustomizeError {
+        KustomizeError { note: Some((at, note.into())), ..self }
     }
 
     /// Sets the place, if no exact one is known.
-    fn or_at(self, at: Span) -> Trouble {
-        Trouble { at: self.at.or(Some(at)), ..self }
+    fn or_at(self, at: Span) -> KustomizeError {
+        KustomizeError { at: self.at.or(Some(at)), ..self }
     }
 }
 
@@ -162,52 +168,59 @@ impl BuildBudget {
         self.all - self.steps.get()
     }
 
-    fn spend(&self, steps: usize) -> Result<(), Trouble> {
+    fn spend(&self, steps: usize) -> Result<(), KustomizeError> {
         let rest = self.steps.get().checked_sub(steps as u64);
         self.steps.set(rest.unwrap_or(0));
         rest.map(|_| ())
-            .ok_or_else(|| Trouble::beyond(format!("building the kustomization exceeds {} steps", self.all)))
+            .ok_or_else(|| KustomizeError::beyond(format!("building the kustomization exceeds {} steps", self.all)))
     }
 }
 
 impl BuildBudget {
     /// Checks the limits before a value is copied to a place at this depth.
-    fn copy(&self, value: &value::ObjectValue, depth: usize) -> Result<(), Trouble> {
+    fn copy(&self, value: &value::ObjectValue, depth: usize) -> Result<(), KustomizeError> {
         if depth.saturating_add(value.depth()) > Self::DEEPEST {
-            return Err(Trouble::beyond(format!("its objects are nested more than {} levels deep", Self::DEEPEST)));
+            return Err(KustomizeError::beyond(format!(
+                "its objects are nested more than {} levels deep",
+                Self::DEEPEST
+            )));
         }
         let rest = self.copies.get().checked_sub(value.weight() as u64);
         self.copies.set(rest.unwrap_or(0));
         rest.map(|_| ()).ok_or_else(|| {
-            Trouble::beyond(format!("building the kustomization copies more than {} values", Self::COPIES))
+            KustomizeError::beyond(format!("building the kustomization copies more than {} values", Self::COPIES))
         })
     }
 }
 
 /// Whether a directory is a component, which only other kustomizations include.
-pub(crate) fn is_component(sources: &Sources, directory: &str) -> bool {
+pub(crate) fn is_component(sources: &SourceFiles, directory: &str) -> bool {
     let read = kustomization::Kustomization::read(sources, directory);
     read.and_then(Result::ok).is_some_and(|it| it.is_component)
 }
 
 /// Builds the kustomization in a directory.
-pub(crate) fn build(sources: &Sources, directory: &str, cluster: &Cluster) -> Result<Built, Trouble> {
+pub(crate) fn build(
+    sources: &SourceFiles,
+    directory: &str,
+    cluster: &Cluster,
+) -> Result<KustomizeOutput, KustomizeError> {
     let budget = BuildBudget::of(BuildBudget::STEPS);
     with(target::Maker::new(sources, &budget, cluster, false), directory)
 }
 
 /// Builds as far as possible within this many steps; missing parts are omitted and reported.
 pub(crate) fn build_as_far_as_possible(
-    sources: &Sources,
+    sources: &SourceFiles,
     directory: &str,
     cluster: &Cluster,
     steps: u64,
-) -> Result<Built, Trouble> {
+) -> Result<KustomizeOutput, KustomizeError> {
     let budget = BuildBudget::of(steps.min(BuildBudget::STEPS));
     with(target::Maker::new(sources, &budget, cluster, true), directory)
 }
 
-fn with(mut maker: target::Maker<'_>, directory: &str) -> Result<Built, Trouble> {
+fn with(mut maker: target::Maker<'_>, directory: &str) -> Result<KustomizeOutput, KustomizeError> {
     let (sources, budget) = (maker.sources, maker.budget);
     let (mut resources, options) = maker.make(directory)?;
     sort::sort(&mut resources, &options)?;
@@ -219,14 +232,17 @@ fn with(mut maker: target::Maker<'_>, directory: &str) -> Result<Built, Trouble>
         let emitted = emit::Emitted::of(&resource.value, resource.head);
         bytes += emitted.text.len() as u64;
         if bytes > sources.limits().file_bytes {
-            return Err(Trouble::beyond(format!("the build output exceeds {} bytes", sources.limits().file_bytes)));
+            return Err(KustomizeError::beyond(format!(
+                "the build output exceeds {} bytes",
+                sources.limits().file_bytes
+            )));
         }
-        documents.push(Document { value: resource.value, emitted });
+        documents.push(OutputDocument { value: resource.value, emitted });
     }
     maker.parts.remove(directory);
     let target::Maker { files: replaced, apart, parts, charts, missing, .. } = maker;
     let files = replaced.union(&apart).cloned().collect();
-    Ok(Built { documents, files, replaced, parts, charts, missing, steps: budget.spent() })
+    Ok(KustomizeOutput { documents, files, replaced, parts, charts, missing, steps: budget.spent() })
 }
 
 #[cfg(test)]
@@ -234,9 +250,9 @@ mod tests {
     use super::*;
     use crate::source::MemoryTree;
 
-    fn built(files: &[(&str, &str)]) -> Result<String, Trouble> {
+    fn built(files: &[(&str, &str)]) -> Result<String, KustomizeError> {
         let tree = files.iter().fold(MemoryTree::new(), |tree, (path, text)| tree.with(path, *text));
-        let sources = Sources::new(tree);
+        let sources = SourceFiles::new(tree);
         build(&sources, "o", &Cluster::default())
             .map(|built| built.documents.iter().map(|it| it.text().to_owned()).collect())
     }

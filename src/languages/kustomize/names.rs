@@ -5,10 +5,10 @@ use std::collections::HashMap;
 use crate::languages::go;
 use crate::source::{Span, sha256, to_hex};
 
-use super::Trouble;
-use super::fields::{FieldSpec, Fields, Make};
+use super::KustomizeError;
+use super::fields::{FieldSpec, KnownFields, Make};
 use super::id::Id;
-use super::resource::{Resource, Resources};
+use super::resource::{KustomizeResource, Resources};
 use super::transform::put;
 use super::value::{ObjectValue, ScalarKind};
 
@@ -26,7 +26,7 @@ pub(super) fn add_prefix(
     prefix: &str,
     at: Span,
     specs: &[FieldSpec],
-) -> Result<(), Trouble> {
+) -> Result<(), KustomizeError> {
     rename(resources, specs, at, |resource| resource.prefixes.push(prefix.to_owned()), |name| format!("{prefix}{name}"))
 }
 
@@ -35,7 +35,7 @@ pub(super) fn add_suffix(
     suffix: &str,
     at: Span,
     specs: &[FieldSpec],
-) -> Result<(), Trouble> {
+) -> Result<(), KustomizeError> {
     rename(resources, specs, at, |resource| resource.suffixes.push(suffix.to_owned()), |name| format!("{name}{suffix}"))
 }
 
@@ -43,9 +43,9 @@ fn rename(
     resources: &mut Resources,
     specs: &[FieldSpec],
     at: Span,
-    mark: impl Fn(&mut Resource),
+    mark: impl Fn(&mut KustomizeResource),
     change: impl Fn(&str) -> String,
-) -> Result<(), Trouble> {
+) -> Result<(), KustomizeError> {
     for resource in &mut resources.all {
         let id = resource.original_id();
         if keeps_its_name(&id) {
@@ -85,7 +85,7 @@ pub(super) enum Subjects {
 }
 
 impl<'f> Namespacing<'f> {
-    pub(super) fn usual(fields: &'f Fields) -> Self {
+    pub(super) fn usual(fields: &'f KnownFields) -> Self {
         Namespacing { specs: fields.of("namespace"), unset_only: false, subjects: Subjects::Default }
     }
 }
@@ -95,10 +95,10 @@ pub(super) fn set_namespace(
     namespace: &str,
     at: Span,
     how: &Namespacing<'_>,
-) -> Result<(), Trouble> {
+) -> Result<(), KustomizeError> {
     let mut set = |value: &mut ObjectValue| {
         if value.is_map() || value.is_list() {
-            return Err(Trouble::refused("a namespace cannot be in a list or a map", value.at));
+            return Err(KustomizeError::refused("a namespace cannot be in a list or a map", value.at));
         }
         if !(how.unset_only && value.text().is_some_and(|text| !text.is_empty())) {
             put(value, namespace.to_owned(), at);
@@ -135,8 +135,8 @@ fn set_subjects(
     value: &mut ObjectValue,
     which: Subjects,
     at: Span,
-    set: &mut dyn FnMut(&mut ObjectValue) -> Result<(), Trouble>,
-) -> Result<(), Trouble> {
+    set: &mut dyn FnMut(&mut ObjectValue) -> Result<(), KustomizeError>,
+) -> Result<(), KustomizeError> {
     let Some(super::value::ObjectData::List(subjects)) = value.get_mut("subjects").map(|it| &mut it.data) else {
         return Ok(());
     };
@@ -156,14 +156,14 @@ fn set_subjects(
     Ok(())
 }
 
-fn no_twins(resources: &Resources, at: Span) -> Result<(), Trouble> {
+fn no_twins(resources: &Resources, at: Span) -> Result<(), KustomizeError> {
     let mut known: HashMap<(super::id::Gvk, String, String), Span> = HashMap::new();
     for resource in &resources.all {
         let id = resource.id();
         let key = (id.gvk.clone(), id.name.clone(), id.effective_namespace().to_owned());
         if let Some(first) = known.insert(key, resource.head) {
-            let message = format!("with this namespace, there are two {}", id.told());
-            return Err(Trouble::refused(message, at).with_note(first, "one is defined here"));
+            let message = format!("with this namespace, there are two {}", id.describe_id());
+            return Err(KustomizeError::refused(message, at).with_note(first, "one is defined here"));
         }
     }
     Ok(())
@@ -180,7 +180,7 @@ pub(super) fn add_hashes(resources: &mut Resources) {
 }
 
 /// Returns kustomize's ten-character hash of a content.
-fn hash(resource: &Resource) -> String {
+fn hash(resource: &KustomizeResource) -> String {
     let value = &resource.value;
     let pairs = |key: &str| value.get(key).map_or_else(|| "\"\"".to_owned(), json_of);
     // Kustomize reads the name from a field that does not exist.

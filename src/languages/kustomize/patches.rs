@@ -4,14 +4,14 @@ use crate::source::Span;
 
 use super::kustomization::Kustomization;
 use super::merge::Merger;
-use super::resource::{Resource, Resources};
-use super::select::Selector;
+use super::resource::{KustomizeResource, Resources};
+use super::select::PatchSelector;
 use super::target::{Maker, objects};
 use super::value::{ObjectData, ObjectValue};
-use super::{Trouble, inline, json_patch};
+use super::{KustomizeError, inline, json_patch};
 
 enum Patch {
-    Merged(Vec<Resource>),
+    Merged(Vec<KustomizeResource>),
     Operations(ObjectValue),
 }
 
@@ -21,7 +21,7 @@ pub(super) fn merge_all(
     directory: &str,
     entries: &[ObjectValue],
     resources: &mut Resources,
-) -> Result<(), Trouble> {
+) -> Result<(), KustomizeError> {
     let merge_all = |maker: &mut Maker<'_>, resources: &mut Resources, entry: &ObjectValue| {
         let text = entry.raw();
         let documents = match text.contains('\n') || text.trim_start().starts_with('{') {
@@ -49,7 +49,7 @@ pub(super) fn apply(
     directory: &str,
     entry: &ObjectValue,
     resources: &mut Resources,
-) -> Result<(), Trouble> {
+) -> Result<(), KustomizeError> {
     let target = entry.get("target").filter(|target| !target.is_null());
     match load(maker, directory, entry)? {
         Patch::Merged(mut patches) => {
@@ -61,15 +61,15 @@ pub(super) fn apply(
             let Some(target) = target else {
                 return patches.into_iter().try_for_each(|it| merge_into_namesake(maker, resources, it, entry.at));
             };
-            let selector = Selector::written(target)?;
-            match <[Resource; 1]>::try_from(patches) {
+            let selector = PatchSelector::written(target)?;
+            match <[KustomizeResource; 1]>::try_from(patches) {
                 Ok([patch]) => merge_into_selected(maker, resources, patch, &selector),
                 Err(many) if many.is_empty() => Ok(()),
-                Err(_) => Err(Trouble::refused("a file with several patches must not have a target", target.at)),
+                Err(_) => Err(KustomizeError::refused("a file with several patches must not have a target", target.at)),
             }
         }
         Patch::Operations(operations) => {
-            let missing = || Trouble::refused("a JSON patch must have a target", entry.at);
+            let missing = || KustomizeError::refused("a JSON patch must have a target", entry.at);
             operate(maker, target.ok_or_else(missing)?, &operations, resources, true)
         }
     }
@@ -81,16 +81,16 @@ pub(super) fn apply_json(
     directory: &str,
     entry: &ObjectValue,
     resources: &mut Resources,
-) -> Result<(), Trouble> {
+) -> Result<(), KustomizeError> {
     let target = entry.get("target").filter(|target| target.text_at("name").is_some());
-    let target = target.ok_or_else(|| Trouble::refused("the patch does not name its target", entry.at))?;
+    let target = target.ok_or_else(|| KustomizeError::refused("the patch does not name its target", entry.at))?;
     match load(maker, directory, entry)? {
         Patch::Operations(operations) => operate(maker, target, &operations, resources, false),
-        Patch::Merged(_) => Err(Trouble::refused("this is not a JSON patch", entry.at)),
+        Patch::Merged(_) => Err(KustomizeError::refused("this is not a JSON patch", entry.at)),
     }
 }
 
-fn load(maker: &mut Maker<'_>, directory: &str, entry: &ObjectValue) -> Result<Patch, Trouble> {
+fn load(maker: &mut Maker<'_>, directory: &str, entry: &ObjectValue) -> Result<Patch, KustomizeError> {
     let written = |keys: &[&str]| keys.iter().find_map(|key| entry.get(key).filter(|it| !it.raw().trim().is_empty()));
     let (path, text) = (written(&["path"]), written(&["patch", "jsonOp"]));
     let documents = match (path, text) {
@@ -100,9 +100,9 @@ fn load(maker: &mut Maker<'_>, directory: &str, entry: &ObjectValue) -> Result<P
             maker.read(file, &read, text.at)?
         }
         (Some(both), Some(_)) => {
-            return Err(Trouble::refused("a patch must be inline or in a file, not both", both.at));
+            return Err(KustomizeError::refused("a patch must be inline or in a file, not both", both.at));
         }
-        (None, None) => return Err(Trouble::refused("the patch is empty", entry.at)),
+        (None, None) => return Err(KustomizeError::refused("the patch is empty", entry.at)),
     };
     let at = path.or(text).map_or(entry.at, |it| it.at);
     match documents.first().map(|it| &it.data) {
@@ -121,8 +121,8 @@ fn operate(
     operations: &ObjectValue,
     resources: &mut Resources,
     remembers: bool,
-) -> Result<(), Trouble> {
-    let selector = Selector::written(target)?;
+) -> Result<(), KustomizeError> {
+    let selector = PatchSelector::written(target)?;
     for resource in resources.all.iter_mut().filter(|resource| selector.selects(resource)) {
         if remembers {
             resource.remember();
@@ -133,9 +133,14 @@ fn operate(
 }
 
 /// The name and kind in the patch identify the object.
-fn merge_into_namesake(maker: &Maker<'_>, resources: &mut Resources, patch: Resource, at: Span) -> Result<(), Trouble> {
+fn merge_into_namesake(
+    maker: &Maker<'_>,
+    resources: &mut Resources,
+    patch: KustomizeResource,
+    at: Span,
+) -> Result<(), KustomizeError> {
     let place = resources.one(&patch.original_id()).map_err(|why| {
-        Trouble::refused(format!("{why} for this patch to change"), patch.head)
+        KustomizeError::refused(format!("{why} for this patch to change"), patch.head)
             .with_note(at, "the patch is defined here")
     })?;
     if let Some(known) = resources.all.get_mut(place)
@@ -149,9 +154,9 @@ fn merge_into_namesake(maker: &Maker<'_>, resources: &mut Resources, patch: Reso
 fn merge_into_selected(
     maker: &Maker<'_>,
     resources: &mut Resources,
-    patch: Resource,
-    selector: &Selector,
-) -> Result<(), Trouble> {
+    patch: KustomizeResource,
+    selector: &PatchSelector,
+) -> Result<(), KustomizeError> {
     let mut patch = patch;
     stringify(&mut patch.value);
     let mut kept = Vec::with_capacity(resources.all.len());
@@ -190,7 +195,11 @@ fn stringify(patch: &mut ObjectValue) {
 }
 
 /// Returns whether the object still exists.
-fn merge(maker: &Maker<'_>, resource: &mut Resource, patch: Resource) -> Result<bool, Trouble> {
+fn merge(
+    maker: &Maker<'_>,
+    resource: &mut KustomizeResource,
+    patch: KustomizeResource,
+) -> Result<bool, KustomizeError> {
     let before = resource.id();
     if patch.renames || patch.changes_kind {
         resource.remember();
@@ -222,7 +231,7 @@ pub(super) fn before_names(
     maker: &mut Maker<'_>,
     kustomization: &Kustomization,
     resources: &mut Resources,
-) -> Result<(), Trouble> {
+) -> Result<(), KustomizeError> {
     let directory = &kustomization.directory;
     merge_all(maker, directory, &kustomization.list("patchesStrategicMerge"), resources)?;
     for entry in &kustomization.list("patches") {

@@ -5,13 +5,16 @@ use super::fields::FieldSpec;
 use super::generate;
 use super::kustomization::{Kustomization, pairs};
 use super::names::{self, Namespacing, Subjects};
-use super::resource::Resource;
-use super::target::{Gathered, Maker, objects};
+use super::resource::KustomizeResource;
+use super::target::{AccumulatedTarget, Maker, objects};
 use super::value::ObjectValue;
-use super::{Trouble, images, inflate, inline, patches, replace, transform};
+use super::{KustomizeError, images, inflate, inline, patches, replace, transform};
 
 /// Returns the objects of the entries in `generators`.
-pub(super) fn generate(maker: &mut Maker<'_>, kustomization: &Kustomization) -> Result<Vec<Resource>, Trouble> {
+pub(super) fn generate(
+    maker: &mut Maker<'_>,
+    kustomization: &Kustomization,
+) -> Result<Vec<KustomizeResource>, KustomizeError> {
     let mut made = Vec::new();
     for (plugin, directory) in load(maker, kustomization, "generators")? {
         let entry = flattened(&plugin);
@@ -29,8 +32,8 @@ pub(super) fn generate(maker: &mut Maker<'_>, kustomization: &Kustomization) -> 
 pub(super) fn transform(
     maker: &mut Maker<'_>,
     kustomization: &Kustomization,
-    gathered: &mut Gathered,
-) -> Result<(), Trouble> {
+    gathered: &mut AccumulatedTarget,
+) -> Result<(), KustomizeError> {
     for (plugin, directory) in load(maker, kustomization, "transformers")? {
         one(maker, &directory, &plugin, gathered)?;
     }
@@ -40,13 +43,13 @@ pub(super) fn transform(
     }
 }
 
-fn foreign(plugin: &Resource) -> Trouble {
+fn foreign(plugin: &KustomizeResource) -> KustomizeError {
     let kind = plugin.value.text_at("kind").unwrap_or_default();
-    Trouble::not_at_hand(format!("the plugin {kind} runs a program, which gpulint does not start"), plugin.head)
+    KustomizeError::not_at_hand(format!("the plugin {kind} runs a program, which gpulint does not start"), plugin.head)
 }
 
 /// Returns the plugin's fields, including its name and namespace.
-fn flattened(plugin: &Resource) -> ObjectValue {
+fn flattened(plugin: &KustomizeResource) -> ObjectValue {
     let mut entry = plugin.value.clone();
     for key in ["name", "namespace"] {
         if let Some(value) = plugin.value.at_path(&["metadata", key])
@@ -59,7 +62,11 @@ fn flattened(plugin: &Resource) -> ObjectValue {
 }
 
 /// Loads the plugins of a field: inline text, files and kustomizations. Their paths are relative to the naming file.
-fn load(maker: &mut Maker<'_>, kustomization: &Kustomization, field: &str) -> Result<Vec<(Resource, String)>, Trouble> {
+fn load(
+    maker: &mut Maker<'_>,
+    kustomization: &Kustomization,
+    field: &str,
+) -> Result<Vec<(KustomizeResource, String)>, KustomizeError> {
     let mut plugins = Vec::new();
     for entry in kustomization.list(field) {
         let found = if entry.raw().contains('\n') {
@@ -73,9 +80,14 @@ fn load(maker: &mut Maker<'_>, kustomization: &Kustomization, field: &str) -> Re
     Ok(plugins)
 }
 
-fn one(maker: &mut Maker<'_>, directory: &str, plugin: &Resource, gathered: &mut Gathered) -> Result<(), Trouble> {
+fn one(
+    maker: &mut Maker<'_>,
+    directory: &str,
+    plugin: &KustomizeResource,
+    gathered: &mut AccumulatedTarget,
+) -> Result<(), KustomizeError> {
     let value = &plugin.value;
-    let Gathered { resources, .. } = gathered;
+    let AccumulatedTarget { resources, .. } = gathered;
     let specs = |key: &str| -> Vec<FieldSpec> {
         value.get(key).map(ObjectValue::items).unwrap_or_default().iter().map(FieldSpec::written).collect()
     };

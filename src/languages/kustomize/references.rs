@@ -4,11 +4,11 @@ use std::collections::{BTreeSet, HashMap};
 
 use super::fields::{FieldSpec, Make};
 use super::id::{Gvk, Id};
-use super::resource::Resource;
-use super::target::Gathered;
+use super::resource::KustomizeResource;
+use super::target::AccumulatedTarget;
 use super::transform::put;
 use super::value::{ObjectData, ObjectValue};
-use super::{BuildBudget, Trouble};
+use super::{BuildBudget, KustomizeError};
 
 /// An object that others may refer to.
 struct Candidate {
@@ -20,7 +20,7 @@ struct Candidate {
 }
 
 impl Candidate {
-    fn of(resource: &Resource) -> Self {
+    fn of(resource: &KustomizeResource) -> Self {
         Candidate {
             id: resource.id(),
             original: resource.original_id(),
@@ -32,7 +32,7 @@ impl Candidate {
 }
 
 /// Updates every field that refers to an object by a former name.
-pub(super) fn follow(gathered: &mut Gathered, budget: &BuildBudget) -> Result<(), Trouble> {
+pub(super) fn follow(gathered: &mut AccumulatedTarget, budget: &BuildBudget) -> Result<(), KustomizeError> {
     let candidates: Vec<Candidate> = gathered.resources.all.iter().map(Candidate::of).collect();
     let mut by_name: HashMap<&str, Vec<usize>> = HashMap::new();
     for (place, candidate) in candidates.iter().enumerate() {
@@ -82,13 +82,13 @@ struct Referrer<'r> {
 }
 
 impl Referrer<'_> {
-    fn set(&self, value: &mut ObjectValue) -> Result<(), Trouble> {
+    fn set(&self, value: &mut ObjectValue) -> Result<(), KustomizeError> {
         if value.is_null() {
             return Ok(());
         }
         match &mut value.data {
             ObjectData::List(items) => items.iter_mut().try_for_each(|item| match item.is_list() {
-                true => Err(Trouble::refused("a name reference cannot be in a list of lists", item.at)),
+                true => Err(KustomizeError::refused("a name reference cannot be in a list of lists", item.at)),
                 false => self.set(item),
             }),
             ObjectData::Map(_) => self.set_in_map(value),
@@ -102,9 +102,9 @@ impl Referrer<'_> {
         }
     }
 
-    fn set_in_map(&self, value: &mut ObjectValue) -> Result<(), Trouble> {
+    fn set_in_map(&self, value: &mut ObjectValue) -> Result<(), KustomizeError> {
         let Some(name) = value.get("name").cloned() else {
-            return Err(Trouble::refused("this reference has no name", value.at));
+            return Err(KustomizeError::refused("this reference has no name", value.at));
         };
         let namespace = value.get("namespace").map(|it| it.raw().to_owned());
         let Some(found) = self.select(name.raw(), namespace.as_deref(), value)? else { return Ok(()) };
@@ -119,7 +119,12 @@ impl Referrer<'_> {
         Ok(())
     }
 
-    fn select(&self, name: &str, namespace: Option<&str>, place: &ObjectValue) -> Result<Option<&Candidate>, Trouble> {
+    fn select(
+        &self,
+        name: &str,
+        namespace: Option<&str>,
+        place: &ObjectValue,
+    ) -> Result<Option<&Candidate>, KustomizeError> {
         let Some(known) = self.by_name.get(name) else { return Ok(None) };
         self.budget.spend(known.len())?;
         let mut found: Vec<&Candidate> = known
@@ -146,7 +151,7 @@ impl Referrer<'_> {
             |it: &&Candidate| it.id.name == first.id.name && (!place.is_map() || it.id.namespace == first.id.namespace);
         match rest.iter().all(same) {
             true => Ok(Some(first)),
-            false => Err(Trouble::refused(format!("`{name}` matches {} objects", found.len()), place.at)),
+            false => Err(KustomizeError::refused(format!("`{name}` matches {} objects", found.len()), place.at)),
         }
     }
 

@@ -4,18 +4,18 @@ use std::sync::Arc;
 
 use super::fields::split;
 use super::id::{Gvk, Id};
-use super::resource::{Resource, Resources};
-use super::select::{Selector, pattern};
+use super::resource::{KustomizeResource, Resources};
+use super::select::{PatchSelector, pattern};
 use super::target::Maker;
 use super::value::{ObjectData, ObjectValue, ScalarKind};
-use super::{BuildBudget, Trouble};
+use super::{BuildBudget, KustomizeError};
 
 pub(super) fn all(
     maker: &mut Maker<'_>,
     directory: &str,
     entries: &[ObjectValue],
     resources: &mut Resources,
-) -> Result<(), Trouble> {
+) -> Result<(), KustomizeError> {
     let mut replacements = Vec::new();
     for entry in entries {
         match entry.get("path").filter(|it| it.text().is_some_and(|text| !text.is_empty())) {
@@ -34,7 +34,7 @@ pub(super) fn all(
         let value = source(resources, replacement)?;
         let targets = replacement.get("targets").map(ObjectValue::items).unwrap_or_default();
         if targets.is_empty() && replacement.get("targets").is_none() {
-            return Err(Trouble::refused("the replacement has no targets", replacement.at));
+            return Err(KustomizeError::refused("the replacement has no targets", replacement.at));
         }
         for target in targets {
             maker.budget.spend(resources.all.len())?;
@@ -45,12 +45,12 @@ pub(super) fn all(
 }
 
 /// Returns the value to copy.
-fn source(resources: &Resources, replacement: &ObjectValue) -> Result<ObjectValue, Trouble> {
+fn source(resources: &Resources, replacement: &ObjectValue) -> Result<ObjectValue, KustomizeError> {
     if let Some(value) = replacement.get("sourceValue").filter(|it| !it.is_null()) {
         return Ok(ObjectValue::plain(value.raw(), value.at));
     }
     let Some(source) = replacement.get("source").filter(|it| it.is_map()) else {
-        return Err(Trouble::refused("the replacement has no source", replacement.at));
+        return Err(KustomizeError::refused("the replacement has no source", replacement.at));
     };
     let text = |key: &str| source.text_at(key).unwrap_or_default();
     let wanted = Gvk::written(source);
@@ -60,15 +60,15 @@ fn source(resources: &Resources, replacement: &ObjectValue) -> Result<ObjectValu
             && (probe.namespace.is_empty() || probe.same_namespace(id))
             && id.gvk.is_selected_by(&wanted)
     };
-    let found: Vec<&Resource> = resources.all.iter().filter(|resource| resource.any_id(is_it)).collect();
+    let found: Vec<&KustomizeResource> = resources.all.iter().filter(|resource| resource.any_id(is_it)).collect();
     let found = match found.as_slice() {
         [one] => one,
-        [] => return Err(Trouble::refused("no object matches this source", source.at)),
-        many => return Err(Trouble::refused(format!("{} objects match this source", many.len()), source.at)),
+        [] => return Err(KustomizeError::refused("no object matches this source", source.at)),
+        many => return Err(KustomizeError::refused(format!("{} objects match this source", many.len()), source.at)),
     };
     let path = source.text_at("fieldPath").unwrap_or("metadata.name");
     let value = look(&found.value, &parts(path)).filter(|value| !is_nothing(value));
-    let value = value.ok_or_else(|| Trouble::refused(format!("the source has no `{path}`"), source.at))?;
+    let value = value.ok_or_else(|| KustomizeError::refused(format!("the source has no `{path}`"), source.at))?;
     refined(value, source)
 }
 
@@ -81,14 +81,14 @@ fn is_nothing(value: &ObjectValue) -> bool {
 }
 
 /// Returns a part of the value, if the source selects one.
-fn refined(value: &ObjectValue, source: &ObjectValue) -> Result<ObjectValue, Trouble> {
+fn refined(value: &ObjectValue, source: &ObjectValue) -> Result<ObjectValue, KustomizeError> {
     let Some((mark, index)) = cutting(source.get("options")) else { return Ok(value.clone()) };
     let piece = usize::try_from(index).ok().and_then(|index| value.raw().split(mark).nth(index));
     match (&value.data, piece) {
         (ObjectData::Scalar { plain, .. }, Some(piece)) => {
             Ok(ObjectValue { at: value.at, data: ObjectData::Scalar { text: piece.into(), plain: *plain } })
         }
-        _ => Err(Trouble::refused("the source has no part with this index", source.at)),
+        _ => Err(KustomizeError::refused("the source has no part with this index", source.at)),
     }
 }
 
@@ -103,17 +103,17 @@ fn put(
     target: &ObjectValue,
     value: &ObjectValue,
     budget: &BuildBudget,
-) -> Result<(), Trouble> {
+) -> Result<(), KustomizeError> {
     let Some(select) = target.get("select") else {
-        return Err(Trouble::refused("the target matches no object", target.at));
+        return Err(KustomizeError::refused("the target matches no object", target.at));
     };
-    let selector = Selector::written(select)?;
+    let selector = PatchSelector::written(select)?;
     let rejected = target.get("reject").map(ObjectValue::items).unwrap_or_default();
-    let rejected: Vec<Selector> = rejected.iter().map(Selector::written).collect::<Result<_, _>>()?;
+    let rejected: Vec<PatchSelector> = rejected.iter().map(PatchSelector::written).collect::<Result<_, _>>()?;
     let usual = [ObjectValue::string("metadata.name", target.at)];
     let paths = target.get("fieldPaths").map(ObjectValue::items).filter(|it| !it.is_empty()).unwrap_or(&usual);
     for resource in &mut resources.all {
-        let is_rejected = |it: &Selector| {
+        let is_rejected = |it: &PatchSelector| {
             (it.is_by_labels() && it.fits_labels(resource)) || (it.is_by_id() && resource.any_id(|id| it.fits_id(id)))
         };
         let selected = selector.fits_labels(resource) && resource.any_id(|id| selector.fits_id(id));
@@ -134,12 +134,12 @@ fn set_at(
     path: &ObjectValue,
     value: &ObjectValue,
     options: Option<&ObjectValue>,
-    copying: &dyn Fn() -> Result<(), Trouble>,
-) -> Result<(), Trouble> {
+    copying: &dyn Fn() -> Result<(), KustomizeError>,
+) -> Result<(), KustomizeError> {
     copying()?;
     let parts = parts(path.raw());
     if inside_of_text(object, &parts) {
-        return Err(Trouble::not_at_hand("gpulint does not support a replacement within a string", path.at));
+        return Err(KustomizeError::not_at_hand("gpulint does not support a replacement within a string", path.at));
     }
     let create = options.is_some_and(|it| it.flag_at("create"));
     let mut set = |found: &mut ObjectValue, made: bool| {
@@ -148,7 +148,7 @@ fn set_at(
     };
     let walk = Walk { create: create.then_some(value), at: path };
     match walk.visit(object, &parts, false, &mut set)? {
-        0 => Err(Trouble::refused(format!("the target has no `{}`", path.raw()), path.at)),
+        0 => Err(KustomizeError::refused(format!("the target has no `{}`", path.raw()), path.at)),
         _ => Ok(()),
     }
 }
@@ -166,11 +166,11 @@ fn set_one(
     value: &ObjectValue,
     options: Option<&ObjectValue>,
     made: bool,
-) -> Result<(), Trouble> {
+) -> Result<(), KustomizeError> {
     let mut text: Arc<str> = value.raw().into();
     if let Some((mark, index)) = cutting(options) {
         if found.is_map() || found.is_list() {
-            return Err(Trouble::refused("only strings can be split into parts", found.at));
+            return Err(KustomizeError::refused("only strings can be split into parts", found.at));
         }
         let mut pieces: Vec<&str> = found.raw().split(mark).collect();
         match usize::try_from(index) {
@@ -199,11 +199,17 @@ struct Walk<'w> {
     at: &'w ObjectValue,
 }
 
-type Set<'s> = &'s mut dyn FnMut(&mut ObjectValue, bool) -> Result<(), Trouble>;
+type Set<'s> = &'s mut dyn FnMut(&mut ObjectValue, bool) -> Result<(), KustomizeError>;
 
 impl Walk<'_> {
     /// Returns the number of visited places.
-    fn visit(&self, value: &mut ObjectValue, parts: &[String], made: bool, set: Set<'_>) -> Result<usize, Trouble> {
+    fn visit(
+        &self,
+        value: &mut ObjectValue,
+        parts: &[String],
+        made: bool,
+        set: Set<'_>,
+    ) -> Result<usize, KustomizeError> {
         let Some((part, rest)) = parts.split_first() else {
             set(value, made)?;
             return Ok(1);
@@ -249,7 +255,7 @@ impl Walk<'_> {
         wanted: &str,
         rest: &[String],
         set: Set<'_>,
-    ) -> Result<usize, Trouble> {
+    ) -> Result<usize, KustomizeError> {
         let at = self.at.at;
         let ObjectData::List(items) = &mut value.data else { return Err(self.wrong("this is not a list")) };
         let fits = pattern(wanted, at)?;
@@ -287,8 +293,8 @@ impl Walk<'_> {
         }
     }
 
-    fn wrong(&self, why: &str) -> Trouble {
-        Trouble::refused(format!("`{}`: {why}", self.at.raw()), self.at.at)
+    fn wrong(&self, why: &str) -> KustomizeError {
+        KustomizeError::refused(format!("`{}`: {why}", self.at.raw()), self.at.at)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::source::Span;
 
-use super::Trouble;
+use super::KustomizeError;
 use super::id::{Gvk, Id};
 use super::value::{ObjectData, ObjectValue};
 
@@ -15,7 +15,7 @@ pub(super) enum Behavior {
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct Resource {
+pub(super) struct KustomizeResource {
     pub value: ObjectValue,
     /// Place of the first key of the document.
     pub head: Span,
@@ -35,10 +35,10 @@ pub(super) struct Resource {
     pub of_chart: bool,
 }
 
-impl Resource {
-    pub(super) fn new(value: ObjectValue) -> Resource {
+impl KustomizeResource {
+    pub(super) fn new(value: ObjectValue) -> KustomizeResource {
         let head = value.fields().first().map_or(value.at, |field| field.key_at);
-        Resource {
+        KustomizeResource {
             value,
             head,
             earlier: Vec::new(),
@@ -122,24 +122,26 @@ impl Resource {
 /// All objects in order.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Resources {
-    pub all: Vec<Resource>,
+    pub all: Vec<KustomizeResource>,
 }
 
 impl Resources {
-    pub(super) fn append(&mut self, resource: Resource) -> Result<(), Trouble> {
+    pub(super) fn append(&mut self, resource: KustomizeResource) -> Result<(), KustomizeError> {
         let id = resource.id();
         if let Some(known) = self.all.iter().find(|it| it.id().same(&id)) {
-            let message = format!("{} already exists", id.told());
-            return Err(Trouble::refused(message, resource.head).with_note(known.head, "it is also defined here"));
+            let message = format!("{} already exists", id.describe_id());
+            return Err(
+                KustomizeError::refused(message, resource.head).with_note(known.head, "it is also defined here")
+            );
         }
         self.all.push(resource);
         Ok(())
     }
 
-    pub(super) fn append_all(&mut self, others: Vec<Resource>) -> Result<(), Trouble> {
+    pub(super) fn append_all(&mut self, others: Vec<KustomizeResource>) -> Result<(), KustomizeError> {
         // A hash map makes the comparison of many objects fast.
         let mut known: std::collections::HashMap<(Gvk, String, String), Span> = std::collections::HashMap::new();
-        let key = |resource: &Resource| {
+        let key = |resource: &KustomizeResource| {
             let id = resource.id();
             let namespace = id.effective_namespace().to_owned();
             (id.gvk, id.name, namespace)
@@ -147,8 +149,8 @@ impl Resources {
         known.extend(self.all.iter().map(|it| (key(it), it.head)));
         for resource in others {
             if let Some(first) = known.insert(key(&resource), resource.head) {
-                let message = format!("{} already exists", resource.id().told());
-                return Err(Trouble::refused(message, resource.head).with_note(first, "it is also defined here"));
+                let message = format!("{} already exists", resource.id().describe_id());
+                return Err(KustomizeError::refused(message, resource.head).with_note(first, "it is also defined here"));
             }
             self.all.push(resource);
         }
@@ -160,12 +162,12 @@ impl Resources {
         let found: Vec<usize> = self.indices(|resource| resource.any_id(|it| it.same(id)));
         match found.as_slice() {
             [one] => Ok(*one),
-            [] => Err(format!("there is no {}", id.told())),
-            many => Err(format!("{} objects have or had the name {}", many.len(), id.told())),
+            [] => Err(format!("there is no {}", id.describe_id())),
+            many => Err(format!("{} objects have or had the name {}", many.len(), id.describe_id())),
         }
     }
 
-    pub(super) fn indices(&self, holds: impl Fn(&Resource) -> bool) -> Vec<usize> {
+    pub(super) fn indices(&self, holds: impl Fn(&KustomizeResource) -> bool) -> Vec<usize> {
         self.all.iter().enumerate().filter(|(_, it)| holds(it)).map(|(place, _)| place).collect()
     }
 }

@@ -4,9 +4,9 @@ use regex::{Regex, RegexBuilder};
 
 use crate::source::Span;
 
-use super::Trouble;
+use super::KustomizeError;
 use super::id::{Gvk, Id};
-use super::resource::Resource;
+use super::resource::KustomizeResource;
 use super::value::ObjectValue;
 
 /// Limit on the size of a pattern, above any real one.
@@ -14,7 +14,7 @@ const LARGEST_PATTERN: usize = 1 << 18;
 
 /// `target:` of a patch.
 #[derive(Debug)]
-pub(super) struct Selector {
+pub(super) struct PatchSelector {
     group: Option<Regex>,
     version: Option<Regex>,
     kind: Option<Regex>,
@@ -24,8 +24,8 @@ pub(super) struct Selector {
     annotations: Vec<Requirement>,
 }
 
-impl Selector {
-    pub(super) fn written(value: &ObjectValue) -> Result<Selector, Trouble> {
+impl PatchSelector {
+    pub(super) fn written(value: &ObjectValue) -> Result<PatchSelector, KustomizeError> {
         let pattern = |key: &str| match value.text_at(key) {
             None => Ok(None),
             Some(text) => whole(text, value.get(key).map_or(value.at, |it| it.at)).map(Some),
@@ -34,7 +34,7 @@ impl Selector {
             None => Ok(Vec::new()),
             Some(written) => Requirement::all(written.raw(), written.at),
         };
-        Ok(Selector {
+        Ok(PatchSelector {
             group: pattern("group")?,
             version: pattern("version")?,
             kind: pattern("kind")?,
@@ -46,7 +46,7 @@ impl Selector {
     }
 
     /// Whether it selects a resource by its current or first identity.
-    pub(super) fn selects(&self, resource: &Resource) -> bool {
+    pub(super) fn selects(&self, resource: &KustomizeResource) -> bool {
         let (now, first) = (resource.id(), resource.original_id());
         let either = |pattern: &Option<Regex>, a: &str, b: &str| fits(pattern, a) || fits(pattern, b);
         either(&self.namespace, now.effective_namespace(), first.effective_namespace())
@@ -60,7 +60,7 @@ impl Selector {
         fits(&self.namespace, &id.namespace) && fits(&self.name, &id.name) && self.fits_kind(&id.gvk)
     }
 
-    pub(super) fn fits_labels(&self, resource: &Resource) -> bool {
+    pub(super) fn fits_labels(&self, resource: &KustomizeResource) -> bool {
         holds(&self.labels, resource, "labels") && holds(&self.annotations, resource, "annotations")
     }
 
@@ -84,16 +84,16 @@ fn fits(pattern: &Option<Regex>, text: &str) -> bool {
 }
 
 /// Compiles a pattern that must match the whole string.
-fn whole(pattern: &str, at: Span) -> Result<Regex, Trouble> {
+fn whole(pattern: &str, at: Span) -> Result<Regex, KustomizeError> {
     self::pattern(&format!("^(?:{pattern})$"), at)
 }
 
-pub(super) fn pattern(text: &str, at: Span) -> Result<Regex, Trouble> {
+pub(super) fn pattern(text: &str, at: Span) -> Result<Regex, KustomizeError> {
     let built = RegexBuilder::new(text).size_limit(LARGEST_PATTERN).build();
-    built.map_err(|_| Trouble::refused("this is not a pattern that kustomize can read", at))
+    built.map_err(|_| KustomizeError::refused("this is not a pattern that kustomize can read", at))
 }
 
-fn holds(requirements: &[Requirement], resource: &Resource, key: &str) -> bool {
+fn holds(requirements: &[Requirement], resource: &KustomizeResource, key: &str) -> bool {
     let values = resource.value.at_path(&["metadata", key]);
     requirements.iter().all(|it| it.holds(values.and_then(|values| values.get(&it.key)).map(ObjectValue::raw)))
 }
@@ -129,9 +129,9 @@ impl Requirement {
         }
     }
 
-    fn all(text: &str, at: Span) -> Result<Vec<Requirement>, Trouble> {
+    fn all(text: &str, at: Span) -> Result<Vec<Requirement>, KustomizeError> {
         let parts = outside_of_brackets(text).into_iter().map(str::trim).filter(|part| !part.is_empty());
-        let wrong = |part: &str| Trouble::refused(format!("`{part}` is not part of a label selector"), at);
+        let wrong = |part: &str| KustomizeError::refused(format!("`{part}` is not part of a label selector"), at);
         parts.map(|part| Requirement::one(part).ok_or_else(|| wrong(part))).collect()
     }
 
@@ -189,11 +189,11 @@ fn outside_of_brackets(text: &str) -> Vec<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::source::{MemoryTree, Sources};
+    use crate::source::{MemoryTree, SourceFiles};
 
     #[test]
     fn label_selectors_are_read_as_kubernetes_reads_them() {
-        let file = Sources::new(MemoryTree::new().with("a", "")).open("a").unwrap();
+        let file = SourceFiles::new(MemoryTree::new().with("a", "")).open("a").unwrap();
         for (text, value, holds) in [
             ("a=b", Some("b"), true),
             ("a==b", Some("c"), false),

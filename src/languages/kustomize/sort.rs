@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::collections::HashMap;
 
-use super::Trouble;
+use super::KustomizeError;
 use super::id::{Gvk, Id};
 use super::resource::Resources;
 use super::value::ObjectValue;
@@ -34,14 +34,14 @@ const FIRST: [&str; 22] = [
 ];
 const LAST: [&str; 2] = ["MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"];
 
-pub(super) fn sort(resources: &mut Resources, options: &Option<ObjectValue>) -> Result<(), Trouble> {
+pub(super) fn sort(resources: &mut Resources, options: &Option<ObjectValue>) -> Result<(), KustomizeError> {
     let order = options.as_ref().and_then(|it| it.text_at("order"));
     match (order, options) {
         (Some("fifo"), _) => return Ok(()),
         (None, None) | (Some("legacy"), _) => {}
         (_, options) => {
             let wrong = "`order` must be fifo or legacy";
-            return options.as_ref().map_or(Ok(()), |it| Err(Trouble::refused(wrong, it.at)));
+            return options.as_ref().map_or(Ok(()), |it| Err(KustomizeError::refused(wrong, it.at)));
         }
     }
     let own = options.as_ref().and_then(|it| it.get("legacySortOptions"));

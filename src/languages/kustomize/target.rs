@@ -5,15 +5,17 @@ use std::sync::Arc;
 
 use crate::languages::helm::Cluster;
 use crate::languages::yaml;
-use crate::source::{ReadError, Sources, Span, join};
+use crate::source::{ReadError, SourceFiles, Span, join};
 
-use super::fields::Fields;
+use super::fields::KnownFields;
 use super::kustomization::{Kustomization, is_remote};
-use super::resource::{Resource, Resources};
+use super::resource::{KustomizeResource, Resources};
 use super::schema::MergeSchema;
 use super::value::ObjectValue;
 use super::variables::KustomizeVariable;
-use super::{BuildBudget, Trouble, TroubleCause, generate, inflate, names, plugins, references, transform, variables};
+use super::{
+    BuildBudget, KustomizeError, TroubleCause, generate, inflate, names, plugins, references, transform, variables,
+};
 
 /// Limit on nested bases.
 const DEEPEST: usize = 32;
@@ -22,20 +24,20 @@ const MOST_OBJECTS: usize = 20_000;
 
 /// The objects of one kustomization and its bases.
 #[derive(Debug)]
-pub(super) struct Gathered {
+pub(super) struct AccumulatedTarget {
     pub resources: Resources,
-    pub fields: Arc<Fields>,
+    pub fields: Arc<KnownFields>,
     pub variables: Vec<KustomizeVariable>,
 }
 
-impl Gathered {
-    fn new() -> Gathered {
-        Gathered { resources: Resources::default(), fields: Fields::defaults(), variables: Vec::new() }
+impl AccumulatedTarget {
+    fn new() -> AccumulatedTarget {
+        AccumulatedTarget { resources: Resources::default(), fields: KnownFields::defaults(), variables: Vec::new() }
     }
 }
 
 pub(super) struct Maker<'m> {
-    pub sources: &'m Sources,
+    pub sources: &'m SourceFiles,
     pub budget: &'m BuildBudget,
     pub schema: Arc<MergeSchema>,
     has_own_schema: bool,
@@ -50,13 +52,18 @@ pub(super) struct Maker<'m> {
     /// Whether the build continues without missing parts.
     pub is_lenient: bool,
     /// Parts that the build continued without.
-    pub missing: Vec<Trouble>,
+    pub missing: Vec<KustomizeError>,
     /// Directories that are being built.
     open: Vec<String>,
 }
 
 impl<'m> Maker<'m> {
-    pub(super) fn new(sources: &'m Sources, budget: &'m BuildBudget, cluster: &'m Cluster, is_lenient: bool) -> Self {
+    pub(super) fn new(
+        sources: &'m SourceFiles,
+        budget: &'m BuildBudget,
+        cluster: &'m Cluster,
+        is_lenient: bool,
+    ) -> Self {
         Maker {
             sources,
             budget,
@@ -74,19 +81,19 @@ impl<'m> Maker<'m> {
     }
 
     /// Returns the finished objects, and the requested order.
-    pub(super) fn make(&mut self, directory: &str) -> Result<(Resources, Option<ObjectValue>), Trouble> {
+    pub(super) fn make(&mut self, directory: &str) -> Result<(Resources, Option<ObjectValue>), KustomizeError> {
         let kustomization = match Kustomization::read(self.sources, directory) {
             Some(read) => read?,
-            None => return Err(Trouble::beyond(format!("`{directory}` contains no kustomization"))),
+            None => return Err(KustomizeError::beyond(format!("`{directory}` contains no kustomization"))),
         };
         let options = kustomization.get("sortOptions").cloned();
-        let mut gathered = self.gather(&kustomization, Gathered::new())?;
+        let mut gathered = self.gather(&kustomization, AccumulatedTarget::new())?;
         names::add_hashes(&mut gathered.resources);
         references::follow(&mut gathered, self.budget)?;
         let resolved = variables::resolve(&mut gathered, self.budget);
         self.tolerate(resolved)?;
         const LOCAL: &str = "config.kubernetes.io/local-config";
-        let is_local = |resource: &Resource| {
+        let is_local = |resource: &KustomizeResource| {
             let said = resource.value.at_path(&["metadata", "annotations", LOCAL]);
             said.is_some_and(|value| value.raw() != "false")
         };
@@ -94,20 +101,29 @@ impl<'m> Maker<'m> {
         Ok((gathered.resources, options))
     }
 
-    fn gather(&mut self, kustomization: &Kustomization, start: Gathered) -> Result<Gathered, Trouble> {
+    fn gather(
+        &mut self,
+        kustomization: &Kustomization,
+        start: AccumulatedTarget,
+    ) -> Result<AccumulatedTarget, KustomizeError> {
         let directory = &kustomization.directory;
         if self.open.len() >= DEEPEST {
-            return Err(Trouble::beyond(format!("bases are nested more than {DEEPEST} levels deep")));
+            return Err(KustomizeError::beyond(format!("bases are nested more than {DEEPEST} levels deep")));
         }
         self.open.push(directory.clone());
         self.parts.insert(directory.clone());
         self.files.insert(kustomization.path.clone());
         let gathered = self.gather_inside(kustomization, start);
         self.open.pop();
-        gathered.map_err(|trouble| Trouble { directory: trouble.directory.or(Some(directory.clone())), ..trouble })
+        gathered
+            .map_err(|trouble| KustomizeError { directory: trouble.directory.or(Some(directory.clone())), ..trouble })
     }
 
-    fn gather_inside(&mut self, kustomization: &Kustomization, mut gathered: Gathered) -> Result<Gathered, Trouble> {
+    fn gather_inside(
+        &mut self,
+        kustomization: &Kustomization,
+        mut gathered: AccumulatedTarget,
+    ) -> Result<AccumulatedTarget, KustomizeError> {
         self.describe(kustomization)?;
         for entry in kustomization.list("resources").iter().chain(&kustomization.list("bases")) {
             let added = self.resource(&kustomization.directory, entry, &mut gathered);
@@ -137,13 +153,13 @@ impl<'m> Maker<'m> {
         let marked = variables::gather(kustomization, &mut gathered);
         self.tolerate(marked)?;
         if gathered.resources.all.len() > MOST_OBJECTS {
-            return Err(Trouble::beyond(format!("the kustomization creates more than {MOST_OBJECTS} objects")));
+            return Err(KustomizeError::beyond(format!("the kustomization creates more than {MOST_OBJECTS} objects")));
         }
         Ok(gathered)
     }
 
     /// If the build is lenient, records missing parts and their consequences instead of an error.
-    pub(super) fn tolerate(&mut self, done: Result<(), Trouble>) -> Result<(), Trouble> {
+    pub(super) fn tolerate(&mut self, done: Result<(), KustomizeError>) -> Result<(), KustomizeError> {
         let Err(trouble) = done else { return Ok(()) };
         let is_tolerable = match trouble.cause {
             TroubleCause::NotAtHand | TroubleCause::Absent => self.is_lenient,
@@ -153,11 +169,11 @@ impl<'m> Maker<'m> {
         if !is_tolerable {
             return Err(trouble);
         }
-        let is_same = |known: &Trouble| known.at == trouble.at && known.message == trouble.message;
+        let is_same = |known: &KustomizeError| known.at == trouble.at && known.message == trouble.message;
         if !self.missing.iter().any(is_same) {
             self.budget.spend(self.missing.len() + 1)?;
             let directory = trouble.directory.or_else(|| self.open.last().cloned());
-            self.missing.push(Trouble { directory, ..trouble });
+            self.missing.push(KustomizeError { directory, ..trouble });
         }
         Ok(())
     }
@@ -168,8 +184,8 @@ impl<'m> Maker<'m> {
         directory: &str,
         entry: &ObjectValue,
         resources: &mut Resources,
-        change: impl FnOnce(&mut Self, &mut Resources) -> Result<(), Trouble>,
-    ) -> Result<(), Trouble> {
+        change: impl FnOnce(&mut Self, &mut Resources) -> Result<(), KustomizeError>,
+    ) -> Result<(), KustomizeError> {
         let before = match self.missing.is_empty() {
             true => None,
             false => {
@@ -191,7 +207,12 @@ impl<'m> Maker<'m> {
         Ok(())
     }
 
-    fn configure(&mut self, directory: &str, entry: &ObjectValue, gathered: &mut Gathered) -> Result<(), Trouble> {
+    fn configure(
+        &mut self,
+        directory: &str,
+        entry: &ObjectValue,
+        gathered: &mut AccumulatedTarget,
+    ) -> Result<(), KustomizeError> {
         for document in self.documents(directory, entry)? {
             Arc::make_mut(&mut gathered.fields).configure(&document)?;
         }
@@ -199,7 +220,7 @@ impl<'m> Maker<'m> {
     }
 
     /// Uses the schema of a kustomization's `openapi`; the first one counts.
-    fn describe(&mut self, kustomization: &Kustomization) -> Result<(), Trouble> {
+    fn describe(&mut self, kustomization: &Kustomization) -> Result<(), KustomizeError> {
         let Some(path) = kustomization.get("openapi").and_then(|it| it.get("path")).cloned() else { return Ok(()) };
         let documents = match self.documents(&kustomization.directory, &path) {
             Ok(documents) => documents,
@@ -213,14 +234,23 @@ impl<'m> Maker<'m> {
     }
 
     /// Returns the objects of a file or of another kustomization.
-    pub(super) fn objects_at(&mut self, directory: &str, entry: &ObjectValue) -> Result<Vec<Resource>, Trouble> {
-        let mut gathered = Gathered::new();
+    pub(super) fn objects_at(
+        &mut self,
+        directory: &str,
+        entry: &ObjectValue,
+    ) -> Result<Vec<KustomizeResource>, KustomizeError> {
+        let mut gathered = AccumulatedTarget::new();
         self.resource(directory, entry, &mut gathered)?;
         Ok(gathered.resources.all)
     }
 
     /// Adds an entry of `resources:`, which is a file or a directory.
-    fn resource(&mut self, directory: &str, entry: &ObjectValue, gathered: &mut Gathered) -> Result<(), Trouble> {
+    fn resource(
+        &mut self,
+        directory: &str,
+        entry: &ObjectValue,
+        gathered: &mut AccumulatedTarget,
+    ) -> Result<(), KustomizeError> {
         let text = entry.raw();
         let path = join(directory, text).filter(|_| !text.starts_with('/'));
         if let Some(path) = path
@@ -228,9 +258,9 @@ impl<'m> Maker<'m> {
         {
             let base = self.opened(base?, entry)?;
             if base.is_component {
-                return Err(Trouble::refused("list a component under `components`, not here", entry.at));
+                return Err(KustomizeError::refused("list a component under `components`, not here", entry.at));
             }
-            let inner = self.gather(&base, Gathered::new()).map_err(|trouble| trouble.or_at(entry.at))?;
+            let inner = self.gather(&base, AccumulatedTarget::new()).map_err(|trouble| trouble.or_at(entry.at))?;
             gathered.resources.append_all(inner.resources.all)?;
             Arc::make_mut(&mut gathered.fields).merge(&inner.fields);
             return variables::merge(&mut gathered.variables, inner.variables);
@@ -239,7 +269,7 @@ impl<'m> Maker<'m> {
         gathered.resources.append_all(objects(documents, entry.at)?)
     }
 
-    fn component(&self, directory: &str, entry: &ObjectValue) -> Result<Kustomization, Trouble> {
+    fn component(&self, directory: &str, entry: &ObjectValue) -> Result<Kustomization, KustomizeError> {
         let text = entry.raw();
         let found = join(directory, text);
         let found = found.and_then(|path| Kustomization::read(self.sources, &behind_links(self.sources, path)));
@@ -247,26 +277,30 @@ impl<'m> Maker<'m> {
             Some(component) => {
                 let component = self.opened(component?, entry)?;
                 if !component.is_component {
-                    return Err(Trouble::refused("this is not a component", entry.at));
+                    return Err(KustomizeError::refused("this is not a component", entry.at));
                 }
                 Ok(component)
             }
             None if is_remote(text) => {
-                Err(Trouble::not_at_hand(format!("gpulint does not download `{text}`"), entry.at))
+                Err(KustomizeError::not_at_hand(format!("gpulint does not download `{text}`"), entry.at))
             }
-            None => Err(Trouble::absent(format!("`{text}` contains no component"), entry.at)),
+            None => Err(KustomizeError::absent(format!("`{text}` contains no component"), entry.at)),
         }
     }
 
-    fn opened(&self, base: Kustomization, entry: &ObjectValue) -> Result<Kustomization, Trouble> {
+    fn opened(&self, base: Kustomization, entry: &ObjectValue) -> Result<Kustomization, KustomizeError> {
         match self.open.contains(&base.directory) {
-            true => Err(Trouble::refused("the kustomization includes itself", entry.at)),
+            true => Err(KustomizeError::refused("the kustomization includes itself", entry.at)),
             false => Ok(base),
         }
     }
 
     /// Returns the documents of a file that a kustomization names.
-    pub(super) fn documents(&mut self, directory: &str, entry: &ObjectValue) -> Result<Vec<ObjectValue>, Trouble> {
+    pub(super) fn documents(
+        &mut self,
+        directory: &str,
+        entry: &ObjectValue,
+    ) -> Result<Vec<ObjectValue>, KustomizeError> {
         let path = self.path(directory, entry.raw(), entry.at)?;
         let file = self.sources.open(&path).map_err(|error| unreadable(entry.raw(), &error, entry.at))?;
         self.files.insert(path);
@@ -274,10 +308,15 @@ impl<'m> Maker<'m> {
     }
 
     /// Parses the documents of a text.
-    pub(super) fn read(&self, file: crate::source::FileId, text: &str, at: Span) -> Result<Vec<ObjectValue>, Trouble> {
+    pub(super) fn read(
+        &self,
+        file: crate::source::FileId,
+        text: &str,
+        at: Span,
+    ) -> Result<Vec<ObjectValue>, KustomizeError> {
         let stream = yaml::read_within(file, text, self.sources.limits());
         if let Some(broken) = stream.diagnostics.iter().find(|it| it.unreadable) {
-            return Err(Trouble::refused(broken.message.clone(), broken.span.unwrap_or(at)));
+            return Err(KustomizeError::refused(broken.message.clone(), broken.span.unwrap_or(at)));
         }
         let mut documents = Vec::with_capacity(stream.documents.len());
         for document in &stream.documents {
@@ -288,7 +327,7 @@ impl<'m> Maker<'m> {
     }
 
     /// Returns the bytes of a file that a kustomization names.
-    pub(super) fn bytes(&mut self, directory: &str, name: &str, at: Span) -> Result<Vec<u8>, Trouble> {
+    pub(super) fn bytes(&mut self, directory: &str, name: &str, at: Span) -> Result<Vec<u8>, KustomizeError> {
         let path = self.path(directory, name, at)?;
         let bytes = self.sources.tree().read(&path).map_err(|error| unreadable(name, &error, at))?;
         self.budget.spend(bytes.len() / 8)?;
@@ -296,34 +335,34 @@ impl<'m> Maker<'m> {
         Ok(bytes)
     }
 
-    fn path(&self, directory: &str, name: &str, at: Span) -> Result<String, Trouble> {
-        let outside = || Trouble::not_at_hand(format!("`{name}` is outside the checkout"), at);
+    fn path(&self, directory: &str, name: &str, at: Span) -> Result<String, KustomizeError> {
+        let outside = || KustomizeError::not_at_hand(format!("`{name}` is outside the checkout"), at);
         if name.starts_with('/') {
             return Err(outside());
         }
         let path = join(directory, name);
         let missing = |path: &String| matches!(self.sources.tree().read(path), Err(ReadError::Missing));
         if is_remote(name) && path.as_ref().is_none_or(missing) {
-            return Err(Trouble::not_at_hand(format!("gpulint does not download `{name}`"), at));
+            return Err(KustomizeError::not_at_hand(format!("gpulint does not download `{name}`"), at));
         }
         path.ok_or_else(outside)
     }
 }
 
 /// Resolves links: paths in a kustomization behind a link start at the link's target.
-fn behind_links(sources: &Sources, path: String) -> String {
+fn behind_links(sources: &SourceFiles, path: String) -> String {
     sources.real_path(&path).unwrap_or(path)
 }
 
-fn unreadable(name: &str, error: &ReadError, at: Span) -> Trouble {
+fn unreadable(name: &str, error: &ReadError, at: Span) -> KustomizeError {
     match error {
-        ReadError::Missing => Trouble::absent(format!("`{name}`: {error}"), at),
-        _ => Trouble::not_at_hand(format!("`{name}`: {error}"), at),
+        ReadError::Missing => KustomizeError::absent(format!("`{name}`: {error}"), at),
+        _ => KustomizeError::not_at_hand(format!("`{name}`: {error}"), at),
     }
 }
 
 /// Converts documents to objects: lists of objects are split, and empty documents are skipped.
-pub(super) fn objects(documents: Vec<ObjectValue>, at: Span) -> Result<Vec<Resource>, Trouble> {
+pub(super) fn objects(documents: Vec<ObjectValue>, at: Span) -> Result<Vec<KustomizeResource>, KustomizeError> {
     let mut waiting: std::collections::VecDeque<ObjectValue> = documents.into();
     let mut objects = Vec::new();
     while let Some(document) = waiting.pop_front() {
@@ -332,18 +371,18 @@ pub(super) fn objects(documents: Vec<ObjectValue>, at: Span) -> Result<Vec<Resou
         }
         let at = document.fields().first().map_or(at, |field| field.key_at);
         let Some(kind) = document.text_at("kind").map(str::to_owned) else {
-            return Err(Trouble::refused("this object has no kind", at));
+            return Err(KustomizeError::refused("this object has no kind", at));
         };
         let is_list = kind.ends_with("List");
         if !is_list && document.at_path(&["metadata", "name"]).and_then(ObjectValue::text).is_none_or(str::is_empty) {
-            return Err(Trouble::refused("this object has no name", at));
+            return Err(KustomizeError::refused("this object has no name", at));
         }
         if let Some(empty) = null_in_list(&document) {
-            return Err(Trouble::refused("this list has an empty entry", empty));
+            return Err(KustomizeError::refused("this list has an empty entry", empty));
         }
         match document.get("items").filter(|_| is_list) {
             Some(items) => waiting.extend(items.items().to_vec()),
-            None => objects.push(Resource::new(document)),
+            None => objects.push(KustomizeResource::new(document)),
         }
     }
     Ok(objects)

@@ -4,20 +4,20 @@ use std::sync::Arc;
 
 use crate::source::Span;
 
-use super::fields::{self, FieldSpec, Fields, Make};
+use super::fields::{self, FieldSpec, KnownFields, Make};
 use super::kustomization::{Kustomization, pairs};
 use super::resource::Resources;
-use super::target::{Gathered, Maker};
+use super::target::{AccumulatedTarget, Maker};
 use super::value::ObjectValue;
-use super::{Trouble, images, names, patches, plugins, replace};
+use super::{KustomizeError, images, names, patches, plugins, replace};
 
 pub(super) fn all(
     maker: &mut Maker<'_>,
     kustomization: &Kustomization,
-    gathered: &mut Gathered,
-) -> Result<(), Trouble> {
+    gathered: &mut AccumulatedTarget,
+) -> Result<(), KustomizeError> {
     let known = gathered.fields.clone();
-    let Gathered { resources, .. } = gathered;
+    let AccumulatedTarget { resources, .. } = gathered;
     let directory = &kustomization.directory;
     patches::before_names(maker, kustomization, resources)?;
     if let Some((namespace, at)) = kustomization.text("namespace") {
@@ -57,12 +57,12 @@ pub(super) fn all(
 }
 
 /// Returns the fields in which an entry of `labels` sets its pairs.
-fn label_fields(entry: &ObjectValue, known: &Fields) -> Result<Vec<FieldSpec>, Trouble> {
+fn label_fields(entry: &ObjectValue, known: &KnownFields) -> Result<Vec<FieldSpec>, KustomizeError> {
     let own = entry.get("fields").map(ObjectValue::items).unwrap_or_default();
     let mut specs: Vec<FieldSpec> = own.iter().map(FieldSpec::written).collect();
     let mut add = |more: &[FieldSpec]| match more.iter().all(|spec| fields::add(&mut specs, spec.clone())) {
         true => Ok(()),
-        false => Err(Trouble::refused("`create` is set in two places with different values", entry.at)),
+        false => Err(KustomizeError::refused("`create` is set in two places with different values", entry.at)),
     };
     add(known.of("labels"))?;
     if entry.flag_at("includeSelectors") {
@@ -84,7 +84,7 @@ pub(super) fn label(
     resources: &mut Resources,
     pairs: &[(Arc<str>, ObjectValue)],
     specs: &[FieldSpec],
-) -> Result<(), Trouble> {
+) -> Result<(), KustomizeError> {
     for resource in &mut resources.all {
         for (key, text) in pairs {
             for spec in specs {
@@ -95,18 +95,22 @@ pub(super) fn label(
     Ok(())
 }
 
-fn set_pair(value: &mut ObjectValue, key: &str, text: &ObjectValue) -> Result<(), Trouble> {
+fn set_pair(value: &mut ObjectValue, key: &str, text: &ObjectValue) -> Result<(), KustomizeError> {
     if value.is_null() {
         return Ok(());
     }
     if !value.is_map() {
-        return Err(Trouble::refused("labels cannot be set in a value that has no fields", value.at));
+        return Err(KustomizeError::refused("labels cannot be set in a value that has no fields", value.at));
     }
     value.set(key, text.clone());
     Ok(())
 }
 
-pub(super) fn set_replicas(resources: &mut Resources, entry: &ObjectValue, specs: &[FieldSpec]) -> Result<(), Trouble> {
+pub(super) fn set_replicas(
+    resources: &mut Resources,
+    entry: &ObjectValue,
+    specs: &[FieldSpec],
+) -> Result<(), KustomizeError> {
     let name = entry.text_at("name").unwrap_or_default();
     let count = entry.get("count").cloned().unwrap_or_else(|| ObjectValue::plain("0", entry.at));
     let count = ObjectValue::plain(count.raw(), count.at);
@@ -124,7 +128,7 @@ pub(super) fn set_replicas(resources: &mut Resources, entry: &ObjectValue, specs
         }
     }
     let message = || format!("no object with a number of replicas has the name `{name}`");
-    if found { Ok(()) } else { Err(Trouble::refused(message(), entry.at)) }
+    if found { Ok(()) } else { Err(KustomizeError::refused(message(), entry.at)) }
 }
 
 /// Replaces a string by one with its own place.

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::languages::yaml::{self, Node, scalar};
-use crate::source::{Sources, Span};
+use crate::source::{SourceFiles, Span};
 
 #[derive(Debug, Clone)]
 pub(super) struct ObjectValue {
@@ -17,11 +17,11 @@ pub(super) struct ObjectValue {
 pub(super) enum ObjectData {
     Scalar { text: Arc<str>, plain: bool },
     List(Vec<ObjectValue>),
-    Map(Vec<Field>),
+    Map(Vec<MapField>),
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct Field {
+pub(super) struct MapField {
     pub key: Arc<str>,
     pub key_at: Span,
     pub value: ObjectValue,
@@ -38,7 +38,7 @@ pub(super) enum ScalarKind {
 }
 
 impl ObjectValue {
-    pub(super) fn from_node(node: &Node, sources: &Sources) -> ObjectValue {
+    pub(super) fn from_node(node: &Node, sources: &SourceFiles) -> ObjectValue {
         let data = match &node.data {
             // An empty value is another null than a written one.
             yaml::NodeData::Scalar { plain: true, .. } if node.span.start == node.span.end => {
@@ -54,7 +54,7 @@ impl ObjectValue {
             yaml::NodeData::Map(entries) => ObjectData::Map(
                 entries
                     .iter()
-                    .map(|entry| Field {
+                    .map(|entry| MapField {
                         key: key(entry, sources),
                         key_at: entry.key_span,
                         value: ObjectValue::from_node(&entry.value, sources),
@@ -97,7 +97,7 @@ impl ObjectValue {
         ObjectValue { at, data: ObjectData::List(Vec::new()) }
     }
 
-    pub(super) fn fields(&self) -> &[Field] {
+    pub(super) fn fields(&self) -> &[MapField] {
         match &self.data {
             ObjectData::Map(fields) => fields,
             _ => &[],
@@ -111,7 +111,7 @@ impl ObjectValue {
         }
     }
 
-    pub(super) fn field(&self, key: &str) -> Option<&Field> {
+    pub(super) fn field(&self, key: &str) -> Option<&MapField> {
         self.fields().iter().find(|field| &*field.key == key)
     }
 
@@ -135,7 +135,7 @@ impl ObjectValue {
         let ObjectData::Map(fields) = &mut self.data else { return };
         match fields.iter_mut().find(|field| &*field.key == key) {
             Some(known) => known.value = value,
-            None => fields.push(Field { key: key.into(), key_at: value.at, value }),
+            None => fields.push(MapField { key: key.into(), key_at: value.at, value }),
         }
     }
 
@@ -248,7 +248,7 @@ impl ObjectValue {
 /// 1. A block at the end of a file without a line break has no line break.
 /// 2. A folded block (`>`) gets one more line break before a more indented line. Its library writes this, unless the
 /// block begins with a space.
-fn as_it_is_printed(text: &Arc<str>, at: Span, sources: &Sources) -> Arc<str> {
+fn as_it_is_printed(text: &Arc<str>, at: Span, sources: &SourceFiles) -> Arc<str> {
     let whole = sources.text(at.file);
     let ends_the_file = at.end as usize >= whole.len() && !whole.ends_with('\n');
     let text: &str = text.strip_suffix('\n').filter(|_| ends_the_file).unwrap_or(text);
@@ -276,7 +276,7 @@ fn as_it_is_printed(text: &Arc<str>, at: Span, sources: &Sources) -> Arc<str> {
 }
 
 /// Returns the key as kustomize does, by YAML 1.2: `on` is not a boolean.
-fn key(entry: &yaml::NodeEntry, sources: &Sources) -> Arc<str> {
+fn key(entry: &yaml::NodeEntry, sources: &SourceFiles) -> Arc<str> {
     match &*entry.key {
         "true" | "false" => {
             let written = sources.snippet(entry.key_span);

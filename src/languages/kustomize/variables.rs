@@ -9,9 +9,9 @@ use super::fields::Make;
 use super::id::{Gvk, Id};
 use super::kustomization::Kustomization;
 use super::replace::{look, parts};
-use super::target::Gathered;
+use super::target::AccumulatedTarget;
 use super::value::{ObjectData, ObjectValue, ScalarKind};
-use super::{BuildBudget, Trouble};
+use super::{BuildBudget, KustomizeError};
 
 #[derive(Debug, Clone)]
 pub(super) struct KustomizeVariable {
@@ -21,7 +21,7 @@ pub(super) struct KustomizeVariable {
 }
 
 /// Marks the objects that provide values of variables.
-pub(super) fn gather(kustomization: &Kustomization, gathered: &mut Gathered) -> Result<(), Trouble> {
+pub(super) fn gather(kustomization: &Kustomization, gathered: &mut AccumulatedTarget) -> Result<(), KustomizeError> {
     for entry in kustomization.list("vars") {
         let name = entry.text_at("name").unwrap_or_default().to_owned();
         let object = entry.get("objref").cloned().unwrap_or_else(|| ObjectValue::map(entry.at));
@@ -41,7 +41,12 @@ pub(super) fn gather(kustomization: &Kustomization, gathered: &mut Gathered) -> 
                 }
             }
             [] => {}
-            many => return Err(Trouble::refused(format!("{} objects match {}", many.len(), id.told()), entry.at)),
+            many => {
+                return Err(KustomizeError::refused(
+                    format!("{} objects match {}", many.len(), id.describe_id()),
+                    entry.at,
+                ));
+            }
         }
         let path = entry.get("fieldref").and_then(|it| it.text_at("fieldpath").or(it.text_at("fieldPath")));
         let path = path.unwrap_or("metadata.name").to_owned();
@@ -50,11 +55,11 @@ pub(super) fn gather(kustomization: &Kustomization, gathered: &mut Gathered) -> 
     Ok(())
 }
 
-pub(super) fn merge(known: &mut Vec<KustomizeVariable>, more: Vec<KustomizeVariable>) -> Result<(), Trouble> {
+pub(super) fn merge(known: &mut Vec<KustomizeVariable>, more: Vec<KustomizeVariable>) -> Result<(), KustomizeError> {
     for variable in more {
         if let Some(first) = known.iter().find(|it| it.name == variable.name) {
             let message = format!("the variable `{}` already exists", variable.name);
-            return Err(Trouble::refused(message, variable.at).with_note(first.at, "it is also defined here"));
+            return Err(KustomizeError::refused(message, variable.at).with_note(first.at, "it is also defined here"));
         }
         known.push(variable);
     }
@@ -62,15 +67,16 @@ pub(super) fn merge(known: &mut Vec<KustomizeVariable>, more: Vec<KustomizeVaria
 }
 
 /// Replaces the variables by their values.
-pub(super) fn resolve(gathered: &mut Gathered, budget: &BuildBudget) -> Result<(), Trouble> {
+pub(super) fn resolve(gathered: &mut AccumulatedTarget, budget: &BuildBudget) -> Result<(), KustomizeError> {
     let mut values: HashMap<&str, ObjectValue> = HashMap::new();
     for variable in &gathered.variables {
         let holds = |name: &String| *name == variable.name;
         let object = gathered.resources.all.iter().find(|resource| resource.variables.iter().any(holds));
         let path: Vec<String> = parts(&variable.path).into_iter().flat_map(indexed).collect();
         let value = object.and_then(|object| look(&object.value, &path));
-        let value = value
-            .ok_or_else(|| Trouble::refused(format!("no object sets the variable `{}`", variable.name), variable.at))?;
+        let value = value.ok_or_else(|| {
+            KustomizeError::refused(format!("no object sets the variable `{}`", variable.name), variable.at)
+        })?;
         values.insert(&variable.name, value.clone());
     }
     if values.is_empty() {
@@ -94,14 +100,14 @@ fn indexed(part: String) -> Vec<String> {
     }
 }
 
-fn fill(value: &mut ObjectValue, values: &HashMap<&str, ObjectValue>) -> Result<(), Trouble> {
+fn fill(value: &mut ObjectValue, values: &HashMap<&str, ObjectValue>) -> Result<(), KustomizeError> {
     match &mut value.data {
         ObjectData::Map(fields) => fields.iter_mut().for_each(|field| fill_text(&mut field.value, values)),
         ObjectData::List(items) => {
             if let Some(other) =
                 items.iter().find(|item| item.is_map() || item.is_list() || item.kind() != ScalarKind::Text)
             {
-                return Err(Trouble::refused("expected a string", other.at));
+                return Err(KustomizeError::refused("expected a string", other.at));
             }
             items.iter_mut().for_each(|item| fill_text(item, values));
         }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use crate::languages::document::{DocData, DocResource, DocValue, Presence, as_json, joined};
-use crate::languages::hcl::value::{Cause, Computed, Number, PathTarget, Value};
+use crate::languages::hcl::value::{Cause, HclNumber, HclValue, PathTarget, ProviderComputed};
 use crate::languages::yaml::{Node, NodeData, NodeEntry};
 use crate::source::{Span, from_base64, to_base64};
 
@@ -20,9 +20,9 @@ pub(crate) struct PulumiProgram {
 /// Configuration of one stack.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct PulumiStack {
-    pub(crate) name: Option<Value>,
+    pub(crate) name: Option<HclValue>,
     /// Values by `project:key`.
-    pub(crate) values: BTreeMap<Arc<str>, Value>,
+    pub(crate) values: BTreeMap<Arc<str>, HclValue>,
 }
 
 impl PulumiProgram {
@@ -62,7 +62,7 @@ struct ProgramRun<'p> {
     left: Cell<u64>,
     depth: Cell<usize>,
     /// Evaluated values. `None` marks a value under evaluation: a second use means that it depends on itself.
-    known: RefCell<HashMap<Arc<str>, Option<Value>>>,
+    known: RefCell<HashMap<Arc<str>, Option<HclValue>>>,
     referred: RefCell<Vec<(Arc<str>, Span)>>,
 }
 
@@ -99,15 +99,15 @@ impl ProgramRun<'_> {
         let (left, depth) = (self.left.get(), self.depth.get());
         self.left.set(left.saturating_sub(1));
         if left == 0 || depth >= DEEPEST {
-            return DocValue::made(Value::unknown("evaluating the program exceeds the step limit", at), at);
+            return DocValue::generated(HclValue::unknown("evaluating the program exceeds the step limit", at), at);
         }
         self.depth.set(depth + 1);
-        let made = self.made(node);
+        let made = self.evaluate_node(node);
         self.depth.set(depth);
         made
     }
 
-    fn made(&self, node: &Node) -> DocValue {
+    fn evaluate_node(&self, node: &Node) -> DocValue {
         let at = node.span;
         let whole = |data| DocValue { key: at, at, literal: true, data };
         match &node.data {
@@ -124,26 +124,26 @@ impl ProgramRun<'_> {
         }
     }
 
-    fn value(&self, node: &Node) -> Value {
+    fn value(&self, node: &Node) -> HclValue {
         self.doc(node).value()
     }
 
     fn scalar(&self, node: &Node, text: &Arc<str>, plain: bool) -> DocValue {
         let at = node.span;
         let value = match (node.text(), node.flag()) {
-            (None, _) => Value::null(at),
-            (_, Some(flag)) => Value::bool(flag, at),
-            _ => match Number::parse(text).filter(|_| plain) {
-                Some(number) => Value::number(number, at),
+            (None, _) => HclValue::null(at),
+            (_, Some(flag)) => HclValue::bool(flag, at),
+            _ => match HclNumber::parse(text).filter(|_| plain) {
+                Some(number) => HclValue::number(number, at),
                 None if text.contains("${") => return DocValue::spread_out(self.filled(text, at), at),
-                None => Value::text(text.replace("$$", "$"), at),
+                None => HclValue::text(text.replace("$$", "$"), at),
             },
         };
         DocValue::known(value, true)
     }
 
     /// Evaluates a string with `${name.property[0]}`. A string with only a reference has the referenced value.
-    fn filled(&self, text: &str, at: Span) -> Value {
+    fn filled(&self, text: &str, at: Span) -> HclValue {
         let (mut parts, mut rest, mut literal) = (Vec::new(), text, String::new());
         while let Some(place) = rest.find('$') {
             literal.push_str(rest.get(..place).unwrap_or_default());
@@ -153,7 +153,7 @@ impl ProgramRun<'_> {
                 rest = after;
             } else if let Some((name, after)) = behind.strip_prefix('{').and_then(|it| it.split_once('}')) {
                 if !literal.is_empty() {
-                    parts.push(Value::text(std::mem::take(&mut literal), at));
+                    parts.push(HclValue::text(std::mem::take(&mut literal), at));
                 }
                 parts.push(self.access(name.trim(), at));
                 rest = after;
@@ -164,7 +164,7 @@ impl ProgramRun<'_> {
         }
         literal.push_str(rest);
         if !literal.is_empty() {
-            parts.push(Value::text(literal, at));
+            parts.push(HclValue::text(literal, at));
         }
         match parts.as_slice() {
             [only] => only.clone(),
@@ -173,11 +173,11 @@ impl ProgramRun<'_> {
     }
 
     /// Evaluates `name.property["key"][0]`.
-    fn access(&self, path: &str, at: Span) -> Value {
+    fn access(&self, path: &str, at: Span) -> HclValue {
         let steps = path.split(['.', '[', ']']).map(|it| it.trim_matches('"')).filter(|it| !it.is_empty());
         let steps: Vec<&str> = steps.collect();
         let Some((name, rest)) = steps.split_first() else {
-            return Value::refused("`${}` does not refer to a value", at);
+            return HclValue::refused("`${}` does not refer to a value", at);
         };
         let resource = self.program.root.get("resources").and_then(|it| it.entry(name));
         if let Some(entry) = resource {
@@ -185,32 +185,32 @@ impl ProgramRun<'_> {
         }
         match (*name, rest) {
             ("pulumi", ["stack"]) => {
-                self.stack.name.clone().unwrap_or_else(|| Value::unknown("the name of the stack is unknown", at))
+                self.stack.name.clone().unwrap_or_else(|| HclValue::unknown("the name of the stack is unknown", at))
             }
-            ("pulumi", ["project"]) => Value::text(self.program.project.clone(), at),
-            ("pulumi", _) => Value::unknown("the value is unknown before the program runs", at),
+            ("pulumi", ["project"]) => HclValue::text(self.program.project.clone(), at),
+            ("pulumi", _) => HclValue::unknown("the value is unknown before the program runs", at),
             _ => match self.named(name, at).find(rest) {
                 PathTarget::Value(value) => value.clone(),
-                PathTarget::Unknown(cause) => Value::because(&cause, at),
-                PathTarget::Absent => Value::null(at),
+                PathTarget::Unknown(cause) => HclValue::because(&cause, at),
+                PathTarget::Absent => HclValue::null(at),
             },
         }
     }
 
     /// Inputs of a resource are known; only the provider knows its other properties.
-    fn of_resource(&self, entry: &NodeEntry, path: &[&str], at: Span) -> Value {
+    fn of_resource(&self, entry: &NodeEntry, path: &[&str], at: Span) -> HclValue {
         self.referred.borrow_mut().push((entry.key.clone(), at));
         let given = path.iter().try_fold(entry.value.get("properties"), |of, key| Some(of?.get(key)));
         if let Some(node) = given.flatten().filter(|_| !path.is_empty() && path != ["id"]) {
             return self.once(&entry.key, at, &|| self.value(node));
         }
-        let computed_by = Some(Computed { address: entry.key.clone(), attribute: path.join(".").into() });
+        let computed_by = Some(ProviderComputed { address: entry.key.clone(), attribute: path.join(".").into() });
         let why = format!("`{}` is unknown before the program runs", entry.key);
-        Value::because(&Arc::new(Cause { computed_by, ..Cause::new(why, at) }), at)
+        HclValue::because(&Arc::new(Cause { computed_by, ..Cause::new(why, at) }), at)
     }
 
     /// Returns a variable of the program, or a configuration value.
-    fn named(&self, name: &str, at: Span) -> Value {
+    fn named(&self, name: &str, at: Span) -> HclValue {
         let project = &self.program.project;
         let variable = self.program.root.get("variables").and_then(|it| it.entry(name));
         if let Some(entry) = variable {
@@ -226,17 +226,17 @@ impl ProgramRun<'_> {
             Some(node) if !node.is_map() && node.text().is_some() => self.value(node),
             Some(node) => match node.get("default").or_else(|| node.get("value")) {
                 Some(default) => self.value(default),
-                None => Value::unknown(format!("the configuration value `{name}` is not set"), at),
+                None => HclValue::unknown(format!("the configuration value `{name}` is not set"), at),
             },
-            None => Value::refused(format!("`{name}` is not defined here"), at),
+            None => HclValue::refused(format!("`{name}` is not defined here"), at),
         }
     }
 
-    fn once(&self, name: &Arc<str>, at: Span, value: &dyn Fn() -> Value) -> Value {
+    fn once(&self, name: &Arc<str>, at: Span, value: &dyn Fn() -> HclValue) -> HclValue {
         let place = format!("{name}@{}", at.start).into();
         match self.known.borrow().get(&place) {
             Some(Some(known)) => return known.clone(),
-            Some(None) => return Value::refused(format!("`{name}` depends on itself"), at),
+            Some(None) => return HclValue::refused(format!("`{name}` depends on itself"), at),
             None => {}
         }
         self.known.borrow_mut().insert(Arc::clone(&place), None);
@@ -245,41 +245,41 @@ impl ProgramRun<'_> {
         value
     }
 
-    fn function(&self, entry: &NodeEntry) -> Value {
+    fn function(&self, entry: &NodeEntry) -> HclValue {
         let (name, at) = (entry.key.trim_start_matches("fn::").to_ascii_lowercase(), entry.span());
         if matches!(
             name.as_str(),
             "invoke" | "stackreference" | "readfile" | "remoteasset" | "fileasset" | "filearchive"
         ) {
-            return Value::unknown("the value is unknown before the program runs", at);
+            return HclValue::unknown("the value is unknown before the program runs", at);
         }
         let given = self.value(&entry.value);
         if let Some(cause) = given.cause() {
-            return Value::because(cause, at);
+            return HclValue::because(cause, at);
         }
         let made = match (name.as_str(), given.items()) {
             ("join", [between, list]) => between.as_text().map(|it| joined(list.items(), &it, at)),
             ("select", [place, list]) => {
                 place.as_number().and_then(|it| it.as_usize()).and_then(|it| list.items().get(it)).cloned()
             }
-            ("split", [by, text]) => by
-                .as_text()
-                .zip(text.as_text())
-                .filter(|(by, _)| !by.is_empty())
-                .map(|(by, text)| Value::tuple(text.split(&*by).map(|part| Value::text(part, at)).collect(), at)),
-            ("tojson", _) => as_json(&given).map(|it| Value::text(it.to_string(), at)),
-            ("tobase64", _) => given.as_text().map(|it| Value::text(to_base64(it.as_bytes()), at)),
+            ("split", [by, text]) => {
+                by.as_text().zip(text.as_text()).filter(|(by, _)| !by.is_empty()).map(|(by, text)| {
+                    HclValue::tuple(text.split(&*by).map(|part| HclValue::text(part, at)).collect(), at)
+                })
+            }
+            ("tojson", _) => as_json(&given).map(|it| HclValue::text(it.to_string(), at)),
+            ("tobase64", _) => given.as_text().map(|it| HclValue::text(to_base64(it.as_bytes()), at)),
             ("frombase64", _) => {
                 let bytes = given.as_text().and_then(|it| from_base64(it.bytes()));
-                bytes.and_then(|it| String::from_utf8(it).ok()).map(|it| Value::text(it, at))
+                bytes.and_then(|it| String::from_utf8(it).ok()).map(|it| HclValue::text(it, at))
             }
             ("secret", _) => Some(given.clone().marked(true)),
             ("stringasset", _) => Some(given.clone()),
-            _ => Some(Value::unknown("a provider sets this value when the program runs", at)),
+            _ => Some(HclValue::unknown("a provider sets this value when the program runs", at)),
         };
         made.unwrap_or_else(|| match given.any_cause() {
-            Some(cause) => Value::because(cause, at),
-            None => Value::refused(format!("the arguments of `fn::{name}` are invalid"), at),
+            Some(cause) => HclValue::because(cause, at),
+            None => HclValue::refused(format!("the arguments of `fn::{name}` are invalid"), at),
         })
     }
 }

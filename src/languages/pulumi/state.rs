@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::languages::document::{DocData, DocResource, DocValue, Presence};
-use crate::languages::hcl::value::{Cause, Computed, Number, Value};
+use crate::languages::hcl::value::{Cause, HclNumber, HclValue, ProviderComputed};
 use crate::languages::yaml::{Node, NodeData};
 use crate::source::Span;
 
@@ -98,13 +98,13 @@ impl StateReader {
         let at = node.span;
         let whole = |data| DocValue { key: at, at, literal: false, data };
         match &node.data {
-            NodeData::Scalar { text, plain } => DocValue::made(self.scalar(node, text, *plain), at),
+            NodeData::Scalar { text, plain } => DocValue::generated(self.scalar(node, text, *plain), at),
             NodeData::List(items) => whole(DocData::List(items.iter().map(|it| self.doc(it, false)).collect())),
             // A secret or an asset: such a key is a special mark of Pulumi.
             NodeData::Map(entries)
                 if !outermost && entries.iter().any(|it| &*it.key == "4dabf18193072939515e22adb298388d") =>
             {
-                DocValue::made(Value::unknown("the value is an encrypted secret", at), at)
+                DocValue::generated(HclValue::unknown("the value is an encrypted secret", at), at)
             }
             NodeData::Map(entries) => {
                 let members = entries.iter().filter(|it| !it.key.starts_with("__"));
@@ -114,23 +114,26 @@ impl StateReader {
         }
     }
 
-    fn scalar(&self, node: &Node, text: &Arc<str>, plain: bool) -> Value {
+    fn scalar(&self, node: &Node, text: &Arc<str>, plain: bool) -> HclValue {
         let at = node.span;
         if UNKNOWN.contains(&&**text) {
-            return Value::unknown("the value is unknown before the program runs", at);
+            return HclValue::unknown("the value is unknown before the program runs", at);
         }
         if let Some(address) = self.by_id.get(text) {
             self.referred.borrow_mut().push((address.clone(), at));
-            let computed_by = Some(Computed { address: address.clone(), attribute: "id".into() });
+            let computed_by = Some(ProviderComputed { address: address.clone(), attribute: "id".into() });
             let outline = Some(text.clone());
-            return Value::because(&Arc::new(Cause { computed_by, outline, ..Cause::new("another resource", at) }), at);
+            return HclValue::because(
+                &Arc::new(Cause { computed_by, outline, ..Cause::new("another resource", at) }),
+                at,
+            );
         }
         match (node.text(), node.flag()) {
-            (None, _) => Value::null(at),
-            (_, Some(flag)) => Value::bool(flag, at),
-            _ => match Number::parse(text).filter(|_| plain) {
-                Some(number) => Value::number(number, at),
-                None => Value::text(text.clone(), at),
+            (None, _) => HclValue::null(at),
+            (_, Some(flag)) => HclValue::bool(flag, at),
+            _ => match HclNumber::parse(text).filter(|_| plain) {
+                Some(number) => HclValue::number(number, at),
+                None => HclValue::text(text.clone(), at),
             },
         }
     }

@@ -11,12 +11,12 @@ use crate::source::static_regex;
 use super::node::{Node, NodeData, NodeEntry};
 
 /// The names of such keys, by their positions in the file.
-pub(super) type Names = BTreeMap<u32, Arc<str>>;
+pub(super) type AliasKeyNames = BTreeMap<u32, Arc<str>>;
 
 /// Returns the text of a document with plain keys of the same length instead; `None` if there are none. `base` is its
 /// start in the file.
-pub(super) fn relaxed(text: &str, base: usize) -> Option<(String, Names)> {
-    let mut names = Names::new();
+pub(super) fn relaxed(text: &str, base: usize) -> Option<(String, AliasKeyNames)> {
+    let mut names = AliasKeyNames::new();
     let mut out = text.to_owned();
     for found in KEYS.captures_iter(text) {
         let name = found.get(1)?;
@@ -32,7 +32,7 @@ pub(super) fn relaxed(text: &str, base: usize) -> Option<(String, Names)> {
 }
 
 /// Returns the tree in which these keys have the values of their anchors.
-pub(super) fn named(node: &Node, names: &Names) -> Node {
+pub(super) fn named(node: &Node, names: &AliasKeyNames) -> Node {
     match &node.data {
         NodeData::Scalar { .. } => node.clone(),
         NodeData::List(items) => Node::list(node.span, items.iter().map(|item| named(item, names))),
@@ -53,11 +53,11 @@ static_regex!(static ANCHORS: Regex = r#"&([\w-]+)[ \t]+("[^"\n]*"|'[^'\n]*'|[^\
 #[cfg(test)]
 mod tests {
     use super::super::read;
-    use crate::source::{MemoryTree, Sources};
+    use crate::source::{MemoryTree, SourceFiles};
 
     #[test]
     fn keys_that_are_aliases_have_the_names_of_their_anchors() {
-        let sources = Sources::new(MemoryTree::new().with("a.yaml", "name: &app web\nin:\n  *app:\n    gpu: 1\n"));
+        let sources = SourceFiles::new(MemoryTree::new().with("a.yaml", "name: &app web\nin:\n  *app:\n    gpu: 1\n"));
         let file = sources.open("a.yaml").unwrap();
         let stream = read(file, &sources.text(file));
         assert_eq!(stream.broken(), 0, "{:?}", stream.diagnostics);

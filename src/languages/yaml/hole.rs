@@ -13,12 +13,12 @@ pub(crate) const HOLE: char = '\u{e000}';
 #[derive(Debug, Default)]
 pub(crate) struct Masked {
     pub text: String,
-    pub holes: Vec<Hole>,
+    pub holes: Vec<TemplateDirective>,
 }
 
 /// A directive that writes to the text.
 #[derive(Debug, Clone)]
-pub(crate) struct Hole {
+pub(crate) struct TemplateDirective {
     pub range: Range<usize>,
     pub meaning: HoleMeaning,
 }

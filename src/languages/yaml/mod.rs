@@ -27,10 +27,10 @@ mod styles;
 mod write;
 
 pub(crate) use documents::documents;
-pub(crate) use hole::{HOLE, Hole, HoleMeaning, Masked};
+pub(crate) use hole::{HOLE, HoleMeaning, Masked, TemplateDirective};
 pub(crate) use node::{Node, NodeData, NodeEntry};
 pub(crate) use reader::{
-    Stream, YamlDocument, read, read_at, read_json, read_masked, read_tagged, read_those, read_with_anchors,
+    YamlDocument, YamlStream, read, read_at, read_json, read_masked, read_tagged, read_those, read_with_anchors,
     read_within,
 };
 pub(crate) use styles::{TextStyle, Written, is_long_key, quoted};

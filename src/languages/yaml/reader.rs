@@ -15,7 +15,7 @@ use crate::source::{FileId, GoLines, Limits, ParserText, Span, from_base64};
 
 use super::alias_keys;
 use super::documents::documents;
-use super::hole::{HOLE, Hole, HoleMeaning, Masked};
+use super::hole::{HOLE, HoleMeaning, Masked, TemplateDirective};
 use super::json;
 use super::node::{Node, NodeData, NodeEntry};
 use super::scalar;
@@ -28,7 +28,7 @@ const LONGEST_SEARCHED: usize = 12;
 const REPEATED_KEYS_NAMED: usize = 3;
 
 #[derive(Debug, Default)]
-pub(crate) struct Stream {
+pub(crate) struct YamlStream {
     /// Documents in order, without empty ones and those with syntax errors.
     pub documents: Vec<YamlDocument>,
     pub diagnostics: Vec<Diagnostic>,
@@ -38,7 +38,7 @@ pub(crate) struct Stream {
     pub has_directives: bool,
 }
 
-impl Stream {
+impl YamlStream {
     /// Returns the number of documents with syntax errors.
     pub(crate) fn broken(&self) -> usize {
         self.diagnostics.iter().filter(|diagnostic| diagnostic.unreadable).count()
@@ -52,23 +52,28 @@ pub(crate) struct YamlDocument {
 }
 
 /// Parses all documents of a text.
-pub(crate) fn read(file: FileId, text: &str) -> Stream {
+pub(crate) fn read(file: FileId, text: &str) -> YamlStream {
     read_within(file, text, Limits::DEFAULT)
 }
 
 /// Parses with the user's limits.
-pub(crate) fn read_within(file: FileId, text: &str, limits: Limits) -> Stream {
+pub(crate) fn read_within(file: FileId, text: &str, limits: Limits) -> YamlStream {
     read_those(file, text, limits, |_| true)
 }
 
 /// Parses only documents that a condition on their text selects.
-pub(crate) fn read_those(file: FileId, text: &str, limits: Limits, is_wanted: impl Fn(&str) -> bool) -> Stream {
+pub(crate) fn read_those(file: FileId, text: &str, limits: Limits, is_wanted: impl Fn(&str) -> bool) -> YamlStream {
     let reading = Reading { file, original: text, text, holes: &[], limits, wraps_tags: false };
     reading.stream(is_wanted)
 }
 
 /// Parses JSON that is not YAML; `None` if it is not JSON either.
-pub(crate) fn read_json(file: FileId, text: &str, limits: Limits, is_wanted: impl Fn(&str) -> bool) -> Option<Stream> {
+pub(crate) fn read_json(
+    file: FileId,
+    text: &str,
+    limits: Limits,
+    is_wanted: impl Fn(&str) -> bool,
+) -> Option<YamlStream> {
     let (plain, ranges) = json::values(text)?;
     let reading = Reading { file, original: text, text: &plain, holes: &[], limits, wraps_tags: false };
     Some(reading.stream_of(ranges, is_wanted))
@@ -76,7 +81,7 @@ pub(crate) fn read_json(file: FileId, text: &str, limits: Limits, is_wanted: imp
 
 /// Parses a language with its own tags. A tag becomes the only key of a mapping around its value: `!Ref a` is `{"!Ref":
 /// a}`.
-pub(crate) fn read_tagged(file: FileId, text: &str, limits: Limits) -> Stream {
+pub(crate) fn read_tagged(file: FileId, text: &str, limits: Limits) -> YamlStream {
     Reading { file, original: text, text, holes: &[], limits, wraps_tags: true }.stream(|_| true)
 }
 
@@ -97,7 +102,7 @@ pub(crate) fn read_with_anchors(file: FileId, base: usize, text: &str) -> Option
 }
 
 /// Parses a template with masked directives; `original` is the text before masking.
-pub(crate) fn read_masked(file: FileId, original: &str, masked: &Masked, limits: Limits) -> Stream {
+pub(crate) fn read_masked(file: FileId, original: &str, masked: &Masked, limits: Limits) -> YamlStream {
     let reading = Reading { file, original, text: &masked.text, holes: &masked.holes, limits, wraps_tags: false };
     reading.stream(|_| true)
 }
@@ -108,19 +113,19 @@ struct Reading<'t> {
     /// Text before its directives were masked.
     original: &'t str,
     text: &'t str,
-    holes: &'t [Hole],
+    holes: &'t [TemplateDirective],
     limits: Limits,
     wraps_tags: bool,
 }
 
 impl Reading<'_> {
-    fn stream(&self, is_wanted: impl Fn(&str) -> bool) -> Stream {
+    fn stream(&self, is_wanted: impl Fn(&str) -> bool) -> YamlStream {
         self.stream_of(documents(self.text), is_wanted)
     }
 
-    fn stream_of(&self, ranges: Vec<Range<usize>>, is_wanted: impl Fn(&str) -> bool) -> Stream {
+    fn stream_of(&self, ranges: Vec<Range<usize>>, is_wanted: impl Fn(&str) -> bool) -> YamlStream {
         let Reading { file, original, text, holes, limits, wraps_tags } = *self;
-        let mut stream = Stream::default();
+        let mut stream = YamlStream::default();
         for range in ranges {
             let piece = &text[range.clone()];
             if !is_wanted(piece) {
@@ -176,7 +181,7 @@ struct Builder<'s> {
     wraps_tags: bool,
     /// Text before its directives were masked.
     original: &'s str,
-    holes: &'s [Hole],
+    holes: &'s [TemplateDirective],
     limits: Limits,
     words: Words,
     /// Empty lists for reuse.
@@ -412,8 +417,8 @@ impl<'s> Builder<'s> {
             Open::Map { start: from, anchor, tag, mut entries, .. } => {
                 let to = entries.last().map_or(end, |e| self.relative_end(&e.value)).max(closing(piece, start, end));
                 let span = self.span(from, to);
-                if !is_settled(&entries) {
-                    entries = self.settle(entries);
+                if !has_unique_keys(&entries) {
+                    entries = self.resolve_merges(entries);
                 }
                 let node = Node::map(span, entries.drain(..));
                 self.spare_maps.push(entries);
@@ -469,7 +474,7 @@ impl<'s> Builder<'s> {
 
     /// Resolves merge keys at their positions, and keeps the last of duplicate keys, as kubectl does. A merge key after
     /// a key overrides it. In a list of mappings, the first one wins.
-    fn settle(&mut self, entries: Vec<NodeEntry>) -> Vec<NodeEntry> {
+    fn resolve_merges(&mut self, entries: Vec<NodeEntry>) -> Vec<NodeEntry> {
         let mut settled = Settled { entries: Vec::with_capacity(entries.len()), places: HashMap::new() };
         for entry in entries {
             if &*entry.key == "<<" && !matches!(entry.value.data, NodeData::Scalar { .. }) {
@@ -529,7 +534,7 @@ impl Settled {
 }
 
 /// Whether a mapping has no merge keys and no duplicate keys, as nearly all do.
-fn is_settled(entries: &[NodeEntry]) -> bool {
+fn has_unique_keys(entries: &[NodeEntry]) -> bool {
     if entries.iter().any(|entry| &*entry.key == "<<") {
         return false;
     }
@@ -616,10 +621,10 @@ fn key_text(node: &Node) -> Arc<str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::source::{MemoryTree, Sources};
+    use crate::source::{MemoryTree, SourceFiles};
 
-    fn parsed(text: &str) -> Stream {
-        let sources = Sources::new(MemoryTree::new().with("a.yaml", text));
+    fn parsed(text: &str) -> YamlStream {
+        let sources = SourceFiles::new(MemoryTree::new().with("a.yaml", text));
         read(sources.open("a.yaml").unwrap(), text)
     }
 
@@ -639,7 +644,7 @@ mod tests {
     #[test]
     fn tags_of_an_application_are_mappings_where_they_are_wanted() {
         let text = "a: !Ref b\nc: !Join [x, [!GetAtt d.e, !!str 1]]\nf: !If {g: &h !Sub i, j: *h}\n";
-        let sources = Sources::new(MemoryTree::new().with("a.yaml", text));
+        let sources = SourceFiles::new(MemoryTree::new().with("a.yaml", text));
         let stream = read_tagged(sources.open("a.yaml").unwrap(), text, Limits::DEFAULT);
         let root = &stream.documents[0].root;
         assert_eq!(root.text_at("a.!Ref").map(|it| &**it), Some("b"));

@@ -26,8 +26,8 @@ use std::sync::Arc;
 use super::lines::{spans_of_lines, wrong_rows};
 use super::row::UsageError;
 use crate::catalog::{Catalog, Money};
-use crate::inventory::{Fact, Inventory, Key, Origin, Orphaned, Resource, ResourceId, Value};
-use crate::source::{Date, Sources, Span};
+use crate::inventory::{Fact, FactOrigin, FactValue, Inventory, Key, Orphaned, Resource, ResourceId};
+use crate::source::{Date, SourceFiles, Span};
 
 /// A bill that ends earlier is outdated, in days.
 const OLDEST_DAYS: i64 = 100;
@@ -43,9 +43,9 @@ const ALL: [Key; 7] = [
 ];
 
 /// Reads the available files, and sets the facts of matching resources.
-pub(super) fn settle<'o>(
+pub(super) fn fill_billed_facts<'o>(
     inventory: &mut Inventory,
-    sources: &Sources,
+    sources: &SourceFiles,
     options: &PaidOptions,
     catalog: &Catalog,
     today: Option<Date>,
@@ -86,8 +86,8 @@ pub(super) fn settle<'o>(
     let so_far = today.map(|today| SoFar::new(&paid, inventory, today));
     for id in ids {
         let Some(resource) = inventory.resources.get_mut(id.0) else { continue };
-        tell(&paid, id, resource, catalog, today);
-        so_far.iter().for_each(|it| it.tell(&paid, id, resource));
+        set_billed_facts(&paid, id, resource, catalog, today);
+        so_far.iter().for_each(|it| it.set_billed_so_far(&paid, id, resource));
     }
     inventory.orphaned = orphaned(&paid);
     paid
@@ -113,14 +113,14 @@ fn kept(
     wrong
 }
 
-fn tell(paid: &Paid, id: ResourceId, resource: &mut Resource, catalog: &Catalog, today: Option<Date>) {
+fn set_billed_facts(paid: &Paid, id: ResourceId, resource: &mut Resource, catalog: &Catalog, today: Option<Date>) {
     let first = paid.of(id).next();
     let span = first.map_or(resource.span, |it| it.span);
     let last = first.and_then(|it| paid.last_month(&it.row.provider));
     let told = match (paid.unpaid.get(&id), last) {
         (Some(why), _) => Err(why.clone()),
         (None, None) => Err("no month of the bill has ended".to_owned()),
-        (None, Some(month)) => told(paid, id, resource, month, catalog, today).map(|sums| (month, sums)),
+        (None, Some(month)) => reliable_sums(paid, id, resource, month, catalog, today).map(|sums| (month, sums)),
     };
     let (month, sums) = match told {
         Ok(told) => told,
@@ -131,12 +131,12 @@ fn tell(paid: &Paid, id: ResourceId, resource: &mut Resource, catalog: &Catalog,
         }
     };
     let span = paid.of(id).find(|it| it.row.month == month).map_or(span, |it| it.span);
-    let known = |value: Value| Fact::known(value, span, Origin::Resolved);
+    let known = |value: FactValue| Fact::known(value, span, FactOrigin::Resolved);
     let number = |value: Option<f64>, column: &str| match value {
-        Some(value) => known(Value::Number(value)),
+        Some(value) => known(FactValue::Number(value)),
         None => Fact::unknown(format!("unknown from the bill: a row has no `{column}`"), span),
     };
-    resource.set(Key::PaidMonthly, known(Value::Number(sums.paid.usd())));
+    resource.set(Key::PaidMonthly, known(FactValue::Number(sums.paid.usd())));
     resource.set(Key::PaidListMonthly, number(sums.list.map(Money::usd), "list"));
     resource.set(Key::PaidHours, number(sums.hours.map(BilledAmount::as_f64), "hours"));
     let hours = |is_told: bool, column: &'static str| if is_told { "hours" } else { column };
@@ -146,11 +146,11 @@ fn tell(paid: &Paid, id: ResourceId, resource: &mut Resource, catalog: &Catalog,
     resource.set(Key::PaidCommittedShare, number(committed, hours(sums.is_committed_told, "committed")));
     resource.set(Key::PaidCommitted, number(machines, hours(sums.is_committed_told, "committed")));
     resource.set(Key::PaidSpotShare, number(spot, hours(sums.is_spot_told, "spot")));
-    resource.set(Key::PaidMonth, known(Value::text(month.to_string())));
+    resource.set(Key::PaidMonth, known(FactValue::text(month.to_string())));
 }
 
 /// The sums of a recent month, or why there are none.
-fn told(
+fn reliable_sums(
     paid: &Paid,
     id: ResourceId,
     resource: &Resource,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{BillMonth, BilledAmount, Paid};
 use crate::catalog::Money;
-use crate::inventory::{Fact, Inventory, Key, Origin, Resource, ResourceId, Value};
+use crate::inventory::{Fact, FactOrigin, FactValue, Inventory, Key, Resource, ResourceId};
 use crate::source::Date;
 
 /// Reasons why a resource may have run for fewer hours than the bill covers.
@@ -13,13 +13,13 @@ const RESTS: [Key; 6] = [Key::EndsByItself, Key::Schedule, Key::Cron, Key::IdleM
 /// The days of the current month that the bill of each provider covers.
 pub(super) struct SoFar {
     month: BillMonth,
-    days: BTreeMap<String, (f64, Origin)>,
+    days: BTreeMap<String, (f64, FactOrigin)>,
 }
 
 impl SoFar {
     pub(super) fn new(paid: &Paid, inventory: &Inventory, today: Date) -> SoFar {
         let month = BillMonth::of(today);
-        let mut days: BTreeMap<String, (f64, Origin)> = BTreeMap::new();
+        let mut days: BTreeMap<String, (f64, FactOrigin)> = BTreeMap::new();
         let mut told: BTreeMap<&str, Option<f64>> = BTreeMap::new();
         // At most until yesterday.
         let elapsed = (today.unix_days() - month.first_day()) as f64;
@@ -27,9 +27,9 @@ impl SoFar {
             let Some(row) = paid.of(id).map(|it| &it.row).find(|it| it.month == month) else { continue };
             let told = told.entry(&row.provider).or_insert_with(|| paid.billed_days(&row.provider, month));
             let known = match *told {
-                Some(days) => Some((days, Origin::Resolved)),
+                Some(days) => Some((days, FactOrigin::Resolved)),
                 None => proven_days(paid, id, resource, month)
-                    .map(|days| (days.min(elapsed), Origin::Inferred("from the hours on the bill".into()))),
+                    .map(|days| (days.min(elapsed), FactOrigin::Inferred("from the hours on the bill".into()))),
             };
             let Some(known) = known else { continue };
             let longest = days.entry(row.provider.clone()).or_insert_with(|| known.clone());
@@ -41,16 +41,16 @@ impl SoFar {
     }
 
     /// Sets the facts only if the bill has rows of this month.
-    pub(super) fn tell(&self, paid: &Paid, id: ResourceId, resource: &mut Resource) {
+    pub(super) fn set_billed_so_far(&self, paid: &Paid, id: ResourceId, resource: &mut Resource) {
         let Some(first) = paid.of(id).find(|it| it.row.month == self.month) else { return };
         let fact = match paid.sums(id, self.month) {
-            Ok(Some(sums)) => Fact::known(Value::Number(Money::usd(sums.paid)), first.span, Origin::Resolved),
+            Ok(Some(sums)) => Fact::known(FactValue::Number(Money::usd(sums.paid)), first.span, FactOrigin::Resolved),
             Err(why) => Fact::unknown(why, first.span),
             Ok(None) => return,
         };
         resource.set(Key::PaidSoFar, fact);
         let days = match self.days.get(&first.row.provider) {
-            Some((days, origin)) => Fact::known(Value::Number(*days), first.span, origin.clone()),
+            Some((days, origin)) => Fact::known(FactValue::Number(*days), first.span, origin.clone()),
             None => Fact::unknown("unknown from the bill: its rows have no `billed_days`", first.span),
         };
         resource.set(Key::PaidDays, days);

@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use crate::inventory::{Fact, Known, Resource, ResourceId};
-use crate::pricing::{Scenario, Status, Step};
+use crate::inventory::{Fact, KnownFact, Resource, ResourceId};
+use crate::pricing::{CostScenario, Status, SumStep};
 use crate::report::escape::one_line;
 use crate::report::formats::text::TextTable;
 use crate::report::views::money::{exact, mark};
@@ -45,9 +45,9 @@ fn price(report: &Report, resource: &Resource, id: ResourceId) -> String {
         let _ = writeln!(text, "{costs}");
     }
     let per = item.per.name();
-    let others = Scenario::ALL.iter().filter_map(|scenario| Some((scenario, item.amount_if.get(scenario)?)));
+    let others = CostScenario::ALL.iter().filter_map(|scenario| Some((scenario, item.amount_if.get(scenario)?)));
     for (scenario, range) in others {
-        let doubt = item.spot_in_doubt.as_ref().filter(|_| *scenario == Scenario::Spot);
+        let doubt = item.spot_in_doubt.as_ref().filter(|_| *scenario == CostScenario::Spot);
         let why = doubt.map(|why| format!(", or more: {}", one_line(why))).unwrap_or_default();
         let (way, money) = (scenario.name().replace('_', " "), currency.range(*range));
         let _ = writeln!(text, "  bought {way}: {}{money}/{per}{why}", mark(doubt.is_some()));
@@ -67,7 +67,7 @@ fn price(report: &Report, resource: &Resource, id: ResourceId) -> String {
 }
 
 /// Each step with its result and the place of its input.
-fn steps(text: &mut String, report: &Report, resource: &Resource, steps: &[Step]) {
+fn steps(text: &mut String, report: &Report, resource: &Resource, steps: &[SumStep]) {
     for step in steps {
         let result = step.result.map(|money| format!("  {}", exact(money))).unwrap_or_default();
         let place = step.span(resource).map(|span| {
@@ -107,7 +107,7 @@ fn facts(report: &Report, resource: &Resource) -> String {
         table.row(vec![name.to_owned(), escape::shortened(&one_line(&value), 60), how, place(span)]);
     };
     match &resource.count {
-        Fact::Known(Known { value, span, origin, .. }) => {
+        Fact::Known(KnownFact { value, span, origin, .. }) => {
             let count = if value.floor == value.ceiling {
                 value.expected.to_string()
             } else {

@@ -2,7 +2,7 @@
 
 use crate::catalog::Money;
 use crate::inventory::{Key, Resource};
-use crate::pricing::{Against, BillItem, OWN_PROVIDER, OwnMachine, Owned, Purchased, Scenario, crossing};
+use crate::pricing::{Against, BillItem, CostScenario, OWN_PROVIDER, OwnMachine, Owned, Purchased, crossing};
 use crate::report::views::own_hardware;
 
 /// Compares the hardware in the settings with the price of a resource; empty if the settings declare no such accelerator.
@@ -28,23 +28,28 @@ pub fn explain_own(resource: &Resource, item: Option<&BillItem>, owned: &[Owned]
 }
 
 /// Dollars per accelerator and hour for each purchase option.
-fn rents(resource: &Resource, item: &BillItem) -> Vec<(Scenario, Money)> {
+fn rents(resource: &Resource, item: &BillItem) -> Vec<(CostScenario, Money)> {
     let count = resource.number(Key::AcceleratorCount).filter(|count| *count > 0.0);
     let amount = item.amount.map(|amount| amount.expected.usd()).filter(|usd| *usd > 0.0);
     let (Some(hour), Some(count), Some(amount)) = (item.hourly(), count, amount) else { return Vec::new() };
-    let ways = [Scenario::OnDemand, Scenario::Reserved1y, Scenario::Reserved3y];
+    let ways = [CostScenario::OnDemand, CostScenario::Reserved1y, CostScenario::Reserved3y];
     // The cost of the same machines and hours, divided by the cost now.
-    let share = |way: Scenario| item.amount_if.get(&way).map(|other| other.expected.usd() / amount);
+    let share = |way: CostScenario| item.amount_if.get(&way).map(|other| other.expected.usd() / amount);
     let found = ways.into_iter().filter_map(|way| Some((way, hour.expected.times(share(way)? / count))));
     found.collect()
 }
 
-fn against(resource: &Resource, item: Option<&BillItem>, own: &Purchased, rents: &[(Scenario, Money)]) -> Vec<Against> {
+fn against(
+    resource: &Resource,
+    item: Option<&BillItem>,
+    own: &Purchased,
+    rents: &[(CostScenario, Money)],
+) -> Vec<Against> {
     let provider = resource.text(Key::Provider).unwrap_or("renting");
     let named = resource.text(Key::Machine).map_or(provider.to_owned(), |machine| format!("{provider} {machine}"));
     let is_estimate = item.is_some_and(BillItem::is_estimated);
     let of = if is_estimate { format!("{named} (an estimate)") } else { named };
-    let beside = |(scenario, each): &(Scenario, Money)| {
+    let beside = |(scenario, each): &(CostScenario, Money)| {
         let rent_per_hour = each.times(own.accelerators);
         let crossing = crossing(own, *scenario, rent_per_hour);
         Against { scenario: *scenario, of: of.clone(), rent_per_hour, crossing }

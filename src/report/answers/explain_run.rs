@@ -1,12 +1,12 @@
 //! The duration and cost of one run, for `gpulint explain`.
 
 use crate::catalog::Currency;
-use crate::complete::plain;
 use crate::fit::Assessment;
 use crate::inventory::{Fact, Key, Resource};
 use crate::pricing::{BillItem, Period};
 use crate::report::escape::one_line;
 use crate::report::views::training_run;
+use crate::resolve::plain;
 
 /// The cost of a run with a time limit, and the duration of training with declared tokens, or why it is unknown; empty if
 /// neither is declared.

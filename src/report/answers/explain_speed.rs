@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use crate::catalog::{Catalog, rounded};
-use crate::fit::{self, Assessment, PlacedModel, Speed, UnitCosts, host_of};
+use crate::fit::{self, Assessment, PlacedModel, ServerSpeed, UnitCosts, host_of};
 use crate::inventory::{Fact, Key, Resource, Task};
 use crate::pricing::{BillItem, HOURS_PER_MONTH};
 use crate::report::escape;
@@ -30,7 +30,7 @@ pub fn explain_speed(resource: &Resource, item: &BillItem, fact: &Fact<Assessmen
     text
 }
 
-fn rate(text: &mut String, speed: &Speed, placed: &PlacedModel, (prompt, answer): (f64, f64)) {
+fn rate(text: &mut String, speed: &ServerSpeed, placed: &PlacedModel, (prompt, answer): (f64, f64)) {
     let _ = writeln!(
         text,
         "\nestimated speed of one server at full load, for prompts of {prompt} tokens and answers of {answer} tokens"
@@ -62,7 +62,7 @@ fn rate(text: &mut String, speed: &Speed, placed: &PlacedModel, (prompt, answer)
     let _ = writeln!(text, "  {:.1} to {:.1} ms between two tokens of an answer", pace.floor, pace.ceiling);
 }
 
-fn dollars_at_full_load(text: &mut String, speed: &Speed, hour: f64) {
+fn dollars_at_full_load(text: &mut String, speed: &ServerSpeed, hour: f64) {
     let rate = speed.tokens_per_second;
     let each = fit::cost_of_tokens(rate, hour, hour, hour);
     let _ = writeln!(
@@ -85,7 +85,7 @@ fn unit_costs(text: &mut String, resource: &Resource, item: &BillItem, fact: &Fa
         let _ = writeln!(
             text,
             "\nper million tokens at your traffic: ${} = {month} / ({} tokens per day × {days:.2} days)",
-            each.told(),
+            each.format_range(),
             rounded(tokens)
         );
     }
@@ -93,11 +93,11 @@ fn unit_costs(text: &mut String, resource: &Resource, item: &BillItem, fact: &Fa
         let _ = writeln!(
             text,
             "\nper thousand requests: ${}, from {month} and the requests of {days:.2} days",
-            each.told()
+            each.format_range()
         );
     }
     if let (Some(each), Some(seats)) = (costs.per_seat, resource.number(Key::Seats)) {
-        let _ = writeln!(text, "\nper seat: ${}/month = {month} / {seats} seats", each.told());
+        let _ = writeln!(text, "\nper seat: ${}/month = {month} / {seats} seats", each.format_range());
     }
 }
 

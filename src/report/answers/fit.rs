@@ -7,14 +7,14 @@ use serde::Serialize;
 
 use crate::catalog::Currency;
 use crate::fit::speed::SpeedRange;
-use crate::fit::{Assessment, Choice, TrainingRun, by_tokens};
+use crate::fit::{Assessment, FitChoice, TrainingRun, by_tokens};
 use crate::inventory::{Fact, Task};
 use crate::pricing::{BillItem, HOURS_PER_MONTH};
 use crate::report::formats::json;
-use crate::report::formats::json::{Ends, Number};
+use crate::report::formats::json::{WireNumber, WireRange};
 use crate::report::formats::text::TextTable;
 use crate::report::views::training_run;
-use crate::report::{Format, Style, escape};
+use crate::report::{Format, ReportStyle, escape};
 
 #[derive(Serialize)]
 struct Document<'a> {
@@ -27,11 +27,11 @@ struct Document<'a> {
     inferred: Option<&'a str>,
     model: Option<&'a str>,
     precision: Option<&'a str>,
-    context: Option<Number>,
-    devices: Option<Number>,
-    need_gib_per_gpu: Option<Number>,
-    budget_gib_per_gpu: Option<Number>,
-    breakdown: BTreeMap<&'static str, Number>,
+    context: Option<WireNumber>,
+    devices: Option<WireNumber>,
+    need_gib_per_gpu: Option<WireNumber>,
+    budget_gib_per_gpu: Option<WireNumber>,
+    breakdown: BTreeMap<&'static str, WireNumber>,
     #[serde(skip_serializing_if = "Option::is_none")]
     training: Option<Trained<'a>>,
     options: Vec<Chosen<'a>>,
@@ -41,12 +41,12 @@ struct Document<'a> {
 #[derive(Serialize)]
 struct Trained<'a> {
     because: Option<&'a str>,
-    tokens: Option<Number>,
-    accelerators: Option<Number>,
-    peak_tflops: Option<Number>,
-    share_of_peak: Option<Ends>,
-    days: Option<Ends>,
-    usd: Option<Ends>,
+    tokens: Option<WireNumber>,
+    accelerators: Option<WireNumber>,
+    peak_tflops: Option<WireNumber>,
+    share_of_peak: Option<WireRange>,
+    days: Option<WireRange>,
+    usd: Option<WireRange>,
     as_of: Option<&'a str>,
     source: Option<&'a str>,
 }
@@ -56,11 +56,11 @@ struct Chosen<'a> {
     provider: &'a str,
     machine: &'a str,
     accelerator: &'a str,
-    count: Number,
-    usd_per_hour: Number,
-    usd_per_month: Number,
-    need_gib_per_gpu: Number,
-    budget_gib_per_gpu: Number,
+    count: WireNumber,
+    usd_per_hour: WireNumber,
+    usd_per_month: WireNumber,
+    need_gib_per_gpu: WireNumber,
+    budget_gib_per_gpu: WireNumber,
 }
 
 /// The answer in a format; `None` if the command does not support the format.
@@ -68,8 +68,8 @@ pub fn fit(
     format: Format,
     fact: &Fact<Assessment>,
     item: &BillItem,
-    options: &[Choice],
-    style: Style,
+    options: &[FitChoice],
+    style: ReportStyle,
 ) -> Option<String> {
     match format {
         Format::Json => Some(as_json(fact, item, options)),
@@ -78,7 +78,7 @@ pub fn fit(
     }
 }
 
-fn as_json(fact: &Fact<Assessment>, item: &BillItem, options: &[Choice]) -> String {
+fn as_json(fact: &Fact<Assessment>, item: &BillItem, options: &[FitChoice]) -> String {
     let known = fact.value();
     let placed = known.and_then(|it| it.placed.value());
     json::print(&Document {
@@ -88,8 +88,8 @@ fn as_json(fact: &Fact<Assessment>, item: &BillItem, options: &[Choice]) -> Stri
         inferred: known.and_then(|it| it.model_taken_for.as_deref()),
         model: known.map(|it| it.model.as_str()),
         precision: known.map(|it| it.precision),
-        context: known.map(|it| Number(it.context)),
-        devices: placed.map(|it| Number(it.devices)),
+        context: known.map(|it| WireNumber(it.context)),
+        devices: placed.map(|it| WireNumber(it.devices)),
         need_gib_per_gpu: placed.map(|it| rounded(it.need_gib)),
         budget_gib_per_gpu: placed.map(|it| rounded(it.budget_gib)),
         breakdown: placed.iter().flat_map(|it| &it.breakdown).map(|(name, gib)| (*name, rounded(*gib))).collect(),
@@ -102,9 +102,9 @@ fn trained<'a>(training: &'a Result<TrainingRun, &'static str>, item: &BillItem)
     let run = training.as_ref().ok();
     Trained {
         because: training.as_ref().err().copied(),
-        tokens: run.map(|it| Number(it.tokens)),
-        accelerators: run.map(|it| Number(it.accelerators)),
-        peak_tflops: run.map(|it| Number(it.peak_tflops)),
+        tokens: run.map(|it| WireNumber(it.tokens)),
+        accelerators: run.map(|it| WireNumber(it.accelerators)),
+        peak_tflops: run.map(|it| WireNumber(it.peak_tflops)),
         share_of_peak: run.map(|it| ends(it.share, 1e-3)),
         days: run.map(|it| ends(it.days, 1e-3)),
         usd: run.and_then(|it| by_tokens(item, it)).map(|it| ends(it, 1e-2)),
@@ -114,9 +114,9 @@ fn trained<'a>(training: &'a Result<TrainingRun, &'static str>, item: &BillItem)
 }
 
 /// Rounds to whole units: the estimate is not more precise.
-fn ends(range: SpeedRange, unit: f64) -> Ends {
-    let rounded = |number: f64| Number((number / unit).round() / (1.0 / unit).round());
-    Ends { floor: rounded(range.floor), expected: rounded(range.expected), ceiling: rounded(range.ceiling) }
+fn ends(range: SpeedRange, unit: f64) -> WireRange {
+    let rounded = |number: f64| WireNumber((number / unit).round() / (1.0 / unit).round());
+    WireRange { floor: rounded(range.floor), expected: rounded(range.expected), ceiling: rounded(range.ceiling) }
 }
 
 /// Why there is no verdict.
@@ -124,12 +124,12 @@ fn cause(fact: &Fact<Assessment>) -> Option<&str> {
     fact.why().or_else(|| fact.value()?.placed.why())
 }
 
-fn chosen(choice: &Choice) -> Chosen<'_> {
+fn chosen(choice: &FitChoice) -> Chosen<'_> {
     Chosen {
         provider: &choice.provider,
         machine: &choice.machine,
         accelerator: &choice.accelerator,
-        count: Number(choice.count),
+        count: WireNumber(choice.count),
         usd_per_hour: choice.per_hour.into(),
         usd_per_month: choice.per_hour.times(HOURS_PER_MONTH).into(),
         need_gib_per_gpu: rounded(choice.need_gib),
@@ -138,11 +138,11 @@ fn chosen(choice: &Choice) -> Chosen<'_> {
 }
 
 /// Rounds to a thousandth of a GiB: the formula is not more precise.
-fn rounded(gib: f64) -> Number {
-    Number((gib * 1e3).round() / 1e3)
+fn rounded(gib: f64) -> WireNumber {
+    WireNumber((gib * 1e3).round() / 1e3)
 }
 
-fn as_text(fact: &Fact<Assessment>, item: &BillItem, options: &[Choice], style: Style) -> String {
+fn as_text(fact: &Fact<Assessment>, item: &BillItem, options: &[FitChoice], style: ReportStyle) -> String {
     let mut text = String::new();
     let Some(assessment) = fact.value() else {
         let why = fact.why().unwrap_or("the model is unknown");
@@ -198,7 +198,7 @@ fn as_text(fact: &Fact<Assessment>, item: &BillItem, options: &[Choice], style: 
 const PARTS: [&str; 5] = ["weights", "kv", "activations", "optimizer", "overhead"];
 
 /// Configurations by provider, the cheapest first.
-fn table(options: &[Choice], style: Style) -> String {
+fn table(options: &[FitChoice], style: ReportStyle) -> String {
     if options.is_empty() {
         return "\nno machine in the catalog has enough memory with a safety margin\n".to_owned();
     }

@@ -1,7 +1,7 @@
 //! The cost of the resource on a line of a file, for an editor.
 
 use crate::catalog::MoneyRange;
-use crate::inventory::{ResourceId, Role};
+use crate::inventory::{BillingRole, ResourceId};
 use crate::pricing::{BillItem, Status};
 use crate::report::Report;
 use crate::report::escape::{one_line, shortened};
@@ -41,13 +41,13 @@ pub fn prices_on_lines(report: &Report, file: FileId, calls: Vec<CallOnLine>) ->
 
 /// The monthly cost of these resources: of machines if there are any, otherwise of pods.
 fn sum(report: &Report, resources: &[ResourceId]) -> Option<String> {
-    let of = |role: Role| {
+    let of = |role: BillingRole| {
         let all =
             resources.iter().filter(move |id| report.inventory.resources.get(id.0).is_some_and(|it| it.role == role));
         let items: Vec<&BillItem> = all.filter_map(|id| report.bill.items.get(id.0)).collect();
         (!items.is_empty()).then_some(items)
     };
-    let items = of(Role::Rented).or_else(|| of(Role::Requested))?;
+    let items = of(BillingRole::Rented).or_else(|| of(BillingRole::Requested))?;
     if let [_] = items.as_slice() {
         return label(report, resources);
     }

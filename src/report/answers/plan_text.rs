@@ -3,21 +3,21 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use super::plan_words::{PlannedPurchases, Together, answer, answer_of, in_words, percent, running, steps};
+use super::plan_words::{PlanSummary, PlannedPurchases, answer, answer_of, in_words, percent, running, steps};
 use crate::catalog::{Currency, Money};
-use crate::pricing::{Bound, Group, Line, PurchasePlan};
-use crate::report::Style;
+use crate::pricing::{Bound, PurchaseGroup, PurchaseLine, PurchasePlan};
+use crate::report::ReportStyle;
 use crate::report::escape::one_line;
-use crate::report::formats::json::Number;
+use crate::report::formats::json::WireNumber;
 use crate::report::formats::text::TextTable;
 
 /// At most this many addresses are named for each reason why something is not planned.
 const MOST_NAMED: usize = 5;
 
-pub(super) fn text(planned: &PlannedPurchases<'_>, style: Style) -> String {
+pub(super) fn text(planned: &PlannedPurchases<'_>, style: ReportStyle) -> String {
     let (plan, currency) = (planned.plan, &planned.currency);
     let mut text = format!("{}\n", one_line(&answer(planned)));
-    let bound = || plan.groups.iter().filter(|group| !Together::of(group.lines.iter()).is_nothing());
+    let bound = || plan.groups.iter().filter(|group| !PlanSummary::of(group.lines.iter()).is_nothing());
     if bound().count() > 1 {
         bound().for_each(|group| {
             let _ = writeln!(text, "  {}", one_line(&answer_of(group, currency)));
@@ -40,7 +40,7 @@ pub(super) fn text(planned: &PlannedPurchases<'_>, style: Style) -> String {
     text
 }
 
-fn lines(plan: &PurchasePlan) -> impl Iterator<Item = (&Group, &Line)> {
+fn lines(plan: &PurchasePlan) -> impl Iterator<Item = (&PurchaseGroup, &PurchaseLine)> {
     plan.groups.iter().flat_map(|group| group.lines.iter().map(move |line| (group, line)))
 }
 
@@ -54,12 +54,12 @@ fn part(text: &mut String, heading: &str, said: impl IntoIterator<Item = String>
     }
 }
 
-fn place(group: &Group, line: &Line) -> String {
+fn place(group: &PurchaseGroup, line: &PurchaseLine) -> String {
     format!("{} {} {}", group.provider, group.region, line.machine)
 }
 
 /// The machines that always run, and the commitment for them.
-fn table(plan: &PurchasePlan, currency: &Currency, style: Style) -> String {
+fn table(plan: &PurchasePlan, currency: &Currency, style: ReportStyle) -> String {
     let headings = [
         "machines",
         "accelerators",
@@ -82,11 +82,11 @@ fn table(plan: &PurchasePlan, currency: &Currency, style: Style) -> String {
         let old = if line.stale.is_some() { " outdated" } else { "" };
         table.row(vec![
             one_line(&place(group, line)),
-            one_line(&format!("{} × {}", Number(line.accelerators), group.accelerator)),
-            Number(line.always).to_string(),
-            Number(line.base()).to_string(),
+            one_line(&format!("{} × {}", WireNumber(line.accelerators), group.accelerator)),
+            WireNumber(line.always).to_string(),
+            WireNumber(line.base()).to_string(),
             nonzero(line.committed + line.used_first),
-            bound.map_or("-".to_owned(), |it| Number(it.machines).to_string()),
+            bound.map_or("-".to_owned(), |it| WireNumber(it.machines).to_string()),
             said(&|it| in_words(it.term).to_owned()),
             said(&|it| format!("{}{old}", currency.per_hour(it.per_hour))),
             line.offered.on_demand.map_or("-".to_owned(), |money| currency.per_hour(money)),
@@ -104,7 +104,7 @@ fn nonzero(machines: f64) -> String {
 }
 
 /// Machines without a commitment, and why.
-fn left(group: &Group, line: &Line, currency: &Currency) -> Option<String> {
+fn left(group: &PurchaseGroup, line: &PurchaseLine, currency: &Currency) -> Option<String> {
     let mut parts = Vec::new();
     let hour =
         |price: Option<Money>| price.map(|price| format!(" at {}/h", currency.per_hour(price))).unwrap_or_default();
@@ -130,7 +130,7 @@ fn left(group: &Group, line: &Line, currency: &Currency) -> Option<String> {
     }
     let reasons: Vec<String> = line.reasons.iter().map(|(why, always)| reason(why, *always)).collect();
     let reasons = if reasons.is_empty() { String::new() } else { format!("; {}", reasons.join("; ")) };
-    let most = line.most.map_or(", no maximum".to_owned(), |most| format!(", maximum {}", Number(most)));
+    let most = line.most.map_or(", no maximum".to_owned(), |most| format!(", maximum {}", WireNumber(most)));
     Some(format!("{}: {}{most}{reasons}", place(group, line), parts.join(", ")))
 }
 
@@ -145,10 +145,10 @@ fn resources(n: usize) -> String {
 }
 
 fn reason(why: &str, always: f64) -> String {
-    if always > 0.0 { format!("{} always on, not eligible: {why}", Number(always)) } else { why.to_owned() }
+    if always > 0.0 { format!("{} always on, not eligible: {why}", WireNumber(always)) } else { why.to_owned() }
 }
 
-fn other_terms(group: &Group, line: &Line, currency: &Currency) -> Vec<String> {
+fn other_terms(group: &PurchaseGroup, line: &PurchaseLine, currency: &Currency) -> Vec<String> {
     let said = |bound: &Bound| {
         format!(
             "{}: {} {} at {}/h: saves {}/month, break-even at {}%, {}/month if 50% is removed",
@@ -164,18 +164,19 @@ fn other_terms(group: &Group, line: &Line, currency: &Currency) -> Vec<String> {
     line.otherwise.iter().map(said).collect()
 }
 
-fn spare(group: &Group) -> Vec<String> {
+fn spare(group: &PurchaseGroup) -> Vec<String> {
     let places = group.lines.iter().filter(|line| line.spare_places > 0.0);
-    let mut said: Vec<String> =
-        places.map(|line| format!("{}: {} reserved places", place(group, line), Number(line.spare_places))).collect();
+    let mut said: Vec<String> = places
+        .map(|line| format!("{}: {} reserved places", place(group, line), WireNumber(line.spare_places)))
+        .collect();
     if group.left_of_commitments > 0.0 {
-        let Group { provider, region, accelerator, left_of_commitments, .. } = group;
-        said.push(format!("{provider} {region}: a commitment for {} {accelerator}", Number(*left_of_commitments)));
+        let PurchaseGroup { provider, region, accelerator, left_of_commitments, .. } = group;
+        said.push(format!("{provider} {region}: a commitment for {} {accelerator}", WireNumber(*left_of_commitments)));
     }
     said
 }
 
-fn how(group: &Group, line: &Line, currency: &Currency) -> Vec<String> {
+fn how(group: &PurchaseGroup, line: &PurchaseLine, currency: &Currency) -> Vec<String> {
     let Some(bound) = &line.bound else { return Vec::new() };
     let mut said = vec![format!("{}, {}", place(group, line), in_words(bound.term))];
     said.extend(steps(line, bound, currency).into_iter().map(|step| format!("  {step}")));

@@ -2,15 +2,15 @@
 
 use serde::Serialize;
 
-use super::plan_words::{PlannedPurchases, Together, always, answer, steps};
+use super::plan_words::{PlanSummary, PlannedPurchases, always, answer, steps};
 use crate::catalog::{Currency, Money};
-use crate::pricing::{Bound, Group, Line, PurchasePlan, Shrunk, Unplanned};
+use crate::pricing::{Bound, PurchaseGroup, PurchaseLine, PurchasePlan, Shrunk, Unplanned};
 use crate::report::formats::csv;
 use crate::report::formats::json;
-use crate::report::formats::json::{Number, Offered};
+use crate::report::formats::json::{WireNumber, WireOffer};
 
 #[derive(Serialize)]
-pub(super) struct Document<'a> {
+pub(super) struct PlanDocument<'a> {
     version: u32,
     answer: String,
     /// The longest requested commitment.
@@ -22,9 +22,9 @@ pub(super) struct Document<'a> {
 
 #[derive(Serialize)]
 struct Monthly {
-    saves: Number,
-    if_a_quarter_goes: Number,
-    if_half_goes: Number,
+    saves: WireNumber,
+    if_a_quarter_goes: WireNumber,
+    if_half_goes: WireNumber,
 }
 
 #[derive(Serialize)]
@@ -32,28 +32,28 @@ struct WireGroup<'a> {
     provider: &'a str,
     region: &'a str,
     accelerator: &'a str,
-    accelerators_always: Number,
-    accelerators_committed: Number,
-    left_of_commitments: Number,
+    accelerators_always: WireNumber,
+    accelerators_committed: WireNumber,
+    left_of_commitments: WireNumber,
     machines: Vec<WireLine<'a>>,
 }
 
 #[derive(Serialize)]
 struct WireLine<'a> {
     machine: &'a str,
-    accelerators: Number,
-    always: Number,
-    base: Number,
-    committed_already: Number,
-    used_first: Number,
-    spare_places: Number,
-    on_spot: Number,
-    for_spot: Number,
-    on_demand: Number,
-    booked: Number,
-    most: Option<Number>,
+    accelerators: WireNumber,
+    always: WireNumber,
+    base: WireNumber,
+    committed_already: WireNumber,
+    used_first: WireNumber,
+    spare_places: WireNumber,
+    on_spot: WireNumber,
+    for_spot: WireNumber,
+    on_demand: WireNumber,
+    booked: WireNumber,
+    most: Option<WireNumber>,
     of_unknown_hours: usize,
-    usd_per_hour: Offered,
+    usd_per_hour: WireOffer,
     commit: Option<Commit>,
     otherwise: Vec<Commit>,
     reasons: Vec<Reason<'a>>,
@@ -64,18 +64,18 @@ struct WireLine<'a> {
 #[derive(Serialize)]
 struct Reason<'a> {
     why: &'a str,
-    always: Number,
+    always: WireNumber,
 }
 
 #[derive(Serialize)]
 struct Commit {
     term: &'static str,
-    machines: Number,
-    usd_per_hour: Number,
-    on_demand_usd_per_hour: Number,
-    surely_running: Number,
-    saves_usd_per_month: Number,
-    break_even: Number,
+    machines: WireNumber,
+    usd_per_hour: WireNumber,
+    on_demand_usd_per_hour: WireNumber,
+    surely_running: WireNumber,
+    saves_usd_per_month: WireNumber,
+    break_even: WireNumber,
     if_a_quarter_goes: Gone,
     if_half_goes: Gone,
     how: Vec<String>,
@@ -83,10 +83,10 @@ struct Commit {
 
 #[derive(Serialize)]
 struct Gone {
-    running: Number,
-    unused_usd_per_month: Number,
-    saved_usd_per_month: Number,
-    net_usd_per_month: Number,
+    running: WireNumber,
+    unused_usd_per_month: WireNumber,
+    saved_usd_per_month: WireNumber,
+    net_usd_per_month: WireNumber,
 }
 
 #[derive(Serialize)]
@@ -96,10 +96,10 @@ struct NotPlanned<'a> {
     why: &'a str,
 }
 
-pub(super) fn document<'a>(planned: &PlannedPurchases<'a>) -> Document<'a> {
+pub(super) fn document<'a>(planned: &PlannedPurchases<'a>) -> PlanDocument<'a> {
     let plan = planned.plan;
-    let sum = Together::of(plan.groups.iter().flat_map(|group| &group.lines));
-    Document {
+    let sum = PlanSummary::of(plan.groups.iter().flat_map(|group| &group.lines));
+    PlanDocument {
         version: json::VERSION,
         answer: answer(planned),
         most_years: plan.most_years,
@@ -113,47 +113,47 @@ pub(super) fn document<'a>(planned: &PlannedPurchases<'a>) -> Document<'a> {
     }
 }
 
-fn group(it: &Group) -> WireGroup<'_> {
+fn group(it: &PurchaseGroup) -> WireGroup<'_> {
     WireGroup {
         provider: &it.provider,
         region: &it.region,
         accelerator: &it.accelerator,
-        accelerators_always: Number(always(it)),
-        accelerators_committed: Number(Together::of(it.lines.iter()).accelerators),
-        left_of_commitments: Number(it.left_of_commitments),
+        accelerators_always: WireNumber(always(it)),
+        accelerators_committed: WireNumber(PlanSummary::of(it.lines.iter()).accelerators),
+        left_of_commitments: WireNumber(it.left_of_commitments),
         machines: it.lines.iter().map(line).collect(),
     }
 }
 
-fn line(it: &Line) -> WireLine<'_> {
+fn line(it: &PurchaseLine) -> WireLine<'_> {
     let bound = |bound: &Bound| commit(it, bound);
     WireLine {
         machine: &it.machine,
-        accelerators: Number(it.accelerators),
-        always: Number(it.always),
-        base: Number(it.base()),
+        accelerators: WireNumber(it.accelerators),
+        always: WireNumber(it.always),
+        base: WireNumber(it.base()),
         committed_already: to_millionths(it.committed),
-        used_first: Number(it.used_first),
-        spare_places: Number(it.spare_places),
+        used_first: WireNumber(it.used_first),
+        spare_places: WireNumber(it.spare_places),
         on_spot: to_millionths(it.on_spot),
         for_spot: to_millionths(it.for_spot),
         on_demand: to_millionths(it.on_demand),
         booked: to_millionths(it.booked),
-        most: it.most.map(Number),
+        most: it.most.map(WireNumber),
         of_unknown_hours: it.of_unknown_hours,
         usd_per_hour: it.offered.into(),
         commit: it.bound.as_ref().map(bound),
         otherwise: it.otherwise.iter().map(bound).collect(),
-        reasons: it.reasons.iter().map(|(why, always)| Reason { why, always: Number(*always) }).collect(),
+        reasons: it.reasons.iter().map(|(why, always)| Reason { why, always: WireNumber(*always) }).collect(),
         stale: it.stale.as_deref(),
         estimate: it.estimate.as_deref(),
     }
 }
 
-fn commit(line: &Line, it: &Bound) -> Commit {
+fn commit(line: &PurchaseLine, it: &Bound) -> Commit {
     Commit {
         term: it.term.name(),
-        machines: Number(it.machines),
+        machines: WireNumber(it.machines),
         usd_per_hour: it.per_hour.into(),
         on_demand_usd_per_hour: it.on_demand.into(),
         surely_running: to_millionths(it.running),
@@ -179,8 +179,8 @@ fn not_planned(it: &Unplanned) -> NotPlanned<'_> {
     NotPlanned { address: &it.address, from, why: &it.why }
 }
 
-fn to_millionths(number: f64) -> Number {
-    Number((number * 1e6).round() / 1e6)
+fn to_millionths(number: f64) -> WireNumber {
+    WireNumber((number * 1e6).round() / 1e6)
 }
 
 const COLUMNS: &str = "provider,region,accelerator,machine,accelerators,always,base,committed_already,used_first,commit,term,\
@@ -199,7 +199,7 @@ pub(super) fn rows(plan: &PurchasePlan) -> String {
     text
 }
 
-fn cells(group: &Group, line: &Line) -> Vec<String> {
+fn cells(group: &PurchaseGroup, line: &PurchaseLine) -> Vec<String> {
     let bound = line.bound.as_ref();
     let said = |say: &dyn Fn(&Bound) -> String| bound.map(say).unwrap_or_default();
     let money = |money: Money| money.usd().to_string();

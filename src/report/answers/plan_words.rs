@@ -1,8 +1,8 @@
 //! A purchase plan in words: the answer, and its calculation.
 
 use crate::catalog::{Currency, Money};
-use crate::pricing::{Bound, Group, HOURS_PER_MONTH, Line, PurchasePlan, Shrunk, Term};
-use crate::report::formats::json::Number;
+use crate::pricing::{Bound, HOURS_PER_MONTH, PurchaseGroup, PurchaseLine, PurchasePlan, Shrunk, Term};
+use crate::report::formats::json::WireNumber;
 use crate::report::views::money::mark;
 
 /// The plan, and the currency of its amounts.
@@ -13,7 +13,7 @@ pub struct PlannedPurchases<'a> {
 
 /// The sums over all commitments of a plan or a part of it.
 #[derive(Default)]
-pub(super) struct Together {
+pub(super) struct PlanSummary {
     pub(super) accelerators: f64,
     pub(super) saves: Money,
     pub(super) quarter: Money,
@@ -25,9 +25,9 @@ pub(super) struct Together {
     is_estimated: bool,
 }
 
-impl Together {
-    pub(super) fn of<'l>(lines: impl Iterator<Item = &'l Line>) -> Together {
-        let mut sum = Together::default();
+impl PlanSummary {
+    pub(super) fn of<'l>(lines: impl Iterator<Item = &'l PurchaseLine>) -> PlanSummary {
+        let mut sum = PlanSummary::default();
         for line in lines {
             let Some(bound) = &line.bound else { continue };
             sum.accelerators += bound.machines * line.accelerators;
@@ -85,12 +85,13 @@ pub(super) fn in_words(term: Term) -> &'static str {
 /// The answer in one line.
 pub(super) fn answer(planned: &PlannedPurchases<'_>) -> String {
     let plan = planned.plan;
-    let bound: Vec<&Group> = plan.groups.iter().filter(|it| it.lines.iter().any(|it| it.bound.is_some())).collect();
+    let bound: Vec<&PurchaseGroup> =
+        plan.groups.iter().filter(|it| it.lines.iter().any(|it| it.bound.is_some())).collect();
     match bound.as_slice() {
         [] => format!("no commitment: {}", why_nothing(plan)),
         [group] => answer_of(group, &planned.currency),
         groups => {
-            let sum = Together::of(groups.iter().flat_map(|group| &group.lines));
+            let sum = PlanSummary::of(groups.iter().flat_map(|group| &group.lines));
             let steady: f64 = groups.iter().map(|group| steady(group)).sum();
             let what = format!("{} of {} accelerators in {} groups", sum.accelerators, steady, groups.len());
             sentence(&what, &sum, "50% of each", &planned.currency)
@@ -98,14 +99,14 @@ pub(super) fn answer(planned: &PlannedPurchases<'_>) -> String {
     }
 }
 
-pub(super) fn answer_of(group: &Group, currency: &Currency) -> String {
-    let sum = Together::of(group.lines.iter());
-    let Group { provider, region, accelerator, .. } = group;
+pub(super) fn answer_of(group: &PurchaseGroup, currency: &Currency) -> String {
+    let sum = PlanSummary::of(group.lines.iter());
+    let PurchaseGroup { provider, region, accelerator, .. } = group;
     let what = format!("{} of {} {accelerator} in {provider} {region}", sum.accelerators, steady(group));
     sentence(&what, &sum, "50%", currency)
 }
 
-fn sentence(what: &str, sum: &Together, half: &str, currency: &Currency) -> String {
+fn sentence(what: &str, sum: &PlanSummary, half: &str, currency: &Currency) -> String {
     let mark = mark(sum.is_estimated);
     let saves = currency.amount(sum.saves);
     let lost = match sum.half < Money::ZERO {
@@ -119,20 +120,21 @@ fn sentence(what: &str, sum: &Together, half: &str, currency: &Currency) -> Stri
 }
 
 /// Accelerators that run always or most of the time, eligible or not.
-fn steady(group: &Group) -> f64 {
-    let measured = |line: &Line| line.rungs.iter().filter(|it| it.share < 1.0).map(|it| it.machines).sum::<f64>();
+fn steady(group: &PurchaseGroup) -> f64 {
+    let measured =
+        |line: &PurchaseLine| line.rungs.iter().filter(|it| it.share < 1.0).map(|it| it.machines).sum::<f64>();
     always(group) + group.lines.iter().map(|line| measured(line) * line.accelerators).sum::<f64>()
 }
 
 /// Accelerators that always run, eligible or not.
-pub(super) fn always(group: &Group) -> f64 {
+pub(super) fn always(group: &PurchaseGroup) -> f64 {
     group.lines.iter().map(|line| line.always * line.accelerators).sum()
 }
 
 fn why_nothing(plan: &PurchasePlan) -> String {
     let lines = || plan.groups.iter().flat_map(|group| &group.lines);
     let with_base = lines().filter(|line| line.base() > 0.0).count();
-    let is_covered = |line: &Line| line.base() > 0.0 && line.used_first >= line.base();
+    let is_covered = |line: &PurchaseLine| line.base() > 0.0 && line.used_first >= line.base();
     match () {
         () if with_base == 0 && !plan.unplanned.is_empty() && lines().next().is_none() => {
             "values that the plan needs are unknown".to_owned()
@@ -149,11 +151,11 @@ fn why_nothing(plan: &PurchasePlan) -> String {
 }
 
 /// The calculation of a commitment, so that readers can check it.
-pub(super) fn steps(line: &Line, bound: &Bound, currency: &Currency) -> Vec<String> {
+pub(super) fn steps(line: &PurchaseLine, bound: &Bound, currency: &Currency) -> Vec<String> {
     let (hour, on_demand) = (currency.per_hour(bound.per_hour), currency.per_hour(bound.on_demand));
     let exact = |money: Money| currency.exact_to_the_cent(money);
     let hours = HOURS_PER_MONTH;
-    let machines = Number(bound.machines);
+    let machines = WireNumber(bound.machines);
     let running = running(bound.running);
     let saves = exact(bound.saves);
     let mut steps = vec![
@@ -166,7 +168,7 @@ pub(super) fn steps(line: &Line, bound: &Bound, currency: &Currency) -> Vec<Stri
         },
     ];
     if line.used_first > 0.0 {
-        steps.push(format!("first: {} machines that are paid but unused", Number(line.used_first)));
+        steps.push(format!("first: {} machines that are paid but unused", WireNumber(line.used_first)));
     }
     for (what, shrunk) in [("25%", &bound.quarter), ("50%", &bound.half)] {
         steps.push(step_of(what, shrunk, bound, currency));
@@ -189,6 +191,6 @@ fn step_of(what: &str, shrunk: &Shrunk, bound: &Bound, currency: &Currency) -> S
 }
 
 /// The mean number of machines over all hours.
-pub(super) fn running(machines: f64) -> Number {
-    Number((machines * 1e4).round() / 1e4)
+pub(super) fn running(machines: f64) -> WireNumber {
+    WireNumber((machines * 1e4).round() / 1e4)
 }

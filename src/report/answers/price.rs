@@ -2,16 +2,16 @@
 
 use serde::Serialize;
 
-use crate::catalog::{Basis, Catalog, Class, Currency, Money, Offer, is_stale};
+use crate::catalog::{Basis, Catalog, Currency, Money, Offer, PriceClass, is_stale};
 use crate::pricing::{HOURS_PER_MONTH, OWN_PROVIDER, Owned};
 use crate::report::formats::json;
-use crate::report::formats::json::Number;
+use crate::report::formats::json::WireNumber;
 use crate::report::formats::text::TextTable;
-use crate::report::{Format, Style, one_line};
+use crate::report::{Format, ReportStyle, one_line};
 use crate::source::Date;
 
 /// The result of a price query.
-pub struct Prices<'a> {
+pub struct PriceAnswer<'a> {
     pub catalog: &'a Catalog,
     pub offers: &'a [Offer<'a>],
     pub hardware: &'a [Hardware<'a>],
@@ -34,23 +34,23 @@ struct Row<'a> {
     machine: &'a str,
     region: &'a str,
     accelerator: &'a str,
-    count: Number,
-    on_demand_usd_per_hour: Option<Number>,
-    spot_usd_per_hour: Option<Number>,
-    reserved_1y_usd_per_hour: Option<Number>,
-    reserved_3y_usd_per_hour: Option<Number>,
+    count: WireNumber,
+    on_demand_usd_per_hour: Option<WireNumber>,
+    spot_usd_per_hour: Option<WireNumber>,
+    reserved_1y_usd_per_hour: Option<WireNumber>,
+    reserved_3y_usd_per_hour: Option<WireNumber>,
     basis: String,
     as_of: &'a str,
     spot_as_of: &'a str,
     source: &'a str,
     confidence: &'a str,
-    accelerator_memory_gib: Option<Number>,
+    accelerator_memory_gib: Option<WireNumber>,
     stale: bool,
     retired: Option<&'a str>,
 }
 
 /// The prices in a format; `None` if the command does not support the format.
-pub fn price(format: Format, prices: &Prices<'_>, style: Style) -> Option<String> {
+pub fn price(format: Format, prices: &PriceAnswer<'_>, style: ReportStyle) -> Option<String> {
     match format {
         Format::Json => Some(json::print(&rows(prices))),
         Format::Text => Some(text(prices, style)),
@@ -58,7 +58,7 @@ pub fn price(format: Format, prices: &Prices<'_>, style: Style) -> Option<String
     }
 }
 
-impl Prices<'_> {
+impl PriceAnswer<'_> {
     /// The memory of one whole accelerator in GiB.
     fn memory_gib(&self, accelerator: &str) -> Option<f64> {
         let known = self.catalog.accelerator(accelerator)?;
@@ -66,7 +66,7 @@ impl Prices<'_> {
     }
 
     fn has_old_spot(&self, offer: &Offer<'_>) -> bool {
-        offer.quote.spot.is_some() && is_stale(offer.quote.spot_as_of, Class::Spot, self.today)
+        offer.quote.spot.is_some() && is_stale(offer.quote.spot_as_of, PriceClass::Spot, self.today)
     }
 
     fn is_stale(&self, offer: &Offer<'_>) -> bool {
@@ -77,18 +77,18 @@ impl Prices<'_> {
     }
 }
 
-fn rows<'a>(prices: &'a Prices<'_>) -> Vec<Row<'a>> {
+fn rows<'a>(prices: &'a PriceAnswer<'_>) -> Vec<Row<'a>> {
     let own = prices.hardware.iter().map(|it| own_row(prices, it));
     own.chain(prices.offers.iter().map(|offer| row(prices, offer))).collect()
 }
 
-fn own_row<'a>(prices: &'a Prices<'_>, it: &'a Hardware<'_>) -> Row<'a> {
+fn own_row<'a>(prices: &'a PriceAnswer<'_>, it: &'a Hardware<'_>) -> Row<'a> {
     Row {
         provider: OWN_PROVIDER,
         machine: it.accelerator,
         region: "*",
         accelerator: it.accelerator,
-        count: Number(it.count),
+        count: WireNumber(it.count),
         on_demand_usd_per_hour: Some(it.owned.per_accelerator_hour.times(it.count).into()),
         spot_usd_per_hour: None,
         reserved_1y_usd_per_hour: None,
@@ -98,7 +98,7 @@ fn own_row<'a>(prices: &'a Prices<'_>, it: &'a Hardware<'_>) -> Row<'a> {
         spot_as_of: "",
         source: &it.owned.how,
         confidence: "high",
-        accelerator_memory_gib: prices.memory_gib(it.accelerator).map(Number),
+        accelerator_memory_gib: prices.memory_gib(it.accelerator).map(WireNumber),
         stale: false,
         retired: None,
     }
@@ -106,15 +106,15 @@ fn own_row<'a>(prices: &'a Prices<'_>, it: &'a Hardware<'_>) -> Row<'a> {
 
 const OWN_HARDWARE: &str = "your own hardware";
 
-fn row<'a>(prices: &'a Prices<'_>, offer: &'a Offer<'_>) -> Row<'a> {
+fn row<'a>(prices: &'a PriceAnswer<'_>, offer: &'a Offer<'_>) -> Row<'a> {
     let (machine, quote) = (&offer.machine, &offer.quote);
-    let number = |money: Option<Money>| money.map(Number::from);
+    let number = |money: Option<Money>| money.map(WireNumber::from);
     Row {
         provider: &machine.provider,
         machine: &machine.name,
         region: offer.region,
         accelerator: &machine.accelerator,
-        count: Number(machine.count),
+        count: WireNumber(machine.count),
         on_demand_usd_per_hour: number(quote.on_demand),
         spot_usd_per_hour: number(quote.spot),
         reserved_1y_usd_per_hour: number(quote.reserved_1y),
@@ -124,7 +124,7 @@ fn row<'a>(prices: &'a Prices<'_>, offer: &'a Offer<'_>) -> Row<'a> {
         spot_as_of: quote.spot_as_of,
         source: &quote.source,
         confidence: quote.confidence,
-        accelerator_memory_gib: prices.memory_gib(&machine.accelerator).map(Number),
+        accelerator_memory_gib: prices.memory_gib(&machine.accelerator).map(WireNumber),
         stale: prices.is_stale(offer),
         retired: prices.catalog.retired(machine),
     }
@@ -160,7 +160,7 @@ const HEADINGS: [&str; 14] = [
     "source",
 ];
 
-fn text(prices: &Prices<'_>, style: Style) -> String {
+fn text(prices: &PriceAnswer<'_>, style: ReportStyle) -> String {
     let mut table = TextTable::new(&HEADINGS, 3..10);
     let mut sources = Sources::default();
     for it in prices.hardware {
@@ -200,7 +200,7 @@ impl Sources {
     }
 }
 
-fn cells(prices: &Prices<'_>, offer: &Offer<'_>, sources: &mut Sources) -> Vec<String> {
+fn cells(prices: &PriceAnswer<'_>, offer: &Offer<'_>, sources: &mut Sources) -> Vec<String> {
     let Offer { machine, region, quote } = offer;
     let price = if prices.on_spot { quote.spot } else { quote.on_demand };
     let each = price.filter(|_| machine.count > 0.0).map(|price| price.times(1.0 / machine.count));
@@ -213,7 +213,7 @@ fn cells(prices: &Prices<'_>, offer: &Offer<'_>, sources: &mut Sources) -> Vec<S
     vec![
         format!("{} {}", machine.provider, machine.name),
         (*region).to_owned(),
-        format!("{} × {}", Number(machine.count), machine.accelerator),
+        format!("{} × {}", WireNumber(machine.count), machine.accelerator),
         an_hour(quote.on_demand),
         an_hour(quote.spot),
         an_hour(quote.reserved_1y),
@@ -228,14 +228,14 @@ fn cells(prices: &Prices<'_>, offer: &Offer<'_>, sources: &mut Sources) -> Vec<S
     ]
 }
 
-fn own_cells(prices: &Prices<'_>, it: &Hardware<'_>, sources: &mut Sources) -> Vec<String> {
+fn own_cells(prices: &PriceAnswer<'_>, it: &Hardware<'_>, sources: &mut Sources) -> Vec<String> {
     let each = it.owned.per_accelerator_hour;
     let whole = each.times(it.count);
     let gib = prices.memory_gib(it.accelerator).map(|gib| each.times(1.0 / gib));
     vec![
         OWN_PROVIDER.to_owned(),
         "*".to_owned(),
-        format!("{} × {}", Number(it.count), it.accelerator),
+        format!("{} × {}", WireNumber(it.count), it.accelerator),
         an_hour(Some(whole)),
         "-".to_owned(),
         "-".to_owned(),

@@ -5,17 +5,17 @@ use std::fmt::Write;
 use serde::Serialize;
 
 use crate::catalog::Currency;
-use crate::pricing::{Against, HOURS_PER_MONTH, OwnMachine, Restarts, Way};
+use crate::pricing::{Against, HOURS_PER_MONTH, OwnMachine, PurchaseOption, Restarts};
 use crate::report::formats::csv;
 use crate::report::formats::json;
-use crate::report::formats::json::Number;
+use crate::report::formats::json::WireNumber;
 use crate::report::formats::text::TextTable;
 use crate::report::views::own_hardware;
-use crate::report::{Format, Style, one_line};
+use crate::report::{Format, ReportStyle, one_line};
 
 /// The request and the answer.
 pub struct PurchaseOptions<'a> {
-    pub ways: &'a [Way],
+    pub ways: &'a [PurchaseOption],
     pub hours: f64,
 }
 
@@ -25,11 +25,11 @@ struct Row<'a> {
     machine: &'a str,
     region: &'a str,
     accelerator: &'a str,
-    accelerators: Number,
-    machines: Number,
+    accelerators: WireNumber,
+    machines: WireNumber,
     purchase: &'a str,
-    usd_per_hour: Number,
-    total_usd: Number,
+    usd_per_hour: WireNumber,
+    total_usd: WireNumber,
     /// Null if the provider never takes the machines back, and on spot if no rate is known.
     restarts: Option<RestartRange>,
     needs: &'a str,
@@ -42,16 +42,16 @@ struct Row<'a> {
 
 #[derive(Serialize)]
 struct RestartRange {
-    least: Number,
-    most: Option<Number>,
+    least: WireNumber,
+    most: Option<WireNumber>,
 }
 
 #[derive(Serialize)]
 struct Own<'a> {
     how: &'a str,
-    accelerators: Option<Number>,
-    fixed_usd_per_month: Option<Number>,
-    power_usd_per_hour: Option<Number>,
+    accelerators: Option<WireNumber>,
+    fixed_usd_per_month: Option<WireNumber>,
+    power_usd_per_hour: Option<WireNumber>,
     cheaper: Vec<Cheaper<'a>>,
 }
 
@@ -59,14 +59,14 @@ struct Own<'a> {
 struct Cheaper<'a> {
     than: &'a str,
     bought: &'static str,
-    rent_usd_per_hour: Number,
+    rent_usd_per_hour: WireNumber,
     /// `above`, `below`, `always` or `never`.
     when: &'static str,
-    hours_per_month: Option<Number>,
+    hours_per_month: Option<WireNumber>,
 }
 
 /// The ways in a format; `None` if the command does not support the format.
-pub fn purchase_options(format: Format, options: &PurchaseOptions<'_>, style: Style) -> Option<String> {
+pub fn purchase_options(format: Format, options: &PurchaseOptions<'_>, style: ReportStyle) -> Option<String> {
     match format {
         Format::Json => Some(json::print(&options.ways.iter().map(row).collect::<Vec<_>>())),
         Format::Csv => Some(rows(options.ways)),
@@ -75,14 +75,14 @@ pub fn purchase_options(format: Format, options: &PurchaseOptions<'_>, style: St
     }
 }
 
-fn row(way: &Way) -> Row<'_> {
+fn row(way: &PurchaseOption) -> Row<'_> {
     Row {
         provider: &way.provider,
         machine: &way.machine,
         region: &way.region,
         accelerator: &way.accelerator,
-        accelerators: Number(way.accelerators),
-        machines: Number(way.machines),
+        accelerators: WireNumber(way.accelerators),
+        machines: WireNumber(way.machines),
         purchase: way.purchase,
         usd_per_hour: way.per_hour.into(),
         total_usd: way.total.into(),
@@ -101,10 +101,10 @@ fn row(way: &Way) -> Row<'_> {
 }
 
 fn own(own: &OwnMachine) -> Own<'_> {
-    let rounded = |usd: f64| Number((usd * 1e6).round() / 1e6);
+    let rounded = |usd: f64| WireNumber((usd * 1e6).round() / 1e6);
     Own {
         how: &own.how,
-        accelerators: own.purchased.map(|it| Number(it.accelerators)),
+        accelerators: own.purchased.map(|it| WireNumber(it.accelerators)),
         fixed_usd_per_month: own.purchased.map(|it| rounded(it.fixed_per_month())),
         power_usd_per_hour: own.purchased.map(|it| rounded(it.power_per_hour())),
         cheaper: own.against.iter().map(than).collect(),
@@ -117,16 +117,16 @@ fn than(it: &Against) -> Cheaper<'_> {
         bought: own_hardware::bought(it.scenario),
         rent_usd_per_hour: it.rent_per_hour.into(),
         when: it.crossing.name(),
-        hours_per_month: it.crossing.hours().map(|hours| Number((hours * 10.0).round() / 10.0)),
+        hours_per_month: it.crossing.hours().map(|hours| WireNumber((hours * 10.0).round() / 10.0)),
     }
 }
 
 /// Rounds to four decimals: the interruption bands are not more precise.
-fn rounded_share(number: f64) -> Number {
-    Number((number * 1e4).round() / 1e4)
+fn rounded_share(number: f64) -> WireNumber {
+    WireNumber((number * 1e4).round() / 1e4)
 }
 
-fn restarts(way: &Way) -> String {
+fn restarts(way: &PurchaseOption) -> String {
     match way.restarts {
         Restarts::NotSpot => String::new(),
         Restarts::Unknown => "unknown".to_owned(),
@@ -138,7 +138,7 @@ fn restarts(way: &Way) -> String {
 const COLUMNS: &str = "provider,machine,region,accelerator,accelerators,machines,purchase,usd_per_hour,total_usd,\
                        restarts_least,restarts_most,needs,as_of,stale,estimate\n";
 
-fn rows(ways: &[Way]) -> String {
+fn rows(ways: &[PurchaseOption]) -> String {
     let mut text = COLUMNS.to_owned();
     for way in ways {
         let (least, most) = match way.restarts {
@@ -153,8 +153,8 @@ fn rows(ways: &[Way]) -> String {
             csv::text(&way.machine),
             csv::text(&way.region),
             csv::text(&way.accelerator),
-            Number(way.accelerators).to_string(),
-            Number(way.machines).to_string(),
+            WireNumber(way.accelerators).to_string(),
+            WireNumber(way.machines).to_string(),
             csv::text(way.purchase),
             way.per_hour.usd().to_string(),
             way.total.usd().to_string(),
@@ -171,12 +171,12 @@ fn rows(ways: &[Way]) -> String {
     text
 }
 
-fn text(options: &PurchaseOptions<'_>, style: Style) -> String {
+fn text(options: &PurchaseOptions<'_>, style: ReportStyle) -> String {
     let headings = ["machines", "accelerator", "purchase", "per hour", "total", "restarts", "as of", "requires"];
     let mut table = TextTable::new(&headings, 3..5);
     for way in options.ways {
         table.row(vec![
-            format!("{} × {} {}", Number(way.machines), way.provider, way.machine),
+            format!("{} × {} {}", WireNumber(way.machines), way.provider, way.machine),
             way.accelerator.clone(),
             way.purchase.to_owned(),
             Currency::USD.per_hour(way.per_hour),
@@ -187,12 +187,12 @@ fn text(options: &PurchaseOptions<'_>, style: Style) -> String {
         ]);
     }
     let mut text = table.print_within(style.columns);
-    let is_known = |way: &Way| matches!(way.restarts, Restarts::Between { .. });
+    let is_known = |way: &PurchaseOption| matches!(way.restarts, Restarts::Between { .. });
     if options.ways.iter().any(is_known) {
         let _ = writeln!(
             text,
             "restarts: machines × share of spot machines taken back per month × {} / {HOURS_PER_MONTH} hours",
-            Number(options.hours)
+            WireNumber(options.hours)
         );
     }
     if options.ways.iter().any(|way| way.is_stale) {

@@ -6,8 +6,8 @@ use crate::decide::Listed;
 use crate::report::escape::{one_line, shortened};
 use crate::report::formats::json;
 use crate::report::formats::text::TextTable;
-use crate::report::{Format, Paths};
-use crate::source::Sources;
+use crate::report::{Format, ShownPaths};
+use crate::source::SourceFiles;
 
 #[derive(Serialize)]
 struct Document<'a> {
@@ -26,7 +26,7 @@ struct Row<'a> {
 }
 
 /// The suppressions in a format; `None` if the command does not support the format.
-pub fn suppressions(format: Format, sources: &Sources, paths: &Paths, all: &[Listed]) -> Option<String> {
+pub fn suppressions(format: Format, sources: &SourceFiles, paths: &ShownPaths, all: &[Listed]) -> Option<String> {
     let rows = all.iter().map(|it| {
         let at = paths.locate(sources, it.span);
         let until = it.until.map(|date| date.to_string());

@@ -6,11 +6,11 @@ use serde::Serialize;
 
 use crate::catalog::Currency;
 use crate::fit::speed::SpeedRange;
-use crate::fit::tokens::{BreakEven, ByToken, Priced};
+use crate::fit::tokens::{BreakEven, ByToken, TokenCost};
 use crate::report::formats::json;
-use crate::report::formats::json::{Ends, Number};
+use crate::report::formats::json::{WireNumber, WireRange};
 use crate::report::formats::text::TextTable;
-use crate::report::{Format, Style, escape};
+use crate::report::{Format, ReportStyle, escape};
 
 /// At most this many configurations are shown.
 const MOST: usize = 12;
@@ -18,8 +18,8 @@ const MOST: usize = 12;
 #[derive(Serialize)]
 struct Document<'a> {
     version: u32,
-    input_tokens: Number,
-    output_tokens: Number,
+    input_tokens: WireNumber,
+    output_tokens: WireNumber,
     options: Vec<Row<'a>>,
     not_estimated: Vec<NotEstimated<'a>>,
     too_slow: usize,
@@ -31,13 +31,13 @@ struct Row<'a> {
     provider: &'a str,
     machine: &'a str,
     accelerator: &'a str,
-    count: Number,
-    usd_per_hour: Number,
-    tokens_per_s: Ends,
-    ms_per_token: Ends,
-    usd_per_million_at_full_load: Ends,
+    count: WireNumber,
+    usd_per_hour: WireNumber,
+    tokens_per_s: WireRange,
+    ms_per_token: WireRange,
+    usd_per_million_at_full_load: WireRange,
     #[serde(skip_serializing_if = "Option::is_none")]
-    usd_per_million_at_traffic: Option<Number>,
+    usd_per_million_at_traffic: Option<WireNumber>,
     beside_cheapest: &'static str,
 }
 
@@ -53,14 +53,14 @@ struct Hosted<'a> {
     hosts: usize,
     as_of: &'a str,
     source: &'a str,
-    usd_per_million: Number,
-    cheaper_below_million_tokens_per_day: Number,
+    usd_per_million: WireNumber,
+    cheaper_below_million_tokens_per_day: WireNumber,
     machine_could_write_so_many: bool,
     confidence: &'static str,
 }
 
 /// The answer in a format; `None` if the command does not support the format.
-pub fn by_token(format: Format, found: &ByToken, hosted: Option<&BreakEven<'_>>, style: Style) -> Option<String> {
+pub fn by_token(format: Format, found: &ByToken, hosted: Option<&BreakEven<'_>>, style: ReportStyle) -> Option<String> {
     match format {
         Format::Json => Some(as_json(found, hosted)),
         Format::Text => Some(as_text(found, hosted, style)),
@@ -71,8 +71,8 @@ pub fn by_token(format: Format, found: &ByToken, hosted: Option<&BreakEven<'_>>,
 fn as_json(found: &ByToken, hosted: Option<&BreakEven<'_>>) -> String {
     json::print(&Document {
         version: json::VERSION,
-        input_tokens: Number(found.lengths.0),
-        output_tokens: Number(found.lengths.1),
+        input_tokens: WireNumber(found.lengths.0),
+        output_tokens: WireNumber(found.lengths.1),
         options: found.priced.iter().map(row).collect(),
         not_estimated: found
             .without
@@ -85,30 +85,30 @@ fn as_json(found: &ByToken, hosted: Option<&BreakEven<'_>>) -> String {
             hosts: it.host.hosts,
             as_of: it.host.host.as_of,
             source: it.host.host.source,
-            usd_per_million: Number::three_digits(it.host.per_million),
-            cheaper_below_million_tokens_per_day: Number::three_digits(it.millions_per_day),
+            usd_per_million: WireNumber::three_digits(it.host.per_million),
+            cheaper_below_million_tokens_per_day: WireNumber::three_digits(it.millions_per_day),
             machine_could_write_so_many: it.in_reach,
             confidence: "low",
         }),
     })
 }
 
-fn row(it: &Priced) -> Row<'_> {
+fn row(it: &TokenCost) -> Row<'_> {
     Row {
         provider: &it.choice.provider,
         machine: &it.choice.machine,
         accelerator: &it.choice.accelerator,
-        count: Number(it.choice.count),
+        count: WireNumber(it.choice.count),
         usd_per_hour: it.choice.per_hour.into(),
         tokens_per_s: it.speed.tokens_per_second.into(),
         ms_per_token: it.speed.ms_per_token.into(),
         usd_per_million_at_full_load: it.at_load.into(),
-        usd_per_million_at_traffic: it.at_traffic.map(Number::three_digits),
+        usd_per_million_at_traffic: it.at_traffic.map(WireNumber::three_digits),
         beside_cheapest: it.beside_cheapest.name(),
     }
 }
 
-fn as_text(found: &ByToken, hosted: Option<&BreakEven<'_>>, style: Style) -> String {
+fn as_text(found: &ByToken, hosted: Option<&BreakEven<'_>>, style: ReportStyle) -> String {
     let mut text = String::new();
     if found.priced.is_empty() {
         text.push_str("no machine in the catalog has enough memory, is fast enough and has an estimate\n");
@@ -157,7 +157,7 @@ fn note(it: &BreakEven<'_>) -> String {
 }
 
 fn plain(number: f64) -> String {
-    let Number(number) = Number::three_digits(number);
+    let WireNumber(number) = WireNumber::three_digits(number);
     number.to_string()
 }
 
@@ -165,7 +165,7 @@ fn span(range: SpeedRange) -> String {
     format!("{} to {}", plain(range.floor), plain(range.ceiling))
 }
 
-fn table(priced: &[Priced], style: Style) -> String {
+fn table(priced: &[TokenCost], style: ReportStyle) -> String {
     let with_traffic = priced.iter().any(|it| it.at_traffic.is_some());
     let mut heads = vec!["fits on", "accelerators", "per hour", "tokens/s", "ms per token", "$/M tokens at full load"];
     if with_traffic {

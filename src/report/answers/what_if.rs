@@ -11,19 +11,21 @@ use crate::fit::speed::SpeedRange;
 use crate::inventory::{Key, ResourceId};
 use crate::pricing::Period;
 use crate::report::escape::{one_line, shortened};
-use crate::report::formats::json::{self, Finding, Number};
+use crate::report::formats::json::{self, WireFinding, WireNumber};
 use crate::report::formats::text::TextTable;
-use crate::report::formats::{csv, json::Counted};
+use crate::report::formats::{csv, json::WireResource};
 use crate::report::views::money::mark;
 use crate::report::views::unit_work;
-use crate::report::views::what_if::{Case, Cases, Cost, accelerators, beyond, costs, fit, fits, said};
-use crate::report::{Format, Report, Style};
+use crate::report::views::what_if::{
+    Case, Cases, WhatIfCost, accelerators, beyond, costs, fit, fits, join_fact_values,
+};
+use crate::report::{Format, Report, ReportStyle};
 
 /// At most this many findings of a case are shown as text.
 const MOST: usize = 8;
 
 /// The scenarios in a format; `None` if the command does not support the format.
-pub fn what_if(format: Format, cases: &Cases<'_>, style: Style) -> Option<String> {
+pub fn what_if(format: Format, cases: &Cases<'_>, style: ReportStyle) -> Option<String> {
     match format {
         Format::Text => Some(text(cases, style)),
         Format::Json => Some(json::print(&document(cases))),
@@ -47,9 +49,9 @@ struct Scenario<'a> {
     #[serde(flatten)]
     state: State<'a>,
     /// The difference of the monthly total from today; null if a resource lost its price.
-    combined_change_usd_per_month: Option<Number>,
-    new_findings: Vec<Finding<'a>>,
-    gone_findings: Vec<Finding<'a>>,
+    combined_change_usd_per_month: Option<WireNumber>,
+    new_findings: Vec<WireFinding<'a>>,
+    gone_findings: Vec<WireFinding<'a>>,
     notes: Vec<String>,
 }
 
@@ -65,7 +67,7 @@ struct State<'a> {
 struct Line<'a> {
     changed: bool,
     #[serde(flatten)]
-    resource: Option<Counted<'a>>,
+    resource: Option<WireResource<'a>>,
     fit: Option<&'static str>,
     unit_work: Option<json::Work<'a>>,
 }
@@ -77,7 +79,7 @@ fn document<'a>(cases: &'a Cases<'a>) -> Option<Document<'a>> {
         set: case.set.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect(),
         state: state(cases, case),
         combined_change_usd_per_month: (case.report.bill.unpriced() <= today.report.bill.unpriced())
-            .then(|| Number::from(change(case, today))),
+            .then(|| WireNumber::from(change(case, today))),
         new_findings: beyond(&case.report, &today.report).iter().map(|it| json::finding(&case.report, it)).collect(),
         gone_findings: beyond(&today.report, &case.report).iter().map(|it| json::finding(&today.report, it)).collect(),
         notes: cases.notes(case),
@@ -110,7 +112,7 @@ fn change(case: &Case<'_>, today: &Case<'_>) -> Money {
     case.report.bill.combined.minimum().expected - today.report.bill.combined.minimum().expected
 }
 
-fn text(cases: &Cases<'_>, style: Style) -> String {
+fn text(cases: &Cases<'_>, style: ReportStyle) -> String {
     let mut text = String::new();
     let headings = [
         "case",
@@ -152,9 +154,9 @@ fn lines(cases: &Cases<'_>, case: &Case<'_>) -> Vec<Vec<String>> {
     let mut name = shortened(&one_line(case.name), 40);
     let mut lines = Vec::new();
     for (per, cost) in costs(report, &changed) {
-        let mut cells = vec![std::mem::take(&mut name), said(report, &changed, Key::Machine)];
+        let mut cells = vec![std::mem::take(&mut name), join_fact_values(report, &changed, Key::Machine)];
         cells.push(accelerators(report, &changed));
-        cells.extend([Key::Provider, Key::Region, Key::Purchase].map(|key| said(report, &changed, key)));
+        cells.extend([Key::Provider, Key::Region, Key::Purchase].map(|key| join_fact_values(report, &changed, key)));
         cells.push(count(report, &changed));
         cells.extend(amounts(report, per, &cost));
         cells.extend([fits(report, &concerned), tokens(report, &concerned)]);
@@ -166,7 +168,7 @@ fn lines(cases: &Cases<'_>, case: &Case<'_>) -> Vec<Vec<String>> {
     lines
 }
 
-fn amounts(report: &Report<'_>, per: Period, cost: &Cost) -> [String; 4] {
+fn amounts(report: &Report<'_>, per: Period, cost: &WhatIfCost) -> [String; 4] {
     if cost.is_partial && cost.amount.expected.is_zero() && cost.amount.ceiling.is_zero() {
         return ["unpriced", "?", "?", "?"].map(str::to_owned);
     }
@@ -183,7 +185,7 @@ fn count(report: &Report<'_>, places: &[usize]) -> String {
     let all = places.iter().filter_map(|at| report.inventory.resources.get(*at)).map(|it| it.count.value().copied());
     let sum = all.reduce(|sum, count| Some(sum?.plus(count?))).flatten();
     match sum {
-        Some(range) if range.floor == range.ceiling => Number(range.expected).to_string(),
+        Some(range) if range.floor == range.ceiling => WireNumber(range.expected).to_string(),
         Some(range) if range.ceiling.is_finite() => format!("{}–{}", range.floor, range.ceiling),
         Some(range) => format!("{} or more", range.floor),
         None => "?".to_owned(),
@@ -196,11 +198,11 @@ fn tokens(report: &Report<'_>, places: &[usize]) -> String {
     let costs: Vec<SpeedRange> = costs.collect();
     match costs.as_slice() {
         [] => String::new(),
-        [only] => only.told(),
+        [only] => only.format_range(),
         [first, rest @ ..] => {
             let ends = |it: &SpeedRange| (it.expected, it.expected);
             let (low, high) = rest.iter().map(ends).fold(ends(first), |a, b| (a.0.min(b.0), a.1.max(b.1)));
-            format!("{}–{}", Number::three_digits(low), Number::three_digits(high))
+            format!("{}–{}", WireNumber::three_digits(low), WireNumber::three_digits(high))
         }
     }
 }
@@ -219,7 +221,7 @@ fn after(text: &mut String, cases: &Cases<'_>, case: &Case<'_>) {
     );
     for (sign, report, findings) in [("+", &case.report, &new), ("-", &today.report, &gone)] {
         for decided in findings.iter().take(MOST) {
-            let _ = writeln!(text, "  {sign} {}", told(report, decided));
+            let _ = writeln!(text, "  {sign} {}", format_change(report, decided));
         }
         if findings.len() > MOST {
             let _ = writeln!(text, "  {sign} {} more; --format json lists them all", findings.len() - MOST);
@@ -250,7 +252,7 @@ fn number(n: usize, what: &str) -> String {
     if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") }
 }
 
-fn told(report: &Report<'_>, decided: &Decided) -> String {
+fn format_change(report: &Report<'_>, decided: &Decided) -> String {
     let finding = &decided.finding;
     let address = finding.address(report.inventory).unwrap_or_default();
     let text = format!("{} {} {address}: {}", finding.level.name(), finding.rule, finding.message);
@@ -274,7 +276,7 @@ fn rows(cases: &Cases<'_>) -> String {
             cells.extend(csv::resource(&case.report, at));
             cells.push(fit(&case.report, at).unwrap_or_default().to_owned());
             let tokens = unit_work::of(&case.report, at).and_then(|it| it.costs.per_million_at_full_load);
-            cells.push(tokens.map(|it| Number::three_digits(it.expected).to_string()).unwrap_or_default());
+            cells.push(tokens.map(|it| WireNumber::three_digits(it.expected).to_string()).unwrap_or_default());
             cells.extend(findings.map(|n| n.to_string()));
             rows.push_str(&cells.join(","));
             rows.push('\n');

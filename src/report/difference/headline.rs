@@ -7,10 +7,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{Cost, Difference};
 use crate::catalog::{Money, MoneyRange};
 use crate::decide::Verdict;
-use crate::inventory::{Counted, Role, Unjudged, UnjudgedStatus};
+use crate::inventory::{BillingRole, CountedAs, Unjudged, UnjudgedStatus};
 use crate::pricing::{ChangeKind, CostChange, CostSum, Period};
-use crate::report::views::apart;
 use crate::report::views::cost_line::{in_words, marked};
+use crate::report::views::excluded;
 use crate::report::views::money::{mark, while_running};
 
 /// The most words of the money in the headline; title and verdict come on top.
@@ -87,7 +87,7 @@ fn became(it: &Difference, sum: &CostChange) -> Option<String> {
 }
 
 fn is_estimated(it: &Difference) -> bool {
-    [Role::Rented, Role::Requested].into_iter().any(|role| it.is_estimated(role))
+    [BillingRole::Rented, BillingRole::Requested].into_iter().any(|role| it.is_estimated(role))
 }
 
 /// `$3,620/month, unchanged`; `as before` if resources of the same cost were exchanged, or if another amount changes.
@@ -160,9 +160,10 @@ fn by_role(it: &Difference) -> Vec<String> {
     let mut rows = Vec::new();
     let is_there = |sum: &CostChange| [&sum.before, &sum.after].iter().any(|it| it.minimum() != MoneyRange::ZERO);
     if is_there(&delta.rented) && is_there(&delta.requested) {
-        for (sum, role, name) in
-            [(&delta.rented, Role::Rented, "provisioned machines"), (&delta.requested, Role::Requested, "pods")]
-        {
+        for (sum, role, name) in [
+            (&delta.rented, BillingRole::Rented, "provisioned machines"),
+            (&delta.requested, BillingRole::Requested, "pods"),
+        ] {
             let (before, after) = (sum.before.minimum().expected, sum.after.minimum().expected);
             if before != after {
                 let mark = mark(it.after.is_estimated(role, Period::Month));
@@ -189,11 +190,11 @@ fn disks(it: &Difference) -> Option<String> {
 /// `excluded from the total, in examples and tests: maximum $0 → $1,900,000/month`.
 fn set_apart(it: &Difference) -> Vec<String> {
     let (before, after) = (&it.before.bill.apart, &it.after.bill.apart);
-    let counted: BTreeSet<Counted> = before.keys().chain(after.keys()).copied().collect();
+    let counted: BTreeSet<CountedAs> = before.keys().chain(after.keys()).copied().collect();
     let mut rows = Vec::new();
     for counted in counted {
-        for (role, whose) in [(Role::Rented, ""), (Role::Requested, "pods ")] {
-            let of = |all: &BTreeMap<Counted, crate::pricing::Apart>| {
+        for (role, whose) in [(BillingRole::Rented, ""), (BillingRole::Requested, "pods ")] {
+            let of = |all: &BTreeMap<CountedAs, crate::pricing::ExcludedTotal>| {
                 all.get(&counted).map_or(MoneyRange::ZERO, |it| it.of_role(role).minimum())
             };
             let (from, to) = (of(before), of(after));
@@ -205,7 +206,7 @@ fn set_apart(it: &Difference) -> Vec<String> {
                 let (from, to) = (it.amount(from), it.amount(to));
                 rows.push(format!(
                     "excluded from the total, {}: {whose}{when}{from} → {to}/month",
-                    apart::place(counted)
+                    excluded::place(counted)
                 ));
             }
         }

@@ -6,10 +6,10 @@ use super::{Cost, Difference};
 use crate::catalog::Money;
 use crate::decide::Decided;
 use crate::pricing::{ChangeKind, Period};
-use crate::report::html::bars::{Color, Scale, interval, picture};
+use crate::report::html::bars::{MarkColor, Scale, interval, picture};
 use crate::report::html::markup::Html;
 use crate::report::html::page::PageSection;
-use crate::report::html::table::{Column, Table, left_out, name, number};
+use crate::report::html::table::{Column, HtmlTable, left_out, name, number};
 use crate::report::html::{Rest, findings, page};
 
 pub(super) fn difference(it: &Difference) -> String {
@@ -43,7 +43,7 @@ fn changes(it: &Difference) -> Option<PageSection> {
         ("difference", Column::Number),
     ];
     let caption = "Changes: resources in the total first, then by amount";
-    let table = Table { id: "changes-table", caption, columns: &columns, is_searchable: true };
+    let table = HtmlTable { id: "changes-table", caption, columns: &columns, is_searchable: true };
     let rest = table.print(&mut body, rows, |page, row| changed(page, it, scale, &row));
     left_out(&mut body, rest, "changes");
     Some(PageSection { id: "changes", title: "What changes?", answer: None, body })
@@ -78,7 +78,7 @@ fn changed(page: &mut Html, it: &Difference, scale: Scale, row: &DifferenceRow) 
     });
     page.element("td", &[("class", "bar")], |page| {
         picture(page, 32, |page| {
-            for (cost, y, color) in [(row.before, 2, Color::Grey), (row.after, 18, Color::Blue)] {
+            for (cost, y, color) in [(row.before, 2, MarkColor::Grey), (row.after, 18, MarkColor::Blue)] {
                 if let Some(cost) = cost.filter(|cost| cost.per == Period::Month) {
                     interval(page, scale, cost.range, y, 12, color);
                 }
@@ -115,7 +115,8 @@ fn payers(it: &Difference) -> Option<PageSection> {
         ("after", Column::Number),
         ("difference or limit", Column::Number),
     ];
-    let table = Table { id: "teams", caption: "Teams and budgets, per month", columns: &columns, is_searchable: false };
+    let table =
+        HtmlTable { id: "teams", caption: "Teams and budgets, per month", columns: &columns, is_searchable: false };
     let amount = |page: &mut Html, money: Money| number(page, &it.amount(money), money.usd());
     let rest = table.print(&mut body, teams, |page, team| {
         name(page, &team.name.as_ref().map_or_else(|| "no team".to_owned(), |name| format!("team {name}")));
@@ -126,7 +127,7 @@ fn payers(it: &Difference) -> Option<PageSection> {
     });
     left_out(&mut body, rest, "teams");
     if !budgets.is_empty() {
-        let table = Table { id: "budgets", caption: "Budgets", columns: &columns, is_searchable: false };
+        let table = HtmlTable { id: "budgets", caption: "Budgets", columns: &columns, is_searchable: false };
         table.print(&mut body, budgets, |page, spent| {
             name(page, &format!("budget of {} ({})", spent.name, spent.counted_by()));
             amount(page, spent.before.unwrap_or(spent.after));

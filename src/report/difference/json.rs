@@ -2,11 +2,11 @@
 
 use serde::Serialize;
 
-use super::{Difference, Head, of_month};
-use crate::pricing::{Change, Detail};
+use super::{Difference, ReviewCommit, of_month};
+use crate::pricing::{FactChange, ResourceCostChange};
 use crate::report::Team;
 use crate::report::formats::json;
-use crate::report::formats::json::{Bounds, Finding, finding};
+use crate::report::formats::json::{WireBounds, WireFinding, finding};
 use crate::report::views::coverage::{self, Coverage};
 use crate::report::views::judged::{self, NotJudged};
 
@@ -20,19 +20,19 @@ struct Document<'a> {
     cost: Cost,
     changes: Vec<Changed<'a>>,
     /// The commit of the later state.
-    runs: Vec<json::Run<'a>>,
+    runs: Vec<json::WireRun<'a>>,
     teams: Vec<Paying<'a>>,
-    budgets: Vec<json::Budget<'a>>,
-    new: Vec<Finding<'a>>,
-    grown: Vec<Finding<'a>>,
-    unchanged: Vec<Finding<'a>>,
-    fixed: Vec<Finding<'a>>,
-    accepted: Vec<Finding<'a>>,
+    budgets: Vec<json::WireBudget<'a>>,
+    new: Vec<WireFinding<'a>>,
+    grown: Vec<WireFinding<'a>>,
+    unchanged: Vec<WireFinding<'a>>,
+    fixed: Vec<WireFinding<'a>>,
+    accepted: Vec<WireFinding<'a>>,
     undetermined: Vec<json::UnknownEntry<'a>>,
-    unpriced: Vec<json::UnknownMachine<'a>>,
-    unknown_machines: Vec<json::UnknownMachine<'a>>,
-    assumed: Vec<json::UnknownMachine<'a>>,
-    skipped: Vec<json::Skipped<'a>>,
+    unpriced: Vec<json::WireUnknownMachine<'a>>,
+    unknown_machines: Vec<json::WireUnknownMachine<'a>>,
+    assumed: Vec<json::WireUnknownMachine<'a>>,
+    skipped: Vec<json::WireSkipped<'a>>,
     catalog: json::CatalogAge<'a>,
     blocked: bool,
     decided_by: &'a str,
@@ -45,8 +45,8 @@ struct Document<'a> {
 #[derive(Serialize)]
 struct Paying<'a> {
     team: Option<&'a str>,
-    before: json::Sum,
-    after: json::Sum,
+    before: json::WireAmountSum,
+    after: json::WireAmountSum,
 }
 
 #[derive(Serialize)]
@@ -58,10 +58,10 @@ struct Differs<'a> {
 
 #[derive(Serialize)]
 struct Cost {
-    rented: json::Changes,
-    requested: json::Changes,
-    combined: json::Changes,
-    attached: json::Changes,
+    rented: json::WireSumChange,
+    requested: json::WireSumChange,
+    combined: json::WireSumChange,
+    attached: json::WireSumChange,
     unpriced_before: usize,
     unpriced_after: usize,
     /// The part of `requested` after the change for pods that name no accelerator.
@@ -79,13 +79,13 @@ struct Changed<'a> {
     role: &'static str,
     path: String,
     line: usize,
-    usd_per_month_before: Option<Bounds>,
-    usd_per_month_after: Option<Bounds>,
+    usd_per_month_before: Option<WireBounds>,
+    usd_per_month_after: Option<WireBounds>,
     cost_before: Option<Amount>,
     cost_after: Option<Amount>,
     details: Vec<Differs<'a>>,
     /// The resource after the change, or before it if it was removed.
-    resource: Option<json::Counted<'a>>,
+    resource: Option<json::WireResource<'a>>,
     /// The cost was known before and is unknown now: not a saving.
     lost: bool,
     /// Which states know the cost: `both`, `after`, `before` or `neither`. Only `both` has a difference.
@@ -96,7 +96,7 @@ struct Changed<'a> {
 #[derive(Serialize)]
 struct Amount {
     per: &'static str,
-    usd: Bounds,
+    usd: WireBounds,
     /// The price is an estimate.
     estimated: bool,
 }
@@ -111,12 +111,12 @@ pub(super) fn difference(it: &Difference) -> String {
     json::print(&Document {
         version: json::VERSION,
         base: &it.base,
-        url: it.head.as_ref().map(Head::url),
+        url: it.head.as_ref().map(ReviewCommit::url),
         notes: &it.notes,
         cost: Cost {
             rented: (&it.delta.rented).into(),
             requested: (&it.delta.requested).into(),
-            combined: json::Changes::without_parts(&it.delta.combined),
+            combined: json::WireSumChange::without_parts(&it.delta.combined),
             attached: (&it.delta.attached).into(),
             unpriced_before: it.before.bill.unpriced(),
             unpriced_after: it.after.bill.unpriced(),
@@ -125,7 +125,7 @@ pub(super) fn difference(it: &Difference) -> String {
         changes: it.delta.visible().filter_map(|change| changed(it, change)).collect(),
         runs: json::runs(&it.after),
         teams: it.teams.iter().map(paying).collect(),
-        budgets: it.budgets.iter().map(json::Budget::new).collect(),
+        budgets: it.budgets.iter().map(json::WireBudget::new).collect(),
         new: it.new.iter().map(|decided| finding(&it.after, decided)).collect(),
         grown: it.grown.iter().map(|decided| finding(&it.after, decided)).collect(),
         unchanged: it.unchanged.iter().map(|decided| finding(&it.after, decided)).collect(),
@@ -149,7 +149,7 @@ fn paying(team: &Team) -> Paying<'_> {
     Paying { team: team.name.as_deref(), before: (&team.before).into(), after: (&team.after).into() }
 }
 
-fn changed<'a>(it: &'a Difference, change: &'a Change) -> Option<Changed<'a>> {
+fn changed<'a>(it: &'a Difference, change: &'a ResourceCostChange) -> Option<Changed<'a>> {
     let (before, after) = it.costs(change);
     let earlier = it.before.resource(change.before);
     let (report, id) = match change.after {
@@ -178,6 +178,6 @@ fn changed<'a>(it: &'a Difference, change: &'a Change) -> Option<Changed<'a>> {
     })
 }
 
-fn differs(detail: &Detail) -> Differs<'_> {
+fn differs(detail: &FactChange) -> Differs<'_> {
     Differs { what: &detail.what, before: &detail.before, after: &detail.after }
 }

@@ -3,13 +3,13 @@
 use super::headline::Headline;
 use super::rows::{DifferenceRow, environments, rows};
 use super::{Cost, Difference, most_important_first};
-use crate::compare::Spent;
+use crate::compare::BudgetUsage;
 use crate::decide::Verdict;
-use crate::inventory::Role;
-use crate::pricing::{Change, ChangeKind, Known};
-use crate::report::Room;
+use crate::inventory::BillingRole;
+use crate::pricing::{ChangeKind, KnownSides, ResourceCostChange};
+use crate::report::CommentLimits;
 use crate::report::Team;
-use crate::report::formats::markdown::{count_of, told, unknown};
+use crate::report::formats::markdown::{count_of, unknown, write_findings};
 use crate::report::views::judged;
 use crate::report::views::markup::{self, Address, Markdown, cell_code, code, figures, linked, markdown};
 use crate::rules::in_the_book;
@@ -44,7 +44,7 @@ const LONGEST_VALUE: usize = 60;
 /// The most characters of a note.
 const LONGEST_NOTE: usize = 1_000;
 
-pub(super) fn difference(it: &Difference, room: Room) -> String {
+pub(super) fn difference(it: &Difference, room: CommentLimits) -> String {
     if it.is_nothing() {
         return nothing(it);
     }
@@ -77,7 +77,7 @@ struct Shown {
 }
 
 /// The most new findings that fit.
-fn fitting(it: &Difference, room: Room, kept: Shown) -> usize {
+fn fitting(it: &Difference, room: CommentLimits, kept: Shown) -> usize {
     let (mut fits, mut too_many) = (0, kept.new);
     while too_many - fits > 1 {
         let new = fits + (too_many - fits) / 2;
@@ -109,7 +109,7 @@ fn notes(text: &mut Markdown, it: &Difference) {
     }
 }
 
-fn compose(it: &Difference, room: Room, kept: Shown) -> Markdown {
+fn compose(it: &Difference, room: CommentLimits, kept: Shown) -> Markdown {
     let mut text = Markdown::default();
     let headline = Headline::new(it);
     markdown!(text, "### GPU cost: ", figures(&headline.line(it.after.verdict)), "\n\n");
@@ -146,7 +146,7 @@ fn compose(it: &Difference, room: Room, kept: Shown) -> Markdown {
 /// The money comes first, so that a phone shows it without scrolling.
 const HEAD: &str = "| per month | resource | change | before → after |\n|---:|---|---|---|\n";
 
-fn changes(text: &mut Markdown, it: &Difference, room: Room, with_details: bool) {
+fn changes(text: &mut Markdown, it: &Difference, room: CommentLimits, with_details: bool) {
     let rows = rows(it);
     if rows.is_empty() {
         return;
@@ -201,11 +201,11 @@ fn from_to(text: &mut Markdown, before: &str, after: &str) {
 }
 
 /// `changed: count 1 → 3, bought spot → on-demand`
-fn what(text: &mut Markdown, it: &Difference, change: &Change) {
+fn what(text: &mut Markdown, it: &Difference, change: &ResourceCostChange) {
     if change.kind == ChangeKind::Moved && is_renamed(it, change) {
         return text.push("renamed");
     }
-    if change.kind != ChangeKind::Changed || change.details.is_empty() && change.known != Known::Both {
+    if change.kind != ChangeKind::Changed || change.details.is_empty() && change.known != KnownSides::Both {
         return text.push(change.word());
     }
     if change.details.is_empty() {
@@ -219,7 +219,7 @@ fn what(text: &mut Markdown, it: &Difference, change: &Change) {
 }
 
 /// True if only the name at the end of the address differs.
-fn is_renamed(it: &Difference, change: &Change) -> bool {
+fn is_renamed(it: &Difference, change: &ResourceCostChange) -> bool {
     let (Some(earlier), Some(later)) = (it.before.resource(change.before), it.after.resource(change.after)) else {
         return false;
     };
@@ -240,7 +240,7 @@ fn resource(text: &mut Markdown, it: &Difference, row: &DifferenceRow) {
     }
     text.push(figures(&row.number()));
     let is_mixed = !it.delta.rented.is_nothing() && !it.delta.requested.is_nothing();
-    if is_mixed && later.or(earlier).is_some_and(|it| it.role == Role::Requested) {
+    if is_mixed && later.or(earlier).is_some_and(|it| it.role == BillingRole::Requested) {
         text.push(" (pods)");
     }
     if let Some(basis) = it.basis(change) {
@@ -309,7 +309,7 @@ fn teams(text: &mut Markdown, it: &Difference) {
 
 /// The rest of each budget that the change affects or that is exceeded.
 fn budgets(text: &mut Markdown, it: &Difference) {
-    let told: Vec<&Spent> = it.budgets.iter().filter(|it| it.is_worth_telling()).collect();
+    let told: Vec<&BudgetUsage> = it.budgets.iter().filter(|it| it.is_worth_telling()).collect();
     if told.is_empty() {
         return;
     }
@@ -352,7 +352,8 @@ fn new_findings(text: &mut Markdown, it: &Difference, most: usize) {
         }
         let [one, several] = what;
         markdown!(text, "#### ", count_of(findings.len()), if findings.len() == 1 { one } else { several }, "\n\n");
-        let left_out = told(text, &it.after, it.head.as_ref(), &most_important_first(&it.after, findings), most);
+        let left_out =
+            write_findings(text, &it.after, it.head.as_ref(), &most_important_first(&it.after, findings), most);
         most = most.saturating_sub(findings.len());
         if left_out > 0 {
             markdown!(text, "\nand ", left_out, " more; the full report lists them\n");
@@ -397,7 +398,7 @@ fn accepted(text: &mut Markdown, it: &Difference) {
     text.push("\n");
 }
 
-fn fixed(text: &mut Markdown, it: &Difference, room: Room) {
+fn fixed(text: &mut Markdown, it: &Difference, room: CommentLimits) {
     if it.fixed.is_empty() {
         return;
     }

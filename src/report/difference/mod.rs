@@ -14,12 +14,12 @@ use std::cmp::Reverse;
 
 use super::views::basis::basis;
 use super::views::money::mark;
-use super::{Head, Report, Team};
+use super::{Report, ReviewCommit, Team};
 use crate::catalog::{Money, MoneyRange};
-use crate::compare::Spent;
+use crate::compare::BudgetUsage;
 use crate::decide::{Decided, Verdict};
-use crate::inventory::{Resource, Role, Unjudged, UnjudgedStatus};
-use crate::pricing::{Change, ChangeKind, Delta, Known, Period};
+use crate::inventory::{BillingRole, Resource, Unjudged, UnjudgedStatus};
+use crate::pricing::{ChangeKind, Delta, KnownSides, Period, ResourceCostChange};
 
 /// Two states of a tree, and the difference between them.
 pub struct Difference<'a> {
@@ -35,18 +35,18 @@ pub struct Difference<'a> {
     pub accepted: Vec<&'a Decided>,
     /// The cost of each team.
     pub teams: Vec<Team>,
-    pub budgets: Vec<Spent>,
+    pub budgets: Vec<BudgetUsage>,
     /// The base of the comparison, as the user named it.
     pub base: String,
-    pub head: Option<Head>,
+    pub head: Option<ReviewCommit>,
     /// Notes about the comparison for the reader.
     pub notes: Vec<String>,
-    pub gate: Gate,
+    pub gate: GateResult,
 }
 
 /// Whether the comparison fails, and the setting that decides this. The verdict is in the report of the later state.
 #[derive(Debug, Clone)]
-pub struct Gate {
+pub struct GateResult {
     pub blocked: bool,
     pub setting: String,
 }
@@ -80,13 +80,13 @@ impl<'a> Difference<'a> {
         !self.has_something_to_tell() && self.delta.visible().next().is_none()
     }
 
-    fn address(&self, change: &Change) -> Cow<'_, str> {
+    fn address(&self, change: &ResourceCostChange) -> Cow<'_, str> {
         let after = self.after.resource(change.after).map(|it| self.after.called(it));
         after.or_else(|| self.before.resource(change.before).map(|it| self.before.called(it))).unwrap_or_default()
     }
 
     /// The cost before and after; none if the resource does not exist or has no price.
-    fn costs(&self, change: &Change) -> (Option<Cost>, Option<Cost>) {
+    fn costs(&self, change: &ResourceCostChange) -> (Option<Cost>, Option<Cost>) {
         let of = |report: &Report, id: Option<crate::inventory::ResourceId>| {
             let item = id.and_then(|id| report.bill.items.get(id.0))?;
             let is_unlimited = report.resource(id).is_some_and(Resource::is_unlimited);
@@ -112,17 +112,17 @@ impl<'a> Difference<'a> {
     }
 
     /// The cost in one state; `nothing` if the resource is not in it.
-    fn cost_in_words(&self, change: &Change, cost: Option<Cost>, is_there: bool, nothing: &str) -> String {
+    fn cost_in_words(&self, change: &ResourceCostChange, cost: Option<Cost>, is_there: bool, nothing: &str) -> String {
         match cost {
             Some(cost) => self.cost(cost),
-            None if matches!(change.known, Known::BecameKnown | Known::NoLongerKnown) => "unknown".to_owned(),
+            None if matches!(change.known, KnownSides::BecameKnown | KnownSides::NoLongerKnown) => "unknown".to_owned(),
             None if is_there => "unpriced".to_owned(),
             None => nothing.to_owned(),
         }
     }
 
     /// The calculation of the amount, as it is after the change.
-    fn basis(&self, change: &Change) -> Option<String> {
+    fn basis(&self, change: &ResourceCostChange) -> Option<String> {
         let (report, id) = match change.after {
             Some(id) => (&self.after, id),
             None => (&self.before, change.before?),
@@ -131,8 +131,8 @@ impl<'a> Difference<'a> {
     }
 
     /// True if a changed resource of this role has an estimated price, before or after.
-    fn is_estimated(&self, role: Role) -> bool {
-        let is_of = |change: &Change| {
+    fn is_estimated(&self, role: BillingRole) -> bool {
+        let is_of = |change: &ResourceCostChange| {
             let resource = self.after.resource(change.after).or_else(|| self.before.resource(change.before));
             resource.is_some_and(|it| it.role == role)
         };
@@ -142,7 +142,7 @@ impl<'a> Difference<'a> {
     }
 
     /// The increase from `before` to `after`; `?` if they are for different periods.
-    fn increase(&self, change: &Change, before: Option<Cost>, after: Option<Cost>) -> String {
+    fn increase(&self, change: &ResourceCostChange, before: Option<Cost>, after: Option<Cost>) -> String {
         let known = (before.is_some() || change.before.is_none()) && (after.is_some() || change.after.is_none());
         let costs = || [before, after].into_iter().flatten();
         let per = after.or(before).map_or(Period::Month, |it| it.per);
@@ -150,16 +150,16 @@ impl<'a> Difference<'a> {
         let mark = mark(costs().any(|it| it.is_estimated));
         let expected = |cost: Option<Cost>| cost.map_or(Money::ZERO, |it| it.range.expected);
         match known && same {
-            _ if change.known != Known::Both => "unknown".to_owned(),
+            _ if change.known != KnownSides::Both => "unknown".to_owned(),
             true => format!("{mark}{}{}", self.signed(expected(after) - expected(before)), suffix(per)),
             false => "?".to_owned(),
         }
     }
 
     /// The visible changes, the largest first.
-    fn largest_first(&self) -> Vec<&Change> {
-        let mut changes: Vec<&Change> = self.delta.visible().collect();
-        let size = |change: &Change| {
+    fn largest_first(&self) -> Vec<&ResourceCostChange> {
+        let mut changes: Vec<&ResourceCostChange> = self.delta.visible().collect();
+        let size = |change: &ResourceCostChange| {
             let (before, after) = self.costs(change);
             let expected = |cost: Option<Cost>| cost.map_or(Money::ZERO, |it| it.range.expected);
             let ceiling = |cost: Option<Cost>| cost.map_or(Money::ZERO, |it| it.range.ceiling);

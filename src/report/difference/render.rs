@@ -5,17 +5,17 @@ use std::collections::HashSet;
 use super::headline::Headline;
 use super::{Difference, html, json, markdown, most_important_first, outputs, text};
 use crate::decide::Decided;
-use crate::report::message::{Message, titled, written};
+use crate::report::message::{ChatMessage, titled, written};
 use crate::report::views::price_age::price_age;
-use crate::report::{Format, Report, Room, Style};
+use crate::report::{CommentLimits, Format, Report, ReportStyle};
 use crate::source::Date;
 
 /// The comparison in a format; `None` if the format is only for findings.
-pub fn difference(format: Format, difference: &Difference, style: Style) -> Option<String> {
+pub fn difference(format: Format, difference: &Difference, style: ReportStyle) -> Option<String> {
     match format {
         Format::Text => Some(text::difference(difference, style)),
         Format::Json => Some(json::difference(difference)),
-        Format::Markdown => Some(markdown::difference(difference, Room::default())),
+        Format::Markdown => Some(markdown::difference(difference, CommentLimits::default())),
         Format::Outputs => Some(outputs::difference(difference)),
         Format::Html => Some(html::difference(difference)),
         Format::Slack | Format::Teams => written(format, &message(difference)),
@@ -49,7 +49,7 @@ pub fn difference(format: Format, difference: &Difference, style: Style) -> Opti
 }
 
 /// A few lines: the effect on cost, and the findings that the change adds.
-fn message(it: &Difference) -> Message {
+fn message(it: &Difference) -> ChatMessage {
     const MOST: usize = 5;
     let headline = Headline::new(it);
     let brought: Vec<&Decided> = it.brought().collect();
@@ -60,7 +60,7 @@ fn message(it: &Difference) -> Message {
         format!("{} at {}:{}: {}{saved}", finding.rule, at.path, at.line, finding.message)
     });
     let told: Vec<String> = told.collect();
-    Message {
+    ChatMessage {
         title: titled(&it.after, &format!("GPU cost: {}", headline.line(it.after.verdict))),
         lines: [format!("Compared with {}", it.base)]
             .into_iter()
@@ -74,6 +74,6 @@ fn message(it: &Difference) -> Message {
 }
 
 /// The comparison as a comment.
-pub fn comment_on_change(difference: &Difference, room: Room) -> String {
+pub fn comment_on_change(difference: &Difference, room: CommentLimits) -> String {
     markdown::difference(difference, room)
 }

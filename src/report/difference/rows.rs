@@ -4,16 +4,16 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Cost, Difference, of_month};
 use crate::catalog::MoneyRange;
-use crate::inventory::{Role, RunKind};
-use crate::pricing::{Change, ChangeKind, Known, Period};
+use crate::inventory::{BillingRole, RunKind};
+use crate::pricing::{ChangeKind, KnownSides, Period, ResourceCostChange};
 use crate::report::Report;
 use crate::source::Span;
 
 /// Equal changes of instances of one block.
 pub(super) struct DifferenceRow<'a> {
     /// The change with the largest amount.
-    pub(super) first: &'a Change,
-    pub(super) all: Vec<&'a Change>,
+    pub(super) first: &'a ResourceCostChange,
+    pub(super) all: Vec<&'a ResourceCostChange>,
     /// The number of deployments they are in: roots, overlays, environments.
     pub(super) runs: usize,
     /// The kind of these deployments, if all have the same.
@@ -46,7 +46,7 @@ impl DifferenceRow<'_> {
 }
 
 /// The effect of a change on an environment, before and after.
-pub(super) struct Environment {
+pub(super) struct EnvironmentChange {
     pub(super) name: String,
     pub(super) before: MoneyRange,
     pub(super) after: MoneyRange,
@@ -84,7 +84,7 @@ pub(super) fn rows<'a>(it: &'a Difference) -> Vec<DifferenceRow<'a>> {
 type Alike = (Option<Span>, Option<Span>, &'static str, String, Vec<Option<Period>>);
 
 /// Only resources that differ in nothing but the address; a move has two places and gets its own row.
-fn alike(it: &Difference, change: &Change) -> Option<Alike> {
+fn alike(it: &Difference, change: &ResourceCostChange) -> Option<Alike> {
     if change.kind == ChangeKind::Moved {
         return None;
     }
@@ -111,7 +111,7 @@ fn together(one: Option<Cost>, other: Option<Cost>) -> Option<Cost> {
 }
 
 /// The name and kind of the deployment of a change; empty without one.
-fn run(it: &Difference, change: &Change) -> (String, Option<RunKind>) {
+fn run(it: &Difference, change: &ResourceCostChange) -> (String, Option<RunKind>) {
     let of = |report: &Report, id| {
         let run = report.resource(id)?.run.as_ref()?;
         let known = report.inventory.run(run);
@@ -121,13 +121,13 @@ fn run(it: &Difference, change: &Change) -> (String, Option<RunKind>) {
 }
 
 /// The deployments that the change affects, with the effect on each, if there are several: the largest change first.
-pub(super) fn environments(it: &Difference) -> Vec<Environment> {
+pub(super) fn environments(it: &Difference) -> Vec<EnvironmentChange> {
     let touched: BTreeSet<String> =
         it.delta.visible().map(|change| run(it, change).0).filter(|it| !it.is_empty()).collect();
     if touched.len() < 2 {
         return Vec::new();
     }
-    let role = if it.delta.rented.is_nothing() { Role::Requested } else { Role::Rented };
+    let role = if it.delta.rented.is_nothing() { BillingRole::Requested } else { BillingRole::Rented };
     let mut sums: BTreeMap<String, (MoneyRange, MoneyRange)> = BTreeMap::new();
     for change in it.delta.visible() {
         let resource = it.after.resource(change.after).or_else(|| it.before.resource(change.before));
@@ -135,7 +135,7 @@ pub(super) fn environments(it: &Difference) -> Vec<Environment> {
             continue;
         }
         // There is no difference if only one state knows the cost.
-        if change.known != Known::Both {
+        if change.known != KnownSides::Both {
             continue;
         }
         let (before, after) = it.costs(change);
@@ -143,9 +143,9 @@ pub(super) fn environments(it: &Difference) -> Vec<Environment> {
         sum.0 += of_month(before).unwrap_or_default();
         sum.1 += of_month(after).unwrap_or_default();
     }
-    let one = |(name, (before, after))| Environment { name, before, after };
-    let mut all: Vec<Environment> = sums.into_iter().map(one).filter(|it| it.before != it.after).collect();
-    let moved = |it: &Environment| (it.after.expected - it.before.expected).micros().unsigned_abs();
+    let one = |(name, (before, after))| EnvironmentChange { name, before, after };
+    let mut all: Vec<EnvironmentChange> = sums.into_iter().map(one).filter(|it| it.before != it.after).collect();
+    let moved = |it: &EnvironmentChange| (it.after.expected - it.before.expected).micros().unsigned_abs();
     all.sort_by(|a, b| moved(b).cmp(&moved(a)).then_with(|| a.name.cmp(&b.name)));
     if all.len() > 1 { all } else { Vec::new() }
 }

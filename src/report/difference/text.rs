@@ -6,15 +6,15 @@ use super::headline::Headline;
 use super::rows::rows;
 use super::{Cost, Difference};
 use crate::catalog::Money;
-use crate::compare::Spent;
+use crate::compare::BudgetUsage;
 use crate::decide::Decided;
-use crate::pricing::{Change, ChangeKind};
-use crate::report::formats::text::{AlreadyPrinted, Renderer, TextTable};
+use crate::pricing::{ChangeKind, ResourceCostChange};
+use crate::report::formats::text::{AlreadyPrinted, FindingRenderer, TextTable};
 use crate::report::views::judged;
 use crate::report::views::repeats::grouped_repeats;
-use crate::report::{Detail, Style, escape};
+use crate::report::{EntryDetail, ReportStyle, escape};
 
-pub(super) fn difference(it: &Difference, style: Style) -> String {
+pub(super) fn difference(it: &Difference, style: ReportStyle) -> String {
     let headline = Headline::new(it);
     let line = headline.line(it.after.verdict);
     let mut text = format!("GPU cost vs {}: {line}\n", escape::one_line(&it.base));
@@ -24,12 +24,12 @@ pub(super) fn difference(it: &Difference, style: Style) -> String {
     for note in &it.notes {
         let _ = writeln!(text, "note: {}", escape::one_line(note));
     }
-    if style.choice.detail == Detail::Quiet {
+    if style.choice.detail == EntryDetail::Quiet {
         judged::text(&mut text, &it.after);
         let _ = writeln!(text, "{}", gate(it));
         return text;
     }
-    let renderer = Renderer::new(style);
+    let renderer = FindingRenderer::new(style);
     let brought: Vec<&Decided> = it.brought().collect();
     let mut told = AlreadyPrinted::default();
     for (decided, others) in grouped_repeats(&it.after, &brought) {
@@ -64,7 +64,7 @@ pub(super) fn difference(it: &Difference, style: Style) -> String {
 }
 
 /// `budget of team search (exceeded-budget, 730 hours): $32,000 → $47,000/month, limit $40,000, $7,000 over`
-fn budget(it: &Difference, spent: &Spent) -> String {
+fn budget(it: &Difference, spent: &BudgetUsage) -> String {
     let amount = |money| it.after.currency.amount(money);
     let before = spent.before.filter(|before| *before != spent.after);
     let before = before.map(|before| format!("{} → ", amount(before))).unwrap_or_default();
@@ -80,7 +80,7 @@ fn gate(it: &Difference) -> String {
     format!("verdict: {}{fails}", it.after.verdict.in_words())
 }
 
-fn costs(text: &mut String, it: &Difference, style: Style) {
+fn costs(text: &mut String, it: &Difference, style: ReportStyle) {
     let rows = rows(it);
     if rows.is_empty() {
         return;
@@ -103,7 +103,7 @@ fn costs(text: &mut String, it: &Difference, style: Style) {
 }
 
 /// `count 1 → 3, bought spot → on-demand`
-fn details(change: &Change) -> String {
+fn details(change: &ResourceCostChange) -> String {
     let shown = |value: &str| match value {
         "" => "–".to_owned(),
         value => escape::shortened(&escape::one_line(value), 40),

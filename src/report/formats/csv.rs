@@ -6,7 +6,7 @@ use crate::inventory::{Fact, Key, Range, Resource};
 use crate::pricing::{BillItem, Period, Status};
 use crate::report::Report;
 use crate::report::escape::{begins_command, one_line, shortened};
-use crate::report::formats::json::Number;
+use crate::report::formats::json::WireNumber;
 use crate::report::views::judged;
 use crate::report::views::unit_work::{self, UnitWork};
 
@@ -92,7 +92,7 @@ pub(in crate::report) fn cost(report: &Report) -> String {
             text(&resource.kind),
             text(resource.role.name()),
         ];
-        cells.extend(KEYS.map(|key| said(resource, key)));
+        cells.extend(KEYS.map(|key| fact_cell(resource, key)));
         cells.extend(count(&resource.count));
         cells.push(text(status(item)));
         let hourly = item.and_then(|item| item.per_hour).map(|range| range.expected.usd().to_string());
@@ -120,7 +120,7 @@ pub(in crate::report) fn resource(report: &Report, at: usize) -> Vec<String> {
     let Some(resource) = report.inventory.resources.get(at) else { return Vec::new() };
     let item = report.bill.items.get(at);
     let mut cells = vec![text(&resource.address), text(&resource.kind), text(resource.role.name())];
-    cells.extend(KEYS.map(|key| said(resource, key)));
+    cells.extend(KEYS.map(|key| fact_cell(resource, key)));
     cells.extend(count(&resource.count));
     cells.push(text(status(item)));
     let hourly = item.and_then(|item| item.per_hour).map(|range| range.expected.usd().to_string());
@@ -143,7 +143,7 @@ fn status(item: Option<&BillItem>) -> &'static str {
 
 /// Unit costs, rounded to three digits: the estimates are not more precise.
 fn units(work: Option<UnitWork<'_>>) -> Vec<String> {
-    let number = |n: f64| Number::three_digits(n).to_string();
+    let number = |n: f64| WireNumber::three_digits(n).to_string();
     let ends = |range: Option<SpeedRange>| match range {
         Some(range) => [range.floor, range.expected, range.ceiling].map(number),
         None => [const { String::new() }; 3],
@@ -157,7 +157,7 @@ fn units(work: Option<UnitWork<'_>>) -> Vec<String> {
     cells
 }
 
-fn said(resource: &Resource, key: Key) -> String {
+fn fact_cell(resource: &Resource, key: Key) -> String {
     match resource.fact(key) {
         Fact::Known(known) => text(&known.value.to_string()),
         Fact::Unknown(_) => "?".to_owned(),

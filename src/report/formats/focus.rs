@@ -13,7 +13,7 @@ use super::ndjson::{adds_up, status};
 use crate::catalog::{AWS, AZURE, GCP, Money, MoneyRange};
 use crate::inventory::{Key, Purchase, Resource};
 use crate::measured::paid::BillMonth;
-use crate::pricing::{BillItem, HOURS_PER_MONTH, Scenario};
+use crate::pricing::{BillItem, CostScenario, HOURS_PER_MONTH};
 use crate::report::Report;
 
 /// A column: name and value.
@@ -83,8 +83,8 @@ const COLUMNS: &[Column] = &[
     ("PricingUnit", |it| it.unit.to_owned()),
     ("ProviderName", |it| it.provider().to_owned()),
     ("PublisherName", |it| it.provider().to_owned()),
-    ("RegionId", |it| it.said(Key::Region).to_owned()),
-    ("RegionName", |it| it.said(Key::Region).to_owned()),
+    ("RegionId", |it| it.fact_text(Key::Region).to_owned()),
+    ("RegionName", |it| it.fact_text(Key::Region).to_owned()),
     ("ResourceId", |it| it.id()),
     ("ResourceName", |it| it.resource.address.clone()),
     ("ResourceType", |it| it.resource.kind.clone()),
@@ -106,8 +106,8 @@ const COLUMNS: &[Column] = &[
     ("x_PriceAsOf", |it| it.item.as_of.clone().unwrap_or_default()),
     ("x_HoursPerMonth", |it| decimal(it.month.hours())),
     ("x_Role", |it| it.resource.role.name().to_owned()),
-    ("x_Purchase", |it| it.said(Key::Purchase).to_owned()),
-    ("x_Accelerator", |it| it.said(Key::Accelerator).to_owned()),
+    ("x_Purchase", |it| it.fact_text(Key::Purchase).to_owned()),
+    ("x_Accelerator", |it| it.fact_text(Key::Accelerator).to_owned()),
     ("x_AcceleratorCount", |it| it.resource.number(Key::AcceleratorCount).map_or(String::new(), decimal)),
     ("x_Path", |it| it.path.clone()),
     ("x_Tool", |it| it.tool.to_owned()),
@@ -167,7 +167,7 @@ fn charges<'a>(
     let share = item.share.filter(|share| !item.is_within || share.expected > Money::ZERO);
     let of_month = |amount: MoneyRange| amount.times(month.hours() / HOURS_PER_MONTH);
     let machines = share.map(|amount| {
-        let list = item.amount_if.get(&Scenario::OnDemand).copied().unwrap_or(amount);
+        let list = item.amount_if.get(&CostScenario::OnDemand).copied().unwrap_or(amount);
         let list = if item.is_within { amount } else { list };
         let (amount, list) = (of_month(amount), of_month(list));
         charge(What::Machines, amount, list, hours(item, amount, month), "Hours")
@@ -191,13 +191,13 @@ fn midnight(month: BillMonth) -> String {
 }
 
 impl Charge<'_> {
-    fn said(&self, key: Key) -> &str {
+    fn fact_text(&self, key: Key) -> &str {
         self.resource.text(key).unwrap_or_default()
     }
 
     /// The provider's name as on its own bills.
     fn provider(&self) -> &str {
-        match self.said(Key::Provider) {
+        match self.fact_text(Key::Provider) {
             "" => "Unknown",
             AWS => "AWS",
             AZURE => "Microsoft",
@@ -209,7 +209,7 @@ impl Charge<'_> {
 
     fn description(&self) -> String {
         let what = match self.what {
-            What::Machines => self.said(Key::Machine),
+            What::Machines => self.fact_text(Key::Machine),
             What::Disks => "disks",
         };
         format!("expected monthly cost from configuration: {what} {}", self.resource.address)
@@ -234,7 +234,7 @@ impl Charge<'_> {
     fn subcategory(&self) -> &'static str {
         match self.what {
             What::Disks => "Other (Storage)",
-            What::Machines if self.said(Key::Machine).is_empty() => "Other (Compute)",
+            What::Machines if self.fact_text(Key::Machine).is_empty() => "Other (Compute)",
             What::Machines => "Virtual Machines",
         }
     }
@@ -249,20 +249,20 @@ impl Charge<'_> {
 
     fn sku(&self) -> String {
         match self.what {
-            What::Machines => format!("{}/{}", self.said(Key::Provider), self.said(Key::Machine)),
-            What::Disks => format!("{}/disks", self.said(Key::Provider)),
+            What::Machines => format!("{}/{}", self.fact_text(Key::Provider), self.fact_text(Key::Machine)),
+            What::Disks => format!("{}/disks", self.fact_text(Key::Provider)),
         }
     }
 
     fn sku_price(&self) -> String {
-        format!("{}/{}/{}", self.sku(), self.said(Key::Region), self.pricing_category())
+        format!("{}/{}/{}", self.sku(), self.fact_text(Key::Region), self.pricing_category())
     }
 
     fn details(&self) -> String {
-        let machine = Some(self.said(Key::Machine)).filter(|it| !it.is_empty() && self.what == What::Machines);
+        let machine = Some(self.fact_text(Key::Machine)).filter(|it| !it.is_empty() && self.what == What::Machines);
         let count = self.resource.number(Key::AcceleratorCount).filter(|_| self.what == What::Machines);
         let machine = machine.map(|name| ("InstanceType", serde_json::Value::from(name)));
-        let count = count.map(|count| ("GpuCount", serde_json::json!(json::Number(count))));
+        let count = count.map(|count| ("GpuCount", serde_json::json!(json::WireNumber(count))));
         let all: BTreeMap<&str, serde_json::Value> = machine.into_iter().chain(count).collect();
         if all.is_empty() { String::new() } else { json::compact(&all) }
     }

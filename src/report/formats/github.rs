@@ -7,7 +7,7 @@ use crate::diagnostic::Level;
 use crate::inventory::UnjudgedStatus;
 use crate::report::escape::{one_line, shortened};
 use crate::report::views::judged;
-use crate::report::{Choice, Report};
+use crate::report::{EntryChoice, Report};
 
 /// How much of an annotation GitHub shows.
 const LONGEST_MESSAGE: usize = 4_000;
@@ -18,7 +18,7 @@ const MOST_UNJUDGED: usize = 10;
 pub(in crate::report) fn check(report: &Report) -> String {
     let mut commands = String::new();
     // GitHub shows the first ten annotations of a step, so the most expensive findings come first.
-    for group in Choice::default().groups(report) {
+    for group in EntryChoice::default().groups(report) {
         for decided in group.findings {
             let finding = &decided.finding;
             let at = report.paths.locate(report.sources, finding.span);

@@ -12,8 +12,8 @@ use crate::report::views::markup::{self, Address, Markdown, code, figures, linke
 use crate::report::views::price_age::price_age;
 use crate::report::views::repeats::{also, grouped_repeats};
 use crate::report::views::scorecard::Scorecard;
-use crate::report::views::{apart, coverage};
-use crate::report::{Head, Report, Room, escape};
+use crate::report::views::{coverage, excluded};
+use crate::report::{CommentLimits, Report, ReviewCommit, escape};
 use crate::rules::link;
 
 /// The most characters of a path or an address.
@@ -23,7 +23,7 @@ const LONGEST_NAME: usize = 200;
 const LONGEST_MESSAGE: usize = 1_000;
 
 /// The report on one tree as Markdown.
-pub(in crate::report) fn check(report: &Report, room: Room) -> String {
+pub(in crate::report) fn check(report: &Report, room: CommentLimits) -> String {
     let counting: Vec<&Decided> = report.findings.iter().filter(|decided| decided.counts()).collect();
     let mut most = counting.len();
     loop {
@@ -35,7 +35,7 @@ pub(in crate::report) fn check(report: &Report, room: Room) -> String {
     }
 }
 
-fn compose(report: &Report, findings: &[&Decided], most: usize, room: Room) -> Markdown {
+fn compose(report: &Report, findings: &[&Decided], most: usize, room: CommentLimits) -> Markdown {
     let mut text = Markdown::default();
     markdown!(text, "### ", figures(&cost_line(report)));
     if let Some(open) = judged::in_numbers(report) {
@@ -46,12 +46,12 @@ fn compose(report: &Report, findings: &[&Decided], most: usize, room: Room) -> M
         markdown!(text, "- ", figures(&line), "\n");
     }
     text.push("\n");
-    for line in apart::lines(report).into_iter().chain(coverage::line(report)).chain(report.measured.in_short()) {
+    for line in excluded::lines(report).into_iter().chain(coverage::line(report)).chain(report.measured.in_short()) {
         markdown!(text, figures(&line), "\n\n");
     }
     markdown!(text, "#### ", count_of(findings.len()), "\n\n");
     judged::in_markdown(&mut text, report, room, true);
-    let left_out = told(&mut text, report, None, findings, most);
+    let left_out = write_findings(&mut text, report, None, findings, most);
     if left_out > 0 {
         markdown!(text, "\nand ", left_out, " more; the full report lists them\n");
     }
@@ -67,10 +67,10 @@ pub(in crate::report) fn count_of(findings: usize) -> Markdown {
 }
 
 /// Writes the first findings, repeats in one file as one; returns how many are left out.
-pub(in crate::report) fn told(
+pub(in crate::report) fn write_findings(
     text: &mut Markdown,
     report: &Report,
-    head: Option<&Head>,
+    head: Option<&ReviewCommit>,
     findings: &[&Decided],
     most: usize,
 ) -> usize {
@@ -93,7 +93,7 @@ pub(in crate::report) fn told(
 }
 
 /// One finding: rule, place, resource, money and help.
-fn finding(text: &mut Markdown, report: &Report, head: Option<&Head>, decided: &Decided, help: Option<&str>) {
+fn finding(text: &mut Markdown, report: &Report, head: Option<&ReviewCommit>, decided: &Decided, help: Option<&str>) {
     let finding = &decided.finding;
     let at = report.paths.locate(report.sources, finding.span);
     let shown = code(&format!("{}:{}", escape::shortened(&at.path, LONGEST_NAME), at.line), LONGEST_NAME + 20);
@@ -141,7 +141,7 @@ pub(in crate::report) fn remark(text: &mut Markdown, report: &Report, decided: &
 }
 
 /// Unknown prices and values with their reasons, and assumed values.
-pub(in crate::report) fn unknown(text: &mut Markdown, report: &Report, room: Room) {
+pub(in crate::report) fn unknown(text: &mut Markdown, report: &Report, room: CommentLimits) {
     const MOST: usize = 50;
     let dated = match report.catalog.as_of.is_empty() {
         true => "List prices from the built-in catalog".to_owned(),

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::json;
 use crate::catalog::{Money, MoneyRange};
-use crate::inventory::{Fact, Key, Range, Resource, Value};
+use crate::inventory::{Fact, FactValue, Key, Range, Resource};
 use crate::pricing::{BillItem, Period, Status};
 use crate::report::Report;
 use crate::report::views::teams::team;
@@ -86,7 +86,7 @@ pub(super) fn row<'a>(report: &Report<'a>, resource: &'a Resource, item: &'a Bil
         machine: resource.text(Key::Machine),
         accelerator: resource.text(Key::Accelerator),
         accelerator_count: resource.number(Key::AcceleratorCount),
-        purchase: resource.fact(Key::Purchase).value().and_then(Value::as_text),
+        purchase: resource.fact(Key::Purchase).value().and_then(FactValue::as_text),
         count_floor: finite(count, |it| it.floor),
         count_expected: finite(count, |it| it.expected),
         count_ceiling: finite(count, |it| it.ceiling),

@@ -6,14 +6,14 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::json as contract;
-use super::json::Bounds;
+use super::json::WireBounds;
 use crate::decide::{Decided, fingerprints};
 use crate::pricing::Period;
 use crate::report::Report;
 use crate::report::escape::{harmless, one_line, shortened};
 use crate::report::views::judged;
-use crate::rules::{PackName, Page, Undetermined, link};
-use crate::source::{Location, Span};
+use crate::rules::{PackName, RuleFile, Undetermined, link};
+use crate::source::{FilePosition, Span};
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -35,7 +35,7 @@ struct Finding<'a> {
 }
 
 pub(in crate::report) fn check(report: &Report) -> String {
-    let pages: Vec<&Page> = report.rules.pages().iter().filter(|page| report.rules.is_on(&page.name)).collect();
+    let pages: Vec<&RuleFile> = report.rules.pages().iter().filter(|page| report.rules.is_on(&page.name)).collect();
     let fingerprints = fingerprints(report.findings, report.sources, report.inventory);
     let results: Vec<Finding> = report
         .findings
@@ -74,7 +74,7 @@ pub(in crate::report) fn check(report: &Report) -> String {
     contract::print(&log)
 }
 
-fn rule(page: &Page, pack: Option<&PackName>) -> Value {
+fn rule(page: &RuleFile, pack: Option<&PackName>) -> Value {
     let mut rule = json!({
         "id": page.name,
         "shortDescription": {"text": page.summary()},
@@ -94,12 +94,12 @@ fn rule(page: &Page, pack: Option<&PackName>) -> Value {
 }
 
 /// The reason and the help; the page of the rule has the examples.
-fn explained(page: &Page) -> &str {
+fn explained(page: &RuleFile) -> &str {
     let body = page.body().trim();
     body.split_once("\n## Examples").map_or(body, |(prose, _)| prose.trim())
 }
 
-fn finding<'a>(report: &Report, pages: &[&Page], decided: &'a Decided, fingerprint: String) -> Finding<'a> {
+fn finding<'a>(report: &Report, pages: &[&RuleFile], decided: &'a Decided, fingerprint: String) -> Finding<'a> {
     let it = &decided.finding;
     let saves = report.currency.saved(it).map(|saved| format!(" Saves {saved}.")).unwrap_or_default();
     let help = it.help.as_deref().map(|help| format!("\n{}", harmless(help))).unwrap_or_default();
@@ -138,8 +138,8 @@ fn finding<'a>(report: &Report, pages: &[&Page], decided: &'a Decided, fingerpri
             "confidence": it.confidence.name(),
             "risk": it.risk.name(),
             "group": it.group,
-            "saves_usd_per_month": it.saves.filter(|_| it.per == Period::Month).map(Bounds::from),
-            "saves_usd": it.saves.map(Bounds::from),
+            "saves_usd_per_month": it.saves.filter(|_| it.per == Period::Month).map(WireBounds::from),
+            "saves_usd": it.saves.map(WireBounds::from),
             "saves_per": it.saves.map(|_| it.per.name()),
         }),
     }
@@ -174,7 +174,7 @@ fn undetermined(report: &Report, it: &Undetermined) -> Value {
 }
 
 fn physical(report: &Report, span: Span) -> Value {
-    let Location { path, line, column, end_line, end_column } = report.paths.locate(report.sources, span);
+    let FilePosition { path, line, column, end_line, end_column } = report.paths.locate(report.sources, span);
     json!({
         "artifactLocation": {"uri": uri(&path)},
         "region": {"startLine": line, "startColumn": column, "endLine": end_line, "endColumn": end_column},

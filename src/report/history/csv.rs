@@ -4,7 +4,7 @@ use super::moment::moment;
 use crate::catalog::MoneyRange;
 use crate::report::formats::csv::text;
 use crate::report::views::history::Blame;
-use crate::report::{History, Point, PointState, Snapshot};
+use crate::report::{CostHistory, HistoryPoint, PointState, Snapshot};
 
 const POINTS: &str = "time,commit,author,subject,tags,passed_over,state,reason,\
                       rented_floor_usd_per_month,rented_expected_usd_per_month,rented_ceiling_usd_per_month,\
@@ -13,7 +13,7 @@ const POINTS: &str = "time,commit,author,subject,tags,passed_over,state,reason,\
                       accelerators_rented,accelerators_requested,findings,saves_usd_per_month,unpriced,not_judged,\
                       at_least\n";
 
-pub(super) fn history(history: &History) -> String {
+pub(super) fn history(history: &CostHistory) -> String {
     let mut rows = POINTS.to_owned();
     for point in &history.points {
         rows.push_str(&row(point).join(","));
@@ -22,7 +22,7 @@ pub(super) fn history(history: &History) -> String {
     rows
 }
 
-fn row(point: &Point) -> Vec<String> {
+fn row(point: &HistoryPoint) -> Vec<String> {
     let commit = &point.commit;
     let mut cells = vec![
         moment(commit.time),

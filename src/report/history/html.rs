@@ -7,13 +7,13 @@ use super::text::{
     answer, author, change_money, commits, did, expected, moved, number as plain_number, step_money, subject, unsure,
 };
 use crate::catalog::Money;
-use crate::report::html::area::{Area, AreaState, Label, area};
+use crate::report::html::area::{Area, AreaState, AxisLabel, area};
 use crate::report::html::markup::Html;
 use crate::report::html::page::{HtmlPage, PageSection, title};
-use crate::report::html::table::{Column, Table, left_out, name, number};
+use crate::report::html::table::{Column, HtmlTable, left_out, name, number};
 use crate::report::views::history::course as steps_course;
 use crate::report::views::sentence::sentence;
-use crate::report::{History, Point, Snapshot, Step, escape};
+use crate::report::{CostHistory, CostStep, HistoryPoint, Snapshot, escape};
 
 /// The number of series with a separate color.
 const SERIES: usize = 4;
@@ -21,7 +21,7 @@ const SERIES: usize = 4;
 /// The number of steps with a mark in the picture.
 const MARKED: usize = 5;
 
-pub(super) fn history(history: &History) -> String {
+pub(super) fn history(history: &CostHistory) -> String {
     let heading = sentence(&answer(history));
     let (heading, more) = heading.split_once("; ").unwrap_or((&heading, ""));
     let page = HtmlPage {
@@ -37,11 +37,11 @@ pub(super) fn history(history: &History) -> String {
 }
 
 /// The sections about the history.
-pub(in crate::report) fn sections(history: &History) -> Vec<PageSection> {
+pub(in crate::report) fn sections(history: &CostHistory) -> Vec<PageSection> {
     [Some(course(history)), added(history), months(history), unknown(history)].into_iter().flatten().collect()
 }
 
-fn footer(history: &History) -> Vec<String> {
+fn footer(history: &CostHistory) -> Vec<String> {
     let (looked, all) = (history.points.len(), history.commits);
     let of = if looked == all { commits(looked) } else { format!("{looked} of {}", commits(all)) };
     vec![
@@ -55,7 +55,7 @@ fn footer(history: &History) -> Vec<String> {
 }
 
 /// The section with the curve, by accelerator.
-fn course(history: &History) -> PageSection {
+fn course(history: &CostHistory) -> PageSection {
     let mut body = Html::new();
     let names = largest(history);
     let marked = marked(history);
@@ -71,16 +71,17 @@ fn course(history: &History) -> PageSection {
             at as f64 / history.points.len() as f64
         }
     };
-    let state = |(at, point): (usize, &Point)| AreaState {
+    let state = |(at, point): (usize, &HistoryPoint)| AreaState {
         from: place(at),
         values: point.snapshot().map(|it| stacked(it, &names)),
         is_whole: point.snapshot().is_some_and(|it| it.combined().is_whole()),
     };
     let states: Vec<AreaState> = history.points.iter().enumerate().map(state).collect();
-    let most = history.points.iter().filter_map(Point::snapshot).map(|it| expected(it)).max().unwrap_or_default();
+    let most =
+        history.points.iter().filter_map(HistoryPoint::snapshot).map(|it| expected(it)).max().unwrap_or_default();
     let ticks = ticks(history, most);
     let labels = dates(history, first, last);
-    let marks = marked.iter().enumerate().map(|(n, step)| Label { at: place(step.to), text: (n + 1).to_string() });
+    let marks = marked.iter().enumerate().map(|(n, step)| AxisLabel { at: place(step.to), text: (n + 1).to_string() });
     let marks = apart(marks.collect());
     body.element("figure", &[], |page| {
         area(page, &Area { states: &states, most: most.usd(), ticks: &ticks, labels: &labels, marks: &marks });
@@ -97,10 +98,10 @@ fn course(history: &History) -> PageSection {
 }
 
 /// Merges marks that would overlap.
-fn apart(mut marks: Vec<Label>) -> Vec<Label> {
+fn apart(mut marks: Vec<AxisLabel>) -> Vec<AxisLabel> {
     const NEAR: f64 = 0.02;
     marks.sort_by(|a, b| a.at.total_cmp(&b.at));
-    let mut apart: Vec<Label> = Vec::new();
+    let mut apart: Vec<AxisLabel> = Vec::new();
     for mark in marks {
         match apart.last_mut().filter(|it| mark.at - it.at < NEAR) {
             Some(before) => before.text = format!("{}, {}", before.text, mark.text),
@@ -125,9 +126,9 @@ fn stacked(snapshot: &Snapshot, names: &[String]) -> Vec<f64> {
 }
 
 /// The accelerators with the highest cost over time.
-fn largest(history: &History) -> Vec<String> {
+fn largest(history: &CostHistory) -> Vec<String> {
     let mut sums: BTreeMap<&str, Money> = BTreeMap::new();
-    for snapshot in history.points.iter().filter_map(Point::snapshot) {
+    for snapshot in history.points.iter().filter_map(HistoryPoint::snapshot) {
         for holding in snapshot.added() {
             if let (Some(name), Some(share)) = (&holding.accelerator, holding.share) {
                 *sums.entry(name).or_default() += share.expected;
@@ -139,7 +140,7 @@ fn largest(history: &History) -> Vec<String> {
     all.into_iter().take(SERIES).map(|(name, _)| name.to_owned()).collect()
 }
 
-fn ticks(history: &History, most: Money) -> Vec<Label> {
+fn ticks(history: &CostHistory, most: Money) -> Vec<AxisLabel> {
     let most = most.usd();
     if most <= 0.0 {
         return Vec::new();
@@ -149,24 +150,24 @@ fn ticks(history: &History, most: Money) -> Vec<Label> {
     let step = [1.0, 2.0, 5.0, 10.0].into_iter().map(|it| it * power).find(|it| *it >= rough).unwrap_or(rough);
     let label = |n: u32| {
         let value = step * f64::from(n);
-        Label { at: value / most, text: history.currency.amount(Money::from_usd(value)) }
+        AxisLabel { at: value / most, text: history.currency.amount(Money::from_usd(value)) }
     };
     (0..5).map(label).filter(|it| it.at <= 1.0).collect()
 }
 
 /// The first and the last day, and the middle if they differ.
-fn dates(history: &History, first: i64, last: i64) -> Vec<Label> {
+fn dates(history: &CostHistory, first: i64, last: i64) -> Vec<AxisLabel> {
     let (Some(from), Some(to)) = (history.points.first(), history.points.last()) else { return Vec::new() };
     let day = |time: i64| crate::source::Date::from_unix_days(time.div_euclid(86_400)).unwrap_or_default().to_string();
-    let mut labels = vec![Label { at: 0.0, text: from.commit.date().to_string() }];
+    let mut labels = vec![AxisLabel { at: 0.0, text: from.commit.date().to_string() }];
     if last > first {
-        labels.push(Label { at: 0.5, text: day(first + (last - first) / 2) });
-        labels.push(Label { at: 1.0, text: to.commit.date().to_string() });
+        labels.push(AxisLabel { at: 0.5, text: day(first + (last - first) / 2) });
+        labels.push(AxisLabel { at: 1.0, text: to.commit.date().to_string() });
     }
     labels
 }
 
-fn legend(page: &mut Html, history: &History, names: &[String]) {
+fn legend(page: &mut Html, history: &CostHistory, names: &[String]) {
     let Some((_, now)) = history.newest() else { return };
     let values = stacked(now, names);
     page.element("ul", &[("class", "legend")], |page| {
@@ -184,8 +185,8 @@ fn legend(page: &mut Html, history: &History, names: &[String]) {
 }
 
 /// The largest steps, sorted by time.
-fn marked(history: &History) -> Vec<&Step> {
-    let mut steps: Vec<&Step> = history.steps.iter().filter(|it| !moved(it).is_zero()).collect();
+fn marked(history: &CostHistory) -> Vec<&CostStep> {
+    let mut steps: Vec<&CostStep> = history.steps.iter().filter(|it| !moved(it).is_zero()).collect();
     steps.sort_by_key(|it| (Reverse(absolute(moved(it))), it.to));
     steps.truncate(MARKED);
     steps
@@ -202,10 +203,10 @@ const STEPS: [(&str, Column); 4] = [
     ("changes", Column::Text),
 ];
 
-fn added(history: &History) -> Option<PageSection> {
+fn added(history: &CostHistory) -> Option<PageSection> {
     let marked = marked(history);
-    let moves = |it: &&Step| !it.combined.is_same();
-    let mut steps: Vec<&Step> = history.steps.iter().filter(moves).collect();
+    let moves = |it: &&CostStep| !it.combined.is_same();
+    let mut steps: Vec<&CostStep> = history.steps.iter().filter(moves).collect();
     let still = history.steps.len() - steps.len();
     steps.sort_by_key(|it| (Reverse(absolute(moved(it)).max(absolute(unsure(it)))), Reverse(it.to)));
     if steps.is_empty() {
@@ -213,7 +214,7 @@ fn added(history: &History) -> Option<PageSection> {
     }
     let mut body = Html::new();
     let caption = "Commits that changed the bill, the largest step first";
-    let table = Table { id: "steps", caption, columns: &STEPS, is_searchable: true };
+    let table = HtmlTable { id: "steps", caption, columns: &STEPS, is_searchable: true };
     let rest = table.print(&mut body, steps, |page, step| {
         let mark = marked.iter().position(|it| it.to == step.to);
         row(page, history, step, mark);
@@ -227,7 +228,7 @@ fn added(history: &History) -> Option<PageSection> {
     Some(PageSection { id: "steps-section", title: "Which commits changed the cost?", answer: None, body })
 }
 
-fn row(page: &mut Html, history: &History, step: &Step, mark: Option<usize>) {
+fn row(page: &mut Html, history: &CostHistory, step: &CostStep, mark: Option<usize>) {
     let Some(point) = history.points.get(step.to) else { return };
     let commit = &point.commit;
     page.element("th", &[("scope", "row")], |page| {
@@ -267,7 +268,7 @@ const MONTHS: [(&str, Column); 6] = [
 ];
 
 /// The last known state of each month.
-fn months(history: &History) -> Option<PageSection> {
+fn months(history: &CostHistory) -> Option<PageSection> {
     let mut months: BTreeMap<String, Option<&Snapshot>> = BTreeMap::new();
     for point in &history.points {
         let month: String = point.commit.date().to_string().chars().take(7).collect();
@@ -285,7 +286,8 @@ fn months(history: &History) -> Option<PageSection> {
     }
     rows.reverse();
     let mut body = Html::new();
-    let table = Table { id: "months", caption: "Each month, the newest first", columns: &MONTHS, is_searchable: false };
+    let table =
+        HtmlTable { id: "months", caption: "Each month, the newest first", columns: &MONTHS, is_searchable: false };
     let rest = table.print(&mut body, rows, |page, (month, state, moved)| {
         name(page, &month);
         let Some(state) = state else {
@@ -307,7 +309,7 @@ fn months(history: &History) -> Option<PageSection> {
 }
 
 /// Commits that could not be read, and notes about the whole history.
-fn unknown(history: &History) -> Option<PageSection> {
+fn unknown(history: &CostHistory) -> Option<PageSection> {
     let mut lines: Vec<String> = history.notes.clone();
     let gaps = history.gaps();
     lines.extend(gaps.map(|(point, why)| format!("{} of {}: {why}", point.commit.short(), point.commit.date())));

@@ -4,11 +4,11 @@ use serde::Serialize;
 
 use super::moment::moment;
 use crate::catalog::MoneyRange;
-use crate::report::formats::json::{Bounds, Number, Sum, VERSION, print};
+use crate::report::formats::json::{VERSION, WireAmountSum, WireBounds, WireNumber, print};
 use crate::report::views::history::{
-    Blame, BlamedCommit, BranchCommit, Commit, Holding, PointState, Snapshot, SnapshotUnjudged, Step, StepChange,
+    Blame, BlamedCommit, BranchCommit, Commit, CostStep, Holding, PointState, Snapshot, SnapshotUnjudged, StepChange,
 };
-use crate::report::{Catalog, History};
+use crate::report::{CostHistory, PriceSources};
 
 #[derive(Serialize)]
 struct Document<'a> {
@@ -41,8 +41,8 @@ struct WireCatalog<'a> {
 }
 
 impl<'a> Basis<'a> {
-    fn new(history: &'a History) -> Basis<'a> {
-        let Catalog { version, as_of } = &history.catalog;
+    fn new(history: &'a CostHistory) -> Basis<'a> {
+        let PriceSources { version, as_of } = &history.catalog;
         Basis {
             since: history.since.map(|it| it.to_string()),
             every: history.every.name(),
@@ -109,10 +109,10 @@ struct WirePoint<'a> {
 
 #[derive(Serialize)]
 struct WireBill<'a> {
-    rented: Sum,
-    requested: Sum,
-    combined: Sum,
-    attached: Sum,
+    rented: WireAmountSum,
+    requested: WireAmountSum,
+    combined: WireAmountSum,
+    attached: WireAmountSum,
     endings: Vec<WireEnding<'a>>,
     accelerators: WireAccelerators,
     unpriced: usize,
@@ -127,19 +127,19 @@ struct WireEnding<'a> {
     role: &'static str,
     per: &'a str,
     resources: usize,
-    usd: Bounds,
+    usd: WireBounds,
 }
 
 #[derive(Serialize)]
 struct WireAccelerators {
-    rented: Number,
-    requested: Number,
+    rented: WireNumber,
+    requested: WireNumber,
 }
 
 #[derive(Serialize)]
 struct WireFindings<'a> {
     count: usize,
-    saves_usd_per_month: Bounds,
+    saves_usd_per_month: WireBounds,
     rules: Vec<WireRule<'a>>,
 }
 
@@ -147,7 +147,7 @@ struct WireFindings<'a> {
 struct WireRule<'a> {
     rule: &'a str,
     findings: usize,
-    saves_usd_per_month: Bounds,
+    saves_usd_per_month: WireBounds,
 }
 
 #[derive(Serialize)]
@@ -193,14 +193,14 @@ fn bill<'a>(it: &'a Snapshot, before: Option<&Snapshot>) -> WireBill<'a> {
         saves_usd_per_month: (*it.saves).into(),
     });
     WireBill {
-        rented: Sum::without_parts(&it.rented()),
-        requested: Sum::without_parts(&it.requested()),
-        combined: Sum::without_parts(&it.combined()),
-        attached: Sum::without_parts(&it.attached()),
+        rented: WireAmountSum::without_parts(&it.rented()),
+        requested: WireAmountSum::without_parts(&it.requested()),
+        combined: WireAmountSum::without_parts(&it.combined()),
+        attached: WireAmountSum::without_parts(&it.attached()),
         endings: endings.collect(),
         accelerators: WireAccelerators {
-            rented: Number(it.accelerators_rented),
-            requested: Number(it.accelerators_requested),
+            rented: WireNumber(it.accelerators_rented),
+            requested: WireNumber(it.accelerators_requested),
         },
         unpriced: it.unpriced,
         at_least: !it.combined().is_whole(),
@@ -220,20 +220,20 @@ struct WireStep<'a> {
     /// The previous known commit.
     after: Option<&'a str>,
     between: usize,
-    rented: Bounds,
-    requested: Bounds,
+    rented: WireBounds,
+    requested: WireBounds,
     /// The cost that both states know; the rest is separate.
-    combined: Bounds,
-    became_known: Bounds,
-    no_longer_known: Bounds,
-    accelerators: Number,
+    combined: WireBounds,
+    became_known: WireBounds,
+    no_longer_known: WireBounds,
+    accelerators: WireNumber,
     changes: Vec<WireChange<'a>>,
 }
 
 #[derive(Serialize)]
 struct WireChange<'a> {
     kind: &'static str,
-    delta_usd_per_month: Number,
+    delta_usd_per_month: WireNumber,
     before: Option<WireHolding<'a>>,
     after: Option<WireHolding<'a>>,
     merged: Option<WireBranchCommit<'a>>,
@@ -250,18 +250,18 @@ struct WireHolding<'a> {
     within: bool,
     machine: Option<&'a str>,
     accelerator: Option<&'a str>,
-    accelerators: Option<Number>,
-    count: Option<[Number; 3]>,
-    usd_per_month: Option<Bounds>,
+    accelerators: Option<WireNumber>,
+    count: Option<[WireNumber; 3]>,
+    usd_per_month: Option<WireBounds>,
     per: &'a str,
-    usd: Option<Bounds>,
+    usd: Option<WireBounds>,
     /// Its share of the monthly total, in which each dollar counts once.
-    usd_in_sum: Option<Bounds>,
+    usd_in_sum: Option<WireBounds>,
     unpriced: Option<&'a str>,
 }
 
 fn holding(it: &Holding) -> WireHolding<'_> {
-    let bounds = |range: MoneyRange| Bounds::from(range);
+    let bounds = |range: MoneyRange| WireBounds::from(range);
     WireHolding {
         address: &it.address,
         run: it.run.as_deref(),
@@ -272,8 +272,8 @@ fn holding(it: &Holding) -> WireHolding<'_> {
         within: it.is_within,
         machine: it.machine.as_deref(),
         accelerator: it.accelerator.as_deref(),
-        accelerators: it.accelerators.map(Number),
-        count: it.count.map(|it| it.map(Number)),
+        accelerators: it.accelerators.map(WireNumber),
+        count: it.count.map(|it| it.map(WireNumber)),
         usd_per_month: it.monthly.map(|it| bounds(*it)),
         per: &it.per,
         usd: it.amount.map(|it| bounds(*it)),
@@ -282,7 +282,7 @@ fn holding(it: &Holding) -> WireHolding<'_> {
     }
 }
 
-fn step<'a>(history: &'a History, it: &'a Step) -> Option<WireStep<'a>> {
+fn step<'a>(history: &'a CostHistory, it: &'a CostStep) -> Option<WireStep<'a>> {
     let change = |it: &'a StepChange| WireChange {
         kind: it.kind.word(),
         delta_usd_per_month: it.delta().into(),
@@ -300,12 +300,12 @@ fn step<'a>(history: &'a History, it: &'a Step) -> Option<WireStep<'a>> {
         combined: it.combined.difference.into(),
         became_known: it.combined.became_known.into(),
         no_longer_known: it.combined.no_longer_known.into(),
-        accelerators: Number(it.accelerators),
+        accelerators: WireNumber(it.accelerators),
         changes: it.changes.iter().map(change).collect(),
     })
 }
 
-fn points(history: &History) -> Vec<WirePoint<'_>> {
+fn points(history: &CostHistory) -> Vec<WirePoint<'_>> {
     let mut before: Option<&Snapshot> = None;
     let mut points = Vec::new();
     for it in &history.points {
@@ -318,7 +318,7 @@ fn points(history: &History) -> Vec<WirePoint<'_>> {
     points
 }
 
-pub(super) fn history(history: &History) -> String {
+pub(super) fn history(history: &CostHistory) -> String {
     print(&Document {
         version: VERSION,
         basis: Basis::new(history),
@@ -351,7 +351,7 @@ struct WireBlamed<'a> {
     commit: WireCommit<'a>,
     merged: Option<WireBranchCommit<'a>>,
     between: usize,
-    delta_usd_per_month: Option<Number>,
+    delta_usd_per_month: Option<WireNumber>,
 }
 
 fn blamed<'a>(it: Option<BlamedCommit<'a>>) -> Option<WireBlamed<'a>> {
@@ -368,7 +368,7 @@ fn resource<'a>(it: &Blame<'a>) -> WireBlame<'a> {
     WireBlame { holding: holding(it.holding), since: blamed(it.since), added: blamed(it.added) }
 }
 
-pub(super) fn blame(history: &History, told: &[Blame<'_>]) -> String {
+pub(super) fn blame(history: &CostHistory, told: &[Blame<'_>]) -> String {
     let resources: Vec<WireBlame<'_>> = told.iter().map(resource).collect();
     print(&BlameDocument {
         version: VERSION,

@@ -13,11 +13,11 @@ pub(in crate::report) mod words {
 }
 
 use crate::report::views::history::{Blame, blame};
-use crate::report::{Format, History, Holding, Style};
+use crate::report::{CostHistory, Format, Holding, ReportStyle};
 use crate::source::is_below;
 
 /// The cost over the commits in a format; `None` if the format belongs to another subcommand.
-pub fn history(format: Format, history: &History, style: Style) -> Option<String> {
+pub fn history(format: Format, history: &CostHistory, style: ReportStyle) -> Option<String> {
     match format {
         Format::Text => Some(text::history(history, style)),
         Format::Json => Some(json::history(history)),
@@ -50,7 +50,7 @@ impl Blamed<'_> {
 }
 
 /// The blame of today's cost in a format.
-pub fn blamed(format: Format, history: &History, wanted: Blamed<'_>, style: Style) -> Option<String> {
+pub fn blamed(format: Format, history: &CostHistory, wanted: Blamed<'_>, style: ReportStyle) -> Option<String> {
     let told: Vec<Blame<'_>> = blame(history).into_iter().filter(|it| wanted.covers(it.holding)).collect();
     match format {
         Format::Text => Some(text::blame(history, &told, style)),

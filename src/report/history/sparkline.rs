@@ -1,7 +1,7 @@
 //! A line of characters that shows an amount over time.
 
 use crate::catalog::Money;
-use crate::report::History;
+use crate::report::CostHistory;
 
 const LEVELS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 /// For unknown cost.
@@ -9,7 +9,7 @@ const GAP: char = '·';
 
 /// One character for each period from the first point to the last, as high as the cost at its end. Unknown points are gaps.
 pub(super) fn sparkline(
-    history: &History,
+    history: &CostHistory,
     width: usize,
     unknown: &[bool],
     amount: impl Fn(&crate::report::Snapshot) -> Money,

@@ -6,15 +6,16 @@ use std::fmt::Write;
 
 use super::sparkline::sparkline;
 use crate::catalog::{Currency, Money};
-use crate::inventory::Role;
+use crate::inventory::BillingRole;
 use crate::pricing::CostChange;
 use crate::report::escape::{one_line, shortened};
 use crate::report::formats::text::TextTable;
 use crate::report::views::history::{
-    Blame, BlamedCommit, BranchCommit, Commit, Step, StepChange, StepKind, course as steps_course, unknown_points,
+    Blame, BlamedCommit, BranchCommit, Commit, CostStep, CostStepKind, StepChange, course as steps_course,
+    unknown_points,
 };
 use crate::report::views::money::role_heading;
-use crate::report::{Detail, History, Most, Point, Snapshot, Style};
+use crate::report::{CostHistory, EntryDetail, HistoryPoint, Most, ReportStyle, Snapshot};
 
 /// Months and steps that are shown by default.
 const MONTHS: usize = 13;
@@ -30,10 +31,10 @@ const LONGEST_SUBJECT: usize = 60;
 const LONGEST_AUTHOR: usize = 24;
 const LONGEST_ADDRESS: usize = 60;
 
-pub(super) fn history(history: &History, style: Style) -> String {
+pub(super) fn history(history: &CostHistory, style: ReportStyle) -> String {
     let mut text = String::new();
     let _ = writeln!(text, "{}", bold(&answer(history), style));
-    if style.choice.detail > Detail::Quiet {
+    if style.choice.detail > EntryDetail::Quiet {
         drawn(&mut text, history, style);
         months(&mut text, history, style);
         steps(&mut text, history, style);
@@ -43,17 +44,17 @@ pub(super) fn history(history: &History, style: Style) -> String {
     text
 }
 
-fn bold(line: &str, style: Style) -> String {
+fn bold(line: &str, style: ReportStyle) -> String {
     if style.color { format!("\u{1b}[1m{line}\u{1b}[0m") } else { line.to_owned() }
 }
 
 /// Cost that became known in a step, minus cost that is no longer known.
-pub(in crate::report) fn unsure(it: &Step) -> Money {
+pub(in crate::report) fn unsure(it: &CostStep) -> Money {
     it.combined.became_known.expected - it.combined.no_longer_known.expected
 }
 
 /// `+$2,000`; if one of the states does not know the cost: `$2,000 became known`, `$2,000 no longer known`.
-pub(in crate::report) fn step_money(currency: Currency, it: &Step) -> String {
+pub(in crate::report) fn step_money(currency: Currency, it: &CostStep) -> String {
     change_money(currency, &it.combined)
 }
 
@@ -78,12 +79,12 @@ pub(in crate::report) fn expected(it: &Snapshot) -> Money {
 }
 
 /// The increase in a step of the cost that both states know.
-pub(in crate::report) fn moved(it: &Step) -> Money {
+pub(in crate::report) fn moved(it: &CostStep) -> Money {
     it.combined.difference.expected
 }
 
 /// `GPU cost $9,000/month; $3,000 more than on 2026-01-02; largest change by 1a2b3c4d5e of 2026-03-04 (Ada): add a pool, +$2,000`
-pub(super) fn answer(history: &History) -> String {
+pub(super) fn answer(history: &CostHistory) -> String {
     let Some((newest, now)) = history.newest() else {
         return "GPU cost unknown: no commit could be read".to_owned();
     };
@@ -142,7 +143,7 @@ pub(in crate::report) fn signed(currency: Currency, money: Money) -> String {
 }
 
 /// `1a2b3c4d5e of 2026-03-04 (Ada): add a pool`
-fn named(commit: &Commit, step: &Step) -> String {
+fn named(commit: &Commit, step: &CostStep) -> String {
     let one_of = if step.between == 0 { String::new() } else { format!("{} commits up to ", step.between) };
     let (author, subject) = (author(commit, step.by()), subject(commit, step.by()));
     format!("{one_of}{} of {} ({author}): {subject}", commit.short(), commit.date())
@@ -171,12 +172,12 @@ pub(in crate::report) fn author(commit: &Commit, by: Option<&BranchCommit>) -> S
     shortened(&one_line(by.map_or(&commit.author, |it| &it.author)), LONGEST_AUTHOR)
 }
 
-fn drawn(text: &mut String, history: &History, style: Style) {
+fn drawn(text: &mut String, history: &CostHistory, style: ReportStyle) {
     if style.plain {
         return;
     }
     let line = sparkline(history, SPARKS, &unknown_points(history), expected);
-    let known = || history.points.iter().filter_map(Point::snapshot);
+    let known = || history.points.iter().filter_map(HistoryPoint::snapshot);
     if let (Some(first), Some(last), Some(most)) =
         (history.points.first(), history.points.last(), known().map(|it| expected(it)).max())
         && !line.is_empty()
@@ -189,8 +190,8 @@ fn drawn(text: &mut String, history: &History, style: Style) {
 }
 
 /// The last known state of each month.
-fn months(text: &mut String, history: &History, style: Style) {
-    let month = |point: &Point| point.commit.date().to_string().chars().take(7).collect::<String>();
+fn months(text: &mut String, history: &CostHistory, style: ReportStyle) {
+    let month = |point: &HistoryPoint| point.commit.date().to_string().chars().take(7).collect::<String>();
     let mut months: BTreeMap<String, (usize, Option<&Snapshot>)> = BTreeMap::new();
     for point in &history.points {
         let (commits, state) = months.entry(month(point)).or_default();
@@ -255,7 +256,7 @@ fn is_still(it: &CostChange) -> bool {
     [it.difference, it.became_known, it.no_longer_known].iter().all(|it| it.expected.is_zero())
 }
 
-fn most(style: Style, usual: usize) -> usize {
+fn most(style: ReportStyle, usual: usize) -> usize {
     match style.choice.most {
         Most::Top(most) => most,
         Most::All => usize::MAX,
@@ -277,12 +278,12 @@ pub(super) fn number(n: f64) -> String {
 }
 
 /// The commits that changed the cost, the largest change first.
-fn steps(text: &mut String, history: &History, style: Style) {
-    let size = |it: &Step| {
+fn steps(text: &mut String, history: &CostHistory, style: ReportStyle) {
+    let size = |it: &CostStep| {
         let size = |money: Money| if money < Money::ZERO { -money } else { money };
         Reverse((size(moved(it)).max(size(unsure(it))), it.to))
     };
-    let mut steps: Vec<&Step> = history.steps.iter().collect();
+    let mut steps: Vec<&CostStep> = history.steps.iter().collect();
     steps.sort_by_key(|it| size(it));
     if steps.is_empty() {
         return;
@@ -313,7 +314,7 @@ fn steps(text: &mut String, history: &History, style: Style) {
         ]);
     }
     let _ = write!(text, "\n{}", table.print_within(style.columns));
-    if style.choice.detail == Detail::Verbose {
+    if style.choice.detail == EntryDetail::Verbose {
         steps.iter().take(most).for_each(|step| each_change(text, history, step));
     }
     not_shown(text, steps.len().saturating_sub(most), "smaller step");
@@ -326,7 +327,7 @@ pub(in crate::report) fn did(changes: &[StepChange]) -> String {
     let more = changes.len() - 1;
     let more = if more == 0 { String::new() } else { format!(" and {more} more") };
     let told = match (&first.before, &first.after, first.kind) {
-        (Some(was), Some(is), StepKind::Moved) if was.address != is.address => {
+        (Some(was), Some(is), CostStepKind::Moved) if was.address != is.address => {
             format!("{} to {}", address(&was.address), address(&is.address))
         }
         _ => address(first.address()),
@@ -334,13 +335,13 @@ pub(in crate::report) fn did(changes: &[StepChange]) -> String {
     format!("{} {told}{more}", first.kind.name())
 }
 
-fn each_change(text: &mut String, history: &History, step: &Step) {
+fn each_change(text: &mut String, history: &CostHistory, step: &CostStep) {
     let Some(point) = history.points.get(step.to) else { return };
     let _ = writeln!(text, "\n{}", named(&point.commit, step));
     for change in &step.changes {
         let delta = match change.kind {
-            StepKind::BecameKnown => history.currency.amount(change.known_after()),
-            StepKind::NoLongerKnown => history.currency.amount(change.known_before()),
+            CostStepKind::BecameKnown => history.currency.amount(change.known_after()),
+            CostStepKind::NoLongerKnown => history.currency.amount(change.known_before()),
             _ => signed(history.currency, change.delta()),
         };
         // The first line names the commit of the largest change.
@@ -352,8 +353,8 @@ fn each_change(text: &mut String, history: &History, step: &Step) {
     }
 }
 
-fn gaps(text: &mut String, history: &History) {
-    let all: Vec<(&Point, &str)> = history.gaps().collect();
+fn gaps(text: &mut String, history: &CostHistory) {
+    let all: Vec<(&HistoryPoint, &str)> = history.gaps().collect();
     if all.is_empty() {
         return;
     }
@@ -373,7 +374,7 @@ pub(in crate::report) fn commits(n: usize) -> String {
 }
 
 /// The basis of the numbers.
-fn basis(text: &mut String, history: &History) {
+fn basis(text: &mut String, history: &CostHistory) {
     text.push('\n');
     if let Some((_, now)) = history.newest()
         && !now.not_judged.is_empty()
@@ -394,10 +395,10 @@ fn basis(text: &mut String, history: &History) {
     );
 }
 
-pub(super) fn blame(history: &History, told: &[Blame<'_>], style: Style) -> String {
+pub(super) fn blame(history: &CostHistory, told: &[Blame<'_>], style: ReportStyle) -> String {
     let mut text = String::new();
     let _ = writeln!(text, "{}", bold(&brought(history, told), style));
-    if style.choice.detail > Detail::Quiet {
+    if style.choice.detail > EntryDetail::Quiet {
         by_commit(&mut text, history, told, style);
         by_resource(&mut text, history, told, style);
     }
@@ -412,7 +413,7 @@ fn share(it: &Blame<'_>) -> Money {
 }
 
 /// `GPU cost $9,000/month, added by 3 commits; $1,000 of this existed by 2026-01-02`
-fn brought(history: &History, told: &[Blame<'_>]) -> String {
+fn brought(history: &CostHistory, told: &[Blame<'_>]) -> String {
     let counted = || told.iter().filter(|it| !share(it).is_zero());
     let all: Money = counted().map(share).sum();
     let before: Money = counted().filter(|it| it.since.is_none()).map(share).sum();
@@ -427,7 +428,7 @@ fn brought(history: &History, told: &[Blame<'_>]) -> String {
 }
 
 /// Today's cost by the commit that last changed it.
-fn by_commit(text: &mut String, history: &History, told: &[Blame<'_>], style: Style) {
+fn by_commit(text: &mut String, history: &CostHistory, told: &[Blame<'_>], style: ReportStyle) {
     // Commits of one merge are listed separately.
     let mut commits: BTreeMap<(&str, Option<&str>), (BlamedCommit<'_>, Money, usize)> = BTreeMap::new();
     for it in told.iter().filter(|it| !share(it).is_zero()) {
@@ -465,9 +466,10 @@ fn called(it: &BlamedCommit<'_>) -> String {
     }
 }
 
-fn by_resource(text: &mut String, history: &History, told: &[Blame<'_>], style: Style) {
+fn by_resource(text: &mut String, history: &CostHistory, told: &[Blame<'_>], style: ReportStyle) {
     let most = most(style, RESOURCES);
-    for (is_rented, name) in [(true, role_heading(Role::Rented)), (false, role_heading(Role::Requested))] {
+    for (is_rented, name) in [(true, role_heading(BillingRole::Rented)), (false, role_heading(BillingRole::Requested))]
+    {
         let of_role: Vec<&Blame<'_>> = told.iter().filter(|it| it.holding.is_rented == is_rented).collect();
         let headings =
             [name, "per month", "last change", "commit", "change", "author", "first added", "commit", "author"];

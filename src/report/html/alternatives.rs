@@ -2,13 +2,13 @@
 
 use std::cmp::Reverse;
 
-use super::bars::{Color, Scale, dot, picture};
+use super::bars::{MarkColor, Scale, dot, picture};
 use super::markup::Html;
 use super::page::PageSection;
-use super::table::{Column, Table, name, number};
+use super::table::{Column, HtmlTable, name, number};
 use crate::catalog::{Catalog, Money};
 use crate::inventory::{Resource, ResourceId};
-use crate::pricing::{BillItem, Elsewhere, Period, Scenario, cheaper_provider, cheaper_region};
+use crate::pricing::{BillItem, CostScenario, Elsewhere, Period, cheaper_provider, cheaper_region};
 use crate::report::Report;
 use crate::report::views::money::mark_of;
 use crate::report::views::scorecard::best_savings;
@@ -28,7 +28,7 @@ struct Choices<'a> {
     after: Option<Money>,
 }
 
-const SCENARIOS: [Scenario; 3] = [Scenario::Spot, Scenario::Reserved1y, Scenario::Reserved3y];
+const SCENARIOS: [CostScenario; 3] = [CostScenario::Spot, CostScenario::Reserved1y, CostScenario::Reserved3y];
 
 pub(in crate::report) fn section(report: &Report) -> Option<PageSection> {
     let all = dearest(report);
@@ -70,7 +70,7 @@ pub(in crate::report) fn section(report: &Report) -> Option<PageSection> {
     let columns: Vec<(&str, Column)> =
         columns.into_iter().zip(is_shown).filter(|(_, is_shown)| *is_shown).map(|(it, _)| it).collect();
     let caption = "Monthly cost of the most expensive resources with other purchase options: list prices, configured numbers and hours";
-    let table = Table { id: "alternatives-table", caption, columns: &columns, is_searchable: false };
+    let table = HtmlTable { id: "alternatives-table", caption, columns: &columns, is_searchable: false };
     table.print(&mut body, &all, |page, it| row(page, report, scale, it, &is_shown));
     body.leaf("p", &[("class", "soft small")], CONDITIONS);
     let answer = format!(
@@ -150,26 +150,26 @@ fn row(page: &mut Html, report: &Report, scale: Scale, it: &Choices, is_shown: &
     }
 }
 
-fn marks(it: &Choices) -> Vec<(Money, Color)> {
+fn marks(it: &Choices) -> Vec<(Money, MarkColor)> {
     let [spot, one, three] = it.scenarios;
     let elsewhere = it.elsewhere.as_ref().map(|(_, money)| *money);
     let all = [
-        (Some(it.now), Color::Blue),
-        (spot, Color::Green),
-        (one.or(three), Color::Purple),
-        (elsewhere, Color::Vermillion),
-        (it.after, Color::Grey),
+        (Some(it.now), MarkColor::Blue),
+        (spot, MarkColor::Green),
+        (one.or(three), MarkColor::Purple),
+        (elsewhere, MarkColor::Vermillion),
+        (it.after, MarkColor::Grey),
     ];
     all.into_iter().filter_map(|(money, color)| Some((money?, color))).collect()
 }
 
 fn legend(page: &mut Html) {
     let kinds = [
-        ("now", Color::Blue),
-        ("spot", Color::Green),
-        ("committed", Color::Purple),
-        ("elsewhere", Color::Vermillion),
-        ("after its best fix", Color::Grey),
+        ("now", MarkColor::Blue),
+        ("spot", MarkColor::Green),
+        ("committed", MarkColor::Purple),
+        ("elsewhere", MarkColor::Vermillion),
+        ("after its best fix", MarkColor::Grey),
     ];
     page.element("ul", &[("class", "legend")], |page| {
         for (what, color) in kinds {

@@ -2,11 +2,11 @@
 
 use std::fmt::Write;
 
-use super::bars::{Bar, Color, Hatch, percent, rect};
+use super::bars::{Bar, Hatch, MarkColor, percent, rect};
 use super::markup::Html;
 
 /// A label at a share of an axis.
-pub(in crate::report) struct Label {
+pub(in crate::report) struct AxisLabel {
     pub(in crate::report) at: f64,
     pub(in crate::report) text: String,
 }
@@ -31,10 +31,10 @@ pub(in crate::report) struct Area<'a> {
     pub(in crate::report) states: &'a [AreaState],
     pub(in crate::report) most: f64,
     /// Labels of the amount axis, as shares of the maximum.
-    pub(in crate::report) ticks: &'a [Label],
-    pub(in crate::report) labels: &'a [Label],
+    pub(in crate::report) ticks: &'a [AxisLabel],
+    pub(in crate::report) labels: &'a [AxisLabel],
     /// Marks of steps that the table below lists.
-    pub(in crate::report) marks: &'a [Label],
+    pub(in crate::report) marks: &'a [AxisLabel],
 }
 
 /// Heights in pixels, and the top of the areas below the marks.
@@ -44,12 +44,13 @@ const TOP: f64 = 26.0;
 /// The width of the stretched inner drawing, in units.
 const WIDTH: f64 = 10_000.0;
 
-const COLORS: [Color; 5] = [Color::Blue, Color::Vermillion, Color::Green, Color::Purple, Color::Grey];
+const COLORS: [MarkColor; 5] =
+    [MarkColor::Blue, MarkColor::Vermillion, MarkColor::Green, MarkColor::Purple, MarkColor::Grey];
 
 /// The last series contains everything else.
-fn color(series: usize, all: usize) -> Color {
+fn color(series: usize, all: usize) -> MarkColor {
     let at = if series + 1 == all { COLORS.len() - 1 } else { series };
-    COLORS.get(at).copied().unwrap_or(Color::Grey)
+    COLORS.get(at).copied().unwrap_or(MarkColor::Grey)
 }
 
 /// A square in the color of a series.
@@ -57,7 +58,7 @@ pub(in crate::report) fn swatch(page: &mut Html, series: usize) {
     let size = [("width", "14"), ("height", "14"), ("aria-hidden", "true"), ("focusable", "false")];
     page.element("svg", &size, |page| {
         let bar = Bar { from: "0".to_owned(), width: "14".to_owned(), y: 0, height: 14 };
-        rect(page, &bar, COLORS.get(series).copied().unwrap_or(Color::Grey), Hatch::None);
+        rect(page, &bar, COLORS.get(series).copied().unwrap_or(MarkColor::Grey), Hatch::None);
     });
 }
 
@@ -88,7 +89,7 @@ pub(in crate::report) fn area(page: &mut Html, it: &Area) {
             words(page, label, anchor, "246", "soft-ink", "12");
         }
         for mark in it.marks {
-            let label = Label { at: mark.at.clamp(0.012, 0.988), text: mark.text.clone() };
+            let label = AxisLabel { at: mark.at.clamp(0.012, 0.988), text: mark.text.clone() };
             words(page, &label, "middle", "16", "ink", "13");
             let at = percent(label.at);
             let attributes = [
@@ -107,7 +108,7 @@ pub(in crate::report) fn area(page: &mut Html, it: &Area) {
 }
 
 /// A grid line with its amount.
-fn line(page: &mut Html, tick: &Label) {
+fn line(page: &mut Html, tick: &AxisLabel) {
     let y = format!("{:.1}", TOP + HEIGHT * (1.0 - tick.at));
     let attributes = [
         ("class", "rule"),
@@ -138,7 +139,7 @@ fn line(page: &mut Html, tick: &Label) {
     page.leaf("text", &attributes, &tick.text);
 }
 
-fn words(page: &mut Html, label: &Label, anchor: &str, y: &str, class: &str, size: &str) {
+fn words(page: &mut Html, label: &AxisLabel, anchor: &str, y: &str, class: &str, size: &str) {
     let at = percent(label.at);
     let attributes = [
         ("class", class),

@@ -6,7 +6,7 @@ use crate::catalog::{Money, MoneyRange};
 
 /// The colors of marks: each has a contrast of 3:1 on white and on dark pages. Color is never the only distinction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::report) enum Color {
+pub(in crate::report) enum MarkColor {
     Blue,
     Green,
     Vermillion,
@@ -14,14 +14,14 @@ pub(in crate::report) enum Color {
     Grey,
 }
 
-impl Color {
+impl MarkColor {
     pub(in crate::report) fn class(self) -> &'static str {
         match self {
-            Color::Blue => "blue",
-            Color::Green => "green",
-            Color::Vermillion => "vermillion",
-            Color::Purple => "purple",
-            Color::Grey => "grey",
+            MarkColor::Blue => "blue",
+            MarkColor::Green => "green",
+            MarkColor::Vermillion => "vermillion",
+            MarkColor::Purple => "purple",
+            MarkColor::Grey => "grey",
         }
     }
 
@@ -34,11 +34,11 @@ impl Color {
         match (self, hatch) {
             (_, Hatch::Lines) => "url(#lines)",
             (_, Hatch::Crosses) => "url(#crosses)",
-            (Color::Blue, Hatch::None) => "#0072b2",
-            (Color::Green, Hatch::None) => "#007a5a",
-            (Color::Vermillion, Hatch::None) => "#c34a00",
-            (Color::Purple, Hatch::None) => "#9a4a86",
-            (Color::Grey, Hatch::None) => "#6b7280",
+            (MarkColor::Blue, Hatch::None) => "#0072b2",
+            (MarkColor::Green, Hatch::None) => "#007a5a",
+            (MarkColor::Vermillion, Hatch::None) => "#c34a00",
+            (MarkColor::Purple, Hatch::None) => "#9a4a86",
+            (MarkColor::Grey, Hatch::None) => "#6b7280",
         }
     }
 }
@@ -118,7 +118,7 @@ pub(in crate::report) struct Bar {
     pub(in crate::report) height: u32,
 }
 
-pub(in crate::report) fn rect(page: &mut Html, bar: &Bar, color: Color, hatch: Hatch) {
+pub(in crate::report) fn rect(page: &mut Html, bar: &Bar, color: MarkColor, hatch: Hatch) {
     let (y, height) = (bar.y.to_string(), bar.height.to_string());
     let class = if hatch == Hatch::None { color.class() } else { "hatched" };
     let attributes = [
@@ -133,7 +133,14 @@ pub(in crate::report) fn rect(page: &mut Html, bar: &Bar, color: Color, hatch: H
 }
 
 /// The expected cost as a bar, and minimum to maximum as a line over it.
-pub(in crate::report) fn interval(page: &mut Html, scale: Scale, range: MoneyRange, y: u32, height: u32, color: Color) {
+pub(in crate::report) fn interval(
+    page: &mut Html,
+    scale: Scale,
+    range: MoneyRange,
+    y: u32,
+    height: u32,
+    color: MarkColor,
+) {
     let bar = Bar { from: "0".to_owned(), width: scale.percent(range.expected), y, height };
     rect(page, &bar, color, Hatch::None);
     if range.floor == range.ceiling {
@@ -176,7 +183,7 @@ fn stroke(page: &mut Html, (x1, x2): (&str, &str), (y1, y2): (u32, u32)) {
 }
 
 /// A dot for one of several amounts on an axis.
-pub(in crate::report) fn dot(page: &mut Html, scale: Scale, money: Money, y: u32, color: Color) {
+pub(in crate::report) fn dot(page: &mut Html, scale: Scale, money: Money, y: u32, color: MarkColor) {
     // The axis is extended, because a dot at its end would be cut in half.
     let at = percent(0.01 + scale.share(money) * 0.98);
     let y = y.to_string();

@@ -5,9 +5,9 @@ use super::page::PageSection;
 use super::table::{MOST_BYTES, MOST_ROWS};
 use crate::decide::Decided;
 use crate::report::formats::text;
-use crate::report::views::entries::Choice;
+use crate::report::views::entries::EntryChoice;
 use crate::report::views::markup::Address;
-use crate::report::{Head, Report, escape, suggestion};
+use crate::report::{Report, ReviewCommit, escape, suggestion};
 use crate::rules::{Finding, Safety, link};
 
 pub(in crate::report) fn section(report: &Report) -> Option<PageSection> {
@@ -31,11 +31,11 @@ pub(in crate::report) fn section(report: &Report) -> Option<PageSection> {
 pub(in crate::report) fn list(
     page: &mut Html,
     report: &Report,
-    head: Option<&Head>,
+    head: Option<&ReviewCommit>,
     id: &'static str,
     findings: &[&Decided],
 ) {
-    let entries = Choice::default().entries(report, findings);
+    let entries = EntryChoice::default().entries(report, findings);
     let mut left_out = 0;
     page.element("ol", &[("class", "plain"), ("id", id), ("data-filter", "")], |page| {
         let start = page.len();
@@ -51,7 +51,7 @@ pub(in crate::report) fn list(
     super::table::left_out(page, left_out, "findings");
 }
 
-fn entry(page: &mut Html, report: &Report, head: Option<&Head>, decided: &Decided, others: &[&Decided]) {
+fn entry(page: &mut Html, report: &Report, head: Option<&ReviewCommit>, decided: &Decided, others: &[&Decided]) {
     let finding = &decided.finding;
     let class = format!("finding {}", finding.level.name());
     page.element("article", &[("class", &class)], |page| {
@@ -93,7 +93,7 @@ fn tags(page: &mut Html, finding: &Finding) {
     }
 }
 
-fn place(page: &mut Html, report: &Report, head: Option<&Head>, finding: &Finding) {
+fn place(page: &mut Html, report: &Report, head: Option<&ReviewCommit>, finding: &Finding) {
     let at = report.paths.locate(report.sources, finding.span);
     let shown = format!("{}:{}", escape::shortened(&at.path, 300), at.line);
     match head {
@@ -146,7 +146,7 @@ fn acceptance(page: &mut Html, decided: &Decided) {
     }
 }
 
-fn same(page: &mut Html, report: &Report, head: Option<&Head>, others: &[&Decided]) {
+fn same(page: &mut Html, report: &Report, head: Option<&ReviewCommit>, others: &[&Decided]) {
     if others.is_empty() {
         return;
     }

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use super::bars::{Color, Scale, interval, picture};
+use super::bars::{MarkColor, Scale, interval, picture};
 use super::markup::Html;
 use crate::catalog::{Money, MoneyRange};
-use crate::inventory::{Key, Range, Role};
+use crate::inventory::{BillingRole, Key, Range};
 use crate::pricing::Period;
 use crate::report::Report;
 use crate::report::views::cuts::counted;
@@ -15,8 +15,8 @@ use crate::report::views::money::mark;
 pub(in crate::report) fn cards(report: &Report, with_findings: bool) -> Html {
     let mut page = Html::new();
     for (role, title, color) in [
-        (Role::Rented, "Provisioned machines, per month", Color::Blue),
-        (Role::Requested, "Requested by pods, per month", Color::Green),
+        (BillingRole::Rented, "Provisioned machines, per month", MarkColor::Blue),
+        (BillingRole::Requested, "Requested by pods, per month", MarkColor::Green),
     ] {
         let count = counted(report).filter(|(it, item)| it.role == role && item.monthly.is_some()).count();
         if count > 0 {
@@ -40,7 +40,7 @@ fn card(page: &mut Html, title: &str, big: &str, inside: impl FnOnce(&mut Html))
     page.raw("\n");
 }
 
-fn amount(page: &mut Html, report: &Report, role: Role, title: &str, color: Color) {
+fn amount(page: &mut Html, report: &Report, role: BillingRole, title: &str, color: MarkColor) {
     let sum = report.bill.of_role(role);
     let range = sum.minimum();
     let amount = |money| report.currency.amount(money);
@@ -70,8 +70,8 @@ fn amount(page: &mut Html, report: &Report, role: Role, title: &str, color: Colo
 fn accelerators(page: &mut Html, report: &Report) {
     let mut sum = Range { floor: 0.0, expected: 0.0, ceiling: 0.0 };
     let mut kinds: BTreeSet<&str> = BTreeSet::new();
-    let has_rented = counted(report).any(|(it, _)| it.role == Role::Rented);
-    let role = if has_rented { Role::Rented } else { Role::Requested };
+    let has_rented = counted(report).any(|(it, _)| it.role == BillingRole::Rented);
+    let role = if has_rented { BillingRole::Rented } else { BillingRole::Requested };
     let mut unknown = 0;
     for (resource, _) in counted(report).filter(|(it, _)| it.role == role) {
         kinds.extend(resource.text(Key::Accelerator));
@@ -123,9 +123,9 @@ fn savings(page: &mut Html, report: &Report) {
                     MoneyRange { floor: all.saves, expected: all.saves, ceiling: all.saves },
                     2,
                     18,
-                    Color::Grey,
+                    MarkColor::Grey,
                 );
-                interval(page, scale, range, 2, 18, Color::Green);
+                interval(page, scale, range, 2, 18, MarkColor::Green);
             });
             let told = match safe.is_zero() {
                 true => "none at low risk".to_owned(),

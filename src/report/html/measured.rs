@@ -1,9 +1,9 @@
 //! The usage metrics of each resource, and rows without a resource.
 
-use super::bars::{Bar, Color, Hatch, percent, picture, rect};
+use super::bars::{Bar, Hatch, MarkColor, percent, picture, rect};
 use super::markup::Html;
 use super::page::PageSection;
-use super::table::{Column, Table, left_out, name, number};
+use super::table::{Column, HtmlTable, left_out, name, number};
 use crate::inventory::Key;
 use crate::report::Report;
 use crate::report::views::measured::listed;
@@ -22,7 +22,7 @@ pub(in crate::report) fn section(report: &Report) -> Option<PageSection> {
     let answer = report.measured.in_short()?;
     let mut body = Html::new();
     let caption = "Share of the time in which accelerators worked, and share in which they did nothing";
-    let table = Table { id: "measured-table", caption, columns: &COLUMNS, is_searchable: true };
+    let table = HtmlTable { id: "measured-table", caption, columns: &COLUMNS, is_searchable: true };
     let rest = table.print(&mut body, listed(report), |page, (resource, why, _)| {
         name(page, &report.called(resource));
         let share = |key| resource.number(key);
@@ -31,10 +31,10 @@ pub(in crate::report) fn section(report: &Report) -> Option<PageSection> {
             picture(page, 18, |page| {
                 let bar = |from: f64, width: f64| Bar { from: percent(from), width: percent(width), y: 2, height: 14 };
                 if let Some(busy) = busy {
-                    rect(page, &bar(0.0, busy.clamp(0.0, 1.0)), Color::Blue, Hatch::None);
+                    rect(page, &bar(0.0, busy.clamp(0.0, 1.0)), MarkColor::Blue, Hatch::None);
                 }
                 if let Some(idle) = idle.map(|it| it.clamp(0.0, 1.0)) {
-                    rect(page, &bar(1.0 - idle, idle), Color::Vermillion, Hatch::Crosses);
+                    rect(page, &bar(1.0 - idle, idle), MarkColor::Vermillion, Hatch::Crosses);
                 }
             });
         });

@@ -1,26 +1,26 @@
 //! Who pays: one picture for each way to divide the bill.
 
-use super::bars::{Color, Scale, interval, picture};
+use super::bars::{MarkColor, Scale, interval, picture};
 use super::markup::Html;
 use super::page::PageSection;
-use super::table::{Column, Table, left_out, name, number};
+use super::table::{Column, HtmlTable, left_out, name, number};
 use crate::catalog::MoneyRange;
-use crate::inventory::Role;
+use crate::inventory::BillingRole;
 use crate::pricing::CostSum;
 use crate::report::Report;
-use crate::report::views::cuts::{Cut, Slice, counted, slices};
+use crate::report::views::cuts::{CostSlice, Cut, counted, slices};
 
 pub(in crate::report) fn section(report: &Report) -> Option<PageSection> {
-    let roles: Vec<Role> = [Role::Rented, Role::Requested]
+    let roles: Vec<BillingRole> = [BillingRole::Rented, BillingRole::Requested]
         .into_iter()
         .filter(|role| counted(report).any(|(it, item)| it.role == *role && item.monthly.is_some()))
         .collect();
     if roles.is_empty() {
         return None;
     }
-    let cuts: Vec<(Cut, Vec<Slice>)> = Cut::ALL.into_iter().map(|cut| (cut, slices(report, cut))).collect();
+    let cuts: Vec<(Cut, Vec<CostSlice>)> = Cut::ALL.into_iter().map(|cut| (cut, slices(report, cut))).collect();
     // Cuts for which no resource has a value are left out.
-    let cuts: Vec<(Cut, Vec<Slice>)> = cuts
+    let cuts: Vec<(Cut, Vec<CostSlice>)> = cuts
         .into_iter()
         .filter(|(cut, slices)| matches!(cut, Cut::Team | Cut::Purpose) || slices.iter().any(|it| it.is_named))
         .collect();
@@ -42,12 +42,12 @@ pub(in crate::report) fn section(report: &Report) -> Option<PageSection> {
 }
 
 /// `Most is for team search: $12,000 of $30,000/month for provisioned machines.`
-fn most(report: &Report, cut: Cut, slices: &[Slice], role: Role) -> Option<String> {
-    let of = |slice: &Slice| amount(slice, role);
+fn most(report: &Report, cut: Cut, slices: &[CostSlice], role: BillingRole) -> Option<String> {
+    let of = |slice: &CostSlice| amount(slice, role);
     let first = slices.iter().max_by_key(|it| of(it).expected).filter(|it| !of(it).expected.is_zero())?;
     let (part, all) =
         (report.currency.amount(of(first).expected), report.currency.amount(total(report, role).expected));
-    let whose = if role == Role::Rented { "provisioned machines" } else { "pods" };
+    let whose = if role == BillingRole::Rented { "provisioned machines" } else { "pods" };
     let all = if report.bill.of_role(role).is_whole() { all } else { format!("at least {all}") };
     let share = of(first).expected.usd() / total(report, role).expected.usd();
     let how_much = match share {
@@ -64,16 +64,16 @@ fn most(report: &Report, cut: Cut, slices: &[Slice], role: Role) -> Option<Strin
     })
 }
 
-fn total(report: &Report, role: Role) -> MoneyRange {
+fn total(report: &Report, role: BillingRole) -> MoneyRange {
     report.bill.of_role(role).minimum()
 }
 
-fn amount(slice: &Slice, role: Role) -> MoneyRange {
-    if role == Role::Rented { slice.rented.minimum() } else { slice.requested.minimum() }
+fn amount(slice: &CostSlice, role: BillingRole) -> MoneyRange {
+    if role == BillingRole::Rented { slice.rented.minimum() } else { slice.requested.minimum() }
 }
 
 /// Buttons that select a panel by style sheet; without styles, all panels are visible and the buttons are hidden.
-fn tabs(page: &mut Html, cuts: &[(Cut, Vec<Slice>)]) {
+fn tabs(page: &mut Html, cuts: &[(Cut, Vec<CostSlice>)]) {
     page.element("fieldset", &[("class", "tabs"), ("hidden", "")], |page| {
         page.leaf("legend", &[], "Group by");
         // The first selected cut: one with a named slice.
@@ -91,32 +91,33 @@ fn tabs(page: &mut Html, cuts: &[(Cut, Vec<Slice>)]) {
     });
 }
 
-fn panel(page: &mut Html, report: &Report, cut: Cut, slices: &[Slice], roles: &[Role]) {
+fn panel(page: &mut Html, report: &Report, cut: Cut, slices: &[CostSlice], roles: &[BillingRole]) {
     let class = format!("panel cut-{}", cut.name());
     let id = format!("by-{}", cut.name());
     let caption = format!("By {}: bar = expected cost, line = minimum to maximum", cut.name());
     let mut columns = vec![(cut.name(), Column::Text), ("expected, with minimum and maximum", Column::Picture)];
     for role in roles {
-        columns.push((if *role == Role::Rented { "machines" } else { "pods" }, Column::Number));
+        columns.push((if *role == BillingRole::Rented { "machines" } else { "pods" }, Column::Number));
     }
     columns.push(("resources", Column::Number));
     let all = slices.iter().flat_map(|it| roles.iter().map(|role| amount(it, *role)));
     let scale = Scale::of(all.collect::<Vec<_>>().into_iter());
     page.element("figure", &[("class", &class)], |page| {
-        let table = Table { id: &id, caption: &caption, columns: &columns, is_searchable: false };
+        let table = HtmlTable { id: &id, caption: &caption, columns: &columns, is_searchable: false };
         let rest = table.print(page, slices, |page, slice| {
             name(page, &slice.name);
             page.element("td", &[("class", "bar")], |page| {
-                let drawn: Vec<&Role> = roles.iter().filter(|it| amount(slice, **it) != MoneyRange::ZERO).collect();
+                let drawn: Vec<&BillingRole> =
+                    roles.iter().filter(|it| amount(slice, **it) != MoneyRange::ZERO).collect();
                 picture(page, 18 * drawn.len().max(1) as u32, |page| {
                     for (at, role) in drawn.into_iter().enumerate() {
-                        let color = if *role == Role::Rented { Color::Blue } else { Color::Green };
+                        let color = if *role == BillingRole::Rented { MarkColor::Blue } else { MarkColor::Green };
                         interval(page, scale, amount(slice, *role), 18 * at as u32 + 2, 14, color);
                     }
                 });
             });
             for role in roles {
-                let sum = if *role == Role::Rented { &slice.rented } else { &slice.requested };
+                let sum = if *role == BillingRole::Rented { &slice.rented } else { &slice.requested };
                 number(page, &shown(report, slice, sum), sum.minimum().expected.usd());
             }
             let count = match slice.unpriced() {
@@ -130,7 +131,7 @@ fn panel(page: &mut Html, report: &Report, cut: Cut, slices: &[Slice], roles: &[
 }
 
 /// No amount means zero only if all resources have a monthly cost.
-fn shown(report: &Report, slice: &Slice, sum: &CostSum) -> String {
+fn shown(report: &Report, slice: &CostSlice, sum: &CostSum) -> String {
     let range = sum.minimum();
     match (range == MoneyRange::ZERO, slice.unpriced(), slice.beside) {
         (true, 1.., _) => return "unknown".to_owned(),

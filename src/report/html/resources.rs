@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::markup::Html;
 use super::page::PageSection;
-use super::table::{Column, Table, left_out, number};
-use crate::inventory::{Fact, Key, Resource, Role};
+use super::table::{Column, HtmlTable, left_out, number};
+use crate::inventory::{BillingRole, Fact, Key, Resource};
 use crate::pricing::{BillItem, Period, Status, count_range};
 use crate::report::Report;
 use crate::report::views::basis::basis;
@@ -31,8 +31,8 @@ pub(in crate::report) fn section(report: &Report) -> Option<PageSection> {
     let several: BTreeSet<&str> = names.into_iter().filter(|(_, n)| *n > 1).map(|(name, _)| name).collect();
     let mut body = Html::new();
     for (role, id, caption) in [
-        (Role::Rented, "rented", "Provisioned machines, the most expensive first"),
-        (Role::Requested, "asked-for", "Pods, the most expensive first"),
+        (BillingRole::Rented, "rented", "Provisioned machines, the most expensive first"),
+        (BillingRole::Requested, "asked-for", "Pods, the most expensive first"),
     ] {
         let all = report.inventory.resources.iter().zip(&report.bill.items);
         let mut rows: Vec<(&Resource, &BillItem)> = all.filter(|(it, _)| it.role == role).collect();
@@ -43,7 +43,7 @@ pub(in crate::report) fn section(report: &Report) -> Option<PageSection> {
             let money = item.amount.map(|range| (Reverse(item.per), range.expected, range.ceiling));
             (Reverse(it.is_added()), Reverse(money), it.address.clone(), it.span)
         });
-        let table = Table { id, caption, columns: &COLUMNS, is_searchable: true };
+        let table = HtmlTable { id, caption, columns: &COLUMNS, is_searchable: true };
         let count = rows.len();
         let mut part = Html::new();
         let rest = table.print(&mut part, rows, |page, (resource, item)| row(page, report, (resource, item), &several));
@@ -89,10 +89,10 @@ fn row(page: &mut Html, report: &Report, (resource, item): (&Resource, &BillItem
     let count = resource.count.value();
     let shown = count.map_or_else(|| "?".to_owned(), |count| count_range(*count));
     number(page, &shown, count.map_or(-1.0, |it| it.expected));
-    let accelerator = said(resource, Key::Accelerator);
+    let accelerator = fact_text(resource, Key::Accelerator);
     let each = resource.number(Key::AcceleratorCount).filter(|_| !accelerator.is_empty());
     page.leaf("td", &[], &each.map_or_else(|| accelerator.clone(), |n| format!("{n} × {accelerator}")));
-    page.leaf("td", &[], &said(resource, Key::Machine));
+    page.leaf("td", &[], &fact_text(resource, Key::Machine));
 }
 
 fn money(page: &mut Html, report: &Report, item: &BillItem) {
@@ -113,7 +113,7 @@ fn money(page: &mut Html, report: &Report, item: &BillItem) {
     }
 }
 
-fn said(resource: &Resource, key: Key) -> String {
+fn fact_text(resource: &Resource, key: Key) -> String {
     match resource.fact(key) {
         Fact::Known(known) => known.value.to_string(),
         Fact::Unknown(_) => "?".to_owned(),

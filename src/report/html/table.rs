@@ -15,7 +15,7 @@ pub(in crate::report) enum Column {
     Picture,
 }
 
-pub(in crate::report) struct Table<'a> {
+pub(in crate::report) struct HtmlTable<'a> {
     pub(in crate::report) id: &'a str,
     pub(in crate::report) caption: &'a str,
     pub(in crate::report) columns: &'a [(&'a str, Column)],
@@ -23,7 +23,7 @@ pub(in crate::report) struct Table<'a> {
     pub(in crate::report) is_searchable: bool,
 }
 
-impl Table<'_> {
+impl HtmlTable<'_> {
     /// Writes one row for each item until the limit; returns how many items are left out.
     pub(in crate::report) fn print<T>(
         &self,

@@ -7,7 +7,7 @@ use super::page::PageSection;
 use crate::pricing::Status;
 use crate::report::formats::text::estimated;
 use crate::report::views::price_age::price_age;
-use crate::report::views::{apart, coverage, judged};
+use crate::report::views::{coverage, excluded, judged};
 use crate::report::{Report, escape};
 
 /// The most entries of one list.
@@ -30,7 +30,7 @@ pub(in crate::report) fn section(report: &Report) -> PageSection {
     });
     list(&mut body, "Checks skipped, value unknown", undetermined.collect());
     list(&mut body, "Assumed regions", counted(report.assumed().map(|(_, why)| why.to_owned())));
-    list(&mut body, "Excluded from the total", apart::lines(report));
+    list(&mut body, "Excluded from the total", excluded::lines(report));
     let skipped = report.inventory.skipped.iter().map(|it| format!("{}: {}", report.paths.show(&it.path), it.reason));
     list(&mut body, "Skipped files", skipped.collect());
     let answer = match body.is_empty() {

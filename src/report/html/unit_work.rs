@@ -2,7 +2,7 @@
 
 use super::markup::Html;
 use super::page::PageSection;
-use super::table::{Column, Table, name, number};
+use super::table::{Column, HtmlTable, name, number};
 use crate::fit::speed::SpeedRange;
 use crate::report::Report;
 use crate::report::views::unit_work::{COLUMNS, UnitWork, reasons, unit_work};
@@ -18,7 +18,7 @@ pub(in crate::report) fn section(report: &Report) -> Option<PageSection> {
         [("resource", Column::Text), ("model", Column::Text)].into_iter().chain(numbers).collect();
     let mut body = Html::new();
     let caption = "Estimated ranges; real servers never reach full load";
-    let table = Table { id: "unit-work-table", caption, columns: &columns, is_searchable: false };
+    let table = HtmlTable { id: "unit-work-table", caption, columns: &columns, is_searchable: false };
     table.print(&mut body, &shown, |page, it| row(page, report, it));
     for (servers, why) in reasons(&all) {
         body.leaf("p", &[("class", "soft small")], &format!("No rate for {servers}: {why}."));
@@ -32,6 +32,10 @@ fn row(page: &mut Html, report: &Report, it: &UnitWork<'_>) {
     page.leaf("td", &[], it.model.unwrap_or_default());
     for (_, read) in COLUMNS {
         let range = read(it);
-        number(page, &range.map(SpeedRange::told).unwrap_or_default(), range.map_or(0.0, |range| range.expected));
+        number(
+            page,
+            &range.map(SpeedRange::format_range).unwrap_or_default(),
+            range.map_or(0.0, |range| range.expected),
+        );
     }
 }

@@ -3,10 +3,10 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 
-use super::bars::{Bar, Color, Hatch, Scale, picture, rect};
+use super::bars::{Bar, Hatch, MarkColor, Scale, picture, rect};
 use super::markup::Html;
 use super::page::PageSection;
-use super::table::{Column, Table, left_out, number};
+use super::table::{Column, HtmlTable, left_out, number};
 use crate::catalog::Money;
 use crate::inventory::ResourceId;
 use crate::pricing::Period;
@@ -74,7 +74,7 @@ pub(in crate::report) fn section(report: &Report) -> Option<PageSection> {
         ("findings", Column::Number),
     ];
     let caption = "By rule: only the largest saving of each resource counts";
-    let table = Table { id: "by-rule", caption, columns: &columns, is_searchable: false };
+    let table = HtmlTable { id: "by-rule", caption, columns: &columns, is_searchable: false };
     let rest = table.print(&mut body, rows, |page, (rule, sums, count)| {
         page.element("th", &[("scope", "row")], |page| match link(rule) {
             Some(address) => page.leaf("a", &[("href", &address)], rule),
@@ -120,7 +120,7 @@ fn first(page: &mut Html, report: &Report) {
         for advice in all.into_iter().take(MOST) {
             page.element("li", &[], |page| {
                 page.leaf("strong", &[], &advice.saved(report));
-                page.text(&format!(" {} (", advice.said()));
+                page.text(&format!(" {} (", advice.format_headline()));
                 page.leaf("code", &[], &advice.place(report));
                 if let Some(address) = advice.finding.address(report.inventory) {
                     page.raw(" ");
@@ -162,17 +162,17 @@ fn safe_first(page: &mut Html, report: &Report) {
         ("findings", Column::Number),
     ];
     let caption = "The lowest risk first: one total of machines and pods, in which each dollar counts once";
-    let table = Table { id: "safe-first", caption, columns: &columns, is_searchable: false };
+    let table = HtmlTable { id: "safe-first", caption, columns: &columns, is_searchable: false };
     table.print(page, rows, |page, (name, saves, findings)| {
         super::table::name(page, name);
         let left = now - saves;
         page.element("td", &[("class", "bar")], |page| {
             picture(page, 18, |page| {
                 let bar = Bar { from: "0".to_owned(), width: scale.percent(left), y: 2, height: 14 };
-                rect(page, &bar, Color::Blue, Hatch::None);
+                rect(page, &bar, MarkColor::Blue, Hatch::None);
                 if !saves.is_zero() {
                     let gone = Bar { from: scale.percent(left), width: scale.percent(saves), y: 2, height: 14 };
-                    rect(page, &gone, Color::Green, Hatch::None);
+                    rect(page, &gone, MarkColor::Green, Hatch::None);
                 }
             });
         });
@@ -182,11 +182,11 @@ fn safe_first(page: &mut Html, report: &Report) {
     });
 }
 
-fn hatch(risk: Risk) -> (Color, Hatch) {
+fn hatch(risk: Risk) -> (MarkColor, Hatch) {
     match risk {
-        Risk::Low => (Color::Green, Hatch::None),
-        Risk::Medium => (Color::Blue, Hatch::Lines),
-        Risk::High => (Color::Vermillion, Hatch::Crosses),
+        Risk::Low => (MarkColor::Green, Hatch::None),
+        Risk::Medium => (MarkColor::Blue, Hatch::Lines),
+        Risk::High => (MarkColor::Vermillion, Hatch::Crosses),
     }
 }
 

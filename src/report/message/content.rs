@@ -2,7 +2,7 @@
 
 /// The content without markup: it can contain names from a repository.
 #[derive(Debug, Default)]
-pub(in crate::report) struct Message {
+pub(in crate::report) struct ChatMessage {
     pub(in crate::report) title: String,
     pub(in crate::report) lines: Vec<String>,
     /// Lists, each with a heading.

@@ -4,7 +4,7 @@ mod content;
 mod slack;
 mod teams;
 
-pub(in crate::report) use content::Message;
+pub(in crate::report) use content::ChatMessage;
 
 use super::formats::text::found;
 use super::views::cost_line::{cost_line, cost_rows};
@@ -15,7 +15,7 @@ use super::{Format, Report};
 const FIRST: usize = 5;
 
 /// The message in a chat format; `None` for other formats.
-pub(in crate::report) fn written(format: Format, message: &Message) -> Option<String> {
+pub(in crate::report) fn written(format: Format, message: &ChatMessage) -> Option<String> {
     match format {
         Format::Slack => Some(slack::message(message)),
         Format::Teams => Some(teams::message(message)),
@@ -24,18 +24,18 @@ pub(in crate::report) fn written(format: Format, message: &Message) -> Option<St
 }
 
 /// The message about one tree.
-pub(in crate::report) fn check(report: &Report) -> Message {
+pub(in crate::report) fn check(report: &Report) -> ChatMessage {
     if report.is_empty {
-        return Message {
+        return ChatMessage {
             title: titled(report, "nothing was checked"),
             footer: "gpulint".to_owned(),
-            ..Message::default()
+            ..ChatMessage::default()
         };
     }
     let open = judged::in_numbers(report).map(|it| format!("; {it}")).unwrap_or_default();
     let mut lines = vec![format!("{}{open}. Verdict: {}.", found(report), report.verdict.in_words())];
     lines.extend(cost_rows(report));
-    Message {
+    ChatMessage {
         title: titled(report, &cost_line(report)),
         lines,
         lists: first_steps(report).into_iter().collect(),
@@ -52,6 +52,6 @@ pub(in crate::report) fn titled(report: &Report, title: &str) -> String {
 /// What to fix first, if anything saves money.
 pub(in crate::report) fn first_steps(report: &Report) -> Option<(String, Vec<String>)> {
     let steps = first::advice(report);
-    let told: Vec<String> = steps.iter().take(FIRST).map(|advice| first::told(report, advice)).collect();
+    let told: Vec<String> = steps.iter().take(FIRST).map(|advice| first::format_advice(report, advice)).collect();
     (!told.is_empty()).then(|| ("Fix first".to_owned(), told))
 }

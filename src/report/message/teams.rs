@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::content::Message;
+use super::content::ChatMessage;
 use crate::report::escape::{one_line, shortened};
 use crate::report::formats::json::print;
 
@@ -12,7 +12,7 @@ const LONGEST_MESSAGE_BYTES: usize = 20_000;
 /// Characters of one run; fewer if characters need several bytes.
 const LONGEST: [usize; 3] = [600, 300, 150];
 
-pub(super) fn message(it: &Message) -> String {
+pub(super) fn message(it: &ChatMessage) -> String {
     let mut text = String::new();
     for longest in LONGEST {
         text = card(it, longest);
@@ -23,7 +23,7 @@ pub(super) fn message(it: &Message) -> String {
     text
 }
 
-fn card(it: &Message, longest: usize) -> String {
+fn card(it: &ChatMessage, longest: usize) -> String {
     let run = |text: &str, look: Value| run(&shortened(&one_line(text), longest), look);
     let mut body: Vec<Value> = vec![run(&it.title, json!({ "size": "Large", "weight": "Bolder" }))];
     body.extend(it.lines.iter().map(|line| run(line, json!({}))));

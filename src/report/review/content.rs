@@ -8,21 +8,21 @@ use crate::catalog::Money;
 use crate::pricing::CostSum;
 use crate::report::formats::text::found;
 use crate::report::history::words::{author, change_money, did, moved, step_money, subject};
-use crate::report::message::{Message, first_steps, titled};
+use crate::report::message::{ChatMessage, first_steps, titled};
 use crate::report::views::cost_line::{cost_line, cost_rows};
 use crate::report::views::history::course;
 use crate::report::views::judged;
 use crate::report::views::price_age::price_age;
 use crate::report::views::sentence::sentence;
-use crate::report::{Head, History, Point, Report, Snapshot, Step};
+use crate::report::{CostHistory, CostStep, HistoryPoint, Report, ReviewCommit, Snapshot};
 
 /// The state of a tree, with its history.
-pub struct Review<'a> {
+pub struct CostReview<'a> {
     pub month: Month,
     pub report: &'a Report<'a>,
-    pub history: &'a History,
+    pub history: &'a CostHistory,
     /// The address of the full report, for messages.
-    pub url: Option<Head>,
+    pub url: Option<ReviewCommit>,
 }
 
 /// The change of cost in a month, with its commits.
@@ -33,21 +33,21 @@ pub(super) struct Moved<'a> {
     commits: usize,
     unknown: usize,
     /// The steps of the month, the largest first.
-    pub(super) steps: Vec<&'a Step>,
+    pub(super) steps: Vec<&'a CostStep>,
 }
 
-impl<'a> Review<'a> {
+impl<'a> CostReview<'a> {
     pub(super) fn moved(&self) -> Moved<'a> {
         let month = self.month;
         let points = &self.history.points;
-        let last = |is_in: &dyn Fn(&Point) -> bool| -> Option<&'a Snapshot> {
-            points.iter().rev().filter(|it| is_in(it)).find_map(Point::snapshot).map(|it| &**it)
+        let last = |is_in: &dyn Fn(&HistoryPoint) -> bool| -> Option<&'a Snapshot> {
+            points.iter().rev().filter(|it| is_in(it)).find_map(HistoryPoint::snapshot).map(|it| &**it)
         };
-        let is_of = |point: &&Point| month.holds(point.commit.date());
-        let in_month = |step: &&Step| {
+        let is_of = |point: &&HistoryPoint| month.holds(point.commit.date());
+        let in_month = |step: &&CostStep| {
             !step.combined.is_same() && points.get(step.to).is_some_and(|point| month.holds(point.commit.date()))
         };
-        let mut steps: Vec<&Step> = self.history.steps.iter().filter(in_month).collect();
+        let mut steps: Vec<&CostStep> = self.history.steps.iter().filter(in_month).collect();
         let size = |money: Money| if money < Money::ZERO { -money } else { money };
         steps.sort_by_key(|it| (Reverse(size(moved(it))), it.to));
         Moved {
@@ -68,7 +68,7 @@ impl<'a> Review<'a> {
     }
 
     /// `In 2026-10: $3,000/month → $9,000/month (+$6,000), 12 commits`
-    pub(super) fn said(&self, moved: &Moved) -> String {
+    pub(super) fn format_month(&self, moved: &Moved) -> String {
         let currency = self.history.currency;
         let commits = if moved.commits == 1 { "1 commit".to_owned() } else { format!("{} commits", moved.commits) };
         let course = match (moved.before, moved.after) {
@@ -93,7 +93,7 @@ impl<'a> Review<'a> {
     }
 
     /// `+$6,000 of 2026-10-12 by Ada: add a pool (added aws_instance.a)`
-    pub(super) fn told(&self, step: &Step) -> Option<String> {
+    pub(super) fn format_step(&self, step: &CostStep) -> Option<String> {
         let commit = &self.history.points.get(step.to)?.commit;
         Some(format!(
             "{} of {} by {}: {} ({})",
@@ -105,7 +105,7 @@ impl<'a> Review<'a> {
         ))
     }
 
-    pub(super) fn message(&self) -> Message {
+    pub(super) fn message(&self) -> ChatMessage {
         const STEPS: usize = 5;
         let moved = self.moved();
         let mut lines = vec![format!("Now: {}", cost_line(self.report))];
@@ -113,7 +113,7 @@ impl<'a> Review<'a> {
         lines.push(sentence(&found(self.report)));
         lines.extend(judged::in_numbers(self.report).map(|it| sentence(&it)));
         lines.extend(self.history.notes.iter().cloned());
-        let steps: Vec<String> = moved.steps.iter().take(STEPS).filter_map(|step| self.told(step)).collect();
+        let steps: Vec<String> = moved.steps.iter().take(STEPS).filter_map(|step| self.format_step(step)).collect();
         let mut lists: Vec<(String, Vec<String>)> = first_steps(self.report).into_iter().collect();
         if !steps.is_empty() {
             lists.push(("What changed the cost".to_owned(), steps));
@@ -122,8 +122,8 @@ impl<'a> Review<'a> {
             lines.extend(sums);
             lists.push(("What was billed".to_owned(), resources));
         }
-        Message {
-            title: titled(self.report, &self.said(&moved)),
+        ChatMessage {
+            title: titled(self.report, &self.format_month(&moved)),
             lines,
             lists,
             url: self.url.as_ref().map(|it| it.url().to_owned()),

@@ -1,6 +1,6 @@
 //! The review as a page: the month first, then the full report.
 
-use super::content::Review;
+use super::content::CostReview;
 use super::paid::paid;
 use crate::report::formats::text;
 use crate::report::history::html as history;
@@ -12,13 +12,13 @@ use crate::report::views::judged;
 use crate::report::views::scorecard::Scorecard;
 use crate::report::views::sentence::sentence;
 
-pub(super) fn page(review: &Review) -> String {
+pub(super) fn page(review: &CostReview) -> String {
     let moved = review.moved();
     let report = review.report;
     let open = judged::in_numbers(report).map(|it| format!("; {it}")).unwrap_or_default();
     let lines = vec![format!("Now: {}", cost_line(report)), format!("{}{open}.", sentence(&text::found(report)))];
     let first: Vec<PageSection> = month(review).into_iter().collect();
-    let mut page = whole(report, &review.said(&moved), lines, first, Rest::Everything);
+    let mut page = whole(report, &review.format_month(&moved), lines, first, Rest::Everything);
     // After the savings, and before the findings.
     let place = page.sections.iter().position(|it| it.id == "findings").unwrap_or(page.sections.len());
     let course = history::sections(review.history).into_iter().chain(scorecard(review)).chain(bill(review));
@@ -27,7 +27,7 @@ pub(super) fn page(review: &Review) -> String {
 }
 
 /// The changes of cost in the month.
-fn month(review: &Review) -> Option<PageSection> {
+fn month(review: &CostReview) -> Option<PageSection> {
     const MOST: usize = 20;
     let moved = review.moved();
     if moved.steps.is_empty() {
@@ -35,7 +35,7 @@ fn month(review: &Review) -> Option<PageSection> {
     }
     let mut body = Html::new();
     body.element("ol", &[("class", "dense")], |page| {
-        for step in moved.steps.iter().take(MOST).filter_map(|step| review.told(step)) {
+        for step in moved.steps.iter().take(MOST).filter_map(|step| review.format_step(step)) {
             page.leaf("li", &[], &step);
         }
     });
@@ -43,13 +43,13 @@ fn month(review: &Review) -> Option<PageSection> {
     Some(PageSection {
         id: "month",
         title: "What changed the cost in the month?",
-        answer: Some(review.said(&moved)),
+        answer: Some(review.format_month(&moved)),
         body,
     })
 }
 
 /// The billed cost of the month.
-fn bill(review: &Review) -> Option<PageSection> {
+fn bill(review: &CostReview) -> Option<PageSection> {
     let (sums, resources) = paid(review.report, review.month)?;
     let mut body = Html::new();
     sums.iter().for_each(|line| body.leaf("p", &[], line));
@@ -57,7 +57,7 @@ fn bill(review: &Review) -> Option<PageSection> {
     Some(PageSection { id: "paid", title: "What was billed in the month?", answer: None, body })
 }
 
-fn scorecard(review: &Review) -> Option<PageSection> {
+fn scorecard(review: &CostReview) -> Option<PageSection> {
     let card = Scorecard::new(review.report);
     let lines = card.lines();
     if lines.is_empty() {

@@ -6,14 +6,14 @@ mod month;
 mod paid;
 mod text;
 
-pub use content::Review;
+pub use content::CostReview;
 pub use month::Month;
 
 use super::message::written;
-use super::{Format, Style};
+use super::{Format, ReportStyle};
 
 /// The review in a format; `None` if the format is only for findings.
-pub fn review(format: Format, review: &Review, style: Style) -> Option<String> {
+pub fn review(format: Format, review: &CostReview, style: ReportStyle) -> Option<String> {
     match format {
         Format::Html => Some(html::page(review)),
         Format::Text => Some(text::text(review, style)),

@@ -19,11 +19,11 @@ fn billed<'a>(report: &'a Report<'a>, month: Month) -> Option<ReconciledMonth<'a
 pub(super) fn paid(report: &Report<'_>, month: Month) -> Option<(Vec<String>, Vec<String>)> {
     let month = billed(report, month)?;
     let lines = month.lines.iter().filter(|it| it.sums().is_some());
-    Some((summed(&month), lines.take(MOST).map(|it| told(report, it)).collect()))
+    Some((summed(&month), lines.take(MOST).map(|it| format_reconciled(report, it)).collect()))
 }
 
 /// `aws_instance.train: $16,000 paid of $17,863 expected (hours × 1, rate × 0.896: discount)`
-fn told(report: &Report<'_>, it: &Reconciled<'_>) -> String {
+fn format_reconciled(report: &Report<'_>, it: &Reconciled<'_>) -> String {
     let amount = |money| report.currency.amount(money);
     let paid = it.sums().map(|it| amount(it.paid)).unwrap_or_default();
     let expected = it.expected.map(|money| format!(" of {} expected", amount(money))).unwrap_or_default();

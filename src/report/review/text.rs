@@ -2,10 +2,10 @@
 
 use std::fmt::Write;
 
-use super::content::Review;
-use crate::report::Style;
+use super::content::CostReview;
+use crate::report::ReportStyle;
 use crate::report::escape::{one_line, shortened};
-use crate::report::message::Message;
+use crate::report::message::ChatMessage;
 use crate::report::views::markup::{self, Address, Markdown, markdown};
 use crate::report::views::scorecard::Scorecard;
 
@@ -15,7 +15,7 @@ const LONGEST: usize = 400;
 /// The most characters of a sentence.
 const LONGEST_LINE: usize = 2_000;
 
-pub(super) fn text(review: &Review, style: Style) -> String {
+pub(super) fn text(review: &CostReview, style: ReportStyle) -> String {
     let message = review.message();
     let mut text = format!("{}\n", one_line(&message.title));
     for line in &message.lines {
@@ -33,8 +33,8 @@ pub(super) fn text(review: &Review, style: Style) -> String {
     text
 }
 
-pub(super) fn markdown(review: &Review) -> String {
-    let Message { title, lines, lists, url, footer } = review.message();
+pub(super) fn markdown(review: &CostReview) -> String {
+    let ChatMessage { title, lines, lists, url, footer } = review.message();
     let mut text = Markdown::default();
     markdown!(text, "### ", markup::text(&title, LONGEST_LINE), "\n\n");
     for line in lines {

@@ -3,10 +3,10 @@
 use serde::Deserialize;
 
 use crate::catalog::{Money, MoneyRange};
-use crate::compare::Spent;
+use crate::compare::BudgetUsage;
 use crate::inventory::ResourceId;
 use crate::pricing::{CostChange, CostSum, Ending, HOURS_PER_MONTH, OpenCause, OpenPart, PastShelfLife};
-use crate::rules::Total;
+use crate::rules::RuleTotal;
 
 #[derive(Deserialize)]
 pub(super) struct CheckDocument {
@@ -75,7 +75,7 @@ pub(super) struct DifferenceDocument {
 }
 
 #[derive(Deserialize, Clone, Copy)]
-pub(super) struct Bounds {
+pub(super) struct SavedBounds {
     pub(super) floor: Option<f64>,
     pub(super) expected: Option<f64>,
     pub(super) ceiling: Option<f64>,
@@ -102,8 +102,8 @@ pub(super) struct SavedFinding {
     pub(super) total: Option<SavedTotal>,
     pub(super) message: String,
     pub(super) help: Option<String>,
-    pub(super) saves_usd_per_month: Option<Bounds>,
-    pub(super) saves_usd: Option<Bounds>,
+    pub(super) saves_usd_per_month: Option<SavedBounds>,
+    pub(super) saves_usd: Option<SavedBounds>,
     pub(super) saves_per: Option<String>,
     /// Missing in older reports.
     pub(super) counted: Option<String>,
@@ -229,14 +229,14 @@ pub(super) struct SavedPastShelfLife {
     requested: f64,
     /// Missing in older reports.
     #[serde(default)]
-    rented_today: Option<Bounds>,
+    rented_today: Option<SavedBounds>,
     #[serde(default)]
-    requested_today: Option<Bounds>,
+    requested_today: Option<SavedBounds>,
 }
 
 impl From<SavedPastShelfLife> for PastShelfLife {
     fn from(it: SavedPastShelfLife) -> Self {
-        let range = |today: Option<Bounds>, usd| {
+        let range = |today: Option<SavedBounds>, usd| {
             today.map_or_else(|| MoneyRange::exactly(Money::from_usd(usd)), MoneyRange::from)
         };
         PastShelfLife::new(range(it.rented_today, it.rented), range(it.requested_today, it.requested))
@@ -270,7 +270,7 @@ pub(super) struct SavedBill {
 #[derive(Deserialize)]
 pub(super) struct SavedUnnamed {
     pub(super) resources: usize,
-    pub(super) usd: Bounds,
+    pub(super) usd: SavedBounds,
 }
 
 #[derive(Deserialize)]
@@ -286,7 +286,7 @@ pub(super) struct SavedApart {
 #[derive(Deserialize)]
 pub(super) struct SavedCostSum {
     #[serde(flatten)]
-    pub(super) known: Bounds,
+    pub(super) known: SavedBounds,
     /// Missing in older reports.
     pub(super) whole: Option<bool>,
     #[serde(default)]
@@ -352,11 +352,11 @@ pub(super) struct SavedPrice {
     pub(super) status: String,
     pub(super) reason: Option<String>,
     pub(super) usd_per_hour: Option<f64>,
-    pub(super) usd_per_month: Option<Bounds>,
+    pub(super) usd_per_month: Option<SavedBounds>,
     /// Missing in older reports.
-    pub(super) usd_in_sum: Option<Bounds>,
+    pub(super) usd_in_sum: Option<SavedBounds>,
     pub(super) per: Option<String>,
-    pub(super) usd: Option<Bounds>,
+    pub(super) usd: Option<SavedBounds>,
     pub(super) hours: Option<f64>,
     pub(super) as_of: Option<String>,
     pub(super) stale: Option<String>,
@@ -368,7 +368,7 @@ pub(super) struct SavedPrice {
 #[derive(Deserialize)]
 pub(super) struct SavedAmount {
     pub(super) per: String,
-    pub(super) usd: Bounds,
+    pub(super) usd: SavedBounds,
     #[serde(default)]
     pub(super) estimated: bool,
 }
@@ -390,10 +390,10 @@ pub(super) struct SavedCost {
 pub(super) struct SavedSum {
     pub(super) before: SavedCostSum,
     pub(super) after: SavedCostSum,
-    pub(super) difference: Option<Bounds>,
+    pub(super) difference: Option<SavedBounds>,
     /// Missing in older reports.
-    pub(super) became_known: Option<Bounds>,
-    pub(super) no_longer_known: Option<Bounds>,
+    pub(super) became_known: Option<SavedBounds>,
+    pub(super) no_longer_known: Option<SavedBounds>,
 }
 
 #[derive(Deserialize)]
@@ -414,8 +414,8 @@ pub(super) struct SavedChange {
     pub(super) role: String,
     pub(super) path: String,
     pub(super) line: usize,
-    pub(super) usd_per_month_before: Option<Bounds>,
-    pub(super) usd_per_month_after: Option<Bounds>,
+    pub(super) usd_per_month_before: Option<SavedBounds>,
+    pub(super) usd_per_month_after: Option<SavedBounds>,
     pub(super) cost_before: Option<SavedAmount>,
     pub(super) cost_after: Option<SavedAmount>,
     #[serde(default)]
@@ -434,25 +434,25 @@ pub(super) struct SavedDetail {
     pub(super) after: String,
 }
 
-impl From<Bounds> for MoneyRange {
+impl From<SavedBounds> for MoneyRange {
     /// A missing maximum is null.
-    fn from(bounds: Bounds) -> Self {
+    fn from(bounds: SavedBounds) -> Self {
         let money = |usd: Option<f64>| Money::from_usd(usd.unwrap_or(f64::INFINITY));
         MoneyRange { floor: money(bounds.floor), expected: money(bounds.expected), ceiling: money(bounds.ceiling) }
     }
 }
 
-impl From<SavedTotal> for Total {
+impl From<SavedTotal> for RuleTotal {
     fn from(saved: SavedTotal) -> Self {
         let (amount, limit) = (saved.amount_usd.map(Money::from_usd), saved.limit_usd.map(Money::from_usd));
         let hours = saved.hours_per_month.unwrap_or(HOURS_PER_MONTH);
-        Total { name: saved.name.into(), amount, limit, hours }
+        RuleTotal { name: saved.name.into(), amount, limit, hours }
     }
 }
 
-impl From<SavedBudget> for Spent {
+impl From<SavedBudget> for BudgetUsage {
     fn from(saved: SavedBudget) -> Self {
-        Spent {
+        BudgetUsage {
             rule: saved.rule,
             name: saved.name,
             limit: saved.limit_usd.map(Money::from_usd),

@@ -14,67 +14,70 @@ use std::collections::HashMap;
 use serde::Deserialize;
 
 use super::Team;
-use super::difference::Gate;
-use super::{Catalog, Difference, Head, Paths, Report};
+use super::difference::GateResult;
+use super::{Difference, PriceSources, Report, ReviewCommit, ShownPaths};
 use crate::catalog::{Currency, Money, MoneyRange};
-use crate::compare::Spent;
-use crate::complete::UnknownMachine;
+use crate::compare::BudgetUsage;
 use crate::decide::{Decided, Suppressed, Verdict};
 use crate::diagnostic::{Level, SkipKind};
 use crate::inventory::{
-    Counted, Fact, FrontEnd, Inventory, Key, Origin, Range, Resource, ResourceId, Role, Run, RunId, RunKind, Skipped,
-    Unjudged, UnjudgedStatus, Value,
+    BillingRole, CountedAs, DeploymentRun, Fact, FactOrigin, FactValue, Inventory, Key, Range, ReadBy, Resource,
+    ResourceId, RunId, RunKind, SkippedFile, Unjudged, UnjudgedStatus,
 };
 use crate::measured::Measured;
-use crate::pricing::{Apart, Bill, BillItem, Change, ChangeKind, CostSum, Delta, Detail, Known, Period, Status};
-use crate::rules::{Confidence, Finding, Fix, Risk, Rules, Safety, Total, Undetermined};
-use crate::source::{Date, Edit, Sources, Span};
+use crate::pricing::{
+    Bill, BillItem, ChangeKind, CostSum, Delta, ExcludedTotal, FactChange, KnownSides, Period, ResourceCostChange,
+    Status,
+};
+use crate::resolve::UnknownMachine;
+use crate::rules::{Confidence, Finding, Fix, Risk, RuleTotal, Rules, Safety, Undetermined};
+use crate::source::{Date, Edit, SourceFiles, Span};
 use document::{
-    Bounds, CheckDocument, DifferenceDocument, SavedAmount, SavedApart, SavedCatalog, SavedChange, SavedFinding,
+    CheckDocument, DifferenceDocument, SavedAmount, SavedApart, SavedBounds, SavedCatalog, SavedChange, SavedFinding,
     SavedMachine, SavedPrice, SavedResource, SavedRun, SavedSkipped, SavedTeam, SavedUnjudged, SavedUnknown,
 };
-use places::{Located, Places};
+use places::{Located, SavedLocations};
 
 /// A saved report.
 pub enum Saved {
     /// From `gpulint check --format json`.
-    Check(Box<State>),
+    Check(Box<SavedState>),
     /// From `gpulint diff --format json`.
-    Difference(Box<Compared>),
+    Difference(Box<SavedComparison>),
 }
 
 /// One state of a tree in a saved report.
-pub struct State {
-    sources: Sources,
-    paths: Paths,
+pub struct SavedState {
+    sources: SourceFiles,
+    paths: ShownPaths,
     inventory: Inventory,
     bill: Bill,
     findings: Vec<Decided>,
     undetermined: Vec<Undetermined>,
-    totals: Vec<(String, Total)>,
+    totals: Vec<(String, RuleTotal)>,
     unknown_machines: Vec<UnknownMachine>,
     /// A saved report has this only in its findings.
     measured: Measured,
     verdict: Verdict,
-    catalog: Catalog,
+    catalog: PriceSources,
     currency: Currency,
 }
 
 /// Two states of a tree in a saved report.
-pub struct Compared {
-    before: State,
-    after: State,
+pub struct SavedComparison {
+    before: SavedState,
+    after: SavedState,
     delta: Delta,
     /// The number of new findings among the later ones; unchanged findings follow, then accepted ones.
     new: usize,
     grown: usize,
     unchanged: usize,
     teams: Vec<Team>,
-    budgets: Vec<Spent>,
+    budgets: Vec<BudgetUsage>,
     base: String,
-    head: Option<Head>,
+    head: Option<ReviewCommit>,
     notes: Vec<String>,
-    gate: Gate,
+    gate: GateResult,
 }
 
 /// Reads the output of `--format json`; an error describes what is wrong.
@@ -104,7 +107,7 @@ pub fn saved(text: &str) -> Result<Saved, String> {
     }
 }
 
-impl State {
+impl SavedState {
     pub fn report<'a>(&'a self, rules: &'a Rules) -> Report<'a> {
         Report {
             sources: &self.sources,
@@ -141,7 +144,7 @@ impl State {
     }
 }
 
-impl Compared {
+impl SavedComparison {
     pub fn difference<'a>(&'a self, rules: &'a Rules) -> Difference<'a> {
         let (new, rest) = self.after.findings.split_at(self.new.min(self.after.findings.len()));
         let (grown, rest) = rest.split_at(self.grown.min(rest.len()));
@@ -183,7 +186,7 @@ impl Name {
 /// A state that is being assembled.
 struct Builder {
     located: Located,
-    state: State,
+    state: SavedState,
     by_place: HashMap<(String, Name), ResourceId>,
     by_name: HashMap<Name, ResourceId>,
     by_address: HashMap<String, ResourceId>,
@@ -192,7 +195,7 @@ struct Builder {
 }
 
 impl Builder {
-    fn new(places: Places, catalog: Option<SavedCatalog>) -> Builder {
+    fn new(places: SavedLocations, catalog: Option<SavedCatalog>) -> Builder {
         let (sources, located) = places.build();
         // The currency in which its messages were written.
         let currency = catalog.as_ref().and_then(|it| it.currency.as_ref());
@@ -202,10 +205,10 @@ impl Builder {
             bill.oldest_row.clone_from(&it.oldest_row_used);
             bill.past_shelf_life = it.past_shelf_life.into();
         }
-        let catalog = catalog.map(|it| Catalog { version: it.version, as_of: it.as_of }).unwrap_or_default();
-        let state = State {
+        let catalog = catalog.map(|it| PriceSources { version: it.version, as_of: it.as_of }).unwrap_or_default();
+        let state = SavedState {
             sources,
-            paths: Paths::default(),
+            paths: ShownPaths::default(),
             inventory: Inventory::default(),
             measured: Measured::default(),
             bill,
@@ -228,12 +231,12 @@ impl Builder {
     }
 
     fn resource(&mut self, name: Name, kind: &str, role: &str, span: Span, item: BillItem) -> Option<ResourceId> {
-        let role = if role == Role::Requested.name() { Role::Requested } else { Role::Rented };
+        let role = if role == BillingRole::Requested.name() { BillingRole::Requested } else { BillingRole::Rented };
         let id = ResourceId(self.state.inventory.resources.len());
         self.by_place.entry((self.state.sources.path(span.file), name.clone())).or_insert(id);
         self.by_name.entry(name.clone()).or_insert(id);
         self.by_address.entry(name.address.clone()).or_insert(id);
-        let mut resource = Resource::new(FrontEnd::Terraform, role, kind, name.address, span, span);
+        let mut resource = Resource::new(ReadBy::Terraform, role, kind, name.address, span, span);
         resource.root = name.root.map(Into::into);
         self.state.inventory.resources.push(resource);
         self.state.bill.items.push(item);
@@ -295,7 +298,7 @@ impl Builder {
         });
         let safety = it.fix_safety.and_then(|name| named(&Safety::ALL, Safety::name, &name));
         let item = resource.and_then(|id| self.state.bill.items.get(id.0));
-        let counted = it.counted.as_deref().and_then(|name| named(&Counted::ALL, Counted::name, name));
+        let counted = it.counted.as_deref().and_then(|name| named(&CountedAs::ALL, CountedAs::name, name));
         let saves: Option<MoneyRange> = it.saves_usd.or(it.saves_usd_per_month).map(Into::into);
         let finding = Finding {
             is_estimated: saves.is_some() && item.is_some_and(BillItem::is_estimated),
@@ -343,10 +346,11 @@ impl Builder {
             let id = self.about(&it.path, Some(Name::new(&it.address, None)), None, span);
             if let Some(resource) = id.and_then(|id| self.state.inventory.resources.get_mut(id.0)) {
                 let region = resource.text(Key::Region).unwrap_or_default().to_owned();
-                resource.set(Key::Region, Fact::known(Value::text(region), span, Origin::Assumed(it.cause.into())));
+                resource
+                    .set(Key::Region, Fact::known(FactValue::text(region), span, FactOrigin::Assumed(it.cause.into())));
             }
         }
-        let skipped = skipped.into_iter().map(|it| Skipped::new(skip_kind(&it.kind), it.path, it.reason));
+        let skipped = skipped.into_iter().map(|it| SkippedFile::new(skip_kind(&it.kind), it.path, it.reason));
         self.state.inventory.skipped.extend(skipped);
     }
 
@@ -390,7 +394,7 @@ fn skip_kind(name: &str) -> SkipKind {
     named(SkipKind::ALL, SkipKind::name, name).unwrap_or(SkipKind::Other)
 }
 
-fn mark_finding(places: &mut Places, it: &SavedFinding) {
+fn mark_finding(places: &mut SavedLocations, it: &SavedFinding) {
     places.mark(&it.path, it.line, it.column);
     for related in &it.related {
         places.mark(&related.path, related.line, 1);
@@ -405,8 +409,8 @@ fn mark_finding(places: &mut Places, it: &SavedFinding) {
 }
 
 impl CheckDocument {
-    fn read(self) -> State {
-        let mut places = Places::default();
+    fn read(self) -> SavedState {
+        let mut places = SavedLocations::default();
         self.findings.iter().for_each(|it| mark_finding(&mut places, it));
         self.resources.iter().for_each(|it| places.mark(&it.path, it.line, 1));
         self.undetermined.iter().for_each(|it| places.mark(&it.path, it.line, 1));
@@ -437,10 +441,10 @@ impl CheckDocument {
     }
 }
 
-fn apart(it: SavedApart) -> Option<(Counted, Apart)> {
-    let counted = named(&Counted::ALL, Counted::name, &it.counted)?;
+fn apart(it: SavedApart) -> Option<(CountedAs, ExcludedTotal)> {
+    let counted = named(&CountedAs::ALL, CountedAs::name, &it.counted)?;
     let (rented, requested) = (it.rented.sum(it.unpriced), it.requested.sum(0));
-    Some((counted, Apart { resources: it.resources, rented, requested }))
+    Some((counted, ExcludedTotal { resources: it.resources, rented, requested }))
 }
 
 /// An open part of one sum is also an open part of the combined sum.
@@ -450,12 +454,12 @@ fn gather(bill: &mut Bill) {
 }
 
 /// A deployment in a saved report; none if its kind is unknown.
-fn run(it: SavedRun) -> Option<Run> {
+fn run(it: SavedRun) -> Option<DeploymentRun> {
     let kind = named(&RunKind::ALL, RunKind::name, &it.kind)?;
     let folder = if it.folder == "." { "" } else { &it.folder };
-    let mut run = Run::new(kind, folder, it.variant.as_deref()).reading(it.inputs);
+    let mut run = DeploymentRun::new(kind, folder, it.variant.as_deref()).reading(it.inputs);
     run.id = RunId::named(&it.id);
-    run.counted = named(&Counted::ALL, Counted::name, &it.counted).unwrap_or_default();
+    run.counted = named(&CountedAs::ALL, CountedAs::name, &it.counted).unwrap_or_default();
     run.given_name = Some(it.name.as_str().into()).filter(|_| run.name() != it.name);
     Some(run)
 }
@@ -512,18 +516,18 @@ fn describe(resource: &mut Resource, it: SavedResource, span: Span) {
     ];
     for (key, value) in facts {
         if let Some(value) = value {
-            resource.set(key, Fact::written(Value::text(value), span));
+            resource.set(key, Fact::written(FactValue::text(value), span));
         }
     }
     if let Some(count) = it.accelerator_count {
-        resource.set(Key::AcceleratorCount, Fact::written(Value::Number(count), span));
+        resource.set(Key::AcceleratorCount, Fact::written(FactValue::Number(count), span));
     }
     if let Some(team) = it.team {
         resource.labels.entries.insert("team".to_owned(), Fact::written(team.into(), span));
     }
     resource.run = it.run.as_deref().map(RunId::named);
     resource.counted =
-        named(&Counted::ALL, Counted::name, it.counted.as_deref().unwrap_or_default()).unwrap_or_default();
+        named(&CountedAs::ALL, CountedAs::name, it.counted.as_deref().unwrap_or_default()).unwrap_or_default();
     resource.count = match (it.count.floor, it.count.unknown) {
         (Some(floor), _) => {
             let ceiling = it.count.ceiling.unwrap_or(f64::INFINITY);
@@ -557,8 +561,8 @@ fn give_sums(delta: &mut Delta, before: &Bill, after: &Bill) {
 
 impl DifferenceDocument {
     /// A place before and after the change.
-    fn places(&self) -> (Places, Places) {
-        let (mut before, mut after) = (Places::default(), Places::default());
+    fn places(&self) -> (SavedLocations, SavedLocations) {
+        let (mut before, mut after) = (SavedLocations::default(), SavedLocations::default());
         for it in &self.changes {
             before.mark(&it.path, it.line, 1);
             after.mark(&it.path, it.line, 1);
@@ -573,7 +577,7 @@ impl DifferenceDocument {
         (before, after)
     }
 
-    fn read(self) -> Compared {
+    fn read(self) -> SavedComparison {
         let (before, after) = self.places();
         let (mut before, mut after) = (Builder::new(before, None), Builder::new(after, self.catalog));
         let changes = self.changes.into_iter().filter_map(|it| change(it, &mut before, &mut after)).collect();
@@ -608,7 +612,7 @@ impl DifferenceDocument {
         give_sums(&mut delta, &before.bill, &after.bill);
         after.bill.unnamed = cost.unnamed_after.map(Into::into).unwrap_or_default();
         let team = |it: SavedTeam| Team { name: it.team, before: it.before.sum(0), after: it.after.sum(0) };
-        Compared {
+        SavedComparison {
             before,
             after,
             delta,
@@ -618,18 +622,18 @@ impl DifferenceDocument {
             teams: self.teams.into_iter().map(team).collect(),
             budgets: self.budgets.into_iter().map(Into::into).collect(),
             base: self.base,
-            head: self.url.as_deref().and_then(Head::new),
+            head: self.url.as_deref().and_then(ReviewCommit::new),
             notes: self.notes,
-            gate: Gate { blocked: self.blocked, setting: self.decided_by },
+            gate: GateResult { blocked: self.blocked, setting: self.decided_by },
         }
     }
 }
 
-fn change(it: SavedChange, before: &mut Builder, after: &mut Builder) -> Option<Change> {
+fn change(it: SavedChange, before: &mut Builder, after: &mut Builder) -> Option<ResourceCostChange> {
     const KINDS: [ChangeKind; 5] =
         [ChangeKind::Added, ChangeKind::Removed, ChangeKind::Changed, ChangeKind::Moved, ChangeKind::Same];
     let kind = named(&KINDS, ChangeKind::name, &it.change)?;
-    let amount = |monthly: Option<Bounds>, cost: Option<SavedAmount>| {
+    let amount = |monthly: Option<SavedBounds>, cost: Option<SavedAmount>| {
         let per = cost.as_ref().and_then(|cost| Period::from_name(&cost.per)).unwrap_or_default();
         let is_estimated = cost.as_ref().is_some_and(|cost| cost.estimated);
         let status = if is_estimated { Status::Estimated(String::new()) } else { Status::default() };
@@ -639,14 +643,14 @@ fn change(it: SavedChange, before: &mut Builder, after: &mut Builder) -> Option<
     let expected = |item: &BillItem| item.monthly.map_or(Money::ZERO, |range| range.expected);
     let (mut old, mut new) =
         (amount(it.usd_per_month_before, it.cost_before), amount(it.usd_per_month_after, it.cost_after));
-    let lost = if it.lost { Known::NoLongerKnown } else { Known::Both };
-    let known = it.known.as_deref().and_then(|known| named(&Known::ALL, Known::name, known)).unwrap_or(lost);
+    let lost = if it.lost { KnownSides::NoLongerKnown } else { KnownSides::Both };
+    let known = it.known.as_deref().and_then(|known| named(&KnownSides::ALL, KnownSides::name, known)).unwrap_or(lost);
     let is_removed = kind == ChangeKind::Removed;
     if let Some(saved) = &it.resource {
-        let is_of_before = is_removed || known == Known::NoLongerKnown && saved.price.usd.is_some();
+        let is_of_before = is_removed || known == KnownSides::NoLongerKnown && saved.price.usd.is_some();
         *(if is_of_before { &mut old } else { &mut new }) = item(&saved.price);
     }
-    let increase = if known == Known::Both { expected(&new) - expected(&old) } else { Money::ZERO };
+    let increase = if known == KnownSides::Both { expected(&new) - expected(&old) } else { Money::ZERO };
     let earlier = it.address_before.as_deref().unwrap_or(&it.address);
     let place = |side: &mut Builder, address: &str, item: BillItem, is_there: bool| {
         let span = side.located.span(&it.path, it.line, 1).filter(|_| is_there)?;
@@ -664,6 +668,6 @@ fn change(it: SavedChange, before: &mut Builder, after: &mut Builder) -> Option<
         describe(resource, saved, span);
     }
     let details = it.details.into_iter();
-    let details = details.map(|it| Detail { what: it.what, before: it.before, after: it.after });
-    Some(Change { before: earlier, after: later, kind, increase, details: details.collect(), known })
+    let details = details.map(|it| FactChange { what: it.what, before: it.before, after: it.after });
+    Some(ResourceCostChange { before: earlier, after: later, kind, increase, details: details.collect(), known })
 }

@@ -4,8 +4,8 @@ use serde::Deserialize;
 
 use super::document::check;
 use crate::catalog::Money;
-use crate::inventory::{Counted, Role};
-use crate::pricing::{Demand, Need, Offered, Rung, Standing};
+use crate::inventory::{BillingRole, CountedAs};
+use crate::pricing::{CommitmentEligibility, HourlyOffers, Need, Rung, SteadyDemand};
 use crate::report::formats::json::VERSION;
 
 #[derive(Deserialize)]
@@ -94,8 +94,8 @@ pub fn saved_needs(text: &str, from: &str) -> Result<Option<(Vec<Need>, usize)>,
         return Err(format!("its version is {}, and this gpulint reads version {VERSION}", document.version));
     }
     let is_planned = |it: &SavedResource| {
-        it.role == Role::Rented.name()
-            && it.counted.as_deref().is_none_or(|it| it == Counted::Deployed.name())
+        it.role == BillingRole::Rented.name()
+            && it.counted.as_deref().is_none_or(|it| it == CountedAs::Deployed.name())
             && (it.demand.is_some() || it.accelerator.is_some())
     };
     let needs = document.resources.into_iter().filter(is_planned);
@@ -133,22 +133,22 @@ fn is_name(word: &str) -> Result<(), String> {
     check(&[&plain])
 }
 
-fn unknown(why: &str) -> Demand {
-    Demand {
-        standing: Standing::Unknown,
+fn unknown(why: &str) -> SteadyDemand {
+    SteadyDemand {
+        standing: CommitmentEligibility::Unknown,
         why: Some(why.to_owned()),
         always: 0.0,
         average: None,
         covered: 0.0,
         most: None,
         rungs: Vec::new(),
-        offered: Offered::default(),
+        offered: HourlyOffers::default(),
     }
 }
 
 impl SavedDemand {
-    fn read(self) -> Result<Demand, String> {
-        let standing = Standing::from_name(&self.standing);
+    fn read(self) -> Result<SteadyDemand, String> {
+        let standing = CommitmentEligibility::from_name(&self.standing);
         let standing =
             standing.ok_or_else(|| "its plan contains values that this version of gpulint does not know".to_owned())?;
         let number = |number: f64| match (0.0..=MOST_MACHINES).contains(&number) {
@@ -156,7 +156,7 @@ impl SavedDemand {
             false => Err(format!("{number} is not a valid number of machines")),
         };
         let rung = |it: &SavedRung| Ok(Rung { machines: number(it.machines)?, share: it.share.clamp(0.0, 1.0) });
-        Ok(Demand {
+        Ok(SteadyDemand {
             standing,
             why: self.why,
             always: number(self.always)?,
@@ -170,9 +170,9 @@ impl SavedDemand {
 }
 
 impl SavedOffered {
-    fn read(&self) -> Offered {
+    fn read(&self) -> HourlyOffers {
         let money = |usd: Option<f64>| usd.filter(|usd| *usd > 0.0 && *usd < 1e6).map(Money::from_usd);
-        Offered {
+        HourlyOffers {
             on_demand: money(self.on_demand),
             spot: money(self.spot),
             one_year: money(self.one_year),

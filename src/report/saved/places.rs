@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use crate::source::{FileId, MemoryTree, Sources, Span};
+use crate::source::{FileId, MemoryTree, SourceFiles, Span};
 
 /// Lines and columns of files of unknown content.
 #[derive(Default)]
-pub(super) struct Places {
+pub(super) struct SavedLocations {
     /// By path, the number of columns of each line.
     files: BTreeMap<String, BTreeMap<usize, usize>>,
 }
@@ -15,13 +15,13 @@ pub(super) struct Places {
 const MOST_LINES: usize = 2_000_000;
 const MOST_COLUMNS: usize = 10_000;
 
-impl Places {
+impl SavedLocations {
     pub(super) fn mark(&mut self, path: &str, line: usize, column: usize) {
         let widest = self.files.entry(path.to_owned()).or_default().entry(line.clamp(1, MOST_LINES)).or_default();
         *widest = (*widest).max(column.clamp(1, MOST_COLUMNS));
     }
 
-    pub(super) fn build(self) -> (Sources, Located) {
+    pub(super) fn build(self) -> (SourceFiles, Located) {
         let mut tree = MemoryTree::new();
         let mut starts: HashMap<String, (Vec<usize>, usize)> = HashMap::new();
         for (path, lines) in self.files {
@@ -36,7 +36,7 @@ impl Places {
             starts.insert(path.clone(), (begins, text.len()));
             tree = tree.with(&path, text);
         }
-        let sources = Sources::new(tree);
+        let sources = SourceFiles::new(tree);
         let located = starts.into_iter().filter_map(|(path, (begins, end))| {
             let file = sources.open(&path).ok()?;
             Some((path, LocatedFile { file, begins, end }))

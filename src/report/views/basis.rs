@@ -1,7 +1,7 @@
 //! The calculation of an amount: number × machine × price per hour × hours.
 
 use crate::catalog::Currency;
-use crate::inventory::{Fact, Key, Origin, Resource, Role};
+use crate::inventory::{BillingRole, Fact, FactOrigin, Key, Resource};
 use crate::pricing::{BillItem, Period, count_range};
 
 /// `6 × g5.12xlarge (4 A10G) × $5.672/h × 730 h, us-east-1, on-demand`; nothing without a price.
@@ -31,8 +31,8 @@ fn thing(resource: &Resource) -> Option<String> {
         (_, None) => None,
     };
     match (resource.role, machine, accelerators) {
-        (Role::Requested, Some(machine), Some(accelerators)) => Some(format!("{accelerators} of {machine}")),
-        (Role::Rented, Some(machine), Some(accelerators)) => Some(format!("{machine} ({accelerators})")),
+        (BillingRole::Requested, Some(machine), Some(accelerators)) => Some(format!("{accelerators} of {machine}")),
+        (BillingRole::Rented, Some(machine), Some(accelerators)) => Some(format!("{machine} ({accelerators})")),
         (_, Some(machine), None) => Some(machine.to_owned()),
         (_, None, accelerators) => accelerators,
     }
@@ -40,7 +40,7 @@ fn thing(resource: &Resource) -> Option<String> {
 
 fn region(resource: &Resource) -> Option<String> {
     let Fact::Known(known) = resource.fact(Key::Region) else { return None };
-    let assumed = if matches!(known.origin, Origin::Assumed(_)) { " (assumed)" } else { "" };
+    let assumed = if matches!(known.origin, FactOrigin::Assumed(_)) { " (assumed)" } else { "" };
     Some(format!("{}{assumed}", known.value))
 }
 

@@ -1,9 +1,9 @@
 //! Formats the usage of budgets.
 
 use crate::catalog::{Currency, Money};
-use crate::compare::Spent;
+use crate::compare::BudgetUsage;
 
-impl Spent {
+impl BudgetUsage {
     pub(in crate::report) fn is_over(&self) -> bool {
         self.limit.is_some_and(|limit| self.after > limit)
     }

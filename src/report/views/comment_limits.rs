@@ -4,30 +4,30 @@ use super::markup::{Markdown, markdown};
 
 /// The limits of a comment on its host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Room {
+pub struct CommentLimits {
     pub characters: usize,
     /// `<details>` folds; on other hosts, its tags would be visible.
     pub folds: bool,
 }
 
-impl Default for Room {
+impl Default for CommentLimits {
     /// For a file for any host: below 60,000 characters, with space for the marker of a host.
     fn default() -> Self {
-        Room { characters: 59_500, folds: true }
+        CommentLimits { characters: 59_500, folds: true }
     }
 }
 
-impl Room {
+impl CommentLimits {
     /// At most this many characters, and never more than people read.
-    pub fn new(longest: usize, folds: bool) -> Room {
+    pub fn new(longest: usize, folds: bool) -> CommentLimits {
         const MARKER: usize = 500;
-        Room { characters: longest.saturating_sub(MARKER).min(Room::default().characters), folds }
+        CommentLimits { characters: longest.saturating_sub(MARKER).min(CommentLimits::default().characters), folds }
     }
 
     /// Reserves this many characters for something else.
     #[must_use]
-    pub fn without(self, characters: usize) -> Room {
-        Room { characters: self.characters.saturating_sub(characters), ..self }
+    pub fn without(self, characters: usize) -> CommentLimits {
+        CommentLimits { characters: self.characters.saturating_sub(characters), ..self }
     }
 
     pub(in crate::report) fn open_fold(self, text: &mut Markdown, summary: Markdown) {

@@ -1,10 +1,10 @@
 //! The cost of one tree: the first line of its report, and the lines below it.
 
-use super::apart;
+use super::excluded;
 use super::money::{mark, while_running};
 use crate::catalog::{Currency, Money, MoneyRange};
 use crate::diagnostic::SkipKind;
-use crate::inventory::Role;
+use crate::inventory::BillingRole;
 use crate::pricing::{Ending, Period};
 use crate::report::Report;
 
@@ -34,7 +34,7 @@ fn without_sums(report: &Report) -> String {
     let (possible, certain): (Vec<SkipKind>, Vec<_>) =
         named.map(|it| it.kind).partition(|kind| *kind == SkipKind::Machine);
     let count = possible.len() + certain.len();
-    match (apart::only(report), count) {
+    match (excluded::only(report), count) {
         (None, 0) => "no accelerators found".to_owned(),
         (None, _) if certain.is_empty() => {
             format!("accelerators possible in files or resources that are not evaluated: {count}")
@@ -47,7 +47,7 @@ fn without_sums(report: &Report) -> String {
 
 /// The mark of the total: `~` if it contains an estimate.
 pub(in crate::report) fn marked(report: &Report) -> &'static str {
-    mark([Role::Rented, Role::Requested].into_iter().any(|role| report.is_estimated(role, Period::Month)))
+    mark([BillingRole::Rented, BillingRole::Requested].into_iter().any(|role| report.is_estimated(role, Period::Month)))
 }
 
 /// The lines below the first: machines, pods and jobs that the first line does not contain.
@@ -59,9 +59,9 @@ pub(in crate::report) fn cost_rows(report: &Report) -> Vec<String> {
     }
     let (machines, pods) = (bill.rented.minimum(), bill.requested.minimum());
     if machines != MoneyRange::ZERO && pods != MoneyRange::ZERO {
-        for (role, name) in [(Role::Rented, "provisioned machines"), (Role::Requested, "pods")] {
+        for (role, name) in [(BillingRole::Rented, "provisioned machines"), (BillingRole::Requested, "pods")] {
             let shown = currency.monthly_with_floor(bill.of_role(role), mark(report.is_estimated(role, Period::Month)));
-            let within = if role == Role::Requested { within(report) } else { String::new() };
+            let within = if role == BillingRole::Requested { within(report) } else { String::new() };
             rows.push(format!("{name} {shown}{within}"));
         }
     }
@@ -77,7 +77,7 @@ pub(in crate::report) fn cost_rows(report: &Report) -> Vec<String> {
 /// The part of the pods' cost that the cost of machines already contains.
 fn within(report: &Report) -> String {
     let items = report.inventory.resources.iter().zip(&report.bill.items);
-    let pods = items.filter(|(it, _)| it.is_added() && it.role == Role::Requested);
+    let pods = items.filter(|(it, _)| it.is_added() && it.role == BillingRole::Requested);
     let (mut inside, mut outside) = (Money::ZERO, Money::ZERO);
     for (_, item) in pods {
         let Some(monthly) = item.monthly else { continue };
@@ -92,8 +92,8 @@ fn within(report: &Report) -> String {
 
 /// The cost of jobs that end, which no monthly total contains: `jobs ~$1.59 to $44.25 per run`.
 fn jobs(report: &Report) -> Vec<String> {
-    let shown = |((role, per), ending): (&(Role, Period), &Ending)| {
-        let jobs = if *role == Role::Rented { "jobs on provisioned machines" } else { "jobs" };
+    let shown = |((role, per), ending): (&(BillingRole, Period), &Ending)| {
+        let jobs = if *role == BillingRole::Rented { "jobs on provisioned machines" } else { "jobs" };
         format!("{jobs} {}", per_run(report.currency, ending, *per, mark(report.is_estimated(*role, *per))))
     };
     report.bill.endings(report.inventory).iter().map(shown).collect()
@@ -117,5 +117,5 @@ fn starts(report: &Report) -> Option<String> {
 
 /// `43,800`, `21.7`
 pub(in crate::report) fn in_words(starts: f64) -> String {
-    if starts < 100.0 { crate::complete::plain(starts) } else { crate::catalog::grouped(starts.round() as u64) }
+    if starts < 100.0 { crate::resolve::plain(starts) } else { crate::catalog::grouped(starts.round() as u64) }
 }

@@ -5,20 +5,20 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use crate::diagnostic::SkipKind;
-use crate::inventory::Run;
+use crate::inventory::DeploymentRun;
 use crate::report::Report;
 
 /// A file that can contain accelerators or change their number.
 pub(in crate::report) struct Covered<'a> {
     pub(in crate::report) path: String,
-    pub(in crate::report) runs: Vec<&'a Run>,
+    pub(in crate::report) runs: Vec<&'a DeploymentRun>,
     /// The reasons why it was not read in full.
     pub(in crate::report) unread: Vec<&'a str>,
 }
 
 /// Every relevant file, sorted by path.
 pub(in crate::report) fn files<'a>(report: &Report<'a>) -> Vec<Covered<'a>> {
-    let mut files: BTreeMap<&str, (Vec<&Run>, BTreeSet<&str>)> = BTreeMap::new();
+    let mut files: BTreeMap<&str, (Vec<&DeploymentRun>, BTreeSet<&str>)> = BTreeMap::new();
     for run in &report.inventory.runs {
         for path in &run.inputs {
             files.entry(path).or_default().0.push(run);
@@ -27,7 +27,7 @@ pub(in crate::report) fn files<'a>(report: &Report<'a>) -> Vec<Covered<'a>> {
     for (path, reasons) in unread(report) {
         files.entry(path).or_default().1.extend(reasons.into_keys());
     }
-    let shown = |(path, (runs, unread)): (&str, (Vec<&'a Run>, BTreeSet<&'a str>))| Covered {
+    let shown = |(path, (runs, unread)): (&str, (Vec<&'a DeploymentRun>, BTreeSet<&'a str>))| Covered {
         path: report.paths.show(path),
         runs,
         unread: unread.into_iter().collect(),

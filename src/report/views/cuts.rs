@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use crate::inventory::{Fact, Key, Resource, ResourceId, Role, Value};
+use crate::inventory::{BillingRole, Fact, FactValue, Key, Resource, ResourceId};
 use crate::pricing::{BillItem, CostSum, unpriced};
 use crate::report::Report;
 use crate::report::views::teams;
@@ -57,7 +57,7 @@ impl Cut {
         let label = |keys: &[&str], nothing| teams::label(resource, keys).map(str::to_owned).ok_or(nothing);
         let fact = |key, nothing| match resource.fact(key) {
             Fact::Known(known) => match &known.value {
-                Value::List(_) => Err("several"),
+                FactValue::List(_) => Err("several"),
                 value => Ok(value.to_string()),
             },
             Fact::Unknown(_) => Err("not known"),
@@ -103,7 +103,7 @@ fn environment(report: &Report, resource: &Resource) -> Option<String> {
 
 /// Resources with the same value.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Slice {
+pub struct CostSlice {
     pub name: String,
     /// True if the name is a value of the resources; otherwise the name is the reason why there is none.
     pub is_named: bool,
@@ -114,7 +114,7 @@ pub struct Slice {
     pub beside: usize,
 }
 
-impl Slice {
+impl CostSlice {
     /// Resources in it without a price or a known number.
     pub fn unpriced(&self) -> usize {
         unpriced(self.rented.open().chain(self.requested.open()))
@@ -122,8 +122,8 @@ impl Slice {
 }
 
 /// The most expensive slice first, the unnamed one last. Machines and pods each add up to the totals of the bill.
-pub fn slices(report: &Report, cut: Cut) -> Vec<Slice> {
-    let mut slices: BTreeMap<(bool, String), Slice> = BTreeMap::new();
+pub fn slices(report: &Report, cut: Cut) -> Vec<CostSlice> {
+    let mut slices: BTreeMap<(bool, String), CostSlice> = BTreeMap::new();
     for (place, (resource, item)) in report.inventory.resources.iter().zip(&report.bill.items).enumerate() {
         if !resource.is_added() {
             continue;
@@ -133,7 +133,7 @@ pub fn slices(report: &Report, cut: Cut) -> Vec<Slice> {
             Ok(_) => ("no name".to_owned(), false),
             Err(why) => (why.to_owned(), false),
         };
-        let slice = slices.entry((!is_named, name.clone())).or_insert_with(|| Slice {
+        let slice = slices.entry((!is_named, name.clone())).or_insert_with(|| CostSlice {
             name,
             is_named,
             rented: CostSum::default(),
@@ -144,13 +144,13 @@ pub fn slices(report: &Report, cut: Cut) -> Vec<Slice> {
         slice.resources += 1;
         let cost = report.bill.cost_of(report.inventory, ResourceId(place));
         match resource.role {
-            Role::Rented => slice.rented += &cost,
-            Role::Requested => slice.requested += &cost,
+            BillingRole::Rented => slice.rented += &cost,
+            BillingRole::Requested => slice.requested += &cost,
         }
         slice.beside += usize::from(item.monthly.is_none() && item.amount.is_some());
     }
-    let mut slices: Vec<Slice> = slices.into_values().collect();
-    let dearest = |it: &Slice| {
+    let mut slices: Vec<CostSlice> = slices.into_values().collect();
+    let dearest = |it: &CostSlice| {
         let (rented, requested) = (it.rented.minimum(), it.requested.minimum());
         let pair = (rented.expected, requested.expected, rented.ceiling, requested.ceiling);
         (!it.is_named, Reverse(pair), it.name.clone())

@@ -6,9 +6,9 @@ use std::collections::{BTreeMap, HashMap};
 use crate::catalog::Money;
 use crate::decide::Decided;
 use crate::diagnostic::Level;
-use crate::inventory::{Counted, Resource, ResourceId};
+use crate::inventory::{CountedAs, Resource, ResourceId};
 use crate::report::Report;
-use crate::report::views::apart::place;
+use crate::report::views::excluded::place;
 use crate::report::views::repeats::grouped_repeats;
 use crate::report::views::teams::team;
 
@@ -17,7 +17,7 @@ const WIDTH: usize = 110;
 
 /// The style of text for people, and its length.
 #[derive(Debug, Clone, Copy)]
-pub struct Style {
+pub struct ReportStyle {
     pub color: bool,
     /// For screen readers: no drawing characters.
     pub plain: bool,
@@ -25,23 +25,23 @@ pub struct Style {
     pub width: usize,
     /// The width at which lines and tables wrap; none in a file.
     pub columns: Option<usize>,
-    pub choice: Choice,
+    pub choice: EntryChoice,
 }
 
 /// A file has no limit.
-impl Default for Style {
+impl Default for ReportStyle {
     fn default() -> Self {
-        Style { color: false, plain: false, width: WIDTH, columns: None, choice: Choice::default() }
+        ReportStyle { color: false, plain: false, width: WIDTH, columns: None, choice: EntryChoice::default() }
     }
 }
 
 /// Which findings a text report shows, and in which order. Nothing else depends on it.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Choice {
+pub struct EntryChoice {
     pub sort: Sort,
     pub group: Option<GroupBy>,
     pub most: Most,
-    pub detail: Detail,
+    pub detail: EntryDetail,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -79,7 +79,7 @@ pub enum GroupBy {
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Detail {
+pub enum EntryDetail {
     /// Only the totals and the verdict.
     Quiet,
     #[default]
@@ -109,8 +109,12 @@ pub(in crate::report) struct FindingGroup<'a> {
 
 impl<'a> FindingGroup<'a> {
     /// Findings about excluded resources, one group for each reason.
-    fn apart(choice: Choice, report: &Report, findings: Vec<&'a Decided>) -> impl Iterator<Item = FindingGroup<'a>> {
-        let mut apart: BTreeMap<Counted, Vec<&Decided>> = BTreeMap::new();
+    fn apart(
+        choice: EntryChoice,
+        report: &Report,
+        findings: Vec<&'a Decided>,
+    ) -> impl Iterator<Item = FindingGroup<'a>> {
+        let mut apart: BTreeMap<CountedAs, Vec<&Decided>> = BTreeMap::new();
         findings.into_iter().for_each(|it| apart.entry(it.counted).or_default().push(it));
         let group = move |(counted, findings)| FindingGroup {
             name: Some(format!("excluded from the total, {}", place(counted))),
@@ -120,11 +124,11 @@ impl<'a> FindingGroup<'a> {
     }
 }
 
-impl Choice {
+impl EntryChoice {
     /// The findings that count, in groups, the most money first; findings about excluded resources come last.
     pub(in crate::report) fn groups<'a>(self, report: &'a Report) -> Vec<FindingGroup<'a>> {
         let shown = report.findings.iter().filter(|it| it.counts() && self.shows(it));
-        let (counting, apart): (Vec<&Decided>, Vec<&Decided>) = shown.partition(|it| it.counted == Counted::Deployed);
+        let (counting, apart): (Vec<&Decided>, Vec<&Decided>) = shown.partition(|it| it.counted == CountedAs::Deployed);
         let apart = FindingGroup::apart(self, report, apart);
         let Some(by) = self.group else {
             let first = FindingGroup { name: None, findings: self.sorted(report, counting) };
@@ -174,7 +178,10 @@ impl Choice {
     /// Notes are only counted, unless they save money or the user requests everything.
     pub(in crate::report) fn shows(self, decided: &Decided) -> bool {
         let has_money = decided.finding.saves.is_some_and(|saves| saves.ceiling > Money::ZERO);
-        has_money || decided.finding.level > Level::Note || self.detail == Detail::Verbose || self.most == Most::All
+        has_money
+            || decided.finding.level > Level::Note
+            || self.detail == EntryDetail::Verbose
+            || self.most == Most::All
     }
 
     fn sorted<'a>(self, report: &Report, mut findings: Vec<&'a Decided>) -> Vec<&'a Decided> {
@@ -216,7 +223,7 @@ impl Choice {
 
 /// All findings that count, by file; within a file, the most money first.
 pub(in crate::report) fn by_file<'a>(report: &'a Report) -> BTreeMap<String, Vec<&'a Decided>> {
-    let choice = Choice { group: Some(GroupBy::File), ..Choice::default() };
+    let choice = EntryChoice { group: Some(GroupBy::File), ..EntryChoice::default() };
     choice.groups(report).into_iter().map(|it| (it.name.unwrap_or_default(), it.findings)).collect()
 }
 

@@ -70,7 +70,7 @@ impl Advice<'_> {
     }
 
     /// `at medium risk: on-demand-batch for 4 resources, the largest saving: training work runs on demand`
-    pub(in crate::report) fn said(&self) -> String {
+    pub(in crate::report) fn format_headline(&self) -> String {
         let several = match self.resources {
             1 => String::new(),
             n => format!(" for {n} resources, the largest saving"),
@@ -92,6 +92,12 @@ impl Advice<'_> {
 }
 
 /// `$21,479/month at medium risk: on-demand-batch: training work runs on demand (main.tf:31 aws_instance.a)`
-pub(in crate::report) fn told(report: &Report, advice: &Advice<'_>) -> String {
-    format!("{} {} ({}{})", advice.saved(report), advice.said(), advice.place(report), advice.address(report))
+pub(in crate::report) fn format_advice(report: &Report, advice: &Advice<'_>) -> String {
+    format!(
+        "{} {} ({}{})",
+        advice.saved(report),
+        advice.format_headline(),
+        advice.place(report),
+        advice.address(report)
+    )
 }

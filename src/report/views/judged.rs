@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::markup::{self, Markdown, markdown};
 use crate::inventory::{Unjudged, UnjudgedStatus};
 use crate::report::escape::{one_line, shortened};
-use crate::report::{Report, Room};
+use crate::report::{CommentLimits, Report};
 
 /// At most this many are named in one line.
 const NAMED: usize = 2;
@@ -70,7 +70,7 @@ pub(in crate::report) fn text(text: &mut String, report: &Report) {
 }
 
 /// The same in a comment. Gaps that the change leaves as they were are folded.
-pub(in crate::report) fn in_markdown(text: &mut Markdown, report: &Report, room: Room, with_details: bool) {
+pub(in crate::report) fn in_markdown(text: &mut Markdown, report: &Report, room: CommentLimits, with_details: bool) {
     let (as_before, open): (Vec<&Unjudged>, Vec<_>) =
         listed(report).into_iter().partition(|it| it.standing == UnjudgedStatus::AsBefore);
     if !open.is_empty() {

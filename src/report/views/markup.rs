@@ -7,29 +7,29 @@ use crate::report::escape;
 pub(in crate::report) struct Markdown(String);
 
 /// The arguments of `markdown!`: our own markup, numbers, and pieces of Markdown. No string that was read can be `'static`.
-pub(in crate::report) trait Piece {
+pub(in crate::report) trait MarkupPiece {
     fn write(self, out: &mut String);
 }
 
-impl Piece for &'static str {
+impl MarkupPiece for &'static str {
     fn write(self, out: &mut String) {
         out.push_str(self);
     }
 }
 
-impl Piece for usize {
+impl MarkupPiece for usize {
     fn write(self, out: &mut String) {
         out.push_str(&self.to_string());
     }
 }
 
-impl Piece for Markdown {
+impl MarkupPiece for Markdown {
     fn write(self, out: &mut String) {
         out.push_str(&self.0);
     }
 }
 
-impl<P: Piece> Piece for Option<P> {
+impl<P: MarkupPiece> MarkupPiece for Option<P> {
     fn write(self, out: &mut String) {
         if let Some(piece) = self {
             piece.write(out);
@@ -46,7 +46,7 @@ macro_rules! markdown {
 pub(in crate::report) use markdown;
 
 impl Markdown {
-    pub(in crate::report) fn push(&mut self, piece: impl Piece) {
+    pub(in crate::report) fn push(&mut self, piece: impl MarkupPiece) {
         piece.write(&mut self.0);
     }
 

@@ -1,6 +1,5 @@
 //! Parts that several formats share: amounts, notes, scorecards, repeats, comment limits.
 
-pub(super) mod apart;
 pub(super) mod basis;
 pub(super) mod budgets;
 pub(super) mod comment_limits;
@@ -8,8 +7,8 @@ pub(super) mod cost_line;
 pub(super) mod coverage;
 pub(super) mod cuts;
 pub(super) mod entries;
+pub(super) mod excluded;
 pub(super) mod first;
-pub(super) mod head;
 pub(super) mod history;
 pub(super) mod judged;
 pub(super) mod markup;
@@ -21,6 +20,7 @@ pub(super) mod paths;
 pub(super) mod price_age;
 pub(super) mod reconcile;
 pub(super) mod repeats;
+pub(super) mod review_commit;
 pub(super) mod scorecard;
 pub(super) mod sentence;
 pub(super) mod suggestion;

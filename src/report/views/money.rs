@@ -1,15 +1,15 @@
 //! Formats amounts for people. This is the only place that rounds them.
 
 use crate::catalog::{Currency, Money, MoneyRange, grouped};
-use crate::inventory::Role;
+use crate::inventory::BillingRole;
 use crate::pricing::{Bill, BillItem, CostSum, Period};
 use crate::rules::Finding;
 
 /// The name of a role in tables for people.
-pub(in crate::report) fn role_heading(role: Role) -> &'static str {
+pub(in crate::report) fn role_heading(role: BillingRole) -> &'static str {
     match role {
-        Role::Rented => "provisioned machines",
-        Role::Requested => "requested by pods",
+        BillingRole::Rented => "provisioned machines",
+        BillingRole::Requested => "requested by pods",
     }
 }
 

@@ -3,9 +3,9 @@
 use std::fmt::Write;
 
 use crate::catalog::{Currency, Money};
-use crate::complete::plain;
-use crate::pricing::{Against, Crossing, HOURS_PER_MONTH, OwnMachine, Purchased, Scenario};
+use crate::pricing::{Against, BreakEvenHours, CostScenario, HOURS_PER_MONTH, OwnMachine, Purchased};
 use crate::report::one_line;
+use crate::resolve::plain;
 
 /// The cost per hour, the fixed cost per month, and the break-even with renting.
 pub(in crate::report) fn lines(own: &OwnMachine) -> String {
@@ -42,28 +42,30 @@ fn beside(own: &Purchased, it: &Against) -> String {
     );
     let all_hours = plain(HOURS_PER_MONTH);
     let said = match (it.scenario, it.crossing) {
-        (Scenario::OnDemand | Scenario::Spot, Crossing::Above(hours)) => {
+        (CostScenario::OnDemand | CostScenario::Spot, BreakEvenHours::Above(hours)) => {
             format!("cheaper above {fixed_text} / ({rent_text} - {power_text}) = {hours:.1} hours per month")
         }
-        (Scenario::OnDemand | Scenario::Spot, _) if rent <= power => {
+        (CostScenario::OnDemand | CostScenario::Spot, _) if rent <= power => {
             format!("never cheaper, because its power alone costs {power_text}/h")
         }
-        (Scenario::OnDemand | Scenario::Spot, _) => format!(
+        (CostScenario::OnDemand | CostScenario::Spot, _) => format!(
             "never cheaper: {fixed_text} / ({rent_text} - {power_text}) = {:.1} hours, more than the {all_hours} hours of a month",
             fixed / (rent - power)
         ),
-        (Scenario::Reserved1y | Scenario::Reserved3y, crossing) => {
+        (CostScenario::Reserved1y | CostScenario::Reserved3y, crossing) => {
             let month = usd(rent * HOURS_PER_MONTH);
             let paid = format!("billed for all {all_hours} hours, {month}/month");
             let full = usd(fixed + power * HOURS_PER_MONTH);
             match crossing {
-                Crossing::Below(hours) => {
+                BreakEvenHours::Below(hours) => {
                     format!(
                         "{paid}: cheaper below ({month} - {fixed_text}) / {power_text} = {hours:.1} hours per month"
                     )
                 }
-                Crossing::Never => format!("{paid}: never cheaper, because it costs {fixed_text}/month even when idle"),
-                Crossing::Above(_) | Crossing::Always => {
+                BreakEvenHours::Never => {
+                    format!("{paid}: never cheaper, because it costs {fixed_text}/month even when idle")
+                }
+                BreakEvenHours::Above(_) | BreakEvenHours::Always => {
                     format!("{paid}: cheaper at any number of hours, {full}/month at most")
                 }
             }
@@ -72,12 +74,12 @@ fn beside(own: &Purchased, it: &Against) -> String {
     format!("{rented}: {said}\n")
 }
 
-pub(in crate::report) fn bought(scenario: Scenario) -> &'static str {
+pub(in crate::report) fn bought(scenario: CostScenario) -> &'static str {
     match scenario {
-        Scenario::OnDemand => "on demand",
-        Scenario::Spot => "on spot",
-        Scenario::Reserved1y => "for a year",
-        Scenario::Reserved3y => "for three years",
+        CostScenario::OnDemand => "on demand",
+        CostScenario::Spot => "on spot",
+        CostScenario::Reserved1y => "for a year",
+        CostScenario::Reserved3y => "for three years",
     }
 }
 
@@ -98,22 +100,26 @@ mod tests {
     #[test]
     fn each_line_holds_its_terms() {
         let own = Purchased::example();
-        let said = |scenario: Scenario, usd: f64| {
+        let said = |scenario: CostScenario, usd: f64| {
             let rent_per_hour = Money::from_usd(usd);
             let crossing = crossing(&own, scenario, rent_per_hour);
             beside(&own, &Against { scenario, of: "aws p5".to_owned(), rent_per_hour, crossing })
         };
         let cases = [
-            (Scenario::OnDemand, 54.0, "cheaper above $6,500 / ($54.00 - $2.00) = 125.0 hours per month"),
+            (CostScenario::OnDemand, 54.0, "cheaper above $6,500 / ($54.00 - $2.00) = 125.0 hours per month"),
             (
-                Scenario::OnDemand,
+                CostScenario::OnDemand,
                 10.0,
                 "never cheaper: $6,500 / ($10.00 - $2.00) = 812.5 hours, more than the 730 hours of a month",
             ),
-            (Scenario::OnDemand, 1.5, "never cheaper, because its power alone costs $2.00/h"),
-            (Scenario::Reserved1y, 10.0, "cheaper below ($7,300 - $6,500) / $2.00 = 400.0 hours per month"),
-            (Scenario::Reserved3y, 8.0, "$5,840/month: never cheaper, because it costs $6,500/month even when idle"),
-            (Scenario::Reserved3y, 20.0, "cheaper at any number of hours, $7,960/month at most"),
+            (CostScenario::OnDemand, 1.5, "never cheaper, because its power alone costs $2.00/h"),
+            (CostScenario::Reserved1y, 10.0, "cheaper below ($7,300 - $6,500) / $2.00 = 400.0 hours per month"),
+            (
+                CostScenario::Reserved3y,
+                8.0,
+                "$5,840/month: never cheaper, because it costs $6,500/month even when idle",
+            ),
+            (CostScenario::Reserved3y, 20.0, "cheaper at any number of hours, $7,960/month at most"),
         ];
         for (scenario, usd, expected) in cases {
             let line = said(scenario, usd);

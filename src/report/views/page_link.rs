@@ -1,11 +1,11 @@
 //! The line at the end of a comment that links the page.
 
-use super::head::Head;
+use super::review_commit::ReviewCommit;
 
 const BEFORE: &str = "[Full report](";
 
 /// The line that links the page.
-pub fn page_link(page: &Head) -> String {
+pub fn page_link(page: &ReviewCommit) -> String {
     format!("{BEFORE}{})\n", page.url())
 }
 
@@ -22,7 +22,7 @@ mod tests {
 
     #[test]
     fn the_line_is_found_again_and_nothing_else_is() {
-        let line = page_link(&Head::new("https://ci.example/runs/1/report.html").unwrap());
+        let line = page_link(&ReviewCommit::new("https://ci.example/runs/1/report.html").unwrap());
         assert_eq!(without_page_link(&format!("one\n\n{line}")), "one");
         assert_eq!(without_page_link(&format!("{line}\none\n")), format!("{line}\none"));
         assert_eq!(without_page_link(&line), "");

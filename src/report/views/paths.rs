@@ -1,26 +1,29 @@
 //! Paths as shown in reports.
 
 use crate::report::escape::begins_command;
-use crate::source::{BESIDE, Location, Sources, Span};
+use crate::source::{BESIDE, FilePosition, SourceFiles, Span};
 
 /// How paths of the tree are shown: relative to the current directory.
 #[derive(Debug, Clone, Default)]
-pub struct Paths {
+pub struct ShownPaths {
     /// The parts of the current directory below the root of the tree.
     below: Vec<String>,
     /// If the current directory is not below the root: the path from it to the root, with a final `/`.
     way: Option<String>,
 }
 
-impl Paths {
+impl ShownPaths {
     /// `directory` is a path of the tree.
     pub fn seen_from(directory: &str) -> Self {
-        Paths { below: directory.split('/').filter(|part| !part.is_empty()).map(str::to_owned).collect(), way: None }
+        ShownPaths {
+            below: directory.split('/').filter(|part| !part.is_empty()).map(str::to_owned).collect(),
+            way: None,
+        }
     }
 
     /// For a current directory outside of the tree; `way` leads from it to the root, as in `../other/`.
     pub fn through(way: &str) -> Self {
-        Paths { below: Vec::new(), way: Some(way.to_owned()) }
+        ShownPaths { below: Vec::new(), way: Some(way.to_owned()) }
     }
 
     /// A path that a CI runner would read as a command gets the prefix `./`.
@@ -55,7 +58,7 @@ impl Paths {
         }
     }
 
-    pub fn locate(&self, sources: &Sources, span: Span) -> Location {
+    pub fn locate(&self, sources: &SourceFiles, span: Span) -> FilePosition {
         let mut location = sources.locate(span);
         location.path = self.show(&location.path);
         location
@@ -68,21 +71,21 @@ mod tests {
 
     #[test]
     fn paths_are_shown_from_the_running_directory() {
-        assert_eq!(Paths::seen_from("").show("a/main.tf"), "a/main.tf");
-        assert_eq!(Paths::seen_from("a").show("a/main.tf"), "main.tf");
-        assert_eq!(Paths::seen_from("a/b").show("a/main.tf"), "../main.tf");
-        assert_eq!(Paths::seen_from("a/b").show("ab/main.tf"), "../../ab/main.tf");
-        assert_eq!(Paths::through("../x/").show("main.tf"), "../x/main.tf");
-        assert_eq!(Paths::seen_from("").show("::error::a/main.tf"), "./::error::a/main.tf");
-        assert_eq!(Paths::seen_from("").show_directory("##[error]a"), "./##[error]a");
+        assert_eq!(ShownPaths::seen_from("").show("a/main.tf"), "a/main.tf");
+        assert_eq!(ShownPaths::seen_from("a").show("a/main.tf"), "main.tf");
+        assert_eq!(ShownPaths::seen_from("a/b").show("a/main.tf"), "../main.tf");
+        assert_eq!(ShownPaths::seen_from("a/b").show("ab/main.tf"), "../../ab/main.tf");
+        assert_eq!(ShownPaths::through("../x/").show("main.tf"), "../x/main.tf");
+        assert_eq!(ShownPaths::seen_from("").show("::error::a/main.tf"), "./::error::a/main.tf");
+        assert_eq!(ShownPaths::seen_from("").show_directory("##[error]a"), "./##[error]a");
     }
 
     #[test]
     fn directories_are_shown_from_there_too() {
-        let shown = |from: &str, directory: &str| Paths::seen_from(from).show_directory(directory);
+        let shown = |from: &str, directory: &str| ShownPaths::seen_from(from).show_directory(directory);
         let shown =
             [shown("", ""), shown("", "a/b"), shown("a", "a"), shown("a", "a/b"), shown("a/b", ""), shown("a", "b")];
         assert_eq!(shown, [".", "a/b", ".", "b", "../..", "../b"]);
-        assert_eq!(Paths::through("../x/").show_directory(""), "../x");
+        assert_eq!(ShownPaths::through("../x/").show_directory(""), "../x");
     }
 }

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use serde::Serialize;
 
 use crate::catalog::{Currency, Money, MoneyRange, grouped};
-use crate::inventory::{Counted, Fact, Key, LinkKind, Purchase, Purpose, Resource, ResourceId, Role};
+use crate::inventory::{BillingRole, CountedAs, Fact, Key, LinkKind, Purchase, Purpose, Resource, ResourceId};
 use crate::pricing::{Period, pool_of};
 use crate::report::Report;
 use crate::report::views::markup::{Markdown, figures, markdown};
@@ -72,8 +72,8 @@ impl MeasuredUse {
         let (mut hours, mut busy, mut idle) = (0.0, 0.0, 0.0);
         // Machines if any are measured, else pods: the hours of pods are hours of machines.
         let measured = || report.inventory.resources.iter().filter(|it| it.is_added());
-        let is_rented = measured().any(|it| it.role == Role::Rented && it.number(Key::MeasuredBusy).is_some());
-        let role = if is_rented { Role::Rented } else { Role::Requested };
+        let is_rented = measured().any(|it| it.role == BillingRole::Rented && it.number(Key::MeasuredBusy).is_some());
+        let role = if is_rented { BillingRole::Rented } else { BillingRole::Requested };
         let measured = measured().filter(|it| it.role == role);
         let mut is_idle_known = true;
         for it in measured {
@@ -168,16 +168,16 @@ impl Scorecard {
             if let Some(is_spot) = spot(resource) {
                 self.on_spot.count(is_spot);
             }
-            if let (Role::Rented, Some(count)) = (resource.role, resource.count.value()) {
+            if let (BillingRole::Rented, Some(count)) = (resource.role, resource.count.value()) {
                 self.scales_to_zero.count(count.floor == 0.0);
             }
-            let asks_labels = resource.role == Role::Rented && resource.labels.taggable;
+            let asks_labels = resource.role == BillingRole::Rented && resource.labels.taggable;
             if asks_labels && report.rules.is_on("missing-labels") && !open_labels.contains(&id) {
                 self.labelled.count(!unlabelled.contains(&id));
             }
             let limit = resource.fact(Key::TimeLimit);
             let is_open = matches!(limit, Fact::Unknown(_));
-            if resource.role == Role::Requested && resource.flag(Key::EndsByItself) == Some(true) && !is_open {
+            if resource.role == BillingRole::Requested && resource.flag(Key::EndsByItself) == Some(true) && !is_open {
                 self.time_limited.count(!limit.is_absent());
             }
             let is_judged = sized.contains(&id) || !open_size.contains(&id);
@@ -253,7 +253,7 @@ impl Scorecard {
 /// Findings that save money in the total.
 pub(in crate::report) fn saving<'a>(report: &Report<'a>) -> impl Iterator<Item = &'a Finding> {
     let inventory = report.inventory;
-    let counting = report.findings.iter().filter(|it| it.counts() && it.counted == Counted::Deployed);
+    let counting = report.findings.iter().filter(|it| it.counts() && it.counted == CountedAs::Deployed);
     counting.map(|it| &it.finding).filter(move |it| {
         let resource = it.resource.and_then(|id| inventory.resources.get(id.0));
         it.saves.is_some() && resource.is_none_or(|it| it.version_of.is_none())
@@ -296,8 +296,8 @@ fn best_by<'a>(
     for id in best.keys().flatten() {
         let Some(resource) = report.inventory.resources.get(id.0) else { continue };
         let (pool, side) = match resource.role {
-            Role::Rented => (Some(resource.address.as_str()), 0),
-            Role::Requested => (pool_of(resource), 1),
+            BillingRole::Rented => (Some(resource.address.as_str()), 0),
+            BillingRole::Requested => (pool_of(resource), 1),
         };
         if let Some(pool) = pool {
             pools.entry(pool).or_default()[side].push(*id);

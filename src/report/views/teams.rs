@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::catalog::{Money, MoneyRange};
-use crate::inventory::{Resource, ResourceId, Role};
+use crate::inventory::{BillingRole, Resource, ResourceId};
 use crate::pricing::CostSum;
 use crate::report::Report;
 
@@ -43,8 +43,9 @@ pub(in crate::report) fn label<'a>(resource: &'a Resource, keys: &[&str]) -> Opt
 
 /// The teams of both states, the largest change first. Counts machines; without machines, pods.
 pub fn teams(before: &Report, after: &Report) -> Vec<Team> {
-    let is_rented = [before, after].iter().any(|it| it.inventory.resources.iter().any(|it| it.role == Role::Rented));
-    let role = if is_rented { Role::Rented } else { Role::Requested };
+    let is_rented =
+        [before, after].iter().any(|it| it.inventory.resources.iter().any(|it| it.role == BillingRole::Rented));
+    let role = if is_rented { BillingRole::Rented } else { BillingRole::Requested };
     let mut teams: BTreeMap<Option<String>, (CostSum, CostSum)> = BTreeMap::new();
     for (report, is_after) in [(before, false), (after, true)] {
         for (place, resource) in report.inventory.resources.iter().enumerate() {

@@ -3,10 +3,10 @@
 use std::fmt::Write;
 
 use crate::catalog::{Currency, Money};
-use crate::complete::plain;
 use crate::fit::speed::SpeedRange;
 use crate::fit::{TrainingRun, by_tokens};
 use crate::pricing::BillItem;
+use crate::resolve::plain;
 
 /// The duration of training with the declared tokens, or why it is unknown; empty if no tokens are declared.
 pub(in crate::report) fn section(training: Option<&Result<TrainingRun, &'static str>>, item: &BillItem) -> String {

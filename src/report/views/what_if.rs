@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::catalog::{Money, MoneyRange};
 use crate::decide::Decided;
 use crate::fit::placed;
-use crate::inventory::{Fact, Key, LinkKind, Range, Resource, Role};
+use crate::inventory::{BillingRole, Fact, Key, LinkKind, Range, Resource};
 use crate::pricing::{Period, Status};
 use crate::report::Report;
 
@@ -112,7 +112,7 @@ fn pool_of(it: &Resource) -> Option<&str> {
 
 /// The cost of changed resources with the same period: month, run or hour.
 #[derive(Debug, Default)]
-pub(in crate::report) struct Cost {
+pub(in crate::report) struct WhatIfCost {
     pub(in crate::report) resources: usize,
     /// The cost of all of them per hour.
     pub(in crate::report) an_hour: Money,
@@ -123,8 +123,8 @@ pub(in crate::report) struct Cost {
 }
 
 /// Costs by period. Pods on these machines add no cost.
-pub(in crate::report) fn costs(report: &Report<'_>, places: &[usize]) -> BTreeMap<Period, Cost> {
-    let mut all: BTreeMap<Period, Cost> = BTreeMap::new();
+pub(in crate::report) fn costs(report: &Report<'_>, places: &[usize]) -> BTreeMap<Period, WhatIfCost> {
+    let mut all: BTreeMap<Period, WhatIfCost> = BTreeMap::new();
     let items = places.iter().filter_map(|at| report.bill.items.get(*at));
     for item in items.filter(|item| !item.is_within) {
         let cost = all.entry(item.per).or_default();
@@ -146,7 +146,7 @@ fn finite(count: Range) -> f64 {
 }
 
 /// The different values of a fact.
-pub(in crate::report) fn said(report: &Report<'_>, places: &[usize], key: Key) -> String {
+pub(in crate::report) fn join_fact_values(report: &Report<'_>, places: &[usize], key: Key) -> String {
     let resources = places.iter().filter_map(|at| report.inventory.resources.get(*at));
     let words: BTreeSet<String> = resources.map(|it| word(it, key)).filter(|word| !word.is_empty()).collect();
     match words.len() {
@@ -159,7 +159,7 @@ fn word(it: &Resource, key: Key) -> String {
     match (it.fact(key), key) {
         (Fact::Known(known), _) => known.value.to_string(),
         (Fact::Unknown(_), _) => "?".to_owned(),
-        (Fact::Absent, Key::Machine) if it.role == Role::Rented => "any".to_owned(),
+        (Fact::Absent, Key::Machine) if it.role == BillingRole::Rented => "any".to_owned(),
         (Fact::Absent, Key::Purchase) => "on-demand".to_owned(),
         (Fact::Absent, _) => String::new(),
     }
@@ -170,7 +170,7 @@ pub(in crate::report) fn accelerators(report: &Report<'_>, places: &[usize]) -> 
     let told = places.iter().filter_map(|at| report.inventory.resources.get(*at)).map(|it| {
         let name = word(it, Key::Accelerator);
         match it.number(Key::AcceleratorCount) {
-            Some(count) if !name.is_empty() => format!("{} × {name}", crate::complete::plain(count)),
+            Some(count) if !name.is_empty() => format!("{} × {name}", crate::resolve::plain(count)),
             _ => name,
         }
     });

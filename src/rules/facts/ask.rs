@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use super::{FactContext, belonging, change, kinds, unknown_price};
 use crate::catalog::{Money, Quote};
-use crate::complete::complete_machines;
-use crate::fit::{self, Assessment, Choice, FitVerdict, MarketPlace};
-use crate::inventory::{self, Fact, FrontEnd, Inventory, Key, Known, Resource, Role};
-use crate::languages::cel::{About, CelBudget, CelValue, Fault, Handle, Map, UnknownValue, wrong};
+use crate::fit::{self, Assessment, FitChoice, FitVerdict, MarketPlace};
+use crate::inventory::{self, BillingRole, Fact, Inventory, Key, KnownFact, ReadBy, Resource};
+use crate::languages::cel::{CelBudget, CelMap, CelValue, Fault, Handle, UnknownSubject, UnknownValue, wrong};
 use crate::pricing;
+use crate::resolve::complete_machines;
 use crate::rules::format;
 use crate::source::Span;
 
@@ -111,13 +111,13 @@ fn fits(asking: &FactContext<'_>, model: &str, accelerator: &str, count: f64) ->
     let world = asking.world;
     let span = span(asking);
     let Some(span) = span else { return CelValue::Absent };
-    let mut question = Resource::new(FrontEnd::Terraform, Role::Requested, "question", "question", span, span);
+    let mut question = Resource::new(ReadBy::Terraform, BillingRole::Requested, "question", "question", span, span);
     // `gpulint fit` also assumes a server with the model's whole window by default.
     let texts = [(Key::Model, model), (Key::Accelerator, accelerator), (Key::Task, "serve"), (Key::Program, "vllm")];
     for (key, text) in texts {
-        question.set(key, Fact::written(inventory::Value::text(text), span));
+        question.set(key, Fact::written(inventory::FactValue::text(text), span));
     }
-    question.set(Key::AcceleratorCount, Fact::written(inventory::Value::Number(count), span));
+    question.set(Key::AcceleratorCount, Fact::written(inventory::FactValue::Number(count), span));
     let mut inventory = Inventory { resources: vec![question], ..Inventory::default() };
     complete_machines(&mut inventory, world.catalog, &world.pricing.defaults);
     let bill = pricing::bill(&inventory, world.catalog, world.pricing);
@@ -127,10 +127,10 @@ fn fits(asking: &FactContext<'_>, model: &str, accelerator: &str, count: f64) ->
         .zip(bill.items.first())
         .map(|(resource, item)| fit::assess(resource, item, world.catalog, asking.market));
     match assessed {
-        Some(Fact::Known(Known { value: Assessment { placed: Fact::Known(placed), .. }, .. })) => {
+        Some(Fact::Known(KnownFact { value: Assessment { placed: Fact::Known(placed), .. }, .. })) => {
             CelValue::Flag(placed.value.verdict != FitVerdict::DoesNotFit)
         }
-        Some(Fact::Known(Known { value: Assessment { placed: Fact::Unknown(unknown), .. }, .. })) => {
+        Some(Fact::Known(KnownFact { value: Assessment { placed: Fact::Unknown(unknown), .. }, .. })) => {
             unknown_because(unknown.why)
         }
         Some(Fact::Unknown(unknown)) => unknown_because(unknown.why),
@@ -142,7 +142,7 @@ fn unknown_because(why: Arc<str>) -> CelValue {
     CelValue::Unknown(Arc::new(UnknownValue {
         why,
         span: None,
-        about: About::Fact,
+        about: UnknownSubject::Fact,
         candidates: Vec::new(),
         beginning: None,
     }))
@@ -158,7 +158,7 @@ fn span(asking: &FactContext<'_>) -> Option<Span> {
 fn alternatives(asking: &FactContext<'_>, record: Handle, budget: &mut CelBudget) -> Result<CelValue, Fault> {
     let (resource, world) = (resource(asking, record)?, asking.world);
     let now = asking.item(record.id).and_then(|item| item.per_hour).map(|range| range.expected);
-    let shared = resource.role == Role::Requested;
+    let shared = resource.role == BillingRole::Requested;
     let number = |key| if shared { resource.number(key).unwrap_or(0.0) } else { 0.0 };
     let clouds: Vec<&str> =
         resource.text(Key::Provider).map_or_else(|| world.catalog.assumed_clouds(), |provider| vec![provider]);
@@ -181,8 +181,8 @@ fn alternatives(asking: &FactContext<'_>, record: Handle, budget: &mut CelBudget
     Ok(CelValue::list(values))
 }
 
-fn shown(choice: &Choice) -> CelValue {
-    let mut map = Map::lenient(None);
+fn shown(choice: &FitChoice) -> CelValue {
+    let mut map = CelMap::lenient(None);
     for (key, text) in
         [("provider", &choice.provider), ("machine", &choice.machine), ("accelerator", &choice.accelerator)]
     {

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::{FactContext, World, kinds, raw, text_of, unknown_fact, value_of};
+use super::{FactContext, RuleContext, kinds, raw, text_of, unknown_fact, value_of};
 use crate::inventory::{Raw, Resource, RunId};
 use crate::languages::cel::{CelBudget, CelValue, Fault, Handle, UnknownValue, wrong};
 use crate::source::parent;
@@ -21,34 +21,34 @@ const APPLICATION_LABELS: [&str; 6] = [
 
 /// A thing with a place in the files.
 #[derive(Clone, Copy)]
-pub(super) enum Placed<'w> {
+pub(super) enum LocatedItem<'w> {
     Resource(&'w Resource),
     Object(&'w Raw),
     Block(&'w Raw),
 }
 
-impl<'w> Placed<'w> {
-    pub(super) fn of(world: &World<'w>, record: Handle) -> Option<Placed<'w>> {
+impl<'w> LocatedItem<'w> {
+    pub(super) fn of(world: &RuleContext<'w>, record: Handle) -> Option<LocatedItem<'w>> {
         let (inventory, id) = (world.inventory, record.id as usize);
         match record.schema.number_of_kind {
-            kinds::RESOURCE => world.resource(record.id).map(Placed::Resource),
-            kinds::OBJECT => inventory.objects.get(id).map(Placed::Object),
-            kinds::BLOCK => inventory.blocks.get(id).map(Placed::Block),
+            kinds::RESOURCE => world.resource(record.id).map(LocatedItem::Resource),
+            kinds::OBJECT => inventory.objects.get(id).map(LocatedItem::Object),
+            kinds::BLOCK => inventory.blocks.get(id).map(LocatedItem::Block),
             _ => None,
         }
     }
 
     fn path(self) -> &'w Arc<str> {
         match self {
-            Placed::Resource(resource) => &resource.home.path,
-            Placed::Object(raw) | Placed::Block(raw) => &raw.path,
+            LocatedItem::Resource(resource) => &resource.home.path,
+            LocatedItem::Object(raw) | LocatedItem::Block(raw) => &raw.path,
         }
     }
 
     fn run(self) -> Option<&'w RunId> {
         match self {
-            Placed::Resource(resource) => resource.run.as_ref(),
-            Placed::Object(raw) | Placed::Block(raw) => raw.run.as_ref(),
+            LocatedItem::Resource(resource) => resource.run.as_ref(),
+            LocatedItem::Object(raw) | LocatedItem::Block(raw) => raw.run.as_ref(),
         }
     }
 
@@ -60,9 +60,9 @@ impl<'w> Placed<'w> {
 
     fn label(self, key: &str) -> CelValue {
         match self {
-            Placed::Resource(resource) => resource.labels.entries.get(key).map_or(CelValue::Absent, text_of),
-            Placed::Object(object) => raw::at(&object.tree, &["metadata", "labels", key]),
-            Placed::Block(block) => {
+            LocatedItem::Resource(resource) => resource.labels.entries.get(key).map_or(CelValue::Absent, text_of),
+            LocatedItem::Object(object) => raw::at(&object.tree, &["metadata", "labels", key]),
+            LocatedItem::Block(block) => {
                 let said = ["tags", "labels", "tags_all"].iter().map(|map| raw::at(&block.tree, &[map, key]));
                 said.into_iter().find(|it| !matches!(it, CelValue::Absent)).unwrap_or(CelValue::Absent)
             }
@@ -71,9 +71,9 @@ impl<'w> Placed<'w> {
 
     fn namespace(self) -> CelValue {
         match self {
-            Placed::Resource(resource) => value_of(&resource.declared.namespace),
-            Placed::Object(object) => raw::at(&object.tree, &["metadata", "namespace"]),
-            Placed::Block(_) => CelValue::Absent,
+            LocatedItem::Resource(resource) => value_of(&resource.declared.namespace),
+            LocatedItem::Object(object) => raw::at(&object.tree, &["metadata", "namespace"]),
+            LocatedItem::Block(_) => CelValue::Absent,
         }
     }
 }
@@ -100,15 +100,15 @@ pub(super) fn applied_in(asking: &FactContext<'_>, record: Handle) -> CelValue {
 }
 
 pub(super) fn application(asking: &FactContext<'_>, record: Handle) -> CelValue {
-    of(asking, record, Placed::application)
+    of(asking, record, LocatedItem::application)
 }
 
 pub(super) fn namespace(asking: &FactContext<'_>, record: Handle) -> CelValue {
-    of(asking, record, Placed::namespace)
+    of(asking, record, LocatedItem::namespace)
 }
 
-fn of<'w>(asking: &FactContext<'w>, record: Handle, read: impl Fn(Placed<'w>) -> CelValue) -> CelValue {
-    Placed::of(asking.world, record).map_or(CelValue::Absent, read)
+fn of<'w>(asking: &FactContext<'w>, record: Handle, read: impl Fn(LocatedItem<'w>) -> CelValue) -> CelValue {
+    LocatedItem::of(asking.world, record).map_or(CelValue::Absent, read)
 }
 
 /// A property that the selected members of a list share with the evaluated resource.
@@ -121,7 +121,7 @@ pub(super) enum Shared {
 }
 
 /// Cached results, by list, property and value.
-pub(super) type Together = RefCell<HashMap<(usize, Shared, Arc<str>), CelValue>>;
+pub(super) type SharedLists = RefCell<HashMap<(usize, Shared, Arc<str>), CelValue>>;
 
 impl Shared {
     fn by_name(function: &str) -> Option<Shared> {
@@ -138,7 +138,7 @@ impl Shared {
     fn of(self, asking: &FactContext<'_>, record: Handle) -> CelValue {
         match self {
             Shared::Run => {
-                let run = Placed::of(asking.world, record).and_then(Placed::run);
+                let run = LocatedItem::of(asking.world, record).and_then(LocatedItem::run);
                 run.map_or_else(|| root(asking, record), |run| CelValue::text(run.as_str()))
             }
             Shared::Root => root(asking, record),

@@ -7,8 +7,8 @@ use super::resource::RESOURCE;
 use super::table::{Records, rows};
 use super::{FactContext, kinds, text_of, unknown_fact};
 use crate::inventory::{Fact, Key, Resource, ResourceId};
-use crate::languages::cel::{CelBudget, CelValue, Fault, Handle, Map, Type, wrong};
-use crate::pricing::{Change, ChangeKind};
+use crate::languages::cel::{CelBudget, CelMap, CelType, CelValue, Fault, Handle, wrong};
+use crate::pricing::{ChangeKind, ResourceCostChange};
 
 /// Record of one changed resource, by its index among the changes.
 pub(super) static CHANGED: LazyLock<Records> = LazyLock::new(|| {
@@ -17,15 +17,15 @@ pub(super) static CHANGED: LazyLock<Records> = LazyLock::new(|| {
         kinds::CHANGED,
         None,
         rows! {
-            what: Type::Text, "Kind of change: added, removed, changed or moved." => |asking, id| of(asking, id, |it| CelValue::text(it.kind.name()));
-            address: Type::Text, "Address after the change. If the resource is removed: its address before the change." => |asking, id| of(asking, id, |it| {
+            what: CelType::Text, "Kind of change: added, removed, changed or moved." => |asking, id| of(asking, id, |it| CelValue::text(it.kind.name()));
+            address: CelType::Text, "Address after the change. If the resource is removed: its address before the change." => |asking, id| of(asking, id, |it| {
                 let resource = now(asking, it).or_else(|| was(asking, it));
                 resource.map_or(CelValue::Absent, |it| CelValue::text(it.address.as_str()))
             });
             now: RESOURCE.holds(), "The resource after the change. Not set if the change removes it." => |asking, id| of(asking, id, |it| it.after.map_or(CelValue::Absent, |id| RESOURCE.value(id.0 as u32)));
             was: RESOURCE.holds(), "The resource before the change. Not set if the change adds it. Its `object`, `block` and `pod` are unknown." => |asking, id| of(asking, id, |it| it.before.map_or(CelValue::Absent, |id| RESOURCE.value(earlier(asking, id))));
-            accelerators: Type::Double, "Number of accelerators that the change adds. Negative if the change removes some." => |asking, id| of(asking, id, |it| more(asking, it));
-            monthly: Type::Double, "Cost that the change adds, in dollars per month, as far as prices are known." => |asking, id| of(asking, id, |it| CelValue::Double(it.increase.usd()));
+            accelerators: CelType::Double, "Number of accelerators that the change adds. Negative if the change removes some." => |asking, id| of(asking, id, |it| more(asking, it));
+            monthly: CelType::Double, "Cost that the change adds, in dollars per month, as far as prices are known." => |asking, id| of(asking, id, |it| CelValue::Double(it.increase.usd()));
         },
     )
 });
@@ -35,16 +35,16 @@ fn earlier(asking: &FactContext<'_>, id: ResourceId) -> u32 {
     (asking.world.inventory.resources.len() + id.0) as u32
 }
 
-fn of(asking: &FactContext<'_>, id: u32, read: impl Fn(&Change) -> CelValue) -> CelValue {
+fn of(asking: &FactContext<'_>, id: u32, read: impl Fn(&ResourceCostChange) -> CelValue) -> CelValue {
     let change = asking.world.delta.and_then(|delta| delta.changes.get(id as usize));
     change.map_or(CelValue::Absent, read)
 }
 
-fn now<'w>(asking: &FactContext<'w>, change: &Change) -> Option<&'w Resource> {
+fn now<'w>(asking: &FactContext<'w>, change: &ResourceCostChange) -> Option<&'w Resource> {
     asking.world.inventory.resources.get(change.after?.0)
 }
 
-fn was<'w>(asking: &FactContext<'w>, change: &Change) -> Option<&'w Resource> {
+fn was<'w>(asking: &FactContext<'w>, change: &ResourceCostChange) -> Option<&'w Resource> {
     asking.world.before?.inventory.resources.get(change.before?.0)
 }
 
@@ -56,7 +56,7 @@ pub(super) fn resources(asking: &FactContext<'_>) -> CelValue {
 }
 
 /// Returns the resource after the change, if the value is a changed resource.
-pub(in crate::rules) fn resource_of(record: Handle, changes: &[Change]) -> Option<ResourceId> {
+pub(in crate::rules) fn resource_of(record: Handle, changes: &[ResourceCostChange]) -> Option<ResourceId> {
     match record.schema.number_of_kind {
         kinds::CHANGED => changes.get(record.id as usize)?.after,
         kinds::RESOURCE => Some(ResourceId(record.id as usize)),
@@ -82,7 +82,7 @@ fn accelerators(asking: &FactContext<'_>, id: u32, resource: &Resource) -> CelVa
 
 /// Returns the number of accelerators that one resource gained. A value that is unknown before and after for the same
 /// reason is not a change.
-fn more(asking: &FactContext<'_>, change: &Change) -> CelValue {
+fn more(asking: &FactContext<'_>, change: &ResourceCostChange) -> CelValue {
     let none = CelValue::Double(0.0);
     let after = change.after.zip(now(asking, change));
     let after = after.map_or(none.clone(), |(id, it)| accelerators(asking, id.0 as u32, it));
@@ -171,7 +171,7 @@ impl Share {
     }
 
     fn shown(self, owner: Option<Arc<str>>) -> CelValue {
-        let mut map = Map::lenient(None);
+        let mut map = CelMap::lenient(None);
         if let Some(owner) = owner {
             map.set("name", CelValue::Text(owner));
         }

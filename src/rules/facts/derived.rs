@@ -1,7 +1,7 @@
 //! Texts for messages about a resource, and facts computed from its other facts.
 
 use crate::inventory::accelerators::{is_put_by_cloud, names_pools};
-use crate::inventory::{Fact, Key, LinkKind, Origin, Purpose, Resource, Role};
+use crate::inventory::{BillingRole, Fact, FactOrigin, Key, LinkKind, Purpose, Resource};
 use crate::languages::cel::CelValue;
 
 use super::{Stand, unknown_fact, value_of};
@@ -111,7 +111,7 @@ const LABELS_SPOT: [&str; 3] = ["aws", "azure", "gcp"];
 /// Whether a pod ends by itself, selects a cloud's machine and does not request spot. A pool in the files, a named pool
 /// or a queue would decide instead.
 pub(super) fn asks_no_spot(resource: &Resource) -> CelValue {
-    let is_rented = resource.fact(Key::Provider).origin().is_some_and(|it| !matches!(it, Origin::Assumed(_)))
+    let is_rented = resource.fact(Key::Provider).origin().is_some_and(|it| !matches!(it, FactOrigin::Assumed(_)))
         && resource.text(Key::Provider).is_some_and(|provider| LABELS_SPOT.contains(&provider));
     let is_decided = !resource.fact(Key::Purchase).is_absent()
         || !resource.fact(Key::Queue).is_absent()
@@ -129,7 +129,7 @@ pub(super) fn asks_no_spot(resource: &Resource) -> CelValue {
     });
     // A pod that tolerates every taint can also run on spot.
     let tolerates = selector.taints.iter().any(|taint| taint.key.is_empty() || means_spot(&taint.key));
-    let asks = resource.role == Role::Requested
+    let asks = resource.role == BillingRole::Requested
         && resource.flag(Key::EndsByItself) == Some(true)
         && is_rented
         && !is_decided
@@ -181,7 +181,8 @@ pub(super) fn stand(name: &'static str, resource: &Resource) -> Stand {
         "copies" => first_stand(name, resource, &[Key::Groups]),
         "only_waits" => Stand::of(name, resource.fact(Key::Kept)),
         "asks_no_spot" => {
-            let origin = Origin::Inferred("the pod does not request spot, and no file here defines its pool".into());
+            let origin =
+                FactOrigin::Inferred("the pod does not request spot, and no file here defines its pool".into());
             Stand { name, span: None, defined: None, origin: Some(origin) }
         }
         "may_rest" if resource.purpose() != Some(Purpose::Inference) => {
@@ -192,18 +193,18 @@ pub(super) fn stand(name: &'static str, resource: &Resource) -> Stand {
                 Stand::of(name, resource.fact(Key::Production))
             }
             _ => {
-                let origin = Origin::Inferred("most servers are idle at night".into());
+                let origin = FactOrigin::Inferred("most servers are idle at night".into());
                 Stand { name, span: None, defined: None, origin: Some(origin) }
             }
         },
         "base" => first_stand(name, resource, &[Key::Production]),
         "floor_if_any" => match &resource.count {
             Fact::Unknown(unknown) => {
-                let origin = Origin::Inferred(format!("unless the count is zero: {}", unknown.why).into());
+                let origin = FactOrigin::Inferred(format!("unless the count is zero: {}", unknown.why).into());
                 Stand { name, span: Some(unknown.span), defined: None, origin: Some(origin) }
             }
             Fact::Known(known) if keeps_desired(resource) => {
-                let origin = Origin::Inferred("no file here changes the desired number".into());
+                let origin = FactOrigin::Inferred("no file here changes the desired number".into());
                 Stand { name, span: Some(known.span), defined: known.defined, origin: Some(origin) }
             }
             count => Stand::of(name, count),
@@ -256,20 +257,20 @@ fn first_stand(name: &'static str, resource: &Resource, keys: &[Key]) -> Stand {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::inventory::{self, Fact, FrontEnd, Origin, Range, Role};
-    use crate::source::{MemoryTree, Sources, Span};
+    use crate::inventory::{self, BillingRole, Fact, FactOrigin, Range, ReadBy};
+    use crate::source::{MemoryTree, SourceFiles, Span};
 
     #[test]
     fn messages_name_what_is_known() {
-        let sources = Sources::new(MemoryTree::new().with("a", ""));
+        let sources = SourceFiles::new(MemoryTree::new().with("a", ""));
         let span = Span::new(sources.open("a").unwrap(), 0, 0);
-        let mut resource = Resource::new(FrontEnd::Terraform, Role::Rented, "x", "x.y", span, span);
+        let mut resource = Resource::new(ReadBy::Terraform, BillingRole::Rented, "x", "x.y", span, span);
         assert_eq!(gpus(&resource), "GPUs");
-        resource.set(Key::AcceleratorCount, Fact::written(inventory::Value::Number(8.0), span));
+        resource.set(Key::AcceleratorCount, Fact::written(inventory::FactValue::Number(8.0), span));
         assert_eq!(gpus(&resource), "8 GPUs");
-        resource.set(Key::Accelerator, Fact::written(inventory::Value::text("A100-80GB"), span));
+        resource.set(Key::Accelerator, Fact::written(inventory::FactValue::text("A100-80GB"), span));
         assert_eq!(gpus(&resource), "8 A100-80GB");
-        resource.count = Fact::known(Range::between(0.0, Some(2.0), 4.0), span, Origin::Written);
+        resource.count = Fact::known(Range::between(0.0, Some(2.0), 4.0), span, FactOrigin::Written);
         assert_eq!(gpus(&resource), "0 to 4 × 8 A100-80GB");
         resource.count = Fact::unknown("no default", span);
         assert_eq!(gpus(&resource), "8 A100-80GB");

@@ -2,14 +2,14 @@
 
 use std::sync::LazyLock;
 
-use super::money::{MONEY, Sum, money};
-use super::speed::{ENDS, What, as_many, ends, gap, range, rate_share};
+use super::money::{MONEY, MoneySum, money};
+use super::speed::{ENDS, SpeedNumber, as_many, ends, gap, range, rate_share};
 use super::table::{Records, rows};
 use super::{FactContext, kinds, unknown_fact};
-use crate::fit::tokens::Standing;
-use crate::fit::{Alternative, Assessment, Choice, Fraction, PlacedModel};
+use crate::fit::tokens::CostComparison;
+use crate::fit::{Assessment, FitAlternative, FitChoice, Fraction, PlacedModel};
 use crate::inventory::{Fact, Key};
-use crate::languages::cel::{CelValue, Type};
+use crate::languages::cel::{CelType, CelValue};
 use crate::rules::format;
 
 static CHOICE: LazyLock<Records> = LazyLock::new(|| {
@@ -18,35 +18,35 @@ static CHOICE: LazyLock<Records> = LazyLock::new(|| {
         kinds::CHOICE,
         None,
         rows! {
-            provider: Type::Text, "Provider that rents out the machine." => |asking, id| choice(asking, id, |it| CelValue::text(&*it.provider));
-            machine: Type::Text, "Machine type." => |asking, id| choice(asking, id, |it| CelValue::text(&*it.machine));
-            accelerator: Type::Text, "Accelerator of the machine." => |asking, id| choice(asking, id, |it| CelValue::text(&*it.accelerator));
-            count: Type::Double, "Accelerators that are paid for: all of the machine, or the pod's part of them." => |asking, id| choice(asking, id, |it| CelValue::Double(it.count));
-            devices: Type::Double, "Accelerators that the workload uses." => |asking, id| choice(asking, id, |it| CelValue::Double(it.devices));
-            memory_gib: Type::Double, "Memory of all accelerators that are paid for, in GiB." => |asking, id| {
+            provider: CelType::Text, "Provider that rents out the machine." => |asking, id| choice(asking, id, |it| CelValue::text(&*it.provider));
+            machine: CelType::Text, "Machine type." => |asking, id| choice(asking, id, |it| CelValue::text(&*it.machine));
+            accelerator: CelType::Text, "Accelerator of the machine." => |asking, id| choice(asking, id, |it| CelValue::text(&*it.accelerator));
+            count: CelType::Double, "Accelerators that are paid for: all of the machine, or the pod's part of them." => |asking, id| choice(asking, id, |it| CelValue::Double(it.count));
+            devices: CelType::Double, "Accelerators that the workload uses." => |asking, id| choice(asking, id, |it| CelValue::Double(it.devices));
+            memory_gib: CelType::Double, "Memory of all accelerators that are paid for, in GiB." => |asking, id| {
                 let catalog = asking.world.catalog;
                 choice(asking, id, |it| match catalog.accelerator(&it.accelerator) {
                     Some(known) => CelValue::Double(known.memory_gib * it.count),
                     None => CelValue::Absent,
                 })
             };
-            named: Type::Text, "For messages: the machine with its accelerators, or only the accelerators if no provider is known." => named;
-            hourly: Type::Double, "Price in dollars per hour." => |asking, id| choice(asking, id, |it| CelValue::Double(it.per_hour.usd()));
+            named: CelType::Text, "For messages: the machine with its accelerators, or only the accelerators if no provider is known." => named;
+            hourly: CelType::Double, "Price in dollars per hour." => |asking, id| choice(asking, id, |it| CelValue::Double(it.per_hour.usd()));
             cost: MONEY.holds(), "Cost of as many machines as now, for the period in `bill.per`." => |asking, id| match of_id(id) {
-                Some((resource, alternative)) => money(asking, resource, Sum::Instead(alternative)),
+                Some((resource, alternative)) => money(asking, resource, MoneySum::Instead(alternative)),
                 None => CelValue::Absent,
             };
-            need_gib: Type::Double, "Memory that the workload needs on each accelerator, in GiB." => |asking, id| choice(asking, id, |it| CelValue::Double(it.need_gib));
-            budget_gib: Type::Double, "Memory that each accelerator offers the workload, in GiB." => |asking, id| choice(asking, id, |it| CelValue::Double(it.budget_gib));
-            tokens_per_s: ENDS.holds(), "Estimate of the tokens that one machine generates per second." => |asking, id| number(asking, id, What::Rate);
-            ms_per_token: ENDS.holds(), "Estimate of the milliseconds between two tokens of one answer." => |asking, id| number(asking, id, What::Pace);
-            per_million_tokens: ENDS.holds(), "Estimate of the dollars per million tokens at full load." => |asking, id| number(asking, id, What::AtFullLoad);
-            rate_share: Type::Double, "Tokens per second, as a share of what is generated now. Unknown without both estimates." => |asking, id| beside(asking, id, rate_share);
-            gap: Type::Double, "Cost of a token now, divided by its cost there, both at full load. Unknown without both estimates." => |asking, id| beside(asking, id, gap);
-            as_many: Type::Double, "Number of machines that generate as many tokens as all current ones, by the low end of measured gaps." => |asking, id| beside(asking, id, as_many);
-            speed_told: Type::Text, "For messages: its speed compared with the current one, and whether a token costs more there. Unknown \
-             without both estimates." => beside_told;
-            speed_share: Type::Double, "Memory bandwidth, as a share of the bandwidth of the accelerators in use. Tokens are generated at \
+            need_gib: CelType::Double, "Memory that the workload needs on each accelerator, in GiB." => |asking, id| choice(asking, id, |it| CelValue::Double(it.need_gib));
+            budget_gib: CelType::Double, "Memory that each accelerator offers the workload, in GiB." => |asking, id| choice(asking, id, |it| CelValue::Double(it.budget_gib));
+            tokens_per_s: ENDS.holds(), "Estimate of the tokens that one machine generates per second." => |asking, id| number(asking, id, SpeedNumber::Rate);
+            ms_per_token: ENDS.holds(), "Estimate of the milliseconds between two tokens of one answer." => |asking, id| number(asking, id, SpeedNumber::Pace);
+            per_million_tokens: ENDS.holds(), "Estimate of the dollars per million tokens at full load." => |asking, id| number(asking, id, SpeedNumber::AtFullLoad);
+            rate_share: CelType::Double, "Tokens per second, as a share of what is generated now. Unknown without both estimates." => |asking, id| beside(asking, id, rate_share);
+            gap: CelType::Double, "Cost of a token now, divided by its cost there, both at full load. Unknown without both estimates." => |asking, id| beside(asking, id, gap);
+            as_many: CelType::Double, "Number of machines that generate as many tokens as all current ones, by the low end of measured gaps." => |asking, id| beside(asking, id, as_many);
+            speed_told: CelType::Text, "For messages: its speed compared with the current one, and whether a token costs more there. Unknown \
+             without both estimates." => alternative_losses;
+            speed_share: CelType::Double, "Memory bandwidth, as a share of the bandwidth of the accelerators in use. Tokens are generated at \
              about this share of the current speed." => speed_share;
         },
     )
@@ -58,63 +58,63 @@ pub(super) static FIT: LazyLock<Records> = LazyLock::new(|| {
         kinds::FIT,
         None,
         rows! {
-            model: Type::Text, "Name of the model in the table of models." => |asking, id| of_assessment(asking, id, |it| CelValue::text(&*it.model));
-            task: Type::Text, "Task of the model: serve, embed, diffusion, speech or train." => |asking, id| of_assessment(asking, id, |it| CelValue::text(it.task.name()));
-            params_b: Type::Double, "Size of the model in billions of parameters." => |asking, id| of_assessment(asking, id, |it| CelValue::Double(it.params_b));
-            precision: Type::Text, "Precision of the weights in memory." => |asking, id| of_assessment(asking, id, |it| CelValue::text(it.precision));
-            context: Type::Double, "Tokens of context that the cache must hold. If nothing limits them: the model's whole window." => |asking, id| of_assessment(asking, id, |it| CelValue::Double(it.context));
-            window_assumed: Type::Flag, "True if no limit on tokens is set, so that 8192 are assumed." => |asking, id| of_assessment(asking, id, |it| CelValue::Flag(it.window_assumed));
-            concurrent: Type::Double, "Largest number of requests that the server answers at a time, as configured." => |asking, id| of_assessment(asking, id, |it| it.concurrent.map_or(CelValue::Absent, CelValue::Double));
-            verdict: Type::Text, "Result: fits, borderline or does-not-fit." => |asking, id| placed(asking, id, |it| CelValue::text(it.verdict.name()));
-            refuses: Type::Flag, "True if the program will not start: a server that needs all of this memory at once." => |asking, id| placed(asking, id, |it| CelValue::Flag(it.refuses));
-            devices: Type::Double, "Accelerators that one copy of the model uses." => |asking, id| placed(asking, id, |it| CelValue::Double(it.devices));
-            need_gib: Type::Double, "Memory that the workload needs on each accelerator, in GiB." => |asking, id| placed(asking, id, |it| CelValue::Double(it.need_gib));
-            budget_gib: Type::Double, "Memory that each accelerator offers the workload, in GiB." => |asking, id| placed(asking, id, |it| CelValue::Double(it.budget_gib));
-            fits_in_eight_bits: Type::Flag, "True if the model does not fit as it is, and fits with 8-bit weights." => |asking, id| placed(asking, id, |it| CelValue::Flag(it.fits_in_eight_bits));
-            smallest: CHOICE.holds(), "Cheapest machine on which the model fits with a margin. Not set if it is not cheaper." => |asking, id| alternative(asking, id, Alternative::Smallest);
-            quantized: CHOICE.holds(), "Cheapest machine with 8-bit weights. Not set if it is not cheaper still." => |asking, id| alternative(asking, id, Alternative::Quantized);
-            halved: CHOICE.holds(), "Cheapest machine with 16-bit instead of 32-bit weights. Not set if it is not cheaper still." => |asking, id| alternative(asking, id, Alternative::Halved);
+            model: CelType::Text, "Name of the model in the table of models." => |asking, id| of_assessment(asking, id, |it| CelValue::text(&*it.model));
+            task: CelType::Text, "Task of the model: serve, embed, diffusion, speech or train." => |asking, id| of_assessment(asking, id, |it| CelValue::text(it.task.name()));
+            params_b: CelType::Double, "Size of the model in billions of parameters." => |asking, id| of_assessment(asking, id, |it| CelValue::Double(it.params_b));
+            precision: CelType::Text, "Precision of the weights in memory." => |asking, id| of_assessment(asking, id, |it| CelValue::text(it.precision));
+            context: CelType::Double, "Tokens of context that the cache must hold. If nothing limits them: the model's whole window." => |asking, id| of_assessment(asking, id, |it| CelValue::Double(it.context));
+            window_assumed: CelType::Flag, "True if no limit on tokens is set, so that 8192 are assumed." => |asking, id| of_assessment(asking, id, |it| CelValue::Flag(it.window_assumed));
+            concurrent: CelType::Double, "Largest number of requests that the server answers at a time, as configured." => |asking, id| of_assessment(asking, id, |it| it.concurrent.map_or(CelValue::Absent, CelValue::Double));
+            verdict: CelType::Text, "Result: fits, borderline or does-not-fit." => |asking, id| placed(asking, id, |it| CelValue::text(it.verdict.name()));
+            refuses: CelType::Flag, "True if the program will not start: a server that needs all of this memory at once." => |asking, id| placed(asking, id, |it| CelValue::Flag(it.refuses));
+            devices: CelType::Double, "Accelerators that one copy of the model uses." => |asking, id| placed(asking, id, |it| CelValue::Double(it.devices));
+            need_gib: CelType::Double, "Memory that the workload needs on each accelerator, in GiB." => |asking, id| placed(asking, id, |it| CelValue::Double(it.need_gib));
+            budget_gib: CelType::Double, "Memory that each accelerator offers the workload, in GiB." => |asking, id| placed(asking, id, |it| CelValue::Double(it.budget_gib));
+            fits_in_eight_bits: CelType::Flag, "True if the model does not fit as it is, and fits with 8-bit weights." => |asking, id| placed(asking, id, |it| CelValue::Flag(it.fits_in_eight_bits));
+            smallest: CHOICE.holds(), "Cheapest machine on which the model fits with a margin. Not set if it is not cheaper." => |asking, id| alternative(asking, id, FitAlternative::Smallest);
+            quantized: CHOICE.holds(), "Cheapest machine with 8-bit weights. Not set if it is not cheaper still." => |asking, id| alternative(asking, id, FitAlternative::Quantized);
+            halved: CHOICE.holds(), "Cheapest machine with 16-bit instead of 32-bit weights. Not set if it is not cheaper still." => |asking, id| alternative(asking, id, FitAlternative::Halved);
             limited: CHOICE.holds(), "Cheapest machine with a context of 8,192 tokens. Not set if something limits the context, or if it is \
-             not cheaper still." => |asking, id| alternative(asking, id, Alternative::Limited);
-            larger: CHOICE.holds(), "If the model does not fit: the cheapest machine on which it fits with a margin." => |asking, id| alternative(asking, id, Alternative::Larger);
+             not cheaper still." => |asking, id| alternative(asking, id, FitAlternative::Limited);
+            larger: CHOICE.holds(), "If the model does not fit: the cheapest machine on which it fits with a margin." => |asking, id| alternative(asking, id, FitAlternative::Larger);
             narrower: CHOICE.holds(), "Fewer of the same accelerators for each copy of the model, and so more copies. Set if these generate \
-             more tokens together." => |asking, id| alternative(asking, id, Alternative::Narrower);
+             more tokens together." => |asking, id| alternative(asking, id, FitAlternative::Narrower);
             per_token: CHOICE.holds(), "Another accelerator of the same provider with the lowest cost per token. Set if a token now costs \
-             at least half as much again." => |asking, id| alternative(asking, id, Alternative::PerToken);
-            fits_limited: Type::Flag, "True if the model does not fit as it is, and fits with a limit of 8,192 tokens." => |asking, id| placed(asking, id, |it| CelValue::Flag(it.fits_limited));
-            fraction: Type::Text, "Smallest slice (MIG profile) of the same accelerator that is large enough for the model." => |asking, id| fraction(asking, id, |it| CelValue::text(&*it.profile));
-            fraction_instances: Type::Double, "Number of these slices on one accelerator." => |asking, id| fraction(asking, id, |it| CelValue::Double(f64::from(it.instances)));
-            fraction_gib: Type::Double, "Memory that such a slice offers the workload, in GiB." => |asking, id| fraction(asking, id, |it| CelValue::Double(it.budget_gib));
+             at least half as much again." => |asking, id| alternative(asking, id, FitAlternative::PerToken);
+            fits_limited: CelType::Flag, "True if the model does not fit as it is, and fits with a limit of 8,192 tokens." => |asking, id| placed(asking, id, |it| CelValue::Flag(it.fits_limited));
+            fraction: CelType::Text, "Smallest slice (MIG profile) of the same accelerator that is large enough for the model." => |asking, id| fraction(asking, id, |it| CelValue::text(&*it.profile));
+            fraction_instances: CelType::Double, "Number of these slices on one accelerator." => |asking, id| fraction(asking, id, |it| CelValue::Double(f64::from(it.instances)));
+            fraction_gib: CelType::Double, "Memory that such a slice offers the workload, in GiB." => |asking, id| fraction(asking, id, |it| CelValue::Double(it.budget_gib));
         },
     )
 });
 
-fn number(asking: &FactContext<'_>, id: u32, what: What) -> CelValue {
+fn number(asking: &FactContext<'_>, id: u32, what: SpeedNumber) -> CelValue {
     of_id(id).map_or(CelValue::Absent, |(resource, which)| ends(asking, resource, Some(which), what))
 }
 
 /// Ratio of an alternative to the current machine.
-type Beside = fn(&FactContext<'_>, u32, Alternative) -> Option<f64>;
+type Beside = fn(&FactContext<'_>, u32, FitAlternative) -> Option<f64>;
 
 fn beside(asking: &FactContext<'_>, id: u32, read: Beside) -> CelValue {
     of_id(id).and_then(|(resource, which)| read(asking, resource, which)).map_or(CelValue::Absent, CelValue::Double)
 }
 
 /// Describes for messages what an alternative loses.
-fn beside_told(asking: &FactContext<'_>, id: u32) -> CelValue {
+fn alternative_losses(asking: &FactContext<'_>, id: u32) -> CelValue {
     let told = of_id(id).and_then(|(resource, which)| {
         let share = rate_share(asking, resource, which)?;
-        let pace = range(asking, resource, Some(which), What::Pace)?;
+        let pace = range(asking, resource, Some(which), SpeedNumber::Pace)?;
         let written = match share {
             share if share < 0.995 => format!("about {}% as many tokens per second", (share * 100.0).round()),
             share if share < 1.1 => "as many tokens per second".to_owned(),
             share => format!("about {} times as many tokens per second", format::rounded(share)),
         };
         let (fastest, slowest) = (format::rounded(pace.floor), format::rounded(pace.ceiling));
-        let dearer = match Standing::of(1.0 / gap(asking, resource, which)?) {
-            Standing::Dearer => "; a token costs more there",
-            Standing::ProbablyDearer => "; a token probably costs more there",
-            Standing::AboutTheSame | Standing::Cheapest => "",
+        let dearer = match CostComparison::of(1.0 / gap(asking, resource, which)?) {
+            CostComparison::Dearer => "; a token costs more there",
+            CostComparison::ProbablyDearer => "; a token probably costs more there",
+            CostComparison::AboutTheSame | CostComparison::Cheapest => "",
         };
         Some(format!(
             "generates {written} at full load, one token of an answer every {fastest} to {slowest} ms{dearer}"
@@ -178,10 +178,10 @@ fn fraction(asking: &FactContext<'_>, id: u32, read: impl Fn(&Fraction) -> CelVa
 }
 
 /// Each resource has one choice for each alternative.
-const CHOICES: u32 = Alternative::ALL.len() as u32;
+const CHOICES: u32 = FitAlternative::ALL.len() as u32;
 
-fn alternative(asking: &FactContext<'_>, id: u32, which: Alternative) -> CelValue {
-    let place = Alternative::ALL.iter().position(|it| *it == which).unwrap_or(0);
+fn alternative(asking: &FactContext<'_>, id: u32, which: FitAlternative) -> CelValue {
+    let place = FitAlternative::ALL.iter().position(|it| *it == which).unwrap_or(0);
     placed(asking, id, |it| match it.instead.contains_key(&which) {
         true => CHOICE.value(id * CHOICES + place as u32),
         false => CelValue::Absent,
@@ -189,11 +189,11 @@ fn alternative(asking: &FactContext<'_>, id: u32, which: Alternative) -> CelValu
 }
 
 /// Returns the resource and the alternative of a choice.
-fn of_id(id: u32) -> Option<(u32, Alternative)> {
-    Some((id / CHOICES, *Alternative::ALL.get((id % CHOICES) as usize)?))
+fn of_id(id: u32) -> Option<(u32, FitAlternative)> {
+    Some((id / CHOICES, *FitAlternative::ALL.get((id % CHOICES) as usize)?))
 }
 
-fn choice(asking: &FactContext<'_>, id: u32, read: impl Fn(&Choice) -> CelValue) -> CelValue {
+fn choice(asking: &FactContext<'_>, id: u32, read: impl Fn(&FitChoice) -> CelValue) -> CelValue {
     let Some((resource, which)) = of_id(id) else { return CelValue::Absent };
     placed(asking, resource, |it| it.instead.get(&which).map_or(CelValue::Absent, &read))
 }

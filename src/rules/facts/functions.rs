@@ -1,10 +1,10 @@
 //! Functions that rules have in addition to CEL: some for money, and those that need the catalog.
 
 use super::raw::BLOCK;
+use crate::languages::cel::ArgumentForm as T;
 use crate::languages::cel::Gives as G;
-use crate::languages::cel::Takes as T;
 use crate::languages::cel::{
-    CelBudget, CelValue, Fault, Function, Type, function, method, method_of_host, of_host, pattern, wrong,
+    CelBudget, CelOverload, CelType, CelValue, Fault, function, method, method_of_host, of_host, pattern, wrong,
 };
 use crate::pricing::HOURS_PER_MONTH;
 
@@ -12,12 +12,12 @@ use crate::pricing::HOURS_PER_MONTH;
 const OF_ONE: usize = 4;
 
 /// Returns the functions for a rule about one resource, or for a rule about everything.
-pub(in crate::rules) fn functions(is_about_one: bool) -> &'static [Function] {
+pub(in crate::rules) fn functions(is_about_one: bool) -> &'static [CelOverload] {
     let count = if is_about_one { FUNCTIONS.len() } else { FUNCTIONS.len() - OF_ONE };
     FUNCTIONS.get(..count).unwrap_or_default()
 }
 
-pub(in crate::rules) static FUNCTIONS: [Function; 14] = [
+pub(in crate::rules) static FUNCTIONS: [CelOverload; 14] = [
     of_host("usd", &[T::Number], G::Text, "formats dollars as a string: $1,234"),
     function(
         "month",
@@ -82,12 +82,12 @@ pub(in crate::rules) static FUNCTIONS: [Function; 14] = [
     ),
 ];
 
-fn shares() -> Type {
-    Type::list(Type::Any)
+fn shares() -> CelType {
+    CelType::list(CelType::Any)
 }
 
-fn blocks() -> Type {
-    Type::list(BLOCK.holds())
+fn blocks() -> CelType {
+    CelType::list(BLOCK.holds())
 }
 
 fn with_number(given: &[CelValue], make: impl Fn(f64) -> CelValue) -> Result<CelValue, Fault> {

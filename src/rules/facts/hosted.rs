@@ -6,7 +6,7 @@ use super::table::{Records, rows};
 use super::{FactContext, kinds};
 use crate::fit::{MiddleHost, host_of, tokens_per_day};
 use crate::inventory::Task;
-use crate::languages::cel::{CelValue, Type};
+use crate::languages::cel::{CelType, CelValue};
 use crate::pricing::HOURS_PER_MONTH;
 
 pub(super) static HOSTED: LazyLock<Records> = LazyLock::new(|| {
@@ -15,16 +15,16 @@ pub(super) static HOSTED: LazyLock<Records> = LazyLock::new(|| {
         kinds::HOSTED,
         None,
         rows! {
-            host: Type::Text, "The median host among those that serve exactly this model, ordered by the price of a million generated \
+            host: CelType::Text, "The median host among those that serve exactly this model, ordered by the price of a million generated \
              tokens with their prompts." => |asking, id| of(asking, id, |it| CelValue::text(it.host.host));
-            hosts: Type::Integer, "Number of hosts. Below three, no median is set." => |asking, id| of(asking, id, |it| CelValue::Integer(it.hosts as i64));
-            as_of: Type::Text, "Date of the price." => |asking, id| of(asking, id, |it| CelValue::text(it.host.as_of));
-            per_million: Type::Double, "Price of a million generated tokens with their prompts, in dollars." => |asking, id| of(asking, id, |it| CelValue::Double(it.per_million));
-            monthly: Type::Double, "Cost of a month of the declared or measured traffic, in dollars." => |asking, id| of(asking, id, |it| match tokens(asking, id) {
+            hosts: CelType::Integer, "Number of hosts. Below three, no median is set." => |asking, id| of(asking, id, |it| CelValue::Integer(it.hosts as i64));
+            as_of: CelType::Text, "Date of the price." => |asking, id| of(asking, id, |it| CelValue::text(it.host.as_of));
+            per_million: CelType::Double, "Price of a million generated tokens with their prompts, in dollars." => |asking, id| of(asking, id, |it| CelValue::Double(it.per_million));
+            monthly: CelType::Double, "Cost of a month of the declared or measured traffic, in dollars." => |asking, id| of(asking, id, |it| match tokens(asking, id) {
                 Some(tokens) => CelValue::Double(it.per_million * tokens * HOURS_PER_MONTH / 24.0 / 1e6),
                 None => CelValue::Absent,
             });
-            tokens_per_day: Type::Double, "Generated tokens per day below which the host costs less." => |asking, id| of(asking, id, |it| {
+            tokens_per_day: CelType::Double, "Generated tokens per day below which the host costs less." => |asking, id| of(asking, id, |it| {
                 let month = asking.item(id).and_then(|item| item.monthly);
                 month.map_or(CelValue::Absent, |month| {
                     CelValue::Double(month.expected.usd() / HOURS_PER_MONTH * 24.0 / it.per_million * 1e6)

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use super::table::{Records, rows};
 use super::{FactContext, kinds};
-use crate::languages::cel::{CelValue, Type};
+use crate::languages::cel::{CelType, CelValue};
 use crate::pricing::{Elsewhere, cheaper_provider, cheaper_region};
 
 pub(super) static MARKET: LazyLock<Records> = LazyLock::new(|| {
@@ -13,11 +13,11 @@ pub(super) static MARKET: LazyLock<Records> = LazyLock::new(|| {
         kinds::MARKET,
         None,
         rows! {
-            region: Type::Text, "Region in which the same machine is cheapest, if it is another region." => |asking, id| there(asking, id, true, |it| CelValue::text(&*it.region));
-            region_hourly: Type::Double, "On-demand price there, in dollars per hour." => |asking, id| there(asking, id, true, |it| CelValue::Double(it.per_hour.usd()));
-            provider: Type::Text, "Provider that sells as many of the accelerator for the least, if it is another provider." => |asking, id| there(asking, id, false, |it| CelValue::text(&*it.provider));
-            machine: Type::Text, "Machine type of that provider." => |asking, id| there(asking, id, false, |it| CelValue::text(&*it.machine));
-            provider_hourly: Type::Double, "On-demand price there, in dollars per hour." => |asking, id| there(asking, id, false, |it| CelValue::Double(it.per_hour.usd()));
+            region: CelType::Text, "Region in which the same machine is cheapest, if it is another region." => |asking, id| there(asking, id, true, |it| CelValue::text(&*it.region));
+            region_hourly: CelType::Double, "On-demand price there, in dollars per hour." => |asking, id| there(asking, id, true, |it| CelValue::Double(it.per_hour.usd()));
+            provider: CelType::Text, "Provider that sells as many of the accelerator for the least, if it is another provider." => |asking, id| there(asking, id, false, |it| CelValue::text(&*it.provider));
+            machine: CelType::Text, "Machine type of that provider." => |asking, id| there(asking, id, false, |it| CelValue::text(&*it.machine));
+            provider_hourly: CelType::Double, "On-demand price there, in dollars per hour." => |asking, id| there(asking, id, false, |it| CelValue::Double(it.per_hour.usd()));
         },
     )
 });

@@ -5,8 +5,8 @@ use std::sync::LazyLock;
 use super::table::{Records, rows};
 use super::{FactContext, kinds, unknown_fact, value_of};
 use crate::fit::{Smaller, smaller, smaller_server};
-use crate::inventory::{Fact, Key, LinkKind, Origin, Resource};
-use crate::languages::cel::{CelValue, Type};
+use crate::inventory::{Fact, FactOrigin, Key, LinkKind, Resource};
+use crate::languages::cel::{CelType, CelValue};
 use crate::rules::format;
 
 pub(super) static SMALLER: LazyLock<Records> = LazyLock::new(|| {
@@ -15,14 +15,14 @@ pub(super) static SMALLER: LazyLock<Records> = LazyLock::new(|| {
         kinds::SMALLER,
         None,
         rows! {
-            machine: Type::Text, "Machine type." => |asking, id| of(asking, id, |it| CelValue::text(&*it.choice.machine));
-            accelerator: Type::Text, "Accelerator of the machine." => |asking, id| of(asking, id, |it| CelValue::text(&*it.choice.accelerator));
-            named: Type::Text, "For messages: the machine with its accelerators, or only the accelerators if no provider is known." => named;
-            memory_gib: Type::Double, "Memory of one accelerator of the machine, in GiB." => |asking, id| of(asking, id, |it| {
+            machine: CelType::Text, "Machine type." => |asking, id| of(asking, id, |it| CelValue::text(&*it.choice.machine));
+            accelerator: CelType::Text, "Accelerator of the machine." => |asking, id| of(asking, id, |it| CelValue::text(&*it.choice.accelerator));
+            named: CelType::Text, "For messages: the machine with its accelerators, or only the accelerators if no provider is known." => named;
+            memory_gib: CelType::Double, "Memory of one accelerator of the machine, in GiB." => |asking, id| of(asking, id, |it| {
                 asking.world.catalog.accelerator(&it.choice.accelerator).map_or(CelValue::Absent, |it| CelValue::Double(it.memory_gib))
             });
-            hourly: Type::Double, "Price in dollars per hour." => |asking, id| of(asking, id, |it| CelValue::Double(it.choice.per_hour.usd()));
-            slowdown: Type::Double, "Factor by which the same work takes longer there: by arithmetic or by memory, whichever is larger." => |asking, id| of(asking, id, |it| CelValue::Double(it.slowdown));
+            hourly: CelType::Double, "Price in dollars per hour." => |asking, id| of(asking, id, |it| CelValue::Double(it.choice.per_hour.usd()));
+            slowdown: CelType::Double, "Factor by which the same work takes longer there: by arithmetic or by memory, whichever is larger." => |asking, id| of(asking, id, |it| CelValue::Double(it.slowdown));
         },
     )
 });
@@ -107,7 +107,7 @@ pub(super) fn surely_busy(resource: &Resource) -> CelValue {
     let source = resource.text(Key::MeasuredSource).unwrap_or_default().to_ascii_uppercase();
     let counts_work = source.split('+').all(|it| METERS.iter().any(|meter| it.contains(meter)));
     let sure = |key: Key| match resource.fact(key) {
-        Fact::Known(known) if known.origin == Origin::Resolved => known.value.as_number(),
+        Fact::Known(known) if known.origin == FactOrigin::Resolved => known.value.as_number(),
         _ => None,
     };
     let busy = sure(Key::MeasuredBusy).filter(|_| counts_work);
@@ -152,16 +152,16 @@ fn least(resource: &Resource) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::inventory::{FrontEnd, Role, Value};
-    use crate::source::{MemoryTree, Sources, Span};
+    use crate::inventory::{BillingRole, FactValue, ReadBy};
+    use crate::source::{MemoryTree, SourceFiles, Span};
 
-    fn measured(facts: &[(Key, Value)]) -> Resource {
-        let sources = Sources::new(MemoryTree::new().with("a", ""));
+    fn measured(facts: &[(Key, FactValue)]) -> Resource {
+        let sources = SourceFiles::new(MemoryTree::new().with("a", ""));
         let span = Span::new(sources.open("a").unwrap(), 0, 0);
         let mut resource =
-            Resource::new(FrontEnd::Kubernetes, Role::Requested, "Deployment", "Deployment/a", span, span);
+            Resource::new(ReadBy::Kubernetes, BillingRole::Requested, "Deployment", "Deployment/a", span, span);
         for (key, value) in facts {
-            resource.set(*key, Fact::known(value.clone(), span, Origin::Resolved));
+            resource.set(*key, Fact::known(value.clone(), span, FactOrigin::Resolved));
         }
         resource
     }
@@ -169,22 +169,25 @@ mod tests {
     #[test]
     fn only_meters_of_work_prove_work() {
         let busy = |source: &str| {
-            let resource =
-                measured(&[(Key::MeasuredBusy, Value::Number(0.9)), (Key::MeasuredSource, Value::text(source))]);
+            let resource = measured(&[
+                (Key::MeasuredBusy, FactValue::Number(0.9)),
+                (Key::MeasuredSource, FactValue::text(source)),
+            ]);
             surely_busy(&resource).as_number()
         };
         assert_eq!(busy("dcgm:GR_ENGINE_ACTIVE"), Some(0.9));
         assert_eq!(busy("dcgm:GPU_UTIL"), None);
         assert_eq!(busy("dcgm:GPU_UTIL+dcgm:GR_ENGINE_ACTIVE"), None);
         assert_eq!(busy("by hand"), None);
-        let units = [(Key::MeasuredUnits, Value::Number(0.7)), (Key::MeasuredSource, Value::text("dcgm:GPU_UTIL"))];
+        let units =
+            [(Key::MeasuredUnits, FactValue::Number(0.7)), (Key::MeasuredSource, FactValue::text("dcgm:GPU_UTIL"))];
         assert_eq!(surely_busy(&measured(&units)).as_number(), Some(0.7));
     }
 
     #[test]
     fn copies_are_those_of_the_peak_with_room_beside_it() {
         let needed = |facts: &[(Key, f64)]| {
-            let facts: Vec<(Key, Value)> = facts.iter().map(|(key, it)| (*key, Value::Number(*it))).collect();
+            let facts: Vec<(Key, FactValue)> = facts.iter().map(|(key, it)| (*key, FactValue::Number(*it))).collect();
             copies_needed(&measured(&facts)).as_number()
         };
         let (running, replicas, cache) = (Key::MeasuredRunning, Key::MeasuredReplicas, Key::MeasuredCache);
@@ -192,8 +195,8 @@ mod tests {
         assert_eq!(needed(&[(running, 60.0), (replicas, 4.0), (cache, 0.3)]), Some(2.0));
         assert_eq!(needed(&[(running, 60.0), (replicas, 4.0), (cache, 0.9)]), Some(6.0));
         assert_eq!(needed(&[(running, 60.0), (replicas, 4.0)]), None);
-        let batch = (Key::BatchSize, Value::Integer(32));
-        let resource = measured(&[batch, (running, Value::Number(60.0)), (replicas, Value::Number(4.0))]);
+        let batch = (Key::BatchSize, FactValue::Integer(32));
+        let resource = measured(&[batch, (running, FactValue::Number(60.0)), (replicas, FactValue::Number(4.0))]);
         assert_eq!(copies_needed(&resource).as_number(), Some(3.0));
     }
 }

@@ -23,30 +23,30 @@ use std::sync::Arc;
 
 use crate::catalog::{Catalog, MoneyRange};
 use crate::fit::{Assessment, Market};
-use crate::inventory::{self, Fact, Inventory, Origin, Resource};
+use crate::inventory::{self, Fact, FactOrigin, Inventory, Resource};
 use crate::languages::cel::{
-    self, About, CelBudget, CelHost, CelValue, Fault, Handle, Read, RecordSchema, Type, UnknownValue,
+    self, CelBudget, CelHost, CelType, CelValue, Fault, Handle, Read, RecordSchema, UnknownSubject, UnknownValue,
 };
 use crate::pricing::{self, Bill, BillItem, Delta};
 use crate::source::{Date, Span};
 
-use super::Settings;
+use super::RuleSettings;
 use super::{format, template};
 pub(super) use change::resource_of as changed_resource;
 pub(super) use functions::functions as functions_for;
 pub(super) use money::hours_of;
-use money::{DELTA, MONEY, Sum, TOTAL};
+use money::{DELTA, MONEY, MoneySum, TOTAL};
 use raw::{BLOCK, OBJECT};
 pub(super) use raw::{RawPath, Raws, part, written};
 use resource::{COUNT, RESOURCE};
 pub use scope::LooksAt;
 pub(super) use scope::{SCOPES, Subject};
 use settings::{SETTINGS, TREE};
-use table::{Answer, Records};
+use table::{FieldAnswer, Records};
 
 /// The input of all rules.
 #[derive(Debug, Clone, Copy)]
-pub struct World<'a> {
+pub struct RuleContext<'a> {
     pub inventory: &'a Inventory,
     pub bill: &'a Bill,
     /// One entry for each resource in the same order; absent without a declared model.
@@ -68,7 +68,7 @@ pub struct Earlier<'a> {
     pub bill: &'a Bill,
 }
 
-impl<'a> World<'a> {
+impl<'a> RuleContext<'a> {
     /// Returns a resource by its index. Indexes of the earlier state follow those of the current state.
     fn resource(&self, id: u32) -> Option<&'a Resource> {
         let (id, now) = (id as usize, &self.inventory.resources);
@@ -83,8 +83,8 @@ impl<'a> World<'a> {
 
 /// The resource that an expression is evaluated for, and how money is read.
 pub(super) struct FactContext<'a> {
-    pub(super) world: &'a World<'a>,
-    pub(super) settings: &'a Settings,
+    pub(super) world: &'a RuleContext<'a>,
+    pub(super) settings: &'a RuleSettings,
     pub(super) raws: &'a Raws,
     pub(super) market: &'a Market<'a>,
     pub(super) about: Subject,
@@ -208,9 +208,9 @@ pub(super) fn resource_schema() -> &'static RecordSchema {
 }
 
 /// A name that rules can use in addition to the facts of a resource.
-pub(super) struct Named {
+pub(super) struct ConditionName {
     pub(super) name: &'static str,
-    pub(super) holds: Type,
+    pub(super) holds: CelType,
     pub(super) number: usize,
     pub(super) meaning: &'static str,
     pub(super) seen_by: SeenBy,
@@ -231,13 +231,13 @@ pub(super) enum SeenBy {
     Messages,
 }
 
-pub(super) fn named() -> [Named; 14] {
+pub(super) fn named() -> [ConditionName; 14] {
     use SeenBy::{Any, Change, Group, Messages, Whole};
-    let row = |name, holds, number, seen_by, meaning| Named { name, holds, number, meaning, seen_by };
+    let row = |name, holds, number, seen_by, meaning| ConditionName { name, holds, number, meaning, seen_by };
     let about_one = "The resource. You may leave out `resource.` in front of its facts.";
     [
         row("resource", RESOURCE.holds(), variable::RESOURCE, SeenBy::Resource, about_one),
-        row("resources", Type::list(RESOURCE.holds()), variable::RESOURCES, Any, "All resources."),
+        row("resources", CelType::list(RESOURCE.holds()), variable::RESOURCES, Any, "All resources."),
         row(
             "total",
             TOTAL.holds(),
@@ -254,37 +254,37 @@ pub(super) fn named() -> [Named; 14] {
             Any,
             "Other components that the files define, such as exporters and quotas.",
         ),
-        row("today", Type::Timestamp, variable::TODAY, Any, "The date of the run, at midnight."),
+        row("today", CelType::Timestamp, variable::TODAY, Any, "The date of the run, at midnight."),
         row(
             "objects",
-            Type::list(Type::Any),
+            CelType::list(CelType::Any),
             variable::OBJECTS,
             Any,
             "All manifests as they are written, with or without accelerators.",
         ),
         row(
             "blocks",
-            Type::list(BLOCK.holds()),
+            CelType::list(BLOCK.holds()),
             variable::BLOCKS,
             Any,
             "All Terraform blocks, evaluated, with or without accelerators.",
         ),
         row(
             "each",
-            Type::Any,
+            CelType::Any,
             variable::EACH,
             Group,
             "One member of the list in `each`, in rules `for: repository` and `for: change`.",
         ),
         row(
             "members",
-            Type::list(RESOURCE.holds()),
+            CelType::list(RESOURCE.holds()),
             variable::MEMBERS,
             Group,
             "Resources that `members` selects for the member of `each`.",
         ),
-        row("amount", Type::Double, variable::AMOUNT, Group, "Value of `amount` for the member of `each`."),
-        row("limit", Type::Double, variable::LIMIT, Group, "Value of `limit` for the member of `each`."),
+        row("amount", CelType::Double, variable::AMOUNT, Group, "Value of `amount` for the member of `each`."),
+        row("limit", CelType::Double, variable::LIMIT, Group, "Value of `limit` for the member of `each`."),
         row("saves", MONEY.holds(), variable::SAVES, Messages, "Value of `saves` in the rule file."),
     ]
 }
@@ -295,7 +295,7 @@ impl CelHost for FactContext<'_> {
         match number {
             variable::RESOURCE => RESOURCE.value(id),
             variable::SETTINGS => SETTINGS.value(0),
-            variable::SAVES => money::money(self, id, Sum::Saves),
+            variable::SAVES => money::money(self, id, MoneySum::Saves),
             variable::TODAY => self.today(),
             variable::RESOURCES => self.raws.all_resources(),
             variable::TOTAL => TOTAL.value(0),
@@ -315,8 +315,8 @@ impl CelHost for FactContext<'_> {
 
     fn field(&self, record: Handle, field: usize) -> CelValue {
         match records(record.schema.number_of_kind).and_then(|records| records.answers.get(field)) {
-            Some(Answer::Stated(key)) => self.of(record.id, |resource| value_of(resource.fact(*key))),
-            Some(Answer::Computed(compute)) => compute(self, record.id),
+            Some(FieldAnswer::Stated(key)) => self.of(record.id, |resource| value_of(resource.fact(*key))),
+            Some(FieldAnswer::Computed(compute)) => compute(self, record.id),
             None => CelValue::Absent,
         }
     }
@@ -344,7 +344,7 @@ impl FactContext<'_> {
     }
 }
 
-fn value_of(fact: &Fact<inventory::Value>) -> CelValue {
+fn value_of(fact: &Fact<inventory::FactValue>) -> CelValue {
     match fact {
         Fact::Known(known) => plain(&known.value),
         Fact::Unknown(unknown) => {
@@ -354,13 +354,13 @@ fn value_of(fact: &Fact<inventory::Value>) -> CelValue {
     }
 }
 
-fn plain(value: &inventory::Value) -> CelValue {
+fn plain(value: &inventory::FactValue) -> CelValue {
     match value {
-        inventory::Value::Text(text) => CelValue::Text(text.clone()),
-        inventory::Value::Integer(n) => CelValue::Integer(*n),
-        inventory::Value::Number(n) => CelValue::Double(*n),
-        inventory::Value::Flag(flag) => CelValue::Flag(*flag),
-        inventory::Value::List(items) => CelValue::list(items.iter().map(|item| CelValue::Text(item.clone()))),
+        inventory::FactValue::Text(text) => CelValue::Text(text.clone()),
+        inventory::FactValue::Integer(n) => CelValue::Integer(*n),
+        inventory::FactValue::Number(n) => CelValue::Double(*n),
+        inventory::FactValue::Flag(flag) => CelValue::Flag(*flag),
+        inventory::FactValue::List(items) => CelValue::list(items.iter().map(|item| CelValue::Text(item.clone()))),
     }
 }
 
@@ -380,7 +380,7 @@ fn unknown_fact(why: &Arc<str>, span: Span, candidates: Vec<CelValue>) -> CelVal
     CelValue::Unknown(Arc::new(UnknownValue {
         why: why.clone(),
         span: Some(span),
-        about: About::Fact,
+        about: UnknownSubject::Fact,
         candidates,
         beginning: None,
     }))
@@ -388,8 +388,13 @@ fn unknown_fact(why: &Arc<str>, span: Span, candidates: Vec<CelValue>) -> CelVal
 
 /// Returns an unknown total that no line of the files explains, and without which a rule cannot be evaluated.
 fn unknown_sum(why: &Arc<str>) -> CelValue {
-    let unknown =
-        UnknownValue { why: why.clone(), span: None, about: About::Fact, candidates: Vec::new(), beginning: None };
+    let unknown = UnknownValue {
+        why: why.clone(),
+        span: None,
+        about: UnknownSubject::Fact,
+        candidates: Vec::new(),
+        beginning: None,
+    };
     CelValue::Unknown(Arc::new(unknown))
 }
 
@@ -397,7 +402,7 @@ fn unknown_price(why: &str) -> CelValue {
     CelValue::Unknown(Arc::new(UnknownValue {
         why: why.into(),
         span: None,
-        about: About::Price,
+        about: UnknownSubject::Price,
         candidates: Vec::new(),
         beginning: None,
     }))
@@ -409,7 +414,7 @@ pub(super) struct Stand {
     pub(super) name: &'static str,
     pub(super) span: Option<Span>,
     pub(super) defined: Option<Span>,
-    pub(super) origin: Option<Origin>,
+    pub(super) origin: Option<FactOrigin>,
 }
 
 impl Stand {
@@ -446,7 +451,7 @@ pub(super) fn name_of_object() -> Option<usize> {
 }
 
 /// Returns the place and origin of a fact.
-pub(super) fn stand(world: &World<'_>, read: Read) -> Option<Stand> {
+pub(super) fn stand(world: &RuleContext<'_>, read: Read) -> Option<Stand> {
     let Read { record: Handle { id, schema }, field } = read;
     let name = schema.fields.get(field)?.name;
     let raws = match schema.number_of_kind {
@@ -460,7 +465,7 @@ pub(super) fn stand(world: &World<'_>, read: Read) -> Option<Stand> {
     }
     let resource = world.inventory.resources.get(id as usize)?;
     Some(match (RESOURCE.answers.get(field)?, name) {
-        (Answer::Stated(key), _) => Stand::of(name, resource.fact(*key)),
+        (FieldAnswer::Stated(key), _) => Stand::of(name, resource.fact(*key)),
         (_, "count") => Stand::of(name, &resource.count),
         (_, "fit") => Stand::of(name, world.fit.get(id as usize).unwrap_or(&Fact::Absent)),
         (_, "labels") => Stand { name, span: resource.labels.span, defined: resource.labels.span, origin: None },
@@ -483,7 +488,7 @@ pub(super) fn shown(asking: &FactContext<'_>, read: Read) -> String {
 }
 
 /// Returns the place of a thing that a condition about everything read.
-pub(super) fn span_of(world: &World<'_>, record: Handle) -> Option<Span> {
+pub(super) fn span_of(world: &RuleContext<'_>, record: Handle) -> Option<Span> {
     let (id, inventory) = (record.id as usize, world.inventory);
     match record.schema.number_of_kind {
         kinds::RESOURCE => inventory.resources.get(id).map(|it| it.span),
@@ -505,7 +510,7 @@ pub struct VocabularyEntry {
 /// Returns every name that rules can use, as `gpulint facts` prints it.
 pub fn vocabulary() -> Vec<VocabularyEntry> {
     let mut entries = Vec::new();
-    for Named { name, holds, meaning, .. } in named() {
+    for ConditionName { name, holds, meaning, .. } in named() {
         let (name, meaning) = (name.to_owned(), meaning.to_owned());
         entries.push(VocabularyEntry { name: name.clone(), holds: holds.to_string(), meaning, values: Vec::new() });
         describe(&name, &holds, &mut entries);
@@ -524,10 +529,10 @@ pub fn vocabulary() -> Vec<VocabularyEntry> {
     entries
 }
 
-fn describe(path: &str, holds: &Type, entries: &mut Vec<VocabularyEntry>) {
+fn describe(path: &str, holds: &CelType, entries: &mut Vec<VocabularyEntry>) {
     // A list of records has its facts under its own name.
-    if let Type::List(of) = holds
-        && let Type::Record(schema) = **of
+    if let CelType::List(of) = holds
+        && let CelType::Record(schema) = **of
         && !schema.has_facts
     {
         let entry = |field: &cel::SchemaField| VocabularyEntry {
@@ -538,13 +543,13 @@ fn describe(path: &str, holds: &Type, entries: &mut Vec<VocabularyEntry>) {
         };
         return entries.extend(schema.fields.iter().map(entry));
     }
-    let Type::Record(schema) = holds else { return };
+    let CelType::Record(schema) = holds else { return };
     for field in &schema.fields {
         let name = format!("{path}.{}", field.name);
         let (holds, meaning) = (field.holds.to_string(), field.meaning.to_owned());
         entries.push(VocabularyEntry { name: name.clone(), holds, meaning, values: field.values.to_vec() });
         // Totals and counts are described once, at their first use.
-        if !matches!(field.holds, Type::Record(schema) if schema.number.is_some()) {
+        if !matches!(field.holds, CelType::Record(schema) if schema.number.is_some()) {
             describe(&name, &field.holds, entries);
         }
     }

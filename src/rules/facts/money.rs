@@ -6,10 +6,10 @@ use super::change::{self, CHANGED};
 use super::table::{Records, rows};
 use super::{End, FactContext, kinds, unknown_price, unknown_sum};
 use crate::catalog::{Money, MoneyRange};
-use crate::fit::Alternative;
+use crate::fit::FitAlternative;
 use crate::inventory::{Key, Orphaned};
-use crate::languages::cel::{CelValue, Type};
-use crate::pricing::{BillItem, HOURS_PER_MONTH, Period, Scenario, Status, measured_month};
+use crate::languages::cel::{CelType, CelValue};
+use crate::pricing::{BillItem, CostScenario, HOURS_PER_MONTH, Period, Status, measured_month};
 use crate::source::{Date, civil_from_days, days_in_month};
 
 pub(super) static MONEY: LazyLock<Records> = LazyLock::new(|| {
@@ -18,15 +18,15 @@ pub(super) static MONEY: LazyLock<Records> = LazyLock::new(|| {
         kinds::MONEY,
         Some("expected"),
         rows! {
-            floor: Type::Double, "Minimum in dollars at catalog prices. In `saves`, if prices are outdated: reduced for their age." => |asking, id| {
+            floor: CelType::Double, "Minimum in dollars at catalog prices. In `saves`, if prices are outdated: reduced for their age." => |asking, id| {
                 amount(asking, id, asking.end.get() == End::Floor, |it| it.floor)
             };
-            expected: Type::Double, "Expected amount in dollars. In `saves`: the minimum, the expected amount and the maximum in turn." => |asking, id| match asking.end.get() {
+            expected: CelType::Double, "Expected amount in dollars. In `saves`: the minimum, the expected amount and the maximum in turn." => |asking, id| match asking.end.get() {
                 End::Floor => amount(asking, id, true, |it| it.floor),
                 End::Expected => amount(asking, id, false, |it| it.expected),
                 End::Ceiling => amount(asking, id, true, |it| it.ceiling),
             };
-            ceiling: Type::Double, "Maximum in dollars at catalog prices. In `saves`, if prices are outdated: increased for their age." => |asking, id| {
+            ceiling: CelType::Double, "Maximum in dollars at catalog prices. In `saves`, if prices are outdated: increased for their age." => |asking, id| {
                 amount(asking, id, asking.end.get() == End::Ceiling, |it| it.ceiling)
             };
         },
@@ -39,10 +39,10 @@ static SCENARIOS: LazyLock<Records> = LazyLock::new(|| {
         kinds::SCENARIOS,
         None,
         rows! {
-            on_demand: MONEY.holds(), "Cost on demand." => |asking, id| money(asking, id, Sum::OnDemand);
-            spot: MONEY.holds(), "Cost on spot." => |asking, id| money(asking, id, Sum::Spot);
-            reserved_1y: MONEY.holds(), "Cost with a one-year commitment." => |asking, id| money(asking, id, Sum::Reserved1y);
-            reserved_3y: MONEY.holds(), "Cost with a three-year commitment." => |asking, id| money(asking, id, Sum::Reserved3y);
+            on_demand: MONEY.holds(), "Cost on demand." => |asking, id| money(asking, id, MoneySum::OnDemand);
+            spot: MONEY.holds(), "Cost on spot." => |asking, id| money(asking, id, MoneySum::Spot);
+            reserved_1y: MONEY.holds(), "Cost with a one-year commitment." => |asking, id| money(asking, id, MoneySum::Reserved1y);
+            reserved_3y: MONEY.holds(), "Cost with a three-year commitment." => |asking, id| money(asking, id, MoneySum::Reserved3y);
         },
     )
 });
@@ -53,10 +53,10 @@ static COST_SCENARIOS: LazyLock<Records> = LazyLock::new(|| {
         kinds::COST_SCENARIOS,
         None,
         rows! {
-            on_demand: MONEY.holds(), "Cost on demand." => |asking, id| money(asking, id, Sum::CostOnDemand);
-            spot: MONEY.holds(), "Cost on spot." => |asking, id| money(asking, id, Sum::CostSpot);
-            reserved_1y: MONEY.holds(), "Cost with a one-year commitment." => |asking, id| money(asking, id, Sum::CostReserved1y);
-            reserved_3y: MONEY.holds(), "Cost with a three-year commitment." => |asking, id| money(asking, id, Sum::CostReserved3y);
+            on_demand: MONEY.holds(), "Cost on demand." => |asking, id| money(asking, id, MoneySum::CostOnDemand);
+            spot: MONEY.holds(), "Cost on spot." => |asking, id| money(asking, id, MoneySum::CostSpot);
+            reserved_1y: MONEY.holds(), "Cost with a one-year commitment." => |asking, id| money(asking, id, MoneySum::CostReserved1y);
+            reserved_3y: MONEY.holds(), "Cost with a three-year commitment." => |asking, id| money(asking, id, MoneySum::CostReserved3y);
         },
     )
 });
@@ -67,39 +67,39 @@ pub(super) static BILL: LazyLock<Records> = LazyLock::new(|| {
         kinds::BILL,
         None,
         rows! {
-            cost: MONEY.holds(), "Cost of all machines or pods of the resource, for the period in `bill.per`." => |asking, id| money(asking, id, Sum::Cost);
-            per: Type::Text, "Period of `bill.cost` and `saves`: month, run (if it ends by itself) or hour (if its duration is unknown)." => |asking, id| CelValue::text(asking.item(id).map_or(Period::Month, |it| it.per).name());
-            most: Type::Double, "Maximum cost of a month: one run if it ends by itself, or all hours if its duration is unknown." => |asking, id| most(asking.item(id));
+            cost: MONEY.holds(), "Cost of all machines or pods of the resource, for the period in `bill.per`." => |asking, id| money(asking, id, MoneySum::Cost);
+            per: CelType::Text, "Period of `bill.cost` and `saves`: month, run (if it ends by itself) or hour (if its duration is unknown)." => |asking, id| CelValue::text(asking.item(id).map_or(Period::Month, |it| it.per).name());
+            most: CelType::Double, "Maximum cost of a month: one run if it ends by itself, or all hours if its duration is unknown." => |asking, id| most(asking.item(id));
             cost_if: COST_SCENARIOS.holds(), "`bill.cost`, bought another way." => |_, id| COST_SCENARIOS.value(id);
-            monthly: MONEY.holds(), "Monthly cost of all its machines or pods. Unknown if it ends by itself." => |asking, id| money(asking, id, Sum::Monthly);
+            monthly: MONEY.holds(), "Monthly cost of all its machines or pods. Unknown if it ends by itself." => |asking, id| money(asking, id, MoneySum::Monthly);
             in_sum: MONEY.holds(), "Part of the combined monthly total, in which each dollar counts once: for a pod, the cost that no \
-             machine of the files covers. Unknown if no total counts the resource." => |asking, id| money(asking, id, Sum::Share);
-            hourly: MONEY.holds(), "Price of one machine or pod per hour as bought, after the vendor's automatic discount for a full month." => |asking, id| money(asking, id, Sum::Hourly);
-            list_hourly: MONEY.holds(), "Price per hour for a few hours, without that discount." => |asking, id| money(asking, id, Sum::ListHourly);
-            measured: MONEY.holds(), "Cost of the measured accelerator hours in a month. Unknown without a measurement." => |asking, id| money(asking, id, Sum::Measured);
+             machine of the files covers. Unknown if no total counts the resource." => |asking, id| money(asking, id, MoneySum::Share);
+            hourly: MONEY.holds(), "Price of one machine or pod per hour as bought, after the vendor's automatic discount for a full month." => |asking, id| money(asking, id, MoneySum::Hourly);
+            list_hourly: MONEY.holds(), "Price per hour for a few hours, without that discount." => |asking, id| money(asking, id, MoneySum::ListHourly);
+            measured: MONEY.holds(), "Cost of the measured accelerator hours in a month. Unknown without a measurement." => |asking, id| money(asking, id, MoneySum::Measured);
             this_month: MONEY.holds(), "Forecast for the current month: billed cost, the same rate for days not billed yet, and expected \
-             cost from today on. Without a bill, the expected cost of the whole month." => |asking, id| money(asking, id, Sum::ThisMonth);
+             cost from today on. Without a bill, the expected cost of the whole month." => |asking, id| money(asking, id, MoneySum::ThisMonth);
             monthly_if: SCENARIOS.holds(), "Monthly cost, bought another way." => |_, id| SCENARIOS.value(id);
-            break_even: Type::Double, "Share of all hours for which it must run before a one-year commitment is cheaper." => |asking, id| break_even(asking.item(id));
-            status: Type::Text, "Status of the price: priced, estimated, unpriced or unasked." => |asking, id| CelValue::text(status(asking.item(id)));
-            reason: Type::Text, "Reason why no price is known." => |asking, id| match asking.item(id).map(|item| &item.status) {
+            break_even: CelType::Double, "Share of all hours for which it must run before a one-year commitment is cheaper." => |asking, id| break_even(asking.item(id));
+            status: CelType::Text, "Status of the price: priced, estimated, unpriced or unasked." => |asking, id| CelValue::text(status(asking.item(id)));
+            reason: CelType::Text, "Reason why no price is known." => |asking, id| match asking.item(id).map(|item| &item.status) {
                 Some(Status::Unpriced(why)) => CelValue::text(why.as_str()),
                 _ => CelValue::Absent,
             };
-            disks: MONEY.holds(), "Monthly cost of all its disks, billed in addition to the machines." => |asking, id| money(asking, id, Sum::Disks);
-            stranded: Type::Double, "Accelerators that no other pod can use next to one pod, because CPUs or memory are missing." => |asking, id| match asking.item(id) {
+            disks: MONEY.holds(), "Monthly cost of all its disks, billed in addition to the machines." => |asking, id| money(asking, id, MoneySum::Disks);
+            stranded: CelType::Double, "Accelerators that no other pod can use next to one pod, because CPUs or memory are missing." => |asking, id| match asking.item(id) {
                 Some(item) => CelValue::Double(item.stranded),
                 None => CelValue::Absent,
             };
-            will_not_start: Type::Text, "Reason why it does not run: the spot price is above the maximum price that is set." => |asking, id| match asking.item(id).and_then(|item| item.will_not_start.as_deref()) {
+            will_not_start: CelType::Text, "Reason why it does not run: the spot price is above the maximum price that is set." => |asking, id| match asking.item(id).and_then(|item| item.will_not_start.as_deref()) {
                 Some(why) => CelValue::text(why),
                 None => CelValue::Absent,
             };
-            stale: Type::Flag, "True if the price is older than prices of its kind may be." => |asking, id| match asking.item(id) {
+            stale: CelType::Flag, "True if the price is older than prices of its kind may be." => |asking, id| match asking.item(id) {
                 Some(item) => CelValue::Flag(item.stale.is_some()),
                 None => CelValue::Absent,
             };
-            hours_per_month: Type::Double, "Billed hours per month. Unknown if it ends by itself." => |asking, id| match asking.item(id) {
+            hours_per_month: CelType::Double, "Billed hours per month. Unknown if it ends by itself." => |asking, id| match asking.item(id) {
                 Some(item) if item.per == Period::Month => CelValue::Double(item.hours),
                 Some(_) => unknown_price("it is unknown how often or how long it runs"),
                 None => CelValue::Absent,
@@ -114,17 +114,17 @@ pub(super) static TOTAL: LazyLock<Records> = LazyLock::new(|| {
         kinds::TOTAL,
         None,
         rows! {
-            rented: MONEY.holds(), "Monthly cost of all provisioned machines, as far as prices are known." => |asking, id| money(asking, id, Sum::Rented);
-            requested: MONEY.holds(), "Monthly cost of all accelerators that pods request. Part of the machines' cost." => |asking, id| money(asking, id, Sum::Requested);
-            combined: MONEY.holds(), "Combined monthly total, in which each dollar counts once: pods on machines of the files add nothing." => |asking, id| money(asking, id, Sum::Combined);
-            disks: MONEY.holds(), "Monthly cost of the disks of all machines, billed in addition to the machines." => |asking, id| money(asking, id, Sum::AllDisks);
-            stale: Type::Integer, "Number of resources whose price is older than prices of its kind may be." => |asking, _| CelValue::Integer(asking.world.bill.stale as i64);
-            orphaned: Type::Double, "Dollars that the last monthly bill has for machines that no file here defines. Only for providers in \
+            rented: MONEY.holds(), "Monthly cost of all provisioned machines, as far as prices are known." => |asking, id| money(asking, id, MoneySum::Rented);
+            requested: MONEY.holds(), "Monthly cost of all accelerators that pods request. Part of the machines' cost." => |asking, id| money(asking, id, MoneySum::Requested);
+            combined: MONEY.holds(), "Combined monthly total, in which each dollar counts once: pods on machines of the files add nothing." => |asking, id| money(asking, id, MoneySum::Combined);
+            disks: MONEY.holds(), "Monthly cost of the disks of all machines, billed in addition to the machines." => |asking, id| money(asking, id, MoneySum::AllDisks);
+            stale: CelType::Integer, "Number of resources whose price is older than prices of its kind may be." => |asking, _| CelValue::Integer(asking.world.bill.stale as i64);
+            orphaned: CelType::Double, "Dollars that the last monthly bill has for machines that no file here defines. Only for providers in \
              `paid.complete`." => |asking, _| orphaned(asking, |it| CelValue::Double(it.usd));
-            orphans: Type::Integer, "Number of such machines." => |asking, _| orphaned(asking, |it| CelValue::Integer(it.things as i64));
-            orphans_named: Type::Text, "The most expensive one of them." => |asking, _| orphaned(asking, |it| CelValue::text(&*it.named));
-            orphans_month: Type::Text, "Month of that bill." => |asking, _| orphaned(asking, |it| CelValue::text(&*it.month));
-            unpriced: Type::Integer, "Number of resources without a known price." => |asking, _| CelValue::Integer(asking.world.bill.unpriced() as i64);
+            orphans: CelType::Integer, "Number of such machines." => |asking, _| orphaned(asking, |it| CelValue::Integer(it.things as i64));
+            orphans_named: CelType::Text, "The most expensive one of them." => |asking, _| orphaned(asking, |it| CelValue::text(&*it.named));
+            orphans_month: CelType::Text, "Month of that bill." => |asking, _| orphaned(asking, |it| CelValue::text(&*it.month));
+            unpriced: CelType::Integer, "Number of resources without a known price." => |asking, _| CelValue::Integer(asking.world.bill.unpriced() as i64);
         },
     )
 });
@@ -143,14 +143,14 @@ pub(super) static DELTA: LazyLock<Records> = LazyLock::new(|| {
         kinds::DELTA,
         None,
         rows! {
-            rented: MONEY.holds(), "Monthly cost of machines that the change adds. Negative if the change reduces the cost." => |asking, id| money(asking, id, Sum::RentedMore);
-            requested: MONEY.holds(), "Monthly cost of requested accelerators that the change adds." => |asking, id| money(asking, id, Sum::RequestedMore);
-            combined: MONEY.holds(), "Combined monthly cost that the change adds, in which each dollar counts once." => |asking, id| money(asking, id, Sum::CombinedMore);
-            became_known: MONEY.holds(), "Combined monthly cost that is known now and was unknown before. It may or may not be new cost." => |asking, id| money(asking, id, Sum::BecameKnown);
-            rented_before: MONEY.holds(), "Monthly cost of all machines before the change." => |asking, id| money(asking, id, Sum::RentedBefore);
-            accelerators: Type::Double, "Accelerators that the change adds, each counted once: of machines, and of pods on no machine of the files." => |asking, _| change::all_accelerators(asking);
-            resources: Type::list(CHANGED.holds()), "List of the added, removed, moved and changed resources." => |asking, _| change::resources(asking);
-            requested_before: MONEY.holds(), "Monthly cost of all requested accelerators before the change." => |asking, id| money(asking, id, Sum::RequestedBefore);
+            rented: MONEY.holds(), "Monthly cost of machines that the change adds. Negative if the change reduces the cost." => |asking, id| money(asking, id, MoneySum::RentedMore);
+            requested: MONEY.holds(), "Monthly cost of requested accelerators that the change adds." => |asking, id| money(asking, id, MoneySum::RequestedMore);
+            combined: MONEY.holds(), "Combined monthly cost that the change adds, in which each dollar counts once." => |asking, id| money(asking, id, MoneySum::CombinedMore);
+            became_known: MONEY.holds(), "Combined monthly cost that is known now and was unknown before. It may or may not be new cost." => |asking, id| money(asking, id, MoneySum::BecameKnown);
+            rented_before: MONEY.holds(), "Monthly cost of all machines before the change." => |asking, id| money(asking, id, MoneySum::RentedBefore);
+            accelerators: CelType::Double, "Accelerators that the change adds, each counted once: of machines, and of pods on no machine of the files." => |asking, _| change::all_accelerators(asking);
+            resources: CelType::list(CHANGED.holds()), "List of the added, removed, moved and changed resources." => |asking, _| change::resources(asking);
+            requested_before: MONEY.holds(), "Monthly cost of all requested accelerators before the change." => |asking, id| money(asking, id, MoneySum::RequestedBefore);
         },
     )
 });
@@ -161,7 +161,7 @@ pub(super) fn all() -> [&'static Records; 6] {
 
 /// An amount of money that rules can name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Sum {
+pub(super) enum MoneySum {
     Cost,
     CostOnDemand,
     CostSpot,
@@ -177,7 +177,7 @@ pub(super) enum Sum {
     Spot,
     Reserved1y,
     Reserved3y,
-    Instead(Alternative),
+    Instead(FitAlternative),
     Saves,
     Disks,
     AllDisks,
@@ -192,71 +192,71 @@ pub(super) enum Sum {
     BecameKnown,
 }
 
-impl Sum {
+impl MoneySum {
     /// Whether it is the cost of machines, not of their disks or of everything together.
     fn is_of_machines(self) -> bool {
-        !self.is_of_all() && !matches!(self, Sum::Saves | Sum::Disks | Sum::AllDisks)
+        !self.is_of_all() && !matches!(self, MoneySum::Saves | MoneySum::Disks | MoneySum::AllDisks)
     }
 
     /// Whether it is the cost of everything together.
     fn is_of_all(self) -> bool {
-        use Sum::{
+        use MoneySum::{
             Combined, CombinedMore, Rented, RentedBefore, RentedMore, Requested, RequestedBefore, RequestedMore,
         };
         matches!(self, Rented | RentedMore | RentedBefore | Requested | RequestedMore | RequestedBefore)
-            || matches!(self, Combined | CombinedMore | Sum::BecameKnown)
+            || matches!(self, Combined | CombinedMore | MoneySum::BecameKnown)
     }
 }
 
-const SUMS: [Sum; 34] = [
-    Sum::Cost,
-    Sum::CostOnDemand,
-    Sum::CostSpot,
-    Sum::CostReserved1y,
-    Sum::CostReserved3y,
-    Sum::Monthly,
-    Sum::Share,
-    Sum::Hourly,
-    Sum::ListHourly,
-    Sum::Measured,
-    Sum::ThisMonth,
-    Sum::OnDemand,
-    Sum::Spot,
-    Sum::Reserved1y,
-    Sum::Reserved3y,
-    Sum::Instead(Alternative::Smallest),
-    Sum::Instead(Alternative::Quantized),
-    Sum::Instead(Alternative::Halved),
-    Sum::Instead(Alternative::Limited),
-    Sum::Instead(Alternative::Larger),
-    Sum::Instead(Alternative::Narrower),
-    Sum::Instead(Alternative::PerToken),
-    Sum::Saves,
-    Sum::Disks,
-    Sum::AllDisks,
-    Sum::Rented,
-    Sum::Requested,
-    Sum::Combined,
-    Sum::RentedMore,
-    Sum::RequestedMore,
-    Sum::CombinedMore,
-    Sum::RentedBefore,
-    Sum::RequestedBefore,
-    Sum::BecameKnown,
+const SUMS: [MoneySum; 34] = [
+    MoneySum::Cost,
+    MoneySum::CostOnDemand,
+    MoneySum::CostSpot,
+    MoneySum::CostReserved1y,
+    MoneySum::CostReserved3y,
+    MoneySum::Monthly,
+    MoneySum::Share,
+    MoneySum::Hourly,
+    MoneySum::ListHourly,
+    MoneySum::Measured,
+    MoneySum::ThisMonth,
+    MoneySum::OnDemand,
+    MoneySum::Spot,
+    MoneySum::Reserved1y,
+    MoneySum::Reserved3y,
+    MoneySum::Instead(FitAlternative::Smallest),
+    MoneySum::Instead(FitAlternative::Quantized),
+    MoneySum::Instead(FitAlternative::Halved),
+    MoneySum::Instead(FitAlternative::Limited),
+    MoneySum::Instead(FitAlternative::Larger),
+    MoneySum::Instead(FitAlternative::Narrower),
+    MoneySum::Instead(FitAlternative::PerToken),
+    MoneySum::Saves,
+    MoneySum::Disks,
+    MoneySum::AllDisks,
+    MoneySum::Rented,
+    MoneySum::Requested,
+    MoneySum::Combined,
+    MoneySum::RentedMore,
+    MoneySum::RequestedMore,
+    MoneySum::CombinedMore,
+    MoneySum::RentedBefore,
+    MoneySum::RequestedBefore,
+    MoneySum::BecameKnown,
 ];
 
 /// Returns an amount as a record. Its number encodes the resource and the kind of amount.
-pub(super) fn money(asking: &FactContext<'_>, id: u32, sum: Sum) -> CelValue {
-    if matches!(sum, Sum::CostSpot | Sum::Spot) {
+pub(super) fn money(asking: &FactContext<'_>, id: u32, sum: MoneySum) -> CelValue {
+    if matches!(sum, MoneySum::CostSpot | MoneySum::Spot) {
         asking.asked_spot.set(true);
     }
-    if sum == Sum::Measured {
+    if sum == MoneySum::Measured {
         asking.asked_measured.set(true);
     }
     if sum.is_of_machines() {
         asking.asked_machines.set(true);
     }
-    if sum == Sum::ThisMonth {
+    if sum == MoneySum::ThisMonth {
         asking.asked_this_month.set(true);
     }
     if range(asking, id, sum, false).is_some() {
@@ -265,12 +265,12 @@ pub(super) fn money(asking: &FactContext<'_>, id: u32, sum: Sum) -> CelValue {
     }
     let status = asking.item(id).map(|item| &item.status);
     unknown_price(match (sum, status) {
-        (Sum::Monthly | Sum::Hourly | Sum::ListHourly, Some(Status::Unpriced(why))) => why,
-        (Sum::Share, _) => "no total counts this resource",
-        (Sum::Measured, _) => "no usable measurement of its hours",
-        (Sum::Disks, _) => "its disks are unknown",
-        (Sum::Spot, _) => "no spot price is known",
-        (Sum::Reserved1y | Sum::Reserved3y, _) => "no reserved price is known",
+        (MoneySum::Monthly | MoneySum::Hourly | MoneySum::ListHourly, Some(Status::Unpriced(why))) => why,
+        (MoneySum::Share, _) => "no total counts this resource",
+        (MoneySum::Measured, _) => "no usable measurement of its hours",
+        (MoneySum::Disks, _) => "its disks are unknown",
+        (MoneySum::Spot, _) => "no spot price is known",
+        (MoneySum::Reserved1y | MoneySum::Reserved3y, _) => "no reserved price is known",
         _ => "no price is known",
     })
 }
@@ -278,7 +278,7 @@ pub(super) fn money(asking: &FactContext<'_>, id: u32, sum: Sum) -> CelValue {
 /// Returns one end of an amount at catalog prices, or adjusted for the age of the prices.
 fn amount(asking: &FactContext<'_>, id: u32, ages: bool, end: fn(&MoneyRange) -> Money) -> CelValue {
     let sums = SUMS.len() as u32;
-    let sum = SUMS.get((id % sums) as usize).copied().unwrap_or(Sum::Monthly);
+    let sum = SUMS.get((id % sums) as usize).copied().unwrap_or(MoneySum::Monthly);
     match range(asking, id / sums, sum, ages) {
         Some(range) => CelValue::Double(end(&range).usd()),
         None => missing(asking, id / sums),
@@ -294,7 +294,7 @@ fn missing(asking: &FactContext<'_>, id: u32) -> CelValue {
 /// Returns the cost of a one-year commitment divided by the hourly price.
 fn break_even(item: Option<&BillItem>) -> CelValue {
     let price = |way| item.and_then(|item| item.per_hour_if.get(&way)).map(|range| range.expected.usd());
-    match (price(Scenario::Reserved1y), price(Scenario::OnDemand)) {
+    match (price(CostScenario::Reserved1y), price(CostScenario::OnDemand)) {
         (Some(year), Some(hour)) if hour > 0.0 => CelValue::Double(year / hour),
         _ => unknown_price("no reserved price is known"),
     }
@@ -309,40 +309,40 @@ fn most(item: Option<&BillItem>) -> CelValue {
     CelValue::Double(amount.ceiling.times(hours).usd())
 }
 
-fn range(asking: &FactContext<'_>, id: u32, sum: Sum, ages: bool) -> Option<MoneyRange> {
+fn range(asking: &FactContext<'_>, id: u32, sum: MoneySum, ages: bool) -> Option<MoneyRange> {
     let item = asking.item(id).map(|it| if ages { it } else { it.listed() });
     let otherwise = |scenario| item.and_then(|it| it.amount_if.get(&scenario).copied());
     let if_bought = |scenario| otherwise(scenario).filter(|_| item.is_some_and(|it| it.per == Period::Month));
     match sum {
-        Sum::Cost => item?.amount,
-        Sum::CostOnDemand => otherwise(Scenario::OnDemand),
-        Sum::CostSpot => otherwise(Scenario::Spot),
-        Sum::CostReserved1y => otherwise(Scenario::Reserved1y),
-        Sum::CostReserved3y => otherwise(Scenario::Reserved3y),
-        Sum::Monthly => item?.monthly,
+        MoneySum::Cost => item?.amount,
+        MoneySum::CostOnDemand => otherwise(CostScenario::OnDemand),
+        MoneySum::CostSpot => otherwise(CostScenario::Spot),
+        MoneySum::CostReserved1y => otherwise(CostScenario::Reserved1y),
+        MoneySum::CostReserved3y => otherwise(CostScenario::Reserved3y),
+        MoneySum::Monthly => item?.monthly,
         // Totals use today's prices: only the expected amount counts.
-        Sum::Share => asking.item(id)?.share,
-        Sum::Hourly => item?.hourly(),
-        Sum::ListHourly => item?.per_hour,
-        Sum::Measured => measured(asking, id),
-        Sum::ThisMonth => this_month(asking, id),
-        Sum::OnDemand => if_bought(Scenario::OnDemand),
-        Sum::Spot => if_bought(Scenario::Spot),
-        Sum::Reserved1y => if_bought(Scenario::Reserved1y),
-        Sum::Reserved3y => if_bought(Scenario::Reserved3y),
-        Sum::Instead(which) => instead(asking, id, which),
-        Sum::Saves => asking.saves,
-        Sum::Disks => item?.attached.as_ref()?.known(),
-        Sum::AllDisks => Some(asking.world.bill.attached.minimum()),
-        Sum::Rented => Some(asking.world.bill.rented.minimum()),
-        Sum::Requested => Some(asking.world.bill.requested.minimum()),
-        Sum::Combined => Some(asking.world.bill.combined.minimum()),
-        Sum::CombinedMore => Some(asking.world.delta?.combined.difference),
-        Sum::BecameKnown => Some(asking.world.delta?.combined.became_known),
-        Sum::RentedMore => Some(asking.world.delta?.rented.difference),
-        Sum::RequestedMore => Some(asking.world.delta?.requested.difference),
-        Sum::RentedBefore => Some(asking.world.delta?.rented.before.minimum()),
-        Sum::RequestedBefore => Some(asking.world.delta?.requested.before.minimum()),
+        MoneySum::Share => asking.item(id)?.share,
+        MoneySum::Hourly => item?.hourly(),
+        MoneySum::ListHourly => item?.per_hour,
+        MoneySum::Measured => measured(asking, id),
+        MoneySum::ThisMonth => this_month(asking, id),
+        MoneySum::OnDemand => if_bought(CostScenario::OnDemand),
+        MoneySum::Spot => if_bought(CostScenario::Spot),
+        MoneySum::Reserved1y => if_bought(CostScenario::Reserved1y),
+        MoneySum::Reserved3y => if_bought(CostScenario::Reserved3y),
+        MoneySum::Instead(which) => instead(asking, id, which),
+        MoneySum::Saves => asking.saves,
+        MoneySum::Disks => item?.attached.as_ref()?.known(),
+        MoneySum::AllDisks => Some(asking.world.bill.attached.minimum()),
+        MoneySum::Rented => Some(asking.world.bill.rented.minimum()),
+        MoneySum::Requested => Some(asking.world.bill.requested.minimum()),
+        MoneySum::Combined => Some(asking.world.bill.combined.minimum()),
+        MoneySum::CombinedMore => Some(asking.world.delta?.combined.difference),
+        MoneySum::BecameKnown => Some(asking.world.delta?.combined.became_known),
+        MoneySum::RentedMore => Some(asking.world.delta?.rented.difference),
+        MoneySum::RequestedMore => Some(asking.world.delta?.requested.difference),
+        MoneySum::RentedBefore => Some(asking.world.delta?.rented.before.minimum()),
+        MoneySum::RequestedBefore => Some(asking.world.delta?.requested.before.minimum()),
     }
 }
 
@@ -384,7 +384,7 @@ fn measured(asking: &FactContext<'_>, id: u32) -> Option<MoneyRange> {
 }
 
 /// Returns the cost of another machine for the same hours and number.
-fn instead(asking: &FactContext<'_>, id: u32, which: Alternative) -> Option<MoneyRange> {
+fn instead(asking: &FactContext<'_>, id: u32, which: FitAlternative) -> Option<MoneyRange> {
     let resource = asking.world.inventory.resources.get(id as usize)?;
     let item = asking.item(id)?;
     let choice = asking.world.fit.get(id as usize)?.value()?.placed.value()?.instead.get(&which)?;

@@ -5,8 +5,8 @@ use std::sync::{Arc, LazyLock};
 use super::raw::{at, value};
 use super::table::{Records, rows};
 use super::{FactContext, kinds, unknown_sum};
-use crate::inventory::{Inventory, RawContainer, RawPod, RawTree, Resource, Role, Taint};
-use crate::languages::cel::{CelValue, Map, MapKey, Type, UnknownValue};
+use crate::inventory::{BillingRole, Inventory, RawContainer, RawPod, RawTree, Resource, Taint};
+use crate::languages::cel::{CelMap, CelType, CelValue, MapKey, UnknownValue};
 
 pub(super) static POD: LazyLock<Records> = LazyLock::new(|| {
     Records::new(
@@ -14,22 +14,22 @@ pub(super) static POD: LazyLock<Records> = LazyLock::new(|| {
         kinds::POD,
         None,
         rows! {
-            name: Type::Text, "Name of the pod template, if the object has several: worker, head." => |asking, id| of(asking, id, |pod| if pod.name.is_empty() { CelValue::Absent } else { CelValue::Text(pod.name.clone()) });
-            containers: Type::list(Type::Any), "All containers as written. gpulint adds `role` (main, init, sidecar or ephemeral), the \
+            name: CelType::Text, "Name of the pod template, if the object has several: worker, head." => |asking, id| of(asking, id, |pod| if pod.name.is_empty() { CelValue::Absent } else { CelValue::Text(pod.name.clone()) });
+            containers: CelType::list(CelType::Any), "All containers as written. gpulint adds `role` (main, init, sidecar or ephemeral), the \
              parts of the image (`registry`, `image_name`, `tag`, `digest`), `security` (the container's settings over those of the pod) \
              and `mounts` ({path, name, volume})." => |asking, id| of(asking, id, containers);
-            volumes: Type::list(Type::Any), "Volumes of the pod." => |asking, id| of(asking, id, |pod| list(&pod.spec, "volumes"));
-            node_labels: Type::map(Type::Text, Type::list(Type::Text)), "Labels that the node must have, by nodeSelector or a required \
+            volumes: CelType::list(CelType::Any), "Volumes of the pod." => |asking, id| of(asking, id, |pod| list(&pod.spec, "volumes"));
+            node_labels: CelType::map(CelType::Text, CelType::list(CelType::Text)), "Labels that the node must have, by nodeSelector or a required \
              nodeAffinity, each with the allowed values. An empty list allows any value." => |asking, id| of(asking, id, |pod| value(&pod.node_labels));
-            tolerations: Type::list(Type::Any), "Taints that the pod tolerates." => |asking, id| of(asking, id, |pod| list(&pod.spec, "tolerations"));
-            security: Type::Any, "Security context for all containers of the pod." => |asking, id| of(asking, id, |pod| at(&pod.spec, &["securityContext"]));
-            service_account: Type::Text, "Service account of the pod." => |asking, id| of(asking, id, |pod| match at(&pod.spec, &["serviceAccountName"]) {
+            tolerations: CelType::list(CelType::Any), "Taints that the pod tolerates." => |asking, id| of(asking, id, |pod| list(&pod.spec, "tolerations"));
+            security: CelType::Any, "Security context for all containers of the pod." => |asking, id| of(asking, id, |pod| at(&pod.spec, &["securityContext"]));
+            service_account: CelType::Text, "Service account of the pod." => |asking, id| of(asking, id, |pod| match at(&pod.spec, &["serviceAccountName"]) {
                 CelValue::Absent => at(&pod.spec, &["serviceAccount"]),
                 account => account,
             });
-            labels: Type::Any, "Labels of the pod." => |asking, id| of(asking, id, |pod| pod.labels.as_ref().map_or(CelValue::Absent, value));
-            annotations: Type::Any, "Annotations of the pod." => |asking, id| of(asking, id, |pod| pod.annotations.as_ref().map_or(CelValue::Absent, value));
-            spec: Type::Any, "The whole specification of the pod as written." => |asking, id| of(asking, id, |pod| value(&pod.spec));
+            labels: CelType::Any, "Labels of the pod." => |asking, id| of(asking, id, |pod| pod.labels.as_ref().map_or(CelValue::Absent, value));
+            annotations: CelType::Any, "Annotations of the pod." => |asking, id| of(asking, id, |pod| pod.annotations.as_ref().map_or(CelValue::Absent, value));
+            spec: CelType::Any, "The whole specification of the pod as written." => |asking, id| of(asking, id, |pod| value(&pod.spec));
         },
     )
 });
@@ -75,7 +75,7 @@ pub(super) fn of_object(asking: &FactContext<'_>, object: u32) -> CelValue {
 
 /// Returns the pod of a resource.
 pub(super) fn of_resource(asking: &FactContext<'_>, resource: &Resource) -> CelValue {
-    if resource.role != Role::Requested {
+    if resource.role != BillingRole::Requested {
         return CelValue::Absent;
     }
     let inventory = asking.world.inventory;
@@ -125,7 +125,7 @@ fn container(container: &RawContainer, pod: &RawPod) -> CelValue {
 fn over(below: CelValue, above: CelValue) -> CelValue {
     match (below, above) {
         (CelValue::Map(below), CelValue::Map(above)) => {
-            let mut all = Map::lenient(above.open.clone().or_else(|| below.open.clone()));
+            let mut all = CelMap::lenient(above.open.clone().or_else(|| below.open.clone()));
             for (key, value) in below.iter().chain(above.iter()) {
                 if let CelValue::Text(key) = key {
                     all.set_shared(key, value.clone());
@@ -148,7 +148,7 @@ fn mounts(container: &RawContainer, pod: &RawPod) -> CelValue {
     };
     let mount = |mount: &CelValue| {
         let CelValue::Map(written) = mount else { return mount.clone() };
-        let mut made = Map::lenient(written.open.clone());
+        let mut made = CelMap::lenient(written.open.clone());
         let name = member(written, "name");
         made.set("path", member(written, "mountPath"));
         made.set("volume", volume(&name, &volumes));
@@ -178,7 +178,7 @@ fn volume(name: &CelValue, volumes: &[CelValue]) -> CelValue {
     }
 }
 
-fn member(map: &Map, key: &str) -> CelValue {
+fn member(map: &CelMap, key: &str) -> CelValue {
     match (map.get(&MapKey::Text(key.into())), &map.open) {
         (Some(value), _) => value.clone(),
         (None, Some(open)) => CelValue::Unknown(open.clone()),
@@ -250,7 +250,7 @@ fn registry_of(name: &str) -> Option<(&str, &str)> {
 
 /// Returns the taints of a pool's nodes.
 pub(super) fn taints(resource: &Resource) -> CelValue {
-    if resource.role != Role::Rented {
+    if resource.role != BillingRole::Rented {
         return CelValue::Absent;
     }
     let known = resource.selector.taints.iter().map(taint);
@@ -259,7 +259,7 @@ pub(super) fn taints(resource: &Resource) -> CelValue {
 }
 
 fn taint(taint: &Taint) -> CelValue {
-    let mut map = Map::lenient(None);
+    let mut map = CelMap::lenient(None);
     map.set("key", CelValue::Text(taint.key.clone()));
     for (key, text) in [("value", &taint.value), ("effect", &taint.effect)] {
         if let Some(text) = text {
@@ -271,12 +271,12 @@ fn taint(taint: &Taint) -> CelValue {
 
 /// Returns the labels of a pool's nodes.
 pub(super) fn node_labels(resource: &Resource) -> CelValue {
-    if resource.role != Role::Rented {
+    if resource.role != BillingRole::Rented {
         return CelValue::Absent;
     }
     let open = resource.selector.open.as_ref().map(|it| super::unknown_fact(&it.why, it.span, Vec::new()));
     let open = open.and_then(|it| if let CelValue::Unknown(unknown) = it { Some(unknown) } else { None });
-    let mut map = Map::lenient(open);
+    let mut map = CelMap::lenient(open);
     for (key, fact) in &resource.selector.labels {
         map.set(key, super::text_of(fact));
     }

@@ -4,13 +4,13 @@ use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
 
-use super::belonging::{self, Together};
+use super::belonging::{self, SharedLists};
 use super::pod::{self, POD, PodNumbers};
 use super::resource::RESOURCE;
 use super::table::{Records, rows};
-use super::{FactContext, World, kinds};
-use crate::inventory::{FrontEnd, Inventory, Raw, RawData, RawTree, Resource, Run, RunId};
-use crate::languages::cel::{CelValue, Map, Type, UnknownValue};
+use super::{FactContext, RuleContext, kinds};
+use crate::inventory::{DeploymentRun, Inventory, Raw, RawData, RawTree, ReadBy, Resource, RunId};
+use crate::languages::cel::{CelMap, CelType, CelValue, UnknownValue};
 use crate::source::{FileId, Span};
 
 pub(super) static OBJECT: LazyLock<Records> = LazyLock::new(|| {
@@ -19,17 +19,17 @@ pub(super) static OBJECT: LazyLock<Records> = LazyLock::new(|| {
         kinds::OBJECT,
         None,
         rows! {
-            object: Type::Any, "The manifest as written." => |asking, id| asking.raws.object(asking.world, id as usize);
-            kind: Type::Text, "Kind of the object." => |asking, id| object(asking, id, |it| &it.kind);
-            name: Type::Text, "Name of the object." => |asking, id| object(asking, id, |it| &it.name);
-            address: Type::Text, "Address of the object in reports: Kind/namespace/name." => |asking, id| object(asking, id, |it| &it.address);
-            pods: Type::list(POD.holds()), "Pods that the object creates: those of its templates, or the object itself." => pod::of_object;
-            path: Type::Text, "File that contains the object." => |asking, id| belonging::path(asking, OBJECT.handle(id));
-            root: Type::Text, "Directory from which the object is applied: its chart, its kustomization, its folder, or the Terraform root around it." => |asking, id| belonging::root(asking, OBJECT.handle(id));
-            applied_in: Type::Text, "Deployment that applies the object, as reports name it: its root, with the values that distinguish it \
+            object: CelType::Any, "The manifest as written." => |asking, id| asking.raws.object(asking.world, id as usize);
+            kind: CelType::Text, "Kind of the object." => |asking, id| object(asking, id, |it| &it.kind);
+            name: CelType::Text, "Name of the object." => |asking, id| object(asking, id, |it| &it.name);
+            address: CelType::Text, "Address of the object in reports: Kind/namespace/name." => |asking, id| object(asking, id, |it| &it.address);
+            pods: CelType::list(POD.holds()), "Pods that the object creates: those of its templates, or the object itself." => pod::of_object;
+            path: CelType::Text, "File that contains the object." => |asking, id| belonging::path(asking, OBJECT.handle(id));
+            root: CelType::Text, "Directory from which the object is applied: its chart, its kustomization, its folder, or the Terraform root around it." => |asking, id| belonging::root(asking, OBJECT.handle(id));
+            applied_in: CelType::Text, "Deployment that applies the object, as reports name it: its root, with the values that distinguish it \
              from other deployments of the root." => |asking, id| belonging::applied_in(asking, OBJECT.handle(id));
-            application: Type::Text, "Application in its labels: app.kubernetes.io/part-of, else instance or name of these, else app." => |asking, id| belonging::application(asking, OBJECT.handle(id));
-            in_namespace: Type::Text, "Namespace of the object." => |asking, id| belonging::namespace(asking, OBJECT.handle(id));
+            application: CelType::Text, "Application in its labels: app.kubernetes.io/part-of, else instance or name of these, else app." => |asking, id| belonging::application(asking, OBJECT.handle(id));
+            in_namespace: CelType::Text, "Namespace of the object." => |asking, id| belonging::namespace(asking, OBJECT.handle(id));
         },
     );
     records.schema.has_facts = true;
@@ -42,16 +42,16 @@ pub(super) static BLOCK: LazyLock<Records> = LazyLock::new(|| {
         kinds::BLOCK,
         None,
         rows! {
-            block: Type::Any, "Evaluated attributes of the block. Nested blocks are lists, as in a plan." => |asking, id| asking.raws.block(asking.world, id as usize);
-            kind: Type::Text, "Type of the block, such as aws_instance. For a provider: its name. Empty for blocks without a type." => |asking, id| block(asking, id, |it| &it.kind);
-            name: Type::Text, "Name of the block. For a provider: its alias." => |asking, id| block(asking, id, |it| &it.name);
-            keyword: Type::Text, "Keyword of the block: resource, data, module, provider, variable, output or terraform." => |asking, id| block(asking, id, |it| &it.keyword);
-            address: Type::Text, "Address of the block in Terraform." => |asking, id| block(asking, id, |it| &it.address);
-            path: Type::Text, "File that contains the block." => |asking, id| belonging::path(asking, BLOCK.handle(id));
-            root: Type::Text, "Directory from which the block is applied." => |asking, id| belonging::root(asking, BLOCK.handle(id));
-            applied_in: Type::Text, "Deployment that applies the block, as reports name it: its root, with the variables that distinguish \
+            block: CelType::Any, "Evaluated attributes of the block. Nested blocks are lists, as in a plan." => |asking, id| asking.raws.block(asking.world, id as usize);
+            kind: CelType::Text, "Type of the block, such as aws_instance. For a provider: its name. Empty for blocks without a type." => |asking, id| block(asking, id, |it| &it.kind);
+            name: CelType::Text, "Name of the block. For a provider: its alias." => |asking, id| block(asking, id, |it| &it.name);
+            keyword: CelType::Text, "Keyword of the block: resource, data, module, provider, variable, output or terraform." => |asking, id| block(asking, id, |it| &it.keyword);
+            address: CelType::Text, "Address of the block in Terraform." => |asking, id| block(asking, id, |it| &it.address);
+            path: CelType::Text, "File that contains the block." => |asking, id| belonging::path(asking, BLOCK.handle(id));
+            root: CelType::Text, "Directory from which the block is applied." => |asking, id| belonging::root(asking, BLOCK.handle(id));
+            applied_in: CelType::Text, "Deployment that applies the block, as reports name it: its root, with the variables that distinguish \
              it from other deployments of the root." => |asking, id| belonging::applied_in(asking, BLOCK.handle(id));
-            application: Type::Text, "Application in its tags or labels: application, app, or app.kubernetes.io/part-of." => |asking, id| belonging::application(asking, BLOCK.handle(id));
+            application: CelType::Text, "Application in its tags or labels: application, app, or app.kubernetes.io/part-of." => |asking, id| belonging::application(asking, BLOCK.handle(id));
         },
     );
     records.schema.has_facts = true;
@@ -88,30 +88,30 @@ pub(in crate::rules) struct Raws {
     pods: OnceCell<PodNumbers>,
     /// Deployments by name.
     runs: OnceCell<HashMap<RunId, usize>>,
-    pub(super) together: Together,
+    pub(super) together: SharedLists,
 }
 
 impl Raws {
-    pub(in crate::rules) fn new(world: &World<'_>) -> Raws {
+    pub(in crate::rules) fn new(world: &RuleContext<'_>) -> Raws {
         let cells = |count| (0..count).map(|_| OnceCell::new()).collect();
         let Inventory { objects, blocks, resources, .. } = world.inventory;
         let (objects, blocks, resources) = (cells(objects.len()), cells(blocks.len()), resources.len());
         Raws { objects, blocks, resources, ..Raws::default() }
     }
 
-    fn object(&self, world: &World<'_>, id: usize) -> CelValue {
-        made(&self.objects, &world.inventory.objects, id, &OBJECT)
+    fn object(&self, world: &RuleContext<'_>, id: usize) -> CelValue {
+        raw_value(&self.objects, &world.inventory.objects, id, &OBJECT)
     }
 
-    fn block(&self, world: &World<'_>, id: usize) -> CelValue {
-        made(&self.blocks, &world.inventory.blocks, id, &BLOCK)
+    fn block(&self, world: &RuleContext<'_>, id: usize) -> CelValue {
+        raw_value(&self.blocks, &world.inventory.blocks, id, &BLOCK)
     }
 
     /// Returns all manifests.
-    pub(super) fn all_objects(&self, world: &World<'_>) -> CelValue {
+    pub(super) fn all_objects(&self, world: &RuleContext<'_>) -> CelValue {
         let one = |(id, raw): (usize, &Raw)| {
             let value = match self.object(world, id) {
-                CelValue::Map(map) => CelValue::Map(Arc::new(Map::clone(&map).with_facts())),
+                CelValue::Map(map) => CelValue::Map(Arc::new(CelMap::clone(&map).with_facts())),
                 other => other,
             };
             there(raw, value)
@@ -120,7 +120,7 @@ impl Raws {
         self.all_objects.get_or_init(all).clone()
     }
 
-    pub(super) fn all_blocks(&self, world: &World<'_>) -> CelValue {
+    pub(super) fn all_blocks(&self, world: &RuleContext<'_>) -> CelValue {
         let one = |(id, raw): (usize, &Raw)| there(raw, BLOCK.value(id as u32));
         self.all_blocks.get_or_init(|| CelValue::list(world.inventory.blocks.iter().enumerate().map(one))).clone()
     }
@@ -152,13 +152,13 @@ impl Raws {
         CelValue::list(all.get(block).into_iter().flatten().map(one))
     }
 
-    pub(super) fn run<'w>(&self, inventory: &'w Inventory, id: &RunId) -> Option<&'w Run> {
+    pub(super) fn run<'w>(&self, inventory: &'w Inventory, id: &RunId) -> Option<&'w DeploymentRun> {
         let named = || inventory.runs.iter().enumerate().map(|(place, run)| (run.id.clone(), place)).collect();
         inventory.runs.get(*self.runs.get_or_init(named).get(id)?)
     }
 
     /// Returns the manifest or block of a resource.
-    pub(super) fn of_resource(&self, world: &World<'_>, resource: &Resource, wants_object: bool) -> CelValue {
+    pub(super) fn of_resource(&self, world: &RuleContext<'_>, resource: &Resource, wants_object: bool) -> CelValue {
         match self.raw_of(world.inventory, resource) {
             Some((true, id)) if wants_object => self.object(world, id),
             Some((false, id)) if !wants_object => self.block(world, id),
@@ -170,9 +170,9 @@ impl Raws {
     pub(super) fn raw_of(&self, inventory: &Inventory, resource: &Resource) -> Option<(bool, usize)> {
         let places = self.places.get_or_init(|| Places::new(inventory));
         match resource.front_end {
-            FrontEnd::Terraform | FrontEnd::Plan => Some((false, places.block(inventory, resource)?)),
-            FrontEnd::Kubernetes | FrontEnd::Chart => Some((true, places.object(inventory, resource.span)?)),
-            FrontEnd::Template => None,
+            ReadBy::Terraform | ReadBy::Plan => Some((false, places.block(inventory, resource)?)),
+            ReadBy::Kubernetes | ReadBy::Chart => Some((true, places.object(inventory, resource.span)?)),
+            ReadBy::Template => None,
         }
     }
 }
@@ -200,7 +200,7 @@ pub(super) fn at(tree: &RawTree, keys: &[&str]) -> CelValue {
     value(here)
 }
 
-fn made(cells: &[OnceCell<CelValue>], all: &[Raw], id: usize, records: &'static Records) -> CelValue {
+fn raw_value(cells: &[OnceCell<CelValue>], all: &[Raw], id: usize, records: &'static Records) -> CelValue {
     let make = |raw: &Raw| match value(&raw.tree) {
         CelValue::Map(map) => CelValue::Map(Arc::new(Arc::unwrap_or_clone(map).known_as(records.handle(id as u32)))),
         other => other,
@@ -284,7 +284,7 @@ pub(super) fn value(tree: &RawTree) -> CelValue {
         RawData::Text(text) => CelValue::Text(text.clone()),
         RawData::List(items) => CelValue::list(items.iter().map(value)),
         RawData::Map(entries, open) => {
-            let mut map = Map::lenient(open.as_ref().map(|it| unknown(it)));
+            let mut map = CelMap::lenient(open.as_ref().map(|it| unknown(it)));
             for (key, member) in entries {
                 map.set_shared(key, value(member));
             }
@@ -298,7 +298,7 @@ pub(super) fn value(tree: &RawTree) -> CelValue {
     }
 }
 
-fn unknown(it: &crate::inventory::Unknown<RawTree>) -> Arc<UnknownValue> {
+fn unknown(it: &crate::inventory::UnknownFact<RawTree>) -> Arc<UnknownValue> {
     let candidates = it.candidates.iter().map(value).collect();
     Arc::new(UnknownValue { candidates, ..UnknownValue::new(it.why.clone(), Some(it.span)) })
 }

@@ -9,10 +9,10 @@ use super::measured::{self, SMALLER};
 use super::money::BILL;
 use super::pod::{self, POD};
 use super::speed::{self, COST, RUN, SPEED};
-use super::table::{Answer, FactRow, Records, rows};
+use super::table::{FactRow, FieldAnswer, Records, rows};
 use super::{End, FactContext, belonging, derived, kinds, unknown_fact, unknown_sum};
 use crate::inventory::{self, Fact, Key, Purchase, Range};
-use crate::languages::cel::{About, CelValue, Map, Type, UnknownValue};
+use crate::languages::cel::{CelMap, CelType, CelValue, UnknownSubject, UnknownValue};
 use crate::pricing;
 
 pub(super) static COUNT: LazyLock<Records> = LazyLock::new(|| {
@@ -21,13 +21,13 @@ pub(super) static COUNT: LazyLock<Records> = LazyLock::new(|| {
         kinds::COUNT,
         Some("expected"),
         rows! {
-            floor: Type::Double, "Always." => |asking, id| of_count(asking, id, |it| it.floor);
-            expected: Type::Double, "Expected number, as the files set it." => |asking, id| match asking.end.get() {
+            floor: CelType::Double, "Always." => |asking, id| of_count(asking, id, |it| it.floor);
+            expected: CelType::Double, "Expected number, as the files set it." => |asking, id| match asking.end.get() {
                 End::Floor => of_count(asking, id, |it| it.floor),
                 End::Expected => of_count(asking, id, |it| it.expected),
                 End::Ceiling => of_count(asking, id, |it| it.ceiling),
             };
-            ceiling: Type::Double, "Maximum number. Infinite if nothing limits it." => |asking, id| of_count(asking, id, |it| it.ceiling);
+            ceiling: CelType::Double, "Maximum number. Infinite if nothing limits it." => |asking, id| of_count(asking, id, |it| it.ceiling);
         },
     )
 });
@@ -38,8 +38,8 @@ static LINK: LazyLock<Records> = LazyLock::new(|| {
         kinds::LINK,
         None,
         rows! {
-            kind: Type::Text, "Kind of link: pool, autoscaler, stop or settings." => |asking, id| of_link(asking, id, |it| CelValue::text(it.kind.name()));
-            to: Type::Text, "Address of the other resource." => |asking, id| of_link(asking, id, |it| CelValue::text(&*it.to));
+            kind: CelType::Text, "Kind of link: pool, autoscaler, stop or settings." => |asking, id| of_link(asking, id, |it| CelValue::text(it.kind.name()));
+            to: CelType::Text, "Address of the other resource." => |asking, id| of_link(asking, id, |it| CelValue::text(&*it.to));
         },
     )
 });
@@ -49,26 +49,26 @@ pub(super) static RESOURCE: LazyLock<Records> = LazyLock::new(|| {
         name: key.name(),
         holds: type_of(key.value_type()),
         meaning: key.meaning(),
-        answer: Answer::Stated(*key),
+        answer: FieldAnswer::Stated(*key),
     };
     let mut all: Vec<FactRow> = Key::ALL.iter().map(stated).collect();
     all.extend(rows! {
-        address: Type::Text, "Address of the resource in its own tool." => |asking, id| asking.of(id, |it| CelValue::text(&*it.address));
-        kind: Type::Text, "Terraform type or Kubernetes kind." => |asking, id| asking.of(id, |it| CelValue::text(&*it.kind));
-        path: Type::Text, "File that contains the resource." => |asking, id| belonging::path(asking, RESOURCE.handle(id));
-        root: Type::Text, "Directory from which the resource is applied: its Terraform root, its chart, its kustomization or its folder." => |asking, id| belonging::root(asking, RESOURCE.handle(id));
-        applied_in: Type::Text, "Deployment that applies the resource, as reports name it: its root, with the values or variables that \
+        address: CelType::Text, "Address of the resource in its own tool." => |asking, id| asking.of(id, |it| CelValue::text(&*it.address));
+        kind: CelType::Text, "Terraform type or Kubernetes kind." => |asking, id| asking.of(id, |it| CelValue::text(&*it.kind));
+        path: CelType::Text, "File that contains the resource." => |asking, id| belonging::path(asking, RESOURCE.handle(id));
+        root: CelType::Text, "Directory from which the resource is applied: its Terraform root, its chart, its kustomization or its folder." => |asking, id| belonging::root(asking, RESOURCE.handle(id));
+        applied_in: CelType::Text, "Deployment that applies the resource, as reports name it: its root, with the values or variables that \
          distinguish it from other deployments of the root." => |asking, id| belonging::applied_in(asking, RESOURCE.handle(id));
-        application: Type::Text, "Application in its labels: app.kubernetes.io/part-of, else instance or name of these, else application or app." => |asking, id| belonging::application(asking, RESOURCE.handle(id));
-        in_namespace: Type::Text, "Namespace in its manifest." => |asking, id| belonging::namespace(asking, RESOURCE.handle(id));
-        role: Type::Text, "rented: a provisioned machine; requested: accelerators that a pod asks for." => |asking, id| asking.of(id, |it| CelValue::text(it.role.name()));
-        front_end: Type::Text, "Where the resource was read: terraform, plan, kubernetes or chart." => |asking, id| asking.of(id, |it| CelValue::text(it.front_end.name()));
+        application: CelType::Text, "Application in its labels: app.kubernetes.io/part-of, else instance or name of these, else application or app." => |asking, id| belonging::application(asking, RESOURCE.handle(id));
+        in_namespace: CelType::Text, "Namespace in its manifest." => |asking, id| belonging::namespace(asking, RESOURCE.handle(id));
+        role: CelType::Text, "rented: a provisioned machine; requested: accelerators that a pod asks for." => |asking, id| asking.of(id, |it| CelValue::text(it.role.name()));
+        front_end: CelType::Text, "Where the resource was read: terraform, plan, kubernetes or chart." => |asking, id| asking.of(id, |it| CelValue::text(it.front_end.name()));
         count: COUNT.holds(), "Number of machines or pods." => count;
-        labels: Type::map(Type::Text, Type::Text), "Labels, tags and annotations that attribute the cost." => labels;
-        taggable: Type::Flag, "True if the type accepts labels that appear on the bill." => |asking, id| asking.of(id, |it| CelValue::Flag(it.labels.taggable));
-        superseded: Type::Flag, "True if another version of the same object exists in the files and the totals count that one instead." => |asking, id| asking.of(id, |it| CelValue::Flag(it.version_of.is_some()));
-        is_paid: Type::Flag, "True if the totals count its cost here: a machine, or a pod on no machine of the files." => is_paid;
-        links: Type::list(LINK.holds()), "Links to other resources." => links;
+        labels: CelType::map(CelType::Text, CelType::Text), "Labels, tags and annotations that attribute the cost." => labels;
+        taggable: CelType::Flag, "True if the type accepts labels that appear on the bill." => |asking, id| asking.of(id, |it| CelValue::Flag(it.labels.taggable));
+        superseded: CelType::Flag, "True if another version of the same object exists in the files and the totals count that one instead." => |asking, id| asking.of(id, |it| CelValue::Flag(it.version_of.is_some()));
+        is_paid: CelType::Flag, "True if the totals count its cost here: a machine, or a pod on no machine of the files." => is_paid;
+        links: CelType::list(LINK.holds()), "Links to other resources." => links;
         bill: BILL.holds(), "Cost of the resource." => |_, id| BILL.value(id);
         market: MARKET.holds(), "Cheaper regions and providers for the same machine." => |_, id| MARKET.value(id);
         fit: FIT.holds(), "Whether the model fits." => fit;
@@ -77,33 +77,33 @@ pub(super) static RESOURCE: LazyLock<Records> = LazyLock::new(|| {
         cost: COST.holds(), "Cost of tokens, requests, seats and runs, if known." => |_, id| COST.value(id);
         run: RUN.holds(), "Duration of training, if known." => |_, id| RUN.value(id);
         hosted: HOSTED.holds(), "Price of the same model at public hosts. Not set if its data is declared private." => hosted::hosted;
-        object: Type::Any, "The manifest of the resource as written." => |asking, id| text_of(asking, id, |it| asking.raws.of_resource(asking.world, it, true));
-        block: Type::Any, "The Terraform block of the resource, evaluated." => |asking, id| text_of(asking, id, |it| asking.raws.of_resource(asking.world, it, false));
+        object: CelType::Any, "The manifest of the resource as written." => |asking, id| text_of(asking, id, |it| asking.raws.of_resource(asking.world, it, true));
+        block: CelType::Any, "The Terraform block of the resource, evaluated." => |asking, id| text_of(asking, id, |it| asking.raws.of_resource(asking.world, it, false));
         pod: POD.holds(), "The pod of the resource, whatever object creates it." => |asking, id| text_of(asking, id, |it| pod::of_resource(asking, it));
-        taints: Type::list(Type::Any), "Taints of the pool's nodes: {key, value, effect}." => |asking, id| asking.of(id, pod::taints);
-        node_labels: Type::map(Type::Text, Type::Text), "Labels of the pool's nodes." => |asking, id| asking.of(id, pod::node_labels);
-        gpus: Type::Text, "For messages: number and name of the accelerators, such as 2 × 8 A100-80GB." => |asking, id| asking.of(id, |it| CelValue::text(derived::gpus(it)));
-        copies: Type::Double, "Minimum number of copies that answer requests: groups of pods if one copy spans several pods, else pods or machines." => |asking, id| asking.of(id, derived::copies);
-        only_waits: Type::Flag, "True for a pod that holds its accelerators while idle, and that neither requests nor an autoscaler start or stop." => |asking, id| asking.of(id, derived::only_waits);
-        asks_no_spot: Type::Flag, "True for a pod that ends by itself, selects a cloud's machine and does not request spot, if no pool or \
+        taints: CelType::list(CelType::Any), "Taints of the pool's nodes: {key, value, effect}." => |asking, id| asking.of(id, pod::taints);
+        node_labels: CelType::map(CelType::Text, CelType::Text), "Labels of the pool's nodes." => |asking, id| asking.of(id, pod::node_labels);
+        gpus: CelType::Text, "For messages: number and name of the accelerators, such as 2 × 8 A100-80GB." => |asking, id| asking.of(id, |it| CelValue::text(derived::gpus(it)));
+        copies: CelType::Double, "Minimum number of copies that answer requests: groups of pods if one copy spans several pods, else pods or machines." => |asking, id| asking.of(id, derived::copies);
+        only_waits: CelType::Flag, "True for a pod that holds its accelerators while idle, and that neither requests nor an autoscaler start or stop." => |asking, id| asking.of(id, derived::only_waits);
+        asks_no_spot: CelType::Flag, "True for a pod that ends by itself, selects a cloud's machine and does not request spot, if no pool or \
          queue decides this instead." => |asking, id| asking.of(id, derived::asks_no_spot);
-        may_rest: Type::Flag, "True if it may stop for hours. Certain only if the files mark it as not production." => |asking, id| asking.of(id, derived::may_rest);
-        floor_if_any: Type::Double, "Number that always runs, unless the count is zero: a condition that is unknown may create none." => |asking, id| asking.of(id, derived::floor_if_any);
-        base: Type::Double, "Machines that are eligible for a commitment: they always run in production and are billed by the hour. \
+        may_rest: CelType::Flag, "True if it may stop for hours. Certain only if the files mark it as not production." => |asking, id| asking.of(id, derived::may_rest);
+        floor_if_any: CelType::Double, "Number that always runs, unless the count is zero: a condition that is unknown may create none." => |asking, id| asking.of(id, derived::floor_if_any);
+        base: CelType::Double, "Machines that are eligible for a commitment: they always run in production and are billed by the hour. \
          Machines that end, are scheduled or leased, scale, or are committed already on the bill do not count." => base;
-        base_beside: Type::Double, "Machines of the same type and region that always run in production and are billed by the hour. Not set \
+        base_beside: CelType::Double, "Machines of the same type and region that always run in production and are billed by the hour. Not set \
          if there are none." => base_beside;
-        gpus_used: Type::Double, "Accelerators of one machine or pod that the declared parallelism uses." => |asking, id| asking.of(id, derived::gpus_used);
-        gpus_needed: Type::Double, "Accelerators for one copy of the model: tensor × pipeline." => |asking, id| asking.of(id, derived::gpus_needed);
-        surely_busy: Type::Double, "Measured mean share of the time in which its accelerators worked. Set if the metric does not \
+        gpus_used: CelType::Double, "Accelerators of one machine or pod that the declared parallelism uses." => |asking, id| asking.of(id, derived::gpus_used);
+        gpus_needed: CelType::Double, "Accelerators for one copy of the model: tensor × pipeline." => |asking, id| asking.of(id, derived::gpus_needed);
+        surely_busy: CelType::Double, "Measured mean share of the time in which its accelerators worked. Set if the metric does not \
          overestimate and the measured workload is certain." => |asking, id| asking.of(id, measured::surely_busy);
-        copies_needed: Type::Double, "Copies that the measured peak of requests would need, plus half as many again: by the requests that \
+        copies_needed: CelType::Double, "Copies that the measured peak of requests would need, plus half as many again: by the requests that \
          one copy answers at a time and by its cache." => |asking, id| asking.of(id, measured::copies_needed);
         measured_smaller: SMALLER.holds(), "Cheapest machine with as many smaller accelerators that fits the measured memory and would be \
          at most 70% busy. Not set if it is not cheaper." => measured::measured_smaller;
         served_smaller: SMALLER.holds(), "Cheapest machine with less memory that fits the server's model and one and a half times the \
          measured cache, and is fast enough. Not set if it is not cheaper." => measured::served_smaller;
-        parallelism: Type::Integer, "Accelerators that the declared parallelism uses: tensor × pipeline × data." => |asking, id| asking.of(id, derived::parallelism);
+        parallelism: CelType::Integer, "Accelerators that the declared parallelism uses: tensor × pipeline × data." => |asking, id| asking.of(id, derived::parallelism);
     });
     let mut records = Records::new("resource", kinds::RESOURCE, None, all);
     records.schema.has_facts = true;
@@ -157,13 +157,13 @@ pub(super) fn all() -> [&'static Records; 3] {
     [&COUNT, &LINK, &RESOURCE]
 }
 
-fn type_of(key: inventory::ValueType) -> Type {
+fn type_of(key: inventory::ValueType) -> CelType {
     match key {
-        inventory::ValueType::Text => Type::Text,
-        inventory::ValueType::Integer => Type::Integer,
-        inventory::ValueType::Number => Type::Double,
-        inventory::ValueType::Flag => Type::Flag,
-        inventory::ValueType::List => Type::list(Type::Text),
+        inventory::ValueType::Text => CelType::Text,
+        inventory::ValueType::Integer => CelType::Integer,
+        inventory::ValueType::Number => CelType::Double,
+        inventory::ValueType::Flag => CelType::Flag,
+        inventory::ValueType::List => CelType::list(CelType::Text),
     }
 }
 
@@ -183,9 +183,9 @@ fn labels(asking: &FactContext<'_>, id: u32) -> CelValue {
     asking.of(id, |resource| {
         let open = resource.labels.open.as_ref().map(|unknown| {
             let (why, span) = (unknown.why.clone(), Some(unknown.span));
-            Arc::new(UnknownValue { why, span, about: About::Fact, candidates: Vec::new(), beginning: None })
+            Arc::new(UnknownValue { why, span, about: UnknownSubject::Fact, candidates: Vec::new(), beginning: None })
         });
-        let mut map = Map::lenient(open);
+        let mut map = CelMap::lenient(open);
         for (key, fact) in &resource.labels.entries {
             match fact {
                 Fact::Known(known) => map.set(key, CelValue::Text(known.value.clone())),

@@ -5,9 +5,9 @@ use std::sync::{Arc, LazyLock};
 
 use super::table::{Records, rows};
 use super::{FactContext, kinds};
-use crate::inventory::Sign;
-use crate::languages::cel::{CelValue, Map, Type};
-use crate::rules::{Budget, Limit};
+use crate::inventory::SupportingComponent;
+use crate::languages::cel::{CelMap, CelType, CelValue};
+use crate::rules::{Budget, CountLimit};
 
 static LABELS: LazyLock<Records> = LazyLock::new(|| {
     Records::new(
@@ -15,10 +15,10 @@ static LABELS: LazyLock<Records> = LazyLock::new(|| {
         kinds::LABELS,
         None,
         rows! {
-            required: Type::list(Type::Text), "Label keys that every resource must have. If empty: at least one that attributes cost." => |asking, _| {
+            required: CelType::list(CelType::Text), "Label keys that every resource must have. If empty: at least one that attributes cost." => |asking, _| {
                 CelValue::list(asking.settings.required_labels.iter().map(|key| CelValue::text(&**key)))
             };
-            values: Type::map(Type::Text, Type::list(Type::Text)), "Allowed values of each label, by its key." => |asking, _| {
+            values: CelType::map(CelType::Text, CelType::list(CelType::Text)), "Allowed values of each label, by its key." => |asking, _| {
                 texts(&asking.settings.label_values)
             };
         },
@@ -32,22 +32,22 @@ pub(super) static SETTINGS: LazyLock<Records> = LazyLock::new(|| {
         None,
         rows! {
             labels: LABELS.holds(), "Settings for labels." => |_, id| LABELS.value(id);
-            tiers: Type::map(Type::Text, Type::list(Type::Text)), "Allowed accelerators for each purpose." => |asking, _| {
+            tiers: CelType::map(CelType::Text, CelType::list(CelType::Text)), "Allowed accelerators for each purpose." => |asking, _| {
                 texts(&asking.settings.tiers)
             };
-            budgets: Type::list(Type::Any), "Budgets, each with name, label, value and monthly_usd." => |asking, _| {
+            budgets: CelType::list(CelType::Any), "Budgets, each with name, label, value and monthly_usd." => |asking, _| {
                 CelValue::list(asking.settings.budgets.iter().map(budget))
             };
-            limits: Type::list(Type::Any), "Limits, each with name, label, value, accelerators, machines, resource_accelerators and resource_machines." => |asking, _| {
+            limits: CelType::list(CelType::Any), "Limits, each with name, label, value, accelerators, machines, resource_accelerators and resource_machines." => |asking, _| {
                 CelValue::list(asking.settings.limits.iter().map(limit))
             };
-            approving_label: Type::Text, "Label on a pull request that approves what the change adds." => |asking, _| {
+            approving_label: CelType::Text, "Label on a pull request that approves what the change adds." => |asking, _| {
                 asking.settings.approving_label.as_deref().map_or(CelValue::Absent, CelValue::text)
             };
-            change_labels: Type::list(Type::Text), "Labels of the pull request, as the code host reports them." => |asking, _| {
+            change_labels: CelType::list(CelType::Text), "Labels of the pull request, as the code host reports them." => |asking, _| {
                 CelValue::list(asking.settings.change_labels.iter().map(|label| CelValue::text(&**label)))
             };
-            approvals_above_usd: Type::Double, "Dollars per month above which a resource needs a justification." => |asking, _| {
+            approvals_above_usd: CelType::Double, "Dollars per month above which a resource needs a justification." => |asking, _| {
                 asking.settings.approvals_above_usd.map_or(CelValue::Absent, CelValue::Double)
             };
         },
@@ -55,13 +55,13 @@ pub(super) static SETTINGS: LazyLock<Records> = LazyLock::new(|| {
 });
 
 fn budget(it: &Budget) -> CelValue {
-    let mut map = Map::lenient(None);
+    let mut map = CelMap::lenient(None);
     map.set("monthly_usd", CelValue::Double(it.monthly_usd));
     of_somebody(map, &it.name, it.label.as_ref())
 }
 
-fn limit(it: &Limit) -> CelValue {
-    let mut map = Map::lenient(None);
+fn limit(it: &CountLimit) -> CelValue {
+    let mut map = CelMap::lenient(None);
     for (name, most) in [
         ("accelerators", it.accelerators),
         ("machines", it.machines),
@@ -75,7 +75,7 @@ fn limit(it: &Limit) -> CelValue {
     of_somebody(map, &it.name, it.label.as_ref())
 }
 
-fn of_somebody(mut map: Map, name: &str, label: Option<&(String, String)>) -> CelValue {
+fn of_somebody(mut map: CelMap, name: &str, label: Option<&(String, String)>) -> CelValue {
     map.set("name", CelValue::text(name));
     if let Some((label, value)) = label {
         map.set("label", CelValue::text(label.as_str()));
@@ -85,7 +85,7 @@ fn of_somebody(mut map: Map, name: &str, label: Option<&(String, String)>) -> Ce
 }
 
 fn texts(lists: &BTreeMap<String, Vec<String>>) -> CelValue {
-    let mut map = Map::lenient(None);
+    let mut map = CelMap::lenient(None);
     for (name, items) in lists {
         map.set(name, CelValue::list(items.iter().map(|it| CelValue::text(&**it))));
     }
@@ -98,16 +98,16 @@ pub(super) static TREE: LazyLock<Records> = LazyLock::new(|| {
         kinds::TREE,
         None,
         rows! {
-            metrics: Type::Flag, "True if the files define an exporter of accelerator metrics." => |asking, _| has(asking, Sign::Metrics);
-            quota: Type::Flag, "True if the files define a quota for a namespace." => |asking, _| has(asking, Sign::Quota);
-            queue: Type::Flag, "True if the files define a queue for batch work." => |asking, _| has(asking, Sign::Queue);
-            priority: Type::Flag, "True if the files define priority classes." => |asking, _| has(asking, Sign::Priority);
-            budget: Type::Flag, "True if the files define a cloud budget." => |asking, _| has(asking, Sign::Budget);
+            metrics: CelType::Flag, "True if the files define an exporter of accelerator metrics." => |asking, _| has(asking, SupportingComponent::Metrics);
+            quota: CelType::Flag, "True if the files define a quota for a namespace." => |asking, _| has(asking, SupportingComponent::Quota);
+            queue: CelType::Flag, "True if the files define a queue for batch work." => |asking, _| has(asking, SupportingComponent::Queue);
+            priority: CelType::Flag, "True if the files define priority classes." => |asking, _| has(asking, SupportingComponent::Priority);
+            budget: CelType::Flag, "True if the files define a cloud budget." => |asking, _| has(asking, SupportingComponent::Budget);
         },
     )
 });
 
-fn has(asking: &FactContext<'_>, sign: Sign) -> CelValue {
+fn has(asking: &FactContext<'_>, sign: SupportingComponent) -> CelValue {
     CelValue::Flag(asking.world.inventory.signs.contains_key(&sign))
 }
 

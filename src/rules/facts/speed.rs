@@ -6,9 +6,11 @@ use std::sync::LazyLock;
 use super::table::{Records, rows};
 use super::{End, FactContext, kinds};
 use crate::fit::speed::SpeedRange;
-use crate::fit::{Alternative, Choice, PlacedModel, Speed, TrainingRun, UnitCosts, cost_of_tokens, cost_per_run};
+use crate::fit::{
+    FitAlternative, FitChoice, PlacedModel, ServerSpeed, TrainingRun, UnitCosts, cost_of_tokens, cost_per_run,
+};
 use crate::inventory::Fact;
-use crate::languages::cel::{CelValue, Type};
+use crate::languages::cel::{CelType, CelValue};
 
 /// A number with the lower and upper end of its estimate.
 pub(super) static ENDS: LazyLock<Records> = LazyLock::new(|| {
@@ -17,13 +19,13 @@ pub(super) static ENDS: LazyLock<Records> = LazyLock::new(|| {
         kinds::ENDS,
         Some("expected"),
         rows! {
-            floor: Type::Double, "Lower end of the estimate: the value is between both ends in four of five cases." => |asking, id| end(asking, id, |it| it.floor);
-            expected: Type::Double, "Middle of the estimate. Always show it with both ends." => |asking, id| match asking.end.get() {
+            floor: CelType::Double, "Lower end of the estimate: the value is between both ends in four of five cases." => |asking, id| end(asking, id, |it| it.floor);
+            expected: CelType::Double, "Middle of the estimate. Always show it with both ends." => |asking, id| match asking.end.get() {
                 End::Floor => end(asking, id, |it| it.floor),
                 End::Expected => end(asking, id, |it| it.expected),
                 End::Ceiling => end(asking, id, |it| it.ceiling),
             };
-            ceiling: Type::Double, "Upper end of the estimate: the value is between both ends in four of five cases." => |asking, id| end(asking, id, |it| it.ceiling);
+            ceiling: CelType::Double, "Upper end of the estimate: the value is between both ends in four of five cases." => |asking, id| end(asking, id, |it| it.ceiling);
         },
     )
 });
@@ -34,12 +36,12 @@ pub(super) static SPEED: LazyLock<Records> = LazyLock::new(|| {
         kinds::SPEED,
         None,
         rows! {
-            tokens_per_s: ENDS.holds(), "Generated tokens per second." => |asking, id| ends(asking, id, None, What::Rate);
-            ms_per_token: ENDS.holds(), "Milliseconds between two tokens of one answer." => |asking, id| ends(asking, id, None, What::Pace);
-            in_flight: Type::Double, "Answers that one copy of the model generates at a time." => |asking, id| of(asking, id).map_or(CelValue::Absent, |it| CelValue::Double(it.in_flight));
-            group: Type::Text, "Number of measured servers behind the estimate." => |asking, id| of(asking, id).map_or(CelValue::Absent, |it| CelValue::text(it.group));
-            mostly: Type::Text, "Step that takes most of the time: weights read, cache read, arithmetic, launches, crossing or sequences." => |asking, id| of(asking, id).map_or(CelValue::Absent, |it| CelValue::text(it.terms.longest()));
-            measured_by: Type::Text, "Source that measured the same server with prompts and answers of the declared lengths. If set, \
+            tokens_per_s: ENDS.holds(), "Generated tokens per second." => |asking, id| ends(asking, id, None, SpeedNumber::Rate);
+            ms_per_token: ENDS.holds(), "Milliseconds between two tokens of one answer." => |asking, id| ends(asking, id, None, SpeedNumber::Pace);
+            in_flight: CelType::Double, "Answers that one copy of the model generates at a time." => |asking, id| of(asking, id).map_or(CelValue::Absent, |it| CelValue::Double(it.in_flight));
+            group: CelType::Text, "Number of measured servers behind the estimate." => |asking, id| of(asking, id).map_or(CelValue::Absent, |it| CelValue::text(it.group));
+            mostly: CelType::Text, "Step that takes most of the time: weights read, cache read, arithmetic, launches, crossing or sequences." => |asking, id| of(asking, id).map_or(CelValue::Absent, |it| CelValue::text(it.terms.longest()));
+            measured_by: CelType::Text, "Source that measured the same server with prompts and answers of the declared lengths. If set, \
              tokens_per_s is the measured value." => |asking, id| {
                 placed(asking, id).and_then(|it| it.measured_by.as_deref()).map_or(CelValue::Absent, CelValue::text)
             };
@@ -53,12 +55,12 @@ pub(super) static COST: LazyLock<Records> = LazyLock::new(|| {
         kinds::COST,
         None,
         rows! {
-            per_million_tokens: ENDS.holds(), "Dollars per million generated tokens at full load, which real servers never reach." => |asking, id| ends(asking, id, None, What::AtFullLoad);
-            per_million_at_traffic: ENDS.holds(), "Dollars per million generated tokens of the declared or measured traffic." => |asking, id| ends(asking, id, None, What::AtTraffic);
-            per_thousand_requests: ENDS.holds(), "Dollars per thousand requests, pictures or other answers of the declared or measured number." => |asking, id| ends(asking, id, None, What::Requests);
-            per_seat: ENDS.holds(), "Dollars per month for each person with a seat on it." => |asking, id| ends(asking, id, None, What::Seat);
+            per_million_tokens: ENDS.holds(), "Dollars per million generated tokens at full load, which real servers never reach." => |asking, id| ends(asking, id, None, SpeedNumber::AtFullLoad);
+            per_million_at_traffic: ENDS.holds(), "Dollars per million generated tokens of the declared or measured traffic." => |asking, id| ends(asking, id, None, SpeedNumber::AtTraffic);
+            per_thousand_requests: ENDS.holds(), "Dollars per thousand requests, pictures or other answers of the declared or measured number." => |asking, id| ends(asking, id, None, SpeedNumber::Requests);
+            per_seat: ENDS.holds(), "Dollars per month for each person with a seat on it." => |asking, id| ends(asking, id, None, SpeedNumber::Seat);
             per_run: ENDS.holds(), "Dollars for one run of all pods or machines: by its time limit or the settings, else by the declared \
-             number of training tokens." => |asking, id| ends(asking, id, None, What::PerRun);
+             number of training tokens." => |asking, id| ends(asking, id, None, SpeedNumber::PerRun);
         },
     )
 });
@@ -69,14 +71,14 @@ pub(super) static RUN: LazyLock<Records> = LazyLock::new(|| {
         kinds::RUN,
         None,
         rows! {
-            days: ENDS.holds(), "Days that training takes for the declared number of tokens, if enough similar training was measured." => |asking, id| ends(asking, id, None, What::Days);
+            days: ENDS.holds(), "Days that training takes for the declared number of tokens, if enough similar training was measured." => |asking, id| ends(asking, id, None, SpeedNumber::Days);
         },
     )
 });
 
 /// The estimates that have two ends.
 #[derive(Clone, Copy)]
-pub(super) enum What {
+pub(super) enum SpeedNumber {
     Rate,
     Pace,
     AtFullLoad,
@@ -87,22 +89,22 @@ pub(super) enum What {
     PerRun,
 }
 
-impl What {
-    const ALL: [What; 8] = [
-        What::Rate,
-        What::Pace,
-        What::AtFullLoad,
-        What::AtTraffic,
-        What::Requests,
-        What::Seat,
-        What::Days,
-        What::PerRun,
+impl SpeedNumber {
+    const ALL: [SpeedNumber; 8] = [
+        SpeedNumber::Rate,
+        SpeedNumber::Pace,
+        SpeedNumber::AtFullLoad,
+        SpeedNumber::AtTraffic,
+        SpeedNumber::Requests,
+        SpeedNumber::Seat,
+        SpeedNumber::Days,
+        SpeedNumber::PerRun,
     ];
-    const COUNT: u32 = What::ALL.len() as u32;
+    const COUNT: u32 = SpeedNumber::ALL.len() as u32;
 }
 
 /// The current machine and each alternative.
-const SIDES: u32 = 1 + Alternative::ALL.len() as u32;
+const SIDES: u32 = 1 + FitAlternative::ALL.len() as u32;
 
 pub(super) fn all() -> [&'static Records; 4] {
     [&SPEED, &COST, &RUN, &ENDS]
@@ -112,7 +114,7 @@ pub(super) fn speed(asking: &FactContext<'_>, id: u32) -> CelValue {
     of(asking, id).map_or(CelValue::Absent, |_| SPEED.value(id))
 }
 
-fn of<'a>(asking: &FactContext<'a>, id: u32) -> Option<&'a Speed> {
+fn of<'a>(asking: &FactContext<'a>, id: u32) -> Option<&'a ServerSpeed> {
     placed(asking, id)?.speed.as_ref().ok()
 }
 
@@ -124,56 +126,65 @@ fn placed<'a>(asking: &FactContext<'a>, id: u32) -> Option<&'a PlacedModel> {
     asking.world.fit.get(id as usize)?.value()?.placed.value()
 }
 
-fn choice<'a>(asking: &FactContext<'a>, id: u32, which: Alternative) -> Option<&'a Choice> {
+fn choice<'a>(asking: &FactContext<'a>, id: u32, which: FitAlternative) -> Option<&'a FitChoice> {
     placed(asking, id)?.instead.get(&which)
 }
 
 /// Returns an estimate for a resource, on its current machine or on an alternative.
-pub(super) fn ends(asking: &FactContext<'_>, id: u32, which: Option<Alternative>, what: What) -> CelValue {
+pub(super) fn ends(asking: &FactContext<'_>, id: u32, which: Option<FitAlternative>, what: SpeedNumber) -> CelValue {
     let side =
-        which.and_then(|which| Alternative::ALL.iter().position(|it| *it == which)).map_or(0, |at| at as u32 + 1);
+        which.and_then(|which| FitAlternative::ALL.iter().position(|it| *it == which)).map_or(0, |at| at as u32 + 1);
     match range(asking, id, which, what) {
-        Some(_) => ENDS.value((id * SIDES + side) * What::COUNT + what as u32),
+        Some(_) => ENDS.value((id * SIDES + side) * SpeedNumber::COUNT + what as u32),
         None => CelValue::Absent,
     }
 }
 
 fn end(asking: &FactContext<'_>, id: u32, read: fn(&SpeedRange) -> f64) -> CelValue {
-    let what = What::ALL.get((id % What::COUNT) as usize);
-    let (id, side) = (id / What::COUNT / SIDES, id / What::COUNT % SIDES);
-    let which = side.checked_sub(1).and_then(|at| Alternative::ALL.get(at as usize).copied());
+    let what = SpeedNumber::ALL.get((id % SpeedNumber::COUNT) as usize);
+    let (id, side) = (id / SpeedNumber::COUNT / SIDES, id / SpeedNumber::COUNT % SIDES);
+    let which = side.checked_sub(1).and_then(|at| FitAlternative::ALL.get(at as usize).copied());
     let range = what.and_then(|what| range(asking, id, which, *what));
     range.map_or(CelValue::Absent, |range| CelValue::Double(read(&range)))
 }
 
-pub(super) fn range(asking: &FactContext<'_>, id: u32, which: Option<Alternative>, what: What) -> Option<SpeedRange> {
+pub(super) fn range(
+    asking: &FactContext<'_>,
+    id: u32,
+    which: Option<FitAlternative>,
+    what: SpeedNumber,
+) -> Option<SpeedRange> {
     match which {
         Some(which) => of_choice(choice(asking, id, which)?, what),
         None => as_it_is(asking, id, what),
     }
 }
 
-fn of_choice(choice: &Choice, what: What) -> Option<SpeedRange> {
+fn of_choice(choice: &FitChoice, what: SpeedNumber) -> Option<SpeedRange> {
     let speed = choice.speed?;
     let hour = choice.per_hour.usd();
     match what {
-        What::Rate => Some(speed.tokens_per_second),
-        What::Pace => Some(speed.ms_per_token),
-        What::AtFullLoad => Some(cost_of_tokens(speed.tokens_per_second, hour, hour, hour)),
-        What::AtTraffic | What::Requests | What::Seat | What::Days | What::PerRun => None,
+        SpeedNumber::Rate => Some(speed.tokens_per_second),
+        SpeedNumber::Pace => Some(speed.ms_per_token),
+        SpeedNumber::AtFullLoad => Some(cost_of_tokens(speed.tokens_per_second, hour, hour, hour)),
+        SpeedNumber::AtTraffic
+        | SpeedNumber::Requests
+        | SpeedNumber::Seat
+        | SpeedNumber::Days
+        | SpeedNumber::PerRun => None,
     }
 }
 
-fn as_it_is(asking: &FactContext<'_>, id: u32, what: What) -> Option<SpeedRange> {
+fn as_it_is(asking: &FactContext<'_>, id: u32, what: SpeedNumber) -> Option<SpeedRange> {
     match what {
-        What::Rate => Some(of(asking, id)?.tokens_per_second),
-        What::Pace => Some(of(asking, id)?.ms_per_token),
-        What::AtFullLoad => unit_costs(asking, id)?.per_million_at_full_load,
-        What::AtTraffic => unit_costs(asking, id)?.per_million_at_traffic,
-        What::Requests => unit_costs(asking, id)?.per_thousand_requests,
-        What::Seat => unit_costs(asking, id)?.per_seat,
-        What::Days => Some(training(asking, id)?.days),
-        What::PerRun => cost_per_run(asking.item(id)?, training(asking, id)),
+        SpeedNumber::Rate => Some(of(asking, id)?.tokens_per_second),
+        SpeedNumber::Pace => Some(of(asking, id)?.ms_per_token),
+        SpeedNumber::AtFullLoad => unit_costs(asking, id)?.per_million_at_full_load,
+        SpeedNumber::AtTraffic => unit_costs(asking, id)?.per_million_at_traffic,
+        SpeedNumber::Requests => unit_costs(asking, id)?.per_thousand_requests,
+        SpeedNumber::Seat => unit_costs(asking, id)?.per_seat,
+        SpeedNumber::Days => Some(training(asking, id)?.days),
+        SpeedNumber::PerRun => cost_per_run(asking.item(id)?, training(asking, id)),
     }
 }
 
@@ -185,19 +196,19 @@ fn unit_costs(asking: &FactContext<'_>, id: u32) -> Option<UnitCosts> {
 
 /// Returns the tokens per second of an alternative as a share of the current ones. It compares the middles, because the
 /// error of both is about the same.
-pub(super) fn rate_share(asking: &FactContext<'_>, id: u32, which: Alternative) -> Option<f64> {
+pub(super) fn rate_share(asking: &FactContext<'_>, id: u32, which: FitAlternative) -> Option<f64> {
     let then = choice(asking, id, which)?.speed?.tokens_per_second.expected;
     Some(then / of(asking, id)?.tokens_per_second.expected)
 }
 
 /// Returns the current cost of a token divided by its cost with an alternative, both at full load.
-pub(super) fn gap(asking: &FactContext<'_>, id: u32, which: Alternative) -> Option<f64> {
-    let then = of_choice(choice(asking, id, which)?, What::AtFullLoad)?.expected;
-    Some(as_it_is(asking, id, What::AtFullLoad)?.expected / then)
+pub(super) fn gap(asking: &FactContext<'_>, id: u32, which: FitAlternative) -> Option<f64> {
+    let then = of_choice(choice(asking, id, which)?, SpeedNumber::AtFullLoad)?.expected;
+    Some(as_it_is(asking, id, SpeedNumber::AtFullLoad)?.expected / then)
 }
 
 /// Returns the machines of an alternative that generate as much as all current ones in nine of ten cases.
-pub(super) fn as_many(asking: &FactContext<'_>, id: u32, which: Alternative) -> Option<f64> {
+pub(super) fn as_many(asking: &FactContext<'_>, id: u32, which: FitAlternative) -> Option<f64> {
     let resource = asking.world.inventory.resources.get(id as usize)?;
     let count = asking.item(id)?.count_of(resource)?;
     let floor = asking.world.catalog.throughput("gap-floor", "*")?;

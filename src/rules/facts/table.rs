@@ -4,16 +4,16 @@ use std::sync::LazyLock;
 
 use super::FactContext;
 use crate::inventory::{Key, LinkKind, Purchase, Purpose, Task};
-use crate::languages::cel::{CelValue, Handle, RecordSchema, SchemaField, Type};
+use crate::languages::cel::{CelType, CelValue, Handle, RecordSchema, SchemaField};
 
 /// A kind of record: its schema, and a function for each field.
 pub(super) struct Records {
     pub(super) schema: RecordSchema,
-    pub(super) answers: Vec<Answer>,
+    pub(super) answers: Vec<FieldAnswer>,
 }
 
 #[derive(Clone, Copy)]
-pub(super) enum Answer {
+pub(super) enum FieldAnswer {
     /// A fact of the resource with this index.
     Stated(Key),
     Computed(fn(&FactContext<'_>, u32) -> CelValue),
@@ -21,9 +21,9 @@ pub(super) enum Answer {
 
 pub(super) struct FactRow {
     pub(super) name: &'static str,
-    pub(super) holds: Type,
+    pub(super) holds: CelType,
     pub(super) meaning: &'static str,
-    pub(super) answer: Answer,
+    pub(super) answer: FieldAnswer,
 }
 
 impl Records {
@@ -34,7 +34,7 @@ impl Records {
         let field = |row: FactRow| SchemaField {
             name: row.name,
             is_never_negative: matches!(name, "resource" | "count")
-                && matches!(row.holds, Type::Integer | Type::Double),
+                && matches!(row.holds, CelType::Integer | CelType::Double),
             holds: row.holds,
             values: values(name, row.name),
             meaning: row.meaning,
@@ -51,8 +51,8 @@ impl Records {
         CelValue::Record(self.handle(id))
     }
 
-    pub(super) fn holds(&'static self) -> Type {
-        Type::Record(&self.schema)
+    pub(super) fn holds(&'static self) -> CelType {
+        CelType::Record(&self.schema)
     }
 }
 
@@ -63,7 +63,7 @@ macro_rules! rows {
             name: stringify!($name),
             holds: $holds,
             meaning: $meaning,
-            answer: $crate::rules::facts::table::Answer::Computed($answer),
+            answer: $crate::rules::facts::table::FieldAnswer::Computed($answer),
         }),*]
     };
 }

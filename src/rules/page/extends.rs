@@ -1,7 +1,7 @@
 //! `extends`: a rule that is based on a built-in one. It inherits the fields that it does not set. `params` and `match`
 //! are merged key by key, and `when` is an additional condition.
 
-use super::fields::Fields;
+use super::fields::PageFields;
 use super::{front_matter, meant};
 use crate::rules::set::built_in;
 use crate::rules::yaml::{self, PageName, PageValue};
@@ -12,7 +12,7 @@ const OWN: [&str; 4] = ["name", "since", "untested", "extends"];
 /// Fields whose entries are merged; the rule's own entries come first.
 const MERGED: [&str; 2] = ["params", "match"];
 
-pub(super) fn inherit(fields: &mut Fields<'_>) {
+pub(super) fn inherit(fields: &mut PageFields<'_>) {
     let Some(node) = fields.take("extends") else { return };
     let PageValue::Text(base) = &node.value else {
         fields.wrong(&node.at, "`extends` must name a built-in rule", None);

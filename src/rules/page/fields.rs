@@ -4,9 +4,9 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::expression::place_in;
-use super::{At, LooksAt, Mistake, Named, PageExpression, is_name, meant, shifted};
+use super::{LooksAt, Named, PageExpression, PageMistake, PointAt, is_name, meant, shifted};
 use crate::languages::cel::nearest;
-use crate::languages::cel::{self, ExpressionScope, Program, Type};
+use crate::languages::cel::{self, CelType, ExpressionScope, Program};
 use crate::rules::facts;
 use crate::rules::names;
 use crate::rules::template::MessageTemplate;
@@ -41,12 +41,12 @@ const FIELDS: [&str; 25] = [
     "yields-to",
 ];
 
-pub(super) struct Fields<'a> {
+pub(super) struct PageFields<'a> {
     entries: Cow<'static, [(PageName, PageNode)]>,
     taken: Vec<String>,
     text: &'a str,
     front: Range<usize>,
-    pub(super) mistakes: Vec<Mistake>,
+    pub(super) mistakes: Vec<PageMistake>,
     /// The built-in rule and the place of `extends`.
     base: Option<(String, Range<usize>)>,
     /// Inherited fields. Their places are in another file and mean nothing here.
@@ -57,9 +57,9 @@ pub(super) struct Fields<'a> {
     pub(super) proven: bool,
 }
 
-impl<'a> Fields<'a> {
+impl<'a> PageFields<'a> {
     pub(super) fn new(node: PageNode, text: &'a str, front: Range<usize>) -> Self {
-        let mut fields = Fields {
+        let mut fields = PageFields {
             entries: Cow::Borrowed(&[]),
             taken: Vec::new(),
             text,
@@ -126,10 +126,10 @@ impl<'a> Fields<'a> {
     /// Returns the rule's own condition and that of the rule it extends.
     pub(super) fn conditions(&mut self, scope: &ExpressionScope<'_>) -> Vec<PageExpression> {
         let mut conditions = Vec::new();
-        conditions.extend(self.expression("when", scope, Some(&Type::Flag)));
+        conditions.extend(self.expression("when", scope, Some(&CelType::Flag)));
         if let Some(node) = self.base_when.take() {
             self.inherited.push("when".to_owned());
-            conditions.extend(self.compiled("when", node, scope, Some(&Type::Flag)));
+            conditions.extend(self.compiled("when", node, scope, Some(&CelType::Flag)));
         }
         conditions
     }
@@ -145,7 +145,7 @@ impl<'a> Fields<'a> {
 
     pub(super) fn wrong(&mut self, at: &Range<usize>, message: impl Into<String>, help: Option<String>) {
         let at = shifted(at.clone(), self.front.start);
-        self.mistakes.push(Mistake { at, message: message.into(), help });
+        self.mistakes.push(PageMistake { at, message: message.into(), help });
     }
 
     /// Converts bytes of the front matter to bytes of the rule file.
@@ -156,7 +156,7 @@ impl<'a> Fields<'a> {
     pub(super) fn missing(&mut self, field: &str) {
         let start = self.front.start;
         self.mistakes.push(
-            Mistake::new(start..start, format!("the rule file has no `{field}`"))
+            PageMistake::new(start..start, format!("the rule file has no `{field}`"))
                 .with_help(format!("write `{field}: …`")),
         );
     }
@@ -332,7 +332,7 @@ impl<'a> Fields<'a> {
         &mut self,
         field: &str,
         scope: &ExpressionScope<'_>,
-        wanted: Option<&Type>,
+        wanted: Option<&CelType>,
     ) -> Option<PageExpression> {
         let node = self.take(field)?;
         self.compiled(field, node, scope, wanted)
@@ -343,7 +343,7 @@ impl<'a> Fields<'a> {
         field: &str,
         node: PageNode,
         scope: &ExpressionScope<'_>,
-        wanted: Option<&Type>,
+        wanted: Option<&CelType>,
     ) -> Option<PageExpression> {
         let text = match node.value {
             PageValue::Text(text) => text,
@@ -358,10 +358,10 @@ impl<'a> Fields<'a> {
         let at = shifted(node.at, self.front.start);
         match Program::compile(&text, scope) {
             Ok(program) => {
-                let program = if wanted == Some(&Type::Double) { program.into_number() } else { program };
+                let program = if wanted == Some(&CelType::Double) { program.into_number() } else { program };
                 let fits = wanted.is_none_or(|wanted| match wanted {
-                    Type::Double => matches!(program.result, Type::Double | Type::Integer | Type::Any),
-                    wanted => program.result == *wanted || program.result == Type::Any,
+                    CelType::Double => matches!(program.result, CelType::Double | CelType::Integer | CelType::Any),
+                    wanted => program.result == *wanted || program.result == CelType::Any,
                 });
                 if fits {
                     let start = self.place_of(field, &at, &text, &(0..0)).start;
@@ -374,13 +374,13 @@ impl<'a> Fields<'a> {
                     let written = is_own.then(|| (text.into_owned(), at));
                     return Some(PageExpression { program, start, compares, named, written });
                 }
-                let wanted = if wanted == Some(&Type::Double) { "a number" } else { "true or false" };
+                let wanted = if wanted == Some(&CelType::Double) { "a number" } else { "true or false" };
                 let message = format!("`{field}` must be {wanted}, and this is {}", program.result);
-                self.mistakes.push(Mistake::new(at, message));
+                self.mistakes.push(PageMistake::new(at, message));
             }
             Err(problem) => {
                 let at = self.place_of(field, &at, &text, &problem.at);
-                self.mistakes.push(Mistake { at, message: problem.message, help: problem.help });
+                self.mistakes.push(PageMistake { at, message: problem.message, help: problem.help });
             }
         }
         None
@@ -391,7 +391,7 @@ impl<'a> Fields<'a> {
         for said in &program.said {
             if let Some(unknown) = names::closed(said.to, &said.text) {
                 let at = self.place_of(field, at, text, &said.at);
-                self.mistakes.push(Mistake { at, message: unknown.message, help: unknown.help });
+                self.mistakes.push(PageMistake { at, message: unknown.message, help: unknown.help });
             }
         }
     }
@@ -417,7 +417,7 @@ impl<'a> Fields<'a> {
                 Ok(template) => templates.push(template),
                 Err(problem) => {
                     let at = self.place_of(field, &at, &text, &problem.at);
-                    self.mistakes.push(Mistake { at, message: problem.message, help: problem.help });
+                    self.mistakes.push(PageMistake { at, message: problem.message, help: problem.help });
                 }
             }
         }
@@ -425,7 +425,7 @@ impl<'a> Fields<'a> {
     }
 
     /// Reads facts of the rule's scope, and paths in objects and blocks.
-    pub(super) fn places(&mut self, field: &str, looks_at: LooksAt) -> Vec<At> {
+    pub(super) fn places(&mut self, field: &str, looks_at: LooksAt) -> Vec<PointAt> {
         let mut found = Vec::new();
         let schema = facts::implied(looks_at).map(|(_, schema)| schema);
         for (text, at) in self.texts(field) {
@@ -441,7 +441,7 @@ impl<'a> Fields<'a> {
                 _ => &path[..],
             };
             if let (Some(path), true) = (facts::RawPath::of(short), schema.is_some()) {
-                found.push(At::Part(path));
+                found.push(PointAt::Part(path));
                 continue;
             }
             let (Some(schema), [name]) = (schema, short) else {
@@ -449,7 +449,7 @@ impl<'a> Fields<'a> {
                 continue;
             };
             match schema.field(name) {
-                Some(place) => found.push(At::Fact(place)),
+                Some(place) => found.push(PointAt::Fact(place)),
                 None => {
                     let name = PageName { text: name.to_string().into(), at: at.clone() };
                     let help = meant(&name, schema.fields.iter().map(|field| field.name));

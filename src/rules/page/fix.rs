@@ -4,9 +4,9 @@
 
 use std::ops::Range;
 
-use super::fields::Fields;
+use super::fields::PageFields;
 use super::{LooksAt, meant};
-use crate::inventory::{self, Part, Wish};
+use crate::inventory::{self, FactEdit, Part};
 use crate::languages::cel::{CelBudget, CelValue, ExpressionScope, Program};
 use crate::rules::Safety;
 use crate::rules::facts::FactContext;
@@ -29,7 +29,7 @@ pub(in crate::rules) struct Remedy {
 #[derive(Debug)]
 enum Source {
     Nothing,
-    Plain(inventory::Value),
+    Plain(inventory::FactValue),
     Computed(Box<Program>),
     Text(MessageTemplate),
 }
@@ -41,7 +41,7 @@ enum Label {
     Several(Box<Program>),
 }
 
-pub(super) fn read(fields: &mut Fields<'_>, looks_at: LooksAt, scope: &ExpressionScope<'_>) -> Option<Remedy> {
+pub(super) fn read(fields: &mut PageFields<'_>, looks_at: LooksAt, scope: &ExpressionScope<'_>) -> Option<Remedy> {
     if !fields.has("fix") {
         fields.take("fix");
         return None;
@@ -88,7 +88,7 @@ pub(super) fn read(fields: &mut Fields<'_>, looks_at: LooksAt, scope: &Expressio
     Some(remedy)
 }
 
-fn safety_of(fields: &mut Fields<'_>, node: &PageNode) -> Option<Safety> {
+fn safety_of(fields: &mut PageFields<'_>, node: &PageNode) -> Option<Safety> {
     let yaml::PageValue::Text(text) = &node.value else {
         fields.wrong(&node.at, "`safety` must be a string", None);
         return None;
@@ -102,7 +102,7 @@ fn safety_of(fields: &mut Fields<'_>, node: &PageNode) -> Option<Safety> {
 }
 
 impl Remedy {
-    fn set(&mut self, fields: &mut Fields<'_>, node: PageNode, scope: &ExpressionScope<'_>) {
+    fn set(&mut self, fields: &mut PageFields<'_>, node: PageNode, scope: &ExpressionScope<'_>) {
         for (name, value) in entries(fields, node, "set") {
             let Some(part) = part(fields, &name) else { continue };
             if let Some(source) = source(fields, &value, scope, Some(&part)) {
@@ -111,7 +111,7 @@ impl Remedy {
         }
     }
 
-    fn follow(&mut self, fields: &mut Fields<'_>, node: PageNode, scope: &ExpressionScope<'_>) {
+    fn follow(&mut self, fields: &mut PageFields<'_>, node: PageNode, scope: &ExpressionScope<'_>) {
         for (name, value) in entries(fields, node, "follow") {
             let Some(part) = part(fields, &name) else { continue };
             if let Some(source) = source(fields, &value, scope, Some(&part)) {
@@ -120,7 +120,7 @@ impl Remedy {
         }
     }
 
-    fn unless(&mut self, fields: &mut Fields<'_>, node: PageNode, scope: &ExpressionScope<'_>) {
+    fn unless(&mut self, fields: &mut PageFields<'_>, node: PageNode, scope: &ExpressionScope<'_>) {
         for (reason, condition) in entries(fields, node, "unless") {
             let yaml::PageValue::Text(text) = &condition.value else {
                 fields.wrong(&condition.at, "`unless` must map reasons to conditions", None);
@@ -133,7 +133,7 @@ impl Remedy {
         }
     }
 
-    fn unset(&mut self, fields: &mut Fields<'_>, node: PageNode) {
+    fn unset(&mut self, fields: &mut PageFields<'_>, node: PageNode) {
         let items = match node.value {
             yaml::PageValue::List(items) => items,
             _ => vec![node].into(),
@@ -149,7 +149,7 @@ impl Remedy {
         }
     }
 
-    fn add(&mut self, fields: &mut Fields<'_>, node: PageNode, scope: &ExpressionScope<'_>) {
+    fn add(&mut self, fields: &mut PageFields<'_>, node: PageNode, scope: &ExpressionScope<'_>) {
         for (name, value) in entries(fields, node, "add") {
             if name.text != "labels" {
                 let help = Some("a fix can only add to `labels`; use `set` for other facts".to_owned());
@@ -172,7 +172,7 @@ impl Remedy {
     }
 
     /// Returns the requested edits, or the reason why a value is unknown.
-    pub(in crate::rules) fn wishes(&self, asking: &FactContext<'_>) -> Result<Vec<Wish>, String> {
+    pub(in crate::rules) fn wishes(&self, asking: &FactContext<'_>) -> Result<Vec<FactEdit>, String> {
         for (reason, condition) in &self.unless {
             match condition.evaluate(asking, &mut CelBudget::standard()).result {
                 Ok(CelValue::Flag(false) | CelValue::Absent) => {}
@@ -188,12 +188,12 @@ impl Remedy {
     }
 
     /// Returns the related edits, if the files set these facts. A value that is unknown gives none.
-    pub(in crate::rules) fn follows(&self, asking: &FactContext<'_>) -> Vec<Wish> {
+    pub(in crate::rules) fn follows(&self, asking: &FactContext<'_>) -> Vec<FactEdit> {
         computed(&self.follows, asking).unwrap_or_default()
     }
 }
 
-fn computed(changes: &[(Part, Source)], asking: &FactContext<'_>) -> Result<Vec<Wish>, String> {
+fn computed(changes: &[(Part, Source)], asking: &FactContext<'_>) -> Result<Vec<FactEdit>, String> {
     let mut wishes = Vec::new();
     for (part, source) in changes {
         let value = source.value(asking).map_err(|why| format!("{part}: {why}"))?;
@@ -206,14 +206,14 @@ fn computed(changes: &[(Part, Source)], asking: &FactContext<'_>) -> Result<Vec<
             }
             (_, value) => value,
         };
-        wishes.push(Wish { part: part.clone(), value });
+        wishes.push(FactEdit { part: part.clone(), value });
     }
     Ok(wishes)
 }
 
 impl Label {
-    fn wishes(&self, asking: &FactContext<'_>, into: &mut Vec<Wish>) -> Result<(), String> {
-        let mut add = |key: &str, value| into.push(Wish { part: Part::Label(key.into()), value: Some(value) });
+    fn wishes(&self, asking: &FactContext<'_>, into: &mut Vec<FactEdit>) -> Result<(), String> {
+        let mut add = |key: &str, value| into.push(FactEdit { part: Part::Label(key.into()), value: Some(value) });
         match self {
             Label::One(key, source) => {
                 let value = source.value(asking).map_err(|why| format!("label `{key}`: {why}"))?;
@@ -236,7 +236,7 @@ impl Label {
 }
 
 impl Source {
-    fn value(&self, asking: &FactContext<'_>) -> Result<Option<inventory::Value>, String> {
+    fn value(&self, asking: &FactContext<'_>) -> Result<Option<inventory::FactValue>, String> {
         match self {
             Source::Nothing => Ok(None),
             Source::Plain(value) => Ok(Some(value.clone())),
@@ -249,7 +249,7 @@ impl Source {
                 match (rendered.failure, rendered.missing) {
                     (Some(why), _) => Err(why),
                     (None, Some(unknown)) => Err(unknown.why.to_string()),
-                    (None, None) => Ok(Some(inventory::Value::text(rendered.text))),
+                    (None, None) => Ok(Some(inventory::FactValue::text(rendered.text))),
                 }
             }
         }
@@ -257,18 +257,18 @@ impl Source {
 }
 
 /// Converts a value for the inventory, or returns the reason why this is impossible.
-fn plain(value: &CelValue) -> Result<inventory::Value, String> {
+fn plain(value: &CelValue) -> Result<inventory::FactValue, String> {
     Ok(match value {
-        CelValue::Text(text) => inventory::Value::Text(text.clone()),
-        CelValue::Flag(flag) => inventory::Value::Flag(*flag),
-        CelValue::Integer(n) => inventory::Value::Integer(*n),
-        CelValue::Double(n) if n.is_finite() => inventory::Value::Number(*n),
+        CelValue::Text(text) => inventory::FactValue::Text(text.clone()),
+        CelValue::Flag(flag) => inventory::FactValue::Flag(*flag),
+        CelValue::Integer(n) => inventory::FactValue::Integer(*n),
+        CelValue::Double(n) if n.is_finite() => inventory::FactValue::Number(*n),
         CelValue::Unknown(unknown) => return Err(unknown.why.to_string()),
         _ => return Err("no file sets the value".to_owned()),
     })
 }
 
-fn entries(fields: &mut Fields<'_>, node: PageNode, what: &str) -> Vec<(PageName, PageNode)> {
+fn entries(fields: &mut PageFields<'_>, node: PageNode, what: &str) -> Vec<(PageName, PageNode)> {
     match node.value {
         yaml::PageValue::Map(entries) => entries.into_owned(),
         _ => {
@@ -278,7 +278,7 @@ fn entries(fields: &mut Fields<'_>, node: PageNode, what: &str) -> Vec<(PageName
     }
 }
 
-fn part(fields: &mut Fields<'_>, name: &PageName) -> Option<Part> {
+fn part(fields: &mut PageFields<'_>, name: &PageName) -> Option<Part> {
     let short = name.text.strip_prefix("resource.").unwrap_or(&name.text);
     let found = Part::from_name(short);
     if found.is_none() {
@@ -293,7 +293,7 @@ fn is_placeholder(text: &str) -> bool {
 }
 
 fn program(
-    fields: &mut Fields<'_>,
+    fields: &mut PageFields<'_>,
     text: &str,
     at: &Range<usize>,
     scope: &ExpressionScope<'_>,
@@ -309,15 +309,15 @@ fn program(
 }
 
 fn source(
-    fields: &mut Fields<'_>,
+    fields: &mut PageFields<'_>,
     node: &PageNode,
     scope: &ExpressionScope<'_>,
     part: Option<&Part>,
 ) -> Option<Source> {
     let plain = match &node.value {
-        yaml::PageValue::Flag(flag) => inventory::Value::Flag(*flag),
-        yaml::PageValue::Integer(n) => inventory::Value::Integer(*n),
-        yaml::PageValue::Number(n) => inventory::Value::Number(*n),
+        yaml::PageValue::Flag(flag) => inventory::FactValue::Flag(*flag),
+        yaml::PageValue::Integer(n) => inventory::FactValue::Integer(*n),
+        yaml::PageValue::Number(n) => inventory::FactValue::Number(*n),
         yaml::PageValue::Text(text) if is_placeholder(text) => {
             return program(fields, text, &node.at, scope).map(Source::Computed);
         }
@@ -330,7 +330,7 @@ fn source(
                 }
             };
         }
-        yaml::PageValue::Text(text) => inventory::Value::text(&**text),
+        yaml::PageValue::Text(text) => inventory::FactValue::text(&**text),
         _ => {
             fields.wrong(&node.at, "a fix must write a string, a number, true or false", None);
             return None;

@@ -2,15 +2,15 @@
 
 use std::ops::Range;
 
-use super::fields::Fields;
+use super::fields::PageFields;
 use super::{LooksAt, constant, meant};
-use crate::languages::cel::{self, CelValue, Type};
+use crate::languages::cel::{self, CelType, CelValue};
 use crate::rules::facts;
 use crate::rules::yaml;
 
 /// A fact and its accepted values.
 #[derive(Debug)]
-pub(in crate::rules) struct Match {
+pub(in crate::rules) struct FactMatch {
     /// Index of the fact in the schema of a resource.
     pub(in crate::rules) fact: usize,
     pub(in crate::rules) accepts: Vec<CelValue>,
@@ -18,7 +18,7 @@ pub(in crate::rules) struct Match {
     pub(super) places: Vec<Range<usize>>,
 }
 
-pub(super) fn read(fields: &mut Fields, looks_at: LooksAt) -> Vec<Match> {
+pub(super) fn read(fields: &mut PageFields, looks_at: LooksAt) -> Vec<FactMatch> {
     let mut matches = Vec::new();
     let entries = fields.map("match");
     let Some((_, schema)) = facts::implied(looks_at) else {
@@ -55,7 +55,7 @@ pub(super) fn read(fields: &mut Fields, looks_at: LooksAt) -> Vec<Match> {
                 Err((message, help)) => fields.wrong(&item.at, message, help),
             }
         }
-        matches.push(Match { fact, accepts, places });
+        matches.push(FactMatch { fact, accepts, places });
     }
     matches
 }
@@ -66,17 +66,17 @@ fn accepted(item: &yaml::PageNode, field: &cel::SchemaField) -> Result<CelValue,
     let refused = || (format!("`{}` is {}, which this value cannot match", field.name, field.holds), None);
     let value = constant(item).ok_or_else(refused)?;
     let one = match &field.holds {
-        Type::List(of) => of,
+        CelType::List(of) => of,
         other => other,
     };
     match (&value, one) {
-        (CelValue::Text(text), Type::Text) if !field.values.is_empty() && !field.values.contains(&&**text) => {
+        (CelValue::Text(text), CelType::Text) if !field.values.is_empty() && !field.values.contains(&&**text) => {
             let problem = cel::never(field.name, text, field.values, 0..0);
             Err((problem.message, problem.help))
         }
-        (CelValue::Text(_), Type::Text)
-        | (CelValue::Flag(_), Type::Flag)
-        | (CelValue::Integer(_) | CelValue::Double(_), Type::Integer | Type::Double) => Ok(value),
+        (CelValue::Text(_), CelType::Text)
+        | (CelValue::Flag(_), CelType::Flag)
+        | (CelValue::Integer(_) | CelValue::Double(_), CelType::Integer | CelType::Double) => Ok(value),
         _ => Err(refused()),
     }
 }

@@ -14,22 +14,22 @@ use std::sync::{Arc, OnceLock};
 use crate::diagnostic::Level;
 use crate::inventory::{WantedObjects, WantedRaw};
 use crate::languages::cel::nearest;
-use crate::languages::cel::{self, CelValue, ExpressionScope, Program, ScopeVariable, Type, VariableMeaning};
+use crate::languages::cel::{self, CelType, CelValue, ExpressionScope, Program, ScopeVariable, VariableMeaning};
 
 pub use super::facts::LooksAt;
 use super::facts::{self, SCOPES, SeenBy};
-use super::names::{KnownNames, Unknown};
-use super::settings::{Parameter, Profile};
+use super::names::{KnownNames, UnknownName};
+use super::settings::{ParameterValue, Profile};
 use super::template::MessageTemplate;
 use super::yaml::{self, PageName, PageNode};
 use super::{Confidence, Layer, Risk};
-use fields::Fields;
+use fields::PageFields;
 pub(super) use fix::Remedy;
-pub(super) use matching::Match;
+pub(super) use matching::FactMatch;
 
 /// A rule as its file defines it.
 #[derive(Debug)]
-pub struct Page {
+pub struct RuleFile {
     pub name: String,
     pub group: String,
     pub layer: Layer,
@@ -49,9 +49,9 @@ pub struct Page {
     pub text: Cow<'static, str>,
     /// Byte at which the prose starts.
     pub prose: usize,
-    pub(super) matches: Vec<Match>,
+    pub(super) matches: Vec<FactMatch>,
     pub(super) raw: RawUse,
-    constants: cel::Map,
+    constants: cel::CelMap,
     /// Rules that offer alternatives to the same setting and rank higher.
     pub(super) yields_to: Vec<String>,
     /// API group, version and plural of the custom resources that the rule matches: `gpu.acme.example/v1/gpuleases`.
@@ -88,7 +88,7 @@ impl Grouping {
 #[derive(Debug, Default)]
 pub(super) struct Speech {
     /// Places to point at: the first that the files set counts.
-    pub(super) at: Vec<At>,
+    pub(super) at: Vec<PointAt>,
     pub(super) related: Vec<usize>,
     pub(super) messages: Vec<MessageTemplate>,
     pub(super) help: Vec<MessageTemplate>,
@@ -118,7 +118,7 @@ pub fn is_name(text: &str) -> bool {
 
 /// A place that a finding points at.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum At {
+pub(super) enum PointAt {
     /// Index of a fact in the rule's scope.
     Fact(usize),
     Part(facts::RawPath),
@@ -176,7 +176,7 @@ impl Declared {
     }
 
     /// Returns the value in the form of the settings.
-    pub fn as_parameter(&self) -> Option<Parameter> {
+    pub fn as_parameter(&self) -> Option<ParameterValue> {
         as_parameter(&self.value)
     }
 
@@ -197,17 +197,17 @@ impl Declared {
 }
 
 /// Converts a value to the form of the settings.
-fn as_parameter(value: &CelValue) -> Option<Parameter> {
+fn as_parameter(value: &CelValue) -> Option<ParameterValue> {
     Some(match value {
-        CelValue::Flag(flag) => Parameter::Flag(*flag),
-        CelValue::Integer(number) => Parameter::Integer(*number),
-        CelValue::Double(number) => Parameter::Number(*number),
-        CelValue::Text(text) => Parameter::Text(text.to_string()),
-        CelValue::List(items) => Parameter::Texts(items.iter().map(super::template::plain).collect()),
+        CelValue::Flag(flag) => ParameterValue::Flag(*flag),
+        CelValue::Integer(number) => ParameterValue::Integer(*number),
+        CelValue::Double(number) => ParameterValue::Number(*number),
+        CelValue::Text(text) => ParameterValue::Text(text.to_string()),
+        CelValue::List(items) => ParameterValue::Texts(items.iter().map(super::template::plain).collect()),
         CelValue::Map(map) => {
             let entries =
                 map.iter().filter_map(|(key, value)| Some((super::template::plain(key), as_parameter(value)?)));
-            Parameter::Map(entries.collect())
+            ParameterValue::Map(entries.collect())
         }
         _ => return None,
     })
@@ -229,7 +229,7 @@ pub(super) struct PageExpression {
 /// A literal name or path in an expression.
 #[derive(Debug)]
 enum Named {
-    Said(cel::SaidTo, Arc<str>),
+    Said(cel::NameUse, Arc<str>),
     Path(Vec<Arc<str>>),
 }
 
@@ -260,15 +260,15 @@ pub(super) fn one_blank(text: &str) -> String {
 
 /// A mistake in a rule file, with its byte range.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Mistake {
+pub struct PageMistake {
     pub at: Range<usize>,
     pub message: String,
     pub help: Option<String>,
 }
 
-impl Mistake {
+impl PageMistake {
     pub(super) fn new(at: Range<usize>, message: impl Into<String>) -> Self {
-        Mistake { at, message: message.into(), help: None }
+        PageMistake { at, message: message.into(), help: None }
     }
 
     #[must_use]
@@ -284,35 +284,38 @@ const MAX_BYTES: usize = 256 << 10;
 /// The line that opens and closes front matter.
 const FENCE: &str = "---";
 
-impl Page {
+impl RuleFile {
     /// Reads a rule file; `parameters` replace its defaults.
-    pub fn read(text: &str, parameters: &[(&str, &Parameter)]) -> Result<Page, Vec<Mistake>> {
+    pub fn read(text: &str, parameters: &[(&str, &ParameterValue)]) -> Result<RuleFile, Vec<PageMistake>> {
         let front = front_matter(text).map_err(|mistake| vec![mistake])?;
         let node = yaml::parse(&text[front.clone()])
-            .map_err(|broken| vec![Mistake::new(shifted(broken.at, front.start), broken.message)])?;
-        let mut fields = Fields::new(node, text, front.clone());
+            .map_err(|broken| vec![PageMistake::new(shifted(broken.at, front.start), broken.message)])?;
+        let mut fields = PageFields::new(node, text, front.clone());
         extends::inherit(&mut fields);
         match build(&mut fields, front.end, parameters, None) {
-            Some(page) if fields.mistakes.is_empty() => Ok(Page { text: text.to_owned().into(), ..page }),
+            Some(page) if fields.mistakes.is_empty() => Ok(RuleFile { text: text.to_owned().into(), ..page }),
             _ => Err(fields.mistakes),
         }
     }
 
     /// Reads a built-in rule file. A test proves that all of them load, so expressions are read when they are first
     /// needed.
-    pub(super) fn built_in(front: &'static Front, parameters: &[(&str, &Parameter)]) -> Result<Page, Vec<Mistake>> {
-        let mut fields = Fields::new(front.node.clone(), front.text, front.at.clone());
+    pub(super) fn built_in(
+        front: &'static Front,
+        parameters: &[(&str, &ParameterValue)],
+    ) -> Result<RuleFile, Vec<PageMistake>> {
+        let mut fields = PageFields::new(front.node.clone(), front.text, front.at.clone());
         // Parameters from settings may be wrong, and the required raw data must be known before files are read.
         let later = (parameters.is_empty() && !front.may_look_at_raw).then_some(front);
         match build(&mut fields, front.at.end, parameters, later) {
-            Some(page) if fields.mistakes.is_empty() => Ok(Page { text: front.text.into(), ..page }),
+            Some(page) if fields.mistakes.is_empty() => Ok(RuleFile { text: front.text.into(), ..page }),
             _ => Err(fields.mistakes),
         }
     }
 
     /// Returns the names in `match` and conditions that do not exist.
-    pub fn unknown_names(&self, names: &KnownNames) -> Vec<Mistake> {
-        let mistake = |unknown: Unknown, at: &Range<usize>| Mistake {
+    pub fn unknown_names(&self, names: &KnownNames) -> Vec<PageMistake> {
+        let mistake = |unknown: UnknownName, at: &Range<usize>| PageMistake {
             at: at.clone(),
             message: unknown.message,
             help: unknown.help,
@@ -329,7 +332,7 @@ impl Page {
                 if fact.1 == "kind" {
                     kinds.push(text);
                 }
-                let unknown = names.unknown(cel::SaidTo::Fact(fact.0, fact.1), text);
+                let unknown = names.unknown(cel::NameUse::Fact(fact.0, fact.1), text);
                 all.extend(unknown.map(|it| mistake(it, at)));
             }
         }
@@ -401,9 +404,9 @@ impl Page {
     }
 
     /// Reads a deferred part of a built-in rule file.
-    fn read_later<T: Default>(&self, read: impl FnOnce(&mut Fields<'_>, LooksAt, &[Declared]) -> T) -> T {
+    fn read_later<T: Default>(&self, read: impl FnOnce(&mut PageFields<'_>, LooksAt, &[Declared]) -> T) -> T {
         let Some(front) = self.front else { return T::default() };
-        let mut fields = Fields::new(front.node.clone(), &self.text, front.at.clone());
+        let mut fields = PageFields::new(front.node.clone(), &self.text, front.at.clone());
         fields.proven = true;
         let part = read(&mut fields, self.looks_at, &self.parameters);
         if let Some(mistake) = fields.mistakes.first() {
@@ -413,7 +416,7 @@ impl Page {
     }
 
     /// Returns the parameters with their values.
-    pub(super) fn constants(&self) -> &cel::Map {
+    pub(super) fn constants(&self) -> &cel::CelMap {
         &self.constants
     }
 
@@ -438,10 +441,10 @@ impl Page {
 }
 
 /// Returns the byte range between the two `---` lines.
-fn front_matter(text: &str) -> Result<Range<usize>, Mistake> {
+fn front_matter(text: &str) -> Result<Range<usize>, PageMistake> {
     let help = "start the rule file with `---`, its front matter, and `---` again";
     if text.len() > MAX_BYTES {
-        return Err(Mistake::new(
+        return Err(PageMistake::new(
             0..0,
             format!("the rule file has {} bytes, and the limit is {MAX_BYTES}", text.len()),
         ));
@@ -457,14 +460,14 @@ fn front_matter(text: &str) -> Result<Range<usize>, Mistake> {
             }
         } else if start.is_none() && !line.trim().is_empty() {
             return Err(
-                Mistake::new(at..at + line.trim_end().len(), "the rule file has no front matter").with_help(help)
+                PageMistake::new(at..at + line.trim_end().len(), "the rule file has no front matter").with_help(help)
             );
         }
         at += line.len();
     }
     let what =
         if start.is_some() { "the front matter has no closing `---`" } else { "the rule file has no front matter" };
-    Err(Mistake::new(0..0, what).with_help(help))
+    Err(PageMistake::new(0..0, what).with_help(help))
 }
 
 fn shifted(at: Range<usize>, by: usize) -> Range<usize> {
@@ -473,11 +476,11 @@ fn shifted(at: Range<usize>, by: usize) -> Range<usize> {
 
 /// Builds the rule as far as possible and records every mistake. Its output and its condition may be deferred.
 fn build(
-    fields: &mut Fields,
+    fields: &mut PageFields,
     prose: usize,
-    given: &[(&str, &Parameter)],
+    given: &[(&str, &ParameterValue)],
     later: Option<&'static Front>,
-) -> Option<Page> {
+) -> Option<RuleFile> {
     let name = fields.kebab("name");
     let group = if fields.has("group") { fields.kebab("group") } else { Some("governance".to_owned()) };
     let layer = fields.choice("layer", &Layer::ALL.map(|it| (it.name(), it)), Some(Layer::Procurement));
@@ -508,7 +511,7 @@ fn build(
     if later.is_none() && fields.mistakes.is_empty() {
         fields.refuse_unused_parameters();
     }
-    Some(Page {
+    Some(RuleFile {
         name: name?,
         group: group?,
         layer: layer?,
@@ -539,7 +542,7 @@ fn build(
 type Expressions = (OnceLock<Option<Grouping>>, OnceLock<Vec<PageExpression>>, OnceLock<Speech>, RawUse);
 
 /// Reads the output and the condition of the rule, with the paths in objects and blocks that they use.
-fn expressions(fields: &mut Fields, looks_at: LooksAt, parameters: &[Declared]) -> Expressions {
+fn expressions(fields: &mut PageFields, looks_at: LooksAt, parameters: &[Declared]) -> Expressions {
     let grouping = grouping(fields, looks_at, parameters);
     let when = when(fields, looks_at, parameters);
     let conditions = grouping.iter().flat_map(Grouping::expressions).chain(&when);
@@ -548,7 +551,7 @@ fn expressions(fields: &mut Fields, looks_at: LooksAt, parameters: &[Declared]) 
 }
 
 /// gpulint writes the messages of `for: text` rules itself, so these have no `when` and no `message`.
-fn demand_words(fields: &mut Fields, looks_at: LooksAt, matches_nothing: bool) {
+fn demand_words(fields: &mut PageFields, looks_at: LooksAt, matches_nothing: bool) {
     let speaks = looks_at != LooksAt::Text;
     if speaks && !fields.has("message") {
         fields.missing("message");
@@ -559,7 +562,7 @@ fn demand_words(fields: &mut Fields, looks_at: LooksAt, matches_nothing: bool) {
 }
 
 /// Reads the list that the rule evaluates one by one.
-fn grouping(fields: &mut Fields, looks_at: LooksAt, parameters: &[Declared]) -> Option<Grouping> {
+fn grouping(fields: &mut PageFields, looks_at: LooksAt, parameters: &[Declared]) -> Option<Grouping> {
     if !fields.has("each") {
         for field in ["members", "amount", "limit"] {
             if fields.has(field) {
@@ -579,20 +582,20 @@ fn grouping(fields: &mut Fields, looks_at: LooksAt, parameters: &[Declared]) -> 
     Some(Grouping {
         each: fields.expression("each", &scope, None)?,
         members: fields.expression("members", &scope, None),
-        amount: fields.expression("amount", &scope, Some(&Type::Double)),
-        limit: fields.expression("limit", &scope, Some(&Type::Double)),
+        amount: fields.expression("amount", &scope, Some(&CelType::Double)),
+        limit: fields.expression("limit", &scope, Some(&CelType::Double)),
     })
 }
 
 /// Reads the conditions of the rule.
-fn when(fields: &mut Fields, looks_at: LooksAt, parameters: &[Declared]) -> Vec<PageExpression> {
+fn when(fields: &mut PageFields, looks_at: LooksAt, parameters: &[Declared]) -> Vec<PageExpression> {
     let words = Words { grouped: fields.has("each"), told: false };
     fields.conditions(&ExpressionScope { proven: fields.proven, ..scope(looks_at, parameters, words) })
 }
 
 /// Reads the output of the rule, with the raw data that it and the condition use.
 fn speech(
-    fields: &mut Fields,
+    fields: &mut PageFields,
     looks_at: LooksAt,
     parameters: &[Declared],
     conditions: &[&PageExpression],
@@ -602,7 +605,7 @@ fn speech(
         ExpressionScope { proven: fields.proven, ..scope(looks_at, parameters, Words { grouped, told: false }) };
     let told =
         ExpressionScope { proven: fields.proven, ..self::scope(looks_at, parameters, Words { grouped, told: true }) };
-    let saves = fields.expression("saves", &scope, Some(&Type::Double));
+    let saves = fields.expression("saves", &scope, Some(&CelType::Double));
     let at = fields.places("at", looks_at);
     let related = fields.facts("related");
     let messages = fields.templates("message", &told);
@@ -616,32 +619,33 @@ fn speech(
 }
 
 /// Returns conjuncts that contradict `match`, so that the condition can never be true.
-fn never_true(when: &PageExpression, matches: &[Match], looks_at: LooksAt) -> Vec<Mistake> {
+fn never_true(when: &PageExpression, matches: &[FactMatch], looks_at: LooksAt) -> Vec<PageMistake> {
     let Some((_, schema)) = facts::implied(looks_at) else { return Vec::new() };
     let refused = |(compare, at): &(cel::Comparison, Range<usize>)| {
         let place = schema.field(&compare.fact)?;
         let wanted = matches.iter().find(|it| it.fact == place)?;
         // Different members of a list may have different values.
-        if matches!(schema.fields.get(place)?.holds, Type::List(_)) || wanted.accepts.iter().any(|it| compare.holds(it))
+        if matches!(schema.fields.get(place)?.holds, CelType::List(_))
+            || wanted.accepts.iter().any(|it| compare.holds(it))
         {
             return None;
         }
         let values: Vec<String> = wanted.accepts.iter().map(super::template::plain).collect();
         let message =
             format!("`when` can never be true: `match` requires that `{}` is {}", compare.fact, values.join(" or "));
-        Some(Mistake::new(at.clone(), message).with_help("change one of the two"))
+        Some(PageMistake::new(at.clone(), message).with_help("change one of the two"))
     };
     when.compares.iter().filter_map(refused).collect()
 }
 
 /// Returns the raw data that programs use in addition to facts, with the paths in it.
-pub(super) fn raw_use(programs: &[&Program], looks_at: LooksAt, at: &[At]) -> (RawUse, Vec<facts::RawPath>) {
+pub(super) fn raw_use(programs: &[&Program], looks_at: LooksAt, at: &[PointAt]) -> (RawUse, Vec<facts::RawPath>) {
     let mut used =
         RawUse { object: looks_at == LooksAt::Object, block: looks_at == LooksAt::Block, ..RawUse::default() };
     let mut paths = Vec::new();
     let pointed = at.iter().filter_map(|at| match at {
-        At::Part(path) => Some(if path.is_object { "object" } else { "block" }),
-        At::Fact(_) => None,
+        PointAt::Part(path) => Some(if path.is_object { "object" } else { "block" }),
+        PointAt::Fact(_) => None,
     });
     let mut note = |name: &str| match name {
         "object" => used.object = true,
@@ -664,8 +668,8 @@ pub(super) fn raw_use(programs: &[&Program], looks_at: LooksAt, at: &[At]) -> (R
     (used, paths)
 }
 
-fn constants(parameters: &[Declared]) -> cel::Map {
-    let mut values = cel::Map::default();
+fn constants(parameters: &[Declared]) -> cel::CelMap {
+    let mut values = cel::CelMap::default();
     for parameter in parameters {
         values.set(&parameter.name, parameter.value.clone());
     }
@@ -702,7 +706,11 @@ pub(super) fn scope(looks_at: LooksAt, parameters: &[Declared], words: Words) ->
         })
         .collect();
     let params = CelValue::Map(values.into());
-    variables.push(ScopeVariable { name: "params", holds: Type::Any, stands_for: VariableMeaning::Constant(params) });
+    variables.push(ScopeVariable {
+        name: "params",
+        holds: CelType::Any,
+        stands_for: VariableMeaning::Constant(params),
+    });
     ExpressionScope {
         variables,
         implied: facts::implied(looks_at),
@@ -712,7 +720,7 @@ pub(super) fn scope(looks_at: LooksAt, parameters: &[Declared], words: Words) ->
 }
 
 /// Reads the parameters of the rule, with the values from settings.
-fn parameters(fields: &mut Fields, given: &[(&str, &Parameter)]) -> Vec<Declared> {
+fn parameters(fields: &mut PageFields, given: &[(&str, &ParameterValue)]) -> Vec<Declared> {
     let mut declared = Vec::new();
     for (name, node) in fields.map("params") {
         let (meaning, node) = fields.described(node);
@@ -741,7 +749,7 @@ fn constant(node: &PageNode) -> Option<CelValue> {
         yaml::PageValue::Text(text) => CelValue::text(&**text),
         yaml::PageValue::List(items) => CelValue::list(items.iter().map(constant).collect::<Option<Vec<CelValue>>>()?),
         yaml::PageValue::Map(entries) => {
-            let mut map = cel::Map::lenient(None);
+            let mut map = cel::CelMap::lenient(None);
             for (name, node) in entries.iter() {
                 map.set(&name.text, constant(node)?);
             }
@@ -752,21 +760,21 @@ fn constant(node: &PageNode) -> Option<CelValue> {
 }
 
 /// Converts a value from settings to the type of the default; `None` if it does not have that type.
-pub(super) fn conform(given: &Parameter, default: &CelValue) -> Option<CelValue> {
+pub(super) fn conform(given: &ParameterValue, default: &CelValue) -> Option<CelValue> {
     Some(match (given, default) {
-        (Parameter::Flag(flag), CelValue::Flag(_)) => CelValue::Flag(*flag),
-        (Parameter::Integer(n), CelValue::Integer(_)) => CelValue::Integer(*n),
-        (Parameter::Integer(n), CelValue::Double(_)) => CelValue::Double(*n as f64),
-        (Parameter::Number(n), CelValue::Double(_)) => CelValue::Double(*n),
-        (Parameter::Number(n), CelValue::Integer(_)) if n.fract() == 0.0 && n.abs() < 9e15 => {
+        (ParameterValue::Flag(flag), CelValue::Flag(_)) => CelValue::Flag(*flag),
+        (ParameterValue::Integer(n), CelValue::Integer(_)) => CelValue::Integer(*n),
+        (ParameterValue::Integer(n), CelValue::Double(_)) => CelValue::Double(*n as f64),
+        (ParameterValue::Number(n), CelValue::Double(_)) => CelValue::Double(*n),
+        (ParameterValue::Number(n), CelValue::Integer(_)) if n.fract() == 0.0 && n.abs() < 9e15 => {
             CelValue::Integer(*n as i64)
         }
-        (Parameter::Text(text), CelValue::Text(_)) => CelValue::text(text.as_str()),
-        (Parameter::Texts(texts), CelValue::List(_)) => {
+        (ParameterValue::Text(text), CelValue::Text(_)) => CelValue::text(text.as_str()),
+        (ParameterValue::Texts(texts), CelValue::List(_)) => {
             CelValue::list(texts.iter().map(|text| CelValue::text(text.as_str())))
         }
-        (Parameter::Map(entries), CelValue::Map(default)) => {
-            let mut all = cel::Map::clone(default);
+        (ParameterValue::Map(entries), CelValue::Map(default)) => {
+            let mut all = cel::CelMap::clone(default);
             for (key, given) in entries {
                 all.set(key, conform_entry(given, key, default)?);
             }
@@ -778,17 +786,17 @@ pub(super) fn conform(given: &Parameter, default: &CelValue) -> Option<CelValue>
 
 /// Checks an entry of a map against the default's entry with the same name, or else against its other entries. For
 /// maps, all their names count.
-fn conform_entry(given: &Parameter, key: &str, default: &cel::Map) -> Option<CelValue> {
+fn conform_entry(given: &ParameterValue, key: &str, default: &cel::CelMap) -> Option<CelValue> {
     let own = default.get(&cel::MapKey::Text(key.into()));
     let members = || default.iter().map(|(_, value)| value);
     if default.len() == 0 {
         return Some(free(given));
     }
     match (given, own.or_else(|| members().next())?) {
-        (Parameter::Map(entries), CelValue::Map(_)) => {
+        (ParameterValue::Map(entries), CelValue::Map(_)) => {
             let mut all = match own {
-                Some(CelValue::Map(own)) => cel::Map::clone(own),
-                _ => cel::Map::lenient(None),
+                Some(CelValue::Map(own)) => cel::CelMap::clone(own),
+                _ => cel::CelMap::lenient(None),
             };
             for (name, given) in entries {
                 let known = |value: &CelValue| match value {
@@ -804,15 +812,15 @@ fn conform_entry(given: &Parameter, key: &str, default: &cel::Map) -> Option<Cel
 }
 
 /// Converts a value for which the rule file has no default.
-fn free(given: &Parameter) -> CelValue {
+fn free(given: &ParameterValue) -> CelValue {
     match given {
-        Parameter::Flag(flag) => CelValue::Flag(*flag),
-        Parameter::Integer(n) => CelValue::Integer(*n),
-        Parameter::Number(n) => CelValue::Double(*n),
-        Parameter::Text(text) => CelValue::text(text.as_str()),
-        Parameter::Texts(texts) => CelValue::list(texts.iter().map(|text| CelValue::text(text.as_str()))),
-        Parameter::Map(entries) => {
-            let mut map = cel::Map::lenient(None);
+        ParameterValue::Flag(flag) => CelValue::Flag(*flag),
+        ParameterValue::Integer(n) => CelValue::Integer(*n),
+        ParameterValue::Number(n) => CelValue::Double(*n),
+        ParameterValue::Text(text) => CelValue::text(text.as_str()),
+        ParameterValue::Texts(texts) => CelValue::list(texts.iter().map(|text| CelValue::text(text.as_str()))),
+        ParameterValue::Map(entries) => {
+            let mut map = cel::CelMap::lenient(None);
             entries.iter().for_each(|(key, value)| map.set(key, free(value)));
             CelValue::Map(map.into())
         }

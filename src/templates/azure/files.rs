@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use crate::diagnostic::Diagnostic;
 use crate::languages::azure::{AzureLibrary, AzureTemplate, without_comments};
-use crate::languages::hcl::value::Value;
+use crate::languages::hcl::value::HclValue;
 use crate::languages::yaml;
-use crate::source::{FileId, Sources, Span, each, join, parent};
+use crate::source::{FileId, SourceFiles, Span, each, join, parent};
 
 use crate::templates::located::meant;
 use crate::templates::reading::TemplateReading;
@@ -23,7 +23,7 @@ pub(super) const PARAMETERS: &str = ".bicepparam";
 const BICEP: &str = ".bicep";
 
 /// Parses the templates among the candidates.
-pub(super) fn parse(sources: &Sources, candidates: &[String], reading: &mut TemplateReading) -> AzureTemplates {
+pub(super) fn parse(sources: &SourceFiles, candidates: &[String], reading: &mut TemplateReading) -> AzureTemplates {
     let mut all = AzureTemplates::new();
     let opened: Vec<(&String, FileId)> = candidates
         .iter()
@@ -47,7 +47,7 @@ struct Parsed<'p> {
 }
 
 impl<'p> Parsed<'p> {
-    fn read(sources: &Sources, path: &'p str, file: FileId) -> Self {
+    fn read(sources: &SourceFiles, path: &'p str, file: FileId) -> Self {
         let text = sources.text(file);
         if path.ends_with(BICEP) {
             let (template, comments, diagnostics) = AzureTemplate::of_bicep(file, &text);
@@ -61,8 +61,8 @@ impl<'p> Parsed<'p> {
 }
 
 /// Provides the templates of the tree to those that deploy them.
-pub(super) struct Shelf<'s> {
-    pub(super) sources: &'s Sources,
+pub(super) struct DeploymentTemplates<'s> {
+    pub(super) sources: &'s SourceFiles,
     pub(super) templates: &'s AzureTemplates,
     /// The outermost template; deploying itself would never end.
     pub(super) outermost: &'s str,
@@ -70,15 +70,15 @@ pub(super) struct Shelf<'s> {
     pub(super) taken: RefCell<BTreeSet<String>>,
 }
 
-impl AzureLibrary for Shelf<'_> {
-    fn template(&self, location: &Value) -> Option<Arc<AzureTemplate>> {
+impl AzureLibrary for DeploymentTemplates<'_> {
+    fn template(&self, location: &HclValue) -> Option<Arc<AzureTemplate>> {
         let folder = parent(&self.sources.path(location.span.file)).to_owned();
         let path = meant(location, &folder, self.templates).filter(|path| *path != self.outermost)?;
         self.taken.borrow_mut().insert(path.to_owned());
         self.templates.get(path).cloned()
     }
 
-    fn text(&self, location: &Value) -> Option<Arc<str>> {
+    fn text(&self, location: &HclValue) -> Option<Arc<str>> {
         let folder = parent(&self.sources.path(location.span.file)).to_owned();
         let file = self.sources.open(&join(&folder, &location.as_text()?)?).ok()?;
         Some((*self.sources.text(file)).into())

@@ -5,19 +5,19 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::languages::azure::{GivenByFile, given_by_bicep, given_by_json, without_comments};
-use crate::languages::hcl::value::Value;
+use crate::languages::hcl::value::HclValue;
 use crate::languages::yaml;
-use crate::source::{Sources, is_below, parent, those};
+use crate::source::{SourceFiles, is_below, parent, those};
 use crate::templates::located::{meant, parameters_of};
 use crate::templates::reading::TemplateReading;
 
-use super::files::{AzureTemplates, PARAMETERS, Shelf};
+use super::files::{AzureTemplates, DeploymentTemplates, PARAMETERS};
 
 /// Values for the parameters of a template.
-pub(super) struct GivenParameters {
+pub(super) struct DeploymentParameters {
     pub(super) path: String,
     pub(super) template: String,
-    pub(super) values: BTreeMap<Arc<str>, Value>,
+    pub(super) values: BTreeMap<Arc<str>, HclValue>,
 }
 
 /// Part of every JSON parameter file.
@@ -25,11 +25,11 @@ const MARK: &[u8] = b"eploymentParameters.json";
 
 /// Returns the parameter files in the folders of templates and their parents, sorted.
 pub(super) fn find(
-    sources: &Sources,
+    sources: &SourceFiles,
     paths: &[String],
     templates: &AzureTemplates,
     reading: &mut TemplateReading,
-) -> Vec<GivenParameters> {
+) -> Vec<DeploymentParameters> {
     let folders: BTreeSet<&str> = templates.keys().map(|path| parent(parent(path))).collect();
     let is_near = |path: &str| folders.iter().any(|folder| folder.is_empty() || is_below(path, folder));
     let is_called_so = |path: &str| path.ends_with(PARAMETERS) || path.ends_with(".json");
@@ -55,16 +55,16 @@ pub(super) fn find(
         reading.comments.extend(given.comments);
         let Some(template) = template.map(str::to_owned) else { continue };
         reading.taken.insert(path.clone());
-        all.push(GivenParameters { path: path.clone(), template, values: given.values });
+        all.push(DeploymentParameters { path: path.clone(), template, values: given.values });
     }
     all
 }
 
-fn given(sources: &Sources, path: &str, templates: &AzureTemplates) -> Option<GivenByFile> {
+fn given(sources: &SourceFiles, path: &str, templates: &AzureTemplates) -> Option<GivenByFile> {
     let file = sources.open(path).ok()?;
     let text = sources.text(file);
     if path.ends_with(PARAMETERS) {
-        let shelf = Shelf { sources, templates, outermost: path, taken: RefCell::default() };
+        let shelf = DeploymentTemplates { sources, templates, outermost: path, taken: RefCell::default() };
         return Some(given_by_bicep(file, &text, &shelf, sources.limits().evaluation_steps));
     }
     let (text, _) = without_comments(file, &text);

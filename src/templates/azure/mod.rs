@@ -8,30 +8,35 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::inventory::{Run, RunKind};
+use crate::inventory::{DeploymentRun, RunKind};
 use crate::languages::azure::{AzureDeployment, AzurePlace, AzureTemplate};
 use crate::languages::document::DocResource;
-use crate::languages::hcl::value::Value;
-use crate::source::{Sources, file_name, parent};
+use crate::languages::hcl::value::HclValue;
+use crate::source::{SourceFiles, file_name, parent};
 
 use super::located::beside;
 use super::names::AZURE;
 use super::reading::{TemplateOptions, TemplateReading};
 use super::resources::Applied;
-use files::{AzureTemplates, Shelf};
-use given::GivenParameters;
+use files::{AzureTemplates, DeploymentTemplates};
+use given::DeploymentParameters;
 
 /// A separate deployment: a template with its parameters.
 struct Deployment<'t> {
     path: &'t str,
     template: &'t Arc<AzureTemplate>,
-    given: BTreeMap<Arc<str>, Value>,
+    given: BTreeMap<Arc<str>, HclValue>,
     /// Path of its parameter file.
     parameters: Option<&'t str>,
 }
 
 /// Reads the templates among `candidates`; `paths` are all files of the tree.
-pub fn read(sources: &Sources, candidates: &[String], paths: &[String], options: &TemplateOptions) -> TemplateReading {
+pub fn read(
+    sources: &SourceFiles,
+    candidates: &[String],
+    paths: &[String],
+    options: &TemplateOptions,
+) -> TemplateReading {
     let mut reading = TemplateReading::default();
     let templates = files::parse(sources, candidates, &mut reading);
     if templates.is_empty() {
@@ -56,9 +61,9 @@ pub fn read(sources: &Sources, candidates: &[String], paths: &[String], options:
 fn deployments_of<'t>(
     path: &'t str,
     template: &'t Arc<AzureTemplate>,
-    given: &'t [GivenParameters],
+    given: &'t [DeploymentParameters],
 ) -> Vec<Deployment<'t>> {
-    let deployment = |given: Option<&'t GivenParameters>| Deployment {
+    let deployment = |given: Option<&'t DeploymentParameters>| Deployment {
         path,
         template,
         given: given.map(|it| it.values.clone()).unwrap_or_default(),
@@ -73,8 +78,8 @@ fn deployments_of<'t>(
 
 impl Deployment<'_> {
     /// Returns the resources of a deployment, and the other files that it used.
-    fn make(&self, sources: &Sources, templates: &AzureTemplates) -> (Vec<DocResource>, BTreeSet<String>) {
-        let shelf = Shelf { sources, templates, outermost: self.path, taken: RefCell::default() };
+    fn make(&self, sources: &SourceFiles, templates: &AzureTemplates) -> (Vec<DocResource>, BTreeSet<String>) {
+        let shelf = DeploymentTemplates { sources, templates, outermost: self.path, taken: RefCell::default() };
         let steps = sources.limits().evaluation_steps;
         let (template, given) = (self.template.clone(), self.given.clone());
         let deployment = AzureDeployment::new(template, given, AzurePlace::default(), &shelf, steps);
@@ -95,7 +100,7 @@ impl Deployment<'_> {
             None => file_name(self.path).to_owned(),
         };
         let inputs = nested.iter().map(String::as_str).chain([self.path]).chain(self.parameters);
-        let run = Run::new(RunKind::Stack, parent(self.path), Some(&variant)).reading(inputs);
+        let run = DeploymentRun::new(RunKind::Stack, parent(self.path), Some(&variant)).reading(inputs);
         let applied = Applied {
             table: &*AZURE,
             provider: "azurerm",

@@ -8,9 +8,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use crate::languages::cloudformation::AccountAndRegion;
-use crate::languages::hcl::value::Value;
+use crate::languages::hcl::value::HclValue;
 use crate::languages::yaml::{self, Node};
-use crate::source::{FileId, Segment, Sources, Span, file_name, join, lines_with_offsets, parent};
+use crate::source::{FileId, Segment, SourceFiles, Span, file_name, join, lines_with_offsets, parent};
 
 pub(super) const MANIFEST: &str = "manifest.json";
 /// Ending of templates, including nested ones.
@@ -21,7 +21,7 @@ const NESTED: &str = ".nested.template.json";
 #[derive(Debug, Clone, Default)]
 pub(super) struct Synthesized {
     pub(super) place: AccountAndRegion,
-    pub(super) parameters: BTreeMap<Arc<str>, Value>,
+    pub(super) parameters: BTreeMap<Arc<str>, HclValue>,
     /// Line of the program for each resource.
     lines: HashMap<Arc<str>, Span>,
 }
@@ -34,7 +34,7 @@ pub(super) struct Assemblies {
 
 impl Assemblies {
     /// Returns the manifest's entry for a template, or for the parent stack whose name is its prefix.
-    pub(super) fn of(&mut self, sources: &Sources, path: &str) -> Option<&Synthesized> {
+    pub(super) fn of(&mut self, sources: &SourceFiles, path: &str) -> Option<&Synthesized> {
         let name = file_name(path);
         let stacks = self.stacks(sources, parent(path))?;
         let is_around = |file: &str| file.strip_suffix(STACK).is_some_and(|stack| name.starts_with(stack));
@@ -43,11 +43,11 @@ impl Assemblies {
     }
 
     /// Whether a file only describes the templates next to it.
-    pub(super) fn describes(&mut self, sources: &Sources, path: &str) -> bool {
+    pub(super) fn describes(&mut self, sources: &SourceFiles, path: &str) -> bool {
         self.stacks(sources, parent(path)).is_some_and(|stacks| !stacks.is_empty())
     }
 
-    fn stacks(&mut self, sources: &Sources, folder: &str) -> Option<&HashMap<Arc<str>, Synthesized>> {
+    fn stacks(&mut self, sources: &SourceFiles, folder: &str) -> Option<&HashMap<Arc<str>, Synthesized>> {
         if !self.folders.contains_key(folder) {
             self.folders.insert(folder.to_owned(), read(sources, folder).unwrap_or_default());
         }
@@ -55,7 +55,7 @@ impl Assemblies {
     }
 }
 
-fn read(sources: &Sources, folder: &str) -> Option<HashMap<Arc<str>, Synthesized>> {
+fn read(sources: &SourceFiles, folder: &str) -> Option<HashMap<Arc<str>, Synthesized>> {
     let manifest = root(sources, &join(folder, MANIFEST)?)?;
     let artifacts = manifest.get("artifacts")?.entries().iter().map(|entry| (&entry.key, &entry.value));
     let stacks = artifacts.filter(|(_, artifact)| is_of_type(artifact, "aws:cloudformation:stack"));
@@ -66,20 +66,20 @@ fn read(sources: &Sources, folder: &str) -> Option<HashMap<Arc<str>, Synthesized
     Some(each.collect())
 }
 
-fn root(sources: &Sources, path: &str) -> Option<Node> {
+fn root(sources: &SourceFiles, path: &str) -> Option<Node> {
     let file = sources.open(path).ok()?;
     let stream = yaml::read_within(file, &sources.text(file), sources.limits());
     stream.documents.into_iter().next().map(|document| document.root)
 }
 
-fn synthesized(sources: &Sources, folder: &str, name: &Arc<str>, artifact: &Node) -> Synthesized {
+fn synthesized(sources: &SourceFiles, folder: &str, name: &Arc<str>, artifact: &Node) -> Synthesized {
     let parameters = artifact.at("properties.parameters").map(Node::entries).unwrap_or_default().iter();
     let parameters =
-        parameters.filter_map(|it| Some((it.key.clone(), Value::text(it.value.text()?.clone(), it.value.span))));
+        parameters.filter_map(|it| Some((it.key.clone(), HclValue::text(it.value.text()?.clone(), it.value.span))));
     let stack_name = artifact.get("properties").and_then(|it| it.get("stackName"));
-    let stack_name = stack_name.and_then(|it| Some(Value::text(it.text()?.clone(), it.span)));
+    let stack_name = stack_name.and_then(|it| Some(HclValue::text(it.text()?.clone(), it.span)));
     let (account, region) = artifact.get("environment").map(environment).unwrap_or_default();
-    let stack_name = stack_name.or_else(|| Some(Value::text(name.clone(), artifact.span)));
+    let stack_name = stack_name.or_else(|| Some(HclValue::text(name.clone(), artifact.span)));
     Synthesized {
         place: AccountAndRegion { region, account, stack_name },
         parameters: parameters.collect(),
@@ -88,16 +88,16 @@ fn synthesized(sources: &Sources, folder: &str, name: &Arc<str>, artifact: &Node
 }
 
 /// Parses `aws://123456789012/us-east-1`. A value that is chosen at deployment has the name "unknown" there.
-fn environment(node: &Node) -> (Option<Value>, Option<Value>) {
+fn environment(node: &Node) -> (Option<HclValue>, Option<HclValue>) {
     let rest = node.text().and_then(|text| text.strip_prefix("aws://"));
     let Some((account, region)) = rest.and_then(|rest| rest.split_once('/')) else { return (None, None) };
-    let known = |text: &str| (!text.starts_with("unknown-")).then(|| Value::text(text, node.span));
+    let known = |text: &str| (!text.starts_with("unknown-")).then(|| HclValue::text(text, node.span));
     (known(account), known(region))
 }
 
 /// Returns the lines of the program by resource, which `cdk synth --debug` writes. A name in several nested stacks is
 /// ambiguous and omitted.
-fn lines(sources: &Sources, folder: &str, artifact: &Node) -> HashMap<Arc<str>, Span> {
+fn lines(sources: &SourceFiles, folder: &str, artifact: &Node) -> HashMap<Arc<str>, Span> {
     let apart = artifact.text_at("additionalMetadataFile").and_then(|name| root(sources, &join(folder, name)?));
     let metadata = artifact.get("metadata").into_iter().chain(apart.iter());
     let mut known = HashMap::new();
@@ -125,7 +125,7 @@ fn is_of_type(node: &Node, kind: &str) -> bool {
 }
 
 /// Parses `new GpuStack (/home/a/app/lib/gpu-stack.ts:14:5)`; returns the line if the file is in the tree.
-fn line_of(sources: &Sources, project: &str, frame: &str) -> Option<Span> {
+fn line_of(sources: &SourceFiles, project: &str, frame: &str) -> Option<Span> {
     let place = frame.rsplit_once('(').map_or(frame, |(_, place)| place).trim_end_matches(')');
     let mut parts = place.rsplitn(3, ':');
     let (_, number, path) = (parts.next()?, parts.next()?.parse::<usize>().ok()?, parts.next()?);
@@ -144,7 +144,7 @@ fn line_of(sources: &Sources, project: &str, frame: &str) -> Option<Span> {
 
 impl Synthesized {
     /// Returns comments for gpulint in the program.
-    pub(super) fn comments(&self, sources: &Sources) -> Vec<Span> {
+    pub(super) fn comments(&self, sources: &SourceFiles) -> Vec<Span> {
         let files: BTreeSet<FileId> = self.lines.values().map(|line| line.file).collect();
         let of_file = |file: FileId| {
             let text = sources.text(file);
@@ -160,7 +160,7 @@ impl Synthesized {
 
     /// Returns the template as text in which each resource leads to its line of the program; `None` if no line is
     /// known.
-    pub(super) fn traced(&self, sources: &Sources, file: FileId) -> Option<FileId> {
+    pub(super) fn traced(&self, sources: &SourceFiles, file: FileId) -> Option<FileId> {
         if self.lines.is_empty() {
             return None;
         }

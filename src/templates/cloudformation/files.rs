@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::diagnostic::Diagnostic;
-use crate::languages::cloudformation::{CloudTemplate, Library};
-use crate::languages::hcl::value::Value;
+use crate::languages::cloudformation::{CloudTemplate, NestedTemplates};
+use crate::languages::hcl::value::HclValue;
 use crate::languages::yaml::{self, Node};
-use crate::source::{FileId, Sources, Span, each, parent};
+use crate::source::{FileId, SourceFiles, Span, each, parent};
 
 use crate::templates::located::meant;
 use crate::templates::reading::TemplateReading;
@@ -16,7 +16,7 @@ use crate::templates::reading::TemplateReading;
 use super::assembly::Assemblies;
 
 /// Templates by path.
-pub(super) type Templates = BTreeMap<String, Arc<CloudTemplate>>;
+pub(super) type TemplatesByPath = BTreeMap<String, Arc<CloudTemplate>>;
 
 /// Marks of other template languages: such a file is not a template yet. Double braces alone may belong to a Systems
 /// Manager document.
@@ -27,12 +27,12 @@ const VERSION: &str = "AWSTemplateFormatVersion:";
 
 /// Parses the templates among the candidates.
 pub(super) fn parse(
-    sources: &Sources,
+    sources: &SourceFiles,
     candidates: &[String],
     assemblies: &mut Assemblies,
     reading: &mut TemplateReading,
-) -> Templates {
-    let mut all = Templates::new();
+) -> TemplatesByPath {
+    let mut all = TemplatesByPath::new();
     let mut opened: Vec<(&String, FileId)> = Vec::new();
     for path in candidates {
         let Ok(file) = sources.open(path) else { continue };
@@ -69,7 +69,7 @@ struct Parsed<'p> {
 }
 
 impl<'p> Parsed<'p> {
-    fn read(sources: &Sources, path: &'p str, file: FileId) -> Self {
+    fn read(sources: &SourceFiles, path: &'p str, file: FileId) -> Self {
         let text = sources.text(file);
         let mut parsed = Parsed {
             path,
@@ -111,17 +111,17 @@ fn declares(root: &Node) -> bool {
 }
 
 /// Provides the templates of the tree to stacks that nest them.
-pub(super) struct Shelf<'s> {
-    pub(super) sources: &'s Sources,
-    pub(super) templates: &'s Templates,
+pub(super) struct StackTemplates<'s> {
+    pub(super) sources: &'s SourceFiles,
+    pub(super) templates: &'s TemplatesByPath,
     /// The outermost template; nesting itself would never end.
     pub(super) outermost: &'s str,
     /// Templates that were used.
     pub(super) taken: RefCell<BTreeSet<String>>,
 }
 
-impl Library for Shelf<'_> {
-    fn nested(&self, location: &Value) -> Option<Arc<CloudTemplate>> {
+impl NestedTemplates for StackTemplates<'_> {
+    fn nested(&self, location: &HclValue) -> Option<Arc<CloudTemplate>> {
         let folder = parent(&self.sources.path(location.span.file)).to_owned();
         let path = meant(location, &folder, self.templates).filter(|path| *path != self.outermost)?;
         self.taken.borrow_mut().insert(path.to_owned());

@@ -5,25 +5,25 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::languages::hcl::value::Value;
+use crate::languages::hcl::value::HclValue;
 use crate::languages::yaml::{self, Node};
-use crate::source::{Sources, is_below, parent, those};
+use crate::source::{SourceFiles, is_below, parent, those};
 use crate::templates::located::parameters_of;
 
-use super::files::Templates;
+use super::files::TemplatesByPath;
 
 /// Values for the parameters of a template.
-pub(super) struct GivenParameters {
+pub(super) struct StackParameters {
     pub(super) path: String,
     pub(super) template: String,
-    pub(super) values: BTreeMap<Arc<str>, Value>,
+    pub(super) values: BTreeMap<Arc<str>, HclValue>,
 }
 
 /// Words of which every such file contains one: of the command line, or of pipelines.
 const MARKS: [&[u8]; 2] = [b"ParameterKey", b"\"Parameters\""];
 
 /// Returns the parameter files in the folders of templates and their parents, sorted.
-pub(super) fn find(sources: &Sources, paths: &[String], templates: &Templates) -> Vec<GivenParameters> {
+pub(super) fn find(sources: &SourceFiles, paths: &[String], templates: &TemplatesByPath) -> Vec<StackParameters> {
     let folders: BTreeSet<&str> = templates.keys().map(|path| parent(parent(path))).collect();
     let is_near = |path: &str| folders.iter().any(|folder| folder.is_empty() || is_below(path, folder));
     let mut files: Vec<&String> = paths
@@ -39,16 +39,16 @@ pub(super) fn find(sources: &Sources, paths: &[String], templates: &Templates) -
     let read = those(files, marked).into_iter().filter_map(|path| {
         let values = values(sources, path)?;
         let template = template_of(path, &values, templates)?.to_owned();
-        Some(GivenParameters { path: path.clone(), template, values })
+        Some(StackParameters { path: path.clone(), template, values })
     });
     read.collect()
 }
 
-fn values(sources: &Sources, path: &str) -> Option<BTreeMap<Arc<str>, Value>> {
+fn values(sources: &SourceFiles, path: &str) -> Option<BTreeMap<Arc<str>, HclValue>> {
     let file = sources.open(path).ok()?;
     let stream = yaml::read_within(file, &sources.text(file), sources.limits());
     let root = &stream.documents.first()?.root;
-    let values: BTreeMap<Arc<str>, Value> = match root.get("Parameters") {
+    let values: BTreeMap<Arc<str>, HclValue> = match root.get("Parameters") {
         Some(map) => map.entries().iter().map(|entry| (entry.key.clone(), given(&entry.value))).collect(),
         None => root.items().iter().filter_map(pair).collect(),
     };
@@ -56,26 +56,30 @@ fn values(sources: &Sources, path: &str) -> Option<BTreeMap<Arc<str>, Value>> {
 }
 
 /// Parses `{"ParameterKey": "a", "ParameterValue": "b"}`, or `"a=b"`.
-fn pair(item: &Node) -> Option<(Arc<str>, Value)> {
+fn pair(item: &Node) -> Option<(Arc<str>, HclValue)> {
     if let Some((name, value)) = item.text().and_then(|text| text.split_once('=')) {
-        return Some((name.into(), Value::text(value, item.span)));
+        return Some((name.into(), HclValue::text(value, item.span)));
     }
     let value = item
         .get("ParameterValue")
-        .map_or_else(|| Value::unknown("the stack keeps its current value", item.span), given);
+        .map_or_else(|| HclValue::unknown("the stack keeps its current value", item.span), given);
     Some((item.text_at("ParameterKey")?.clone(), value))
 }
 
-fn given(node: &Node) -> Value {
+fn given(node: &Node) -> HclValue {
     let parts: Option<Vec<&str>> = node.items().iter().map(|item| item.text().map(|text| &**text)).collect();
     match (node.text(), parts.filter(|it| !it.is_empty())) {
-        (Some(text), _) => Value::text(text.clone(), node.span),
-        (None, Some(parts)) => Value::text(parts.join(","), node.span),
-        (None, None) => Value::unknown("gpulint does not support this form of the parameter file", node.span),
+        (Some(text), _) => HclValue::text(text.clone(), node.span),
+        (None, Some(parts)) => HclValue::text(parts.join(","), node.span),
+        (None, None) => HclValue::unknown("gpulint does not support this form of the parameter file", node.span),
     }
 }
 
-fn template_of<'t>(path: &str, values: &BTreeMap<Arc<str>, Value>, templates: &'t Templates) -> Option<&'t str> {
+fn template_of<'t>(
+    path: &str,
+    values: &BTreeMap<Arc<str>, HclValue>,
+    templates: &'t TemplatesByPath,
+) -> Option<&'t str> {
     let given = values.keys().map(|name| &**name).collect();
     let declared = templates.iter().map(|(path, template)| (path.as_str(), template.parameters().collect()));
     parameters_of(path, &given, declared)

@@ -9,26 +9,26 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::inventory::{Foreign, Run, RunKind};
+use crate::inventory::{DeploymentRun, RunKind, UnsupportedFile};
 use crate::languages::cloudformation::{AccountAndRegion, CloudTemplate, StackInstance};
 use crate::languages::document::DocResource;
-use crate::languages::hcl::value::Value;
+use crate::languages::hcl::value::HclValue;
 use crate::languages::table::MADE_BY_MACRO;
-use crate::source::{Sources, file_name, join, parent};
+use crate::source::{SourceFiles, file_name, join, parent};
 
 use super::located::beside;
 use super::names::CLOUDFORMATION;
 use super::reading::{TemplateOptions, TemplateReading};
 use super::resources::Applied;
 use assembly::{Assemblies, MANIFEST, Synthesized};
-use files::{Shelf, Templates};
-use given::GivenParameters;
+use files::{StackTemplates, TemplatesByPath};
+use given::StackParameters;
 
 /// A separate stack: a template with its parameters.
 struct Stack<'t> {
     path: &'t str,
     template: &'t Arc<CloudTemplate>,
-    given: BTreeMap<Arc<str>, Value>,
+    given: BTreeMap<Arc<str>, HclValue>,
     /// Path of its parameter file.
     parameters: Option<&'t str>,
     /// The generating program's manifest for the stack.
@@ -43,7 +43,12 @@ struct Made {
 }
 
 /// Reads the templates among `candidates`; `paths` are all files of the tree.
-pub fn read(sources: &Sources, candidates: &[String], paths: &[String], options: &TemplateOptions) -> TemplateReading {
+pub fn read(
+    sources: &SourceFiles,
+    candidates: &[String],
+    paths: &[String],
+    options: &TemplateOptions,
+) -> TemplateReading {
     let mut reading = TemplateReading::default();
     let mut assemblies = Assemblies::default();
     let templates = files::parse(sources, candidates, &mut assemblies, &mut reading);
@@ -69,8 +74,8 @@ pub fn read(sources: &Sources, candidates: &[String], paths: &[String], options:
 }
 
 /// Returns one stack for each parameter file of a template, or one with its defaults.
-fn stacks_of<'t>(path: &'t str, template: &'t Arc<CloudTemplate>, given: &'t [GivenParameters]) -> Vec<Stack<'t>> {
-    let stack = |given: Option<&'t GivenParameters>| Stack {
+fn stacks_of<'t>(path: &'t str, template: &'t Arc<CloudTemplate>, given: &'t [StackParameters]) -> Vec<Stack<'t>> {
+    let stack = |given: Option<&'t StackParameters>| Stack {
         path,
         template,
         given: given.map(|it| it.values.clone()).unwrap_or_default(),
@@ -95,8 +100,8 @@ impl<'t> Stack<'t> {
 }
 
 impl Stack<'_> {
-    fn make(&self, sources: &Sources, templates: &Templates) -> Made {
-        let shelf = Shelf { sources, templates, outermost: self.path, taken: RefCell::default() };
+    fn make(&self, sources: &SourceFiles, templates: &TemplatesByPath) -> Made {
+        let shelf = StackTemplates { sources, templates, outermost: self.path, taken: RefCell::default() };
         let steps = sources.limits().evaluation_steps;
         let instance = StackInstance::new(self.template.clone(), self.given.clone(), self.place.clone(), &shelf, steps);
         let resources = instance.resources();
@@ -111,7 +116,7 @@ impl Stack<'_> {
         };
         let inputs = made.nested.iter().map(String::as_str).chain([self.path]);
         let inputs = inputs.chain(self.parameters).chain(self.manifest.as_deref());
-        let run = Run::new(RunKind::Stack, parent(self.path), Some(&variant)).reading(inputs);
+        let run = DeploymentRun::new(RunKind::Stack, parent(self.path), Some(&variant)).reading(inputs);
         let applied = Applied {
             table: &*CLOUDFORMATION,
             provider: "aws",
@@ -121,7 +126,7 @@ impl Stack<'_> {
         };
         applied.add(&made.resources, options.adjust.as_deref(), reading);
         if self.template.has_macros {
-            reading.inventory.foreign.push(Foreign::new(self.path, &MADE_BY_MACRO));
+            reading.inventory.foreign.push(UnsupportedFile::new(self.path, &MADE_BY_MACRO));
         }
         reading.inventory.runs.push(run);
     }

@@ -8,18 +8,23 @@ mod names;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::inventory::{Run, RunKind};
+use crate::inventory::{DeploymentRun, RunKind};
 use crate::languages::document::DocResource;
-use crate::languages::hcl::value::Value;
+use crate::languages::hcl::value::HclValue;
 use crate::languages::pulumi::{PulumiProgram, PulumiStack, state};
 use crate::languages::yaml::{self, Node};
-use crate::source::{Sources, Span, file_name, join, parent};
+use crate::source::{SourceFiles, Span, file_name, join, parent};
 
 use super::reading::{TemplateOptions, TemplateReading};
 use super::resources::Applied;
 
 /// Reads projects and Pulumi's output among `candidates`; `paths` are all files of the tree.
-pub fn read(sources: &Sources, candidates: &[String], paths: &[String], options: &TemplateOptions) -> TemplateReading {
+pub fn read(
+    sources: &SourceFiles,
+    candidates: &[String],
+    paths: &[String],
+    options: &TemplateOptions,
+) -> TemplateReading {
     let mut reading = TemplateReading::default();
     for path in candidates {
         let Some((root, comments)) = root(sources, path) else { continue };
@@ -41,7 +46,7 @@ pub fn read(sources: &Sources, candidates: &[String], paths: &[String], options:
         reading.comments.extend(main.into_iter().flat_map(|(_, comments)| comments));
         for (file, stack) in stacks(sources, path, paths, &mut reading.comments) {
             let resources = program.resources(&stack, sources.limits().evaluation_steps);
-            let variant = stack.name.as_ref().and_then(Value::as_text).map(|it| it.into_owned());
+            let variant = stack.name.as_ref().and_then(HclValue::as_text).map(|it| it.into_owned());
             let variant = variant.unwrap_or_else(|| file_name(path).to_owned());
             let span = program.span();
             let made = Made { path, variant, inputs: file.into_iter().collect(), settings: stack.values, span };
@@ -52,14 +57,14 @@ pub fn read(sources: &Sources, candidates: &[String], paths: &[String], options:
     reading
 }
 
-fn root(sources: &Sources, path: &str) -> Option<(Node, Vec<Span>)> {
+fn root(sources: &SourceFiles, path: &str) -> Option<(Node, Vec<Span>)> {
     let file = sources.open(path).ok()?;
     let stream = yaml::read_within(file, &sources.text(file), sources.limits());
     Some((stream.documents.first()?.root.clone(), stream.comments))
 }
 
 /// Returns the program of a project that has it in another folder.
-fn main_of(sources: &Sources, path: &str, project: &Node) -> Option<(Node, Vec<Span>)> {
+fn main_of(sources: &SourceFiles, path: &str, project: &Node) -> Option<(Node, Vec<Span>)> {
     let folder = project.text_at("main").map_or("", |it| it);
     let folder = join(parent(path), folder)?;
     ["Main.yaml", "main.yaml"].iter().find_map(|name| root(sources, &join(&folder, name)?))
@@ -67,7 +72,7 @@ fn main_of(sources: &Sources, path: &str, project: &Node) -> Option<(Node, Vec<S
 
 /// Returns the stacks of a project, each with its file; one without configuration if there is none.
 fn stacks<'p>(
-    sources: &Sources,
+    sources: &SourceFiles,
     project: &str,
     paths: &'p [String],
     comments: &mut Vec<Span>,
@@ -83,7 +88,7 @@ fn stacks<'p>(
         comments.extend(said);
         let config = root.get("config").map(Node::entries).unwrap_or_default().iter();
         let values = config.map(|entry| (entry.key.clone(), configured(&entry.value)));
-        let stack = PulumiStack { name: Some(Value::text(name, root.span)), values: values.collect() };
+        let stack = PulumiStack { name: Some(HclValue::text(name, root.span)), values: values.collect() };
         all.push((Some(path.as_str()), stack));
     }
     if all.is_empty() {
@@ -92,21 +97,21 @@ fn stacks<'p>(
     all
 }
 
-fn configured(node: &Node) -> Value {
-    use crate::languages::hcl::value::{Data, Entries, Number};
+fn configured(node: &Node) -> HclValue {
+    use crate::languages::hcl::value::{HclData, HclNumber, ObjectMembers};
     match (node.entries(), node.items()) {
-        ([only], _) if &*only.key == "secure" => Value::unknown("the value is an encrypted secret", node.span),
+        ([only], _) if &*only.key == "secure" => HclValue::unknown("the value is an encrypted secret", node.span),
         (entries @ [_, ..], _) => {
             let known = entries.iter().map(|entry| (entry.key.clone(), configured(&entry.value))).collect();
-            Value::new(Data::Object(Arc::new(Entries { known, rest: None })), node.span)
+            HclValue::new(HclData::Object(Arc::new(ObjectMembers { known, rest: None })), node.span)
         }
-        (_, items @ [_, ..]) => Value::tuple(items.iter().map(configured).collect(), node.span),
+        (_, items @ [_, ..]) => HclValue::tuple(items.iter().map(configured).collect(), node.span),
         _ => match (node.text(), node.flag()) {
-            (None, _) => Value::null(node.span),
-            (_, Some(flag)) => Value::bool(flag, node.span),
-            (Some(text), None) => match Number::parse(text) {
-                Some(number) => Value::number(number, node.span),
-                None => Value::text(text.clone(), node.span),
+            (None, _) => HclValue::null(node.span),
+            (_, Some(flag)) => HclValue::bool(flag, node.span),
+            (Some(text), None) => match HclNumber::parse(text) {
+                Some(number) => HclValue::number(number, node.span),
+                None => HclValue::text(text.clone(), node.span),
             },
         },
     }
@@ -117,14 +122,14 @@ struct Made<'m> {
     path: &'m str,
     variant: String,
     inputs: Vec<&'m str>,
-    settings: BTreeMap<Arc<str>, Value>,
+    settings: BTreeMap<Arc<str>, HclValue>,
     span: Span,
 }
 
 impl Made<'_> {
     fn add(&self, resources: &[DocResource], options: &TemplateOptions, reading: &mut TemplateReading) {
         let inputs = self.inputs.iter().copied().chain([self.path]);
-        let run = Run::new(RunKind::Stack, parent(self.path), Some(&self.variant)).reading(inputs);
+        let run = DeploymentRun::new(RunKind::Stack, parent(self.path), Some(&self.variant)).reading(inputs);
         let packages: BTreeSet<&str> = resources.iter().map(|it| names::package(&it.kind)).collect();
         for package in packages {
             let of_package = resources.iter().filter(|it| names::package(&it.kind) == package);

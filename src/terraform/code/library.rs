@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use crate::languages::hcl::syntax::{Expression, SyntaxError, parse_template};
-use crate::source::{AskedOfTree, FileId, Sources, uses};
+use crate::source::{AskedOfTree, FileId, SourceFiles, uses};
 
-use super::module::{ModuleCode, Tool};
+use super::module::{ModuleCode, ModuleTool};
 use super::shared::SharedModules;
 use super::variable_file::VariableFile;
 
@@ -15,9 +15,9 @@ use super::variable_file::VariableFile;
 /// queries, too.
 type Memory<T> = Mutex<HashMap<String, Arc<OnceLock<(Arc<T>, Arc<AskedOfTree>)>>>>;
 
-pub(in crate::terraform) struct Library<'s> {
-    sources: &'s Sources,
-    tool: Tool,
+pub(in crate::terraform) struct ModuleLibrary<'s> {
+    sources: &'s SourceFiles,
+    tool: ModuleTool,
     shared: SharedModules,
     modules: Memory<ModuleCode>,
     variable_files: Memory<VariableFile>,
@@ -25,9 +25,9 @@ pub(in crate::terraform) struct Library<'s> {
     parsed: AtomicUsize,
 }
 
-impl<'s> Library<'s> {
-    pub(in crate::terraform) fn new(sources: &'s Sources, tool: Tool) -> Self {
-        Library {
+impl<'s> ModuleLibrary<'s> {
+    pub(in crate::terraform) fn new(sources: &'s SourceFiles, tool: ModuleTool) -> Self {
+        ModuleLibrary {
             sources,
             tool,
             shared: SharedModules::default(),
@@ -40,7 +40,7 @@ impl<'s> Library<'s> {
 
     /// Reuses modules of another state of the tree if nothing differs, or records them for another state.
     pub(in crate::terraform) fn sharing(self, shared: &SharedModules) -> Self {
-        Library { shared: shared.clone(), ..self }
+        ModuleLibrary { shared: shared.clone(), ..self }
     }
 
     /// Returns the code in a directory of the tree.
@@ -76,7 +76,7 @@ impl<'s> Library<'s> {
 
     /// Frees the library in another thread, because it takes long and no result depends on it.
     pub(in crate::terraform) fn close(self) {
-        let Library { modules, variable_files, templates, .. } = self;
+        let ModuleLibrary { modules, variable_files, templates, .. } = self;
         rayon::spawn(|| drop((modules, variable_files, templates)));
     }
 

@@ -5,8 +5,10 @@ use std::sync::Arc;
 
 use crate::diagnostic::Diagnostic;
 use crate::languages::hcl::syntax::json::parse_json_body;
-use crate::languages::hcl::syntax::{Attribute, BlockNode, Body, Parsed, StepKind, TraversalStep, parse_body};
-use crate::source::{FileId, Sources, Span, file_name, join};
+use crate::languages::hcl::syntax::{
+    Attribute, BlockNode, Body, ParsedFile, TraversalStep, TraversalStepKind, parse_body,
+};
+use crate::source::{FileId, SourceFiles, Span, file_name, join};
 use crate::terraform::address;
 
 const MOST_DIAGNOSTICS: usize = 50;
@@ -18,7 +20,7 @@ const FEWEST_AGAIN: usize = 2;
 
 /// The tool that reads the files. In one directory, the two tools may read different files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::terraform) enum Tool {
+pub(in crate::terraform) enum ModuleTool {
     /// Reads `.tofu` files too, and `x.tofu` instead of `x.tf`.
     OpenTofu,
     /// Ignores `.tofu` files.
@@ -31,14 +33,14 @@ pub(in crate::terraform) struct ModuleCode {
     pub(in crate::terraform) directory: String,
     /// The files of the module.
     pub(in crate::terraform) files: Vec<Arc<str>>,
-    pub(in crate::terraform) variables: Named<BlockNode>,
-    pub(in crate::terraform) locals: Named<Attribute>,
-    pub(in crate::terraform) outputs: Named<BlockNode>,
+    pub(in crate::terraform) variables: NamedBlocks<BlockNode>,
+    pub(in crate::terraform) locals: NamedBlocks<Attribute>,
+    pub(in crate::terraform) outputs: NamedBlocks<BlockNode>,
     /// Managed resources and data sources, by `aws_instance.a` and `data.aws_ami.a`.
-    pub(in crate::terraform) resources: Named<BlockNode>,
-    pub(in crate::terraform) calls: Named<BlockNode>,
+    pub(in crate::terraform) resources: NamedBlocks<BlockNode>,
+    pub(in crate::terraform) calls: NamedBlocks<BlockNode>,
     /// By `aws` and `aws.west`.
-    pub(in crate::terraform) providers: Named<BlockNode>,
+    pub(in crate::terraform) providers: NamedBlocks<BlockNode>,
     /// `terraform`, `moved`, `import`, `check` and whatever else there is.
     pub(in crate::terraform) others: Vec<BlockNode>,
     /// Comments for gpulint.
@@ -106,7 +108,7 @@ pub(in crate::terraform) enum FileText {
 }
 
 /// Returns the configuration files of a directory.
-pub(in crate::terraform) fn files_of(sources: &Sources, directory: &str) -> Vec<ModuleFile> {
+pub(in crate::terraform) fn files_of(sources: &SourceFiles, directory: &str) -> Vec<ModuleFile> {
     let entries = sources.tree().list(directory).into_iter();
     let files = entries.filter(|entry| !entry.is_directory && is_configuration(&entry.name));
     let in_directory = |name: String| {
@@ -118,20 +120,20 @@ pub(in crate::terraform) fn files_of(sources: &Sources, directory: &str) -> Vec<
 
 /// Items in the order of their declarations, and by name.
 #[derive(Debug)]
-pub(in crate::terraform) struct Named<T> {
+pub(in crate::terraform) struct NamedBlocks<T> {
     list: Vec<T>,
     by_name: HashMap<Arc<str>, usize>,
     /// Items whose name was in use, although others may reference them.
     again: HashMap<Arc<str>, Vec<T>>,
 }
 
-impl<T> Default for Named<T> {
+impl<T> Default for NamedBlocks<T> {
     fn default() -> Self {
-        Named { list: Vec::new(), by_name: HashMap::new(), again: HashMap::new() }
+        NamedBlocks { list: Vec::new(), by_name: HashMap::new(), again: HashMap::new() }
     }
 }
 
-impl<T> Named<T> {
+impl<T> NamedBlocks<T> {
     pub(in crate::terraform) fn get(&self, name: &str) -> Option<&T> {
         self.index(name).and_then(|index| self.list.get(index))
     }
@@ -173,7 +175,7 @@ impl<T> Named<T> {
     }
 }
 
-pub(in crate::terraform) fn has_configuration(sources: &Sources, directory: &str) -> bool {
+pub(in crate::terraform) fn has_configuration(sources: &SourceFiles, directory: &str) -> bool {
     sources.tree().list(directory).iter().any(|entry| !entry.is_directory && is_configuration(&entry.name))
 }
 
@@ -236,10 +238,10 @@ pub(in crate::terraform) fn has_backend(code: &ModuleCode) -> bool {
 /// Returns whether the module configures a provider. Old modules pass providers on with empty blocks, which do not
 /// count.
 pub(in crate::terraform) fn sets_up_provider(code: &ModuleCode) -> bool {
-    code.providers.iter().any(says_something)
+    code.providers.iter().any(has_attributes)
 }
 
-fn says_something(provider: &BlockNode) -> bool {
+fn has_attributes(provider: &BlockNode) -> bool {
     let says = |name: &str| !matches!(name, "alias" | "version");
     let body = &provider.body;
     !body.blocks.is_empty() || body.attributes.iter().any(|attribute| says(&attribute.name.text))
@@ -247,19 +249,24 @@ fn says_something(provider: &BlockNode) -> bool {
 
 impl ModuleCode {
     /// Reads the files of a directory.
-    pub(in crate::terraform) fn read(sources: &Sources, directory: &str, tool: Tool) -> Self {
+    pub(in crate::terraform) fn read(sources: &SourceFiles, directory: &str, tool: ModuleTool) -> Self {
         Self::of(sources, directory, &files_of(sources, directory), tool)
     }
 
     /// Reads the given files as the files of a directory.
-    pub(in crate::terraform) fn of(sources: &Sources, directory: &str, files: &[ModuleFile], tool: Tool) -> Self {
+    pub(in crate::terraform) fn of(
+        sources: &SourceFiles,
+        directory: &str,
+        files: &[ModuleFile],
+        tool: ModuleTool,
+    ) -> Self {
         let mut code = ModuleCode { directory: directory.to_owned(), ..Self::default() };
         let names: Vec<&str> = files.iter().map(|file| file.name.as_str()).collect();
         let only_tofu = names.iter().all(|name| is_for_opentofu(name));
         code.has_files_of_one_tool = !only_tofu && names.iter().any(|name| is_for_opentofu(name));
         let is_read = |name: &str| match tool {
-            Tool::OpenTofu => twin(name).is_none_or(|twin| !names.contains(&twin.as_str())),
-            Tool::Terraform => only_tofu || !is_for_opentofu(name),
+            ModuleTool::OpenTofu => twin(name).is_none_or(|twin| !names.contains(&twin.as_str())),
+            ModuleTool::Terraform => only_tofu || !is_for_opentofu(name),
         };
         let (overrides, plain): (Vec<&ModuleFile>, Vec<&ModuleFile>) =
             files.iter().filter(|file| is_read(&file.name)).partition(|file| is_override(&file.name));
@@ -281,14 +288,14 @@ impl ModuleCode {
     /// Terraform refuses repeated declarations. Whole files that repeat each other are alternatives, of which one is
     /// applied, unless something shows that the directory is applied: a backend, a variable file, a lock file, or a
     /// provider that one file configures for all.
-    fn judge_declared_again(&mut self, sources: &Sources) {
+    fn judge_declared_again(&mut self, sources: &SourceFiles) {
         let again = &self.again;
         let in_others = again.iter().all(|it| it.first.file != it.second.file);
         let each_has_provider = again.iter().any(|it| &*it.keyword == "provider");
         let is_slip = again.len() < FEWEST_AGAIN && !each_has_provider;
         let is_much = !is_slip && again.len() * MUCH_AGAIN >= self.declared;
         let has_one_provider =
-            self.providers.iter().any(|it| says_something(it) && !again.iter().any(|again| again.first == it.header));
+            self.providers.iter().any(|it| has_attributes(it) && !again.iter().any(|again| again.first == it.header));
         let is_applied = || self.is_applied(sources);
         let repeats = is_much && !has_backend(self) && !has_one_provider && !is_applied();
         self.is_picked = in_others && !repeats && self.is_picked_by_script(sources);
@@ -299,13 +306,13 @@ impl ModuleCode {
     }
 
     /// Returns whether the directory has files that exist only in applied directories.
-    fn is_applied(&self, sources: &Sources) -> bool {
+    fn is_applied(&self, sources: &SourceFiles) -> bool {
         sources.tree().list(&self.directory).iter().any(|it| is_of_run(&it.name))
     }
 
     /// Returns whether a script in its folder or a folder above names the files with the same declarations, to pick one
     /// of them.
-    fn is_picked_by_script(&self, sources: &Sources) -> bool {
+    fn is_picked_by_script(&self, sources: &SourceFiles) -> bool {
         if self.again.is_empty() {
             return false;
         }
@@ -327,7 +334,7 @@ impl ModuleCode {
     /// directory links to all of them, or they are not a complete configuration.
     pub(in crate::terraform) fn is_library(
         &self,
-        sources: &Sources,
+        sources: &SourceFiles,
         links: &HashMap<String, BTreeSet<String>>,
     ) -> bool {
         let linking: Option<Vec<&BTreeSet<String>>> = self.files.iter().map(|file| links.get(&**file)).collect();
@@ -342,7 +349,7 @@ impl ModuleCode {
     fn lacks_declarations(&self) -> bool {
         let mut lacks = false;
         let mut look = |name: &str, steps: &[TraversalStep], _: Span| {
-            let Some(StepKind::Attribute(first)) = steps.first().map(|step| &step.kind) else { return };
+            let Some(TraversalStepKind::Attribute(first)) = steps.first().map(|step| &step.kind) else { return };
             lacks |= match name {
                 "var" => self.variables.get(first).is_none(),
                 "local" => self.locals.get(first).is_none(),
@@ -391,7 +398,7 @@ impl ModuleCode {
         }
     }
 
-    fn read_file(&mut self, sources: &Sources, ModuleFile { name, text }: &ModuleFile) -> Vec<BlockNode> {
+    fn read_file(&mut self, sources: &SourceFiles, ModuleFile { name, text }: &ModuleFile) -> Vec<BlockNode> {
         let opened = match text {
             FileText::At(path) => sources.open(path).map_err(|error| (path, error)),
             FileText::Made(file) => Ok(*file),
@@ -410,7 +417,7 @@ impl ModuleCode {
         self.mentions_workspace |= memchr::memmem::find(text.as_bytes(), b".workspace").is_some();
         self.anywhere.get_or_insert(Span::new(file, 0, 0));
         let nesting = sources.limits().nesting;
-        let Parsed { mut body, errors, notes, comments } = match name.ends_with(".json") {
+        let ParsedFile { mut body, errors, notes, comments } = match name.ends_with(".json") {
             true => parse_json_body(file, &text, nesting),
             false => parse_body(file, &text, nesting),
         };

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::languages::hcl::syntax::json::parse_json;
-use crate::source::{Sources, join, normalize};
+use crate::source::{SourceFiles, join, normalize};
 
 use super::clouds::Cloud;
 use super::module::has_configuration;
@@ -195,7 +195,7 @@ pub(crate) fn rents_no_machines(source: &str) -> bool {
 }
 
 impl Modules {
-    pub(in crate::terraform) fn read(sources: &Sources, root: &str, beside: Option<&str>) -> Self {
+    pub(in crate::terraform) fn read(sources: &SourceFiles, root: &str, beside: Option<&str>) -> Self {
         let mut modules = Modules { downloaded: HashMap::new(), beside: beside.and_then(normalize) };
         if let Some(beside) = modules.beside.clone() {
             modules.add_list(sources, root, &beside);
@@ -208,7 +208,7 @@ impl Modules {
 
     /// Reads the `modules.json` of a directory. Its paths are relative to the root. Downloaded modules are in the
     /// directory itself, even if the directory was moved.
-    fn add_list(&mut self, sources: &Sources, root: &str, directory: &str) {
+    fn add_list(&mut self, sources: &SourceFiles, root: &str, directory: &str) {
         let Ok(file) = sources.open(&format!("{directory}/modules.json")) else { return };
         let Ok(json) = parse_json(file, &sources.text(file)) else { return };
         for module in json.get("Modules").map(|list| list.items()).unwrap_or_default() {
@@ -238,7 +238,7 @@ impl Modules {
     /// Returns the directory of a call. `path` has the names of the calls that lead to it.
     pub(in crate::terraform) fn directory(
         &self,
-        sources: &Sources,
+        sources: &SourceFiles,
         caller: &str,
         path: &str,
         source: &str,

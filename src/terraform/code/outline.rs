@@ -6,9 +6,9 @@
 
 use std::sync::Arc;
 
-use crate::source::{Sources, Span};
+use crate::source::{SourceFiles, Span};
 
-use crate::languages::hcl::value::{Cause, Data, Entries, Value};
+use crate::languages::hcl::value::{Cause, HclData, HclValue, ObjectMembers};
 
 /// Larger values get no outline.
 const HEAVIEST: u32 = 10_000;
@@ -17,32 +17,32 @@ const LONGEST: usize = 60;
 
 /// Returns the placeholder for an expression: its source in `${…}`, limited to characters that are valid in every YAML
 /// scalar.
-pub(in crate::terraform) fn placeholder(sources: &Sources, span: Span) -> String {
+pub(in crate::terraform) fn placeholder(sources: &SourceFiles, span: Span) -> String {
     let text: String = sources.snippet(span).chars().filter(|c| !"${}\"\\\n".contains(*c)).take(LONGEST).collect();
     format!("${{{}}}", text.trim())
 }
 
 /// Returns the value with a placeholder for each unknown or secret part, or `None` if nothing else is left.
-pub(in crate::terraform) fn filled(sources: &Sources, value: &Value) -> Option<Value> {
-    let whole = matches!(value.data, Data::Unknown(_)) || value.sensitive;
+pub(in crate::terraform) fn filled(sources: &SourceFiles, value: &HclValue) -> Option<HclValue> {
+    let whole = matches!(value.data, HclData::Unknown(_)) || value.sensitive;
     (!whole && value.weight() <= HEAVIEST).then(|| fill(sources, value))
 }
 
-fn fill(sources: &Sources, value: &Value) -> Value {
+fn fill(sources: &SourceFiles, value: &HclValue) -> HclValue {
     if value.sensitive {
-        return Value::text("${sensitive}", value.span);
+        return HclValue::text("${sensitive}", value.span);
     }
-    let items = |items: &[Value]| Arc::new(items.iter().map(|item| fill(sources, item)).collect());
+    let items = |items: &[HclValue]| Arc::new(items.iter().map(|item| fill(sources, item)).collect());
     let data = match &value.data {
-        Data::Unknown(cause) => Data::Text(placeholder(sources, cause.span).into()),
-        Data::List(list) | Data::Set(list) | Data::Tuple(list) => Data::Tuple(items(list)),
-        Data::Map(entries) | Data::Object(entries) => {
+        HclData::Unknown(cause) => HclData::Text(placeholder(sources, cause.span).into()),
+        HclData::List(list) | HclData::Set(list) | HclData::Tuple(list) => HclData::Tuple(items(list)),
+        HclData::Map(entries) | HclData::Object(entries) => {
             let known = entries.known.iter().map(|(key, item)| (key.clone(), fill(sources, item))).collect();
-            Data::Object(Arc::new(Entries { known, rest: None }))
+            HclData::Object(Arc::new(ObjectMembers { known, rest: None }))
         }
         other => other.clone(),
     };
-    Value::new(data, value.span)
+    HclValue::new(data, value.span)
 }
 
 /// Returns the same cause with the outline of the string.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::diagnostic::{Diagnostic, Level};
-use crate::source::{FileId, Sources};
+use crate::source::{FileId, SourceFiles};
 
 use crate::languages::hcl::syntax::json::{Json, literal, parse_json, parse_json_within};
 use crate::languages::hcl::syntax::{Attribute, HclName, SyntaxError, parse_body};
@@ -15,7 +15,7 @@ pub(in crate::terraform) struct VariableFile {
 }
 
 impl VariableFile {
-    pub(in crate::terraform) fn read(sources: &Sources, path: &str) -> Self {
+    pub(in crate::terraform) fn read(sources: &SourceFiles, path: &str) -> Self {
         let file = match sources.open(path) {
             Ok(file) => file,
             Err(error) => {

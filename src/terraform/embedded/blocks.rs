@@ -1,9 +1,9 @@
 //! Converts blocks of the Kubernetes provider to manifests.
 
-use crate::languages::hcl::value::Data;
-use crate::source::{Sources, Span};
+use crate::languages::hcl::value::HclData;
+use crate::source::{SourceFiles, Span};
 
-use super::super::block::Block;
+use super::super::block::EvaluatedBlock;
 use super::Table;
 use super::yaml::{ManifestTree, tree_of};
 
@@ -14,7 +14,7 @@ const NOT_OF_THE_MANIFEST: &[&str] = &["lifecycle", "timeouts", "provisioner", "
 const DEEPEST: usize = 40;
 
 /// Returns the manifest of a typed resource; `None` for a type that is not in the table.
-pub(super) fn manifest(sources: &Sources, block: &Block, table: &Table) -> Option<ManifestTree> {
+pub(super) fn manifest(sources: &SourceFiles, block: &EvaluatedBlock, table: &Table) -> Option<ManifestTree> {
     let kind = block.labels.first()?;
     let (version, name) = table.kinds.get(unversioned(kind))?.split_once(' ')?;
     let mut entries = vec![
@@ -39,10 +39,10 @@ fn unversioned(kind: &str) -> &str {
     }
 }
 
-fn body(sources: &Sources, block: &Block, table: &Table, depth: usize) -> ManifestTree {
+fn body(sources: &SourceFiles, block: &EvaluatedBlock, table: &Table, depth: usize) -> ManifestTree {
     let mut entries: Vec<(String, Span, ManifestTree)> = Vec::new();
     for (name, attribute) in &block.attributes {
-        if !matches!(attribute.value.data, Data::Null) {
+        if !matches!(attribute.value.data, HclData::Null) {
             entries.push((spelt(name, table), attribute.span, tree_of(sources, &attribute.value, 0)));
         }
     }
@@ -58,7 +58,7 @@ fn body(sources: &Sources, block: &Block, table: &Table, depth: usize) -> Manife
 
 /// Adds a block as a list element if the table requires a list or if there are several. Otherwise, adds it as an
 /// object.
-fn add(entries: &mut Vec<(String, Span, ManifestTree)>, block: &Block, tree: ManifestTree, table: &Table) {
+fn add(entries: &mut Vec<(String, Span, ManifestTree)>, block: &EvaluatedBlock, tree: ManifestTree, table: &Table) {
     let list = table.lists.get(&block.keyword);
     let name = list.cloned().unwrap_or_else(|| spelt(&block.keyword, table));
     match entries.iter_mut().find(|(key, ..)| *key == name) {

@@ -2,9 +2,9 @@
 
 use std::collections::HashSet;
 
-use crate::languages::hcl::value::{Data, Value};
+use crate::languages::hcl::value::{HclData, HclValue};
 
-use super::super::block::Block;
+use super::super::block::EvaluatedBlock;
 use super::super::rows::module_of;
 use super::texts_of;
 
@@ -14,25 +14,25 @@ const VALUES: &str = "values";
 const DEEPEST: usize = 6;
 
 /// Returns the calls whose code was read. Their own blocks contain the values.
-pub(super) fn expanded(blocks: &[Block]) -> HashSet<&str> {
+pub(super) fn expanded(blocks: &[EvaluatedBlock]) -> HashSet<&str> {
     blocks.iter().filter_map(|block| module_of(block).strip_suffix('.')).collect()
 }
 
 /// Returns the values strings in the arguments of a call, except those that another argument disables.
-pub(super) fn values(call: &Block) -> Vec<Value> {
+pub(super) fn values(call: &EvaluatedBlock) -> Vec<HclValue> {
     let mut found = Vec::new();
     for (name, attribute) in &call.attributes {
         let feature = name.strip_suffix("_helm_config").unwrap_or(name);
         let switch = call.attributes.get(&format!("enable_{feature}")).map(|it| &it.value.data);
-        if !matches!(switch, Some(Data::Bool(false))) {
+        if !matches!(switch, Some(HclData::Bool(false))) {
             gather(&attribute.value, 0, &mut found);
         }
     }
     found
 }
 
-fn gather(value: &Value, depth: usize, found: &mut Vec<Value>) {
-    let (Data::Map(entries) | Data::Object(entries)) = &value.data else { return };
+fn gather(value: &HclValue, depth: usize, found: &mut Vec<HclValue>) {
+    let (HclData::Map(entries) | HclData::Object(entries)) = &value.data else { return };
     for (key, below) in entries.iter() {
         if &**key == VALUES {
             found.extend(texts_of(below));

@@ -1,8 +1,8 @@
 //! Maps the lines of a string in Terraform back to their places in the file.
 
-use crate::source::{Segment, Sources, lines_with_offsets};
+use crate::source::{Segment, SourceFiles, lines_with_offsets};
 
-use crate::languages::hcl::value::{Data, Value};
+use crate::languages::hcl::value::{HclData, HclValue};
 
 /// The maximum number of lines that are skipped to find a line, because template directives leave no line in the
 /// result.
@@ -10,10 +10,10 @@ const FURTHEST: usize = 200;
 
 /// Returns the text of a value with the place of each line. A computed line has the place of the template line that it
 /// probably came from. For a partly known string, returns the known part, or `None` if nothing is known.
-pub(super) fn align(sources: &Sources, value: &Value) -> Option<(String, Vec<Segment>)> {
+pub(super) fn align(sources: &SourceFiles, value: &HclValue) -> Option<(String, Vec<Segment>)> {
     let text = match &value.data {
-        Data::Text(text) if !value.sensitive => text,
-        Data::Unknown(cause) => cause.outline.as_ref()?,
+        HclData::Text(text) if !value.sensitive => text,
+        HclData::Unknown(cause) => cause.outline.as_ref()?,
         _ => return None,
     };
     if text.trim().is_empty() {
@@ -78,10 +78,10 @@ mod tests {
     #[test]
     fn lines_of_a_heredoc_lead_to_their_own_text() {
         let source = "y = <<-EOT\n  kind: Pod\n  spec:\n    gpu: ${var.n}\n    x: 1\nEOT\n";
-        let sources = Sources::new(MemoryTree::new().with("a.tf", source));
+        let sources = SourceFiles::new(MemoryTree::new().with("a.tf", source));
         let file = sources.open("a.tf").unwrap();
         let text = "kind: Pod\nspec:\n  gpu: 4\n  x: 1\n";
-        let value = Value::new(Data::Text(text.into()), Span::new(file, 4, source.len() - 1));
+        let value = HclValue::new(HclData::Text(text.into()), Span::new(file, 4, source.len() - 1));
         let (derived, segments) = align(&sources, &value).unwrap();
         let derived = sources.derive("a.tf", derived, segments);
         for (needle, line) in [("kind", 2), ("Pod", 2), ("gpu", 4), ("4", 4), ("x: 1", 5)] {

@@ -16,11 +16,11 @@ use std::sync::OnceLock;
 use serde::Deserialize;
 
 use crate::inventory::RunId;
-use crate::languages::hcl::value::{Data, Value};
-use crate::source::{Segment, Sources, Span};
+use crate::languages::hcl::value::{HclData, HclValue};
+use crate::source::{Segment, SourceFiles, Span};
 
 use super::Embedded;
-use super::block::{Attribute, Block};
+use super::block::{EvaluatedAttribute, EvaluatedBlock};
 use yaml::{ManifestTree, YamlWriter};
 
 #[derive(Debug, Deserialize)]
@@ -54,15 +54,15 @@ fn table() -> &'static Table {
 
 /// Returns the manifests in blocks, in the order of the blocks. Workloads with a `count` of 0 come last.
 pub(super) fn manifests(
-    sources: &Sources,
-    blocks: &[Block],
-    switched_off: &[Block],
+    sources: &SourceFiles,
+    blocks: &[EvaluatedBlock],
+    switched_off: &[EvaluatedBlock],
     root: Option<&str>,
     run: &RunId,
 ) -> Vec<Embedded> {
     let mut found = Vec::new();
     let expanded = calls::expanded(blocks);
-    let is_call = |it: &Block| it.keyword == "module" && !expanded.contains(it.address.as_str());
+    let is_call = |it: &EvaluatedBlock| it.keyword == "module" && !expanded.contains(it.address.as_str());
     for block in blocks.iter().chain(switched_off).filter(|it| it.keyword == "resource" || is_call(it)) {
         let kind = if block.keyword == "module" { Some(&block.keyword) } else { block.labels.first() };
         let Some(kind) = kind else { continue };
@@ -91,8 +91,13 @@ pub(super) fn carries_manifests(kind: &str) -> bool {
 }
 
 /// Returns the manifests in a block, each with its origin.
-fn carried(sources: &Sources, block: &Block, kind: &str, root: Option<&str>) -> Vec<(String, Vec<Segment>)> {
-    let aligned = |values: &[Value]| values.iter().filter_map(|value| lines::align(sources, value)).collect();
+fn carried(
+    sources: &SourceFiles,
+    block: &EvaluatedBlock,
+    kind: &str,
+    root: Option<&str>,
+) -> Vec<(String, Vec<Segment>)> {
+    let aligned = |values: &[HclValue]| values.iter().filter_map(|value| lines::align(sources, value)).collect();
     let texts_at = |name: &str| block.attributes.get(name).into_iter().flat_map(texts).collect::<Vec<_>>();
     if block.keyword == "module" {
         return aligned(&calls::values(block));
@@ -126,7 +131,7 @@ fn carried(sources: &Sources, block: &Block, kind: &str, root: Option<&str>) -> 
 
 /// Returns the block's name for the chart that it installs with its own values, if the chart cannot be read with these
 /// values.
-pub(crate) fn installed<'b>(sources: &Sources, block: &'b Block, root: &str) -> Option<&'b str> {
+pub(crate) fn installed<'b>(sources: &SourceFiles, block: &'b EvaluatedBlock, root: &str) -> Option<&'b str> {
     let kind = block.labels.first().filter(|_| block.keyword == "resource" && !block.is_none())?;
     let names = table().charts.get(kind)?;
     let has_values = [&names.values, &names.set].into_iter().any(|name| {
@@ -137,7 +142,7 @@ pub(crate) fn installed<'b>(sources: &Sources, block: &'b Block, root: &str) -> 
         return None;
     }
     match &block.attributes.get(&names.chart).filter(|_| has_values)?.value.data {
-        Data::Text(chart) => Some(chart),
+        HclData::Text(chart) => Some(chart),
         _ => None,
     }
 }
@@ -152,36 +157,36 @@ fn is_workload(text: &str) -> bool {
     kinds.peek().is_some() && kinds.all(|kind| table().workloads.contains(&kind))
 }
 
-fn is_object(value: &Value) -> bool {
-    matches!(value.data, Data::Map(_) | Data::Object(_))
+fn is_object(value: &HclValue) -> bool {
+    matches!(value.data, HclData::Map(_) | HclData::Object(_))
 }
 
 /// Returns a string, or each string of a list.
-fn texts(attribute: &Attribute) -> Vec<Value> {
+fn texts(attribute: &EvaluatedAttribute) -> Vec<HclValue> {
     texts_of(&attribute.value)
 }
 
-fn texts_of(value: &Value) -> Vec<Value> {
+fn texts_of(value: &HclValue) -> Vec<HclValue> {
     match &value.data {
-        Data::List(items) | Data::Set(items) | Data::Tuple(items) => items.to_vec(),
+        HclData::List(items) | HclData::Set(items) | HclData::Tuple(items) => items.to_vec(),
         _ => vec![value.clone()],
     }
 }
 
 /// Reads `set { name = "a.b" value = … }`, also as a list of objects.
-fn settings(sources: &Sources, block: &Block, name: &str) -> Vec<(String, Span, ManifestTree)> {
+fn settings(sources: &SourceFiles, block: &EvaluatedBlock, name: &str) -> Vec<(String, Span, ManifestTree)> {
     let mut settings = Vec::new();
     for set in block.blocks.iter().filter(|it| it.keyword == name) {
         if let (Some(name), Some(value)) = (set.attributes.get("name"), set.attributes.get("value"))
-            && let Data::Text(path) = &name.value.data
+            && let HclData::Text(path) = &name.value.data
         {
             settings.push((path.to_string(), set.span, yaml::tree_of(sources, &value.value, 0)));
         }
     }
     for set in block.attributes.get(name).into_iter().flat_map(texts) {
-        let (Data::Map(entries) | Data::Object(entries)) = &set.data else { continue };
+        let (HclData::Map(entries) | HclData::Object(entries)) = &set.data else { continue };
         if let (Some(name), Some(value)) = (entries.get("name"), entries.get("value"))
-            && let Data::Text(path) = &name.data
+            && let HclData::Text(path) = &name.data
         {
             settings.push((path.to_string(), value.span, yaml::tree_of(sources, value, 0)));
         }

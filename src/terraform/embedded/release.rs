@@ -1,9 +1,9 @@
 //! Converts a chart installation in Terraform to an object with its layers of values in order.
 
-use crate::languages::hcl::value::Data;
-use crate::source::{Segment, Sources, join};
+use crate::languages::hcl::value::HclData;
+use crate::source::{Segment, SourceFiles, join};
 
-use super::super::block::Block;
+use super::super::block::EvaluatedBlock;
 use super::yaml::{ManifestTree, YamlWriter, tree_of};
 use super::{Chart, lines, settings, texts};
 
@@ -15,8 +15,8 @@ const INDENT: &str = "    ";
 
 /// Returns the object; `None` if the chart is not in the tree, or if a layer cannot be part of an object.
 pub(super) fn object(
-    sources: &Sources,
-    block: &Block,
+    sources: &SourceFiles,
+    block: &EvaluatedBlock,
     names: &Chart,
     root: Option<&str>,
 ) -> Option<(String, Vec<Segment>)> {
@@ -55,9 +55,9 @@ pub(super) fn object(
 }
 
 /// Returns the directory of the chart, relative to the directory in which Terraform runs, as in the provider.
-fn directory(sources: &Sources, block: &Block, names: &Chart, root: &str) -> Option<String> {
+fn directory(sources: &SourceFiles, block: &EvaluatedBlock, names: &Chart, root: &str) -> Option<String> {
     let is_elsewhere = block.attributes.get("repository").is_some_and(|it| !it.value.is_null());
-    let Data::Text(chart) = &block.attributes.get(&names.chart).filter(|_| !is_elsewhere)?.value.data else {
+    let HclData::Text(chart) = &block.attributes.get(&names.chart).filter(|_| !is_elsewhere)?.value.data else {
         return None;
     };
     let directory = join(root, chart).filter(|_| !chart.starts_with('/') && !chart.contains("://"))?;
@@ -65,12 +65,12 @@ fn directory(sources: &Sources, block: &Block, names: &Chart, root: &str) -> Opt
 }
 
 /// Returns the values strings with the places of their lines; `None` if one is unknown or has more than one document.
-fn layers(sources: &Sources, block: &Block, names: &Chart) -> Option<Vec<(String, Vec<Segment>)>> {
+fn layers(sources: &SourceFiles, block: &EvaluatedBlock, names: &Chart) -> Option<Vec<(String, Vec<Segment>)>> {
     let mut layers = Vec::new();
     for value in block.attributes.get(&names.values).into_iter().flat_map(texts) {
         let is_empty = match &value.data {
-            Data::Null => true,
-            Data::Text(text) => text.trim().is_empty(),
+            HclData::Null => true,
+            HclData::Text(text) => text.trim().is_empty(),
             _ => false,
         };
         if !is_empty {

@@ -1,8 +1,8 @@
 //! Writes values as YAML, and records the place of each value.
 
-use crate::languages::hcl::value::{Data, Value};
+use crate::languages::hcl::value::{HclData, HclValue};
 use crate::languages::yaml;
-use crate::source::{Segment, Sources, Span};
+use crate::source::{Segment, SourceFiles, Span};
 use crate::terraform::code::outline;
 
 /// A manifest between Terraform and YAML.
@@ -87,21 +87,21 @@ fn insert(entries: &mut Vec<(String, Span, ManifestTree)>, path: &[String], span
 }
 
 /// Converts a value to a tree. An unknown value becomes a placeholder, which the Kubernetes front end keeps unknown.
-pub(super) fn tree_of(sources: &Sources, value: &Value, depth: usize) -> ManifestTree {
+pub(super) fn tree_of(sources: &SourceFiles, value: &HclValue, depth: usize) -> ManifestTree {
     let placeholder = |span: Span| ManifestTree::text(&outline::placeholder(sources, span), value.span);
     match &value.data {
         _ if value.sensitive => ManifestTree::Scalar(yaml::quoted("${sensitive}"), value.span),
         _ if depth > DEEPEST => ManifestTree::Scalar("null".to_owned(), value.span),
-        Data::Null => ManifestTree::Scalar("null".to_owned(), value.span),
-        Data::Bool(flag) => ManifestTree::Scalar(flag.to_string(), value.span),
-        Data::Number(number) => ManifestTree::Scalar(number.to_string(), value.span),
-        Data::Text(text) => ManifestTree::text(text, value.span),
-        Data::Unknown(cause) => placeholder(cause.span),
-        Data::List(items) | Data::Set(items) | Data::Tuple(items) => {
+        HclData::Null => ManifestTree::Scalar("null".to_owned(), value.span),
+        HclData::Bool(flag) => ManifestTree::Scalar(flag.to_string(), value.span),
+        HclData::Number(number) => ManifestTree::Scalar(number.to_string(), value.span),
+        HclData::Text(text) => ManifestTree::text(text, value.span),
+        HclData::Unknown(cause) => placeholder(cause.span),
+        HclData::List(items) | HclData::Set(items) | HclData::Tuple(items) => {
             ManifestTree::List(items.iter().map(|item| tree_of(sources, item, depth + 1)).collect())
         }
-        Data::Map(entries) | Data::Object(entries) => {
-            let present = entries.iter().filter(|(_, item)| !matches!(item.data, Data::Null));
+        HclData::Map(entries) | HclData::Object(entries) => {
+            let present = entries.iter().filter(|(_, item)| !matches!(item.data, HclData::Null));
             ManifestTree::Map(
                 present.map(|(key, item)| (key.to_string(), item.span, tree_of(sources, item, depth + 1))).collect(),
             )

@@ -5,16 +5,16 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use crate::inventory::{Fact, Range, Unknown};
+use crate::inventory::{Fact, Range, UnknownFact};
 use crate::languages::hcl::syntax::{BlockNode, Body, Expression, HclKind, HclName, TemplatePart};
-use crate::languages::hcl::value::{Cause, Computed, Data, Entries, Number, Value};
+use crate::languages::hcl::value::{Cause, HclData, HclNumber, HclValue, ObjectMembers, ProviderComputed};
 use crate::source::Span;
 use crate::terraform::address::declared_again;
-use crate::terraform::block::{Attribute, Block};
+use crate::terraform::block::{EvaluatedAttribute, EvaluatedBlock};
 
 use super::expand::{Expansion, ExpansionKind, Repeated};
 use super::operators::one_of;
-use super::{Evaluator, Instance, Repetition, Scope, Variable};
+use super::{Instance, Repetition, RootEvaluator, Scope, Variable};
 
 /// The cost of one instance of a block, or of a nested block, without its expressions.
 pub(super) const INSTANCE_STEPS: u64 = 200;
@@ -26,8 +26,8 @@ const BLOCK_BYTES: usize = 600;
 /// A resource with all its instances.
 pub(in crate::terraform) struct Evaluated {
     expansion: Expansion,
-    pub(super) blocks: Vec<Block>,
-    value: OnceCell<Value>,
+    pub(super) blocks: Vec<EvaluatedBlock>,
+    value: OnceCell<HclValue>,
 }
 
 /// Arguments that affect the block and not the resource.
@@ -54,9 +54,9 @@ impl Place {
     }
 }
 
-impl Evaluator<'_> {
+impl RootEvaluator<'_> {
     /// Adds all blocks of a module and of the modules that it calls.
-    pub(in crate::terraform) fn all_blocks(&self, module: &Rc<Instance>, into: &mut Vec<Block>) {
+    pub(in crate::terraform) fn all_blocks(&self, module: &Rc<Instance>, into: &mut Vec<EvaluatedBlock>) {
         for index in 0..module.code.resources.len() {
             if self.budget.exhausted().is_some() {
                 return;
@@ -87,7 +87,7 @@ impl Evaluator<'_> {
 
     /// Adds the resources with a `count` of 0 in a module and in the modules that it calls, each evaluated as its first
     /// instance would be.
-    pub(in crate::terraform) fn switched_off(&self, module: &Rc<Instance>, into: &mut Vec<Block>) {
+    pub(in crate::terraform) fn switched_off(&self, module: &Rc<Instance>, into: &mut Vec<EvaluatedBlock>) {
         for index in 0..module.code.resources.len() {
             if self.budget.exhausted().is_some() {
                 return;
@@ -96,7 +96,7 @@ impl Evaluator<'_> {
                 continue;
             };
             let Some(count) = node.body.attribute("count").filter(|_| evaluated.blocks.is_empty()) else { continue };
-            let first = Repetition::Count(Value::number(Number::counted(0), count.span()));
+            let first = Repetition::Count(HclValue::number(HclNumber::counted(0), count.span()));
             let mut block = self.block(node, Scope::of(module, &first), module);
             block.address = format!("{}{}[0]", module.address, resource_name(node));
             block.instances = Fact::written(Range::exactly(0.0), count.span());
@@ -110,7 +110,7 @@ impl Evaluator<'_> {
         }
     }
 
-    fn output_block(&self, module: &Rc<Instance>, node: &BlockNode) -> Block {
+    fn output_block(&self, module: &Rc<Instance>, node: &BlockNode) -> EvaluatedBlock {
         let mut block = self.block(node, Scope::of(module, &Repetition::Single), module);
         block.address = format!("output.{}", node.label(0));
         if let Some(value) = block.attributes.get_mut("value") {
@@ -119,7 +119,7 @@ impl Evaluator<'_> {
         block
     }
 
-    fn call_block(&self, module: &Rc<Instance>, node: &BlockNode, repeated: &Repeated) -> Block {
+    fn call_block(&self, module: &Rc<Instance>, node: &BlockNode, repeated: &Repeated) -> EvaluatedBlock {
         let mut block = self.block(node, Scope::of(module, &repeated.repetition), module);
         block.address = format!("{}module.{}{}", module.address, node.label(0), repeated.suffix);
         block.instances = multiplied(&module.multiplicity, &repeated.number);
@@ -157,7 +157,7 @@ impl Evaluator<'_> {
     }
 
     /// Returns the value of a reference such as `aws_instance.a`: its arguments are known, and the rest is computed.
-    pub(super) fn resource_value(&self, module: &Rc<Instance>, key: &str, span: Span) -> Value {
+    pub(super) fn resource_value(&self, module: &Rc<Instance>, key: &str, span: Span) -> HclValue {
         let Some(index) = module.code.resources.index(key) else {
             return self.undeclared(module, &format!("`{key}`"), span);
         };
@@ -170,15 +170,15 @@ impl Evaluator<'_> {
         one_of(&format!("`{key}`"), first, again)
     }
 
-    fn value_of(&self, evaluated: &Evaluated, span: Span) -> Value {
-        let one = |block: &Block| {
+    fn value_of(&self, evaluated: &Evaluated, span: Span) -> HclValue {
+        let one = |block: &EvaluatedBlock| {
             let value = block_value(block, Some(Arc::new(computed(block))));
             let results = self.data_results(block);
             match &value.data {
-                Data::Object(entries) if !results.is_empty() => {
-                    let mut entries = Entries::clone(entries);
+                HclData::Object(entries) if !results.is_empty() => {
+                    let mut entries = ObjectMembers::clone(entries);
                     entries.known.extend(results.into_iter().map(|(name, result)| (Arc::from(name), result)));
-                    Value::object(entries, value.span)
+                    HclValue::object(entries, value.span)
                 }
                 _ => value,
             }
@@ -188,7 +188,7 @@ impl Evaluator<'_> {
     }
 
     /// Evaluates the arguments of a block.
-    pub(super) fn block(&self, node: &BlockNode, scope: Scope<'_>, module: &Rc<Instance>) -> Block {
+    pub(super) fn block(&self, node: &BlockNode, scope: Scope<'_>, module: &Rc<Instance>) -> EvaluatedBlock {
         let mut block = empty_block(node, &node.keyword.text, &node.labels);
         self.fill(&mut block, &node.body, scope, module, Place::Top);
         block.references = self.references(node, module);
@@ -197,7 +197,7 @@ impl Evaluator<'_> {
         block
     }
 
-    fn fill(&self, block: &mut Block, body: &Body, scope: Scope<'_>, module: &Rc<Instance>, place: Place) {
+    fn fill(&self, block: &mut EvaluatedBlock, body: &Body, scope: Scope<'_>, module: &Rc<Instance>, place: Place) {
         // If the memory budget is exhausted, evaluation stops.
         let _: Result<(), Arc<Cause>> = self.budget.spend_memory(BLOCK_BYTES + body.attributes.len() * ATTRIBUTE_BYTES);
         for attribute in &body.attributes {
@@ -209,18 +209,18 @@ impl Evaluator<'_> {
             let expression = attribute.expression.span;
             let value = match name {
                 _ if place == Place::Later && !literal => {
-                    Value::unknown("Terraform evaluates it after it creates the resource", expression)
+                    HclValue::unknown("Terraform evaluates it after it creates the resource", expression)
                 }
                 "ignore_changes" | "replace_triggered_by" | "providers" => spelled(&attribute.expression),
                 // A type is not a value, and aliases are names of configurations.
                 "type" if place == Place::Top && block.keyword == "variable" => {
-                    Value::text(self.sources.snippet(expression), expression)
+                    HclValue::text(self.sources.snippet(expression), expression)
                 }
                 _ if block.keyword == "required_providers" => spelled(&attribute.expression),
                 _ => self.evaluate(&attribute.expression, scope),
             };
             let beginning = value.cause().and_then(|_| self.beginning(&attribute.expression, scope));
-            let attribute = Attribute { value, span: attribute.span(), expression, literal, beginning };
+            let attribute = EvaluatedAttribute { value, span: attribute.span(), expression, literal, beginning };
             block.attributes.insert(name.to_owned(), attribute);
         }
         for nested in &body.blocks {
@@ -260,7 +260,7 @@ impl Evaluator<'_> {
     }
 
     /// Expands `dynamic "name" { for_each iterator content }` to blocks `name`.
-    fn expand_dynamic(&self, block: &mut Block, node: &BlockNode, scope: Scope<'_>, module: &Rc<Instance>) {
+    fn expand_dynamic(&self, block: &mut EvaluatedBlock, node: &BlockNode, scope: Scope<'_>, module: &Rc<Instance>) {
         let name = node.label(0);
         let (Some(for_each), Some(content)) = (node.body.attribute("for_each"), node.body.blocks("content").next())
         else {
@@ -286,8 +286,8 @@ impl Evaluator<'_> {
             if self.spend(NESTED_STEPS, node.header).is_err() {
                 break;
             }
-            let entries = [(Arc::from("key"), key), (Arc::from("value"), value)].into_iter().collect::<Entries>();
-            let value = Value::object(entries, node.header);
+            let entries = [(Arc::from("key"), key), (Arc::from("value"), value)].into_iter().collect::<ObjectMembers>();
+            let value = HclValue::object(entries, node.header);
             let variable = Variable { name: iterator, value, outer: scope.variables };
             let mut made = empty_block(node, name, &[]);
             self.fill(&mut made, &content.body, scope.with(&variable), module, Place::Inside);
@@ -300,8 +300,8 @@ impl Evaluator<'_> {
 }
 
 /// Returns a block without content.
-fn empty_block(node: &BlockNode, keyword: &str, labels: &[HclName]) -> Block {
-    Block {
+fn empty_block(node: &BlockNode, keyword: &str, labels: &[HclName]) -> EvaluatedBlock {
+    EvaluatedBlock {
         keyword: keyword.to_owned(),
         labels: labels.iter().map(|label| label.text.to_string()).collect(),
         address: String::new(),
@@ -318,38 +318,38 @@ fn empty_block(node: &BlockNode, keyword: &str, labels: &[HclName]) -> Block {
 }
 
 /// Returns the cause of an unknown value that a provider computes.
-fn computed(block: &Block) -> Cause {
+fn computed(block: &EvaluatedBlock) -> Cause {
     let why = if block.keyword == "data" { "is read by Terraform" } else { "is known only after apply" };
-    let computed_by = Some(Computed { address: block.address.as_str().into(), attribute: "".into() });
+    let computed_by = Some(ProviderComputed { address: block.address.as_str().into(), attribute: "".into() });
     Cause { computed_by, ..Cause::new(format!("`{}` {why}", block.address), block.span) }
 }
 
 /// Combines the values of all instances into the value of a reference to the block.
-pub(super) fn collected(expansion: &Expansion, values: Vec<Value>, span: Span) -> Value {
+pub(super) fn collected(expansion: &Expansion, values: Vec<HclValue>, span: Span) -> HclValue {
     let not_known = expansion.instances.iter().find_map(|repeated| match &repeated.repetition {
         Repetition::UnknownCount(cause) | Repetition::UnknownEach { cause, .. } => Some(cause),
         _ => None,
     });
     match expansion.kind {
-        ExpansionKind::Single => values.into_iter().next().unwrap_or_else(|| Value::null(span)),
+        ExpansionKind::Single => values.into_iter().next().unwrap_or_else(|| HclValue::null(span)),
         ExpansionKind::Count => match not_known {
-            Some(cause) => Value::because(cause, span),
-            None => Value::tuple(values, span),
+            Some(cause) => HclValue::because(cause, span),
+            None => HclValue::tuple(values, span),
         },
         ExpansionKind::Each => {
-            let keys = expansion.instances.iter().map(|repeated| repeated.key().and_then(Value::as_text));
+            let keys = expansion.instances.iter().map(|repeated| repeated.key().and_then(HclValue::as_text));
             let known = keys.zip(values).filter_map(|(key, value)| Some((Arc::from(key?.as_ref()), value))).collect();
-            Value::object(Entries { known, rest: not_known.cloned() }, span)
+            HclValue::object(ObjectMembers { known, rest: not_known.cloned() }, span)
         }
     }
 }
 
 /// Converts a block to an object, in which nested blocks are lists of objects.
-pub(in crate::terraform) fn block_value(block: &Block, rest: Option<Arc<Cause>>) -> Value {
-    let mut nested: BTreeMap<&str, Vec<Value>> = BTreeMap::new();
+pub(in crate::terraform) fn block_value(block: &EvaluatedBlock, rest: Option<Arc<Cause>>) -> HclValue {
+    let mut nested: BTreeMap<&str, Vec<HclValue>> = BTreeMap::new();
     for inner in &block.blocks {
         let rest = rest.as_ref().map(|cause| {
-            let computed_by = cause.computed_by.as_ref().map(|computed| Computed {
+            let computed_by = cause.computed_by.as_ref().map(|computed| ProviderComputed {
                 address: computed.address.clone(),
                 attribute: inner.keyword.as_str().into(),
             });
@@ -358,39 +358,39 @@ pub(in crate::terraform) fn block_value(block: &Block, rest: Option<Arc<Cause>>)
         nested.entry(&inner.keyword).or_default().push(block_value(inner, rest));
     }
     let attributes = block.attributes.iter().filter(|(_, attribute)| rest.is_none() || !attribute.value.is_null());
-    let mut known: BTreeMap<Arc<str>, Value> =
-        nested.into_iter().map(|(keyword, values)| (Arc::from(keyword), Value::tuple(values, block.span))).collect();
+    let mut known: BTreeMap<Arc<str>, HclValue> =
+        nested.into_iter().map(|(keyword, values)| (Arc::from(keyword), HclValue::tuple(values, block.span))).collect();
     known.extend(attributes.map(|(name, attribute)| (Arc::from(name.as_str()), attribute.value.clone())));
     for (name, cause) in &block.open_blocks {
-        known.insert(name.as_str().into(), Value::because(cause, block.span));
+        known.insert(name.as_str().into(), HclValue::because(cause, block.span));
     }
-    Value::object(Entries { known, rest }, block.span)
+    HclValue::object(ObjectMembers { known, rest }, block.span)
 }
 
 /// Returns names that Terraform does not evaluate: `ignore_changes = [desired_size]`.
-fn spelled(expression: &Expression) -> Value {
+fn spelled(expression: &Expression) -> HclValue {
     let span = expression.span;
     match &expression.kind {
-        HclKind::Name(name) | HclKind::Text(name) => Value::text(name.clone(), span),
+        HclKind::Name(name) | HclKind::Text(name) => HclValue::text(name.clone(), span),
         HclKind::Traversal(base, steps) => {
             let mut text = spelled(base).as_text().unwrap_or_default().into_owned();
             for step in steps {
-                if let crate::languages::hcl::syntax::StepKind::Attribute(name) = &step.kind {
+                if let crate::languages::hcl::syntax::TraversalStepKind::Attribute(name) = &step.kind {
                     text.push('.');
                     text.push_str(name);
                 }
             }
-            Value::text(text, span)
+            HclValue::text(text, span)
         }
-        HclKind::List(items) => Value::tuple(items.iter().map(spelled).collect(), span),
+        HclKind::List(items) => HclValue::tuple(items.iter().map(spelled).collect(), span),
         HclKind::Object(items) => {
             let entries = items.iter().map(|item| {
                 let key: Arc<str> = spelled(&item.key).as_text().unwrap_or_default().as_ref().into();
                 (key, spelled(&item.value))
             });
-            Value::object(entries.collect(), span)
+            HclValue::object(entries.collect(), span)
         }
-        _ => Value::unknown("gpulint does not evaluate this expression", span),
+        _ => HclValue::unknown("gpulint does not evaluate this expression", span),
     }
 }
 
@@ -408,15 +408,15 @@ pub(super) fn multiplied(outer: &Fact<Range>, inner: &Fact<Range>) -> Fact<Range
         (Fact::Known(a), Fact::Known(b)) => Fact::known(a.value.times(b.value), b.span, b.origin.clone()),
         (Fact::Known(a), Fact::Unknown(b)) => {
             let candidates = b.candidates.iter().map(|range| a.value.times(*range)).collect();
-            Fact::Unknown(Unknown { candidates, ..b.clone() })
+            Fact::Unknown(UnknownFact { candidates, ..b.clone() })
         }
         (Fact::Unknown(a), Fact::Known(b)) => {
             let candidates = a.candidates.iter().map(|range| range.times(b.value)).collect();
-            Fact::Unknown(Unknown { candidates, ..a.clone() })
+            Fact::Unknown(UnknownFact { candidates, ..a.clone() })
         }
         (Fact::Unknown(a), Fact::Unknown(b)) => {
             let pairs = a.candidates.iter().flat_map(|a| b.candidates.iter().map(|b| a.times(*b)));
-            Fact::Unknown(Unknown { candidates: pairs.collect(), ..b.clone() })
+            Fact::Unknown(UnknownFact { candidates: pairs.collect(), ..b.clone() })
         }
         (Fact::Absent, other) | (other, Fact::Absent) => other.clone(),
     }

@@ -3,7 +3,7 @@
 use std::cell::{Cell, OnceCell};
 use std::sync::Arc;
 
-use crate::languages::hcl::value::{Cause, Data, Value};
+use crate::languages::hcl::value::{Cause, HclData, HclValue};
 use crate::source::Span;
 
 const TEXT_BYTES: u64 = 64 << 20;
@@ -74,12 +74,12 @@ impl RootBudget {
     }
 
     /// Returns the cost of visiting a value, to compare or to write it.
-    pub(in crate::terraform) fn walking(value: &Value) -> u64 {
+    pub(in crate::terraform) fn walking(value: &HclValue) -> u64 {
         u64::from(value.weight() / VALUES_PER_STEP)
     }
 
     /// Returns the cost of finding the type of a value and converting it.
-    pub(in crate::terraform) fn typing(value: &Value) -> u64 {
+    pub(in crate::terraform) fn typing(value: &HclValue) -> u64 {
         match value.members() {
             0 => 0,
             _ => u64::from(value.weight()) * STEPS_PER_TYPE,
@@ -108,11 +108,13 @@ impl RootBudget {
     }
 
     /// Counts the creation of a collection.
-    pub(in crate::terraform) fn spend_members(&self, value: &Value) -> Result<(), Arc<Cause>> {
+    pub(in crate::terraform) fn spend_members(&self, value: &HclValue) -> Result<(), Arc<Cause>> {
         match &value.data {
-            Data::Map(entries) | Data::Object(entries) => self.spend_memory(MAP_BYTES + entries.len() * ENTRY_BYTES),
-            Data::List(items) | Data::Set(items) | Data::Tuple(items) => {
-                self.spend_memory(size_of::<Value>() * items.len())
+            HclData::Map(entries) | HclData::Object(entries) => {
+                self.spend_memory(MAP_BYTES + entries.len() * ENTRY_BYTES)
+            }
+            HclData::List(items) | HclData::Set(items) | HclData::Tuple(items) => {
+                self.spend_memory(size_of::<HclValue>() * items.len())
             }
             _ => Ok(()),
         }

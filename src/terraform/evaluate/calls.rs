@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use crate::diagnostic::{Diagnostic, SkipKind};
 use crate::languages::hcl::syntax::BlockNode;
-use crate::languages::hcl::value::{Cause, Computed, Value};
+use crate::languages::hcl::value::{Cause, HclValue, ProviderComputed};
 use crate::source::Span;
 use crate::terraform::code::module::ModuleCode;
 
 use super::blocks::{INSTANCE_STEPS, collected, multiplied};
 use super::expand::ExpansionKind;
 use super::instance::{CallSite, Called};
-use super::{Evaluator, Instance, Repetition, Scope};
+use super::{Instance, Repetition, RootEvaluator, Scope};
 
 const NOT_ON_DISK: &str = "module not downloaded: run `terraform init`, or name its directory with --modules-dir";
 /// The maximum depth of nested modules. Deeper nesting is probably a cycle.
@@ -21,7 +21,7 @@ const MODULE_DEPTH: u32 = 50;
 /// The cost of finding the code of a call, which may have to be read.
 const MODULE_STEPS: u64 = 2_000;
 
-impl Evaluator<'_> {
+impl RootEvaluator<'_> {
     /// Returns a module call with its instances.
     pub(super) fn called(&self, module: &Rc<Instance>, index: usize) -> Option<Rc<Called>> {
         let node = module.code.calls.at(index)?;
@@ -60,10 +60,10 @@ impl Evaluator<'_> {
             Err(why) => {
                 let address = format!("{}module.{}", module.address, node.label(0)).into();
                 let cause = Cause {
-                    computed_by: Some(Computed { address, attribute: "".into() }),
+                    computed_by: Some(ProviderComputed { address, attribute: "".into() }),
                     ..Cause::new(format!("`module.{}` {why}", node.label(0)), node.header)
                 };
-                called.missing = Some(Value::because(&Arc::new(cause), node.header));
+                called.missing = Some(HclValue::because(&Arc::new(cause), node.header));
             }
         }
         called
@@ -94,7 +94,7 @@ impl Evaluator<'_> {
             let why = format!("is not downloaded in the requested form ({wanted}): {other} is there");
             let message = format!("`module.{}` {why}", node.label(0));
             let note = Diagnostic::note(message, node.header).with_help("run `terraform init -upgrade`");
-            self.tell(note.skipping(SkipKind::MissingModule, NOT_ON_DISK));
+            self.report(note.skipping(SkipKind::MissingModule, NOT_ON_DISK));
             return Err(why);
         }
         let directory = self.modules.directory(self.sources, &module.code.directory, &path, &source);
@@ -102,7 +102,7 @@ impl Evaluator<'_> {
             let why = format!("is not downloaded (source: {source})");
             let help = "run `terraform init`, or name its directory with --modules-dir";
             let message = format!("`module.{}` {why}", node.label(0));
-            self.tell(
+            self.report(
                 Diagnostic::note(message, node.header).with_help(help).skipping(SkipKind::MissingModule, NOT_ON_DISK),
             );
             return Err(why);
@@ -111,7 +111,7 @@ impl Evaluator<'_> {
         while let Some(here) = ancestor {
             if here.code.directory == directory || module.depth >= MODULE_DEPTH {
                 let message = format!("`module.{}` calls itself", node.label(0));
-                self.tell(Diagnostic::unreadable(message, node.header));
+                self.report(Diagnostic::unreadable(message, node.header));
                 return Err("calls itself".into());
             }
             ancestor = here.call.as_ref().map(|call| &call.parent);
@@ -124,14 +124,20 @@ impl Evaluator<'_> {
         if code.anywhere.is_none() {
             let why = format!("has no Terraform files in {directory}");
             let note = Diagnostic::note(format!("`module.{}` {why}", node.label(0)), node.header);
-            self.tell(note.skipping(SkipKind::MissingModule, "the directory of the module has no Terraform files"));
+            self.report(note.skipping(SkipKind::MissingModule, "the directory of the module has no Terraform files"));
             return Err(why);
         }
         Ok(code)
     }
 
     /// Returns one output of one instance; `None` if the key matches no instance.
-    pub(super) fn output_of(&self, called: &Called, key: Option<&Value>, name: &str, span: Span) -> Option<Value> {
+    pub(super) fn output_of(
+        &self,
+        called: &Called,
+        key: Option<&HclValue>,
+        name: &str,
+        span: Span,
+    ) -> Option<HclValue> {
         if let Some(missing) = &called.missing {
             return Some(super::traverse::attribute(missing, name, span));
         }
@@ -139,7 +145,11 @@ impl Evaluator<'_> {
             (None, ExpansionKind::Single) => 0,
             (Some(key), ExpansionKind::Count | ExpansionKind::Each) => {
                 let key = key.as_text()?;
-                called.expansion.instances.iter().position(|i| i.key().and_then(Value::as_text) == Some(key.clone()))?
+                called
+                    .expansion
+                    .instances
+                    .iter()
+                    .position(|i| i.key().and_then(HclValue::as_text) == Some(key.clone()))?
             }
             _ => return None,
         };
@@ -147,16 +157,16 @@ impl Evaluator<'_> {
     }
 
     /// Returns all outputs of all instances.
-    pub(super) fn outputs(&self, called: &Called) -> Value {
+    pub(super) fn outputs(&self, called: &Called) -> HclValue {
         if let Some(missing) = &called.missing {
             return missing.clone();
         }
         let one = |instance: &Rc<Instance>| {
             let names: Vec<Arc<str>> = instance.code.outputs.iter().map(|output| output.label(0).into()).collect();
             let known = names.into_iter().map(|name| (name.clone(), self.output(instance, &name, called.span)));
-            Value::object(known.collect(), called.span)
+            HclValue::object(known.collect(), called.span)
         };
-        let values: Vec<Value> = called.instances.iter().map(one).collect();
+        let values: Vec<HclValue> = called.instances.iter().map(one).collect();
         collected(&called.expansion, values, called.span)
     }
 }

@@ -1,15 +1,15 @@
 //! Defines additional names and functions for files of other programs in Terraform's language.
 
-use crate::languages::hcl::value::Value;
-use crate::source::{Sources, Span, parent};
+use crate::languages::hcl::value::HclValue;
+use crate::source::{SourceFiles, Span, parent};
 
 /// The additional names and functions of another program.
 pub(in crate::terraform) trait Dialect {
     /// Returns the value of a name with its labels, and the number of labels used; `None` if Terraform defines the
     /// name.
-    fn reference(&self, name: &str, labels: &[&str], span: Span) -> Option<(Value, usize)>;
+    fn reference(&self, name: &str, labels: &[&str], span: Span) -> Option<(HclValue, usize)>;
     fn has_function(&self, name: &str) -> bool;
-    fn call(&self, name: &str, arguments: &[Value], span: Span) -> Value;
+    fn call(&self, name: &str, arguments: &[HclValue], span: Span) -> HclValue;
 }
 
 /// The start of absolute paths of the tree. The real path on disk is private, and differs between machines.
@@ -51,7 +51,7 @@ impl Shadows {
     }
 
     /// Returns the real place of a file, if it exists.
-    pub(in crate::terraform) fn file(&self, sources: &Sources, path: String) -> String {
+    pub(in crate::terraform) fn file(&self, sources: &SourceFiles, path: String) -> String {
         if self.0.is_empty() {
             return path;
         }
@@ -63,7 +63,7 @@ impl Shadows {
     }
 
     /// Returns the real place of a directory, if it exists.
-    pub(in crate::terraform) fn directory(&self, sources: &Sources, path: String) -> String {
+    pub(in crate::terraform) fn directory(&self, sources: &SourceFiles, path: String) -> String {
         if self.0.is_empty() {
             return path;
         }

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use crate::diagnostic::Diagnostic;
-use crate::inventory::{Fact, Range, Unknown};
+use crate::inventory::{Fact, Range, UnknownFact};
 use crate::languages::hcl::convert::equal;
 use crate::languages::hcl::syntax::Body;
-use crate::languages::hcl::value::{Cause, Data, Entries, Number, Value};
+use crate::languages::hcl::value::{Cause, HclData, HclNumber, HclValue, ObjectMembers};
 use crate::source::Span;
 
 use super::operators::forget_candidates;
-use super::{Evaluator, Repetition, Scope};
+use super::{Repetition, RootEvaluator, Scope};
 
 /// The maximum number of instances of one block that are evaluated separately. With `count`, a larger number becomes
 /// one block with a number. With `for_each`, only the instances beyond the limit do.
@@ -41,7 +41,7 @@ pub(super) struct Repeated {
 
 impl Repeated {
     /// Returns the key of the instance in references; `None` if it is unknown.
-    pub(super) fn key(&self) -> Option<&Value> {
+    pub(super) fn key(&self) -> Option<&HclValue> {
         match &self.repetition {
             Repetition::Count(key) | Repetition::Each { key, .. } if !self.suffix.is_empty() => Some(key),
             _ => None,
@@ -50,22 +50,22 @@ impl Repeated {
 
     fn unknown(cause: &Arc<Cause>, span: Span, repetition: Repetition) -> Self {
         let candidates = cause.candidates.iter().filter_map(number_of).map(|n| Range::exactly(n as f64)).collect();
-        let number = Fact::Unknown(Unknown { span, why: cause.why.as_str().into(), candidates });
+        let number = Fact::Unknown(UnknownFact { span, why: cause.why.as_str().into(), candidates });
         Repeated { suffix: String::new(), repetition, number }
     }
 }
 
 /// Returns the number of instances for a value of `count` or `for_each`.
-fn number_of(value: &Value) -> Option<usize> {
+fn number_of(value: &HclValue) -> Option<usize> {
     match &value.data {
-        Data::Number(number) => number.as_usize(),
-        Data::Map(entries) | Data::Object(entries) if entries.rest.is_none() => Some(entries.len()),
-        Data::Set(_) | Data::List(_) | Data::Tuple(_) => Some(value.items().len()),
+        HclData::Number(number) => number.as_usize(),
+        HclData::Map(entries) | HclData::Object(entries) if entries.rest.is_none() => Some(entries.len()),
+        HclData::Set(_) | HclData::List(_) | HclData::Tuple(_) => Some(value.items().len()),
         _ => None,
     }
 }
 
-impl Evaluator<'_> {
+impl RootEvaluator<'_> {
     pub(super) fn expand(&self, body: &Body, header: Span, scope: Scope<'_>) -> Expansion {
         if let Some(count) = body.attribute("count") {
             let span = count.span();
@@ -75,7 +75,7 @@ impl Evaluator<'_> {
                 instances.as_slice()
                 && number.value.expected > INSTANCES as f64
             {
-                self.tell(Diagnostic::note(cause.why.clone(), span));
+                self.report(Diagnostic::note(cause.why.clone(), span));
             }
             return Expansion { kind: ExpansionKind::Count, instances };
         }
@@ -90,7 +90,7 @@ impl Evaluator<'_> {
                 let message = format!(
                     "gpulint evaluates the last {number} of these instances as one: the limit is {INSTANCES} separate instances"
                 );
-                self.tell(Diagnostic::note(message, span));
+                self.report(Diagnostic::note(message, span));
             }
             return Expansion { kind: ExpansionKind::Each, instances };
         }
@@ -100,9 +100,9 @@ impl Evaluator<'_> {
     }
 }
 
-fn counted(value: &Value, span: Span) -> Vec<Repeated> {
+fn counted(value: &HclValue, span: Span) -> Vec<Repeated> {
     let number = match (&value.data, value.as_number()) {
-        (Data::Unknown(cause), _) => {
+        (HclData::Unknown(cause), _) => {
             let index = Repetition::UnknownCount(forget_candidates(cause));
             let mut unknown = Repeated::unknown(cause, span, index);
             // With `condition ? 1 : 0`, an existing instance has this index.
@@ -121,7 +121,7 @@ fn counted(value: &Value, span: Span) -> Vec<Repeated> {
     };
     let one = |index: usize| Repeated {
         suffix: format!("[{index}]"),
-        repetition: Repetition::Count(Value::number(Number::counted(index), value.span)),
+        repetition: Repetition::Count(HclValue::number(HclNumber::counted(index), value.span)),
         number: Fact::written(Range::exactly(1.0), span),
     };
     match number.as_usize() {
@@ -137,15 +137,16 @@ fn counted(value: &Value, span: Span) -> Vec<Repeated> {
     }
 }
 
-fn each(value: &Value, span: Span) -> Vec<Repeated> {
-    let one = |key: Value, value: Value| Repeated {
+fn each(value: &HclValue, span: Span) -> Vec<Repeated> {
+    let one = |key: HclValue, value: HclValue| Repeated {
         suffix: format!("[{}]", quoted(&key.as_text().unwrap_or_default())),
         repetition: Repetition::Each { key, value },
         number: Fact::written(Range::exactly(1.0), span),
     };
     match &value.data {
-        Data::Map(entries) | Data::Object(entries) => {
-            let known = entries.iter().map(|(key, member)| one(Value::text(key.clone(), member.span), member.clone()));
+        HclData::Map(entries) | HclData::Object(entries) => {
+            let known =
+                entries.iter().map(|(key, member)| one(HclValue::text(key.clone(), member.span), member.clone()));
             let mut result: Vec<Repeated> = known.take(INSTANCES).collect();
             result.extend(beyond(entries.known.values().skip(INSTANCES), span));
             if let Some(cause) = &entries.rest {
@@ -153,21 +154,21 @@ fn each(value: &Value, span: Span) -> Vec<Repeated> {
             }
             result
         }
-        Data::Set(items) if items.iter().all(|item| matches!(item.data, Data::Text(_))) => {
+        HclData::Set(items) if items.iter().all(|item| matches!(item.data, HclData::Text(_))) => {
             let known = items.iter().take(INSTANCES).map(|item| one(item.clone(), item.clone()));
             known.chain(beyond(items.iter().skip(INSTANCES), span)).collect()
         }
-        Data::Unknown(cause) => {
+        HclData::Unknown(cause) => {
             vec![Repeated::unknown(cause, span, unknown_each(&forget_candidates(cause), span))]
         }
         _ => {
-            let unknown_member = value.items().iter().find_map(Value::cause).cloned();
+            let unknown_member = value.items().iter().find_map(HclValue::cause).cloned();
             let cause = unknown_member.unwrap_or_else(|| {
                 let why = "`for_each` is neither a map nor a set of strings";
                 Arc::new(Cause { refused: true, ..Cause::new(why, span) })
             });
             let mut unknown = Repeated::unknown(&cause, span, unknown_each(&forget_candidates(&cause), span));
-            if let (Data::Set(items), Fact::Unknown(number)) = (&value.data, &mut unknown.number) {
+            if let (HclData::Set(items), Fact::Unknown(number)) = (&value.data, &mut unknown.number) {
                 number.candidates = vec![Range::exactly(items.len() as f64)];
             }
             vec![unknown]
@@ -176,33 +177,33 @@ fn each(value: &Value, span: Span) -> Vec<Repeated> {
 }
 
 fn unknown_each(cause: &Arc<Cause>, span: Span) -> Repetition {
-    Repetition::UnknownEach { cause: cause.clone(), value: Value::because(cause, span) }
+    Repetition::UnknownEach { cause: cause.clone(), value: HclValue::because(cause, span) }
 }
 
 /// Returns one instance for all members beyond the limit. Its number is exact, and it has the values that these members
 /// share.
-fn beyond<'v>(members: impl Iterator<Item = &'v Value>, span: Span) -> Option<Repeated> {
-    let members: Vec<&Value> = members.collect();
+fn beyond<'v>(members: impl Iterator<Item = &'v HclValue>, span: Span) -> Option<Repeated> {
+    let members: Vec<&HclValue> = members.collect();
     let (first, rest) = members.split_first()?;
     let cause = Arc::new(Cause::new(format!("gpulint evaluates {} instances as one", members.len()), span));
-    let value = rest.iter().fold(Value::clone(first), |common, other| in_common(common, other, &cause, span));
+    let value = rest.iter().fold(HclValue::clone(first), |common, other| in_common(common, other, &cause, span));
     let repetition = Repetition::UnknownEach { cause, value };
     let number = Fact::written(Range::exactly(members.len() as f64), span);
     Some(Repeated { suffix: String::new(), repetition, number })
 }
 
 /// Combines two values: members of objects on which both agree are known.
-fn in_common(a: Value, b: &Value, cause: &Arc<Cause>, span: Span) -> Value {
+fn in_common(a: HclValue, b: &HclValue, cause: &Arc<Cause>, span: Span) -> HclValue {
     if equal(&a, b) == Some(true) {
         return a;
     }
     match (&a.data, &b.data) {
-        (Data::Object(x), Data::Object(y)) if x.known.keys().eq(y.known.keys()) => {
+        (HclData::Object(x), HclData::Object(y)) if x.known.keys().eq(y.known.keys()) => {
             let pairs = x.iter().zip(y.known.values());
             let known = pairs.map(|((key, x), y)| (key.clone(), in_common(x.clone(), y, cause, span))).collect();
-            a.with(Data::Object(Arc::new(Entries { known, rest: x.rest.clone().or_else(|| y.rest.clone()) })))
+            a.with(HclData::Object(Arc::new(ObjectMembers { known, rest: x.rest.clone().or_else(|| y.rest.clone()) })))
         }
-        _ => Value::because(cause, span).marked(a.sensitive || b.sensitive),
+        _ => HclValue::because(cause, span).marked(a.sensitive || b.sensitive),
     }
 }
 

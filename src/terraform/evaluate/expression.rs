@@ -5,35 +5,35 @@ use std::sync::Arc;
 
 use crate::languages::hcl::convert::set_of;
 use crate::languages::hcl::syntax::{Conditional, Expression, For, HclKind, HclName, ObjectItem, TemplatePart};
-use crate::languages::hcl::types::Type;
-use crate::languages::hcl::value::{Cause, Data, Entries, Number, Value};
+use crate::languages::hcl::types::HclType;
+use crate::languages::hcl::value::{Cause, HclData, HclNumber, HclValue, ObjectMembers};
 use crate::source::Span;
 use crate::terraform::code::outline;
 
 use super::operators::{binary, boolean, either, forget_candidates, unary};
-use super::{Evaluator, RootBudget, Scope, Variable};
+use super::{RootBudget, RootEvaluator, Scope, Variable};
 
-impl Evaluator<'_> {
+impl RootEvaluator<'_> {
     /// Evaluates an expression. The position of the result is the place of the literal.
-    pub(in crate::terraform) fn evaluate(&self, expression: &Expression, scope: Scope<'_>) -> Value {
+    pub(in crate::terraform) fn evaluate(&self, expression: &Expression, scope: Scope<'_>) -> HclValue {
         let span = expression.span;
         if let Err(unknown) = self.spend(1, span) {
             return unknown;
         }
         match &expression.kind {
-            HclKind::Text(text) => return Value::text(text.clone(), span),
-            HclKind::Number(number) => return Value::number(number.clone(), span),
-            HclKind::Bool(flag) => return Value::bool(*flag, span),
-            HclKind::Null => return Value::null(span),
+            HclKind::Text(text) => return HclValue::text(text.clone(), span),
+            HclKind::Number(number) => return HclValue::number(number.clone(), span),
+            HclKind::Bool(flag) => return HclValue::bool(*flag, span),
+            HclKind::Null => return HclValue::null(span),
             _ => {}
         }
         match self.budget.deeper(|| self.evaluate_composed(expression, scope)) {
             Ok(value) => value,
-            Err(cause) => Value::because(&cause, span),
+            Err(cause) => HclValue::because(&cause, span),
         }
     }
 
-    fn evaluate_composed(&self, expression: &Expression, scope: Scope<'_>) -> Value {
+    fn evaluate_composed(&self, expression: &Expression, scope: Scope<'_>) -> HclValue {
         let span = expression.span;
         match &expression.kind {
             HclKind::Template(parts) => self.template(parts, span, scope),
@@ -41,7 +41,7 @@ impl Evaluator<'_> {
             HclKind::Traversal(base, steps) => self.traverse(base, steps, scope),
             HclKind::Call(call) => self.call(call, span, scope),
             HclKind::List(items) => {
-                self.kept(Value::tuple(items.iter().map(|item| self.evaluate(item, scope)).collect(), span))
+                self.kept(HclValue::tuple(items.iter().map(|item| self.evaluate(item, scope)).collect(), span))
             }
             HclKind::Object(items) => self.object(items, span, scope),
             HclKind::For(comprehension) => self.comprehension(comprehension, span, scope),
@@ -59,39 +59,41 @@ impl Evaluator<'_> {
             }
             HclKind::Conditional(conditional) => self.conditional(conditional, span, scope),
             HclKind::Parentheses(inner) => self.evaluate(inner, scope),
-            HclKind::Invalid => Value::unknown("this expression cannot be parsed", span),
-            HclKind::Text(_) | HclKind::Number(_) | HclKind::Bool(_) | HclKind::Null => Value::null(span),
+            HclKind::Invalid => HclValue::unknown("this expression cannot be parsed", span),
+            HclKind::Text(_) | HclKind::Number(_) | HclKind::Bool(_) | HclKind::Null => HclValue::null(span),
         }
     }
 
     /// Returns a new collection, if there is memory for it.
-    pub(in crate::terraform) fn kept(&self, value: Value) -> Value {
+    pub(in crate::terraform) fn kept(&self, value: HclValue) -> HclValue {
         match self.budget.spend_members(&value) {
             Ok(()) => value,
-            Err(cause) => Value::because(&cause, value.span),
+            Err(cause) => HclValue::because(&cause, value.span),
         }
     }
 
     /// Both arms get their common type. An error in the arm that is not taken does not count.
-    fn conditional(&self, conditional: &Conditional, span: Span, scope: Scope<'_>) -> Value {
+    fn conditional(&self, conditional: &Conditional, span: Span, scope: Scope<'_>) -> HclValue {
         let condition = self.evaluate(&conditional.condition, scope);
         let yes = self.evaluate(&conditional.yes, scope);
         let no = self.evaluate(&conditional.no, scope);
         let chosen = boolean(&condition, span);
         let marked = condition.sensitive || yes.sensitive || no.sensitive;
-        let open = |value: &Value| value.is_null() || value.is_unknown();
+        let open = |value: &HclValue| value.is_null() || value.is_unknown();
         let common = match open(&yes) || open(&no) {
             // If one arm has no type, the other one keeps its type.
-            true => Some(Type::Any),
+            true => Some(HclType::Any),
             false => match self.spend(RootBudget::typing(&yes) + RootBudget::typing(&no), span) {
-                Ok(()) => Type::common([Type::of(&yes), Type::of(&no)]),
+                Ok(()) => HclType::common([HclType::of(&yes), HclType::of(&no)]),
                 Err(unknown) => return unknown,
             },
         };
         let (yes, no) = match common {
             Some(common) => (common.convert(&yes), common.convert(&no)),
             None if yes.any_refused() || no.any_refused() => (yes, no),
-            None => return Value::refused("the two values of this conditional expression have no common type", span),
+            None => {
+                return HclValue::refused("the two values of this conditional expression have no common type", span);
+            }
         };
         let result = match chosen {
             Ok(true) => yes,
@@ -101,11 +103,11 @@ impl Evaluator<'_> {
         result.marked(marked)
     }
 
-    fn object(&self, items: &[ObjectItem], span: Span, scope: Scope<'_>) -> Value {
-        let mut entries = Entries::default();
+    fn object(&self, items: &[ObjectItem], span: Span, scope: Scope<'_>) -> HclValue {
+        let mut entries = ObjectMembers::default();
         for item in items {
             let key = match &item.key.kind {
-                HclKind::Name(name) => Value::text(name.clone(), item.key.span),
+                HclKind::Name(name) => HclValue::text(name.clone(), item.key.span),
                 _ => self.evaluate(&item.key, scope),
             };
             let value = self.evaluate(&item.value, scope);
@@ -114,20 +116,20 @@ impl Evaluator<'_> {
                 Err(cause) => entries.rest = Some(cause),
             }
         }
-        self.kept(Value::object(entries, span))
+        self.kept(HclValue::object(entries, span))
     }
 
     /// Converts a value to the key of an object.
-    fn key(&self, key: &Value) -> Result<Arc<str>, Arc<Cause>> {
+    fn key(&self, key: &HclValue) -> Result<Arc<str>, Arc<Cause>> {
         match (&key.data, key.as_text()) {
-            (Data::Text(text), _) => Ok(text.clone()),
+            (HclData::Text(text), _) => Ok(text.clone()),
             (_, Some(text)) => Ok(text.into()),
-            (Data::Unknown(cause), None) => Err(forget_candidates(cause)),
+            (HclData::Unknown(cause), None) => Err(forget_candidates(cause)),
             _ => Err(Arc::new(Cause { refused: true, ..Cause::new("this cannot be the key of an object", key.span) })),
         }
     }
 
-    fn comprehension(&self, comprehension: &For, span: Span, scope: Scope<'_>) -> Value {
+    fn comprehension(&self, comprehension: &For, span: Span, scope: Scope<'_>) -> HclValue {
         let collection = self.evaluate(&comprehension.collection, scope);
         let members = match self.members(&collection, span) {
             Ok(members) => members,
@@ -147,8 +149,8 @@ impl Evaluator<'_> {
     fn in_loop(
         &self,
         names: [Option<&HclName>; 2],
-        key: Value,
-        value: Value,
+        key: HclValue,
+        value: HclValue,
         scope: Scope<'_>,
         work: impl FnOnce(Scope<'_>),
     ) {
@@ -185,7 +187,7 @@ impl Evaluator<'_> {
         }
     }
 
-    fn template(&self, parts: &[TemplatePart], span: Span, scope: Scope<'_>) -> Value {
+    fn template(&self, parts: &[TemplatePart], span: Span, scope: Scope<'_>) -> HclValue {
         if let [TemplatePart::Interpolation(only)] = parts {
             return self.evaluate(only, scope);
         }
@@ -197,9 +199,9 @@ impl Evaluator<'_> {
             Some(cause) => {
                 let outline = rendered.outlined.then(|| rendered.text.into());
                 let cause = Cause { candidates: Vec::new(), outline, ..Cause::clone(&cause) };
-                Value::new(Data::Unknown(Arc::new(cause)), span)
+                HclValue::new(HclData::Unknown(Arc::new(cause)), span)
             }
-            None => Value::text(rendered.text, span),
+            None => HclValue::text(rendered.text, span),
         };
         value.marked(rendered.sensitive)
     }
@@ -217,7 +219,7 @@ impl Evaluator<'_> {
                     let value = self.evaluate(expression, scope);
                     into.sensitive |= value.sensitive;
                     match (&value.data, value.as_text()) {
-                        (Data::Unknown(cause), _) => self.leave_hole(cause, expression.span, into),
+                        (HclData::Unknown(cause), _) => self.leave_hole(cause, expression.span, into),
                         (_, Some(text)) => {
                             // An outline is not secret.
                             into.outlined &= !value.sensitive;
@@ -301,61 +303,61 @@ impl Rendered {
 /// The result of a `for` so far.
 #[derive(Default)]
 struct Gathered {
-    list: Vec<Value>,
-    entries: BTreeMap<Arc<str>, Value>,
-    groups: BTreeMap<Arc<str>, Vec<Value>>,
+    list: Vec<HclValue>,
+    entries: BTreeMap<Arc<str>, HclValue>,
+    groups: BTreeMap<Arc<str>, Vec<HclValue>>,
     /// Why there may be more elements.
     rest: Option<Arc<Cause>>,
     twice: Option<(Arc<str>, Span)>,
 }
 
 impl Gathered {
-    fn finish(self, comprehension: &For, span: Span) -> Value {
+    fn finish(self, comprehension: &For, span: Span) -> HclValue {
         if let Some((key, at)) = self.twice {
-            return Value::refused(format!("two elements have the key `{key}`"), at);
+            return HclValue::refused(format!("two elements have the key `{key}`"), at);
         }
         match (&comprehension.key, self.rest) {
-            (None, None) => Value::tuple(self.list, span),
-            (None, Some(rest)) => Value::because(&rest, span),
+            (None, None) => HclValue::tuple(self.list, span),
+            (None, Some(rest)) => HclValue::because(&rest, span),
             (Some(_), rest) => {
-                let groups = self.groups.into_iter().map(|(key, values)| (key, Value::tuple(values, span)));
+                let groups = self.groups.into_iter().map(|(key, values)| (key, HclValue::tuple(values, span)));
                 let known = self.entries.into_iter().chain(groups).collect();
-                Value::object(Entries { known, rest }, span)
+                HclValue::object(ObjectMembers { known, rest }, span)
             }
         }
     }
 }
 
-impl Evaluator<'_> {
+impl RootEvaluator<'_> {
     /// Returns keys and values as `for` and `dynamic` use them. Each member costs one step.
-    pub(super) fn members(&self, collection: &Value, span: Span) -> Result<Vec<(Value, Value)>, Value> {
+    pub(super) fn members(&self, collection: &HclValue, span: Span) -> Result<Vec<(HclValue, HclValue)>, HclValue> {
         self.spend(collection.members() as u64, span)?;
         members(collection, span)
     }
 }
 
-fn members(collection: &Value, span: Span) -> Result<Vec<(Value, Value)>, Value> {
+fn members(collection: &HclValue, span: Span) -> Result<Vec<(HclValue, HclValue)>, HclValue> {
     let marked = collection.sensitive;
     Ok(match &collection.data {
-        Data::List(items) | Data::Tuple(items) => items
+        HclData::List(items) | HclData::Tuple(items) => items
             .iter()
             .enumerate()
             .map(|(index, item)| {
-                (Value::number(Number::counted(index), item.span).marked(marked), item.clone().marked(marked))
+                (HclValue::number(HclNumber::counted(index), item.span).marked(marked), item.clone().marked(marked))
             })
             .collect(),
-        Data::Set(items) => items.iter().map(|item| (item.clone(), item.clone().marked(marked))).collect(),
-        Data::Map(entries) | Data::Object(entries) => entries
+        HclData::Set(items) => items.iter().map(|item| (item.clone(), item.clone().marked(marked))).collect(),
+        HclData::Map(entries) | HclData::Object(entries) => entries
             .iter()
-            .map(|(key, item)| (Value::text(key.clone(), item.span).marked(marked), item.clone().marked(marked)))
+            .map(|(key, item)| (HclValue::text(key.clone(), item.span).marked(marked), item.clone().marked(marked)))
             .collect(),
-        Data::Unknown(cause) => return Err(Value::because(&forget_candidates(cause), span)),
-        Data::Null => return Err(Value::refused("`for` cannot iterate over null", span)),
-        _ => return Err(Value::refused("`for` can only iterate over a collection", span)),
+        HclData::Unknown(cause) => return Err(HclValue::because(&forget_candidates(cause), span)),
+        HclData::Null => return Err(HclValue::refused("`for` cannot iterate over null", span)),
+        _ => return Err(HclValue::refused("`for` can only iterate over a collection", span)),
     })
 }
 
 /// Returns a set of these items.
-pub(in crate::terraform) fn set(items: Vec<Value>, span: Span) -> Value {
-    Value::new(Data::Set(Arc::new(set_of(items))), span)
+pub(in crate::terraform) fn set(items: Vec<HclValue>, span: Span) -> HclValue {
+    HclValue::new(HclData::Set(Arc::new(set_of(items))), span)
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::inventory::{Fact, Range};
 use crate::languages::hcl::syntax::BlockNode;
-use crate::languages::hcl::value::Value;
+use crate::languages::hcl::value::HclValue;
 use crate::source::Span;
 use crate::terraform::block::Provider;
 use crate::terraform::code::module::ModuleCode;
@@ -26,9 +26,9 @@ pub(in crate::terraform) struct Instance {
     pub(super) multiplicity: Fact<Range>,
     /// The number of modules from the root to this one.
     pub(super) depth: u32,
-    pub(super) variables: Memo<Value>,
-    pub(super) locals: Memo<Value>,
-    pub(super) outputs: Memo<Value>,
+    pub(super) variables: Memo<HclValue>,
+    pub(super) locals: Memo<HclValue>,
+    pub(super) outputs: Memo<HclValue>,
     pub(super) resources: Memo<Rc<Evaluated>>,
     pub(super) calls: Memo<Rc<Called>>,
     pub(super) providers: Memo<Option<Arc<Provider>>>,
@@ -47,7 +47,7 @@ pub(super) struct Called {
     pub(super) expansion: Expansion,
     pub(super) instances: Vec<Rc<Instance>>,
     /// Why there is no code.
-    pub(super) missing: Option<Value>,
+    pub(super) missing: Option<HclValue>,
     pub(super) span: Span,
 }
 

@@ -27,9 +27,9 @@ use std::sync::Arc;
 use regex::Regex;
 
 use crate::diagnostic::Diagnostic;
-use crate::source::{Sources, Span};
+use crate::source::{SourceFiles, Span};
 
-use crate::languages::hcl::value::{Cause, Value};
+use crate::languages::hcl::value::{Cause, HclValue};
 
 pub(super) use budget::RootBudget;
 pub(super) use dialect::{Dialect, Shadows, absolute, outside_of_prefix};
@@ -37,20 +37,20 @@ pub(super) use expression::set;
 pub(super) use instance::Instance;
 pub(super) use reaches::{Reached, Reaches};
 pub(super) use traverse::{element, relative};
-pub(super) use variables::Assignment;
+pub(super) use variables::VariableAssignment;
 
 /// Evaluates one root.
-pub(super) struct Evaluator<'r> {
-    pub(super) sources: &'r Sources,
-    pub(super) library: &'r super::code::library::Library<'r>,
+pub(super) struct RootEvaluator<'r> {
+    pub(super) sources: &'r SourceFiles,
+    pub(super) library: &'r super::code::library::ModuleLibrary<'r>,
     /// The directory of the root. `file("x")` and `path.root` are relative to it.
     pub(super) root: String,
     /// The workspace of the evaluation.
     pub(super) workspace: Option<String>,
     /// The assignments to variables of the root, the highest precedence last.
-    pub(super) assignments: HashMap<String, Vec<Assignment>>,
+    pub(super) assignments: HashMap<String, Vec<VariableAssignment>>,
     /// The value of variables without an assignment, if an unknown source may assign them.
-    pub(super) assigned_to_any: Option<Assignment>,
+    pub(super) assigned_to_any: Option<VariableAssignment>,
     pub(super) modules: super::code::modules::Modules,
     /// Shared if several files are read for one root.
     pub(super) budget: Rc<RootBudget>,
@@ -108,13 +108,13 @@ pub(super) struct Scope<'s> {
     pub(super) repetition: &'s Repetition,
     pub(super) variables: Option<&'s Variable<'s>>,
     /// The variables of a template file.
-    pub(super) names: Option<&'s BTreeMap<Arc<str>, Value>>,
+    pub(super) names: Option<&'s BTreeMap<Arc<str>, HclValue>>,
 }
 
 /// A variable of a `for`, or the iterator of a `dynamic` block.
 pub(super) struct Variable<'s> {
     pub(super) name: &'s str,
-    pub(super) value: Value,
+    pub(super) value: HclValue,
     pub(super) outer: Option<&'s Variable<'s>>,
 }
 
@@ -122,17 +122,17 @@ pub(super) struct Variable<'s> {
 #[derive(Debug, Clone)]
 pub(super) enum Repetition {
     Single,
-    Count(Value),
+    Count(HclValue),
     Each {
-        key: Value,
-        value: Value,
+        key: HclValue,
+        value: HclValue,
     },
     /// The number of instances is unknown.
     UnknownCount(Arc<Cause>),
     /// The keys are unknown. `value` has what all values share.
     UnknownEach {
         cause: Arc<Cause>,
-        value: Value,
+        value: HclValue,
     },
 }
 
@@ -151,7 +151,7 @@ impl<'s> Scope<'s> {
         Scope { variables: Some(variable), ..*self }
     }
 
-    fn variable(&self, name: &str) -> Option<&'s Value> {
+    fn variable(&self, name: &str) -> Option<&'s HclValue> {
         let mut next = self.variables;
         while let Some(variable) = next {
             if variable.name == name {
@@ -163,13 +163,13 @@ impl<'s> Scope<'s> {
     }
 }
 
-impl Evaluator<'_> {
-    pub(super) fn tell(&self, diagnostic: Diagnostic) {
+impl RootEvaluator<'_> {
+    pub(super) fn report(&self, diagnostic: Diagnostic) {
         self.diagnostics.borrow_mut().add(diagnostic);
     }
 
     /// Counts steps; returns `Err` if the budget is exhausted.
-    fn spend(&self, steps: u64, span: Span) -> Result<(), Value> {
-        self.budget.spend(steps).map_err(|cause| Value::because(&cause, span))
+    fn spend(&self, steps: u64, span: Span) -> Result<(), HclValue> {
+        self.budget.spend(steps).map_err(|cause| HclValue::because(&cause, span))
     }
 }

@@ -3,14 +3,14 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use crate::languages::hcl::syntax::{BlockNode, Expression, HclKind, StepKind};
+use crate::languages::hcl::syntax::{BlockNode, Expression, HclKind, TraversalStepKind};
 use crate::terraform::block::Provider;
 use crate::terraform::code::clouds::CLOUDS;
 use crate::terraform::code::modules::provider_of_source;
 
-use super::{Evaluator, Instance, Repetition, Scope};
+use super::{Instance, Repetition, RootEvaluator, Scope};
 
-impl Evaluator<'_> {
+impl RootEvaluator<'_> {
     /// Returns the configuration that a resource uses: the one that `provider` names, or the default of its type.
     pub(super) fn provider_of(&self, module: &Rc<Instance>, node: &BlockNode) -> Option<Arc<Provider>> {
         let name = match node.body.attribute("provider") {
@@ -77,7 +77,7 @@ fn provider_name(expression: &Expression) -> Option<String> {
         HclKind::Traversal(base, steps) => {
             let base = provider_name(base)?;
             match &steps.first()?.kind {
-                StepKind::Attribute(alias) => Some(format!("{base}.{alias}")),
+                TraversalStepKind::Attribute(alias) => Some(format!("{base}.{alias}")),
                 _ => Some(base),
             }
         }

@@ -4,11 +4,11 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::rc::Rc;
 
-use crate::languages::hcl::syntax::{BlockNode, Expression, HclKind, StepKind, TraversalStep};
-use crate::terraform::block::Block;
+use crate::languages::hcl::syntax::{BlockNode, Expression, HclKind, TraversalStep, TraversalStepKind};
+use crate::terraform::block::EvaluatedBlock;
 
 use super::blocks::resource_name;
-use super::{Evaluator, Instance, Repetition, Scope};
+use super::{Instance, Repetition, RootEvaluator, Scope};
 
 /// The target of a reference: the address of a block without the key of its last part, and that key if it is written.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -27,7 +27,7 @@ struct Search {
     seen: HashSet<(Rc<str>, String)>,
 }
 
-impl Evaluator<'_> {
+impl RootEvaluator<'_> {
     /// Adds the targets of all blocks of a module and of the modules that it calls. All blocks must be evaluated first,
     /// because this search evaluates nothing.
     pub(in crate::terraform) fn reaches(&self, module: &Rc<Instance>, into: &mut Reaches) {
@@ -139,7 +139,7 @@ impl Evaluator<'_> {
 
     /// Adds the blocks other than resources, data sources and calls: `provider`, `variable`, `terraform`, and the
     /// outputs of called modules.
-    pub(in crate::terraform) fn other_blocks(&self, module: &Rc<Instance>, into: &mut Vec<Block>) {
+    pub(in crate::terraform) fn other_blocks(&self, module: &Rc<Instance>, into: &mut Vec<EvaluatedBlock>) {
         let code = &module.code;
         let mut add = |node: &BlockNode, name: String| {
             if self.spend(super::blocks::INSTANCE_STEPS, node.header).is_err() {
@@ -184,14 +184,14 @@ fn provider_name(node: &BlockNode) -> String {
 
 fn attribute(step: Option<&TraversalStep>) -> Option<&str> {
     match &step?.kind {
-        StepKind::Attribute(name) => Some(name),
+        TraversalStepKind::Attribute(name) => Some(name),
         _ => None,
     }
 }
 
 /// Returns a written key in the form of an address.
 fn key(step: Option<&TraversalStep>) -> Option<String> {
-    let StepKind::Index(index) = &step?.kind else { return None };
+    let TraversalStepKind::Index(index) = &step?.kind else { return None };
     match &index.kind {
         HclKind::Text(text) => Some(format!("[\"{text}\"]")),
         HclKind::Number(number) => Some(format!("[{number}]")),

@@ -2,13 +2,13 @@
 
 use std::rc::Rc;
 
-use crate::languages::hcl::syntax::{BlockNode, StepKind, TraversalStep};
+use crate::languages::hcl::syntax::{BlockNode, TraversalStep, TraversalStepKind};
 use crate::source::Span;
 
 use super::traverse::is_reserved;
-use super::{Evaluator, Instance};
+use super::{Instance, RootEvaluator};
 
-impl Evaluator<'_> {
+impl RootEvaluator<'_> {
     /// Returns the resources and data sources that the arguments of a block name, with the place of each reference.
     pub(super) fn references(&self, node: &BlockNode, module: &Rc<Instance>) -> Vec<(String, Span)> {
         let mut found: Vec<(String, Span)> = Vec::new();
@@ -29,7 +29,7 @@ fn resource(name: &str, steps: &[TraversalStep]) -> Option<String> {
         .iter()
         .take(2)
         .map_while(|step| match &step.kind {
-            StepKind::Attribute(name) => Some(&**name),
+            TraversalStepKind::Attribute(name) => Some(&**name),
             _ => None,
         })
         .collect();

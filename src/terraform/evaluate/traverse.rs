@@ -4,19 +4,19 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::languages::hcl::convert::set_of;
-use crate::languages::hcl::syntax::{Expression, HclKind, StepKind, TraversalStep};
-use crate::languages::hcl::value::{Cause, Computed, Data, Value, composed};
+use crate::languages::hcl::syntax::{Expression, HclKind, TraversalStep, TraversalStepKind};
+use crate::languages::hcl::value::{Cause, HclData, HclValue, ProviderComputed, composed};
 use crate::source::Span;
 
 use super::operators::forget_candidates;
-use super::{Evaluator, Instance, Repetition, Scope};
+use super::{Instance, Repetition, RootEvaluator, Scope};
 
 /// The maximum number of candidates of a collection with an unknown index.
 const CANDIDATES: usize = 32;
 
-impl Evaluator<'_> {
+impl RootEvaluator<'_> {
     /// Evaluates a reference, or the dots and brackets after an expression.
-    pub(super) fn traverse(&self, base: &Expression, steps: &[TraversalStep], scope: Scope<'_>) -> Value {
+    pub(super) fn traverse(&self, base: &Expression, steps: &[TraversalStep], scope: Scope<'_>) -> HclValue {
         let (value, rest) = match &base.kind {
             HclKind::Name(name) => match scope.variable(name) {
                 Some(value) => (value.clone(), steps),
@@ -30,16 +30,16 @@ impl Evaluator<'_> {
         self.apply(value, rest, scope)
     }
 
-    fn apply(&self, mut value: Value, steps: &[TraversalStep], scope: Scope<'_>) -> Value {
+    fn apply(&self, mut value: HclValue, steps: &[TraversalStep], scope: Scope<'_>) -> HclValue {
         for step in steps {
             value = match &step.kind {
-                StepKind::Attribute(name) => attribute(&value, &composed(name.clone()), step.span),
-                StepKind::Index(index) => {
+                TraversalStepKind::Attribute(name) => attribute(&value, &composed(name.clone()), step.span),
+                TraversalStepKind::Index(index) => {
                     let index = self.evaluate(index, scope);
                     self.of_some_workspace(&value, &index, step.span)
                         .unwrap_or_else(|| element(&value, &index, step.span))
                 }
-                StepKind::Splat(each) => self.splat(&value, each, step.span, scope),
+                TraversalStepKind::Splat(each) => self.splat(&value, each, step.span, scope),
             };
         }
         value
@@ -47,9 +47,14 @@ impl Evaluator<'_> {
 
     /// Looks up a member by the workspace name, if no workspace is set and there is no member for `default`. The
     /// configuration is then for other workspaces.
-    pub(in crate::terraform) fn of_some_workspace(&self, value: &Value, key: &Value, span: Span) -> Option<Value> {
+    pub(in crate::terraform) fn of_some_workspace(
+        &self,
+        value: &HclValue,
+        key: &HclValue,
+        span: Span,
+    ) -> Option<HclValue> {
         const NOBODYS: &str = "default";
-        let Data::Text(name) = &key.data else { return None };
+        let HclData::Text(name) = &key.data else { return None };
         let entries = value.entries().filter(|entries| entries.rest.is_none() && !entries.is_empty())?;
         if &**name != NOBODYS || self.workspace.is_some() || entries.get(name).is_some() {
             return None;
@@ -61,29 +66,29 @@ impl Evaluator<'_> {
         Some(one_of(value, &Arc::new(cause), span).marked(value.sensitive))
     }
 
-    fn splat(&self, value: &Value, each: &[TraversalStep], span: Span, scope: Scope<'_>) -> Value {
+    fn splat(&self, value: &HclValue, each: &[TraversalStep], span: Span, scope: Scope<'_>) -> HclValue {
         let result = match &value.data {
-            Data::Null => Value::tuple(Vec::new(), value.span),
-            Data::Unknown(cause) => Value::because(&forget_candidates(cause), span),
-            Data::List(items) | Data::Set(items) | Data::Tuple(items) => {
+            HclData::Null => HclValue::tuple(Vec::new(), value.span),
+            HclData::Unknown(cause) => HclValue::because(&forget_candidates(cause), span),
+            HclData::List(items) | HclData::Set(items) | HclData::Tuple(items) => {
                 if let Err(unknown) = self.spend(items.len() as u64, span) {
                     return unknown;
                 }
                 let results = items.iter().map(|item| self.apply(item.clone(), each, scope)).collect();
                 match &value.data {
-                    Data::Tuple(_) => Value::tuple(results, value.span),
-                    _ => Value::list(results, value.span),
+                    HclData::Tuple(_) => HclValue::tuple(results, value.span),
+                    _ => HclValue::list(results, value.span),
                 }
             }
-            _ => Value::tuple(vec![self.apply(value.clone(), each, scope)], value.span),
+            _ => HclValue::tuple(vec![self.apply(value.clone(), each, scope)], value.span),
         };
         result.marked(value.sensitive)
     }
 
     /// Returns the target of a name with its first steps, and the number of these steps.
-    fn reference(&self, name: &str, span: Span, steps: &[TraversalStep], scope: Scope<'_>) -> (Value, usize) {
+    fn reference(&self, name: &str, span: Span, steps: &[TraversalStep], scope: Scope<'_>) -> (HclValue, usize) {
         let Some(module) = scope.module else {
-            return (Value::refused(format!("`{name}` cannot be used here"), span), steps.len());
+            return (HclValue::refused(format!("`{name}` cannot be used here"), span), steps.len());
         };
         let labels: Vec<&str> = steps.iter().take(2).map_while(step_name).collect();
         let whole = steps.first().map_or(span, |step| span.to(step.span));
@@ -97,10 +102,10 @@ impl Evaluator<'_> {
             ("count", ["index", ..]) => (count_index(scope.repetition, whole), 1),
             ("path", [first, ..]) => (self.path(first, module, whole), 1),
             ("terraform" | "tofu", ["workspace", ..]) => {
-                (Value::text(self.workspace.as_deref().unwrap_or("default"), whole), 1)
+                (HclValue::text(self.workspace.as_deref().unwrap_or("default"), whole), 1)
             }
             ("terraform" | "tofu", ["applying", ..]) => {
-                (Value::unknown("the value is known only after apply", whole), 1)
+                (HclValue::unknown("the value is known only after apply", whole), 1)
             }
             ("module", [first, ..]) => self.module_reference(module, first, steps, whole, scope),
             ("data" | "ephemeral", [kind, label]) => {
@@ -108,20 +113,20 @@ impl Evaluator<'_> {
             }
             // The long form of `kind.label`.
             ("resource", [kind, label]) => (self.resource_value(module, &format!("{kind}.{label}"), whole), 2),
-            ("self", _) => (Value::unknown("`self` is known only after apply", span), steps.len()),
+            ("self", _) => (HclValue::unknown("`self` is known only after apply", span), steps.len()),
             (kind, [label, ..]) if !is_reserved(kind) => {
                 (self.resource_value(module, &format!("{kind}.{label}"), whole), 1)
             }
-            _ => (Value::refused(format!("`{name}` is not declared"), span), steps.len()),
+            _ => (HclValue::refused(format!("`{name}` is not declared"), span), steps.len()),
         }
     }
 
-    fn path(&self, which: &str, module: &Instance, span: Span) -> Value {
+    fn path(&self, which: &str, module: &Instance, span: Span) -> HclValue {
         match which {
-            "root" => Value::text(".", span),
-            "module" => Value::text(relative(&self.root, &module.code.directory), span),
-            "cwd" => Value::unknown("`path.cwd` depends on the directory in which Terraform runs", span),
-            _ => Value::refused(format!("`path.{which}` does not exist"), span),
+            "root" => HclValue::text(".", span),
+            "module" => HclValue::text(relative(&self.root, &module.code.directory), span),
+            "cwd" => HclValue::unknown("`path.cwd` depends on the directory in which Terraform runs", span),
+            _ => HclValue::refused(format!("`path.{which}` does not exist"), span),
         }
     }
 
@@ -133,7 +138,7 @@ impl Evaluator<'_> {
         steps: &[TraversalStep],
         span: Span,
         scope: Scope<'_>,
-    ) -> (Value, usize) {
+    ) -> (HclValue, usize) {
         let Some(index) = module.code.calls.index(name) else {
             return (self.undeclared(module, &format!("module `{name}`"), span), steps.len());
         };
@@ -141,12 +146,12 @@ impl Evaluator<'_> {
             return (self.cycle(&format!("module `{name}`"), span), steps.len());
         };
         match (&steps.get(1).map(|step| &step.kind), steps.get(2).and_then(step_name)) {
-            (Some(StepKind::Attribute(output)), _) => {
+            (Some(TraversalStepKind::Attribute(output)), _) => {
                 if let Some(value) = self.output_of(&called, None, output, span) {
                     return (value, 2);
                 }
             }
-            (Some(StepKind::Index(index)), Some(output)) => {
+            (Some(TraversalStepKind::Index(index)), Some(output)) => {
                 let key = self.evaluate(index, scope);
                 if let Some(value) = self.output_of(&called, Some(&key), output, span) {
                     return (value, 3);
@@ -160,7 +165,7 @@ impl Evaluator<'_> {
 
 fn step_name(step: &TraversalStep) -> Option<&str> {
     match &step.kind {
-        StepKind::Attribute(name) => Some(name),
+        TraversalStepKind::Attribute(name) => Some(name),
         _ => None,
     }
 }
@@ -173,21 +178,21 @@ pub(super) fn is_reserved(name: &str) -> bool {
     )
 }
 
-fn each(which: &str, repetition: &Repetition, span: Span) -> Value {
+fn each(which: &str, repetition: &Repetition, span: Span) -> HclValue {
     match (repetition, which) {
         (Repetition::Each { key, .. }, "key") => key.clone(),
         (Repetition::Each { value, .. }, "value") => value.clone(),
-        (Repetition::UnknownEach { cause, .. }, "key") => Value::because(cause, span),
+        (Repetition::UnknownEach { cause, .. }, "key") => HclValue::because(cause, span),
         (Repetition::UnknownEach { value, .. }, "value") => value.clone(),
-        _ => Value::refused("`each` exists only in a block with `for_each`", span),
+        _ => HclValue::refused("`each` exists only in a block with `for_each`", span),
     }
 }
 
-fn count_index(repetition: &Repetition, span: Span) -> Value {
+fn count_index(repetition: &Repetition, span: Span) -> HclValue {
     match repetition {
         Repetition::Count(index) => index.clone(),
-        Repetition::UnknownCount(cause) => Value::because(cause, span),
-        _ => Value::refused("`count.index` exists only in a block with `count`", span),
+        Repetition::UnknownCount(cause) => HclValue::because(cause, span),
+        _ => HclValue::refused("`count.index` exists only in a block with `count`", span),
     }
 }
 
@@ -202,14 +207,14 @@ pub(in crate::terraform) fn relative(from: &str, to: &str) -> String {
 }
 
 /// `value.name`
-pub(super) fn attribute(value: &Value, name: &str, span: Span) -> Value {
+pub(super) fn attribute(value: &HclValue, name: &str, span: Span) -> HclValue {
     let result = match &value.data {
-        Data::Map(entries) | Data::Object(entries) => match (entries.get(name), &entries.rest) {
+        HclData::Map(entries) | HclData::Object(entries) => match (entries.get(name), &entries.rest) {
             (Some(member), _) => member.clone(),
             (None, Some(cause)) => member_of_rest(cause, name, span),
-            (None, None) => Value::refused(format!("there is no attribute `{name}`"), span),
+            (None, None) => HclValue::refused(format!("there is no attribute `{name}`"), span),
         },
-        Data::Unknown(cause) => {
+        HclData::Unknown(cause) => {
             let cause = member_candidates(cause, name);
             // All candidates are equal.
             match set_of(cause.candidates.clone()).as_slice() {
@@ -217,8 +222,8 @@ pub(super) fn attribute(value: &Value, name: &str, span: Span) -> Value {
                 _ => member_of_rest(&cause, name, span),
             }
         }
-        Data::Null => Value::refused(format!("null has no attribute `{name}`"), span),
-        _ => Value::refused(format!("there is no attribute `{name}`"), span),
+        HclData::Null => HclValue::refused(format!("null has no attribute `{name}`"), span),
+        _ => HclValue::refused(format!("there is no attribute `{name}`"), span),
     };
     result.marked(value.sensitive)
 }
@@ -229,51 +234,52 @@ fn member_candidates(cause: &Arc<Cause>, name: &str) -> Arc<Cause> {
         return cause.clone();
     }
     let members = cause.candidates.iter().map(|value| value.entries().and_then(|entries| entries.get(name)).cloned());
-    let candidates = members.collect::<Option<Vec<Value>>>().unwrap_or_default();
+    let candidates = members.collect::<Option<Vec<HclValue>>>().unwrap_or_default();
     Arc::new(Cause { candidates, ..Cause::clone(cause) })
 }
 
-fn member_of_rest(cause: &Arc<Cause>, name: &str, span: Span) -> Value {
+fn member_of_rest(cause: &Arc<Cause>, name: &str, span: Span) -> HclValue {
     match &cause.computed_by {
         Some(computed) if computed.attribute.is_empty() => {
             let address = computed.address.clone();
             let why = format!("`{address}.{name}` {}", cause.why.split_once("` ").map_or("is unknown", |(_, why)| why));
-            let computed_by = Some(Computed { address, attribute: name.into() });
+            let computed_by = Some(ProviderComputed { address, attribute: name.into() });
             let cause = Cause { why, computed_by, ..Cause::clone(cause) };
-            Value::new(Data::Unknown(Arc::new(cause)), span)
+            HclValue::new(HclData::Unknown(Arc::new(cause)), span)
         }
-        _ => Value::because(cause, span),
+        _ => HclValue::because(cause, span),
     }
 }
 
 /// `value[key]`
-pub(in crate::terraform) fn element(value: &Value, key: &Value, span: Span) -> Value {
+pub(in crate::terraform) fn element(value: &HclValue, key: &HclValue, span: Span) -> HclValue {
     let result = match (&value.data, &key.data) {
-        (Data::Unknown(cause), _) => Value::because(&forget_candidates(cause), span),
-        (Data::Null, _) => Value::refused("null has no elements", span),
-        (_, Data::Null) => Value::refused("the index is null", span),
-        (Data::Map(_) | Data::Object(_), Data::Text(name)) => attribute(value, name, span),
-        (_, Data::Unknown(cause)) => one_of(value, cause, span),
-        (Data::Map(_) | Data::Object(_), _) => match key.as_text() {
+        (HclData::Unknown(cause), _) => HclValue::because(&forget_candidates(cause), span),
+        (HclData::Null, _) => HclValue::refused("null has no elements", span),
+        (_, HclData::Null) => HclValue::refused("the index is null", span),
+        (HclData::Map(_) | HclData::Object(_), HclData::Text(name)) => attribute(value, name, span),
+        (_, HclData::Unknown(cause)) => one_of(value, cause, span),
+        (HclData::Map(_) | HclData::Object(_), _) => match key.as_text() {
             Some(name) => attribute(value, &name, span),
-            None => Value::refused("this cannot be the key of a map", span),
+            None => HclValue::refused("this cannot be the key of a map", span),
         },
-        (Data::List(items) | Data::Tuple(items), _) => match key.as_number().and_then(|number| number.as_usize()) {
+        (HclData::List(items) | HclData::Tuple(items), _) => match key.as_number().and_then(|number| number.as_usize())
+        {
             Some(index) => match items.get(index) {
                 Some(item) => item.clone(),
-                None => Value::refused(format!("there is no element {index}: the list has {}", items.len()), span),
+                None => HclValue::refused(format!("there is no element {index}: the list has {}", items.len()), span),
             },
-            None => Value::refused("this cannot be the index of a list", span),
+            None => HclValue::refused("this cannot be the index of a list", span),
         },
-        (Data::Set(_), _) => Value::refused("the elements of a set have no index", span),
-        _ => Value::refused("this value has no elements", span),
+        (HclData::Set(_), _) => HclValue::refused("the elements of a set have no index", span),
+        _ => HclValue::refused("this value has no elements", span),
     };
     result.marked(value.sensitive || key.sensitive)
 }
 
 /// Returns an element without knowing which one.
-fn one_of(value: &Value, cause: &Arc<Cause>, span: Span) -> Value {
-    let members: Vec<&Value> = match value.entries() {
+fn one_of(value: &HclValue, cause: &Arc<Cause>, span: Span) -> HclValue {
+    let members: Vec<&HclValue> = match value.entries() {
         Some(entries) if entries.rest.is_some() => Vec::new(),
         Some(entries) => entries.known.values().take(CANDIDATES + 1).collect(),
         None => value.items().iter().take(CANDIDATES + 1).collect(),
@@ -283,5 +289,5 @@ fn one_of(value: &Value, cause: &Arc<Cause>, span: Span) -> Value {
         candidates = set_of(members.into_iter().cloned().collect());
     }
     let cause = Cause { candidates, ..Cause::clone(cause) };
-    Value::new(Data::Unknown(Arc::new(cause)), span)
+    HclValue::new(HclData::Unknown(Arc::new(cause)), span)
 }

@@ -5,16 +5,16 @@ use std::sync::Arc;
 
 use crate::diagnostic::Diagnostic;
 use crate::languages::hcl::syntax::{BlockNode, HclKind, parse_expression_at};
-use crate::languages::hcl::types::Type;
-use crate::languages::hcl::value::{Data, Value};
+use crate::languages::hcl::types::HclType;
+use crate::languages::hcl::value::{HclData, HclValue};
 use crate::source::Span;
 
 use super::operators::one_of;
-use super::{Evaluator, Instance, Repetition, RootBudget, Scope};
+use super::{Instance, Repetition, RootBudget, RootEvaluator, Scope};
 
-impl Evaluator<'_> {
+impl RootEvaluator<'_> {
     /// `var.name`
-    pub(super) fn variable(&self, module: &Rc<Instance>, name: &str, at: Span) -> Value {
+    pub(super) fn variable(&self, module: &Rc<Instance>, name: &str, at: Span) -> HclValue {
         let Some(declared) = module.code.variables.get(name) else {
             return self.undeclared(module, &format!("variable `{name}`"), at);
         };
@@ -27,7 +27,7 @@ impl Evaluator<'_> {
     }
 
     /// `local.name`
-    pub(in crate::terraform) fn local(&self, module: &Rc<Instance>, name: &str, at: Span) -> Value {
+    pub(in crate::terraform) fn local(&self, module: &Rc<Instance>, name: &str, at: Span) -> HclValue {
         let Some(local) = module.code.locals.get(name) else {
             return self.undeclared(module, &format!("local `{name}`"), at);
         };
@@ -41,14 +41,14 @@ impl Evaluator<'_> {
     }
 
     /// Evaluates `module.call.name` inside the called module.
-    pub(super) fn output(&self, module: &Rc<Instance>, name: &str, at: Span) -> Value {
+    pub(super) fn output(&self, module: &Rc<Instance>, name: &str, at: Span) -> HclValue {
         let Some(output) = module.code.outputs.get(name) else {
             return self.undeclared(module, &format!("output `{name}`"), at);
         };
         let scope = Scope::of(module, &Repetition::Single);
         let of = |output: &BlockNode| {
             let Some(value) = output.body.attribute("value") else {
-                return Value::refused(format!("the output `{name}` has no value"), output.header);
+                return HclValue::refused(format!("the output `{name}` has no value"), output.header);
             };
             let sensitive = self.flag(output, "sensitive").unwrap_or(false);
             self.evaluate(&value.expression, scope).marked(sensitive)
@@ -60,24 +60,24 @@ impl Evaluator<'_> {
         result.unwrap_or_else(|_| self.cycle(&format!("output `{name}`"), output.header))
     }
 
-    pub(super) fn undeclared(&self, module: &Instance, what: &str, at: Span) -> Value {
+    pub(super) fn undeclared(&self, module: &Instance, what: &str, at: Span) -> HclValue {
         if module.code.incomplete {
-            return Value::unknown(format!("{what} may be in a file that cannot be parsed"), at);
+            return HclValue::unknown(format!("{what} may be in a file that cannot be parsed"), at);
         }
-        Value::refused(format!("{what} is not declared"), at)
+        HclValue::refused(format!("{what} is not declared"), at)
     }
 
-    pub(super) fn cycle(&self, what: &str, span: Span) -> Value {
+    pub(super) fn cycle(&self, what: &str, span: Span) -> HclValue {
         let why = format!("{what} depends on itself");
-        self.tell(Diagnostic::unreadable(why.clone(), span));
-        Value::refused(why, span)
+        self.report(Diagnostic::unreadable(why.clone(), span));
+        HclValue::refused(why, span)
     }
 
     fn flag(&self, block: &BlockNode, name: &str) -> Option<bool> {
         self.evaluate(&block.body.attribute(name)?.expression, Scope::CONSTANT).as_bool()
     }
 
-    fn work_out_variable(&self, module: &Rc<Instance>, name: &str, declared: &BlockNode) -> Value {
+    fn work_out_variable(&self, module: &Rc<Instance>, name: &str, declared: &BlockNode) -> HclValue {
         let of = self.declared_type(declared);
         let default = || declared.body.attribute("default").map(|d| self.evaluate(&d.expression, Scope::CONSTANT));
         let given = match &module.call {
@@ -98,12 +98,12 @@ impl Evaluator<'_> {
                 Ok(()) => of.convert(&value).marked(sensitive),
                 Err(unknown) => unknown,
             },
-            None => Value::unknown(format!("variable `{name}` has no value"), declared.header).marked(sensitive),
+            None => HclValue::unknown(format!("variable `{name}` has no value"), declared.header).marked(sensitive),
         }
     }
 
-    fn declared_type(&self, declared: &BlockNode) -> Type {
-        let Some(attribute) = declared.body.attribute("type") else { return Type::Any };
+    fn declared_type(&self, declared: &BlockNode) -> HclType {
+        let Some(attribute) = declared.body.attribute("type") else { return HclType::Any };
         let text = match &attribute.expression.kind {
             // Terraform 0.11 and JSON quote the type.
             HclKind::Text(text) => {
@@ -112,15 +112,15 @@ impl Evaluator<'_> {
             _ => None,
         };
         let expression = text.as_ref().unwrap_or(&attribute.expression);
-        let parsed = Type::parse(expression, &mut |default| self.evaluate(default, Scope::CONSTANT));
+        let parsed = HclType::parse(expression, &mut |default| self.evaluate(default, Scope::CONSTANT));
         parsed.unwrap_or_else(|why| {
-            self.tell(Diagnostic::unreadable(why, attribute.expression.span));
-            Type::Any
+            self.report(Diagnostic::unreadable(why, attribute.expression.span));
+            HclType::Any
         })
     }
 
     /// Returns the value that files, the environment and the command line assign to a variable of the root.
-    fn assigned(&self, name: &str, of: &Type, declared: &BlockNode) -> Option<Value> {
+    fn assigned(&self, name: &str, of: &HclType, declared: &BlockNode) -> Option<HclValue> {
         let last = self.assignments.get(name).and_then(|all| all.last()).or(self.assigned_to_any.as_ref())?;
         Some(last.value(self, of, declared))
     }
@@ -128,29 +128,29 @@ impl Evaluator<'_> {
 
 /// An assignment to a variable of the root.
 #[derive(Debug, Clone)]
-pub(in crate::terraform) enum Assignment {
+pub(in crate::terraform) enum VariableAssignment {
     /// A line of a `.tfvars` file.
     Written(Arc<crate::languages::hcl::syntax::Attribute>),
     /// A string from the command line or the environment. It is the value itself if the variable is a string.
     Text(Span),
     /// A string value from another program. It is the value itself if the variable is a string or has no type.
     /// Otherwise, it is parsed as an expression.
-    Given(Value),
+    Given(HclValue),
 }
 
-impl Assignment {
-    fn value(&self, evaluator: &Evaluator<'_>, of: &Type, declared: &BlockNode) -> Value {
+impl VariableAssignment {
+    fn value(&self, evaluator: &RootEvaluator<'_>, of: &HclType, declared: &BlockNode) -> HclValue {
         match self {
-            Assignment::Given(value) => given(evaluator, value, of, declared),
-            Assignment::Written(attribute) => evaluator.evaluate(&attribute.expression, Scope::CONSTANT),
-            Assignment::Text(span) => {
+            VariableAssignment::Given(value) => given(evaluator, value, of, declared),
+            VariableAssignment::Written(attribute) => evaluator.evaluate(&attribute.expression, Scope::CONSTANT),
+            VariableAssignment::Text(span) => {
                 let text = evaluator.sources.text(span.file);
-                if matches!(of, Type::Text | Type::Number | Type::Bool | Type::Any) {
-                    return Value::text(&*text, *span);
+                if matches!(of, HclType::Text | HclType::Number | HclType::Bool | HclType::Any) {
+                    return HclValue::text(&*text, *span);
                 }
                 match crate::languages::hcl::syntax::parse_expression(span.file, &text) {
                     Ok(expression) => evaluator.evaluate(&expression, Scope::CONSTANT),
-                    Err(error) => Value::refused(error.message, error.span),
+                    Err(error) => HclValue::refused(error.message, error.span),
                 }
             }
         }
@@ -158,17 +158,17 @@ impl Assignment {
 }
 
 /// Parses a value that was passed as a string, like Terraform.
-fn given(evaluator: &Evaluator<'_>, value: &Value, of: &Type, declared: &BlockNode) -> Value {
-    let is_text = matches!(of, Type::Text) || declared.body.attribute("type").is_none();
+fn given(evaluator: &RootEvaluator<'_>, value: &HclValue, of: &HclType, declared: &BlockNode) -> HclValue {
+    let is_text = matches!(of, HclType::Text) || declared.body.attribute("type").is_none();
     match &value.data {
-        Data::Unknown(_) | Data::Null | Data::Bool(_) | Data::Number(_) => value.clone(),
-        Data::Text(text) if !is_text && !matches!(of, Type::Any | Type::Number | Type::Bool) => {
+        HclData::Unknown(_) | HclData::Null | HclData::Bool(_) | HclData::Number(_) => value.clone(),
+        HclData::Text(text) if !is_text && !matches!(of, HclType::Any | HclType::Number | HclType::Bool) => {
             match parse_expression_at(value.span, text) {
                 Ok(expression) => evaluator.evaluate(&expression, Scope::CONSTANT).marked(value.sensitive),
-                Err(error) => Value::refused(error.message, value.span),
+                Err(error) => HclValue::refused(error.message, value.span),
             }
         }
-        Data::Text(_) => value.clone(),
+        HclData::Text(_) => value.clone(),
         _ if is_text => evaluator.call_by_name("jsonencode", vec![value.clone()], value.span).at(value.span),
         _ => value.clone(),
     }

@@ -4,12 +4,12 @@ use std::fmt::Write;
 
 use crate::languages::go;
 use crate::languages::hcl::syntax::json::{Json, JsonKind, parse_json};
-use crate::languages::hcl::value::{Cause, Data, Entries, Value};
+use crate::languages::hcl::value::{Cause, HclData, HclValue, ObjectMembers};
 use crate::source::{from_base64, to_base64};
 use crate::terraform::code::outline;
 
 use super::yaml::DecodedPlace;
-use super::{Arguments, Arity, Function, FunctionFailure, FunctionResult};
+use super::{Arity, CallArguments, Function, FunctionFailure, FunctionResult};
 
 pub(super) const TABLE: &[(&str, Arity, Function)] = &[
     ("base64decode", 1..=1, base64_decode),
@@ -22,8 +22,8 @@ pub(super) const TABLE: &[(&str, Arity, Function)] = &[
     ("urlencode", 1..=1, url_encode),
 ];
 
-fn json_encode(a: &Arguments<'_>) -> FunctionResult {
-    let write = |value: &Value| {
+fn json_encode(a: &CallArguments<'_>) -> FunctionResult {
+    let write = |value: &HclValue| {
         let mut text = String::new();
         write_json(value, &mut text).map(|()| text)
     };
@@ -32,8 +32,8 @@ fn json_encode(a: &Arguments<'_>) -> FunctionResult {
 
 /// Encodes the first argument. For a partly known argument, returns the outline of the text.
 pub(super) fn encoded(
-    a: &Arguments<'_>,
-    write: impl Fn(&Value) -> Result<String, FunctionFailure>,
+    a: &CallArguments<'_>,
+    write: impl Fn(&HclValue) -> Result<String, FunctionFailure>,
 ) -> Result<String, FunctionFailure> {
     let value = a.get(0)?;
     write(value).map_err(|failure| match failure {
@@ -47,16 +47,16 @@ pub(super) fn encoded(
 }
 
 /// Writes JSON like Go: keys sorted; `<`, `>` and `&` escaped.
-pub(super) fn write_json(value: &Value, into: &mut String) -> Result<(), FunctionFailure> {
+pub(super) fn write_json(value: &HclValue, into: &mut String) -> Result<(), FunctionFailure> {
     match &value.data {
-        Data::Unknown(cause) => return Err(cause.clone().into()),
-        Data::Null => into.push_str("null"),
-        Data::Bool(flag) => into.push_str(if *flag { "true" } else { "false" }),
-        Data::Number(number) => {
+        HclData::Unknown(cause) => return Err(cause.clone().into()),
+        HclData::Null => into.push_str("null"),
+        HclData::Bool(flag) => into.push_str(if *flag { "true" } else { "false" }),
+        HclData::Number(number) => {
             let _ = write!(into, "{number}");
         }
-        Data::Text(text) => go::json(text, true, into),
-        Data::List(items) | Data::Set(items) | Data::Tuple(items) => {
+        HclData::Text(text) => go::json(text, true, into),
+        HclData::List(items) | HclData::Set(items) | HclData::Tuple(items) => {
             into.push('[');
             for (index, item) in items.iter().enumerate() {
                 if index > 0 {
@@ -66,7 +66,7 @@ pub(super) fn write_json(value: &Value, into: &mut String) -> Result<(), Functio
             }
             into.push(']');
         }
-        Data::Map(entries) | Data::Object(entries) => {
+        HclData::Map(entries) | HclData::Object(entries) => {
             if let Some(cause) = &entries.rest {
                 return Err(cause.clone().into());
             }
@@ -85,7 +85,7 @@ pub(super) fn write_json(value: &Value, into: &mut String) -> Result<(), Functio
     Ok(())
 }
 
-fn json_decode(a: &Arguments<'_>) -> FunctionResult {
+fn json_decode(a: &CallArguments<'_>) -> FunctionResult {
     let text = a.text(0)?;
     a.evaluator.budget.spend_reading(text.len())?;
     let values = text.bytes().filter(|byte| b"[{,:".contains(byte)).count();
@@ -94,18 +94,18 @@ fn json_decode(a: &Arguments<'_>) -> FunctionResult {
     Ok(decoded(&json, a.verbatim(0).unwrap_or(DecodedPlace::Whole(a.span))))
 }
 
-fn decoded(json: &Json, place: DecodedPlace) -> Value {
+fn decoded(json: &Json, place: DecodedPlace) -> HclValue {
     let span = place.span(json.span.start as usize, json.span.end as usize);
     match &json.kind {
-        JsonKind::Null => Value::null(span),
-        JsonKind::Bool(flag) => Value::bool(*flag, span),
-        JsonKind::Number(number) => Value::number(number.clone(), span),
-        JsonKind::Text(text, _) => Value::text(text.clone(), span),
-        JsonKind::List(items) => Value::tuple(items.iter().map(|item| decoded(item, place)).collect(), span),
+        JsonKind::Null => HclValue::null(span),
+        JsonKind::Bool(flag) => HclValue::bool(*flag, span),
+        JsonKind::Number(number) => HclValue::number(number.clone(), span),
+        JsonKind::Text(text, _) => HclValue::text(text.clone(), span),
+        JsonKind::List(items) => HclValue::tuple(items.iter().map(|item| decoded(item, place)).collect(), span),
         JsonKind::Object(entries) => {
-            let entries: Entries =
+            let entries: ObjectMembers =
                 entries.iter().map(|(name, value)| (name.text.clone(), decoded(value, place))).collect();
-            Value::object(entries, span)
+            HclValue::object(entries, span)
         }
     }
 }
@@ -118,7 +118,7 @@ fn decoded_base64(text: &str) -> Result<Vec<u8>, FunctionFailure> {
     bytes.ok_or_else(|| FunctionFailure::Refused("this is not valid base64".into()))
 }
 
-fn base64_decode(a: &Arguments<'_>) -> FunctionResult {
+fn base64_decode(a: &CallArguments<'_>) -> FunctionResult {
     let bytes = decoded_base64(&a.text(0)?)?;
     a.answer(String::from_utf8(bytes).map_err(|_| "the bytes are not valid UTF-8")?)
 }
@@ -131,7 +131,7 @@ enum Charset {
     Latin1,
 }
 
-fn charset(name: &str, a: &Arguments<'_>) -> Result<Charset, FunctionFailure> {
+fn charset(name: &str, a: &CallArguments<'_>) -> Result<Charset, FunctionFailure> {
     Ok(match name.to_ascii_uppercase().as_str() {
         "UTF-8" | "UTF8" => Charset::Utf8,
         "UTF-16LE" => Charset::Utf16 { big: false },
@@ -144,7 +144,7 @@ fn charset(name: &str, a: &Arguments<'_>) -> Result<Charset, FunctionFailure> {
     })
 }
 
-fn text_encode(a: &Arguments<'_>) -> FunctionResult {
+fn text_encode(a: &CallArguments<'_>) -> FunctionResult {
     let text = a.text(0)?;
     let bytes = match charset(&a.text(1)?, a)? {
         Charset::Utf8 => text.as_bytes().to_vec(),
@@ -159,7 +159,7 @@ fn text_encode(a: &Arguments<'_>) -> FunctionResult {
     a.answer(to_base64(&bytes))
 }
 
-fn text_decode(a: &Arguments<'_>) -> FunctionResult {
+fn text_decode(a: &CallArguments<'_>) -> FunctionResult {
     let bytes = decoded_base64(&a.text(0)?)?;
     let text = match charset(&a.text(1)?, a)? {
         Charset::Utf8 => String::from_utf8(bytes).map_err(|_| "the bytes are not valid UTF-8")?,
@@ -175,7 +175,7 @@ fn text_decode(a: &Arguments<'_>) -> FunctionResult {
     a.answer(text)
 }
 
-fn url_encode(a: &Arguments<'_>) -> FunctionResult {
+fn url_encode(a: &CallArguments<'_>) -> FunctionResult {
     let mut text = String::new();
     for byte in a.text(0)?.bytes() {
         match byte {
@@ -190,7 +190,7 @@ fn url_encode(a: &Arguments<'_>) -> FunctionResult {
 }
 
 /// Returns a list of objects. The first line names their attributes.
-fn csv_decode(a: &Arguments<'_>) -> FunctionResult {
+fn csv_decode(a: &CallArguments<'_>) -> FunctionResult {
     let text = a.text(0)?;
     a.evaluator.budget.spend_reading(text.len())?;
     let fields = memchr::memchr2_iter(b',', b'\n', text.as_bytes()).count();
@@ -207,8 +207,9 @@ fn csv_decode(a: &Arguments<'_>) -> FunctionResult {
             return Err("a line does not have the same number of fields as the header".into());
         }
         let fields = header.iter().zip(record);
-        let entries: Entries = fields.map(|(name, field)| (name.as_str().into(), Value::text(field, a.span))).collect();
-        let row = Value::object(entries, a.span);
+        let entries: ObjectMembers =
+            fields.map(|(name, field)| (name.as_str().into(), HclValue::text(field, a.span))).collect();
+        let row = HclValue::object(entries, a.span);
         a.evaluator.budget.spend_members(&row)?;
         rows.push(row);
     }

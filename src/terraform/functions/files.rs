@@ -2,11 +2,11 @@
 
 use globset::GlobBuilder;
 
-use crate::languages::hcl::value::{Cause, Data, Value};
+use crate::languages::hcl::value::{Cause, HclData, HclValue};
 use crate::source::{FileId, Span, join, normalize};
 use crate::terraform::evaluate::{Scope, outside_of_prefix, set};
 
-use super::{Arguments, Arity, Function, FunctionFailure, FunctionResult, known};
+use super::{Arity, CallArguments, Function, FunctionFailure, FunctionResult, known};
 
 /// The maximum depth of directories. Deeper nesting is probably a link to a parent.
 const DEEPEST: usize = 20;
@@ -25,11 +25,11 @@ pub(super) const TABLE: &[(&str, Arity, Function)] = &[
     ("templatefile", 2..=2, template_file),
 ];
 
-fn elsewhere(a: &Arguments<'_>, why: String) -> FunctionFailure {
+fn elsewhere(a: &CallArguments<'_>, why: String) -> FunctionFailure {
     FunctionFailure::Unknown(Cause::new(why, a.span).into())
 }
 
-fn basename(a: &Arguments<'_>) -> FunctionResult {
+fn basename(a: &CallArguments<'_>) -> FunctionResult {
     let path = a.text(0)?;
     let trimmed = path.trim_end_matches('/');
     a.answer(match (&*path, trimmed) {
@@ -39,7 +39,7 @@ fn basename(a: &Arguments<'_>) -> FunctionResult {
     })
 }
 
-fn path_expand(a: &Arguments<'_>) -> FunctionResult {
+fn path_expand(a: &CallArguments<'_>) -> FunctionResult {
     let path = a.text(0)?;
     if path.starts_with('~') {
         return Err(elsewhere(a, "`~` depends on the user who runs Terraform".into()));
@@ -48,15 +48,15 @@ fn path_expand(a: &Arguments<'_>) -> FunctionResult {
 }
 
 /// Returns the text of a file, with positions in that file.
-fn file(a: &Arguments<'_>) -> FunctionResult {
+fn file(a: &CallArguments<'_>) -> FunctionResult {
     let file = open(a, 0)?;
     let text = a.evaluator.sources.text(file);
     a.evaluator.budget.spend_bytes(text.len())?;
     let span = Span::new(file, 0, text.len());
-    Ok(Value::text(text, span))
+    Ok(HclValue::text(text, span))
 }
 
-fn dirname(a: &Arguments<'_>) -> FunctionResult {
+fn dirname(a: &CallArguments<'_>) -> FunctionResult {
     let path = a.text(0)?;
     let (rooted, directory) = match path.rsplit_once('/') {
         Some((directory, _)) => (directory.is_empty() || directory.starts_with('/'), directory),
@@ -75,7 +75,7 @@ fn dirname(a: &Arguments<'_>) -> FunctionResult {
     a.answer(if cleaned.is_empty() { ".".into() } else { cleaned })
 }
 
-fn file_exists(a: &Arguments<'_>) -> FunctionResult {
+fn file_exists(a: &CallArguments<'_>) -> FunctionResult {
     let path = a.text(0)?;
     let full = place(a, &path);
     if full.as_ref().is_some_and(|full| !a.evaluator.sources.tree().list(full).is_empty()) {
@@ -101,14 +101,14 @@ const WRITTEN: [&str; 6] = [
     ".terraform/providers/registry.terraform.io/hashicorp/null/3.2.4/linux_amd64/terraform-provider-null_v3.2.4_x5",
 ];
 
-fn is_written_by_terraform(a: &Arguments<'_>, full: &str) -> bool {
+fn is_written_by_terraform(a: &CallArguments<'_>, full: &str) -> bool {
     let root = a.evaluator.root.as_str();
     let inside = if root.is_empty() { Some(full) } else { full.strip_prefix(root).and_then(|it| it.strip_prefix('/')) };
     inside.is_some_and(|it| it.starts_with(".terraform/") || WRITTEN.contains(&it))
 }
 
 /// Opens a path relative to the root, if it is in the tree.
-fn open(a: &Arguments<'_>, index: usize) -> Result<FileId, FunctionFailure> {
+fn open(a: &CallArguments<'_>, index: usize) -> Result<FileId, FunctionFailure> {
     let path = a.text(index)?;
     let Some(full) = place(a, &path) else { return Err(outside(a, &path)) };
     let full = a.evaluator.shadows.file(a.evaluator.sources, full);
@@ -117,7 +117,7 @@ fn open(a: &Arguments<'_>, index: usize) -> Result<FileId, FunctionFailure> {
 }
 
 /// Returns the path in the tree. Relative paths start at the root, and absolute paths must name the tree.
-fn place(a: &Arguments<'_>, path: &str) -> Option<String> {
+fn place(a: &CallArguments<'_>, path: &str) -> Option<String> {
     match outside_of_prefix(path) {
         Some(inside) => normalize(inside),
         None if path.starts_with(['/', '~']) => None,
@@ -125,12 +125,12 @@ fn place(a: &Arguments<'_>, path: &str) -> Option<String> {
     }
 }
 
-fn outside(a: &Arguments<'_>, path: &str) -> FunctionFailure {
+fn outside(a: &CallArguments<'_>, path: &str) -> FunctionFailure {
     elsewhere(a, format!("{path} is outside the files that gpulint reads"))
 }
 
 /// Returns the files below a directory whose paths match a pattern.
-fn file_set(a: &Arguments<'_>) -> FunctionResult {
+fn file_set(a: &CallArguments<'_>) -> FunctionResult {
     let path = a.text(0)?;
     let Some(base) = place(a, &path) else { return Err(outside(a, &path)) };
     let base = a.evaluator.shadows.directory(a.evaluator.sources, base);
@@ -163,7 +163,7 @@ fn file_set(a: &Arguments<'_>) -> FunctionResult {
             let deep = pattern.contains("**") || pattern.matches('/').count() > directory.matches('/').count();
             match entry.is_directory {
                 true if deep && name.matches('/').count() < DEEPEST => left.push(name),
-                false if matcher.is_match(&name) => found.push(Value::text(name, a.span)),
+                false if matcher.is_match(&name) => found.push(HclValue::text(name, a.span)),
                 _ => {}
             }
         }
@@ -177,7 +177,7 @@ fn is_identifier(name: &str) -> bool {
 }
 
 /// The result has positions in the template, like the result of `file` in its file.
-fn template_file(a: &Arguments<'_>) -> FunctionResult {
+fn template_file(a: &CallArguments<'_>) -> FunctionResult {
     let file = open(a, 0)?;
     let length = a.evaluator.sources.text(file).len();
     a.evaluator.budget.spend_bytes(length)?;
@@ -192,10 +192,10 @@ fn template_file(a: &Arguments<'_>) -> FunctionResult {
     let scope = Scope { names: Some(&entries.known), ..Scope::CONSTANT };
     let result = a.evaluator.evaluate(template, scope);
     match &result.data {
-        Data::Unknown(cause) => Ok(Value::because(cause, span)),
-        Data::Text(_) => Ok(result.at(span)),
+        HclData::Unknown(cause) => Ok(HclValue::because(cause, span)),
+        HclData::Text(_) => Ok(result.at(span)),
         _ => match result.as_text() {
-            Some(text) => Ok(Value::text(&*text, span)),
+            Some(text) => Ok(HclValue::text(&*text, span)),
             None => Ok(result.at(span)),
         },
     }

@@ -1,26 +1,26 @@
 //! Implements `format` and `formatlist`.
 
 use crate::languages::go::{PrintVerb, WIDEST, digits, radix};
-use crate::languages::hcl::value::{Cause, Data, Number, Value};
+use crate::languages::hcl::value::{Cause, HclData, HclNumber, HclValue};
 
 use super::encoding::write_json;
-use super::{Arguments, Arity, Function, FunctionFailure, FunctionResult, MANY, known, text};
+use super::{Arity, CallArguments, Function, FunctionFailure, FunctionResult, MANY, known, text};
 
 pub(super) const TABLE: &[(&str, Arity, Function)] =
     &[("format", 1..=MANY, format_one), ("formatlist", 1..=MANY, format_list)];
 
-fn format_one(a: &Arguments<'_>) -> FunctionResult {
+fn format_one(a: &CallArguments<'_>) -> FunctionResult {
     let pattern = a.text(0)?;
     a.answer(formatted(&pattern, a.values.get(1..).unwrap_or_default())?)
 }
 
 /// Formats once for each element of the lists. The other arguments stay the same.
-fn format_list(a: &Arguments<'_>) -> FunctionResult {
+fn format_list(a: &CallArguments<'_>) -> FunctionResult {
     let pattern = a.text(0)?;
     let arguments = a.values.get(1..).unwrap_or_default();
     let mut length = None;
     for argument in arguments {
-        if let Data::List(items) | Data::Set(items) | Data::Tuple(items) = &known(argument)?.data {
+        if let HclData::List(items) | HclData::Set(items) | HclData::Tuple(items) = &known(argument)?.data {
             match length {
                 Some(length) if length != items.len() => return Err("the lists differ in length".into()),
                 _ => length = Some(items.len()),
@@ -28,20 +28,20 @@ fn format_list(a: &Arguments<'_>) -> FunctionResult {
         }
     }
     let Some(length) = length else {
-        return a.answer_list(vec![Value::text(formatted(&pattern, arguments)?, a.span)]);
+        return a.answer_list(vec![HclValue::text(formatted(&pattern, arguments)?, a.span)]);
     };
     let mut result = Vec::new();
     for index in 0..length {
-        let row: Vec<Value> =
+        let row: Vec<HclValue> =
             arguments.iter().map(|argument| argument.items().get(index).unwrap_or(argument).clone()).collect();
         let text = formatted(&pattern, &row)?;
         a.evaluator.budget.spend_bytes(text.len())?;
-        result.push(Value::text(text, a.span));
+        result.push(HclValue::text(text, a.span));
     }
     a.answer_list(result)
 }
 
-fn formatted(pattern: &str, arguments: &[Value]) -> Result<String, FunctionFailure> {
+fn formatted(pattern: &str, arguments: &[HclValue]) -> Result<String, FunctionFailure> {
     let mut result = String::new();
     let mut next = 0;
     let mut used = 0;
@@ -96,10 +96,10 @@ impl TerraformVerb {
         Ok(TerraformVerb { verb, argument, letter })
     }
 
-    fn apply(&self, argument: &Value) -> Result<String, FunctionFailure> {
+    fn apply(&self, argument: &HclValue) -> Result<String, FunctionFailure> {
         match &argument.data {
-            Data::Unknown(cause) => return Err(cause.clone().into()),
-            Data::Null => {
+            HclData::Unknown(cause) => return Err(cause.clone().into()),
+            HclData::Null => {
                 let why = "Terraform does not define the format of null";
                 return Err(FunctionFailure::Unknown(Cause::new(why, argument.span).into()));
             }
@@ -115,7 +115,7 @@ impl TerraformVerb {
                 };
                 if self.letter == 'q' {
                     let mut quoted = String::new();
-                    write_json(&Value::text(text, argument.span), &mut quoted)?;
+                    write_json(&HclValue::text(text, argument.span), &mut quoted)?;
                     text = quoted;
                 }
                 Ok(self.pad(&text))
@@ -133,10 +133,10 @@ impl TerraformVerb {
         }
     }
 
-    fn as_is(&self, argument: &Value) -> Result<String, FunctionFailure> {
+    fn as_is(&self, argument: &HclValue) -> Result<String, FunctionFailure> {
         let text = match &argument.data {
-            Data::Text(text) if !self.verb.sharp => text.to_string(),
-            Data::Number(number) if !self.verb.sharp => shortest(number),
+            HclData::Text(text) if !self.verb.sharp => text.to_string(),
+            HclData::Number(number) if !self.verb.sharp => shortest(number),
             _ => {
                 let mut json = String::new();
                 write_json(argument, &mut json)?;
@@ -146,8 +146,8 @@ impl TerraformVerb {
         Ok(self.pad(&text))
     }
 
-    fn integer(&self, argument: &Value) -> Result<String, FunctionFailure> {
-        let number = argument.as_number().filter(Number::is_integer).ok_or("an integer is needed")?;
+    fn integer(&self, argument: &HclValue) -> Result<String, FunctionFailure> {
+        let number = argument.as_number().filter(HclNumber::is_integer).ok_or("an integer is needed")?;
         let digits = match (self.letter, number.as_i64()) {
             ('d', _) => number.to_string().trim_start_matches('-').to_owned(),
             (letter, Some(n)) => radix(letter, n.unsigned_abs()).unwrap_or_default(),
@@ -157,7 +157,7 @@ impl TerraformVerb {
     }
 
     /// Formats a number without its sign.
-    fn floating(&self, number: &Number) -> String {
+    fn floating(&self, number: &HclNumber) -> String {
         let magnitude = if number.is_negative() { number.negated() } else { number.clone() };
         let text = match (self.letter.to_ascii_lowercase(), self.verb.precision) {
             ('f', precision) => fixed(&magnitude, precision.unwrap_or(6)),
@@ -182,7 +182,7 @@ impl TerraformVerb {
 }
 
 /// Returns the digits of a non-negative number, and the position of the decimal point: 0.00123 is ("123", -2).
-fn decimal(number: &Number) -> (Vec<u8>, i64) {
+fn decimal(number: &HclNumber) -> (Vec<u8>, i64) {
     let text = number.to_string();
     let (whole, fraction) = text.split_once('.').unwrap_or((&text, ""));
     let all = format!("{whole}{fraction}");
@@ -214,7 +214,7 @@ fn at(digits: &[u8], index: i64) -> char {
     usize::try_from(index).ok().and_then(|index| digits.get(index)).map_or('0', |digit| char::from(*digit))
 }
 
-fn fixed(number: &Number, precision: usize) -> String {
+fn fixed(number: &HclNumber, precision: usize) -> String {
     let (digits, point) = decimal(number);
     let (digits, point) = rounded(&digits, point, point + precision as i64);
     let mut text: String = (0..point.max(0)).map(|index| at(&digits, index)).collect();
@@ -228,7 +228,7 @@ fn fixed(number: &Number, precision: usize) -> String {
     text
 }
 
-fn scientific(number: &Number, precision: usize) -> String {
+fn scientific(number: &HclNumber, precision: usize) -> String {
     let (digits, point) = decimal(number);
     let (digits, point) = rounded(&digits, point, 1 + precision as i64);
     let mut text = at(&digits, 0).to_string();
@@ -242,7 +242,7 @@ fn scientific(number: &Number, precision: usize) -> String {
 }
 
 /// Formats with as many digits as necessary; with an exponent below -4 and from 6 on.
-fn shortest(number: &Number) -> String {
+fn shortest(number: &HclNumber) -> String {
     let magnitude = if number.is_negative() { number.negated() } else { number.clone() };
     let sign = if number.is_negative() { "-" } else { "" };
     let (digits, point) = decimal(&magnitude);
@@ -255,7 +255,7 @@ fn shortest(number: &Number) -> String {
     format!("{sign}{text}")
 }
 
-fn general(number: &Number, precision: usize) -> String {
+fn general(number: &HclNumber, precision: usize) -> String {
     let (all, point) = decimal(number);
     let (digits, point) = rounded(&all, point, precision as i64);
     let exponent = point - 1;

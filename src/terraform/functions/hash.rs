@@ -1,9 +1,9 @@
 //! Implements checksums of strings and files: MD5, SHA-1, SHA-256 and SHA-512.
 
-use crate::languages::hcl::value::{Cause, Value};
+use crate::languages::hcl::value::{Cause, HclValue};
 use crate::source::{join, sha1, sha256, sha512, to_base64, to_hex as hex};
 
-use super::{Arguments, Arity, Function, FunctionFailure, FunctionResult};
+use super::{Arity, CallArguments, Function, FunctionFailure, FunctionResult};
 
 pub(super) const TABLE: &[(&str, Arity, Function)] = &[
     ("base64sha256", 1..=1, |a| a.answer(to_base64(&sha256(a.text(0)?.as_bytes())))),
@@ -23,7 +23,7 @@ pub(super) const TABLE: &[(&str, Arity, Function)] = &[
 ];
 
 /// Returns the bytes of a file of the tree.
-fn bytes(a: &Arguments<'_>) -> Result<Vec<u8>, FunctionFailure> {
+fn bytes(a: &CallArguments<'_>) -> Result<Vec<u8>, FunctionFailure> {
     let path = a.text(0)?;
     let full = if path.starts_with(['/', '~']) { None } else { join(&a.evaluator.root, &path) };
     let Some(full) = full else {
@@ -36,7 +36,7 @@ fn bytes(a: &Arguments<'_>) -> Result<Vec<u8>, FunctionFailure> {
     Ok(bytes)
 }
 
-fn uuid_v5(a: &Arguments<'_>) -> FunctionResult {
+fn uuid_v5(a: &CallArguments<'_>) -> FunctionResult {
     let namespace = match &*a.text(0)? {
         "dns" => "6ba7b810-9dad-11d1-80b4-00c04fd430c8".to_owned(),
         "url" => "6ba7b811-9dad-11d1-80b4-00c04fd430c8".to_owned(),
@@ -61,7 +61,7 @@ fn uuid_v5(a: &Arguments<'_>) -> FunctionResult {
     uuid[8] = uuid[8] & 0x3f | 0x80;
     let text = hex(&uuid);
     let parts = [&text[..8], &text[8..12], &text[12..16], &text[16..20], &text[20..]];
-    Ok(Value::text(parts.join("-"), a.span))
+    Ok(HclValue::text(parts.join("-"), a.span))
 }
 
 /// None of the linked libraries has MD5.

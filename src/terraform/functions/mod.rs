@@ -20,13 +20,13 @@ use std::collections::HashMap;
 use std::ops::RangeInclusive;
 use std::sync::{Arc, LazyLock};
 
-use crate::languages::hcl::number::Number;
+use crate::languages::hcl::number::HclNumber;
 use crate::languages::hcl::syntax::{Call, Expression, HclKind, parse_template_at};
-use crate::languages::hcl::types::Type;
-use crate::languages::hcl::value::{Cause, Data, Entries, Value};
+use crate::languages::hcl::types::HclType;
+use crate::languages::hcl::value::{Cause, HclData, HclValue, ObjectMembers};
 use crate::source::{FileId, Span};
 
-use super::evaluate::{Dialect, Evaluator, RootBudget, Scope};
+use super::evaluate::{Dialect, RootBudget, RootEvaluator, Scope};
 
 /// Why a function has no result.
 pub(super) enum FunctionFailure {
@@ -54,17 +54,17 @@ impl From<Arc<Cause>> for FunctionFailure {
     }
 }
 
-pub(super) type FunctionResult = Result<Value, FunctionFailure>;
-type Function = fn(&Arguments<'_>) -> FunctionResult;
+pub(super) type FunctionResult = Result<HclValue, FunctionFailure>;
+type Function = fn(&CallArguments<'_>) -> FunctionResult;
 /// The number of arguments of a function.
 type Arity = RangeInclusive<usize>;
 const MANY: usize = usize::MAX;
 
 /// The arguments of a call.
-pub(super) struct Arguments<'a> {
-    pub(super) values: Vec<Value>,
+pub(super) struct CallArguments<'a> {
+    pub(super) values: Vec<HclValue>,
     pub(super) span: Span,
-    pub(super) evaluator: &'a Evaluator<'a>,
+    pub(super) evaluator: &'a RootEvaluator<'a>,
 }
 
 const TABLES: [&[(&str, Arity, Function)]; 12] = [
@@ -107,8 +107,8 @@ const TYPED: [&str; 13] = [
 ];
 
 /// Returns the cost of a call before it creates anything.
-fn cost(name: &str, values: &[Value]) -> u64 {
-    let of = |value: &Value| match name {
+fn cost(name: &str, values: &[HclValue]) -> u64 {
+    let of = |value: &HclValue| match name {
         _ if LIGHT.contains(&name) => 0,
         _ if SHALLOW.contains(&name) => value.members() as u64,
         _ if TYPED.contains(&name) => RootBudget::typing(value),
@@ -146,8 +146,8 @@ fn find(name: &str) -> Option<(&'static Arity, Function)> {
     FUNCTIONS.get(name).copied()
 }
 
-impl Evaluator<'_> {
-    pub(super) fn call(&self, call: &Call, span: Span, scope: Scope<'_>) -> Value {
+impl RootEvaluator<'_> {
+    pub(super) fn call(&self, call: &Call, span: Span, scope: Scope<'_>) -> HclValue {
         let name = call.name.text.strip_prefix("core::").unwrap_or(&call.name.text);
         match name {
             "try" => return self.try_each(&call.arguments, span, scope),
@@ -161,44 +161,46 @@ impl Evaluator<'_> {
         if function.is_none() && dialect.is_none() {
             let known = IMPURE.contains(&name) || name.contains("::");
             return match known {
-                true => Value::unknown(format!("only Terraform knows the result of `{name}`"), span),
-                false => Value::refused(format!("there is no function `{name}`"), span),
+                true => HclValue::unknown(format!("only Terraform knows the result of `{name}`"), span),
+                false => HclValue::refused(format!("there is no function `{name}`"), span),
             };
         }
-        let mut values: Vec<Value> = call.arguments.iter().map(|argument| self.evaluate(argument, scope)).collect();
+        let mut values: Vec<HclValue> = call.arguments.iter().map(|argument| self.evaluate(argument, scope)).collect();
         if call.expand
             && let Some(last) = values.pop()
         {
             match &last.data {
-                Data::List(items) | Data::Tuple(items) | Data::Set(items) => values.extend(items.iter().cloned()),
-                Data::Unknown(cause) => return Value::because(cause, span),
-                _ => return Value::refused("`...` needs a list", span),
+                HclData::List(items) | HclData::Tuple(items) | HclData::Set(items) => {
+                    values.extend(items.iter().cloned())
+                }
+                HclData::Unknown(cause) => return HclValue::because(cause, span),
+                _ => return HclValue::refused("`...` needs a list", span),
             }
         }
         match (dialect, function) {
             (Some(dialect), _) => dialect.call(name, &values, span),
-            (None, Some(function)) => self.run(name, function, Arguments { values, span, evaluator: self }),
-            (None, None) => Value::refused(format!("there is no function `{name}`"), span),
+            (None, Some(function)) => self.run(name, function, CallArguments { values, span, evaluator: self }),
+            (None, None) => HclValue::refused(format!("there is no function `{name}`"), span),
         }
     }
 
     /// Calls a function of Terraform by name.
-    pub(super) fn call_by_name(&self, name: &str, values: Vec<Value>, span: Span) -> Value {
+    pub(super) fn call_by_name(&self, name: &str, values: Vec<HclValue>, span: Span) -> HclValue {
         match find(name) {
-            Some(function) => self.run(name, function, Arguments { values, span, evaluator: self }),
-            None => Value::refused(format!("there is no function `{name}`"), span),
+            Some(function) => self.run(name, function, CallArguments { values, span, evaluator: self }),
+            None => HclValue::refused(format!("there is no function `{name}`"), span),
         }
     }
 
     /// Returns the file that contains a string unchanged, like the result of `file`, and the offset.
-    pub(super) fn stands_at(&self, value: &Value) -> Option<(FileId, usize)> {
-        let Data::Text(text) = &value.data else { return None };
+    pub(super) fn stands_at(&self, value: &HclValue) -> Option<(FileId, usize)> {
+        let HclData::Text(text) = &value.data else { return None };
         let file = self.sources.text(value.span.file);
         let start = value.span.start as usize;
         (file.get(start..start + text.len())? == &**text).then_some((value.span.file, start))
     }
 
-    fn run(&self, name: &str, (arity, function): (&Arity, Function), arguments: Arguments<'_>) -> Value {
+    fn run(&self, name: &str, (arity, function): (&Arity, Function), arguments: CallArguments<'_>) -> HclValue {
         let span = arguments.span;
         if !arity.contains(&arguments.len()) {
             let (least, number) = (arity.start(), arguments.len());
@@ -207,97 +209,97 @@ impl Evaluator<'_> {
                 most if most == *least => format!("{least}"),
                 most => format!("{least} to {most}"),
             };
-            return Value::refused(format!("`{name}` takes {takes} arguments, not {number}"), span);
+            return HclValue::refused(format!("`{name}` takes {takes} arguments, not {number}"), span);
         }
         if let Err(cause) = self.budget.spend(cost(name, &arguments.values)) {
-            return Value::because(&cause, span);
+            return HclValue::because(&cause, span);
         }
         let sensitive = match name {
             "issensitive" | "nonsensitive" => false,
             _ if PASSING.contains(&name) => arguments.values.iter().any(|value| value.sensitive),
-            _ => arguments.values.iter().any(Value::any_sensitive),
+            _ => arguments.values.iter().any(HclValue::any_sensitive),
         };
         match function(&arguments) {
             Ok(value) => self.kept(value).marked(sensitive),
-            Err(FunctionFailure::Refused(why)) => match arguments.values.iter().find_map(Value::any_cause) {
+            Err(FunctionFailure::Refused(why)) => match arguments.values.iter().find_map(HclValue::any_cause) {
                 // An argument that failed explains more than the failure of the function.
-                Some(cause) if cause.refused => Value::because(cause, span),
-                _ => Value::refused(format!("`{name}`: {why}"), span),
+                Some(cause) if cause.refused => HclValue::because(cause, span),
+                _ => HclValue::refused(format!("`{name}`: {why}"), span),
             },
-            Err(FunctionFailure::Unknown(cause)) => Value::because(&cause, span),
+            Err(FunctionFailure::Unknown(cause)) => HclValue::because(&cause, span),
         }
     }
 
     /// Returns the first argument that Terraform would not refuse.
-    fn try_each(&self, arguments: &[Expression], span: Span, scope: Scope<'_>) -> Value {
+    fn try_each(&self, arguments: &[Expression], span: Span, scope: Scope<'_>) -> HclValue {
         for argument in arguments {
             let value = self.evaluate(argument, scope);
             if !value.any_refused() {
                 return value;
             }
         }
-        Value::refused("no argument of `try` can be evaluated", span)
+        HclValue::refused("no argument of `try` can be evaluated", span)
     }
 
-    fn can(&self, arguments: &[Expression], span: Span, scope: Scope<'_>) -> Value {
-        let [argument] = arguments else { return Value::refused("`can` takes one argument", span) };
+    fn can(&self, arguments: &[Expression], span: Span, scope: Scope<'_>) -> HclValue {
+        let [argument] = arguments else { return HclValue::refused("`can` takes one argument", span) };
         let value = self.evaluate(argument, scope);
         match value.cause() {
-            Some(cause) if !cause.refused => Value::because(cause, span),
-            _ => Value::bool(!value.any_refused(), span),
+            Some(cause) if !cause.refused => HclValue::because(cause, span),
+            _ => HclValue::bool(!value.any_refused(), span),
         }
     }
 }
 
-impl Evaluator<'_> {
+impl RootEvaluator<'_> {
     /// Renders a template from a value, with variables.
-    fn template_string(&self, arguments: &[Expression], span: Span, scope: Scope<'_>) -> Value {
+    fn template_string(&self, arguments: &[Expression], span: Span, scope: Scope<'_>) -> HclValue {
         let [template, variables] = arguments else {
-            return Value::refused("`templatestring` takes a template and its variables", span);
+            return HclValue::refused("`templatestring` takes a template and its variables", span);
         };
         if !matches!(template.kind, HclKind::Name(_) | HclKind::Traversal(..)) {
-            return Value::refused("the template of `templatestring` is not a reference", span);
+            return HclValue::refused("the template of `templatestring` is not a reference", span);
         }
         self.render_text(&self.evaluate(template, scope), &self.evaluate(variables, scope), span)
     }
 
     /// Renders the string of a value as a template, with the members of another value as variables.
-    pub(super) fn render_text(&self, template: &Value, variables: &Value, span: Span) -> Value {
+    pub(super) fn render_text(&self, template: &HclValue, variables: &HclValue, span: Span) -> HclValue {
         let text = match &template.data {
-            Data::Text(text) => text,
-            Data::Unknown(cause) => return Value::because(cause, span),
-            _ => return Value::refused("a template is a string", span),
+            HclData::Text(text) => text,
+            HclData::Unknown(cause) => return HclValue::because(cause, span),
+            _ => return HclValue::refused("a template is a string", span),
         };
         let entries = match &variables.data {
-            Data::Map(entries) | Data::Object(entries) => entries,
-            Data::Unknown(cause) => return Value::because(cause, span),
-            _ => return Value::refused("the variables of a template are not an object", span),
+            HclData::Map(entries) | HclData::Object(entries) => entries,
+            HclData::Unknown(cause) => return HclValue::because(cause, span),
+            _ => return HclValue::refused("the variables of a template are not an object", span),
         };
         if let Err(cause) = self.budget.spend_reading(text.len()) {
-            return Value::because(&cause, span);
+            return HclValue::because(&cause, span);
         }
         match parse_template_at(template.span, text) {
             Ok(parsed) => {
                 let scope = Scope { names: Some(&entries.known), ..Scope::CONSTANT };
                 let marked = template.sensitive || variables.any_sensitive();
-                Type::Text.convert(&self.evaluate(&parsed, scope)).marked(marked)
+                HclType::Text.convert(&self.evaluate(&parsed, scope)).marked(marked)
             }
-            Err(error) => Value::refused(error.message, span),
+            Err(error) => HclValue::refused(error.message, span),
         }
     }
 }
 
-impl Arguments<'_> {
+impl CallArguments<'_> {
     fn len(&self) -> usize {
         self.values.len()
     }
 
-    fn get(&self, index: usize) -> Result<&Value, FunctionFailure> {
+    fn get(&self, index: usize) -> Result<&HclValue, FunctionFailure> {
         self.values.get(index).ok_or_else(|| FunctionFailure::Refused(format!("argument {} is missing", index + 1)))
     }
 
     /// Returns an argument that is not null and is known, at least as a whole.
-    fn known(&self, index: usize) -> Result<&Value, FunctionFailure> {
+    fn known(&self, index: usize) -> Result<&HclValue, FunctionFailure> {
         known(self.get(index)?)
     }
 
@@ -305,7 +307,7 @@ impl Arguments<'_> {
         text(self.get(index)?)
     }
 
-    fn number(&self, index: usize) -> Result<Number, FunctionFailure> {
+    fn number(&self, index: usize) -> Result<HclNumber, FunctionFailure> {
         let value = self.known(index)?;
         value.as_number().ok_or_else(|| FunctionFailure::Refused(format!("argument {} is not a number", index + 1)))
     }
@@ -322,11 +324,11 @@ impl Arguments<'_> {
     }
 
     /// Returns the members of a list, set or tuple.
-    fn items(&self, index: usize) -> Result<&[Value], FunctionFailure> {
+    fn items(&self, index: usize) -> Result<&[HclValue], FunctionFailure> {
         items(self.known(index)?)
     }
 
-    fn entries(&self, index: usize) -> Result<&Entries, FunctionFailure> {
+    fn entries(&self, index: usize) -> Result<&ObjectMembers, FunctionFailure> {
         let value = self.known(index)?;
         value.entries().ok_or_else(|| FunctionFailure::Refused(format!("argument {} is not a map", index + 1)))
     }
@@ -340,7 +342,7 @@ impl Arguments<'_> {
     fn answer(&self, text: impl Into<String>) -> FunctionResult {
         let text: String = text.into();
         self.evaluator.budget.spend_bytes(text.len())?;
-        Ok(Value::text(text, self.span))
+        Ok(HclValue::text(text, self.span))
     }
 
     /// Counts the comparison of this many pairs, each with at most this many values.
@@ -351,38 +353,38 @@ impl Arguments<'_> {
         Ok(())
     }
 
-    fn answer_number(&self, number: Option<Number>) -> FunctionResult {
+    fn answer_number(&self, number: Option<HclNumber>) -> FunctionResult {
         match number {
-            Some(number) => Ok(Value::number(number, self.span)),
+            Some(number) => Ok(HclValue::number(number, self.span)),
             None => Err("the result is not a number, or too large".into()),
         }
     }
 
     fn answer_bool(&self, flag: bool) -> FunctionResult {
-        Ok(Value::bool(flag, self.span))
+        Ok(HclValue::bool(flag, self.span))
     }
 
-    fn answer_list(&self, items: Vec<Value>) -> FunctionResult {
-        Ok(Value::list(items, self.span))
+    fn answer_list(&self, items: Vec<HclValue>) -> FunctionResult {
+        Ok(HclValue::list(items, self.span))
     }
 
-    fn answer_tuple(&self, items: Vec<Value>) -> FunctionResult {
-        Ok(Value::tuple(items, self.span))
+    fn answer_tuple(&self, items: Vec<HclValue>) -> FunctionResult {
+        Ok(HclValue::tuple(items, self.span))
     }
 }
 
-fn known(value: &Value) -> Result<&Value, FunctionFailure> {
+fn known(value: &HclValue) -> Result<&HclValue, FunctionFailure> {
     match &value.data {
-        Data::Unknown(cause) => Err(FunctionFailure::Unknown(cause.clone())),
-        Data::Null => Err("an argument is null".into()),
+        HclData::Unknown(cause) => Err(FunctionFailure::Unknown(cause.clone())),
+        HclData::Null => Err("an argument is null".into()),
         _ => Ok(value),
     }
 }
 
-fn text(value: &Value) -> Result<Arc<str>, FunctionFailure> {
+fn text(value: &HclValue) -> Result<Arc<str>, FunctionFailure> {
     let value = known(value)?;
     match &value.data {
-        Data::Text(text) => Ok(text.clone()),
+        HclData::Text(text) => Ok(text.clone()),
         _ => value
             .as_text()
             .map(Into::into)
@@ -390,22 +392,22 @@ fn text(value: &Value) -> Result<Arc<str>, FunctionFailure> {
     }
 }
 
-fn items(value: &Value) -> Result<&[Value], FunctionFailure> {
+fn items(value: &HclValue) -> Result<&[HclValue], FunctionFailure> {
     match &value.data {
-        Data::List(items) | Data::Set(items) | Data::Tuple(items) => Ok(items),
+        HclData::List(items) | HclData::Set(items) | HclData::Tuple(items) => Ok(items),
         _ => Err("an argument is not a list".into()),
     }
 }
 
 /// Returns the highest number of values in one of these items.
-fn heaviest(items: &[Value]) -> u32 {
-    items.iter().map(Value::weight).max().unwrap_or(1)
+fn heaviest(items: &[HclValue]) -> u32 {
+    items.iter().map(HclValue::weight).max().unwrap_or(1)
 }
 
 /// Converts the members of lists to their common type, if they have one.
-fn unified(values: Vec<Value>) -> Vec<Value> {
-    match Type::common(values.iter().map(Type::of)) {
-        Some(Type::Any) | None => values,
+fn unified(values: Vec<HclValue>) -> Vec<HclValue> {
+    match HclType::common(values.iter().map(HclType::of)) {
+        Some(HclType::Any) | None => values,
         Some(common) => values.iter().map(|value| common.convert(value)).collect(),
     }
 }

@@ -2,9 +2,9 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use crate::languages::hcl::value::Value;
+use crate::languages::hcl::value::HclValue;
 
-use super::{Arguments, Arity, Function, FunctionFailure, FunctionResult, MANY};
+use super::{Arity, CallArguments, Function, FunctionFailure, FunctionResult, MANY};
 
 pub(super) const TABLE: &[(&str, Arity, Function)] = &[
     ("cidrhost", 2..=2, host),
@@ -66,7 +66,7 @@ fn mask(width: u32, fixed: u32) -> u128 {
     if free >= 128 { 0 } else { all >> free << free }
 }
 
-fn host(a: &Arguments<'_>) -> FunctionResult {
+fn host(a: &CallArguments<'_>) -> FunctionResult {
     let network = Network::parse(&a.text(0)?)?;
     let number = a.whole_number(1)?;
     let free = network.width - network.fixed;
@@ -79,7 +79,7 @@ fn host(a: &Arguments<'_>) -> FunctionResult {
     a.answer(network.address(network.first | offset as u128))
 }
 
-fn netmask(a: &Arguments<'_>) -> FunctionResult {
+fn netmask(a: &CallArguments<'_>) -> FunctionResult {
     let network = Network::parse(&a.text(0)?)?;
     if network.width != 32 {
         return Err("only IPv4 networks have a mask".into());
@@ -91,13 +91,13 @@ fn bits(number: i64) -> Result<u32, FunctionFailure> {
     u32::try_from(number).ok().filter(|bits| *bits <= 128).ok_or_else(|| "the number of bits is out of range".into())
 }
 
-fn subnet(a: &Arguments<'_>) -> FunctionResult {
+fn subnet(a: &CallArguments<'_>) -> FunctionResult {
     let network = Network::parse(&a.text(0)?)?;
     let number = u128::try_from(a.whole_number(2)?).map_err(|_| "the number of the network is negative")?;
     a.answer(network.below(bits(a.whole_number(1)?)?, number)?.text())
 }
 
-fn subnets(a: &Arguments<'_>) -> FunctionResult {
+fn subnets(a: &CallArguments<'_>) -> FunctionResult {
     let network = Network::parse(&a.text(0)?)?;
     let all = if network.width == 128 { u128::MAX } else { (1 << network.width) - 1 };
     let last = network.first | (all ^ mask(network.width, network.fixed));
@@ -115,7 +115,7 @@ fn subnets(a: &Arguments<'_>) -> FunctionResult {
         let aligned = next.and_then(|next| next.checked_add(size - 1)).map(|end| end / size * size);
         let first = aligned.filter(|first| *first <= last).ok_or("some of the networks do not fit")?;
         next = first.checked_add(size);
-        result.push(Value::text(Network { first, ..sized }.text(), a.span));
+        result.push(HclValue::text(Network { first, ..sized }.text(), a.span));
     }
     a.answer_list(result)
 }

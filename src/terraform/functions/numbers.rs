@@ -1,8 +1,8 @@
 //! Implements the functions of numbers.
 
-use crate::languages::hcl::value::{Data, Number, Value};
+use crate::languages::hcl::value::{HclData, HclNumber, HclValue};
 
-use super::{Arguments, Arity, Function, FunctionFailure, FunctionResult, MANY, items, known};
+use super::{Arity, CallArguments, Function, FunctionFailure, FunctionResult, MANY, items, known};
 
 pub(super) const TABLE: &[(&str, Arity, Function)] = &[
     ("abs", 1..=1, |a| a.number(0).and_then(|n| a.answer_number(Some(if n.is_negative() { n.negated() } else { n })))),
@@ -12,21 +12,21 @@ pub(super) const TABLE: &[(&str, Arity, Function)] = &[
     ("max", 0..=MANY, |a| extreme(a, |candidate, best| candidate > best)),
     ("min", 0..=MANY, |a| extreme(a, |candidate, best| candidate < best)),
     ("parseint", 2..=2, parse_integer),
-    ("pow", 2..=2, |a| a.answer_number(Number::from_f64(a.number(0)?.as_f64().powf(a.number(1)?.as_f64())))),
+    ("pow", 2..=2, |a| a.answer_number(HclNumber::from_f64(a.number(0)?.as_f64().powf(a.number(1)?.as_f64())))),
     ("signum", 1..=1, sign),
     ("sum", 1..=1, sum),
 ];
 
-fn log(a: &Arguments<'_>) -> FunctionResult {
-    a.answer_number(Number::from_f64(a.number(0)?.as_f64().ln() / a.number(1)?.as_f64().ln()))
+fn log(a: &CallArguments<'_>) -> FunctionResult {
+    a.answer_number(HclNumber::from_f64(a.number(0)?.as_f64().ln() / a.number(1)?.as_f64().ln()))
 }
 
-fn number(value: &Value) -> Result<Number, FunctionFailure> {
+fn number(value: &HclValue) -> Result<HclNumber, FunctionFailure> {
     known(value)?.as_number().ok_or_else(|| "an argument is not a number".into())
 }
 
-fn extreme(a: &Arguments<'_>, better: fn(&Number, &Number) -> bool) -> FunctionResult {
-    let mut best: Option<Number> = None;
+fn extreme(a: &CallArguments<'_>, better: fn(&HclNumber, &HclNumber) -> bool) -> FunctionResult {
+    let mut best: Option<HclNumber> = None;
     for value in &a.values {
         let candidate = number(value)?;
         if best.as_ref().is_none_or(|best| better(&candidate, best)) {
@@ -36,7 +36,7 @@ fn extreme(a: &Arguments<'_>, better: fn(&Number, &Number) -> bool) -> FunctionR
     a.answer_number(best)
 }
 
-fn sign(a: &Arguments<'_>) -> FunctionResult {
+fn sign(a: &CallArguments<'_>) -> FunctionResult {
     let number = a.number(0)?;
     if !number.is_integer() {
         return Err("the argument is not an integer".into());
@@ -48,12 +48,12 @@ fn sign(a: &Arguments<'_>) -> FunctionResult {
     } else {
         1
     };
-    a.answer_number(Some(Number::integer(sign)))
+    a.answer_number(Some(HclNumber::integer(sign)))
 }
 
-fn sum(a: &Arguments<'_>) -> FunctionResult {
+fn sum(a: &CallArguments<'_>) -> FunctionResult {
     let items = items(a.known(0)?)?;
-    let mut total: Option<Number> = None;
+    let mut total: Option<HclNumber> = None;
     for item in items {
         let next = number(item)?;
         total = match total {
@@ -64,8 +64,8 @@ fn sum(a: &Arguments<'_>) -> FunctionResult {
     a.answer_number(total)
 }
 
-fn parse_integer(a: &Arguments<'_>) -> FunctionResult {
-    if !matches!(a.known(0)?.data, Data::Text(_)) {
+fn parse_integer(a: &CallArguments<'_>) -> FunctionResult {
+    if !matches!(a.known(0)?.data, HclData::Text(_)) {
         return Err("the first argument is not a string".into());
     }
     let (text, base) = (a.text(0)?, a.whole_number(1)?);
@@ -79,8 +79,8 @@ fn parse_integer(a: &Arguments<'_>) -> FunctionResult {
     if digits.is_empty() || digits.len() > 1000 {
         return Err("this is not a number in that base".into());
     }
-    let base_number = Number::integer(base);
-    let mut result = Number::integer(0);
+    let base_number = HclNumber::integer(base);
+    let mut result = HclNumber::integer(0);
     for c in digits.chars() {
         let digit = match c {
             '0'..='9' => c as i64 - '0' as i64,
@@ -92,7 +92,7 @@ fn parse_integer(a: &Arguments<'_>) -> FunctionResult {
         if digit >= base {
             return Err("this is not a number in that base".into());
         }
-        let next = result.times(&base_number).and_then(|shifted| shifted.plus(&Number::integer(digit)));
+        let next = result.times(&base_number).and_then(|shifted| shifted.plus(&HclNumber::integer(digit)));
         result = next.ok_or("the number is too large")?;
     }
     a.answer_number(Some(if negative { result.negated() } else { result }))

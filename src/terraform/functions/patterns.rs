@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use regex::{Captures, Regex, RegexBuilder};
 
-use crate::languages::hcl::value::{Entries, Value};
+use crate::languages::hcl::value::{HclValue, ObjectMembers};
 
-use super::{Arguments, Arity, Function, FunctionFailure, FunctionResult};
+use super::{Arity, CallArguments, Function, FunctionFailure, FunctionResult};
 
 pub(super) const TABLE: &[(&str, Arity, Function)] = &[("regex", 2..=2, first), ("regexall", 2..=2, all)];
 
@@ -16,7 +16,7 @@ const LARGEST_PATTERN: usize = 1 << 18;
 const PATTERN_STEPS: u64 = 20_000;
 
 /// Compiles a pattern once for each root.
-fn compile(a: &Arguments<'_>, pattern: &str) -> Result<Regex, FunctionFailure> {
+fn compile(a: &CallArguments<'_>, pattern: &str) -> Result<Regex, FunctionFailure> {
     if let Some(known) = a.evaluator.patterns.borrow().get(pattern) {
         return known.clone().ok_or_else(|| "this is not a regular expression".into());
     }
@@ -29,14 +29,14 @@ fn compile(a: &Arguments<'_>, pattern: &str) -> Result<Regex, FunctionFailure> {
     built.ok_or_else(|| "this is not a regular expression".into())
 }
 
-pub(super) fn replace(a: &Arguments<'_>, text: &str, pattern: &str, to: &str) -> FunctionResult {
+pub(super) fn replace(a: &CallArguments<'_>, text: &str, pattern: &str, to: &str) -> FunctionResult {
     let regex = compile(a, pattern)?;
     a.evaluator.budget.spend_reading(text.len())?;
     let replaced = regex.replace_all(text, to);
     a.answer(replaced.into_owned())
 }
 
-fn first(a: &Arguments<'_>) -> FunctionResult {
+fn first(a: &CallArguments<'_>) -> FunctionResult {
     let regex = compile(a, &a.text(0)?)?;
     match regex.captures(&a.text(1)?) {
         Some(captures) => captured(a, &regex, &captures),
@@ -44,20 +44,20 @@ fn first(a: &Arguments<'_>) -> FunctionResult {
     }
 }
 
-fn all(a: &Arguments<'_>) -> FunctionResult {
+fn all(a: &CallArguments<'_>) -> FunctionResult {
     let regex = compile(a, &a.text(0)?)?;
     let text = a.text(1)?;
     a.evaluator.budget.spend_reading(text.len())?;
-    let found: Result<Vec<Value>, FunctionFailure> =
+    let found: Result<Vec<HclValue>, FunctionFailure> =
         regex.captures_iter(&text).map(|captures| captured(a, &regex, &captures)).collect();
     a.answer_list(found?)
 }
 
 /// Returns a string if there are no groups, a list for unnamed groups, and an object for named ones.
-fn captured(a: &Arguments<'_>, regex: &Regex, captures: &Captures<'_>) -> FunctionResult {
+fn captured(a: &CallArguments<'_>, regex: &Regex, captures: &Captures<'_>) -> FunctionResult {
     let group = |index: usize| match captures.get(index) {
-        Some(found) => Value::text(found.as_str(), a.span),
-        None => Value::null(a.span),
+        Some(found) => HclValue::text(found.as_str(), a.span),
+        None => HclValue::null(a.span),
     };
     if regex.captures_len() == 1 {
         return Ok(group(0));
@@ -65,11 +65,11 @@ fn captured(a: &Arguments<'_>, regex: &Regex, captures: &Captures<'_>) -> Functi
     let names: Vec<(usize, &str)> =
         regex.capture_names().enumerate().filter_map(|(index, name)| Some((index, name?))).collect();
     if names.is_empty() {
-        return Ok(Value::tuple((1..regex.captures_len()).map(group).collect(), a.span));
+        return Ok(HclValue::tuple((1..regex.captures_len()).map(group).collect(), a.span));
     }
     if names.len() + 1 != regex.captures_len() {
         return Err("some groups of the pattern have names and some have none".into());
     }
-    let entries: Entries = names.into_iter().map(|(index, name)| (Arc::from(name), group(index))).collect();
-    Ok(Value::object(entries, a.span))
+    let entries: ObjectMembers = names.into_iter().map(|(index, name)| (Arc::from(name), group(index))).collect();
+    Ok(HclValue::object(entries, a.span))
 }

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::languages::hcl::value::Value;
+use crate::languages::hcl::value::HclValue;
 
-use super::{Arguments, Arity, Function, FunctionResult, MANY, items, known, text};
+use super::{Arity, CallArguments, Function, FunctionResult, MANY, items, known, text};
 
 pub(super) const TABLE: &[(&str, Arity, Function)] = &[
     ("chomp", 1..=1, |a| a.answer(a.text(0)?.trim_end_matches(['\n', '\r']))),
@@ -62,14 +62,14 @@ fn lower_one(c: char) -> char {
     c.to_lowercase().next().unwrap_or(c)
 }
 
-fn indent(a: &Arguments<'_>) -> FunctionResult {
+fn indent(a: &CallArguments<'_>) -> FunctionResult {
     let blanks = usize::try_from(a.whole_number(0)?).map_err(|_| "the number of blanks is negative")?;
     let text = a.text(1)?;
     a.evaluator.budget.spend_bytes(blanks.saturating_mul(text.matches('\n').count()))?;
     a.answer(text.replace('\n', &format!("\n{}", " ".repeat(blanks))))
 }
 
-fn join(a: &Arguments<'_>) -> FunctionResult {
+fn join(a: &CallArguments<'_>) -> FunctionResult {
     let separator = a.text(0)?;
     let mut texts: Vec<Arc<str>> = Vec::new();
     for list in a.values.get(1..).unwrap_or_default() {
@@ -82,21 +82,21 @@ fn join(a: &Arguments<'_>) -> FunctionResult {
     }
     let bytes = texts.iter().map(|text| text.len() + separator.len()).sum();
     a.evaluator.budget.spend_bytes(bytes)?;
-    Ok(Value::text(texts.join(&*separator), a.span))
+    Ok(HclValue::text(texts.join(&*separator), a.span))
 }
 
-fn replace(a: &Arguments<'_>) -> FunctionResult {
+fn replace(a: &CallArguments<'_>) -> FunctionResult {
     let (text, from, to) = (a.text(0)?, a.text(1)?, a.text(2)?);
     let slashed = from.len() > 1 && from.starts_with('/') && from.ends_with('/');
     if !slashed {
         let found = if from.is_empty() { text.chars().count() + 1 } else { text.matches(&*from).count() };
         a.evaluator.budget.spend_bytes(text.len() + found.saturating_mul(to.len()))?;
-        return Ok(Value::text(text.replace(&*from, &to), a.span));
+        return Ok(HclValue::text(text.replace(&*from, &to), a.span));
     }
     super::patterns::replace(a, &text, &from[1..from.len() - 1], &to)
 }
 
-fn split(a: &Arguments<'_>) -> FunctionResult {
+fn split(a: &CallArguments<'_>) -> FunctionResult {
     let (separator, text) = (a.text(0)?, a.text(1)?);
     a.evaluator.budget.spend_bytes(text.len())?;
     let parts: Vec<&str> = match &*separator {
@@ -104,10 +104,10 @@ fn split(a: &Arguments<'_>) -> FunctionResult {
         separator => text.split(separator).collect(),
     };
     a.evaluator.budget.spend(parts.len() as u64)?;
-    a.answer_list(parts.into_iter().map(|part| Value::text(part, a.span)).collect())
+    a.answer_list(parts.into_iter().map(|part| HclValue::text(part, a.span)).collect())
 }
 
-fn substring(a: &Arguments<'_>) -> FunctionResult {
+fn substring(a: &CallArguments<'_>) -> FunctionResult {
     let text = a.text(0)?;
     let parts: Vec<&str> = graphemes(&text).collect();
     let size = i64::try_from(parts.len()).unwrap_or(i64::MAX);
@@ -122,7 +122,7 @@ fn substring(a: &Arguments<'_>) -> FunctionResult {
     a.answer(parts.get(range).unwrap_or_default().concat())
 }
 
-fn title(a: &Arguments<'_>) -> FunctionResult {
+fn title(a: &CallArguments<'_>) -> FunctionResult {
     let mut result = String::new();
     let mut inside = false;
     for c in a.text(0)?.chars() {
@@ -136,12 +136,12 @@ fn title(a: &Arguments<'_>) -> FunctionResult {
     a.answer(result)
 }
 
-fn trim(a: &Arguments<'_>) -> FunctionResult {
+fn trim(a: &CallArguments<'_>) -> FunctionResult {
     let cut: Vec<char> = a.text(1)?.chars().collect();
     a.answer(a.text(0)?.trim_matches(cut.as_slice()))
 }
 
-fn trim_affix(a: &Arguments<'_>, strip: for<'t> fn(&'t str, &str) -> Option<&'t str>) -> FunctionResult {
+fn trim_affix(a: &CallArguments<'_>, strip: for<'t> fn(&'t str, &str) -> Option<&'t str>) -> FunctionResult {
     let (text, affix) = (a.text(0)?, a.text(1)?);
     a.answer(strip(&text, &affix).unwrap_or(&text))
 }

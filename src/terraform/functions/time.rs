@@ -2,7 +2,7 @@
 
 use crate::languages::go::{Civil, Moment, NANOS, duration};
 
-use super::{Arguments, Arity, Function, FunctionFailure, FunctionResult};
+use super::{Arity, CallArguments, Function, FunctionFailure, FunctionResult};
 
 pub(super) const TABLE: &[(&str, Arity, Function)] =
     &[("formatdate", 2..=2, format_date), ("timeadd", 2..=2, add), ("timecmp", 2..=2, compare)];
@@ -41,7 +41,7 @@ pub(super) fn normalized(text: &str) -> Option<String> {
     Moment::read(&format!("{date}T{rest}{}", if zoned { "" } else { "Z" })).map(Moment::text)
 }
 
-fn add(a: &Arguments<'_>) -> FunctionResult {
+fn add(a: &CallArguments<'_>) -> FunctionResult {
     let moment = Moment::parse(&a.text(0)?)?;
     let duration = duration(&a.text(1)?).ok_or("the duration cannot be read")?;
     let nanoseconds = i128::from(moment.nanos) + duration;
@@ -50,17 +50,17 @@ fn add(a: &Arguments<'_>) -> FunctionResult {
     a.answer(Moment { seconds: seconds.ok_or("the duration is too long")?, ..moment }.text())
 }
 
-fn compare(a: &Arguments<'_>) -> FunctionResult {
+fn compare(a: &CallArguments<'_>) -> FunctionResult {
     let (first, second) = (Moment::parse(&a.text(0)?)?, Moment::parse(&a.text(1)?)?);
     let order = (first.seconds, first.nanos).cmp(&(second.seconds, second.nanos));
-    a.answer_number(Some(crate::languages::hcl::value::Number::integer(order as i64)))
+    a.answer_number(Some(crate::languages::hcl::value::HclNumber::integer(order as i64)))
 }
 
 const MONTHS: &str = "January February March April May June July August September October November December";
 const WEEKDAYS: &str = "Sunday Monday Tuesday Wednesday Thursday Friday Saturday";
 
 /// Letters stand for parts of the time, and `'…'` for literal text.
-fn format_date(a: &Arguments<'_>) -> FunctionResult {
+fn format_date(a: &CallArguments<'_>) -> FunctionResult {
     let pattern = a.text(0)?;
     let moment = Moment::parse(&a.text(1)?)?;
     let clock = Civil::of(moment.seconds, moment.ahead);

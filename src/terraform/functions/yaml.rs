@@ -8,19 +8,19 @@ use std::sync::Arc;
 
 use granit_parser::{Event, Parser, ScalarStyle};
 
-use crate::languages::hcl::value::{Data, Entries, Number, Value};
+use crate::languages::hcl::value::{HclData, HclNumber, HclValue, ObjectMembers};
 use crate::languages::yaml::scalar::{boolean, is_null};
 use crate::languages::yaml::{BlockWriter, Members, MembersOf, TextStyle, Written, is_long_key};
 use crate::source::{GoLines, ParserText, Span};
 
 use super::encoding::encoded;
-use super::{Arguments, Arity, Function, FunctionFailure, FunctionResult};
+use super::{Arity, CallArguments, Function, FunctionFailure, FunctionResult};
 
 pub(super) const TABLE: &[(&str, Arity, Function)] = &[("yamldecode", 1..=1, decode), ("yamlencode", 1..=1, encode)];
 
 const NESTING_LIMIT: usize = 150;
 
-fn decode(a: &Arguments<'_>) -> FunctionResult {
+fn decode(a: &CallArguments<'_>) -> FunctionResult {
     let text = a.text(0)?;
     a.evaluator.budget.spend_reading(text.len())?;
     let Some(lines) = GoLines::of(&text) else { return read(a, &text, None) };
@@ -35,7 +35,7 @@ fn decode(a: &Arguments<'_>) -> FunctionResult {
 }
 
 /// `lines` has the original text, before its line breaks were converted for the parser.
-fn read(a: &Arguments<'_>, text: &str, lines: Option<(&GoLines<'_>, &ParserText)>) -> FunctionResult {
+fn read(a: &CallArguments<'_>, text: &str, lines: Option<(&GoLines<'_>, &ParserText)>) -> FunctionResult {
     let mut kept = 0;
     let mut reader = Reader {
         place: a.verbatim(0).unwrap_or(DecodedPlace::Whole(a.span)),
@@ -90,19 +90,19 @@ impl DecodedPlace {
 struct Reader {
     place: DecodedPlace,
     open: Vec<Open>,
-    anchors: HashMap<usize, Value>,
-    root: Option<Value>,
+    anchors: HashMap<usize, HclValue>,
+    root: Option<HclValue>,
     /// The event ends with the text, and the text has no final line break.
     at_open_end: bool,
 }
 
 enum Open {
-    List { span: Span, anchor: usize, items: Vec<Value> },
-    Map { span: Span, anchor: usize, known: BTreeMap<Arc<str>, Value>, key: Option<Arc<str>> },
+    List { span: Span, anchor: usize, items: Vec<HclValue> },
+    Map { span: Span, anchor: usize, known: BTreeMap<Arc<str>, HclValue>, key: Option<Arc<str>> },
 }
 
 impl Reader {
-    fn take(&mut self, event: &Event<'_>, span: Span, a: &Arguments<'_>) -> Result<(), FunctionFailure> {
+    fn take(&mut self, event: &Event<'_>, span: Span, a: &CallArguments<'_>) -> Result<(), FunctionFailure> {
         match event {
             Event::DocumentStart(..) if self.root.is_some() => Err("there is more than one document".into()),
             Event::Scalar(text, style, anchor, tag) => {
@@ -123,10 +123,10 @@ impl Reader {
             }
             Event::SequenceEnd | Event::MappingEnd => match self.open.pop() {
                 Some(Open::List { span: from, anchor, items }) => {
-                    self.finish(Value::tuple(items, from.to(span)), anchor, a)
+                    self.finish(HclValue::tuple(items, from.to(span)), anchor, a)
                 }
                 Some(Open::Map { span: from, anchor, known, .. }) => {
-                    self.finish(Value::object(Entries { known, rest: None }, from.to(span)), anchor, a)
+                    self.finish(HclValue::object(ObjectMembers { known, rest: None }, from.to(span)), anchor, a)
                 }
                 None => Ok(()),
             },
@@ -139,7 +139,7 @@ impl Reader {
     }
 
     /// Adds a finished value to its container.
-    fn finish(&mut self, value: Value, anchor: usize, a: &Arguments<'_>) -> Result<(), FunctionFailure> {
+    fn finish(&mut self, value: HclValue, anchor: usize, a: &CallArguments<'_>) -> Result<(), FunctionFailure> {
         a.evaluator.budget.spend(1)?;
         a.evaluator.budget.spend_members(&value)?;
         if anchor != 0 {
@@ -159,43 +159,45 @@ impl Reader {
 }
 
 /// Merges `<<: *base`. Keys that are written next to it override the base.
-fn merge(known: &mut BTreeMap<Arc<str>, Value>, bases: &Value) {
+fn merge(known: &mut BTreeMap<Arc<str>, HclValue>, bases: &HclValue) {
     for base in std::slice::from_ref(bases).iter().chain(bases.items()) {
-        for (key, value) in base.entries().into_iter().flat_map(Entries::iter) {
+        for (key, value) in base.entries().into_iter().flat_map(ObjectMembers::iter) {
             known.entry(key.clone()).or_insert_with(|| value.clone());
         }
     }
 }
 
 /// Converts a scalar: a plain one may be null, a boolean, a number or a time.
-fn scalar(text: &str, plain: bool, tag: Option<&str>, span: Span) -> Result<Value, FunctionFailure> {
+fn scalar(text: &str, plain: bool, tag: Option<&str>, span: Span) -> Result<HclValue, FunctionFailure> {
     match tag {
-        Some("str") => return Ok(Value::text(text, span)),
+        Some("str") => return Ok(HclValue::text(text, span)),
         Some("int" | "float") => {
-            return Number::parse(text).map(|n| Value::number(n, span)).ok_or_else(|| "this is not a number".into());
+            return HclNumber::parse(text)
+                .map(|n| HclValue::number(n, span))
+                .ok_or_else(|| "this is not a number".into());
         }
         Some("null" | "bool" | "timestamp" | "!") | None => {}
         Some(other) => return Err(format!("Terraform does not support the tag `{other}`").into()),
     }
     if !plain {
-        return Ok(Value::text(text, span));
+        return Ok(HclValue::text(text, span));
     }
     if let Some(flag) = boolean(text) {
-        return Ok(Value::bool(flag, span));
+        return Ok(HclValue::bool(flag, span));
     }
     Ok(match text {
-        _ if is_null(text) => Value::null(span),
+        _ if is_null(text) => HclValue::null(span),
         ".inf" | ".Inf" | ".INF" | "+.inf" | "-.inf" | ".nan" | ".NaN" | ".NAN" => {
             return Err("a number is infinite or not a number".into());
         }
         _ => match number(text) {
-            Some(number) => Value::number(number, span),
-            None => Value::text(super::time::normalized(text).unwrap_or_else(|| text.to_owned()), span),
+            Some(number) => HclValue::number(number, span),
+            None => HclValue::text(super::time::normalized(text).unwrap_or_else(|| text.to_owned()), span),
         },
     })
 }
 
-fn number(text: &str) -> Option<Number> {
+fn number(text: &str) -> Option<HclNumber> {
     let (negative, digits) = match text.strip_prefix('-') {
         Some(digits) => (true, digits),
         None => (false, text.strip_prefix('+').unwrap_or(text)),
@@ -209,17 +211,17 @@ fn number(text: &str) -> Option<Number> {
         _ => None,
     };
     let number = match radix {
-        Some(radix) => Number::integer(i64::from_str_radix(digits.get(2..)?, radix).ok()?),
-        None => Number::parse(digits)?,
+        Some(radix) => HclNumber::integer(i64::from_str_radix(digits.get(2..)?, radix).ok()?),
+        None => HclNumber::parse(digits)?,
     };
     Some(if negative { number.negated() } else { number })
 }
 
-fn encode(a: &Arguments<'_>) -> FunctionResult {
-    let write = |value: &Value| {
+fn encode(a: &CallArguments<'_>) -> FunctionResult {
+    let write = |value: &HclValue| {
         let mut text = Encoded(String::new());
         text.document(&value)?;
-        let is_open = matches!(value.data, Data::Null | Data::Bool(_) | Data::Number(_));
+        let is_open = matches!(value.data, HclData::Null | HclData::Bool(_) | HclData::Number(_));
         Ok(text.0 + if is_open { "\n...\n" } else { "\n" })
     };
     a.answer(encoded(a, write)?)
@@ -228,7 +230,7 @@ fn encode(a: &Arguments<'_>) -> FunctionResult {
 /// Writes YAML like Terraform's library: all strings in quotes, or as a block.
 struct Encoded(String);
 
-impl<'v> BlockWriter<&'v Value> for Encoded {
+impl<'v> BlockWriter<&'v HclValue> for Encoded {
     type Key = &'v str;
     type Failure = FunctionFailure;
 
@@ -236,12 +238,12 @@ impl<'v> BlockWriter<&'v Value> for Encoded {
         self.0.push_str(text);
     }
 
-    fn members(&mut self, value: &&'v Value, _: usize, _: usize) -> MembersOf<Self, &'v Value> {
+    fn members(&mut self, value: &&'v HclValue, _: usize, _: usize) -> MembersOf<Self, &'v HclValue> {
         Ok(match &value.data {
-            Data::List(items) | Data::Set(items) | Data::Tuple(items) if !items.is_empty() => {
+            HclData::List(items) | HclData::Set(items) | HclData::Tuple(items) if !items.is_empty() => {
                 Some(Members::List(items.iter().collect()))
             }
-            Data::Map(entries) | Data::Object(entries) if !entries.known.is_empty() => {
+            HclData::Map(entries) | HclData::Object(entries) if !entries.known.is_empty() => {
                 if let Some(cause) = &entries.rest {
                     return Err(cause.clone().into());
                 }
@@ -260,15 +262,15 @@ impl<'v> BlockWriter<&'v Value> for Encoded {
         Ok(())
     }
 
-    fn scalar(&mut self, value: &&Value, indent: usize) -> Result<(), FunctionFailure> {
+    fn scalar(&mut self, value: &&HclValue, indent: usize) -> Result<(), FunctionFailure> {
         match &value.data {
-            Data::Unknown(cause) => return Err(cause.clone().into()),
-            Data::Null => self.put("null"),
-            Data::Bool(flag) => self.put(if *flag { "true" } else { "false" }),
-            Data::Number(number) => self.put(&number.to_string()),
-            Data::Text(text) => self.text(text, indent, false),
-            Data::List(_) | Data::Set(_) | Data::Tuple(_) => self.put("[]"),
-            Data::Map(_) | Data::Object(_) => self.put("{}"),
+            HclData::Unknown(cause) => return Err(cause.clone().into()),
+            HclData::Null => self.put("null"),
+            HclData::Bool(flag) => self.put(if *flag { "true" } else { "false" }),
+            HclData::Number(number) => self.put(&number.to_string()),
+            HclData::Text(text) => self.text(text, indent, false),
+            HclData::List(_) | HclData::Set(_) | HclData::Tuple(_) => self.put("[]"),
+            HclData::Map(_) | HclData::Object(_) => self.put("{}"),
         }
         Ok(())
     }

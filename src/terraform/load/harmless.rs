@@ -2,17 +2,17 @@
 
 use std::collections::BTreeSet;
 
-use crate::inventory::Unlisted;
+use crate::inventory::UnsupportedResource;
 use crate::languages::hcl::syntax::{BlockNode, Body, HclKind};
 use crate::source::join;
-use crate::terraform::code::library::Library;
+use crate::terraform::code::library::ModuleLibrary;
 use crate::terraform::code::modules::{is_local, rents_no_machines, rents_nothing};
 use crate::terraform::rows;
 
 /// Returns whether a resource of a module, or of the modules that it calls, may provision or request accelerators.
 /// `carries_manifests` returns whether a type contains Kubernetes objects.
 pub(in crate::terraform) fn may_rent(
-    library: &Library<'_>,
+    library: &ModuleLibrary<'_>,
     directory: &str,
     carries_manifests: fn(&str) -> bool,
 ) -> bool {
@@ -61,7 +61,7 @@ fn is_risky(node: &BlockNode, carries_manifests: fn(&str) -> bool) -> bool {
 
 /// Returns whether the name of an argument refers to machines or accelerators.
 fn names_machine(body: &Body, kind: &str, node: &BlockNode) -> bool {
-    let mut fields = Unlisted::new("", kind, node.header, node.header);
+    let mut fields = UnsupportedResource::new("", kind, node.header, node.header);
     body.attributes.iter().for_each(|attribute| fields.add(&attribute.name.text, None));
     !fields.fields.is_empty() || body.blocks.iter().any(|inner| names_machine(&inner.body, kind, node))
 }

@@ -77,7 +77,7 @@ impl Costs {
         }
     }
 
-    fn tell(&self, index: usize, cost: u64) {
+    fn record_cost(&self, index: usize, cost: u64) {
         let mut guard = self.sums.lock().unwrap_or_else(PoisonError::into_inner);
         let (sums, each) = &mut *guard;
         if let Some(place) = each.get_mut(index) {
@@ -100,6 +100,6 @@ struct Entry<'c> {
 
 impl Drop for Entry<'_> {
     fn drop(&mut self) {
-        self.costs.tell(self.index, self.cost);
+        self.costs.record_cost(self.index, self.cost);
     }
 }

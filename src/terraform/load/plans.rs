@@ -3,17 +3,17 @@
 use std::collections::HashMap;
 
 use crate::diagnostic::SkipKind;
-use crate::inventory::{FrontEnd, Run, RunKind, Skipped};
-use crate::source::{Sources, normalize, parent, those};
+use crate::inventory::{DeploymentRun, ReadBy, RunKind, SkippedFile};
+use crate::source::{SourceFiles, normalize, parent, those};
 
 use super::roots::is_variable_file;
 use crate::terraform::code::module::is_configuration;
 use crate::terraform::plan;
-use crate::terraform::plan::Plan;
-use crate::terraform::{Options, TerraformReading, embedded, rows};
+use crate::terraform::plan::TerraformPlan;
+use crate::terraform::{TerraformOptions, TerraformReading, embedded, rows};
 
 /// Returns the plans and states among these files, sorted.
-pub(in crate::terraform) fn find(sources: &Sources, paths: &[String]) -> Vec<String> {
+pub(in crate::terraform) fn find(sources: &SourceFiles, paths: &[String]) -> Vec<String> {
     let mut files: Vec<String> = paths.iter().filter_map(|path| normalize(path)).filter(|it| may_be_plan(it)).collect();
     files.sort();
     files.dedup();
@@ -23,9 +23,9 @@ pub(in crate::terraform) fn find(sources: &Sources, paths: &[String]) -> Vec<Str
 
 /// Adds the content of the plans, and ignores files that are something else.
 pub(in crate::terraform) fn read(
-    sources: &Sources,
+    sources: &SourceFiles,
     plans: Vec<String>,
-    options: &Options,
+    options: &TerraformOptions,
     reading: &mut TerraformReading,
 ) {
     let mut configured = HashMap::new();
@@ -34,19 +34,19 @@ pub(in crate::terraform) fn read(
         if !options.named_plans.contains(&path) && stands_in_configuration(sources, parent(&path), &mut configured) {
             let reason =
                 "gpulint reads the configuration in the same directory instead of this plan: name the plan to read it";
-            reading.inventory.skipped.push(Skipped::new(SkipKind::PlanBeside, &path, reason));
+            reading.inventory.skipped.push(SkippedFile::new(SkipKind::PlanBeside, &path, reason));
             reading.plans.push(path);
             continue;
         }
         let Ok(file) = sources.open(&path) else { continue };
         let Some(plan) = plan::read(sources, file, options.plan_side) else { continue };
-        let Plan { blocks, diagnostics, secrets } = plan;
+        let TerraformPlan { blocks, diagnostics, secrets } = plan;
         sources.conceal(file, &secrets);
         let name = path.rsplit('/').next().unwrap_or(&path);
-        let run = Run::new(RunKind::Plan, parent(&path), Some(name)).reading([path.as_str()]);
+        let run = DeploymentRun::new(RunKind::Plan, parent(&path), Some(name)).reading([path.as_str()]);
         reading.plans.push(path);
         reading.inventory.diagnostics.extend(diagnostics);
-        let mut resources = rows::resources((&blocks, &[]), &[], FrontEnd::Plan, options.adjust_in(&run.id));
+        let mut resources = rows::resources((&blocks, &[]), &[], ReadBy::Plan, options.adjust_in(&run.id));
         resources.iter_mut().for_each(|it| it.run = Some(run.id.clone()));
         reading.inventory.resources.extend(resources);
         reading.embedded.extend(embedded::manifests(sources, &blocks, &[], None, &run.id));
@@ -64,7 +64,11 @@ fn may_be_plan(path: &str) -> bool {
 }
 
 /// Returns whether this directory or one above it has configuration. Each directory is listed only once.
-fn stands_in_configuration<'p>(sources: &Sources, mut directory: &'p str, known: &mut HashMap<String, bool>) -> bool {
+fn stands_in_configuration<'p>(
+    sources: &SourceFiles,
+    mut directory: &'p str,
+    known: &mut HashMap<String, bool>,
+) -> bool {
     let mut passed: Vec<&'p str> = Vec::new();
     let answer = loop {
         if let Some(known) = known.get(directory) {

@@ -7,26 +7,26 @@ use std::sync::Arc;
 
 use crate::diagnostic::Diagnostic;
 use crate::languages::hcl::syntax::HclKind;
-use crate::languages::hcl::value::Value;
-use crate::source::{Sources, Span};
+use crate::languages::hcl::value::HclValue;
+use crate::source::{SourceFiles, Span};
 
 use super::roots::automatic_files;
 use super::variants::RootVariant;
-use crate::terraform::Options;
-use crate::terraform::block::Block;
-use crate::terraform::code::library::Library;
+use crate::terraform::TerraformOptions;
+use crate::terraform::block::EvaluatedBlock;
+use crate::terraform::code::library::ModuleLibrary;
 use crate::terraform::code::module::ModuleCode;
 use crate::terraform::code::modules::Modules;
-use crate::terraform::evaluate::{Assignment, Evaluator, Instance, Reaches, RootBudget, Shadows};
+use crate::terraform::evaluate::{Instance, Reaches, RootBudget, RootEvaluator, Shadows, VariableAssignment};
 
 /// A root after evaluation.
 #[derive(Debug, Clone, Default)]
-pub(in crate::terraform) struct Root {
-    pub(in crate::terraform) blocks: Vec<Block>,
+pub(in crate::terraform) struct LoadedRoot {
+    pub(in crate::terraform) blocks: Vec<EvaluatedBlock>,
     /// Resources with a count of 0, as their first instance would be.
-    pub(in crate::terraform) switched_off: Vec<Block>,
+    pub(in crate::terraform) switched_off: Vec<EvaluatedBlock>,
     /// Providers, variables, Terraform settings and module outputs, if they are requested.
-    pub(in crate::terraform) others: Vec<Block>,
+    pub(in crate::terraform) others: Vec<EvaluatedBlock>,
     /// The references of its blocks, if they are requested.
     pub(in crate::terraform) reaches: Reaches,
     pub(in crate::terraform) diagnostics: Vec<Diagnostic>,
@@ -46,13 +46,13 @@ pub(in crate::terraform) struct Root {
 }
 
 pub(in crate::terraform) fn evaluate(
-    sources: &Sources,
-    library: &Library<'_>,
+    sources: &SourceFiles,
+    library: &ModuleLibrary<'_>,
     directory: &str,
     variant: &RootVariant,
-    options: &Options,
+    options: &TerraformOptions,
     memory: u64,
-) -> Root {
+) -> LoadedRoot {
     let code = library.module(directory);
     let mut files = automatic_files(sources, directory);
     files.extend(options.variable_files.iter().cloned());
@@ -62,35 +62,35 @@ pub(in crate::terraform) fn evaluate(
     evaluate_with(
         sources,
         library,
-        Configuration { code, given, variant, environment: options, shadows, any: None },
+        RootConfiguration { code, given, variant, environment: options, shadows, any: None },
         options,
         memory,
     )
 }
 
 /// The code of a root with the values of its variables.
-pub(in crate::terraform) struct Configuration<'o> {
+pub(in crate::terraform) struct RootConfiguration<'o> {
     pub(in crate::terraform) code: Arc<ModuleCode>,
     /// The inputs, in order of precedence; those of the command line come last and override the others.
     pub(in crate::terraform) given: Vec<VariableInput>,
     pub(in crate::terraform) variant: &'o RootVariant,
     /// The options with the variables of the environment, which override only inputs.
-    pub(in crate::terraform) environment: &'o Options,
+    pub(in crate::terraform) environment: &'o TerraformOptions,
     pub(in crate::terraform) shadows: Shadows,
     /// An unknown value that may assign any variable without a value.
-    pub(in crate::terraform) any: Option<Value>,
+    pub(in crate::terraform) any: Option<HclValue>,
 }
 
 /// A source of variable values.
 #[derive(Debug, Clone)]
 pub(in crate::terraform) enum VariableInput {
     /// Has a lower precedence than the environment, wherever it is in the list.
-    Input(String, Value),
+    Input(String, HclValue),
     /// A null value that overrides the environment.
-    Null(String, Value),
+    Null(String, HclValue),
     File(String),
     /// An argument `-var name=value`.
-    Argument(String, Value),
+    Argument(String, HclValue),
 }
 
 impl VariableInput {
@@ -103,14 +103,14 @@ impl VariableInput {
 }
 
 pub(in crate::terraform) fn evaluate_with(
-    sources: &Sources,
-    library: &Library<'_>,
-    configuration: Configuration<'_>,
-    options: &Options,
+    sources: &SourceFiles,
+    library: &ModuleLibrary<'_>,
+    configuration: RootConfiguration<'_>,
+    options: &TerraformOptions,
     memory: u64,
-) -> Root {
-    let Configuration { code, given, variant, environment, shadows, any } = configuration;
-    let mut root = Root::default();
+) -> LoadedRoot {
+    let RootConfiguration { code, given, variant, environment, shadows, any } = configuration;
+    let mut root = LoadedRoot::default();
     let Some(anywhere) = code.anywhere else { return root };
     let directory = code.directory.clone();
     let mut assignments = Assignments { sources, library, by_name: HashMap::new(), diagnostics: Vec::new() };
@@ -123,14 +123,14 @@ pub(in crate::terraform) fn evaluate_with(
     let variable_files = root.variable_files.iter().map(|it| Arc::from(it.as_str()));
     let touched = RefCell::new(code.files.iter().cloned().chain(variable_files).collect());
     let modules_directory = variant.modules_directory.as_deref().or(options.modules_directory.as_deref());
-    let evaluator = Evaluator {
+    let evaluator = RootEvaluator {
         sources,
         library,
         modules: Modules::read(sources, &directory, modules_directory),
         root: directory,
         workspace: variant.workspace.clone(),
         assignments: assignments.by_name,
-        assigned_to_any: any.map(Assignment::Given),
+        assigned_to_any: any.map(VariableAssignment::Given),
         budget: Rc::new(RootBudget::new(anywhere, sources.limits().evaluation_steps, memory)),
         patterns: RefCell::default(),
         diagnostics: RefCell::default(),
@@ -163,9 +163,9 @@ pub(in crate::terraform) fn evaluate_with(
 
 /// The values of a root's variables, in order of precedence.
 struct Assignments<'l, 's> {
-    sources: &'l Sources,
-    library: &'l Library<'s>,
-    by_name: HashMap<String, Vec<Assignment>>,
+    sources: &'l SourceFiles,
+    library: &'l ModuleLibrary<'s>,
+    by_name: HashMap<String, Vec<VariableAssignment>>,
     diagnostics: Vec<Diagnostic>,
 }
 
@@ -200,11 +200,11 @@ impl Assignments<'_, '_> {
     fn text(&mut self, origin: &str, name: &str, value: &str) {
         let file = self.sources.derive(&format!("{origin} {name}"), value.to_owned(), Vec::new());
         let span = Span::new(file, 0, value.len());
-        self.by_name.entry(name.to_owned()).or_default().push(Assignment::Text(span));
+        self.by_name.entry(name.to_owned()).or_default().push(VariableAssignment::Text(span));
     }
 
-    fn value(&mut self, name: &str, value: &Value) {
-        self.by_name.entry(name.to_owned()).or_default().push(Assignment::Given(value.clone()));
+    fn value(&mut self, name: &str, value: &HclValue) {
+        self.by_name.entry(name.to_owned()).or_default().push(VariableAssignment::Given(value.clone()));
     }
 
     fn file(&mut self, path: &str) {
@@ -212,7 +212,7 @@ impl Assignments<'_, '_> {
         self.diagnostics.extend(read.wrong.clone());
         for attribute in &read.attributes {
             let name = attribute.name.text.to_string();
-            self.by_name.entry(name).or_default().push(Assignment::Written(attribute.clone()));
+            self.by_name.entry(name).or_default().push(VariableAssignment::Written(attribute.clone()));
         }
     }
 }

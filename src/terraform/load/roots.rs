@@ -4,14 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::languages::hcl::syntax::HclKind;
-use crate::source::{Sources, join, normalize, parent, those};
+use crate::source::{SourceFiles, join, normalize, parent, those};
 
 use super::variants::Assigned;
 use crate::terraform::code::module::{ModuleCode, has_backend, has_configuration, is_configuration, sets_up_provider};
 use crate::terraform::code::modules::is_local;
 
 /// Returns the sorted directories of Terraform files that `paths` name or that contain `paths`.
-pub(in crate::terraform) fn directories(sources: &Sources, paths: &[String]) -> BTreeSet<String> {
+pub(in crate::terraform) fn directories(sources: &SourceFiles, paths: &[String]) -> BTreeSet<String> {
     let directory = |path: &String| {
         let path = normalize(path)?;
         if is_terraform_file(&path) {
@@ -42,7 +42,7 @@ pub(in crate::terraform) fn is_variable_file(name: &str) -> bool {
 
 /// The evidence that Terraform runs in a directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Why {
+pub enum RootEvidence {
     Named,
     /// A Terragrunt unit uses it.
     Unit,
@@ -60,25 +60,25 @@ pub enum Why {
     Alone,
 }
 
-impl Why {
+impl RootEvidence {
     /// Completes the sentence "it is a root because …".
     pub fn because(self) -> &'static str {
         match self {
-            Why::Named => "you named it",
-            Why::Unit => "it is a Terragrunt unit",
-            Why::Backend => "it declares a backend for its state",
-            Why::VariableFiles => "variable files in its directory set its variables",
-            Why::Provider => "it configures a provider",
-            Why::Uncalled => "no other module calls it",
-            Why::NotMade => "no deployed root creates an instance of it",
-            Why::Alone => "there is no other root module",
+            RootEvidence::Named => "you named it",
+            RootEvidence::Unit => "it is a Terragrunt unit",
+            RootEvidence::Backend => "it declares a backend for its state",
+            RootEvidence::VariableFiles => "variable files in its directory set its variables",
+            RootEvidence::Provider => "it configures a provider",
+            RootEvidence::Uncalled => "no other module calls it",
+            RootEvidence::NotMade => "no deployed root creates an instance of it",
+            RootEvidence::Alone => "there is no other root module",
         }
     }
 }
 
 /// The directories of a tree. Some are roots by evidence, others because no root creates an instance of them.
 pub(in crate::terraform) struct Candidates<'s> {
-    sources: &'s Sources,
+    sources: &'s SourceFiles,
     codes: &'s [Arc<ModuleCode>],
     /// The variable files that Terraform does not load automatically, by the directory that they are for.
     assigned: &'s Assigned,
@@ -89,7 +89,7 @@ pub(in crate::terraform) struct Candidates<'s> {
 
 impl<'s> Candidates<'s> {
     pub(in crate::terraform) fn new(
-        sources: &'s Sources,
+        sources: &'s SourceFiles,
         codes: &'s [Arc<ModuleCode>],
         assigned: &'s Assigned,
         named: &[String],
@@ -102,34 +102,34 @@ impl<'s> Candidates<'s> {
     }
 
     /// Returns the directories that are roots by their own evidence.
-    pub(in crate::terraform) fn by_evidence(&self) -> Vec<(String, Why)> {
+    pub(in crate::terraform) fn by_evidence(&self) -> Vec<(String, RootEvidence)> {
         let directories = self.codes.iter().filter_map(|code| Some((code.directory.clone(), self.evidence(code)?)));
         directories.collect()
     }
 
-    fn evidence(&self, code: &ModuleCode) -> Option<Why> {
+    fn evidence(&self, code: &ModuleCode) -> Option<RootEvidence> {
         let is_called = self.called.contains(&code.directory);
         if self.named.contains(&code.directory) {
-            return Some(Why::Named);
+            return Some(RootEvidence::Named);
         }
         if has_backend(code) {
-            return Some(Why::Backend);
+            return Some(RootEvidence::Backend);
         }
         let assigned = self.assigned.of.contains_key(&code.directory);
         if assigned || has_variable_files(self.sources, &code.directory, is_called) {
-            return Some(Why::VariableFiles);
+            return Some(RootEvidence::VariableFiles);
         }
         let waits = waits(code);
         if sets_up_provider(code) && !(waits && is_called) && !is_among_modules(&code.directory) {
-            return Some(Why::Provider);
+            return Some(RootEvidence::Provider);
         }
         let is_module = is_among_modules(&code.directory) && (waits || sets_up_provider(code));
-        (!is_called && !is_module).then_some(Why::Uncalled)
+        (!is_called && !is_module).then_some(RootEvidence::Uncalled)
     }
 
     /// Returns modules that could be planned on their own but of which the roots create no instance. Modules that
     /// others in this list call are left out. Returns nothing if no such module is left.
-    pub(in crate::terraform) fn not_made(&self, made: &BTreeSet<String>, all: bool) -> Vec<(String, Why)> {
+    pub(in crate::terraform) fn not_made(&self, made: &BTreeSet<String>, all: bool) -> Vec<(String, RootEvidence)> {
         let is_left = |code: &&Arc<ModuleCode>| !made.contains(&code.directory) && !self.is_shaped_like_module(code);
         let left: BTreeSet<&str> = self.codes.iter().filter(is_left).map(|code| code.directory.as_str()).collect();
         let callers = self.calls.iter().filter(|(caller, _)| left.contains(caller.as_str()));
@@ -141,7 +141,7 @@ impl<'s> Candidates<'s> {
             // The modules call each other in a cycle.
             first.extend(left.first());
         }
-        first.into_iter().map(|directory| (directory.to_owned(), Why::NotMade)).collect()
+        first.into_iter().map(|directory| (directory.to_owned(), RootEvidence::NotMade)).collect()
     }
 
     /// Returns whether a directory is meant to be called: no file sets its required variables, or its path is that of a
@@ -171,7 +171,7 @@ fn is_among_modules(directory: &str) -> bool {
 
 /// Returns whether variable files in the directory set its variables. If another module calls it, only files that
 /// Terraform loads automatically count, because others may be examples.
-fn has_variable_files(sources: &Sources, directory: &str, is_called: bool) -> bool {
+fn has_variable_files(sources: &SourceFiles, directory: &str, is_called: bool) -> bool {
     match is_called {
         true => !automatic_files(sources, directory).is_empty(),
         false => sources.tree().list(directory).iter().any(|entry| is_variable_file(&entry.name)),
@@ -179,7 +179,7 @@ fn has_variable_files(sources: &Sources, directory: &str, is_called: bool) -> bo
 }
 
 /// Returns the same for variable files in the directory or in a subdirectory, such as `env`.
-fn has_variable_files_around(sources: &Sources, directory: &str) -> bool {
+fn has_variable_files_around(sources: &SourceFiles, directory: &str) -> bool {
     let entries = sources.tree().list(directory);
     let below = entries.iter().filter(|entry| entry.is_directory).filter_map(|entry| join(directory, &entry.name));
     has_variable_files(sources, directory, false) || below.into_iter().any(|it| has_variable_files(sources, &it, false))
@@ -201,7 +201,7 @@ fn local_calls(code: &ModuleCode) -> BTreeSet<String> {
 }
 
 /// Returns the variable files that Terraform loads automatically, in order of precedence.
-pub(in crate::terraform) fn automatic_files(sources: &Sources, directory: &str) -> Vec<String> {
+pub(in crate::terraform) fn automatic_files(sources: &SourceFiles, directory: &str) -> Vec<String> {
     let entries = sources.tree().list(directory);
     let names: Vec<&str> = entries.iter().filter(|e| !e.is_directory).map(|e| e.name.as_str()).collect();
     let exact = ["terraform.tfvars", "terraform.tfvars.json"].into_iter().filter(|name| names.contains(name));

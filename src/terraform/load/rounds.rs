@@ -4,16 +4,18 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
 
 use crate::diagnostic::Diagnostic;
-use crate::inventory::{Counted, FrontEnd, Key, RepeatedBlock, Resource, RunId, RunKind, Unlisted, Value};
-use crate::source::{Sources, noting};
+use crate::inventory::{
+    CountedAs, FactValue, Key, ReadBy, RepeatedBlock, Resource, RunId, RunKind, UnsupportedResource,
+};
+use crate::source::{SourceFiles, noting};
 
 use super::parallel;
-use super::root::{self, Root};
-use super::roots::{Candidates, Why};
+use super::root::{self, LoadedRoot};
+use super::roots::{Candidates, RootEvidence};
 use super::variants::{self, Assigned, RootVariant};
-use crate::terraform::code::library::Library;
-use crate::terraform::code::module::{ModuleCode, Tool};
-use crate::terraform::{Embedded, Options, embedded, rows, unlisted};
+use crate::terraform::code::library::ModuleLibrary;
+use crate::terraform::code::module::{ModuleCode, ModuleTool};
+use crate::terraform::{Embedded, TerraformOptions, embedded, rows, unsupported};
 
 /// After this many rounds, only a chain of calls without instances is left. The rest is then read at once.
 const MOST_ROUNDS: usize = 20;
@@ -33,42 +35,42 @@ pub(in crate::terraform) fn allowed(spent: u64) -> u64 {
 
 /// A root, evaluated with one set of variable files.
 #[derive(Debug, Clone)]
-pub(in crate::terraform) struct Planned {
+pub(in crate::terraform) struct EvaluatedRoot {
     pub(in crate::terraform) directory: String,
     pub(in crate::terraform) variant: RootVariant,
-    pub(in crate::terraform) why: Why,
-    pub(in crate::terraform) root: Root,
+    pub(in crate::terraform) why: RootEvidence,
+    pub(in crate::terraform) root: LoadedRoot,
     pub(in crate::terraform) resources: Vec<Resource>,
     pub(in crate::terraform) embedded: Vec<Embedded>,
     /// Its resources of unsupported types.
-    pub(in crate::terraform) unlisted: Vec<Unlisted>,
+    pub(in crate::terraform) unlisted: Vec<UnsupportedResource>,
     /// The number under which another state of the tree finds it.
     pub(in crate::terraform) number: Option<usize>,
 }
 
 /// The inputs of the evaluation.
 pub(in crate::terraform) struct Rounds<'a> {
-    pub(in crate::terraform) sources: &'a Sources,
-    pub(in crate::terraform) library: &'a Library<'a>,
+    pub(in crate::terraform) sources: &'a SourceFiles,
+    pub(in crate::terraform) library: &'a ModuleLibrary<'a>,
     /// The same modules without the files that only OpenTofu reads, for roots that have such files.
-    pub(in crate::terraform) other: OnceLock<Library<'a>>,
+    pub(in crate::terraform) other: OnceLock<ModuleLibrary<'a>>,
     assigned: &'a Assigned,
-    options: &'a Options,
+    options: &'a TerraformOptions,
 }
 
 impl<'a> Rounds<'a> {
     pub(in crate::terraform) fn new(
-        sources: &'a Sources,
-        library: &'a Library<'a>,
+        sources: &'a SourceFiles,
+        library: &'a ModuleLibrary<'a>,
         assigned: &'a Assigned,
-        options: &'a Options,
+        options: &'a TerraformOptions,
     ) -> Self {
         Rounds { sources, library, other: OnceLock::new(), assigned, options }
     }
 
     /// Returns all roots, sorted by directory, and the modules of which no root creates an instance.
-    pub(in crate::terraform) fn evaluate(&self, candidates: &Candidates<'_>) -> (Vec<Planned>, Vec<String>) {
-        let (mut all, mut made, mut spent): (Vec<Planned>, BTreeSet<String>, u64) = Default::default();
+    pub(in crate::terraform) fn evaluate(&self, candidates: &Candidates<'_>) -> (Vec<EvaluatedRoot>, Vec<String>) {
+        let (mut all, mut made, mut spent): (Vec<EvaluatedRoot>, BTreeSet<String>, u64) = Default::default();
         for round in 0.. {
             let next = match round {
                 0 => candidates.by_evidence(),
@@ -85,7 +87,8 @@ impl<'a> Rounds<'a> {
         }
         let mut left_out = candidates.left_out(&made);
         if all.is_empty() {
-            let alone: Vec<(String, Why)> = left_out.drain(..).map(|directory| (directory, Why::Alone)).collect();
+            let alone: Vec<(String, RootEvidence)> =
+                left_out.drain(..).map(|directory| (directory, RootEvidence::Alone)).collect();
             all = self.round(&alone, &mut spent);
         }
         all.sort_by(|a, b| a.directory.cmp(&b.directory));
@@ -93,18 +96,18 @@ impl<'a> Rounds<'a> {
     }
 
     /// Evaluates each of these roots in each variant.
-    fn round(&self, roots: &[(String, Why)], spent: &mut u64) -> Vec<Planned> {
-        let of = |(directory, why): &(String, Why)| {
+    fn round(&self, roots: &[(String, RootEvidence)], spent: &mut u64) -> Vec<EvaluatedRoot> {
+        let of = |(directory, why): &(String, RootEvidence)| {
             let files = self.assigned.of.get(directory);
             let module = self.library.module(directory);
             let mut variants = variants::of_root(&module, files, self.sources, self.library, self.options);
-            if module.is_of_alternatives && !module.is_picked && *why != Why::Named {
-                variants.iter_mut().for_each(|variant| variant.counted = Counted::Example);
+            if module.is_of_alternatives && !module.is_picked && *why != RootEvidence::Named {
+                variants.iter_mut().for_each(|variant| variant.counted = CountedAs::Example);
             }
             let (directory, why) = (directory.clone(), *why);
             variants.into_iter().map(move |variant| (directory.clone(), why, variant))
         };
-        let runs: Vec<(String, Why, RootVariant)> = roots.iter().flat_map(of).collect();
+        let runs: Vec<(String, RootEvidence, RootVariant)> = roots.iter().flat_map(of).collect();
         parallel::map_sharing(runs.len(), spent, |index, spent| {
             let planned = self.planned(&runs[index], allowed(spent));
             let cost = planned.root.memory;
@@ -112,12 +115,12 @@ impl<'a> Rounds<'a> {
         })
     }
 
-    fn planned(&self, run: &(String, Why, RootVariant), memory: u64) -> Planned {
+    fn planned(&self, run: &(String, RootEvidence, RootVariant), memory: u64) -> EvaluatedRoot {
         let (directory, why, variant) = run;
         if let Some((known, modules)) = self.options.shared.root(directory, variant, memory) {
             // Reads the modules, so that their diagnostics are reported with the others.
             modules.iter().for_each(|it| drop(self.library.module(it)));
-            return Planned { why: *why, number: None, ..known };
+            return EvaluatedRoot { why: *why, number: None, ..known };
         }
         if !self.options.shared.modules.is_first() {
             return self.work_out(run, memory);
@@ -127,10 +130,10 @@ impl<'a> Rounds<'a> {
         planned
     }
 
-    fn work_out(&self, run: &(String, Why, RootVariant), memory: u64) -> Planned {
+    fn work_out(&self, run: &(String, RootEvidence, RootVariant), memory: u64) -> EvaluatedRoot {
         let mut planned = self.read(self.library, run, memory);
         if planned.root.has_files_of_one_tool {
-            let other = self.other.get_or_init(|| Library::new(self.sources, Tool::Terraform));
+            let other = self.other.get_or_init(|| ModuleLibrary::new(self.sources, ModuleTool::Terraform));
             let terraform = self.read(other, run, memory.saturating_sub(planned.root.memory));
             planned.add_what_differs(self.sources, terraform);
         }
@@ -139,16 +142,16 @@ impl<'a> Rounds<'a> {
 
     fn read(
         &self,
-        library: &Library<'_>,
-        (directory, why, variant): &(String, Why, RootVariant),
+        library: &ModuleLibrary<'_>,
+        (directory, why, variant): &(String, RootEvidence, RootVariant),
         memory: u64,
-    ) -> Planned {
+    ) -> EvaluatedRoot {
         let root = root::evaluate(self.sources, library, directory, variant, self.options, memory);
         let id = RunId::of(RunKind::Root, directory, variant.label.as_deref());
         let mut resources = rows::resources(
             (&root.blocks, &root.switched_off),
             &root.default_maps,
-            FrontEnd::Terraform,
+            ReadBy::Terraform,
             self.options.adjust_in(&id),
         );
         let module = library.module(directory);
@@ -156,20 +159,22 @@ impl<'a> Rounds<'a> {
             mark_alternatives(self.sources, &module, &mut resources);
         }
         let embedded = embedded::manifests(self.sources, &root.blocks, &root.switched_off, Some(directory), &id);
-        let unlisted = unlisted::of_run(&root.blocks);
+        let unlisted = unsupported::of_run(&root.blocks);
         let (directory, variant) = (directory.clone(), variant.clone());
-        Planned { directory, variant, why: *why, root, resources, embedded, unlisted, number: None }
+        EvaluatedRoot { directory, variant, why: *why, root, resources, embedded, unlisted, number: None }
     }
 }
 
-impl Planned {
+impl EvaluatedRoot {
     /// Adds the resources that Terraform creates, if a root also has files for OpenTofu and the results differ. The
     /// tool that is used is unknown.
-    fn add_what_differs(&mut self, sources: &Sources, terraform: Planned) {
+    fn add_what_differs(&mut self, sources: &SourceFiles, terraform: EvaluatedRoot) {
         let same: BTreeSet<String> = {
             let other: BTreeMap<&str, &Resource> =
                 terraform.resources.iter().map(|it| (it.address.as_str(), it)).collect();
-            let is_same = |it: &&Resource| other.get(it.address.as_str()).is_some_and(|other| said(other) == said(it));
+            let is_same = |it: &&Resource| {
+                other.get(it.address.as_str()).is_some_and(|other| resource_signature(other) == resource_signature(it))
+            };
             self.resources.iter().filter(is_same).map(|it| it.address.clone()).collect()
         };
         for resource in self.resources.iter_mut().filter(|it| !same.contains(&it.address)) {
@@ -198,7 +203,7 @@ impl Planned {
 }
 
 /// Marks each resource of alternative files with its file.
-fn mark_alternatives(sources: &Sources, module: &ModuleCode, resources: &mut [Resource]) {
+fn mark_alternatives(sources: &SourceFiles, module: &ModuleCode, resources: &mut [Resource]) {
     for resource in resources {
         let path = module.alternative_of(&resource.declared.block).map(|file| sources.path(file));
         let number = path.and_then(|path| module.files.iter().position(|it| **it == path));
@@ -207,7 +212,7 @@ fn mark_alternatives(sources: &Sources, module: &ModuleCode, resources: &mut [Re
 }
 
 /// Returns the properties of a resource without their positions.
-fn said(resource: &Resource) -> (Option<String>, BTreeMap<Key, Option<&Value>>) {
+fn resource_signature(resource: &Resource) -> (Option<String>, BTreeMap<Key, Option<&FactValue>>) {
     let count = resource.count.value().map(|range| format!("{range:?}"));
     (count, resource.facts().map(|(key, fact)| (key, fact.value())).collect())
 }

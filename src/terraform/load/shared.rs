@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::rounds::Planned;
+use super::rounds::EvaluatedRoot;
 use super::variants::RootVariant;
 use crate::source::{AskedOfTree, Differing};
-use crate::terraform::block::Block;
+use crate::terraform::block::EvaluatedBlock;
 use crate::terraform::code::shared::SharedModules;
-use crate::terraform::{Options, Root};
+use crate::terraform::{RootOverview, TerraformOptions};
 
 /// By default, nothing is shared.
 #[derive(Debug, Clone, Default)]
@@ -29,7 +29,7 @@ struct MadeRoots {
 #[derive(Debug)]
 struct MadeRoot {
     /// The root without its blocks, while the first state has them.
-    planned: Option<Planned>,
+    planned: Option<EvaluatedRoot>,
     asked: AskedOfTree,
     /// The memory limit of the evaluation.
     allowed: u64,
@@ -60,7 +60,13 @@ impl SharedTerraform {
     }
 
     /// Records a planned root, with a number to restore its blocks.
-    pub(super) fn keep(&self, planned: &mut Planned, asked: AskedOfTree, allowed: u64, options: &Options) {
+    pub(super) fn keep(
+        &self,
+        planned: &mut EvaluatedRoot,
+        asked: AskedOfTree,
+        allowed: u64,
+        options: &TerraformOptions,
+    ) {
         // Roots that two tools read differently are compared only within one state.
         if !self.modules.is_first() || options.adjust.is_some() || planned.root.has_files_of_one_tool {
             return;
@@ -79,7 +85,12 @@ impl SharedTerraform {
     }
 
     /// Returns a root in which nothing differs, with the directories of its modules.
-    pub(super) fn root(&self, directory: &str, variant: &RootVariant, allowed: u64) -> Option<(Planned, Vec<String>)> {
+    pub(super) fn root(
+        &self,
+        directory: &str,
+        variant: &RootVariant,
+        allowed: u64,
+    ) -> Option<(EvaluatedRoot, Vec<String>)> {
         let differing = self.modules.differing()?;
         let mut roots = lock(&self.roots);
         let MadeRoots { all, by_directory, .. } = &mut *roots;
@@ -110,13 +121,13 @@ impl SharedTerraform {
     }
 
     /// Takes the blocks of the first state, and returns the module calls, which the first state still needs.
-    pub(crate) fn take_blocks(&self, roots: &[Root], blocks: Vec<Block>) -> Vec<Block> {
-        let is_call = |block: &Block| block.keyword == "module";
+    pub(crate) fn take_blocks(&self, roots: &[RootOverview], blocks: Vec<EvaluatedBlock>) -> Vec<EvaluatedBlock> {
+        let is_call = |block: &EvaluatedBlock| block.keyword == "module";
         if !self.modules.is_first() {
             return blocks.into_iter().filter(is_call).collect();
         }
         let kept = blocks.iter().filter(|it| is_call(it)).cloned().collect();
-        let mut blocks: Vec<Option<Block>> = blocks.into_iter().map(Some).collect();
+        let mut blocks: Vec<Option<EvaluatedBlock>> = blocks.into_iter().map(Some).collect();
         let mut known = lock(&self.roots);
         for root in roots {
             let made = root.number.and_then(|number| known.all.get_mut(number));

@@ -6,14 +6,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::inventory::{Counted, GivenRun};
+use crate::inventory::{CountedAs, GivenRun};
 use crate::languages::hcl::syntax::BlockNode;
-use crate::source::{Sources, matches, parent};
+use crate::source::{SourceFiles, matches, parent};
 
 use super::roots::{automatic_files, called, is_variable_file};
 use super::workspaces;
-use crate::terraform::Options;
-use crate::terraform::code::library::Library;
+use crate::terraform::TerraformOptions;
+use crate::terraform::code::library::ModuleLibrary;
 use crate::terraform::code::module::{ModuleCode, is_configuration};
 
 /// One deployment of a root.
@@ -27,7 +27,7 @@ pub(in crate::terraform) struct RootVariant {
     pub(in crate::terraform) variables: Vec<(String, String)>,
     pub(in crate::terraform) workspace: Option<String>,
     pub(in crate::terraform) modules_directory: Option<String>,
-    pub(in crate::terraform) counted: Counted,
+    pub(in crate::terraform) counted: CountedAs,
 }
 
 /// The limit on deployments of one root. Real roots have fewer.
@@ -49,11 +49,11 @@ pub(in crate::terraform) struct Assigned {
 
 /// Assigns variable files to directories of configuration, by the names of their variables.
 pub(in crate::terraform) fn files(
-    sources: &Sources,
-    library: &Library<'_>,
+    sources: &SourceFiles,
+    library: &ModuleLibrary<'_>,
     codes: &[Arc<ModuleCode>],
     paths: &[String],
-    options: &Options,
+    options: &TerraformOptions,
 ) -> Assigned {
     let mut found = Assigned::default();
     let taken: BTreeSet<&String> = options.given_runs.iter().flat_map(|run| &run.variable_files).collect();
@@ -78,12 +78,12 @@ pub(in crate::terraform) fn files(
 }
 
 /// Returns whether the command line selects the values.
-fn is_chosen(options: &Options) -> bool {
+fn is_chosen(options: &TerraformOptions) -> bool {
     !options.variable_files.is_empty() || !options.environments.is_empty() || options.workspace.is_some()
 }
 
 /// Returns whether Terraform loads the file automatically.
-fn is_automatic(path: &str, sources: &Sources) -> bool {
+fn is_automatic(path: &str, sources: &SourceFiles) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     let stem = name.strip_suffix(".json").unwrap_or(name);
     (stem == "terraform.tfvars" || stem.ends_with(".auto.tfvars"))
@@ -92,7 +92,7 @@ fn is_automatic(path: &str, sources: &Sources) -> bool {
 
 /// Returns the roots that a variable file is for: the nearest root above it, or else the nearest roots in sibling
 /// directories.
-fn owners(path: &str, codes: &BTreeMap<&str, &ModuleCode>, library: &Library<'_>) -> Vec<String> {
+fn owners(path: &str, codes: &BTreeMap<&str, &ModuleCode>, library: &ModuleLibrary<'_>) -> Vec<String> {
     let file = library.variable_file(path);
     let names: BTreeSet<&str> = file.names().collect();
     let mut around = Some(parent(path));
@@ -149,9 +149,9 @@ fn best_below(path: &str, around: &str, names: &BTreeSet<&str>, codes: &BTreeMap
 pub(in crate::terraform) fn of_root(
     code: &ModuleCode,
     files: Option<&Vec<String>>,
-    sources: &Sources,
-    library: &Library<'_>,
-    options: &Options,
+    sources: &SourceFiles,
+    library: &ModuleLibrary<'_>,
+    options: &TerraformOptions,
 ) -> Vec<RootVariant> {
     let given = options.given_runs.iter().filter(|run| run.paths.iter().any(|it| is_meant(it, &code.directory)));
     let given: Vec<RootVariant> = given.map(given_variant).collect();
@@ -171,17 +171,17 @@ pub(in crate::terraform) fn of_root(
     }
     variants.truncate(MOST);
     // If all variable files are examples, the automatically loaded files are applied.
-    let is_applied = |it: &RootVariant| it.counted == Counted::Deployed;
+    let is_applied = |it: &RootVariant| it.counted == CountedAs::Deployed;
     let is_base = variants.iter().any(is_applied)
         && !is_own_environment(&automatic_files(sources, &code.directory), &variants, library);
-    let counted = if is_base { Counted::Base } else { Counted::Deployed };
+    let counted = if is_base { CountedAs::Base } else { CountedAs::Deployed };
     variants.insert(0, RootVariant { counted, ..RootVariant::default() });
     variants
 }
 
 /// Returns whether the automatically loaded files are a separate environment: the other files assign the same
 /// variables, so the automatic ones apply if no other file is named.
-fn is_own_environment(automatic: &[String], variants: &[RootVariant], library: &Library<'_>) -> bool {
+fn is_own_environment(automatic: &[String], variants: &[RootVariant], library: &ModuleLibrary<'_>) -> bool {
     let files: Vec<_> = automatic.iter().map(|file| library.variable_file(file)).collect();
     let own: BTreeSet<&str> = files.iter().flat_map(|file| file.names()).collect();
     let others = variants.iter().flat_map(|variant| &variant.files);
@@ -204,14 +204,14 @@ fn given_variant(run: &GivenRun) -> RootVariant {
         variables: run.variables.clone(),
         workspace: run.workspace.clone(),
         modules_directory: run.modules_directory.clone(),
-        counted: Counted::Deployed,
+        counted: CountedAs::Deployed,
     }
 }
 
 fn of_files(root: &str, files: Vec<String>) -> RootVariant {
     let label = files.iter().map(|file| seen_from(root, file)).collect::<Vec<_>>().join(", ");
     let shows = |file: &String| stem(file).split(['-', '_', '.']).any(|word| EXAMPLES.contains(&word));
-    let counted = if files.iter().any(shows) { Counted::Example } else { Counted::Deployed };
+    let counted = if files.iter().any(shows) { CountedAs::Example } else { CountedAs::Deployed };
     RootVariant { label: Some(label), files, counted, ..RootVariant::default() }
 }
 
@@ -230,7 +230,7 @@ fn stem(path: &str) -> &str {
 }
 
 /// Groups the variable files of a root that belong together.
-fn grouped(root: &str, files: &[String], library: &Library<'_>) -> Vec<RootVariant> {
+fn grouped(root: &str, files: &[String], library: &ModuleLibrary<'_>) -> Vec<RootVariant> {
     let (common, own): (Vec<&String>, Vec<&String>) = files.iter().partition(|file| COMMON.contains(&stem(file)));
     let (common, own) = if own.is_empty() { (own, common) } else { (common, own) };
     let mut by_directory: BTreeMap<&str, Vec<&String>> = BTreeMap::new();
@@ -267,7 +267,7 @@ fn grouped(root: &str, files: &[String], library: &Library<'_>) -> Vec<RootVaria
 }
 
 /// Returns whether no two files assign the same variable.
-fn are_apart(files: &[&String], library: &Library<'_>) -> bool {
+fn are_apart(files: &[&String], library: &ModuleLibrary<'_>) -> bool {
     let mut seen = BTreeSet::new();
     files.iter().all(|file| {
         let read = library.variable_file(file);
@@ -276,7 +276,7 @@ fn are_apart(files: &[&String], library: &Library<'_>) -> bool {
 }
 
 /// Groups files into environments; `prod.secrets.tfvars` belongs to `prod.tfvars`.
-fn continued<'f>(files: Vec<&'f String>, library: &Library<'_>) -> Vec<Vec<&'f String>> {
+fn continued<'f>(files: Vec<&'f String>, library: &ModuleLibrary<'_>) -> Vec<Vec<&'f String>> {
     let mut groups: Vec<Vec<&'f String>> = Vec::new();
     let mut sorted = files;
     sorted.sort_by_key(|file| (stem(file).len(), file.as_str()));

@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::languages::hcl::syntax::{BinaryOperator, BlockNode, Body, Expression, HclKind, StepKind, TraversalStep};
+use crate::languages::hcl::syntax::{
+    BinaryOperator, BlockNode, Body, Expression, HclKind, TraversalStep, TraversalStepKind,
+};
 use crate::terraform::code::module::ModuleCode;
 
 /// Longer names are not evidence of a workspace.
@@ -74,7 +76,8 @@ fn in_expression(expression: &Expression, code: &ModuleCode, names: &mut BTreeSe
             }
         }
         HclKind::Traversal(base, steps) => {
-            let index = |step: &TraversalStep| matches!(&step.kind, StepKind::Index(index) if is_workspace(index));
+            let index =
+                |step: &TraversalStep| matches!(&step.kind, TraversalStepKind::Index(index) if is_workspace(index));
             if let Some(at) = steps.iter().position(index) {
                 names.extend(steps.get(..at).into_iter().flat_map(|path| keys(base, path, code)));
             }
@@ -105,7 +108,7 @@ fn is_workspace(expression: &Expression) -> bool {
         HclKind::Traversal(base, steps) => {
             let is_base = matches!(&base.kind, HclKind::Name(name) if matches!(&**name, "terraform" | "tofu"));
             is_base
-                && matches!(&**steps, [TraversalStep { kind: StepKind::Attribute(name), .. }] if &**name == "workspace")
+                && matches!(&**steps, [TraversalStep { kind: TraversalStepKind::Attribute(name), .. }] if &**name == "workspace")
         }
         HclKind::Parentheses(inner) => is_workspace(inner),
         _ => false,
@@ -126,7 +129,7 @@ fn keys(base: &Expression, path: &[TraversalStep], code: &ModuleCode) -> Vec<Arc
     let steps: Vec<&str> = path
         .iter()
         .map_while(|step| match &step.kind {
-            StepKind::Attribute(name) => Some(&**name),
+            TraversalStepKind::Attribute(name) => Some(&**name),
             _ => None,
         })
         .collect();

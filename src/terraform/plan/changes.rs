@@ -8,11 +8,11 @@ use crate::inventory::{Fact, Range};
 use crate::languages::hcl::syntax::json::{Json, JsonKind};
 use crate::source::Span;
 use crate::terraform::address::base;
-use crate::terraform::block::{Block, Provider};
+use crate::terraform::block::{EvaluatedBlock, Provider};
 
-use super::configuration::Configuration;
+use super::configuration::PlanConfiguration;
 use super::merge::{self, Merge, Sides};
-use super::{Plan, PlanSide};
+use super::{PlanSide, TerraformPlan};
 
 /// One resource in a change or in a state.
 struct Entry<'j> {
@@ -23,8 +23,8 @@ struct Entry<'j> {
 }
 
 /// Adds the resources that exist before or after the plan is applied.
-pub(super) fn read(json: &Json, side: PlanSide, plan: &mut Plan) {
-    let configuration = Configuration::read(json);
+pub(super) fn read(json: &Json, side: PlanSide, plan: &mut TerraformPlan) {
+    let configuration = PlanConfiguration::read(json);
     let mut entries = Vec::new();
     match (json.get("resource_changes").filter(|it| !it.items().is_empty()), side) {
         (Some(changes), _) => {
@@ -133,12 +133,12 @@ fn listed<'j>(module: Option<&'j Json>, entries: &mut Vec<Entry<'j>>) {
 }
 
 fn block<'j>(
-    configuration: &Configuration<'j>,
+    configuration: &PlanConfiguration<'j>,
     entry: &Entry<'j>,
     hidden: &HashSet<&'j str>,
     providers: &mut BTreeMap<String, Option<Arc<Provider>>>,
     secrets: &mut Vec<Span>,
-) -> Option<Block> {
+) -> Option<EvaluatedBlock> {
     let Entry { json, sides, deferred } = entry;
     let keyword = match text(json, "mode") {
         "managed" => "resource",
@@ -164,7 +164,7 @@ fn block<'j>(
     let key = written.and_then(|it| it.get("provider_config_key")).and_then(Json::text);
     let key = key.unwrap_or_else(|| kind.split('_').next().unwrap_or(kind));
     let provider = providers.entry(key.to_owned()).or_insert_with(|| configuration.provider(key).map(Arc::new)).clone();
-    Some(Block {
+    Some(EvaluatedBlock {
         keyword: keyword.to_owned(),
         labels: vec![kind.to_owned(), name.to_owned()],
         address,

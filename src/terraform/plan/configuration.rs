@@ -4,16 +4,16 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use crate::languages::hcl::syntax::json::{Json, JsonKind};
-use crate::languages::hcl::value::{Cause, Data, Entries, Value};
+use crate::languages::hcl::value::{Cause, HclData, HclValue, ObjectMembers};
 use crate::terraform::address::{base, parts, split_call, without_key, without_keys};
-use crate::terraform::block::{Attribute, Provider};
+use crate::terraform::block::{EvaluatedAttribute, Provider};
 
 /// The limit on the variables and outputs that a reference passes through, and on the resources that it leads to.
 const LONGEST_CHAIN: usize = 12;
 const MOST_ENDS: usize = 64;
 
 #[derive(Debug, Default)]
-pub(super) struct Configuration<'j> {
+pub(super) struct PlanConfiguration<'j> {
     /// By the names of the calls that lead to the module: `module.a.module.b`.
     modules: HashMap<String, Module<'j>>,
     /// The variables of the root.
@@ -40,9 +40,9 @@ fn named(json: Option<&Json>) -> HashMap<&str, &Json> {
     json.map(Json::entries).unwrap_or_default().iter().map(|(name, value)| (&*name.text, value)).collect()
 }
 
-impl<'j> Configuration<'j> {
+impl<'j> PlanConfiguration<'j> {
     pub(super) fn read(plan: &'j Json) -> Self {
-        let mut configuration = Configuration::default();
+        let mut configuration = PlanConfiguration::default();
         let written = plan.get("configuration");
         configuration.providers = named(written.and_then(|it| it.get("provider_config")));
         let root = written.and_then(|it| it.get("root_module"));
@@ -114,7 +114,7 @@ impl<'j> Configuration<'j> {
                 let (span, at) = (name.span.to(expression.span), value.span);
                 attributes.insert(
                     name.text.to_string(),
-                    Attribute { value, span, expression: at, literal: true, beginning: None },
+                    EvaluatedAttribute { value, span, expression: at, literal: true, beginning: None },
                 );
             }
         }
@@ -129,7 +129,7 @@ impl<'j> Configuration<'j> {
     }
 
     /// Returns the value of an expression in the root module: a constant or a variable.
-    fn constant(&self, expression: &'j Json) -> Option<Value> {
+    fn constant(&self, expression: &'j Json) -> Option<HclValue> {
         if let Some(constant) = expression.get("constant_value") {
             return Some(plain(constant));
         }
@@ -141,21 +141,23 @@ impl<'j> Configuration<'j> {
             let only = (references.len() == 1 && variables.len() == 1).then(|| variables.first()).flatten();
             return Some(match only.and_then(|name| self.variables.get(name)) {
                 Some(variable) => plain(variable.value).marked(variable.sensitive),
-                None => Value::because(
+                None => HclValue::because(
                     &Arc::new(Cause::new("the plan does not contain the value", expression.span)),
                     expression.span,
                 ),
             });
         }
         let data = match &expression.kind {
-            JsonKind::List(items) => Data::Tuple(Arc::new(items.iter().filter_map(|it| self.constant(it)).collect())),
+            JsonKind::List(items) => {
+                HclData::Tuple(Arc::new(items.iter().filter_map(|it| self.constant(it)).collect()))
+            }
             JsonKind::Object(entries) if !entries.is_empty() => {
                 let below = entries.iter().filter_map(|(name, it)| Some((name.text.clone(), self.constant(it)?)));
-                Data::Object(Arc::new(below.collect::<Entries>()))
+                HclData::Object(Arc::new(below.collect::<ObjectMembers>()))
             }
             _ => return None,
         };
-        Some(Value::new(data, expression.span))
+        Some(HclValue::new(data, expression.span))
     }
 }
 
@@ -168,24 +170,24 @@ pub(super) fn all_texts<'j>(json: &'j Json, found: &mut HashSet<&'j str>) {
 }
 
 /// Converts a JSON value that is fully known.
-fn plain(json: &Json) -> Value {
+fn plain(json: &Json) -> HclValue {
     let data = match &json.kind {
-        JsonKind::Null => Data::Null,
-        JsonKind::Bool(flag) => Data::Bool(*flag),
-        JsonKind::Number(number) => Data::Number(number.clone()),
-        JsonKind::Text(text, _) => Data::Text(text.clone()),
-        JsonKind::List(items) => Data::Tuple(Arc::new(items.iter().map(plain).collect())),
+        JsonKind::Null => HclData::Null,
+        JsonKind::Bool(flag) => HclData::Bool(*flag),
+        JsonKind::Number(number) => HclData::Number(number.clone()),
+        JsonKind::Text(text, _) => HclData::Text(text.clone()),
+        JsonKind::List(items) => HclData::Tuple(Arc::new(items.iter().map(plain).collect())),
         JsonKind::Object(entries) => {
             let entries = entries.iter().map(|(name, value)| (name.text.clone(), plain(value)));
-            Data::Object(Arc::new(entries.collect::<Entries>()))
+            HclData::Object(Arc::new(entries.collect::<ObjectMembers>()))
         }
     };
-    Value::new(data, json.span)
+    HclValue::new(data, json.span)
 }
 
 /// A search through references.
 struct Walk<'c, 'j> {
-    configuration: &'c Configuration<'j>,
+    configuration: &'c PlanConfiguration<'j>,
     seen: BTreeSet<(String, &'j str)>,
     found: Vec<String>,
 }

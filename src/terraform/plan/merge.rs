@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use crate::inventory::{Fact, Range};
 use crate::languages::hcl::syntax::json::{Json, JsonKind};
-use crate::languages::hcl::value::{Cause, Computed, Data, Entries, Value};
+use crate::languages::hcl::value::{Cause, HclData, HclValue, ObjectMembers, ProviderComputed};
 use crate::source::Span;
-use crate::terraform::block::{Attribute, Block};
+use crate::terraform::block::{EvaluatedAttribute, EvaluatedBlock};
 
-use super::configuration::Configuration;
+use super::configuration::PlanConfiguration;
 
 /// The three trees of one side of a change.
 #[derive(Debug, Clone, Copy, Default)]
@@ -24,16 +24,16 @@ type Written<'j> = Option<Option<&'j Json>>;
 
 /// The members of a block.
 #[derive(Debug, Default)]
-pub(super) struct Body {
-    pub(super) attributes: BTreeMap<String, Attribute>,
-    pub(super) blocks: Vec<Block>,
+pub(super) struct MergedMembers {
+    pub(super) attributes: BTreeMap<String, EvaluatedAttribute>,
+    pub(super) blocks: Vec<EvaluatedBlock>,
 }
 
 /// Parts of attribute names that contain secrets. Formats before Terraform 0.15 do not mark secrets.
 const SECRET_NAMES: [&str; 6] = ["password", "secret", "token", "private_key", "credential", "connection_string"];
 
 pub(super) struct Merge<'c, 'j> {
-    configuration: &'c Configuration<'j>,
+    configuration: &'c PlanConfiguration<'j>,
     /// Strings that are sensitive in any place.
     hidden: &'c HashSet<&'j str>,
     /// The module instance that contains the resource.
@@ -48,7 +48,7 @@ pub(super) struct Merge<'c, 'j> {
 
 impl<'c, 'j> Merge<'c, 'j> {
     pub(super) fn new(
-        configuration: &'c Configuration<'j>,
+        configuration: &'c PlanConfiguration<'j>,
         hidden: &'c HashSet<&'j str>,
         module: &'c str,
         written: Option<&'j Json>,
@@ -70,8 +70,8 @@ impl<'c, 'j> Merge<'c, 'j> {
     }
 
     /// Returns the attributes of a block, and its nested blocks, which are lists of objects.
-    pub(super) fn body(&mut self, sides: &Sides<'j>, written: Written<'j>) -> Body {
-        let mut body = Body::default();
+    pub(super) fn body(&mut self, sides: &Sides<'j>, written: Written<'j>) -> MergedMembers {
+        let mut body = MergedMembers::default();
         for (name, span, below) in members(sides) {
             let said = written.map(|it| it.and_then(|it| it.get(name)));
             if let Some(items) = blocks(&below) {
@@ -81,21 +81,22 @@ impl<'c, 'j> Merge<'c, 'j> {
             let secret = self.marks_missing && is_secret_name(name);
             let Some(value) = self.value(&below, said, secret) else { continue };
             let expression = value.span;
-            let attribute = Attribute { value, span: span.to(expression), expression, literal: true, beginning: None };
+            let attribute =
+                EvaluatedAttribute { value, span: span.to(expression), expression, literal: true, beginning: None };
             body.attributes.insert(name.to_owned(), attribute);
         }
         body
     }
 
-    fn nested(&mut self, name: &str, items: Vec<Sides<'j>>, written: Written<'j>, blocks: &mut Vec<Block>) {
+    fn nested(&mut self, name: &str, items: Vec<Sides<'j>>, written: Written<'j>, blocks: &mut Vec<EvaluatedBlock>) {
         let said = written.flatten().map(Json::items).unwrap_or_default();
         // The expressions do not include blocks from `dynamic`.
         let all_said = said.len() == items.len();
         for (at, item) in items.iter().enumerate() {
             let written = if all_said { Some(said.get(at)) } else { None };
             let span = item.values.map_or(self.head, |it| it.span);
-            let Body { attributes, blocks: below } = self.body(item, written);
-            blocks.push(Block {
+            let MergedMembers { attributes, blocks: below } = self.body(item, written);
+            blocks.push(EvaluatedBlock {
                 keyword: name.to_owned(),
                 labels: Vec::new(),
                 address: String::new(),
@@ -113,7 +114,7 @@ impl<'c, 'j> Merge<'c, 'j> {
     }
 
     /// Returns one value; `None` if there is none, or if the configuration leaves the choice to the provider.
-    fn value(&mut self, sides: &Sides<'j>, written: Written<'j>, secret: bool) -> Option<Value> {
+    fn value(&mut self, sides: &Sides<'j>, written: Written<'j>, secret: bool) -> Option<HclValue> {
         if let Some(Some(expression)) = written {
             let place = if is_true(sides.unknown) { sides.unknown } else { sides.values };
             self.refer(expression, place.map_or(self.head, |it| it.span));
@@ -121,7 +122,7 @@ impl<'c, 'j> Merge<'c, 'j> {
         self.inner(sides, written, secret)
     }
 
-    fn inner(&mut self, sides: &Sides<'j>, written: Written<'j>, secret: bool) -> Option<Value> {
+    fn inner(&mut self, sides: &Sides<'j>, written: Written<'j>, secret: bool) -> Option<HclValue> {
         let is_hidden = |json: &Json| json.text().is_some_and(|text| self.hidden.contains(text));
         let secret = secret || is_true(sides.sensitive) || sides.values.is_some_and(is_hidden);
         if secret {
@@ -132,31 +133,31 @@ impl<'c, 'j> Merge<'c, 'j> {
                 return None;
             }
             let cause = Arc::new(self.cause(written.flatten(), unknown.span));
-            return Some(Value::because(&cause, unknown.span).marked(secret));
+            return Some(HclValue::because(&cause, unknown.span).marked(secret));
         }
         let span = sides.values.map_or(self.head, |it| it.span);
         let data = match sides.values.map(|it| &it.kind) {
             Some(JsonKind::Null) | None if !has_members(sides.unknown) => return None,
-            Some(JsonKind::Bool(flag)) => Data::Bool(*flag),
-            Some(JsonKind::Number(number)) => Data::Number(number.clone()),
-            Some(JsonKind::Text(text, _)) => Data::Text(text.clone()),
+            Some(JsonKind::Bool(flag)) => HclData::Bool(*flag),
+            Some(JsonKind::Number(number)) => HclData::Number(number.clone()),
+            Some(JsonKind::Text(text, _)) => HclData::Text(text.clone()),
             Some(JsonKind::List(_)) => self.list(sides, written, secret, span)?,
             _ => self.object(sides, written, secret)?,
         };
-        Some(Value::new(data, span).marked(secret))
+        Some(HclValue::new(data, span).marked(secret))
     }
 
     /// Returns the elements of a list. A nested block that is not written is an empty list.
-    fn list(&mut self, sides: &Sides<'j>, written: Written<'j>, secret: bool, span: Span) -> Option<Data> {
+    fn list(&mut self, sides: &Sides<'j>, written: Written<'j>, secret: bool, span: Span) -> Option<HclData> {
         let said = written.flatten().filter(|it| is_expression(it)).map(Some);
         let items = elements(sides);
-        let value = |item: &Sides<'j>| self.inner(item, said, secret).unwrap_or_else(|| Value::null(span));
-        let items: Vec<Value> = items.iter().map(value).collect();
-        (!items.is_empty()).then(|| Data::Tuple(Arc::new(items)))
+        let value = |item: &Sides<'j>| self.inner(item, said, secret).unwrap_or_else(|| HclValue::null(span));
+        let items: Vec<HclValue> = items.iter().map(value).collect();
+        (!items.is_empty()).then(|| HclData::Tuple(Arc::new(items)))
     }
 
-    fn object(&mut self, sides: &Sides<'j>, written: Written<'j>, secret: bool) -> Option<Data> {
-        let mut entries = Entries::default();
+    fn object(&mut self, sides: &Sides<'j>, written: Written<'j>, secret: bool) -> Option<HclData> {
+        let mut entries = ObjectMembers::default();
         for (name, _, member) in members(sides) {
             let secret = secret || (self.marks_missing && is_secret_name(name));
             let value = match written {
@@ -171,7 +172,7 @@ impl<'c, 'j> Merge<'c, 'j> {
                 entries.known.insert(name.into(), value);
             }
         }
-        (!entries.known.is_empty()).then(|| Data::Object(Arc::new(entries)))
+        (!entries.known.is_empty()).then(|| HclData::Object(Arc::new(entries)))
     }
 
     fn refer(&mut self, expression: &'j Json, span: Span) {
@@ -188,7 +189,7 @@ impl<'c, 'j> Merge<'c, 'j> {
         match addresses.unwrap_or_default().into_iter().next() {
             Some(address) => {
                 let why = format!("`{address}` is known only after apply");
-                let computed_by = Some(Computed { address: address.into(), attribute: "".into() });
+                let computed_by = Some(ProviderComputed { address: address.into(), attribute: "".into() });
                 Cause { computed_by, ..Cause::new(why, span) }
             }
             None => Cause::new("the value is known only after apply", span),

@@ -11,9 +11,9 @@ mod merge;
 
 use crate::diagnostic::{Diagnostic, SkipKind};
 use crate::languages::hcl::syntax::json::{Json, parse_json_within};
-use crate::source::{FileId, Sources, Span};
+use crate::source::{FileId, SourceFiles, Span};
 
-use super::block::Block;
+use super::block::EvaluatedBlock;
 
 /// The state of a plan that is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -26,8 +26,8 @@ pub enum PlanSide {
 
 /// The content of a plan.
 #[derive(Debug, Default)]
-pub(super) struct Plan {
-    pub(super) blocks: Vec<Block>,
+pub(super) struct TerraformPlan {
+    pub(super) blocks: Vec<EvaluatedBlock>,
     pub(super) diagnostics: Vec<Diagnostic>,
     /// Positions of secrets.
     pub(super) secrets: Vec<Span>,
@@ -46,9 +46,9 @@ pub fn is_plan(text: &[u8]) -> bool {
 }
 
 /// Reads one plan; `None` if the text is not a plan after all.
-pub(super) fn read(sources: &Sources, file: FileId, side: PlanSide) -> Option<Plan> {
+pub(super) fn read(sources: &SourceFiles, file: FileId, side: PlanSide) -> Option<TerraformPlan> {
     let text = sources.text(file);
-    let mut plan = Plan::default();
+    let mut plan = TerraformPlan::default();
     let json = match parse_json_within(file, &text, sources.limits().nesting) {
         Ok(json) => json,
         // A file that does not start like Terraform's output may be anything.
@@ -76,7 +76,7 @@ pub(super) fn read(sources: &Sources, file: FileId, side: PlanSide) -> Option<Pl
 }
 
 /// Reports where a plan does not contain everything that Terraform would do.
-fn incomplete(json: &Json, plan: &mut Plan) {
+fn incomplete(json: &Json, plan: &mut TerraformPlan) {
     let is = |key: &str, wanted: bool| json.get(key).and_then(Json::flag) == Some(wanted);
     if is("errored", true) {
         let message = "Terraform stopped with an error while planning: a part of the plan is missing";

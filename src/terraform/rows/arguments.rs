@@ -3,9 +3,9 @@
 use std::collections::HashSet;
 
 use crate::inventory::accelerators;
-use crate::languages::hcl::value::{Data, Value};
+use crate::languages::hcl::value::{HclData, HclValue};
 
-use super::super::block::Block;
+use super::super::block::EvaluatedBlock;
 use super::node::PlacedValue;
 
 /// The maximum depth of the search in arguments.
@@ -73,7 +73,7 @@ fn named(members: &[(String, PlacedValue)], keys: &[&str]) -> Option<PlacedValue
 /// Returns the members of a mapping.
 fn inner(held: &PlacedValue) -> Vec<(String, PlacedValue)> {
     match &held.value.data {
-        Data::Map(items) | Data::Object(items) => {
+        HclData::Map(items) | HclData::Object(items) => {
             items.iter().map(|(key, item)| (format!("[{key:?}]"), held.holding(item.clone()))).collect()
         }
         _ => Vec::new(),
@@ -81,7 +81,7 @@ fn inner(held: &PlacedValue) -> Vec<(String, PlacedValue)> {
 }
 
 /// A machine in the arguments of a call, with its path.
-pub(super) struct Machine {
+pub(super) struct MachineArguments {
     pub(super) path: String,
     /// The value that names the machine.
     pub(super) told: PlacedValue,
@@ -92,7 +92,7 @@ pub(super) struct Machine {
 }
 
 /// Returns each distinct value that looks like a machine type, and each accelerator with the nearest machine.
-pub(super) fn machines(call: &Block) -> Vec<Machine> {
+pub(super) fn machines(call: &EvaluatedBlock) -> Vec<MachineArguments> {
     let members =
         call.attributes.iter().map(|(name, attribute)| (format!(".{name}"), PlacedValue::of(attribute))).collect();
     let mut found = Found::default();
@@ -102,13 +102,13 @@ pub(super) fn machines(call: &Block) -> Vec<Machine> {
 
 #[derive(Default)]
 struct Found {
-    all: Vec<Machine>,
+    all: Vec<MachineArguments>,
     /// Machine types that were already found.
     names: HashSet<String>,
 }
 
 impl Found {
-    fn add(&mut self, machine: Machine) {
+    fn add(&mut self, machine: MachineArguments) {
         self.names.extend(machine.machine.as_ref().and_then(text).map(str::to_owned));
         self.all.push(machine);
     }
@@ -116,7 +116,7 @@ impl Found {
 
 fn text(held: &PlacedValue) -> Option<&str> {
     match &held.value.data {
-        Data::Text(text) if !held.value.sensitive => Some(text),
+        HclData::Text(text) if !held.value.sensitive => Some(text),
         _ => None,
     }
 }
@@ -134,12 +134,12 @@ fn below(path: &str, members: Vec<(String, PlacedValue)>, around: Around, depth:
     let counted = count_beside(&members, own.is_none() && depth > 0);
     let accelerator = members.iter().find_map(|(name, held)| {
         let written = text(held)?;
-        if is_accelerator(written) || tells_accelerator(bare(name)) && is_chip(written) {
+        if is_accelerator(written) || names_accelerator(bare(name)) && is_chip(written) {
             return Some((name, held.clone()));
         }
         let has_some = counted.as_ref().is_some_and(|held| held.value.as_f64() != Some(0.0));
         let chip = platform(written).filter(|_| has_some)?;
-        Some((name, held.holding(Value::text(chip, held.said))))
+        Some((name, held.holding(HclValue::text(chip, held.said))))
     });
     // A mapping without machines, such as one for accelerators only, belongs to the machines around it.
     let mut sizes = Sizes::of(&members);
@@ -154,7 +154,13 @@ fn below(path: &str, members: Vec<(String, PlacedValue)>, around: Around, depth:
     if let Some((name, accelerator)) = accelerator.filter(|_| !is_label) {
         let (path, machine) = (format!("{path}{name}"), near.machine.clone());
         let told = accelerator.clone();
-        found.add(Machine { path, told, machine, accelerator: Some((accelerator, counted)), sizes: sizes.clone() });
+        found.add(MachineArguments {
+            path,
+            told,
+            machine,
+            accelerator: Some((accelerator, counted)),
+            sizes: sizes.clone(),
+        });
     }
     for (name, held) in &members {
         inside(&format!("{path}{name}"), held, &near, depth + 1, found);
@@ -168,7 +174,7 @@ fn below(path: &str, members: Vec<(String, PlacedValue)>, around: Around, depth:
 /// Returns a machine type, or the first of a list.
 fn machine_in(held: &PlacedValue) -> Option<PlacedValue> {
     let first = match &held.value.data {
-        Data::List(items) | Data::Set(items) | Data::Tuple(items) => {
+        HclData::List(items) | HclData::Set(items) | HclData::Tuple(items) => {
             items.first().map(|item| held.holding(item.clone()))
         }
         _ => Some(held.clone()),
@@ -191,9 +197,9 @@ fn inside(path: &str, held: &PlacedValue, near: &Around, depth: usize, found: &m
     if depth > DEEPEST || held.value.sensitive {
         return;
     }
-    let member = |key: String, value: &Value| (key, held.holding(value.clone()));
+    let member = |key: String, value: &HclValue| (key, held.holding(value.clone()));
     match &held.value.data {
-        Data::List(items) | Data::Set(items) | Data::Tuple(items) => {
+        HclData::List(items) | HclData::Set(items) | HclData::Tuple(items) => {
             for (at, item) in items.iter().enumerate() {
                 let (key, item) = member(format!("[{at}]"), item);
                 let path = format!("{path}{key}");
@@ -201,7 +207,7 @@ fn inside(path: &str, held: &PlacedValue, near: &Around, depth: usize, found: &m
                 plain(&|| path.clone(), &item, &near.sizes, found);
             }
         }
-        Data::Map(_) | Data::Object(_) => below(path, inner(held), near.clone(), depth, found),
+        HclData::Map(_) | HclData::Object(_) => below(path, inner(held), near.clone(), depth, found),
         _ => {}
     }
 }
@@ -211,7 +217,13 @@ fn plain(path: &dyn Fn() -> String, held: &PlacedValue, sizes: &Sizes, found: &m
     let Some(name) = text(held).filter(|text| looks_like_a_machine(text)) else { return };
     if !found.names.contains(name) {
         let sizes = sizes.clone();
-        found.add(Machine { path: path(), told: held.clone(), machine: Some(held.clone()), accelerator: None, sizes });
+        found.add(MachineArguments {
+            path: path(),
+            told: held.clone(),
+            machine: Some(held.clone()),
+            accelerator: None,
+            sizes,
+        });
     }
 }
 
@@ -245,7 +257,7 @@ fn platform(text: &str) -> Option<&str> {
 }
 
 /// Returns whether an argument names an accelerator: `gpu_class`, `accelerator_type`, `gpu_model`, but not `gpu_count`.
-fn tells_accelerator(name: &str) -> bool {
+fn names_accelerator(name: &str) -> bool {
     let lower = name.to_ascii_lowercase();
     let mut words = lower.split('_');
     let about = words.any(accelerators::are_in_name);
@@ -292,10 +304,10 @@ mod tests {
     #[test]
     fn chips_are_told_by_the_names_of_arguments() {
         for name in ["gpu_class", "accelerator_type", "gpu", "node_gpu_model"] {
-            assert!(tells_accelerator(name), "{name}");
+            assert!(names_accelerator(name), "{name}");
         }
         for name in ["gpu_count", "gpu_node_pools", "class", "instance_type"] {
-            assert!(!tells_accelerator(name), "{name}");
+            assert!(!names_accelerator(name), "{name}");
         }
         for chip in ["t4", "A100-80GB", "a100_40gb", "h100"] {
             assert!(is_chip(chip), "{chip}");

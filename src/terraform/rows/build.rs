@@ -4,18 +4,19 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::inventory::{
-    Adjust, Evidence, Fact, FrontEnd, Key, Known, Link, LinkKind, MeterName, Origin, Purchase, Purpose, Range,
-    Resource, Role as InventoryRole, RunId, Says, Value, production, purpose_of_task, settle_purpose,
+    BillingRole as InventoryRole, Fact, FactOrigin, FactOverrides, FactValue, Key, KnownFact, Link, LinkKind,
+    MeterName, Purchase, Purpose, PurposeEvidence, Range, ReadBy, Resource, RunId, Says, infer_purpose, production,
+    purpose_of_task,
 };
-use crate::languages::hcl::value::Data;
+use crate::languages::hcl::value::HclData;
 use crate::source::Span;
 
-use super::super::block::{Attribute, Block};
-use super::count::{Units, count, is_left_to_others, is_number_left, times};
+use super::super::block::{EvaluatedAttribute, EvaluatedBlock};
+use super::count::{CapacityUnits, count, is_left_to_others, is_number_left, times};
 use super::disks::{disks, total_gib};
-use super::fact::Wanted;
+use super::fact::WantedType;
 use super::labels::{labels, open_defaults, selector};
-use super::language::{Constant, ProviderRow, RowRole, RowTable, Spec, TypeRow};
+use super::language::{ProviderRow, RowConstant, RowRole, RowTable, Spec, TypeRow};
 use super::links::{BlockIndex, Linked, follow_all};
 use super::node::ValueNode;
 use super::place::region;
@@ -25,7 +26,7 @@ use super::volumes::volumes;
 use crate::inventory::row_path::RowPath;
 
 /// A resource with its block.
-pub(super) struct Built {
+pub(super) struct BuiltResource {
     pub(super) resource: Resource,
     /// The address of the block. The resource may be a part of it.
     pub(super) block: String,
@@ -35,19 +36,19 @@ pub(super) struct Built {
     pub(super) place: Option<String>,
     /// How many capacity units a machine provides, if its numbers count units. `Err` has the place where this is
     /// unknown.
-    pub(super) units: Option<Result<Units, Span>>,
+    pub(super) units: Option<Result<CapacityUnits, Span>>,
 }
 
-impl Built {
+impl BuiltResource {
     /// Returns the resource after what-if overrides.
-    pub(super) fn adjusted(self, adjust: &dyn Adjust, run: &RunId) -> Vec<Built> {
-        let Built { resource, block, covered_by, place, units } = self;
+    pub(super) fn adjusted(self, adjust: &dyn FactOverrides, run: &RunId) -> Vec<BuiltResource> {
+        let BuiltResource { resource, block, covered_by, place, units } = self;
         // In another region, its zone is not valid.
         let was = resource.text(Key::Region).map(str::to_owned);
         let all = adjust.adjust(resource, Some(run)).into_iter().map(|resource| {
             let now = resource.text(Key::Region).map(str::to_owned);
             let place = if now == was { place.clone() } else { now };
-            Built { resource, block: block.clone(), covered_by: covered_by.clone(), place, units }
+            BuiltResource { resource, block: block.clone(), covered_by: covered_by.clone(), place, units }
         });
         all.collect()
     }
@@ -57,8 +58,8 @@ pub(super) struct Builder<'a> {
     pub(super) table: &'static RowTable,
     pub(super) index: &'a BlockIndex<'a>,
     default_maps: &'a [Span],
-    pub(super) front_end: FrontEnd,
-    pub(super) resources: Vec<Built>,
+    pub(super) front_end: ReadBy,
+    pub(super) resources: Vec<BuiltResource>,
 }
 
 impl<'a> Builder<'a> {
@@ -66,14 +67,14 @@ impl<'a> Builder<'a> {
         table: &'static RowTable,
         index: &'a BlockIndex<'a>,
         default_maps: &'a [Span],
-        front_end: FrontEnd,
+        front_end: ReadBy,
     ) -> Self {
         Builder { table, index, default_maps, front_end, resources: Vec::new() }
     }
 
     /// Adds the resources that a definition creates from a block. The first part of the first definition has the
     /// address of the block.
-    pub(super) fn add(&mut self, block: &'a Block, kind: &str, row: &'static TypeRow, is_first: bool) {
+    pub(super) fn add(&mut self, block: &'a EvaluatedBlock, kind: &str, row: &'static TypeRow, is_first: bool) {
         let Some(each) = &row.each else {
             let scope = RowScope::of(block);
             self.part(scope, kind, row, None);
@@ -113,7 +114,7 @@ impl<'a> Builder<'a> {
         let provider = self.table.providers.get(&row.provider);
         set_facts(&mut resource, &scope, row, provider);
         if let ValueNode::Block(part) = &scope.part {
-            tell_stop(&mut resource, &part.attributes);
+            note_stop_argument(&mut resource, &part.attributes);
         }
         if [Key::Machine, Key::Accelerator, Key::AcceleratorCount].iter().all(|key| resource.fact(*key).is_absent()) {
             return;
@@ -123,7 +124,7 @@ impl<'a> Builder<'a> {
         let machine = row.keyed.iter().find(|(key, _)| *key == Key::Machine);
         resource.left_alone.machine = machine.is_some_and(|(_, spec)| is_left_to_others(&scope, spec));
         if row.role == RowRole::Template {
-            resource.count = Fact::known(Range::exactly(0.0), span, Origin::Default);
+            resource.count = Fact::known(Range::exactly(0.0), span, FactOrigin::Default);
         }
         if let Some((why, span)) = doubt {
             resource.count = times(resource.count, Fact::unknown(why, span));
@@ -136,39 +137,39 @@ impl<'a> Builder<'a> {
         resource.shifts = shifts(&scope, &row.shifts);
         resource.set(Key::DiskGib, total_gib(&resource.disks));
         resource.set(Key::Volumes, volumes(self.table, self.index, block));
-        super::programs::tell(&mut resource, &scope, row);
-        tell_purpose(&mut resource, &scope, row);
+        super::programs::add_program_facts(&mut resource, &scope, row);
+        set_purpose(&mut resource, &scope, row);
         resource.metered = metered(&resource, &scope, row);
         let covered_by = reservations(&scope, row);
-        let place = scope.fact(&row.region, Wanted::TEXT).value().map(ToString::to_string);
-        let units = row.count.0.iter().find_map(|count| Units::of(&scope, &count.units.0));
-        self.resources.push(Built { resource, block: block.address.clone(), covered_by, place, units });
+        let place = scope.fact(&row.region, WantedType::TEXT).value().map(ToString::to_string);
+        let units = row.count.0.iter().find_map(|count| CapacityUnits::of(&scope, &count.units.0));
+        self.resources.push(BuiltResource { resource, block: block.address.clone(), covered_by, place, units });
     }
 }
 
 fn set_facts(resource: &mut Resource, scope: &RowScope<'_>, row: &TypeRow, provider: Option<&ProviderRow>) {
-    let name = Fact::written(Value::text(row.provider.as_str()), scope.block.span);
+    let name = Fact::written(FactValue::text(row.provider.as_str()), scope.block.span);
     let rents = |it: &ProviderRow| if it.rents { name } else { Fact::Absent };
-    let provider_fact = scope.fact(&row.rented_from, Wanted::TEXT).or(|| provider.map_or(Fact::Absent, rents));
+    let provider_fact = scope.fact(&row.rented_from, WantedType::TEXT).or(|| provider.map_or(Fact::Absent, rents));
     resource.set(Key::Provider, provider_fact);
     resource.set(Key::Region, region(scope, row, provider));
     for (key, spec) in &row.keyed {
-        resource.set(*key, scope.fact(spec, Wanted::of(*key)));
+        resource.set(*key, scope.fact(spec, WantedType::of(*key)));
         if *key == Key::Purchase && is_never_spot(spec) {
-            resource.set(Key::SpotOffered, Fact::written(Value::Flag(false), scope.block.span));
+            resource.set(Key::SpotOffered, Fact::written(FactValue::Flag(false), scope.block.span));
         }
     }
 }
 
 /// An argument whose name suggests a timeout may stop the resource. Its effect is unknown if no definition covers it.
-pub(super) fn tell_stop(resource: &mut Resource, arguments: &BTreeMap<String, Attribute>) {
+pub(super) fn note_stop_argument(resource: &mut Resource, arguments: &BTreeMap<String, EvaluatedAttribute>) {
     const STOPS: [Key; 4] = [Key::IdleMinutes, Key::Schedule, Key::TimeLimit, Key::Ttl];
     if STOPS.iter().any(|key| !resource.fact(*key).is_absent()) {
         return;
     }
-    let says = |(name, argument): &(&String, &Attribute)| {
+    let says = |(name, argument): &(&String, &EvaluatedAttribute)| {
         let value = &argument.value;
-        let is_none = matches!(value.data, Data::Null | Data::Bool(false)) || value.as_f64() == Some(0.0);
+        let is_none = matches!(value.data, HclData::Null | HclData::Bool(false)) || value.as_f64() == Some(0.0);
         stops(name) && !is_none
     };
     if let Some((name, argument)) = arguments.iter().find(says) {
@@ -191,9 +192,9 @@ fn stops(name: &str) -> bool {
 /// Returns whether the product is only sold on demand or reserved, because its definition has no other value.
 fn is_never_spot(purchase: &Spec) -> bool {
     let steady = [Purchase::OnDemand, Purchase::Reserved, Purchase::CapacityReservation, Purchase::DedicatedHost];
-    let is_steady = |it: &Option<Constant>| matches!(it, Some(Constant::Text(text)) if steady.iter().any(|purchase| purchase.name() == text));
+    let is_steady = |it: &Option<RowConstant>| matches!(it, Some(RowConstant::Text(text)) if steady.iter().any(|purchase| purchase.name() == text));
     let says_on_demand =
-        purchase.0.iter().any(|it| matches!(&it.is, Some(Constant::Text(text)) if text == steady[0].name()));
+        purchase.0.iter().any(|it| matches!(&it.is, Some(RowConstant::Text(text)) if text == steady[0].name()));
     says_on_demand && purchase.0.iter().all(|it| is_steady(&it.is) || is_steady(&it.present))
 }
 
@@ -232,15 +233,16 @@ fn metered(resource: &Resource, scope: &RowScope<'_>, row: &TypeRow) -> Vec<Mete
 }
 
 /// Infers the purpose from names and labels if the type does not determine it.
-fn tell_purpose(resource: &mut Resource, scope: &RowScope<'_>, row: &TypeRow) {
+fn set_purpose(resource: &mut Resource, scope: &RowScope<'_>, row: &TypeRow) {
     let texts = Texts::of(resource, scope, row);
-    let evidence: Vec<Evidence<'_>> = texts.evidence();
+    let evidence: Vec<PurposeEvidence<'_>> = texts.evidence();
     let mut by_task = purpose_of_task(resource.fact(Key::Task));
     if let Fact::Known(known) = &mut by_task {
-        known.origin = known.origin.clone().weakest(Origin::Inferred("concluded from the program that it runs".into()));
+        known.origin =
+            known.origin.clone().weakest(FactOrigin::Inferred("concluded from the program that it runs".into()));
     }
-    let mostly = || by_network(resource).or(|| scope.fact(&row.likely_purpose, Wanted::TEXT));
-    let purpose = settle_purpose(resource.fact(Key::Purpose).clone(), by_task, &evidence, mostly);
+    let mostly = || by_network(resource).or(|| scope.fact(&row.likely_purpose, WantedType::TEXT));
+    let purpose = infer_purpose(resource.fact(Key::Purpose).clone(), by_task, &evidence, mostly);
     resource.set(Key::Purpose, purpose);
     if resource.fact(Key::Production).is_absent() {
         resource.set(Key::Production, production(&evidence));
@@ -248,10 +250,14 @@ fn tell_purpose(resource: &mut Resource, scope: &RowScope<'_>, row: &TypeRow) {
 }
 
 /// A fast network between machines is for training on several machines.
-fn by_network(resource: &Resource) -> Fact<Value> {
+fn by_network(resource: &Resource) -> Fact<FactValue> {
     let Fact::Known(network) = resource.fact(Key::Interconnect) else { return Fact::Absent };
     let why = format!("its machines have {}, a network for training on several machines", network.value);
-    Fact::Known(Known { value: Purpose::Training.into(), origin: Origin::Inferred(why.into()), ..network.clone() })
+    Fact::Known(KnownFact {
+        value: Purpose::Training.into(),
+        origin: FactOrigin::Inferred(why.into()),
+        ..network.clone()
+    })
 }
 
 /// Strings that describe a resource: labels, names, and the names of modules around it.
@@ -282,11 +288,13 @@ impl Texts {
         Texts { labels: own.collect(), names, around: vec![(around, block.span)] }
     }
 
-    fn evidence(&self) -> Vec<Evidence<'_>> {
-        let labels =
-            self.labels.iter().map(|(key, value, span)| Evidence { says: Says::Label { key, value }, span: *span });
-        let names = self.names.iter().map(|(name, span)| Evidence { says: Says::Name(name), span: *span });
-        let around = self.around.iter().map(|(name, span)| Evidence { says: Says::Around(name), span: *span });
+    fn evidence(&self) -> Vec<PurposeEvidence<'_>> {
+        let labels = self
+            .labels
+            .iter()
+            .map(|(key, value, span)| PurposeEvidence { says: Says::Label { key, value }, span: *span });
+        let names = self.names.iter().map(|(name, span)| PurposeEvidence { says: Says::Name(name), span: *span });
+        let around = self.around.iter().map(|(name, span)| PurposeEvidence { says: Says::Around(name), span: *span });
         labels.chain(names).chain(around).collect()
     }
 }
@@ -299,22 +307,22 @@ pub(super) struct BlockPart<'a> {
 }
 
 /// Returns a placeholder for the parts of an unknown collection. Any of them may be a machine.
-fn unknown_part<'a>(block: &'a Block, each: &RowPath) -> Option<BlockPart<'a>> {
+fn unknown_part<'a>(block: &'a EvaluatedBlock, each: &RowPath) -> Option<BlockPart<'a>> {
     let node = RowScope::of(block).find(&each.whole()).into_iter().find(|node| match node {
-        ValueNode::Value(held) => matches!(held.value.data, Data::Unknown(_)),
+        ValueNode::Value(held) => matches!(held.value.data, HclData::Unknown(_)),
         _ => false,
     })?;
     Some(BlockPart { node, key: None, suffix: format!(".{}", each.name()) })
 }
 
 /// Returns the parts at a path, addressed by position or key. An unknown collection has no parts with names.
-pub(super) fn parts<'a>(block: &'a Block, each: &RowPath) -> Vec<BlockPart<'a>> {
+pub(super) fn parts<'a>(block: &'a EvaluatedBlock, each: &RowPath) -> Vec<BlockPart<'a>> {
     let scope = RowScope::of(block);
     let name = each.name();
     let mut parts = Vec::new();
     for (at, (key, node)) in scope.find_keyed(each).into_iter().enumerate() {
         if let ValueNode::Value(held) = &node
-            && let Data::Unknown(cause) = &held.value.data
+            && let HclData::Unknown(cause) = &held.value.data
             && cause.candidates.is_empty()
         {
             continue;

@@ -2,13 +2,15 @@
 
 use std::collections::HashMap;
 
-use crate::inventory::{Change, Fact, Key, Known, Link, LinkKind, Range, Shift, Value, ValueType};
+use crate::inventory::{
+    Fact, FactValue, Key, KnownFact, Link, LinkKind, Range, ScheduleEntry, ScheduledSize, ValueType,
+};
 use crate::source::Span;
 
-use super::super::block::Block;
-use super::build::Built;
-use super::count::{Units, range, times};
-use super::fact::Wanted;
+use super::super::block::EvaluatedBlock;
+use super::build::BuiltResource;
+use super::count::{CapacityUnits, range, times};
+use super::fact::WantedType;
 use super::language::TypeRow;
 use super::links::{BlockIndex, Linked, follow_all};
 use super::scope::{RowScope, Truth};
@@ -18,7 +20,11 @@ use super::shifts::shifts;
 const TARGET: &str = "target";
 
 /// Applies the controls that refer to each resource.
-pub(super) fn apply<'a>(controls: &[(&'a Block, &'static TypeRow)], index: &BlockIndex<'a>, resources: &mut [Built]) {
+pub(super) fn apply<'a>(
+    controls: &[(&'a EvaluatedBlock, &'static TypeRow)],
+    index: &BlockIndex<'a>,
+    resources: &mut [BuiltResource],
+) {
     let by_block = positions(resources);
     for (block, row) in controls {
         let Some(word) = row.links.get(TARGET) else { continue };
@@ -43,7 +49,7 @@ pub(super) fn apply<'a>(controls: &[(&'a Block, &'static TypeRow)], index: &Bloc
     }
 }
 
-pub(super) fn positions(resources: &[Built]) -> HashMap<String, Vec<usize>> {
+pub(super) fn positions(resources: &[BuiltResource]) -> HashMap<String, Vec<usize>> {
     let mut by_block: HashMap<String, Vec<usize>> = HashMap::new();
     for (at, built) in resources.iter().enumerate() {
         by_block.entry(built.block.clone()).or_default().push(at);
@@ -52,16 +58,17 @@ pub(super) fn positions(resources: &[Built]) -> HashMap<String, Vec<usize>> {
 }
 
 /// Combines the metrics of two autoscalers for one resource.
-fn both(one: Fact<Value>, other: Fact<Value>) -> Fact<Value> {
-    let list = |value: Value| value.conform(ValueType::List);
+fn both(one: Fact<FactValue>, other: Fact<FactValue>) -> Fact<FactValue> {
+    let list = |value: FactValue| value.conform(ValueType::List);
     match (one, other) {
         (Fact::Known(mut one), Fact::Known(other)) => {
-            let (Some(Value::List(mut all)), Some(Value::List(more))) = (list(one.value.clone()), list(other.value))
+            let (Some(FactValue::List(mut all)), Some(FactValue::List(more))) =
+                (list(one.value.clone()), list(other.value))
             else {
                 return Fact::Known(one);
             };
             all.extend(more.into_iter().filter(|name| !all.contains(name)).collect::<Vec<_>>());
-            one.value = Value::List(all);
+            one.value = FactValue::List(all);
             Fact::Known(one)
         }
         (Fact::Absent, other) => other,
@@ -80,7 +87,7 @@ fn sum(there: Fact<Range>, more: Fact<Range>) -> Fact<Range> {
                 ceiling: there.value.ceiling + more.value.ceiling,
             };
             let origin = there.origin.weakest(more.origin);
-            Fact::Known(Known { value, origin, span: more.span, defined: more.defined })
+            Fact::Known(KnownFact { value, origin, span: more.span, defined: more.defined })
         }
         (Fact::Absent, more) | (_, more @ Fact::Unknown(_)) => more,
         (there, _) => there,
@@ -88,28 +95,28 @@ fn sum(there: Fact<Range>, more: Fact<Range>) -> Fact<Range> {
 }
 
 /// Converts the numbers of a schedule from capacity units to machines, if machines have weights.
-fn in_machines(shift: Shift, units: Option<Result<Units, Span>>) -> Shift {
+fn in_machines(shift: ScheduleEntry, units: Option<Result<CapacityUnits, Span>>) -> ScheduleEntry {
     let Some(units) = units else { return shift };
     let machines = |count: Fact<f64>| match units {
         Ok(units) => count.map(|count| units.machines(count)),
         Err(_) if count.is_absent() => count,
-        Err(span) => Fact::unknown(Units::NOT_KNOWN, span),
+        Err(span) => Fact::unknown(CapacityUnits::NOT_KNOWN, span),
     };
     let change = match shift.change {
-        Change::Set { min, desired, max } => {
-            Change::Set { min: machines(min), desired: machines(desired), max: machines(max) }
+        ScheduledSize::Set { min, desired, max } => {
+            ScheduledSize::Set { min: machines(min), desired: machines(desired), max: machines(max) }
         }
-        Change::AtLeast { count, until } => Change::AtLeast { count: machines(count), until },
-        same @ (Change::Start | Change::Stop) => same,
+        ScheduledSize::AtLeast { count, until } => ScheduledSize::AtLeast { count: machines(count), until },
+        same @ (ScheduledSize::Start | ScheduledSize::Stop) => same,
     };
-    Shift { change, ..shift }
+    ScheduleEntry { change, ..shift }
 }
 
 /// Sets facts that the resource does not have, and limits its number.
-fn decide(built: &mut Built, scope: &RowScope<'_>, row: &TypeRow) {
+fn decide(built: &mut BuiltResource, scope: &RowScope<'_>, row: &TypeRow) {
     let resource = &mut built.resource;
     for (key, spec) in &row.keyed {
-        let said = scope.fact(spec, Wanted::of(*key));
+        let said = scope.fact(spec, WantedType::of(*key));
         if *key == Key::AutoscaledOn {
             resource.set(*key, both(resource.fact(*key).clone(), said));
         } else if resource.fact(*key).is_absent() || *key == Key::Autoscaled {
@@ -130,9 +137,9 @@ fn decide(built: &mut Built, scope: &RowScope<'_>, row: &TypeRow) {
         let stated = resource.count.value().map(|range| range.expected);
         match range(scope, count) {
             Fact::Absent => continue,
-            Fact::Known(Known { value, span, defined, origin }) => {
+            Fact::Known(KnownFact { value, span, defined, origin }) => {
                 let value = Range::between(value.floor, stated, value.ceiling);
-                resource.count = Fact::Known(Known { value, span, defined, origin });
+                resource.count = Fact::Known(KnownFact { value, span, defined, origin });
             }
             unknown @ Fact::Unknown(_) => resource.count = unknown,
         }

@@ -1,11 +1,11 @@
 //! Computes the number of instances from a definition and from `count` and `for_each`.
 
-use crate::inventory::{CountedIn, Fact, Known, Origin, Range, Unknown, Value};
-use crate::languages::hcl::value::Data;
+use crate::inventory::{CountedIn, Fact, FactOrigin, FactValue, KnownFact, Range, UnknownFact};
+use crate::languages::hcl::value::HclData;
 use crate::source::Span;
 
-use super::fact::Wanted;
-use super::language::{Count, Spec, Zones};
+use super::fact::WantedType;
+use super::language::{CountReading, Spec, Zones};
 use super::node::ValueNode;
 use super::scope::{RowScope, Truth};
 use crate::inventory::row_path::RowPath;
@@ -16,7 +16,7 @@ const ZONES_OF_A_REGION: f64 = 3.0;
 
 /// Returns the first count of the definition that has a value, times the instances of the block; 1 if the definition
 /// has none.
-pub(super) fn count(scope: &RowScope<'_>, counts: &[Count]) -> (Fact<Range>, CountedIn) {
+pub(super) fn count(scope: &RowScope<'_>, counts: &[CountReading]) -> (Fact<Range>, CountedIn) {
     let instances = &scope.block.instances;
     if counts.is_empty() {
         return (times(one(scope.span()), instances.clone()), CountedIn::Machines);
@@ -42,14 +42,14 @@ fn one(span: Span) -> Fact<Range> {
 }
 
 /// Returns the range of one count of the definition.
-pub(super) fn range(scope: &RowScope<'_>, count: &Count) -> Fact<Range> {
-    let number = |spec| number_of(scope.fact(spec, Wanted::NUMBER));
+pub(super) fn range(scope: &RowScope<'_>, count: &CountReading) -> Fact<Range> {
+    let number = |spec| number_of(scope.fact(spec, WantedType::NUMBER));
     let (desired, min, max) = (number(&count.desired), number(&count.min), number(&count.max));
     let is_left = |spec| is_left_to_others(scope, spec);
     let is_open = if max.is_absent() { is_left(&count.desired) } else { is_left(&count.max) };
     let mut fact = match combine(desired, min, max, count.unlimited) {
         Fact::Known(known) if is_open && known.value.ceiling == 0.0 => {
-            Fact::Known(Known { value: Range { ceiling: f64::INFINITY, ..known.value }, ..known })
+            Fact::Known(KnownFact { value: Range { ceiling: f64::INFINITY, ..known.value }, ..known })
         }
         other => other,
     };
@@ -71,17 +71,17 @@ pub(super) fn range(scope: &RowScope<'_>, count: &Count) -> Fact<Range> {
 
 /// The capacity units that a machine provides: for the lightest type and for the heaviest.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Units {
+pub(super) struct CapacityUnits {
     lightest: f64,
     heaviest: f64,
 }
 
-impl Units {
+impl CapacityUnits {
     pub(super) const NOT_KNOWN: &str = "the number of capacity units per machine is unknown";
 
     /// Returns the units at the paths of the definition, or the place of the first unknown one. Returns `None` if the
     /// number does not count units.
-    pub(super) fn of(scope: &RowScope<'_>, each: &[RowPath]) -> Option<Result<Units, Span>> {
+    pub(super) fn of(scope: &RowScope<'_>, each: &[RowPath]) -> Option<Result<CapacityUnits, Span>> {
         let nodes: Vec<ValueNode<'_>> = each.iter().flat_map(|path| scope.find(path)).collect();
         let first = nodes.first()?;
         let said = nodes.iter().filter_map(|node| node.text()?.parse().ok()).filter(|it| *it > 0.0);
@@ -90,7 +90,7 @@ impl Units {
             return Some(Err(first.span()));
         }
         let lightest = weights.iter().copied().fold(f64::INFINITY, f64::min);
-        Some(Ok(Units { lightest, heaviest: weights.iter().copied().fold(0.0, f64::max) }))
+        Some(Ok(CapacityUnits { lightest, heaviest: weights.iter().copied().fold(0.0, f64::max) }))
     }
 
     /// Returns the highest number of machines that provide this many units.
@@ -102,10 +102,10 @@ impl Units {
 /// Returns the number of machines that provide this many units. The chosen type is unknown, and the heaviest type needs
 /// the fewest machines.
 fn machines_of(count: Fact<Range>, scope: &RowScope<'_>, each: &[RowPath]) -> Fact<Range> {
-    match Units::of(scope, each) {
+    match CapacityUnits::of(scope, each) {
         None => count,
         Some(Err(_)) if count.is_absent() => count,
-        Some(Err(span)) => Fact::unknown(Units::NOT_KNOWN, span),
+        Some(Err(span)) => Fact::unknown(CapacityUnits::NOT_KNOWN, span),
         Some(Ok(units)) => count.map(|range| Range {
             floor: (range.floor / units.heaviest).ceil(),
             expected: units.machines(range.expected),
@@ -115,11 +115,11 @@ fn machines_of(count: Fact<Range>, scope: &RowScope<'_>, each: &[RowPath]) -> Fa
 }
 
 /// Returns whether Terraform ignores changes of the expected number.
-pub(super) fn is_number_left(scope: &RowScope<'_>, counts: &[Count]) -> bool {
+pub(super) fn is_number_left(scope: &RowScope<'_>, counts: &[CountReading]) -> bool {
     if !scope.block.blocks.iter().any(|it| it.keyword == "lifecycle") {
         return false;
     }
-    let is_given = |spec: &Spec| !scope.fact(spec, Wanted::NUMBER).is_absent();
+    let is_given = |spec: &Spec| !scope.fact(spec, WantedType::NUMBER).is_absent();
     let said = counts.iter().filter(|it| matches!(scope.holds(&it.when), Truth::Yes(_)));
     let first = said.flat_map(|it| [&it.desired, &it.min]).find(|spec| is_given(spec));
     first.is_some_and(|spec| is_left_to_others(scope, spec))
@@ -141,11 +141,12 @@ pub(super) fn is_left_to_others(scope: &RowScope<'_>, number: &Spec) -> bool {
     })
 }
 
-fn number_of(fact: Fact<Value>) -> Fact<f64> {
+fn number_of(fact: Fact<FactValue>) -> Fact<f64> {
     match fact {
-        Fact::Known(Known { value, span, defined, origin }) => match value.conform(crate::inventory::ValueType::Number)
+        Fact::Known(KnownFact { value, span, defined, origin }) => match value
+            .conform(crate::inventory::ValueType::Number)
         {
-            Some(Value::Number(value)) if value >= 0.0 => Fact::Known(Known { value, span, defined, origin }),
+            Some(FactValue::Number(value)) if value >= 0.0 => Fact::Known(KnownFact { value, span, defined, origin }),
             _ => Fact::unknown("the value is not a number", span),
         },
         Fact::Unknown(unknown) => Fact::unknown(unknown.why, unknown.span),
@@ -178,7 +179,7 @@ fn combine(desired: Fact<f64>, min: Fact<f64>, max: Fact<f64>, unlimited: bool) 
     let Some(span) = said.and_then(|fact| fact.span()) else { return Fact::Absent };
     let defined = said.and_then(|fact| fact.defined()).filter(|defined| *defined != span);
     let value = Range::between(floor, stated, ceiling);
-    Fact::Known(Known { value, span, defined, origin: origin.unwrap_or(Origin::Written) })
+    Fact::Known(KnownFact { value, span, defined, origin: origin.unwrap_or(FactOrigin::Written) })
 }
 
 /// Multiplies two counts. The result is unknown if one of them is unknown, unless the other one is zero.
@@ -189,12 +190,14 @@ pub(super) fn times(one: Fact<Range>, other: Fact<Range>) -> Fact<Range> {
         (_, Fact::Known(none)) if none.value.ceiling == 0.0 => Fact::Known(none),
         (Fact::Unknown(unknown), Fact::Known(known)) | (Fact::Known(known), Fact::Unknown(unknown)) => {
             let candidates = unknown.candidates.iter().map(|range| range.times(known.value)).collect();
-            Fact::Unknown(Unknown { candidates, ..unknown })
+            Fact::Unknown(UnknownFact { candidates, ..unknown })
         }
         (Fact::Unknown(unknown), _) => Fact::unknown(unknown.why, unknown.span),
-        (Fact::Known(one), Fact::Known(other)) => {
-            Fact::Known(Known { value: one.value.times(other.value), origin: one.origin.weakest(other.origin), ..one })
-        }
+        (Fact::Known(one), Fact::Known(other)) => Fact::Known(KnownFact {
+            value: one.value.times(other.value),
+            origin: one.origin.weakest(other.origin),
+            ..one
+        }),
     }
 }
 
@@ -204,31 +207,31 @@ fn zone_count(scope: &RowScope<'_>, zones: &Zones, span: Span) -> Fact<Range> {
         let nodes = scope.find(path);
         let Some(ValueNode::Value(first)) = nodes.first() else { continue };
         let listed = match &first.value.data {
-            Data::Unknown(_) => {
+            HclData::Unknown(_) => {
                 open = true;
                 continue;
             }
             // A list in a string: `us-central1-a,us-central1-b`.
-            Data::Text(text) => text.split(',').filter(|zone| !zone.trim().is_empty()).count(),
+            HclData::Text(text) => text.split(',').filter(|zone| !zone.trim().is_empty()).count(),
             _ => nodes.iter().cloned().flat_map(ValueNode::keyed_elements).count(),
         };
         if listed > 0 {
-            return Fact::known(Range::exactly(listed as f64), first.said, Origin::Resolved);
+            return Fact::known(Range::exactly(listed as f64), first.said, FactOrigin::Resolved);
         }
     }
     let location = zones.location.0.iter().find_map(|path| scope.find(path).into_iter().next());
     let span = location.as_ref().map_or(span, ValueNode::span);
     match location.and_then(|node| node.text()) {
-        Some(zone) if is_zone(&zone) => Fact::known(Range::exactly(1.0), span, Origin::Resolved),
+        Some(zone) if is_zone(&zone) => Fact::known(Range::exactly(1.0), span, FactOrigin::Resolved),
         Some(_) => {
             let floor = if open { 1.0 } else { ZONES_OF_A_REGION };
             let range = Range { floor, expected: ZONES_OF_A_REGION, ceiling: ZONES_OF_A_REGION };
-            Fact::known(range, span, Origin::Default)
+            Fact::known(range, span, FactOrigin::Default)
         }
         // The location may be a zone or a region.
         None => {
             let range = Range { floor: 1.0, expected: 1.0, ceiling: ZONES_OF_A_REGION };
-            Fact::known(range, span, Origin::Default)
+            Fact::known(range, span, FactOrigin::Default)
         }
     }
 }

@@ -1,13 +1,13 @@
 //! Reads disks that belong to a machine and are billed separately.
 
-use crate::inventory::{Disk, DiskSpeed, Fact, Known, Origin, Value, ValueType};
+use crate::inventory::{DiskSpeed, Fact, FactOrigin, FactValue, KnownFact, MachineDisk, ValueType};
 
-use super::fact::Wanted;
+use super::fact::WantedType;
 use super::language::DiskWord;
 use super::scope::{RowScope, Truth};
 
 /// Returns every disk that the definition describes.
-pub(super) fn disks(scope: &RowScope<'_>, words: &[DiskWord]) -> Vec<Disk> {
+pub(super) fn disks(scope: &RowScope<'_>, words: &[DiskWord]) -> Vec<MachineDisk> {
     let mut disks = Vec::new();
     for word in words {
         let doubt = match scope.holds(&word.when) {
@@ -20,39 +20,39 @@ pub(super) fn disks(scope: &RowScope<'_>, words: &[DiskWord]) -> Vec<Disk> {
             None => vec![scope.clone()],
         };
         if found.is_empty() && word.always {
-            disks.push(Disk {
-                gib: not_said(scope),
+            disks.push(MachineDisk {
+                gib: unset_fact(scope),
                 kind: Fact::Absent,
                 count: Fact::Absent,
                 speed: DiskSpeed::default(),
             });
         }
         for scope in found {
-            let number = |spec| as_number(scope.fact(spec, Wanted::NUMBER));
+            let number = |spec| as_number(scope.fact(spec, WantedType::NUMBER));
             let gib = match doubt.clone().unwrap_or_else(|| number(&word.gib)) {
                 // Without a size there is no disk, unless every machine has one.
-                Fact::Absent if word.always => not_said(&scope),
+                Fact::Absent if word.always => unset_fact(&scope),
                 Fact::Absent => continue,
                 said => said,
             };
             let count = number(&word.count);
             if !count.is_absent() || word.count.0.is_empty() {
                 let speed = DiskSpeed { iops: number(&word.iops), throughput: number(&word.throughput) };
-                disks.push(Disk { gib, kind: scope.fact(&word.kind, Wanted::TEXT), count, speed });
+                disks.push(MachineDisk { gib, kind: scope.fact(&word.kind, WantedType::TEXT), count, speed });
             }
         }
     }
     disks
 }
 
-fn not_said(scope: &RowScope<'_>) -> Fact<Value> {
+fn unset_fact(scope: &RowScope<'_>) -> Fact<FactValue> {
     Fact::unknown("set by the image or the provider", scope.span())
 }
 
-fn as_number(fact: Fact<Value>) -> Fact<Value> {
+fn as_number(fact: Fact<FactValue>) -> Fact<FactValue> {
     match fact {
         Fact::Known(known) => match known.value.clone().conform(ValueType::Number) {
-            Some(value) => Fact::Known(Known { value, ..known }),
+            Some(value) => Fact::Known(KnownFact { value, ..known }),
             None => Fact::unknown("the value is not a number", known.span),
         },
         other => other,
@@ -60,8 +60,8 @@ fn as_number(fact: Fact<Value>) -> Fact<Value> {
 }
 
 /// Returns the size of all disks together; unknown if the size or number of one is unknown.
-pub(super) fn total_gib(disks: &[Disk]) -> Fact<Value> {
-    let mut total: Option<(f64, Origin)> = None;
+pub(super) fn total_gib(disks: &[MachineDisk]) -> Fact<FactValue> {
+    let mut total: Option<(f64, FactOrigin)> = None;
     let mut span = None;
     for disk in disks {
         for fact in [&disk.gib, &disk.count] {
@@ -69,9 +69,9 @@ pub(super) fn total_gib(disks: &[Disk]) -> Fact<Value> {
                 return Fact::unknown(unknown.why.clone(), unknown.span);
             }
         }
-        let number = |fact: &Fact<Value>| fact.value().and_then(Value::as_number);
+        let number = |fact: &Fact<FactValue>| fact.value().and_then(FactValue::as_number);
         let gib = number(&disk.gib).unwrap_or_default() * number(&disk.count).unwrap_or(1.0);
-        let origin = disk.gib.origin().cloned().unwrap_or(Origin::Written);
+        let origin = disk.gib.origin().cloned().unwrap_or(FactOrigin::Written);
         span = span.or(disk.gib.span());
         total = Some(match total {
             Some((sum, before)) => (sum + gib, before.weakest(origin)),
@@ -79,7 +79,7 @@ pub(super) fn total_gib(disks: &[Disk]) -> Fact<Value> {
         });
     }
     match (total, span) {
-        (Some((gib, origin)), Some(span)) => Fact::known(Value::Number(gib), span, origin),
+        (Some((gib, origin)), Some(span)) => Fact::known(FactValue::Number(gib), span, origin),
         _ => Fact::Absent,
     }
 }

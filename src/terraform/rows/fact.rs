@@ -2,18 +2,18 @@
 
 use std::sync::Arc;
 
-use crate::inventory::{Fact, Key, Known, Origin, Unknown, Value, ValueType};
-use crate::languages::hcl::value::{self, Data};
+use crate::inventory::{Fact, FactOrigin, FactValue, Key, KnownFact, UnknownFact, ValueType};
+use crate::languages::hcl::value::{self, HclData};
 use crate::source::Span;
 
-use super::language::{Alternative, Constant, Spec};
+use super::language::{FactReading, RowConstant, Spec};
 use super::node::{PlacedValue, ValueNode, scalar};
 use super::scope::{RowScope, Truth};
 use crate::inventory::row_path::Start;
 
 /// The form of the result: a fact of the inventory, or a plain type.
 #[derive(Clone, Copy)]
-pub(super) struct Wanted {
+pub(super) struct WantedType {
     pub(super) value_type: ValueType,
     /// The seconds of one unit. A duration becomes a number of such units.
     pub(super) seconds_each: f64,
@@ -21,27 +21,28 @@ pub(super) struct Wanted {
     noun: &'static str,
 }
 
-impl Wanted {
-    pub(super) const TEXT: Wanted = Wanted { value_type: ValueType::Text, seconds_each: 1.0, noun: "value" };
-    pub(super) const TEXTS: Wanted = Wanted { value_type: ValueType::List, seconds_each: 1.0, noun: "value" };
-    pub(super) const NUMBER: Wanted = Wanted { value_type: ValueType::Number, seconds_each: 1.0, noun: "number" };
+impl WantedType {
+    pub(super) const TEXT: WantedType = WantedType { value_type: ValueType::Text, seconds_each: 1.0, noun: "value" };
+    pub(super) const TEXTS: WantedType = WantedType { value_type: ValueType::List, seconds_each: 1.0, noun: "value" };
+    pub(super) const NUMBER: WantedType =
+        WantedType { value_type: ValueType::Number, seconds_each: 1.0, noun: "number" };
 
-    pub(super) fn of(key: Key) -> Wanted {
+    pub(super) fn of(key: Key) -> WantedType {
         let seconds_each = if key.name().ends_with("_minutes") { 60.0 } else { 1.0 };
         let noun = match key {
             Key::Machine => "machine type",
             Key::Accelerator => "accelerator",
             _ => "value",
         };
-        Wanted { value_type: key.value_type(), seconds_each, noun }
+        WantedType { value_type: key.value_type(), seconds_each, noun }
     }
 }
 
 impl RowScope<'_> {
     /// Returns the value of the first alternative that has one. If an alternative may have a value, the fact is
     /// unknown, with all possible values.
-    pub(super) fn fact(&self, spec: &Spec, wanted: Wanted) -> Fact<Value> {
-        let mut doubt: Option<Unknown<Value>> = None;
+    pub(super) fn fact(&self, spec: &Spec, wanted: WantedType) -> Fact<FactValue> {
+        let mut doubt: Option<UnknownFact<FactValue>> = None;
         for alternative in &spec.0 {
             let fact = self.alternative(alternative, wanted);
             let says_something = matches!(&fact, Fact::Unknown(_)) && !self.may_be_silent(alternative, wanted);
@@ -63,18 +64,19 @@ impl RowScope<'_> {
         }
         match doubt {
             // All possible values are the same.
-            Some(Unknown { span, candidates, .. }) if candidates.len() == 1 && is_settled(spec) => {
-                candidates.into_iter().next().map_or(Fact::Absent, |value| Fact::known(value, span, Origin::Resolved))
-            }
+            Some(UnknownFact { span, candidates, .. }) if candidates.len() == 1 && is_exhaustive(spec) => candidates
+                .into_iter()
+                .next()
+                .map_or(Fact::Absent, |value| Fact::known(value, span, FactOrigin::Resolved)),
             // The alternative may also have no value, and no candidate represents that.
-            Some(doubt) if !is_settled(spec) => Fact::Unknown(Unknown { candidates: Vec::new(), ..doubt }),
+            Some(doubt) if !is_exhaustive(spec) => Fact::Unknown(UnknownFact { candidates: Vec::new(), ..doubt }),
             Some(doubt) => Fact::Unknown(doubt),
             None => Fact::Absent,
         }
     }
 
     /// Returns whether an alternative with an unknown value may have no value, so that the next alternative applies.
-    fn may_be_silent(&self, alternative: &Alternative, wanted: Wanted) -> bool {
+    fn may_be_silent(&self, alternative: &FactReading, wanted: WantedType) -> bool {
         let Some(path) = &alternative.at else { return true };
         if !matches!(self.holds(&alternative.when), Truth::Yes(_)) {
             return true;
@@ -88,20 +90,20 @@ impl RowScope<'_> {
         })
     }
 
-    pub(super) fn alternative(&self, alternative: &Alternative, wanted: Wanted) -> Fact<Value> {
+    pub(super) fn alternative(&self, alternative: &FactReading, wanted: WantedType) -> Fact<FactValue> {
         let (condition_at, doubt) = match self.holds(&alternative.when) {
             Truth::No => return Fact::Absent,
             Truth::Yes(span) => (span, None),
             Truth::Unknown { .. } if alternative.if_known => return Fact::Absent,
             Truth::Unknown { why, span } => (None, Some((why, span))),
         };
-        let fact = match self.said(alternative, condition_at, wanted) {
+        let fact = match self.read_alternative(alternative, condition_at, wanted) {
             Fact::Unknown(_) if alternative.if_known => Fact::Absent,
             fact => fact,
         };
         let fact = match (&alternative.because, fact) {
             (Some(reason), Fact::Known(known)) => {
-                Fact::Known(Known { origin: Origin::Inferred(reason.as_str().into()), ..known })
+                Fact::Known(KnownFact { origin: FactOrigin::Inferred(reason.as_str().into()), ..known })
             }
             (_, fact) => fact,
         };
@@ -109,16 +111,21 @@ impl RowScope<'_> {
             (_, Fact::Absent) => Fact::Absent,
             (None, fact) => fact,
             (Some((why, span)), Fact::Known(known)) => {
-                Fact::Unknown(Unknown { span, why: why.into(), candidates: vec![known.value] })
+                Fact::Unknown(UnknownFact { span, why: why.into(), candidates: vec![known.value] })
             }
             (Some((why, span)), Fact::Unknown(unknown)) => {
-                Fact::Unknown(Unknown { span, why: why.into(), candidates: unknown.candidates })
+                Fact::Unknown(UnknownFact { span, why: why.into(), candidates: unknown.candidates })
             }
         }
     }
 
     /// Returns the value of the alternative if its condition is true.
-    fn said(&self, alternative: &Alternative, condition_at: Option<Span>, wanted: Wanted) -> Fact<Value> {
+    fn read_alternative(
+        &self,
+        alternative: &FactReading,
+        condition_at: Option<Span>,
+        wanted: WantedType,
+    ) -> Fact<FactValue> {
         let place = condition_at.unwrap_or_else(|| self.span());
         if let Some(why) = &alternative.unknown {
             return Fact::unknown(why.as_str(), place);
@@ -127,7 +134,7 @@ impl RowScope<'_> {
             return Fact::written(constant.value(), place);
         }
         if let Some(constant) = &alternative.default {
-            return Fact::known(constant.value(), place, Origin::Default);
+            return Fact::known(constant.value(), place, FactOrigin::Default);
         }
         if !alternative.join.is_empty() {
             return self.joined(alternative, wanted);
@@ -141,7 +148,7 @@ impl RowScope<'_> {
             return present(&nodes, constant);
         }
         let leaves = nodes.into_iter().flat_map(|node| leaves(node, wanted));
-        let facts: Vec<Fact<Value>> = leaves.map(|held| read(&held, alternative, wanted)).collect();
+        let facts: Vec<Fact<FactValue>> = leaves.map(|held| read(&held, alternative, wanted)).collect();
         let fact = together(facts, wanted);
         match path.start {
             // The value is not set on the resource itself.
@@ -151,20 +158,20 @@ impl RowScope<'_> {
     }
 
     /// Joins several strings. The result is unknown if one of them is unknown.
-    fn joined(&self, alternative: &Alternative, wanted: Wanted) -> Fact<Value> {
-        let mut parts: Vec<Fact<Value>> = Vec::new();
+    fn joined(&self, alternative: &FactReading, wanted: WantedType) -> Fact<FactValue> {
+        let mut parts: Vec<Fact<FactValue>> = Vec::new();
         for path in &alternative.join {
-            let one = Alternative { at: Some(path.clone()), ..Alternative::default() };
-            match self.said(&one, None, Wanted { value_type: ValueType::Text, ..wanted }) {
+            let one = FactReading { at: Some(path.clone()), ..FactReading::default() };
+            match self.read_alternative(&one, None, WantedType { value_type: ValueType::Text, ..wanted }) {
                 Fact::Absent => return Fact::Absent,
                 part => parts.push(part),
             }
         }
-        let mut known: Vec<Known<Value>> = Vec::new();
+        let mut known: Vec<KnownFact<FactValue>> = Vec::new();
         for part in parts {
             match part {
                 Fact::Known(part) => known.push(part),
-                Fact::Unknown(unknown) => return Fact::Unknown(Unknown { candidates: Vec::new(), ..unknown }),
+                Fact::Unknown(unknown) => return Fact::Unknown(UnknownFact { candidates: Vec::new(), ..unknown }),
                 Fact::Absent => {}
             }
         }
@@ -172,28 +179,28 @@ impl RowScope<'_> {
         let origin = known.iter().map(|part| part.origin.clone()).max();
         match known.into_iter().next() {
             Some(first) => {
-                let value = Value::text(text.join(&alternative.with));
-                Fact::Known(Known { value, origin: origin.unwrap_or(Origin::Written), ..first })
+                let value = FactValue::text(text.join(&alternative.with));
+                Fact::Known(KnownFact { value, origin: origin.unwrap_or(FactOrigin::Written), ..first })
             }
             None => Fact::Absent,
         }
     }
 }
 
-fn resolved(fact: Fact<Value>) -> Fact<Value> {
+fn resolved(fact: Fact<FactValue>) -> Fact<FactValue> {
     match fact {
-        Fact::Known(known) => Fact::Known(Known { origin: known.origin.weakest(Origin::Resolved), ..known }),
+        Fact::Known(known) => Fact::Known(KnownFact { origin: known.origin.weakest(FactOrigin::Resolved), ..known }),
         other => other,
     }
 }
 
 /// Returns whether the alternatives cover all cases: the last one has a value for any configuration.
-fn is_settled(spec: &Spec) -> bool {
+fn is_exhaustive(spec: &Spec) -> bool {
     spec.0.last().is_some_and(|last| last.when.0.is_empty() && (last.is.is_some() || last.default.is_some()))
 }
 
 /// Adds candidates. They must cover all possible values, so no candidates are left if some are unknown.
-fn add_candidates(doubt: &mut Unknown<Value>, more: Vec<Value>) {
+fn add_candidates(doubt: &mut UnknownFact<FactValue>, more: Vec<FactValue>) {
     if doubt.candidates.is_empty() {
         return;
     }
@@ -207,16 +214,18 @@ fn add_candidates(doubt: &mut Unknown<Value>, more: Vec<Value>) {
     }
 }
 
-fn present(nodes: &[ValueNode<'_>], constant: &Constant) -> Fact<Value> {
+fn present(nodes: &[ValueNode<'_>], constant: &RowConstant) -> Fact<FactValue> {
     let Some(first) = nodes.first().filter(|node| !node.is_empty_text()) else { return Fact::Absent };
     match first {
-        ValueNode::Value(PlacedValue { value: value::Value { data: Data::Unknown(cause), .. }, said, .. }) => {
+        ValueNode::Value(PlacedValue {
+            value: value::HclValue { data: HclData::Unknown(cause), .. }, said, ..
+        }) => {
             // An attribute that another resource computes exists, whatever its value is.
             if cause.computed_by.is_some() && cause.candidates.is_empty() {
                 return Fact::written(constant.value(), *said);
             }
             let candidates = vec![constant.value()];
-            Fact::Unknown(Unknown { span: *said, why: cause.why.as_str().into(), candidates })
+            Fact::Unknown(UnknownFact { span: *said, why: cause.why.as_str().into(), candidates })
         }
         node => Fact::written(constant.value(), node.span()),
     }
@@ -231,7 +240,7 @@ fn number_of_blocks(nodes: &[ValueNode<'_>]) -> Fact<f64> {
             _ => Fact::written(1.0, node.span()),
         };
         number = match (number, one) {
-            (Fact::Known(sum), Fact::Known(one)) => Fact::Known(Known { value: sum.value + one.value, ..sum }),
+            (Fact::Known(sum), Fact::Known(one)) => Fact::Known(KnownFact { value: sum.value + one.value, ..sum }),
             (Fact::Absent, one) => one,
             (sum @ Fact::Unknown(_), _) => sum,
             (_, one) => one,
@@ -240,26 +249,28 @@ fn number_of_blocks(nodes: &[ValueNode<'_>]) -> Fact<f64> {
     number
 }
 
-fn length(nodes: &[ValueNode<'_>]) -> Fact<Value> {
+fn length(nodes: &[ValueNode<'_>]) -> Fact<FactValue> {
     let Some(first) = nodes.first() else { return Fact::Absent };
     let ValueNode::Value(held) = first else {
-        return number_of_blocks(nodes).map(|number| Value::Integer(number as i64));
+        return number_of_blocks(nodes).map(|number| FactValue::Integer(number as i64));
     };
     match &held.value.data {
-        Data::Unknown(cause) => Fact::unknown(cause.why.as_str(), held.said),
+        HclData::Unknown(cause) => Fact::unknown(cause.why.as_str(), held.said),
         _ => {
             let elements = first.clone().keyed_elements().len();
-            let origin = if held.is_written_here() { Origin::Written } else { Origin::Resolved };
-            Fact::known(Value::Integer(elements as i64), held.said, origin)
+            let origin = if held.is_written_here() { FactOrigin::Written } else { FactOrigin::Resolved };
+            Fact::known(FactValue::Integer(elements as i64), held.said, origin)
         }
     }
 }
 
 /// Returns the scalars below a node, as a list if a list is requested.
-fn leaves(node: ValueNode<'_>, wanted: Wanted) -> Vec<PlacedValue> {
+fn leaves(node: ValueNode<'_>, wanted: WantedType) -> Vec<PlacedValue> {
     let ValueNode::Value(held) = node.clone() else { return Vec::new() };
-    let is_collection =
-        matches!(held.value.data, Data::List(_) | Data::Set(_) | Data::Tuple(_) | Data::Map(_) | Data::Object(_));
+    let is_collection = matches!(
+        held.value.data,
+        HclData::List(_) | HclData::Set(_) | HclData::Tuple(_) | HclData::Map(_) | HclData::Object(_)
+    );
     if !is_collection || wanted.value_type == ValueType::List {
         return vec![held];
     }
@@ -268,17 +279,17 @@ fn leaves(node: ValueNode<'_>, wanted: Wanted) -> Vec<PlacedValue> {
 }
 
 /// Reads one value in the form that the definition requests.
-fn read(held: &PlacedValue, alternative: &Alternative, wanted: Wanted) -> Fact<Value> {
+fn read(held: &PlacedValue, alternative: &FactReading, wanted: WantedType) -> Fact<FactValue> {
     if held.value.sensitive {
         return Fact::unknown("the value is sensitive", held.said);
     }
-    if let Data::Unknown(cause) = &held.value.data {
-        let mut unknown = Unknown { span: held.said, why: cause.why.as_str().into(), candidates: Vec::new() };
+    if let HclData::Unknown(cause) = &held.value.data {
+        let mut unknown = UnknownFact { span: held.said, why: cause.why.as_str().into(), candidates: Vec::new() };
         unknown.candidates = match cause.candidates.is_empty() {
             // Any value means one of the values in the map.
-            true => alternative.map.values().map(Constant::value).collect(),
+            true => alternative.map.values().map(RowConstant::value).collect(),
             false => {
-                let all: Vec<Option<Value>> =
+                let all: Vec<Option<FactValue>> =
                     cause.candidates.iter().map(|it| interpret(it, alternative, wanted)).collect();
                 all.into_iter().flatten().collect()
             }
@@ -288,21 +299,21 @@ fn read(held: &PlacedValue, alternative: &Alternative, wanted: Wanted) -> Fact<V
     }
     match interpret(&held.value, alternative, wanted) {
         Some(value) => {
-            let origin = if held.is_written_here() { Origin::Written } else { Origin::Resolved };
-            Fact::Known(Known { value, span: held.said, defined: held.defined(), origin })
+            let origin = if held.is_written_here() { FactOrigin::Written } else { FactOrigin::Resolved };
+            Fact::Known(KnownFact { value, span: held.said, defined: held.defined(), origin })
         }
         None => Fact::Absent,
     }
 }
 
 /// Interprets a value according to the alternative: its meaning, its part, its unit.
-fn interpret(value: &value::Value, alternative: &Alternative, wanted: Wanted) -> Option<Value> {
+fn interpret(value: &value::HclValue, alternative: &FactReading, wanted: WantedType) -> Option<FactValue> {
     let mut value = plain(value)?;
     if let Some(pattern) = &alternative.pattern {
-        value = Value::text(pattern.first_group(&value.to_string())?);
+        value = FactValue::text(pattern.first_group(&value.to_string())?);
     }
     if alternative.product {
-        value = Value::Number(product(&value.to_string())?);
+        value = FactValue::Number(product(&value.to_string())?);
     }
     if !alternative.map.is_empty() {
         let text = value.to_string();
@@ -311,42 +322,42 @@ fn interpret(value: &value::Value, alternative: &Alternative, wanted: Wanted) ->
         value = word.or_else(|| alternative.map.get("*"))?.value();
     }
     if let Some(unit) = alternative.unit {
-        value = Value::Number(seconds(&value.to_string(), unit.seconds())? / wanted.seconds_each);
+        value = FactValue::Number(seconds(&value.to_string(), unit.seconds())? / wanted.seconds_each);
     }
     if alternative.times.is_some() || alternative.plus.is_some() {
         let number = value.conform(ValueType::Number)?.as_number()?;
-        value = Value::Number(number * alternative.times.unwrap_or(1.0) + alternative.plus.unwrap_or(0.0));
+        value = FactValue::Number(number * alternative.times.unwrap_or(1.0) + alternative.plus.unwrap_or(0.0));
     }
     Some(value)
 }
 
 /// Converts a Terraform value to an inventory value. Empty strings have no value.
-pub(super) fn plain(value: &value::Value) -> Option<Value> {
+pub(super) fn plain(value: &value::HclValue) -> Option<FactValue> {
     Some(match &value.data {
-        Data::Text(text) if text.trim().is_empty() => return None,
-        Data::Text(text) => Value::Text(text.clone()),
-        Data::Bool(flag) => Value::Flag(*flag),
-        Data::Number(number) => match number.as_i64() {
-            Some(n) => Value::Integer(n),
-            None => Value::Number(number.as_f64()),
+        HclData::Text(text) if text.trim().is_empty() => return None,
+        HclData::Text(text) => FactValue::Text(text.clone()),
+        HclData::Bool(flag) => FactValue::Flag(*flag),
+        HclData::Number(number) => match number.as_i64() {
+            Some(n) => FactValue::Integer(n),
+            None => FactValue::Number(number.as_f64()),
         },
-        Data::List(items) | Data::Set(items) | Data::Tuple(items) => {
-            Value::List(items.iter().filter_map(scalar).map(Arc::from).collect())
+        HclData::List(items) | HclData::Set(items) | HclData::Tuple(items) => {
+            FactValue::List(items.iter().filter_map(scalar).map(Arc::from).collect())
         }
         _ => return None,
     })
 }
 
 /// Combines several values for one fact: known if they agree, otherwise one of them.
-fn together(facts: Vec<Fact<Value>>, wanted: Wanted) -> Fact<Value> {
-    let mut known: Vec<Known<Value>> = Vec::new();
+fn together(facts: Vec<Fact<FactValue>>, wanted: WantedType) -> Fact<FactValue> {
+    let mut known: Vec<KnownFact<FactValue>> = Vec::new();
     for fact in facts {
         match fact {
             Fact::Known(one) if known.iter().all(|it| it.value != one.value) => known.push(one),
             Fact::Unknown(unknown) if known.is_empty() => return Fact::Unknown(unknown),
-            Fact::Unknown(Unknown { span, why, candidates }) if !candidates.is_empty() => {
+            Fact::Unknown(UnknownFact { span, why, candidates }) if !candidates.is_empty() => {
                 let all = known.into_iter().map(|it| it.value).chain(candidates).collect();
-                return Fact::Unknown(Unknown { span, why, candidates: all });
+                return Fact::Unknown(UnknownFact { span, why, candidates: all });
             }
             Fact::Unknown(unknown) => return Fact::Unknown(unknown),
             _ => {}
@@ -357,7 +368,7 @@ fn together(facts: Vec<Fact<Value>>, wanted: Wanted) -> Fact<Value> {
         n => {
             let span = known[0].span;
             let candidates = known.into_iter().map(|it| it.value).collect();
-            Fact::Unknown(Unknown { span, why: format!("one of {n} {}s", wanted.noun).into(), candidates })
+            Fact::Unknown(UnknownFact { span, why: format!("one of {n} {}s", wanted.noun).into(), candidates })
         }
     }
 }

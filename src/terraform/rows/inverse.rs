@@ -2,10 +2,10 @@
 
 use std::fmt;
 
-use crate::inventory::{Key, Value};
+use crate::inventory::{FactValue, Key};
 
-use super::fact::Wanted;
-use super::language::{Alternative, Conditions, Constant, LabelsAt, Spec};
+use super::fact::WantedType;
+use super::language::{Conditions, FactReading, LabelsAt, RowConstant, Spec};
 use super::scope::Truth;
 use super::site::Site;
 use super::spot::Spot;
@@ -21,7 +21,7 @@ pub(in crate::terraform) enum Literal {
 
 /// A place and its new value; `None` removes the value.
 #[derive(Debug)]
-pub(in crate::terraform) struct Assignment<'a> {
+pub(in crate::terraform) struct PlannedEdit<'a> {
     pub(in crate::terraform) spot: Spot<'a>,
     pub(in crate::terraform) to: Option<Literal>,
 }
@@ -37,7 +37,7 @@ impl fmt::Display for Literal {
 
 impl<'a> Site<'a> {
     /// Returns the ways to write a fact, the best first. Each way is a list of places that are written together.
-    pub(in crate::terraform) fn ways(&self, key: Key, value: Option<&Value>) -> Vec<Vec<Assignment<'a>>> {
+    pub(in crate::terraform) fn ways(&self, key: Key, value: Option<&FactValue>) -> Vec<Vec<PlannedEdit<'a>>> {
         if let Some(value) = value
             && let Some(by_value) = self.row.write.get(key.name())
             && let Some(all) = by_value.get(&value.to_string())
@@ -45,16 +45,16 @@ impl<'a> Site<'a> {
             return vec![all.0.iter().map(|(path, what)| self.assignment(path, assigned(what))).collect()];
         }
         let spec = self.row.keyed.iter().find(|(known, _)| *known == key).map(|(_, spec)| spec);
-        spec.map_or_else(Vec::new, |spec| self.ways_of(spec, Wanted::of(key), value))
+        spec.map_or_else(Vec::new, |spec| self.ways_of(spec, WantedType::of(key), value))
     }
 
     /// Returns the ways to write the minimum number.
-    pub(in crate::terraform) fn ways_of_floor(&self, value: &Value) -> Vec<Vec<Assignment<'a>>> {
+    pub(in crate::terraform) fn ways_of_floor(&self, value: &FactValue) -> Vec<Vec<PlannedEdit<'a>>> {
         let counts = self.row.count.0.iter();
         let holds = counts.filter(|count| matches!(self.scope.holds(&count.when), Truth::Yes(_)));
-        let speaks = |count: &&super::language::Count| !super::count::range(&self.scope, count).is_absent();
+        let speaks = |count: &&super::language::CountReading| !super::count::range(&self.scope, count).is_absent();
         let count = holds.clone().find(speaks);
-        count.map_or_else(Vec::new, |count| self.ways_of(&count.min, Wanted::NUMBER, Some(value)))
+        count.map_or_else(Vec::new, |count| self.ways_of(&count.min, WantedType::NUMBER, Some(value)))
     }
 
     /// Returns the label maps that it can have, in order of preference.
@@ -66,8 +66,8 @@ impl<'a> Site<'a> {
         maps.map(|path| self.spot(path)).collect()
     }
 
-    fn ways_of(&self, spec: &Spec, wanted: Wanted, value: Option<&Value>) -> Vec<Vec<Assignment<'a>>> {
-        let speaking = spec.0.iter().position(|it| self.says(it, wanted));
+    fn ways_of(&self, spec: &Spec, wanted: WantedType, value: Option<&FactValue>) -> Vec<Vec<PlannedEdit<'a>>> {
+        let speaking = spec.0.iter().position(|it| self.alternative_gives(it, wanted));
         let speaking_path = speaking.and_then(|at| spec.0.get(at)).and_then(|it| it.at.as_ref());
         let Some(value) = value else {
             let remove = speaking_path.map(|path| vec![self.assignment(path, None)]);
@@ -98,34 +98,34 @@ impl<'a> Site<'a> {
         ways.into_iter().map(|(_, path, literal)| vec![self.assignment(path, Some(literal))]).collect()
     }
 
-    fn says(&self, alternative: &Alternative, wanted: Wanted) -> bool {
+    fn alternative_gives(&self, alternative: &FactReading, wanted: WantedType) -> bool {
         alternative.at.is_some() && !self.scope.alternative(alternative, wanted).is_absent()
     }
 
-    fn assignment(&self, path: &RowPath, to: Option<Literal>) -> Assignment<'a> {
-        Assignment { spot: self.spot(path), to }
+    fn assignment(&self, path: &RowPath, to: Option<Literal>) -> PlannedEdit<'a> {
+        PlannedEdit { spot: self.spot(path), to }
     }
 }
 
 /// Returns whether the value applies if the configuration sets nothing.
-fn is_default(spec: &Spec, value: &Value, wanted: Wanted) -> bool {
+fn is_default(spec: &Spec, value: &FactValue, wanted: WantedType) -> bool {
     let default = spec.0.iter().find_map(|it| it.default.as_ref().or(it.is.as_ref().filter(|_| it.when.0.is_empty())));
     default.and_then(|it| it.value().conform(wanted.value_type)).as_ref() == Some(value)
 }
 
-fn assigned(what: &Constant) -> Option<Literal> {
+fn assigned(what: &RowConstant) -> Option<Literal> {
     match what {
-        Constant::Text(text) if text == "absent" => None,
-        Constant::Text(text) => Some(Literal::Text(text.clone())),
-        Constant::Integer(n) => Some(Literal::Number(n.to_string())),
-        Constant::Number(n) => Some(Literal::Number(n.to_string())),
-        Constant::Flag(flag) => Some(Literal::Flag(*flag)),
+        RowConstant::Text(text) if text == "absent" => None,
+        RowConstant::Text(text) => Some(Literal::Text(text.clone())),
+        RowConstant::Integer(n) => Some(Literal::Number(n.to_string())),
+        RowConstant::Number(n) => Some(Literal::Number(n.to_string())),
+        RowConstant::Flag(flag) => Some(Literal::Flag(*flag)),
     }
 }
 
 /// Returns the literal that an alternative reads as this value; `None` if no literal would.
-fn inverse(alternative: &Alternative, value: &Value, wanted: Wanted) -> Option<Literal> {
-    let Alternative { present, length, product, map, pattern, unit, form, times, plus, .. } = alternative;
+fn inverse(alternative: &FactReading, value: &FactValue, wanted: WantedType) -> Option<Literal> {
+    let FactReading { present, length, product, map, pattern, unit, form, times, plus, .. } = alternative;
     if present.is_some() || *length || *product {
         return None;
     }
@@ -135,7 +135,7 @@ fn inverse(alternative: &Alternative, value: &Value, wanted: Wanted) -> Option<L
         return None;
     }
     if !map.is_empty() {
-        let means = |meaning: &Constant| meaning.value().conform(wanted.value_type).as_ref() == Some(value);
+        let means = |meaning: &RowConstant| meaning.value().conform(wanted.value_type).as_ref() == Some(value);
         let (word, _) = map.iter().find(|(word, meaning)| *word != "*" && means(meaning))?;
         return Some(literal(word));
     }
@@ -156,11 +156,11 @@ fn inverse(alternative: &Alternative, value: &Value, wanted: Wanted) -> Option<L
         });
     }
     Some(match value {
-        Value::Text(text) => Literal::Text(text.to_string()),
-        Value::Flag(flag) => Literal::Flag(*flag),
-        Value::Integer(n) => Literal::Number(n.to_string()),
-        Value::Number(n) => Literal::Number(n.to_string()),
-        Value::List(_) => return None,
+        FactValue::Text(text) => Literal::Text(text.to_string()),
+        FactValue::Flag(flag) => Literal::Flag(*flag),
+        FactValue::Integer(n) => Literal::Number(n.to_string()),
+        FactValue::Number(n) => Literal::Number(n.to_string()),
+        FactValue::List(_) => return None,
     })
 }
 

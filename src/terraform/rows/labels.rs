@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
-use crate::inventory::{Fact, Known, Labels, Origin, Selector, Taint, Unknown};
-use crate::languages::hcl::value::Data;
+use crate::inventory::{CostLabels, Fact, FactOrigin, KnownFact, NodeSelector, Taint, UnknownFact};
+use crate::languages::hcl::value::HclData;
 use crate::source::Span;
 
-use super::fact::{Wanted, plain};
+use super::fact::{WantedType, plain};
 use super::language::{LabelsAt, ProviderRow, TypeRow};
 use super::node::{PlacedValue, ValueNode};
 use super::scope::RowScope;
@@ -16,8 +16,8 @@ use crate::inventory::row_path::{RowPath, Start};
 pub(super) type LabelEntries = BTreeMap<String, Fact<Arc<str>>>;
 
 /// Returns the labels and tags of a resource, including the provider's default labels.
-pub(super) fn labels(scope: &RowScope<'_>, row: &TypeRow, provider: Option<&ProviderRow>) -> Labels {
-    let mut labels = Labels { taggable: row.taggable.unwrap_or(!row.labels.0.is_empty()), ..Labels::default() };
+pub(super) fn labels(scope: &RowScope<'_>, row: &TypeRow, provider: Option<&ProviderRow>) -> CostLabels {
+    let mut labels = CostLabels { taggable: row.taggable.unwrap_or(!row.labels.0.is_empty()), ..CostLabels::default() };
     for place in row.labels.0.iter().chain(provider.into_iter().flat_map(|it| &it.labels.0)) {
         let found = at(scope, place);
         labels.span = labels.span.or(found.span);
@@ -40,18 +40,18 @@ fn held_by(scope: &RowScope<'_>, place: &LabelsAt) -> Option<Span> {
 }
 
 /// Marks default labels as open: `tags = var.tags` is meant to get other values than the default of the variable.
-pub(super) fn open_defaults(labels: &mut Labels, default_maps: &[Span]) {
+pub(super) fn open_defaults(labels: &mut CostLabels, default_maps: &[Span]) {
     let places = labels.entries.values().filter_map(|fact| fact.defined());
     let default = places.into_iter().find(|place| default_maps.iter().any(|map| map.contains(*place)));
     if let Some(span) = default {
         let why = "they are the default of a variable".into();
-        labels.open.get_or_insert(Unknown { span, why, candidates: Vec::new() });
+        labels.open.get_or_insert(UnknownFact { span, why, candidates: Vec::new() });
     }
 }
 
 /// Returns the labels and taints of a pool's nodes.
-pub(super) fn selector(scope: &RowScope<'_>, row: &TypeRow) -> Selector {
-    let mut selector = Selector::default();
+pub(super) fn selector(scope: &RowScope<'_>, row: &TypeRow) -> NodeSelector {
+    let mut selector = NodeSelector::default();
     for place in &row.node_labels.0 {
         let found = at(scope, place);
         selector.open = selector.open.or(found.open);
@@ -60,7 +60,7 @@ pub(super) fn selector(scope: &RowScope<'_>, row: &TypeRow) -> Selector {
         }
     }
     for (key, spec) in &row.implied_labels {
-        let fact = scope.fact(spec, Wanted::TEXT);
+        let fact = scope.fact(spec, WantedType::TEXT);
         if !fact.is_absent() {
             let fact = fact.map(|value| Arc::from(value.to_string().as_str()));
             selector.labels.entry(key.clone()).or_insert(fact);
@@ -82,24 +82,24 @@ pub(super) fn variables(scope: &RowScope<'_>, place: &LabelsAt) -> (LabelEntries
 #[derive(Default)]
 struct FoundLabels {
     entries: LabelEntries,
-    open: Option<Unknown<()>>,
+    open: Option<UnknownFact<()>>,
     span: Option<Span>,
 }
 
 impl FoundLabels {
     fn open(&mut self, why: &str, span: Span) {
-        self.open = self.open.take().or(Some(Unknown { span, why: why.into(), candidates: Vec::new() }));
+        self.open = self.open.take().or(Some(UnknownFact { span, why: why.into(), candidates: Vec::new() }));
     }
 
     fn add(&mut self, key: &str, held: &PlacedValue) {
         let fact = match &held.value.data {
-            Data::Unknown(cause) => Fact::unknown(cause.why.as_str(), held.said),
-            Data::Null => return,
+            HclData::Unknown(cause) => Fact::unknown(cause.why.as_str(), held.said),
+            HclData::Null => return,
             _ if held.value.sensitive => Fact::unknown("the value is sensitive", held.said),
             _ => {
                 let text = plain(&held.value).map(|value| value.to_string()).unwrap_or_default();
-                let origin = if held.is_written_here() { Origin::Written } else { Origin::Resolved };
-                Fact::Known(Known { value: text.into(), span: held.said, defined: held.defined(), origin })
+                let origin = if held.is_written_here() { FactOrigin::Written } else { FactOrigin::Resolved };
+                Fact::Known(KnownFact { value: text.into(), span: held.said, defined: held.defined(), origin })
             }
         };
         self.entries.insert(key.to_owned(), fact);
@@ -138,7 +138,7 @@ fn at(scope: &RowScope<'_>, place: &LabelsAt) -> FoundLabels {
 fn unknown_of(node: &ValueNode<'_>) -> Option<String> {
     match node {
         ValueNode::Value(held) => match &held.value.data {
-            Data::Unknown(cause) => Some(cause.why.clone()),
+            HclData::Unknown(cause) => Some(cause.why.clone()),
             _ => None,
         },
         _ => None,
@@ -159,12 +159,12 @@ fn map(found: &mut FoundLabels, node: ValueNode<'_>) {
         }
         ValueNode::Value(held) => match &held.value.data {
             // Some providers use a list of `key=value` strings, or of objects with `key` and `value`.
-            Data::List(_) | Data::Set(_) | Data::Tuple(_) => {
+            HclData::List(_) | HclData::Set(_) | HclData::Tuple(_) => {
                 for (_, element) in node.clone().keyed_elements() {
                     pair(found, &element);
                 }
             }
-            Data::Map(entries) | Data::Object(entries) => {
+            HclData::Map(entries) | HclData::Object(entries) => {
                 if let Some(cause) = &entries.rest {
                     found.open(&cause.why, held.said);
                 } else if entries.is_empty() && !held.is_written_here() {
@@ -197,7 +197,7 @@ fn pair(found: &mut FoundLabels, element: &ValueNode<'_>) {
     };
     let (key, value) = text.split_once([':', '=']).unwrap_or((&text, ""));
     let written = matches!(element, ValueNode::Value(held) if held.is_written_here());
-    let origin = if written { Origin::Written } else { Origin::Resolved };
+    let origin = if written { FactOrigin::Written } else { FactOrigin::Resolved };
     let fact = Fact::known(Arc::from(value.trim()), element.span(), origin);
     found.entries.insert(key.trim().to_owned(), fact);
 }
@@ -206,13 +206,13 @@ fn pair(found: &mut FoundLabels, element: &ValueNode<'_>) {
 static EFFECT: LazyLock<Option<RowPath>> = LazyLock::new(|| "effect".parse().ok());
 
 /// Returns why there may be more taints than those that were read.
-fn open_taints(scope: &RowScope<'_>, place: &LabelsAt) -> Option<Unknown<()>> {
+fn open_taints(scope: &RowScope<'_>, place: &LabelsAt) -> Option<UnknownFact<()>> {
     let path = match place {
         LabelsAt::Map(path) => path,
         LabelsAt::List(list) => &list.list,
     };
     scope.find(path).into_iter().flat_map(ValueNode::elements).find_map(|node| match &node {
-        ValueNode::Value(held) => held.value.cause().map(|cause| Unknown {
+        ValueNode::Value(held) => held.value.cause().map(|cause| UnknownFact {
             span: held.said,
             why: cause.why.as_str().into(),
             candidates: Vec::new(),

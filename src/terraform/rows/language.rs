@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use serde::Deserialize;
 
-use crate::inventory::{CountedIn, Key, LinkKind, Value};
+use crate::inventory::{CountedIn, FactValue, Key, LinkKind};
 use crate::source::AdaptiveRegex;
 
 use crate::inventory::row_path::RowPath;
@@ -34,7 +34,7 @@ pub(super) struct TypeRow {
     #[serde(default)]
     pub(super) region: Spec,
     #[serde(default)]
-    pub(super) count: Many<Count>,
+    pub(super) count: Many<CountReading>,
     /// Labels that attribute cost.
     #[serde(default)]
     pub(super) labels: Many<LabelsAt>,
@@ -214,7 +214,7 @@ impl LinkName {
 /// The number of instances.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Count {
+pub(super) struct CountReading {
     #[serde(default)]
     pub(super) when: Conditions,
     #[serde(default)]
@@ -300,16 +300,16 @@ pub(super) struct ContainerAt {
 
 /// Paths with the values to write; `absent` removes the value.
 #[derive(Debug, Default)]
-pub(super) struct Assignments(pub(super) Vec<(RowPath, Constant)>);
+pub(super) struct Assignments(pub(super) Vec<(RowPath, RowConstant)>);
 
 /// How a fact is read. The first alternative with a value applies.
 #[derive(Debug, Default)]
-pub(super) struct Spec(pub(super) Vec<Alternative>);
+pub(super) struct Spec(pub(super) Vec<FactReading>);
 
 /// One way to read a fact. It has exactly one of `at`, `join`, `is` and `default`.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Alternative {
+pub(super) struct FactReading {
     pub(super) at: Option<RowPath>,
     /// Several strings that are joined.
     #[serde(default)]
@@ -317,11 +317,11 @@ pub(super) struct Alternative {
     #[serde(default)]
     pub(super) with: String,
     /// The value that the type or the condition implies.
-    pub(super) is: Option<Constant>,
+    pub(super) is: Option<RowConstant>,
     /// The provider's documented default.
-    pub(super) default: Option<Constant>,
+    pub(super) default: Option<RowConstant>,
     /// The value if anything exists at the path.
-    pub(super) present: Option<Constant>,
+    pub(super) present: Option<RowConstant>,
     /// The number of elements at the path.
     #[serde(default)]
     pub(super) length: bool,
@@ -330,12 +330,12 @@ pub(super) struct Alternative {
     pub(super) product: bool,
     /// Translates the values of the provider. An unlisted value is ignored, and `*` matches any other value.
     #[serde(default)]
-    pub(super) map: BTreeMap<String, Constant>,
+    pub(super) map: BTreeMap<String, RowConstant>,
     /// The first group of this expression is the value. A string that does not match is ignored.
     #[serde(default, rename = "match")]
     pub(super) pattern: Option<AdaptiveRegex>,
     /// The unit of a number without one. The value is converted to the unit of the fact.
-    pub(super) unit: Option<Duration>,
+    pub(super) unit: Option<DurationFormat>,
     /// The form in which a fix writes the number: `{}s`.
     pub(super) form: Option<String>,
     pub(super) times: Option<f64>,
@@ -353,20 +353,20 @@ pub(super) struct Alternative {
 
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(super) enum Duration {
+pub(super) enum DurationFormat {
     Seconds,
     Minutes,
     Hours,
     Days,
 }
 
-impl Duration {
+impl DurationFormat {
     pub(super) fn seconds(self) -> f64 {
         match self {
-            Duration::Seconds => 1.0,
-            Duration::Minutes => 60.0,
-            Duration::Hours => 3_600.0,
-            Duration::Days => 86_400.0,
+            DurationFormat::Seconds => 1.0,
+            DurationFormat::Minutes => 60.0,
+            DurationFormat::Hours => 3_600.0,
+            DurationFormat::Days => 86_400.0,
         }
     }
 }
@@ -400,20 +400,20 @@ fn yes() -> bool {
 /// A scalar in the table.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(untagged)]
-pub(super) enum Constant {
+pub(super) enum RowConstant {
     Flag(bool),
     Integer(i64),
     Number(f64),
     Text(String),
 }
 
-impl Constant {
-    pub(super) fn value(&self) -> Value {
+impl RowConstant {
+    pub(super) fn value(&self) -> FactValue {
         match self {
-            Constant::Flag(flag) => Value::Flag(*flag),
-            Constant::Integer(n) => Value::Integer(*n),
-            Constant::Number(n) => Value::Number(*n),
-            Constant::Text(text) => Value::text(text.as_str()),
+            RowConstant::Flag(flag) => FactValue::Flag(*flag),
+            RowConstant::Integer(n) => FactValue::Integer(*n),
+            RowConstant::Number(n) => FactValue::Number(*n),
+            RowConstant::Text(text) => FactValue::text(text.as_str()),
         }
     }
 }
@@ -432,13 +432,13 @@ impl<T> Default for Many<T> {
 #[derive(Debug)]
 pub(super) struct RowTable {
     pub(super) providers: BTreeMap<String, ProviderRow>,
-    pub(super) types: Section,
-    pub(super) modules: Section,
+    pub(super) types: RowSection,
+    pub(super) modules: RowSection,
 }
 
 /// Definitions by sorted name, parsed when first requested, because a repository uses few of the types.
 #[derive(Debug)]
-pub(super) struct Section {
+pub(super) struct RowSection {
     pub(super) texts: &'static [(&'static str, &'static str)],
     pub(super) rows: Vec<OnceLock<Vec<TypeRow>>>,
 }

@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 use toml::{Table, Value};
 
 /// The definitions of one section of `resources/`, by type.
-pub(super) type Section = BTreeMap<String, Vec<Table>>;
+pub(super) type TypeRows = BTreeMap<String, Vec<Table>>;
 
 /// The maximum length of a chain of `like` references.
 const LONGEST: usize = 8;
 
 /// Returns every definition with its inherited keys.
-pub(super) fn resolved(section: &Section) -> Result<Section, String> {
-    let mut all = Section::new();
+pub(super) fn resolved(section: &TypeRows) -> Result<TypeRows, String> {
+    let mut all = TypeRows::new();
     for (name, rows) in section {
         let rows: Result<_, _> = rows.iter().map(|row| like(row, section, 0)).collect();
         all.insert(name.clone(), rows.map_err(|why: String| format!("{name}: {why}"))?);
@@ -20,7 +20,7 @@ pub(super) fn resolved(section: &Section) -> Result<Section, String> {
     Ok(all)
 }
 
-fn like(own: &Table, all: &Section, depth: usize) -> Result<Table, String> {
+fn like(own: &Table, all: &TypeRows, depth: usize) -> Result<Table, String> {
     let mut own = own.clone();
     let Some(other) = own.remove("like") else { return Ok(own) };
     let other = other.as_str().unwrap_or_default();

@@ -4,11 +4,11 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 
-use crate::languages::hcl::value::{Cause, Value};
+use crate::languages::hcl::value::{Cause, HclValue};
 use crate::source::{FileId, Span};
 
 use super::super::address::base;
-use super::super::block::Block;
+use super::super::block::EvaluatedBlock;
 use super::language::LinkWord;
 use super::node::{PlacedValue, ValueNode};
 use super::scope::RowScope;
@@ -16,24 +16,24 @@ use crate::inventory::row_path::{RowPath, Start};
 
 /// All blocks, indexed by address and by type.
 pub(in crate::terraform) struct BlockIndex<'a> {
-    by_address: HashMap<&'a str, Vec<&'a Block>>,
-    by_type: HashMap<&'a str, Vec<&'a Block>>,
+    by_address: HashMap<&'a str, Vec<&'a EvaluatedBlock>>,
+    by_type: HashMap<&'a str, Vec<&'a EvaluatedBlock>>,
     /// Blocks by the address that they refer to.
-    referrers: HashMap<&'a str, Vec<(&'a Block, Span)>>,
+    referrers: HashMap<&'a str, Vec<(&'a EvaluatedBlock, Span)>>,
     /// Addresses of module calls that contain blocks.
     modules: HashSet<&'a str>,
     /// Resources by the start of their code. Instances share it.
-    by_place: BTreeMap<(FileId, u32), Vec<&'a Block>>,
+    by_place: BTreeMap<(FileId, u32), Vec<&'a EvaluatedBlock>>,
     /// The targets of a link by their own names. The index is created for the first string that may be a name.
     by_name: RefCell<HashMap<*const LinkWord, Rc<ByName<'a>>>>,
 }
 
-type ByName<'a> = HashMap<String, Vec<&'a Block>>;
+type ByName<'a> = HashMap<String, Vec<&'a EvaluatedBlock>>;
 
 /// The target of a link.
 #[derive(Debug, Clone)]
 pub(super) enum Linked<'a> {
-    Blocks(Vec<(&'a Block, Span)>),
+    Blocks(Vec<(&'a EvaluatedBlock, Span)>),
     /// The configuration names something that it does not contain.
     Outside(Span),
 }
@@ -42,7 +42,7 @@ pub(super) enum Linked<'a> {
 const LONGEST_CHAIN: usize = 3;
 
 impl<'a> BlockIndex<'a> {
-    pub(in crate::terraform) fn new(blocks: &'a [Block], switched_off: &'a [Block]) -> Self {
+    pub(in crate::terraform) fn new(blocks: &'a [EvaluatedBlock], switched_off: &'a [EvaluatedBlock]) -> Self {
         let all = || blocks.iter().chain(switched_off);
         let modules = all().filter_map(|block| module_of(block).strip_suffix('.')).collect();
         let (by_address, by_type, referrers) = (HashMap::new(), HashMap::new(), HashMap::new());
@@ -62,7 +62,7 @@ impl<'a> BlockIndex<'a> {
     }
 
     /// Returns whether the code of this module call was read, so that its blocks are in the index.
-    pub(super) fn is_expanded(&self, call: &Block) -> bool {
+    pub(super) fn is_expanded(&self, call: &EvaluatedBlock) -> bool {
         self.modules.contains(call.address.as_str())
     }
 
@@ -73,12 +73,12 @@ impl<'a> BlockIndex<'a> {
     }
 
     /// Returns the instances of the block with this address, which has no key.
-    pub(super) fn instances(&self, address: &str) -> &[&'a Block] {
+    pub(super) fn instances(&self, address: &str) -> &[&'a EvaluatedBlock] {
         self.by_address.get(address).map_or(&[], Vec::as_slice)
     }
 
     /// Returns the block with this address, if there is exactly one.
-    pub(in crate::terraform) fn only(&self, address: &str) -> Option<&'a Block> {
+    pub(in crate::terraform) fn only(&self, address: &str) -> Option<&'a EvaluatedBlock> {
         let all = self.by_address.get(base(address))?;
         let mut exact = all.iter().filter(|block| block.address == address);
         exact.next().copied().filter(|_| exact.next().is_none())
@@ -87,14 +87,14 @@ impl<'a> BlockIndex<'a> {
     /// Returns the target of a link; `None` if the configuration has no such link.
     pub(super) fn follow(&self, scope: &RowScope<'a>, link: &'static LinkWord) -> Option<Linked<'a>> {
         if link.back {
-            let of: Vec<&Block> = match link.of.as_deref().map(|name| scope.links.get(name)) {
+            let of: Vec<&EvaluatedBlock> = match link.of.as_deref().map(|name| scope.links.get(name)) {
                 None => vec![scope.block],
                 Some(Some(Linked::Blocks(blocks))) => blocks.iter().map(|(block, _)| *block).collect(),
                 Some(_) => Vec::new(),
             };
             let all = of.iter().filter_map(|block| self.referrers.get(base(&block.address)));
             let referrers = all.flatten().copied();
-            let there = |it: &Block| !it.is_none() || scope.block.is_none();
+            let there = |it: &EvaluatedBlock| !it.is_none() || scope.block.is_none();
             let mut found: Vec<_> = referrers.filter(|(it, _)| there(it) && is_one_of(it, &link.to.0)).collect();
             if found.is_empty() && link.of.is_none() {
                 let places: Vec<ValueNode<'a>> = link.at.0.iter().flat_map(|path| scope.find(path)).collect();
@@ -131,27 +131,28 @@ impl<'a> BlockIndex<'a> {
     /// it, or one that contains it.
     fn led(
         &self,
-        from: &'a Block,
+        from: &'a EvaluatedBlock,
         place: &ValueNode<'a>,
         link: &'static LinkWord,
         depth: usize,
-    ) -> Vec<(&'a Block, Span)> {
+    ) -> Vec<(&'a EvaluatedBlock, Span)> {
         let ValueNode::Value(held) = place else { return Vec::new() };
         let mut causes: Vec<&Cause> = Vec::new();
         if let Some(cause) = held.value.any_cause() {
             causes.push(cause);
-            causes.extend(cause.candidates.iter().filter_map(Value::any_cause).map(|cause| &**cause));
+            causes.extend(cause.candidates.iter().filter_map(HclValue::any_cause).map(|cause| &**cause));
         }
-        let mut ends: Vec<&'a Block> = Vec::new();
+        let mut ends: Vec<&'a EvaluatedBlock> = Vec::new();
         for computed in causes.into_iter().filter_map(|cause| cause.computed_by.as_ref()) {
             let all = self.by_address.get(base(&computed.address)).map(Vec::as_slice).unwrap_or_default();
-            let exact: Vec<&Block> = all.iter().copied().filter(|end| end.address == *computed.address).collect();
+            let exact: Vec<&EvaluatedBlock> =
+                all.iter().copied().filter(|end| end.address == *computed.address).collect();
             ends.extend(if exact.is_empty() { all.to_vec() } else { exact });
         }
         if !from.body.contains(held.value.span) {
             let around = self.around(held.value.span, link);
             // The code of a module exists once for all of its calls.
-            let here: Vec<&Block> =
+            let here: Vec<&EvaluatedBlock> =
                 around.iter().copied().filter(|block| module_of(block) == module_of(from)).collect();
             ends.extend(if here.is_empty() { around } else { here });
         }
@@ -159,7 +160,7 @@ impl<'a> BlockIndex<'a> {
     }
 
     /// Returns the resources of the link's types whose code contains a position.
-    fn around(&self, span: Span, link: &'static LinkWord) -> Vec<&'a Block> {
+    fn around(&self, span: Span, link: &'static LinkWord) -> Vec<&'a EvaluatedBlock> {
         let upto = (span.file, 0)..=(span.file, span.start);
         let nearest = self.by_place.range(upto).next_back().map(|(_, blocks)| blocks.as_slice()).unwrap_or_default();
         let kinds = link.to.0.iter().chain(&link.through.0);
@@ -169,12 +170,12 @@ impl<'a> BlockIndex<'a> {
 
     fn referred(
         &self,
-        block: &'a Block,
+        block: &'a EvaluatedBlock,
         link: &'static LinkWord,
         inside: &dyn Fn(&Span) -> bool,
         depth: usize,
-    ) -> Vec<(&'a Block, Span)> {
-        let mut found: Vec<(&'a Block, Span)> = Vec::new();
+    ) -> Vec<(&'a EvaluatedBlock, Span)> {
+        let mut found: Vec<(&'a EvaluatedBlock, Span)> = Vec::new();
         for (to, span) in block.references.iter().filter(|(_, span)| inside(span)) {
             let ends = self.by_address.get(base(to)).cloned().unwrap_or_default();
             found.extend(self.reached(ends, *span, link, depth));
@@ -185,11 +186,11 @@ impl<'a> BlockIndex<'a> {
     /// Returns the targets of a link, also through the types in between.
     fn reached(
         &self,
-        ends: Vec<&'a Block>,
+        ends: Vec<&'a EvaluatedBlock>,
         span: Span,
         link: &'static LinkWord,
         depth: usize,
-    ) -> Vec<(&'a Block, Span)> {
+    ) -> Vec<(&'a EvaluatedBlock, Span)> {
         let mut found = Vec::new();
         for end in ends {
             if is_one_of(end, &link.to.0) {
@@ -208,7 +209,7 @@ impl<'a> BlockIndex<'a> {
     }
 
     /// Returns targets whose name is in an argument of a block in between.
-    fn called_by(&self, between: &'a Block, link: &'static LinkWord) -> Vec<(&'a Block, Span)> {
+    fn called_by(&self, between: &'a EvaluatedBlock, link: &'static LinkWord) -> Vec<(&'a EvaluatedBlock, Span)> {
         let names = self.names(link);
         let texts = between.attributes.iter().filter(|(name, _)| name.as_str() != "name");
         let texts = texts.filter_map(|(_, it)| Some((it.value.as_text()?, it.span)));
@@ -219,7 +220,12 @@ impl<'a> BlockIndex<'a> {
     }
 
     /// Returns targets whose name is written where a reference could be, preferring those of the same module.
-    fn named(&self, scope: &RowScope<'a>, link: &'static LinkWord, places: &[ValueNode<'a>]) -> Vec<(&'a Block, Span)> {
+    fn named(
+        &self,
+        scope: &RowScope<'a>,
+        link: &'static LinkWord,
+        places: &[ValueNode<'a>],
+    ) -> Vec<(&'a EvaluatedBlock, Span)> {
         let mut found = Vec::new();
         for place in places.iter().flat_map(|place| place.clone().keyed_elements()).map(|(_, place)| place) {
             let Some(text) = place.text() else { continue };
@@ -250,13 +256,13 @@ impl<'a> BlockIndex<'a> {
 }
 
 /// Returns the names that the provider uses. A plan contains them for existing resources.
-fn called(block: &Block) -> impl Iterator<Item = String> {
+fn called(block: &EvaluatedBlock) -> impl Iterator<Item = String> {
     let names = ["id", "arn", "self_link", "self_link_unique"].into_iter();
     names.filter_map(|name| Some(block.attributes.get(name)?.value.as_text()?.into_owned()))
 }
 
-fn unique(found: Vec<(&Block, Span)>) -> Vec<(&Block, Span)> {
-    let mut seen: HashSet<*const Block> = HashSet::new();
+fn unique(found: Vec<(&EvaluatedBlock, Span)>) -> Vec<(&EvaluatedBlock, Span)> {
+    let mut seen: HashSet<*const EvaluatedBlock> = HashSet::new();
     found.into_iter().filter(|(block, _)| seen.insert(std::ptr::from_ref(*block))).collect()
 }
 
@@ -277,7 +283,7 @@ pub(super) fn follow_all<'a>(
 }
 
 /// `kinds` contains types of resources, `data.` and a type, or `module`.
-fn is_one_of(block: &Block, kinds: &[String]) -> bool {
+fn is_one_of(block: &EvaluatedBlock, kinds: &[String]) -> bool {
     let Some(label) = block.labels.first() else { return false };
     kinds.iter().any(|kind| match block.keyword.as_str() {
         "resource" => kind == label,
@@ -288,14 +294,15 @@ fn is_one_of(block: &Block, kinds: &[String]) -> bool {
 }
 
 /// If both blocks have `count` or `for_each`, returns the instance with the same key.
-fn same_key<'a>(block: &Block, found: Vec<(&'a Block, Span)>) -> Vec<(&'a Block, Span)> {
-    let key = |block: &'_ Block| block.address.get(base(&block.address).len()..).unwrap_or_default().to_owned();
+fn same_key<'a>(block: &EvaluatedBlock, found: Vec<(&'a EvaluatedBlock, Span)>) -> Vec<(&'a EvaluatedBlock, Span)> {
+    let key =
+        |block: &'_ EvaluatedBlock| block.address.get(base(&block.address).len()..).unwrap_or_default().to_owned();
     let own = key(block);
     let same: Vec<_> = found.iter().copied().filter(|(end, _)| !own.is_empty() && key(end) == own).collect();
     if same.is_empty() { found } else { same }
 }
 
 /// Returns the module path of a block such as `module.a["x"].`; empty in the root module.
-pub(in crate::terraform) fn module_of(block: &Block) -> &str {
+pub(in crate::terraform) fn module_of(block: &EvaluatedBlock) -> &str {
     block.reference().and_then(|own| base(&block.address).strip_suffix(&own)).unwrap_or_default()
 }

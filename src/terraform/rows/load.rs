@@ -12,8 +12,8 @@ use crate::inventory::Key;
 use crate::source::AdaptiveRegex;
 
 use super::language::{
-    Alternative, Assignments, Conditions, Constant, ContainerAt, Count, LabelList, LabelsAt, Many, ProviderRow,
-    RowTable, Section, Spec, TypeRow,
+    Assignments, Conditions, ContainerAt, CountReading, FactReading, LabelList, LabelsAt, Many, ProviderRow,
+    RowConstant, RowSection, RowTable, Spec, TypeRow,
 };
 use crate::inventory::row_path::RowPath;
 
@@ -46,7 +46,7 @@ impl RowTable {
     fn new(providers: &str, types: &'static [(&str, &str)], modules: &'static [(&str, &str)]) -> RowTable {
         let providers: Providers =
             serde_json::from_str(providers).unwrap_or_else(|why| unreachable!("the embedded providers: {why}"));
-        RowTable { providers: providers.providers, types: Section::new(types), modules: Section::new(modules) }
+        RowTable { providers: providers.providers, types: RowSection::new(types), modules: RowSection::new(modules) }
     }
 
     /// Returns the definitions of a type.
@@ -72,9 +72,9 @@ struct Providers {
     providers: BTreeMap<String, ProviderRow>,
 }
 
-impl Section {
-    fn new(texts: &'static [(&str, &str)]) -> Section {
-        Section { texts, rows: texts.iter().map(|_| OnceLock::new()).collect() }
+impl RowSection {
+    fn new(texts: &'static [(&str, &str)]) -> RowSection {
+        RowSection { texts, rows: texts.iter().map(|_| OnceLock::new()).collect() }
     }
 
     /// Returns the definitions at an index, parsed when first requested.
@@ -123,7 +123,7 @@ impl<'de> Deserialize<'de> for Conditions {
 
 impl<'de> Deserialize<'de> for Assignments {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let all = BTreeMap::<String, Constant>::deserialize(deserializer)?;
+        let all = BTreeMap::<String, RowConstant>::deserialize(deserializer)?;
         let parsed = all.into_iter().map(|(path, what)| Ok((path.parse()?, what)));
         Ok(Assignments(parsed.collect::<Result<_, String>>().map_err(D::Error::custom)?))
     }
@@ -131,7 +131,7 @@ impl<'de> Deserialize<'de> for Assignments {
 
 impl<'de> Deserialize<'de> for Spec {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Many::<Alternative>::deserialize(deserializer).map(|many| Spec(many.0))
+        Many::<FactReading>::deserialize(deserializer).map(|many| Spec(many.0))
     }
 }
 
@@ -158,15 +158,15 @@ impl FromText for AdaptiveRegex {
     }
 }
 
-impl FromText for Alternative {
+impl FromText for FactReading {
     fn from_text(text: &str) -> Result<Self, String> {
-        Ok(Alternative { at: Some(text.parse()?), ..Alternative::default() })
+        Ok(FactReading { at: Some(text.parse()?), ..FactReading::default() })
     }
 }
 
 impl FromText for Spec {
     fn from_text(text: &str) -> Result<Self, String> {
-        Ok(Spec(vec![Alternative::from_text(text)?]))
+        Ok(Spec(vec![FactReading::from_text(text)?]))
     }
 }
 
@@ -182,9 +182,9 @@ impl FromText for ContainerAt {
     }
 }
 
-impl FromText for Count {
+impl FromText for CountReading {
     fn from_text(text: &str) -> Result<Self, String> {
-        Ok(Count { desired: Spec::from_text(text)?, ..Count::default() })
+        Ok(CountReading { desired: Spec::from_text(text)?, ..CountReading::default() })
     }
 }
 
@@ -258,7 +258,7 @@ mod tests {
     #[test]
     fn unknown_words_are_refused() {
         let parse = |row: &str| {
-            let table: like::Section =
+            let table: like::TypeRows =
                 toml::from_str(&format!("[[x]]\nprovider = \"aws\"\n{row}")).map_err(|error| error.to_string())?;
             let rows = like::resolved(&table)?;
             read(&serde_json::to_string(&rows["x"]).unwrap()).map(|_| ())
@@ -319,7 +319,7 @@ mod tests {
             let disks = row.disks.iter().flat_map(|it| [&it.gib, &it.kind, &it.count, &it.iops, &it.throughput]);
             let specs = row.keyed.iter().map(|(_, spec)| spec).chain([&row.region, &row.rented_from]);
             let specs = specs.chain(counts).chain(disks);
-            let alternatives: Vec<&Alternative> = specs.flat_map(|spec| &spec.0).collect();
+            let alternatives: Vec<&FactReading> = specs.flat_map(|spec| &spec.0).collect();
             for it in &alternatives {
                 assert!(it.pattern.as_ref().is_none_or(AdaptiveRegex::has_group), "{name}");
             }

@@ -27,7 +27,7 @@ mod site;
 mod spot;
 mod volumes;
 
-pub(super) use inverse::{Assignment, Literal};
+pub(super) use inverse::{Literal, PlannedEdit};
 pub(super) use links::{BlockIndex, module_of};
 pub(super) use node::{PlacedValue, ValueNode};
 pub(super) use site::Site;
@@ -35,11 +35,11 @@ pub(super) use spot::Spot;
 
 use std::collections::HashSet;
 
-use crate::inventory::{Adjust, FrontEnd, RepeatedBlock, Resource, RunId};
+use crate::inventory::{FactOverrides, ReadBy, RepeatedBlock, Resource, RunId};
 use crate::source::Span;
 
 use super::address;
-use super::block::Block;
+use super::block::EvaluatedBlock;
 use build::Builder;
 use language::RowRole;
 
@@ -58,10 +58,10 @@ pub(super) fn may_rent(kind: &str) -> bool {
 /// Returns the resources that blocks provision and request, in the order of the blocks. Blocks with a count of 0 give
 /// switched-off resources. `default_maps` has the defaults of variables that no file assigns.
 pub(super) fn resources(
-    (blocks, switched_off): (&[Block], &[Block]),
+    (blocks, switched_off): (&[EvaluatedBlock], &[EvaluatedBlock]),
     default_maps: &[Span],
-    front_end: FrontEnd,
-    adjust: Option<(&dyn Adjust, &RunId)>,
+    front_end: ReadBy,
+    adjust: Option<(&dyn FactOverrides, &RunId)>,
 ) -> Vec<Resource> {
     let table = load::table();
     let index = BlockIndex::new(blocks, switched_off);
@@ -87,7 +87,7 @@ pub(super) fn resources(
     if let Some((adjust, run)) = adjust {
         resources = resources.into_iter().flat_map(|built| built.adjusted(adjust, run)).collect();
     }
-    reservations::settle(&mut resources);
+    reservations::subtract_reserved_machines(&mut resources);
     let mut resources: Vec<Resource> = resources.into_iter().map(|built| built.resource).collect();
     mark_declared_again(&mut resources);
     resources

@@ -4,16 +4,16 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::languages::hcl::value::{Cause, Data, Entries, Number, Value};
+use crate::languages::hcl::value::{Cause, HclData, HclNumber, HclValue, ObjectMembers};
 use crate::source::{Span, from_base64};
 
-use super::super::block::{Attribute, Block, Provider};
+use super::super::block::{EvaluatedAttribute, EvaluatedBlock, Provider};
 use crate::inventory::row_path::{Into, PathStep, RowPath, StepName, TextForm};
 
 /// A node at the end of a path.
 #[derive(Debug, Clone)]
 pub(in crate::terraform) enum ValueNode<'a> {
-    Block(&'a Block),
+    Block(&'a EvaluatedBlock),
     Provider(&'a Provider),
     Value(PlacedValue),
 }
@@ -21,7 +21,7 @@ pub(in crate::terraform) enum ValueNode<'a> {
 /// A value, with its place on the resource.
 #[derive(Debug, Clone)]
 pub(in crate::terraform) struct PlacedValue {
-    pub(in crate::terraform) value: Value,
+    pub(in crate::terraform) value: HclValue,
     /// The attribute, or the place of the value inside it.
     pub(in crate::terraform) said: Span,
     /// The expression of the attribute. If the value is defined elsewhere, it came through a reference.
@@ -33,24 +33,24 @@ pub(in crate::terraform) struct PlacedValue {
 
 impl PlacedValue {
     /// Returns the same place with another value.
-    pub(super) fn holding(&self, value: Value) -> PlacedValue {
+    pub(super) fn holding(&self, value: HclValue) -> PlacedValue {
         let said = if self.expression.contains(value.span) { value.span } else { self.said };
         PlacedValue { value, said, ..*self }
     }
 
-    pub(super) fn of(attribute: &Attribute) -> PlacedValue {
-        let Attribute { value, span, expression, literal, .. } = attribute;
+    pub(super) fn of(attribute: &EvaluatedAttribute) -> PlacedValue {
+        let EvaluatedAttribute { value, span, expression, literal, .. } = attribute;
         PlacedValue { value: value.clone(), said: *span, expression: *expression, literal: *literal, perhaps: false }
     }
 
     pub(super) fn text(text: &Arc<str>, span: Span) -> PlacedValue {
-        let value = Value::text(text.clone(), span);
+        let value = HclValue::text(text.clone(), span);
         PlacedValue { value, said: span, expression: span, literal: true, perhaps: false }
     }
 
     /// Returns an unknown value that may not exist.
     pub(super) fn doubt(cause: &Arc<Cause>) -> PlacedValue {
-        let value = Value::because(cause, cause.span);
+        let value = HclValue::because(cause, cause.span);
         PlacedValue { value, said: cause.span, expression: cause.span, literal: false, perhaps: true }
     }
 
@@ -146,7 +146,7 @@ impl<'a> ValueNode<'a> {
     pub(super) fn first(self) -> ValueNode<'a> {
         match &self {
             ValueNode::Value(held) => match &held.value.data {
-                Data::List(items) | Data::Set(items) | Data::Tuple(items) => match items.first() {
+                HclData::List(items) | HclData::Set(items) | HclData::Tuple(items) => match items.first() {
                     Some(item) => ValueNode::Value(held.holding(item.clone())),
                     None => self,
                 },
@@ -164,11 +164,11 @@ impl<'a> ValueNode<'a> {
     pub(super) fn keyed_elements(self) -> Vec<(Option<Arc<str>>, ValueNode<'a>)> {
         let ValueNode::Value(held) = &self else { return vec![(None, self)] };
         match &held.value.data {
-            Data::List(items) | Data::Set(items) | Data::Tuple(items) => {
-                let present = items.iter().filter(|it| !matches!(it.data, Data::Null));
+            HclData::List(items) | HclData::Set(items) | HclData::Tuple(items) => {
+                let present = items.iter().filter(|it| !matches!(it.data, HclData::Null));
                 present.map(|item| (None, ValueNode::Value(held.holding(item.clone())))).collect()
             }
-            Data::Map(items) | Data::Object(items) => items
+            HclData::Map(items) | HclData::Object(items) => items
                 .iter()
                 .filter(|(_, item)| !item.is_null())
                 .map(|(key, item)| (Some(key.clone()), ValueNode::Value(held.holding(item.clone()))))
@@ -201,15 +201,15 @@ impl<'a> ValueNode<'a> {
 
     /// Returns whether the value is an empty string, which means that the argument is not set.
     pub(super) fn is_empty_text(&self) -> bool {
-        matches!(self, ValueNode::Value(PlacedValue { value: Value { data: Data::Text(text), .. }, .. }) if text.trim().is_empty())
+        matches!(self, ValueNode::Value(PlacedValue { value: HclValue { data: HclData::Text(text), .. }, .. }) if text.trim().is_empty())
     }
 
     /// Returns whether the value is `{}` or `[]`, the usual result of a conditional for "none".
     pub(super) fn is_empty_collection(&self) -> bool {
         let ValueNode::Value(held) = self else { return false };
         match &held.value.data {
-            Data::List(all) | Data::Set(all) | Data::Tuple(all) => all.is_empty(),
-            Data::Map(all) | Data::Object(all) => all.known.is_empty() && all.rest.is_none(),
+            HclData::List(all) | HclData::Set(all) | HclData::Tuple(all) => all.is_empty(),
+            HclData::Map(all) | HclData::Object(all) => all.known.is_empty() && all.rest.is_none(),
             _ => false,
         }
     }
@@ -218,12 +218,14 @@ impl<'a> ValueNode<'a> {
     fn read(self, as_text: TextForm) -> Option<ValueNode<'a>> {
         let ValueNode::Value(held) = &self else { return None };
         let text = match &held.value.data {
-            Data::Text(text) => text,
+            HclData::Text(text) => text,
             // Values that are already in the form of that language.
-            Data::Map(_) | Data::Object(_) | Data::List(_) | Data::Tuple(_) if as_text == TextForm::Json => {
+            HclData::Map(_) | HclData::Object(_) | HclData::List(_) | HclData::Tuple(_)
+                if as_text == TextForm::Json =>
+            {
                 return Some(self);
             }
-            Data::Unknown(cause) => {
+            HclData::Unknown(cause) => {
                 let part = (as_text == TextForm::Json).then(|| from_outline(cause, held.value.span)).flatten();
                 let value = part.map_or_else(|| held.value.clone(), |data| held.value.with(data));
                 return Some(ValueNode::Value(PlacedValue { value, ..held.clone() }));
@@ -232,22 +234,26 @@ impl<'a> ValueNode<'a> {
         };
         let data = match as_text {
             TextForm::Json => from_json(&serde_json::from_str(text).ok()?, None, held.value.span, 0),
-            TextForm::Base64 => Data::Text(decode_base64(text)?.into()),
+            TextForm::Base64 => HclData::Text(decode_base64(text)?.into()),
         };
         let value = held.value.with(data);
         Some(ValueNode::Value(PlacedValue { value, ..held.clone() }))
     }
 }
 
-fn named<'a>(attributes: &'a BTreeMap<String, Attribute>, blocks: &'a [Block], name: &str) -> Vec<ValueNode<'a>> {
-    let attribute = attributes.get(name).filter(|it| !matches!(it.value.data, Data::Null));
+fn named<'a>(
+    attributes: &'a BTreeMap<String, EvaluatedAttribute>,
+    blocks: &'a [EvaluatedBlock],
+    name: &str,
+) -> Vec<ValueNode<'a>> {
+    let attribute = attributes.get(name).filter(|it| !matches!(it.value.data, HclData::Null));
     let mut found: Vec<ValueNode<'a>> = attribute.map(|it| ValueNode::Value(PlacedValue::of(it))).into_iter().collect();
     found.extend(blocks.iter().filter(|it| it.keyword == name).map(ValueNode::Block));
     found
 }
 
 /// Returns a scalar as a string.
-pub(super) fn scalar(value: &Value) -> Option<String> {
+pub(super) fn scalar(value: &HclValue) -> Option<String> {
     value.as_text().map(Cow::into_owned)
 }
 
@@ -255,32 +261,32 @@ pub(super) fn scalar(value: &Value) -> Option<String> {
 const DEEPEST: usize = 64;
 
 /// Returns the value of a key. The member of an unknown value is unknown, with the members of its candidates.
-fn member(value: &Value, name: &str, depth: usize) -> Option<Value> {
+fn member(value: &HclValue, name: &str, depth: usize) -> Option<HclValue> {
     if depth > DEEPEST {
         return None;
     }
     match &value.data {
-        Data::Map(entries) | Data::Object(entries) => match (entries.get(name), &entries.rest) {
+        HclData::Map(entries) | HclData::Object(entries) => match (entries.get(name), &entries.rest) {
             (Some(value), _) => Some(value.clone()),
-            (None, rest) => rest.as_ref().map(|cause| Value::because(cause, value.span)),
+            (None, rest) => rest.as_ref().map(|cause| HclValue::because(cause, value.span)),
         },
-        Data::List(items) | Data::Set(items) | Data::Tuple(items) => member(items.first()?, name, depth + 1),
-        Data::Unknown(cause) => {
-            let found: Vec<Option<Value>> =
+        HclData::List(items) | HclData::Set(items) | HclData::Tuple(items) => member(items.first()?, name, depth + 1),
+        HclData::Unknown(cause) => {
+            let found: Vec<Option<HclValue>> =
                 cause.candidates.iter().map(|candidate| member(candidate, name, depth + 1)).collect();
             if !found.is_empty() && found.iter().all(Option::is_none) {
                 return None;
             }
-            let candidates = found.into_iter().collect::<Option<Vec<Value>>>().unwrap_or_default();
+            let candidates = found.into_iter().collect::<Option<Vec<HclValue>>>().unwrap_or_default();
             let cause = Cause { candidates, ..Cause::clone(cause) };
-            Some(Value::because(&Arc::new(cause), value.span))
+            Some(HclValue::because(&Arc::new(cause), value.span))
         }
         _ => None,
     }
 }
 
 /// Returns the known parts of a partly known JSON string.
-fn from_outline(cause: &Arc<Cause>, span: Span) -> Option<Data> {
+fn from_outline(cause: &Arc<Cause>, span: Span) -> Option<HclData> {
     let json = serde_json::from_str(&with_quoted_holes(cause.outline.as_ref()?)).ok()?;
     let hole = Arc::new(Cause { outline: None, candidates: Vec::new(), ..Cause::clone(cause) });
     Some(from_json(&json, Some(&hole), span, 0))
@@ -308,26 +314,26 @@ fn with_quoted_holes(outline: &str) -> String {
 }
 
 /// `hole` is the reason why a string with a placeholder is unknown.
-fn from_json(json: &serde_json::Value, hole: Option<&Arc<Cause>>, span: Span, depth: usize) -> Data {
-    let below = |json| Value::new(from_json(json, hole, span, depth + 1), span);
+fn from_json(json: &serde_json::Value, hole: Option<&Arc<Cause>>, span: Span, depth: usize) -> HclData {
+    let below = |json| HclValue::new(from_json(json, hole, span, depth + 1), span);
     let hole_in = |text: &str| hole.filter(|_| text.contains("${"));
     match json {
-        _ if depth > DEEPEST => Data::Null,
-        serde_json::Value::Null => Data::Null,
-        serde_json::Value::Bool(flag) => Data::Bool(*flag),
+        _ if depth > DEEPEST => HclData::Null,
+        serde_json::Value::Null => HclData::Null,
+        serde_json::Value::Bool(flag) => HclData::Bool(*flag),
         serde_json::Value::Number(number) => {
-            number.as_f64().and_then(Number::from_f64).map_or(Data::Null, Data::Number)
+            number.as_f64().and_then(HclNumber::from_f64).map_or(HclData::Null, HclData::Number)
         }
         serde_json::Value::String(text) => match hole_in(text) {
-            Some(hole) => Data::Unknown(hole.clone()),
-            None => Data::Text(text.as_str().into()),
+            Some(hole) => HclData::Unknown(hole.clone()),
+            None => HclData::Text(text.as_str().into()),
         },
-        serde_json::Value::Array(items) => Data::Tuple(Arc::new(items.iter().map(below).collect())),
+        serde_json::Value::Array(items) => HclData::Tuple(Arc::new(items.iter().map(below).collect())),
         serde_json::Value::Object(items) => {
             let known = items.iter().filter(|(key, _)| hole_in(key).is_none());
             let known = known.map(|(key, item)| (Arc::from(key.as_str()), below(item))).collect();
             let rest = items.keys().find_map(|key| hole_in(key)).cloned();
-            Data::Object(Arc::new(Entries { known, rest }))
+            HclData::Object(Arc::new(ObjectMembers { known, rest }))
         }
     }
 }

@@ -1,24 +1,24 @@
 //! Determines the region of a resource.
 
-use crate::inventory::{Fact, Origin, Value};
+use crate::inventory::{Fact, FactOrigin, FactValue};
 
-use super::fact::Wanted;
+use super::fact::WantedType;
 use super::language::{ProviderRow, TypeRow};
 use super::scope::RowScope;
 
 /// Returns the region from the resource, or else from its provider configuration. Zones lose their letter.
-pub(super) fn region(scope: &RowScope<'_>, row: &TypeRow, provider: Option<&ProviderRow>) -> Fact<Value> {
-    let own = scope.fact(&row.region, Wanted::TEXT);
-    let fact = own.or(|| provider.map_or(Fact::Absent, |it| scope.fact(&it.region, Wanted::TEXT)));
-    the_same(fact.map(|value| Value::text(region_of(&value.to_string(), provider))))
+pub(super) fn region(scope: &RowScope<'_>, row: &TypeRow, provider: Option<&ProviderRow>) -> Fact<FactValue> {
+    let own = scope.fact(&row.region, WantedType::TEXT);
+    let fact = own.or(|| provider.map_or(Fact::Absent, |it| scope.fact(&it.region, WantedType::TEXT)));
+    the_same(fact.map(|value| FactValue::text(region_of(&value.to_string(), provider))))
 }
 
 /// If several zones are in one region, the region is known.
-fn the_same(region: Fact<Value>) -> Fact<Value> {
+fn the_same(region: Fact<FactValue>) -> Fact<FactValue> {
     match &region {
         Fact::Unknown(unknown) => match unknown.candidates.as_slice() {
             [first, rest @ ..] if !rest.is_empty() && rest.iter().all(|it| it == first) => {
-                Fact::known(first.clone(), unknown.span, Origin::Resolved)
+                Fact::known(first.clone(), unknown.span, FactOrigin::Resolved)
             }
             _ => region,
         },

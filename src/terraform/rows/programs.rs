@@ -5,8 +5,8 @@ use std::sync::Arc;
 use regex::Regex;
 
 use crate::inventory::programs::{self, Container, ProgramFacts, Word};
-use crate::inventory::{Fact, Key, Known, Origin, Resource, Value};
-use crate::languages::hcl::value::Data;
+use crate::inventory::{Fact, FactOrigin, FactValue, Key, KnownFact, Resource};
+use crate::languages::hcl::value::HclData;
 use crate::source::static_regex;
 
 use super::labels::variables;
@@ -35,7 +35,7 @@ static ENDS: Regex = {
 });
 
 /// Adds the facts from scripts and containers, unless the resource sets them.
-pub(super) fn tell(resource: &mut Resource, scope: &RowScope<'_>, row: &TypeRow) {
+pub(super) fn add_program_facts(resource: &mut Resource, scope: &RowScope<'_>, row: &TypeRow) {
     for path in &row.scripts.0 {
         for script in scope.find(path).iter().map(word) {
             fill(resource, ended_by(&script));
@@ -56,12 +56,12 @@ pub(super) fn tell(resource: &mut Resource, scope: &RowScope<'_>, row: &TypeRow)
 fn ended_by(script: &Word) -> ProgramFacts {
     let mut facts = ProgramFacts::new();
     let Fact::Known(known) = script else { return facts };
-    let conclude = |value, why: &str| Fact::known(value, known.span, Origin::Inferred(why.into()));
+    let conclude = |value, why: &str| Fact::known(value, known.span, FactOrigin::Inferred(why.into()));
     if let Some(found) = STOPS.find(&known.value) {
-        facts.insert(Key::Schedule, conclude(Value::text(found.as_str()), "set in its startup script"));
+        facts.insert(Key::Schedule, conclude(FactValue::text(found.as_str()), "set in its startup script"));
     }
     if ENDS.is_match(&known.value) {
-        facts.insert(Key::EndsByItself, conclude(Value::Flag(true), "its startup script ends with a shutdown"));
+        facts.insert(Key::EndsByItself, conclude(FactValue::Flag(true), "its startup script ends with a shutdown"));
     }
     facts
 }
@@ -102,13 +102,13 @@ fn word(node: &ValueNode<'_>) -> Word {
     let PlacedValue { value, said, .. } = held;
     match &value.data {
         _ if value.sensitive => Fact::unknown("the value is sensitive", *said),
-        Data::Unknown(cause) => Fact::unknown(cause.why.as_str(), *said),
+        HclData::Unknown(cause) => Fact::unknown(cause.why.as_str(), *said),
         _ => match scalar(value) {
             Some(text) => {
-                let origin = if held.is_written_here() { Origin::Written } else { Origin::Resolved };
+                let origin = if held.is_written_here() { FactOrigin::Written } else { FactOrigin::Resolved };
                 // Positions inside the string are valid if it is an exact copy of the code.
                 let span = if held.defined().is_none() { value.span } else { *said };
-                Fact::Known(Known { value: Arc::from(text), span, defined: held.defined(), origin })
+                Fact::Known(KnownFact { value: Arc::from(text), span, defined: held.defined(), origin })
             }
             None => Fact::Absent,
         },

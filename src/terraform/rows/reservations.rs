@@ -1,18 +1,18 @@
 //! Subtracts from reservations the machines that run in them, so that no capacity is counted twice.
 
-use crate::inventory::{Fact, Key, Known, Origin, Purchase, Range, Resource, Value};
+use crate::inventory::{Fact, FactOrigin, FactValue, Key, KnownFact, Purchase, Range, Resource};
 
-use super::build::Built;
+use super::build::BuiltResource;
 use super::control::positions;
 
 /// A reservation is billed even if unused. Next to the machines that use it, only the unused rest counts.
-pub(super) fn settle(resources: &mut [Built]) {
+pub(super) fn subtract_reserved_machines(resources: &mut [BuiltResource]) {
     named(resources);
     open(resources);
 }
 
 /// Assigns machines that name the reservation.
-fn named(resources: &mut [Built]) {
+fn named(resources: &mut [BuiltResource]) {
     let by_block = positions(resources);
     for at in 0..resources.len() {
         let Some(user) = resources.get(at) else { continue };
@@ -39,13 +39,13 @@ fn named(resources: &mut [Built]) {
 }
 
 /// Returns the cost share of reserved capacity while its machine is stopped.
-fn held_share(user: &Resource, kept: &Resource) -> Fact<Value> {
+fn held_share(user: &Resource, kept: &Resource) -> Fact<FactValue> {
     let is_endless = kept.purchase() == Some(Purchase::CapacityReservation) && kept.fact(Key::TimeLimit).is_absent();
     let counts = [user, kept].map(|it| it.count.value().map(|count| count.expected));
     match counts {
         [Some(used), Some(places)] if is_endless && used <= places => {
             let share = kept.number(Key::UnusedShare).unwrap_or(1.0);
-            Fact::known(Value::Number(share), kept.span, Origin::Resolved)
+            Fact::known(FactValue::Number(share), kept.span, FactOrigin::Resolved)
         }
         _ => Fact::Absent,
     }
@@ -57,8 +57,8 @@ fn is_booked(resource: &Resource) -> bool {
 
 /// Assigns machines that run in an open reservation without naming it, because type and zone match. If the zone is
 /// unknown, the match is uncertain.
-fn open(resources: &mut [Built]) {
-    let is_open = |it: &Built| {
+fn open(resources: &mut [BuiltResource]) {
+    let is_open = |it: &BuiltResource| {
         it.resource.text(Key::Reservation) == Some("open")
             && it.resource.purchase() == Some(Purchase::CapacityReservation)
     };
@@ -76,7 +76,7 @@ fn open(resources: &mut [Built]) {
                 && !agree.contains(&Some(false))
                 && user.resource.root == kept.resource.root;
             let surely = user.place.is_some() && user.place == kept.place;
-            let maybe = same(&user.resource, &kept.resource, Key::Region) != Some(false) && !tells_zone(user);
+            let maybe = same(&user.resource, &kept.resource, Key::Region) != Some(false) && !sets_zone(user);
             if !is_user || taken.get(at) == Some(&true) || !(surely || maybe) {
                 continue;
             }
@@ -94,7 +94,7 @@ fn open(resources: &mut [Built]) {
 }
 
 /// Returns whether the machine names a zone, which is then another one.
-fn tells_zone(user: &Built) -> bool {
+fn sets_zone(user: &BuiltResource) -> bool {
     let region = user.resource.text(Key::Region);
     user.place.as_deref().is_some_and(|place| Some(place) != region)
 }
@@ -109,12 +109,12 @@ fn same(one: &Resource, other: &Resource, key: Key) -> Option<bool> {
 fn take(resource: &mut Resource, used: Option<Range>, surely: bool) {
     let users = resource.number(Key::Consumers).unwrap_or(0.0) + 1.0;
     if surely {
-        resource.set(Key::Consumers, Fact::known(Value::Number(users), resource.span, Origin::Resolved));
+        resource.set(Key::Consumers, Fact::known(FactValue::Number(users), resource.span, FactOrigin::Resolved));
     }
-    let Fact::Known(Known { value: reserved, span, defined, origin }) = resource.count.clone() else { return };
+    let Fact::Known(KnownFact { value: reserved, span, defined, origin }) = resource.count.clone() else { return };
     if resource.fact(Key::Reserved).is_absent() {
-        let value = Value::Number(reserved.expected);
-        resource.set(Key::Reserved, Fact::Known(Known { value, span, defined, origin: origin.clone() }));
+        let value = FactValue::Number(reserved.expected);
+        resource.set(Key::Reserved, Fact::Known(KnownFact { value, span, defined, origin: origin.clone() }));
     }
     let value = match used {
         Some(used) => Range {
@@ -125,5 +125,5 @@ fn take(resource: &mut Resource, used: Option<Range>, surely: bool) {
         None => Range { floor: 0.0, ..reserved },
     };
     let value = if surely { value } else { Range { floor: value.floor, ..reserved } };
-    resource.count = Fact::Known(Known { value, span, defined, origin });
+    resource.count = Fact::Known(KnownFact { value, span, defined, origin });
 }

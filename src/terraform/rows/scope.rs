@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::languages::hcl::value::{Cause, Data};
+use crate::languages::hcl::value::{Cause, HclData};
 use crate::source::{AdaptiveRegex, Span};
 
-use super::super::block::{Block, Provider};
+use super::super::block::{EvaluatedBlock, Provider};
 use super::language::Conditions;
 use super::links::Linked;
 use super::node::{PlacedValue, ValueNode, scalar};
@@ -15,7 +15,7 @@ use crate::inventory::row_path::{RowPath, Start};
 /// One block, the part that a definition describes, and the blocks that it is linked to.
 #[derive(Clone)]
 pub(super) struct RowScope<'a> {
-    pub(super) block: &'a Block,
+    pub(super) block: &'a EvaluatedBlock,
     pub(super) part: ValueNode<'a>,
     /// The key of the part in its map.
     pub(super) key: Option<Arc<str>>,
@@ -37,7 +37,7 @@ pub(super) enum Truth {
 }
 
 impl<'a> RowScope<'a> {
-    pub(super) fn of(block: &'a Block) -> Self {
+    pub(super) fn of(block: &'a EvaluatedBlock) -> Self {
         RowScope { block, part: ValueNode::Block(block), key: None, defaults: Vec::new(), links: BTreeMap::new() }
     }
 
@@ -138,7 +138,7 @@ impl<'a> RowScope<'a> {
                 _ => continue,
             };
             match &value.value.data {
-                Data::Unknown(cause) => match undecided(value, cause, texts) {
+                HclData::Unknown(cause) => match undecided(value, cause, texts) {
                     Some(true) => return Truth::Yes(Some(node.span())),
                     Some(false) => {}
                     None => doubt = Some(Truth::Unknown { why: cause.why.clone(), span: node.span() }),
@@ -164,7 +164,7 @@ fn undecided(held: &PlacedValue, cause: &Cause, texts: &[String]) -> Option<bool
         .candidates
         .iter()
         .map(|it| match &it.data {
-            Data::Null => Some(texts.iter().any(|it| it == "absent" || it.starts_with('!'))),
+            HclData::Null => Some(texts.iter().any(|it| it == "absent" || it.starts_with('!'))),
             _ => scalar(it).map(|text| is_one_of(&text, texts)),
         })
         .collect();

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use crate::inventory::{Change, Fact, Known, Shift, Until, Value, ValueType};
+use crate::inventory::{Fact, FactValue, KnownFact, ScheduleEntry, ScheduledSize, Until, ValueType};
 
-use super::fact::Wanted;
+use super::fact::WantedType;
 use super::language::{ShiftWord, Spec, Switch};
 use super::scope::{RowScope, Truth};
 
 /// Returns every entry of a schedule that the definition describes.
-pub(super) fn shifts(scope: &RowScope<'_>, words: &[ShiftWord]) -> Vec<Shift> {
+pub(super) fn shifts(scope: &RowScope<'_>, words: &[ShiftWord]) -> Vec<ScheduleEntry> {
     let mut shifts = Vec::new();
     for word in words {
         let parts = match &word.each {
@@ -21,34 +21,34 @@ pub(super) fn shifts(scope: &RowScope<'_>, words: &[ShiftWord]) -> Vec<Shift> {
     shifts
 }
 
-fn shift(scope: &RowScope<'_>, word: &ShiftWord) -> Option<Shift> {
+fn shift(scope: &RowScope<'_>, word: &ShiftWord) -> Option<ScheduleEntry> {
     let doubt = match scope.holds(&word.when) {
         Truth::No => return None,
         Truth::Yes(_) => None,
         Truth::Unknown { why, span } => Some(Fact::unknown(why, span)),
     };
-    let at = match scope.fact(&word.at, Wanted::TEXT) {
+    let at = match scope.fact(&word.at, WantedType::TEXT) {
         Fact::Absent => by_clock(scope, word),
         said => text(said),
     };
     let span = at.span()?;
-    let number = |spec: &Spec| number(scope.fact(spec, Wanted::NUMBER));
+    let number = |spec: &Spec| number(scope.fact(spec, WantedType::NUMBER));
     let change = match word.is {
-        Some(Switch::Start) => Change::Start,
-        Some(Switch::Stop) => Change::Stop,
+        Some(Switch::Start) => ScheduledSize::Start,
+        Some(Switch::Stop) => ScheduledSize::Stop,
         None if !word.lasts.0.is_empty() => {
-            Change::AtLeast { count: number(&word.at_least), until: Until::Seconds(number(&word.lasts)) }
+            ScheduledSize::AtLeast { count: number(&word.at_least), until: Until::Seconds(number(&word.lasts)) }
         }
-        None => Change::Set { min: number(&word.min), desired: number(&word.desired), max: number(&word.max) },
+        None => ScheduledSize::Set { min: number(&word.min), desired: number(&word.desired), max: number(&word.max) },
     };
-    Some(Shift { at: doubt.unwrap_or(at), zone: text(scope.fact(&word.zone, Wanted::TEXT)), change, span })
+    Some(ScheduleEntry { at: doubt.unwrap_or(at), zone: text(scope.fact(&word.zone, WantedType::TEXT)), change, span })
 }
 
 /// Returns the cron expression for a time of day on some days: `1930` or `19:30`, or an hour and a minute.
 fn by_clock(scope: &RowScope<'_>, word: &ShiftWord) -> Fact<Arc<str>> {
-    let read = |spec: &Spec| text(scope.fact(spec, Wanted::TEXT));
-    let days = match scope.fact(&word.days, Wanted::TEXTS) {
-        Fact::Known(Known { value: Value::List(days), .. }) => {
+    let read = |spec: &Spec| text(scope.fact(spec, WantedType::TEXT));
+    let days = match scope.fact(&word.days, WantedType::TEXTS) {
+        Fact::Known(KnownFact { value: FactValue::List(days), .. }) => {
             days.iter().map(|day| short(day)).collect::<Vec<_>>().join(",")
         }
         Fact::Known(known) => short(&known.value.to_string()),
@@ -77,14 +77,14 @@ fn short(day: &str) -> String {
     day.chars().take(3).collect::<String>().to_ascii_uppercase()
 }
 
-fn text(fact: Fact<Value>) -> Fact<Arc<str>> {
+fn text(fact: Fact<FactValue>) -> Fact<Arc<str>> {
     fact.map(|value| value.to_string().into())
 }
 
-fn number(fact: Fact<Value>) -> Fact<f64> {
+fn number(fact: Fact<FactValue>) -> Fact<f64> {
     match fact {
-        Fact::Known(Known { value, span, defined, origin }) => match value.conform(ValueType::Number) {
-            Some(Value::Number(value)) if value >= 0.0 => Fact::Known(Known { value, span, defined, origin }),
+        Fact::Known(KnownFact { value, span, defined, origin }) => match value.conform(ValueType::Number) {
+            Some(FactValue::Number(value)) if value >= 0.0 => Fact::Known(KnownFact { value, span, defined, origin }),
             Some(_) => Fact::Absent,
             None => Fact::unknown("the value is not a number", span),
         },

@@ -3,7 +3,7 @@
 use crate::inventory::{Key, Resource};
 use crate::source::Span;
 
-use super::super::block::Block;
+use super::super::block::EvaluatedBlock;
 use super::build::parts;
 use super::language::{RowRole, TypeRow};
 use super::links::{BlockIndex, Linked, follow_all};
@@ -22,7 +22,11 @@ pub(in crate::terraform) struct Site<'a> {
 
 impl<'a> Site<'a> {
     /// Returns the part of a block that is this resource.
-    pub(in crate::terraform) fn of(block: &'a Block, resource: &Resource, index: &BlockIndex<'a>) -> Option<Site<'a>> {
+    pub(in crate::terraform) fn of(
+        block: &'a EvaluatedBlock,
+        resource: &Resource,
+        index: &BlockIndex<'a>,
+    ) -> Option<Site<'a>> {
         for (at, row) in rows_of(block).iter().enumerate() {
             for scope in scopes(block, row, at == 0, &resource.address) {
                 if let Some(site) = Site::with(scope, row, index) {
@@ -39,11 +43,11 @@ impl<'a> Site<'a> {
     }
 
     /// Returns a block as a whole, such as a template or a control.
-    pub(in crate::terraform) fn whole(block: &'a Block, index: &BlockIndex<'a>) -> Option<Site<'a>> {
+    pub(in crate::terraform) fn whole(block: &'a EvaluatedBlock, index: &BlockIndex<'a>) -> Option<Site<'a>> {
         rows_of(block).iter().find_map(|row| Site::with(RowScope::of(block), row, index))
     }
 
-    pub(in crate::terraform) fn block(&self) -> &'a Block {
+    pub(in crate::terraform) fn block(&self) -> &'a EvaluatedBlock {
         self.scope.block
     }
 
@@ -74,7 +78,7 @@ impl<'a> Site<'a> {
     }
 
     /// Returns the only block that a link leads to.
-    pub(in crate::terraform) fn linked(&self, link: &str) -> Option<&'a Block> {
+    pub(in crate::terraform) fn linked(&self, link: &str) -> Option<&'a EvaluatedBlock> {
         match self.scope.links.get(link)? {
             Linked::Blocks(blocks) => match blocks.as_slice() {
                 [(block, _)] => Some(block),
@@ -93,7 +97,7 @@ impl<'a> Site<'a> {
     }
 }
 
-fn rows_of(block: &Block) -> &'static [TypeRow] {
+fn rows_of(block: &EvaluatedBlock) -> &'static [TypeRow] {
     let table = load::table();
     match (block.keyword.as_str(), block.labels.first(), block.source.as_deref()) {
         ("module", _, Some(source)) => table.of_module(&registry_name(source)).unwrap_or_default(),
@@ -103,7 +107,7 @@ fn rows_of(block: &Block) -> &'static [TypeRow] {
 }
 
 /// Returns the parts of a block that have this address according to a definition.
-fn scopes<'a>(block: &'a Block, row: &'static TypeRow, is_first: bool, address: &str) -> Vec<RowScope<'a>> {
+fn scopes<'a>(block: &'a EvaluatedBlock, row: &'static TypeRow, is_first: bool, address: &str) -> Vec<RowScope<'a>> {
     let Some(each) = &row.each else {
         return if address == block.address { vec![RowScope::of(block)] } else { Vec::new() };
     };

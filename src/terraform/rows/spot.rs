@@ -1,6 +1,6 @@
 //! Finds the place in the code for a path of a definition, even if nothing is set there.
 
-use crate::languages::hcl::value::Data;
+use crate::languages::hcl::value::HclData;
 
 use super::node::{PlacedValue, ValueNode};
 use super::site::Site;
@@ -70,7 +70,7 @@ fn can_take(node: &ValueNode<'_>) -> bool {
     match node {
         ValueNode::Block(_) => true,
         ValueNode::Provider(_) => false,
-        ValueNode::Value(held) => matches!(held.value.data, Data::Object(_) | Data::Map(_)),
+        ValueNode::Value(held) => matches!(held.value.data, HclData::Object(_) | HclData::Map(_)),
     }
 }
 
@@ -102,7 +102,7 @@ fn one<'a>(found: Vec<ValueNode<'a>>, step: &PathStep, last: bool) -> Result<Val
 
 /// Returns the only element if a path ends at a list of one.
 fn only(held: PlacedValue) -> Option<PlacedValue> {
-    let is_list = matches!(held.value.data, Data::List(_) | Data::Set(_) | Data::Tuple(_));
+    let is_list = matches!(held.value.data, HclData::List(_) | HclData::Set(_) | HclData::Tuple(_));
     match (is_list, held.value.items()) {
         (false, _) => Some(held),
         (true, [item]) => Some(held.holding(item.clone())),

@@ -7,14 +7,14 @@ use std::sync::Arc;
 
 use crate::diagnostic::{Diagnostic, SkipKind};
 use crate::languages::hcl::syntax::{BlockNode, Body, Expression};
-use crate::languages::hcl::value::{Cause, Data, Entries, Value};
+use crate::languages::hcl::value::{Cause, HclData, HclValue, ObjectMembers};
 use crate::source::{Span, parent};
 use crate::terraform::code::modules::Modules;
-use crate::terraform::evaluate::{Dialect, Evaluator, Instance, Repetition, RootBudget, Scope, Shadows};
+use crate::terraform::evaluate::{Dialect, Instance, Repetition, RootBudget, RootEvaluator, Scope, Shadows};
 
 use super::functions;
 use super::merge::{self, Strategy};
-use super::reader::{Parsed, TerragruntReader, UNIT, VALUES, located};
+use super::reader::{TerragruntFile, TerragruntReader, UNIT, VALUES, located};
 
 /// The maximum depth of files that read other files. Deeper nesting is probably a cycle.
 const DEEPEST: usize = 20;
@@ -29,20 +29,20 @@ pub(super) struct Context<'r> {
     pub(super) directory: String,
     pub(super) shadows: Shadows,
     /// The values that a stack passes to the unit.
-    pub(super) values: Option<Value>,
+    pub(super) values: Option<HclValue>,
     pub(super) files: RefCell<BTreeSet<Arc<str>>>,
     pub(super) diagnostics: RefCell<Vec<Diagnostic>>,
     /// The unit requested values, and no stack passes any.
     pub(super) is_template: Cell<bool>,
-    pub(super) read: RefCell<HashMap<String, Value>>,
+    pub(super) read: RefCell<HashMap<String, HclValue>>,
     pub(super) reading: RefCell<Vec<String>>,
 }
 
 /// The reason why there is nothing to read.
-pub(super) type Why = String;
+pub(super) type UnreadReason = String;
 
 impl<'r> Context<'r> {
-    pub(super) fn tell(&self, diagnostic: Diagnostic) {
+    pub(super) fn report(&self, diagnostic: Diagnostic) {
         let mut told = self.diagnostics.borrow_mut();
         let is_it = |it: &Diagnostic| it.span == diagnostic.span && it.message == diagnostic.message;
         if told.len() < 20 && !told.iter().any(is_it) {
@@ -50,14 +50,14 @@ impl<'r> Context<'r> {
         }
     }
 
-    fn parse(&self, path: &str) -> Result<Arc<Parsed>, Why> {
+    fn parse(&self, path: &str) -> Result<Arc<TerragruntFile>, UnreadReason> {
         if self.files.borrow().len() >= MOST_FILES {
             return Err(format!("the unit needs more than {MOST_FILES} files"));
         }
         let parsed = self.reader.parse(path).map_err(|error| error.to_string())?;
         self.files.borrow_mut().insert(path.into());
         if let Some(error) = &parsed.error {
-            self.tell(Diagnostic::unreadable(error.message.clone(), error.span));
+            self.report(Diagnostic::unreadable(error.message.clone(), error.span));
         }
         Ok(parsed)
     }
@@ -66,7 +66,7 @@ impl<'r> Context<'r> {
 /// A file with the files that it includes.
 pub(super) struct Frame<'c> {
     pub(super) context: &'c Context<'c>,
-    pub(super) parsed: Arc<Parsed>,
+    pub(super) parsed: Arc<TerragruntFile>,
     /// The path of its directory, as Terragrunt sees it.
     pub(super) home: String,
     /// The directory that functions refer to: the unit's directory in the unit's file and its includes, or its own
@@ -75,13 +75,13 @@ pub(super) struct Frame<'c> {
     pub(super) is_included: bool,
     pub(super) includes: Vec<Include<'c>>,
     instance: Rc<Instance>,
-    values: OnceCell<Value>,
-    exposed: RefCell<HashMap<String, Option<Value>>>,
+    values: OnceCell<HclValue>,
+    exposed: RefCell<HashMap<String, Option<HclValue>>>,
     /// Names for the repeated blocks of one definition.
     pub(super) repetition: RefCell<Repetition>,
     /// Dependencies of files that are merged with this one.
-    beside: OnceCell<Value>,
-    features: OnceCell<Value>,
+    beside: OnceCell<HclValue>,
+    features: OnceCell<HclValue>,
 }
 
 /// An `include` block.
@@ -95,7 +95,7 @@ pub(super) struct Include<'c> {
 
 impl<'c> Frame<'c> {
     /// Opens the file of a unit, or a file that is read on its own. `path` is the path as Terragrunt sees it.
-    pub(super) fn open(context: &'c Context<'c>, path: &str, real: &str) -> Result<Self, Why> {
+    pub(super) fn open(context: &'c Context<'c>, path: &str, real: &str) -> Result<Self, UnreadReason> {
         let directory = parent(path).to_owned();
         let mut frame = Self::bare(context, path, real, directory)?;
         let body = &frame.parsed.clone().body;
@@ -106,7 +106,7 @@ impl<'c> Frame<'c> {
         Ok(frame)
     }
 
-    fn bare(context: &'c Context<'c>, path: &str, real: &str, base: String) -> Result<Self, Why> {
+    fn bare(context: &'c Context<'c>, path: &str, real: &str, base: String) -> Result<Self, UnreadReason> {
         let parsed = context.parse(real)?;
         let instance = Instance::root(parsed.code.clone(), parsed.anywhere());
         Ok(Frame {
@@ -127,7 +127,7 @@ impl<'c> Frame<'c> {
 
     fn include(&self, node: &BlockNode) -> Include<'c> {
         let value = |name: &str| node.body.attribute(name).map(|it| self.evaluate(&it.expression));
-        let path = value("path").unwrap_or_else(|| Value::refused("this include has no path", node.header));
+        let path = value("path").unwrap_or_else(|| HclValue::refused("this include has no path", node.header));
         self.included(node.label(0), &path, value("expose"), value("merge_strategy"))
     }
 
@@ -135,28 +135,34 @@ impl<'c> Frame<'c> {
     fn include_value(&self, expression: &Expression) -> Vec<Include<'c>> {
         let value = self.evaluate(expression);
         let all = if value.items().is_empty() { std::slice::from_ref(&value) } else { value.items() };
-        let one = |label: &str, it: &Value| {
+        let one = |label: &str, it: &HclValue| {
             let member = |name: &str| it.entries().and_then(|it| it.get(name)).cloned();
             Some(self.included(label, &member("path")?, member("expose"), member("merge_strategy")))
         };
-        let labelled = |it: &Value| -> Vec<Include<'c>> {
+        let labelled = |it: &HclValue| -> Vec<Include<'c>> {
             let entries = it.entries().into_iter().flat_map(|it| it.iter());
             entries.filter_map(|(label, it)| one(label, it)).collect()
         };
         all.iter().flat_map(|it| one("", it).map_or_else(|| labelled(it), |one| vec![one])).collect()
     }
 
-    fn included(&self, label: &str, path: &Value, expose: Option<Value>, strategy: Option<Value>) -> Include<'c> {
-        let strategy = match strategy.as_ref().and_then(Value::as_text).as_deref() {
+    fn included(
+        &self,
+        label: &str,
+        path: &HclValue,
+        expose: Option<HclValue>,
+        strategy: Option<HclValue>,
+    ) -> Include<'c> {
+        let strategy = match strategy.as_ref().and_then(HclValue::as_text).as_deref() {
             Some("deep") => Strategy::Deep,
             Some("no_merge") => Strategy::None,
             _ => Strategy::Shallow,
         };
-        let expose = expose.as_ref().and_then(Value::as_bool).unwrap_or(false);
+        let expose = expose.as_ref().and_then(HclValue::as_bool).unwrap_or(false);
         let frame = self.included_frame(path);
         if let Err(cause) = &frame {
             let message = format!("the included file is unknown: {}", cause.why);
-            self.context.tell(
+            self.context.report(
                 Diagnostic::note(message, path.span)
                     .skipping(SkipKind::MissingInclude, "the included file is not in this repository"),
             );
@@ -164,7 +170,7 @@ impl<'c> Frame<'c> {
         Include { label: label.to_owned(), strategy, expose, frame }
     }
 
-    fn included_frame(&self, path: &Value) -> Result<Frame<'c>, Arc<Cause>> {
+    fn included_frame(&self, path: &HclValue) -> Result<Frame<'c>, Arc<Cause>> {
         let missing = |why: String| Arc::new(Cause::new(why, path.span));
         if let Some(cause) = path.cause() {
             return Err(cause.clone());
@@ -183,14 +189,14 @@ impl<'c> Frame<'c> {
             // The included file may be correct for other units. The file that includes it causes the error.
             let note = "this file includes another";
             let told = Diagnostic::unreadable(message.to_owned(), self.parsed.anywhere());
-            self.context.tell(told.with_note(Some(frame.parsed.anywhere()), note));
+            self.context.report(told.with_note(Some(frame.parsed.anywhere()), note));
         }
         Ok(frame)
     }
 
-    pub(super) fn evaluator(&self) -> Evaluator<'_> {
+    pub(super) fn evaluator(&self) -> RootEvaluator<'_> {
         let reader = self.context.reader;
-        Evaluator {
+        RootEvaluator {
             sources: reader.sources,
             library: reader.library,
             workspace: reader.options.workspace.clone(),
@@ -209,26 +215,26 @@ impl<'c> Frame<'c> {
         }
     }
 
-    pub(super) fn evaluate(&self, expression: &Expression) -> Value {
+    pub(super) fn evaluate(&self, expression: &Expression) -> HclValue {
         let repetition = self.repetition.borrow().clone();
         let evaluator = self.evaluator();
         let value = evaluator.evaluate(expression, Scope::of(&self.instance, &repetition));
         self.context.files.borrow_mut().extend(evaluator.touched.take());
         let anywhere = self.parsed.anywhere();
-        evaluator.diagnostics.into_inner().finish(anywhere).into_iter().for_each(|it| self.context.tell(it));
+        evaluator.diagnostics.into_inner().finish(anywhere).into_iter().for_each(|it| self.context.report(it));
         value
     }
 
     /// Returns the content of this file without includes, as an object: blocks by keyword and label.
-    pub(super) fn own(&self) -> Value {
+    pub(super) fn own(&self) -> HclValue {
         let body = &self.parsed.body;
-        let mut known: BTreeMap<Arc<str>, Value> = BTreeMap::new();
+        let mut known: BTreeMap<Arc<str>, HclValue> = BTreeMap::new();
         let evaluator = self.evaluator();
         let locals = self.parsed.code.locals.iter().map(|local| {
             let name = local.name.text.clone();
             (name.clone(), evaluator.local(&self.instance, &name, local.name.span))
         });
-        known.insert("locals".into(), Value::object(locals.collect(), body.span));
+        known.insert("locals".into(), HclValue::object(locals.collect(), body.span));
         for attribute in &body.attributes {
             if &*attribute.name.text != "include" {
                 known.insert(attribute.name.text.clone(), self.evaluate(&attribute.expression));
@@ -244,18 +250,18 @@ impl<'c> Frame<'c> {
             }
         }
         let rest = body.incomplete.then(|| Arc::new(Cause::new("a part of this file cannot be parsed", body.span)));
-        let mut value = Value::object(Entries { known, rest: rest.clone() }, body.span);
+        let mut value = HclValue::object(ObjectMembers { known, rest: rest.clone() }, body.span);
         if let (Some(cause), None) = (rest, body.attribute("inputs")) {
-            value = with_inputs(value, Value::because(&cause, body.span));
+            value = with_inputs(value, HclValue::because(&cause, body.span));
         }
         value
     }
 
     /// Converts a block to an object, in which nested blocks are lists of objects with their names.
-    fn block(&self, body: &Body, name: Option<&str>) -> Value {
-        let mut known: BTreeMap<Arc<str>, Value> = BTreeMap::new();
-        let mut lists: BTreeMap<Arc<str>, Vec<Value>> = BTreeMap::new();
-        known.extend(name.map(|name| (Arc::from("name"), Value::text(name, body.span))));
+    fn block(&self, body: &Body, name: Option<&str>) -> HclValue {
+        let mut known: BTreeMap<Arc<str>, HclValue> = BTreeMap::new();
+        let mut lists: BTreeMap<Arc<str>, Vec<HclValue>> = BTreeMap::new();
+        known.extend(name.map(|name| (Arc::from("name"), HclValue::text(name, body.span))));
         for attribute in &body.attributes {
             known.insert(attribute.name.text.clone(), self.evaluate(&attribute.expression));
         }
@@ -264,46 +270,46 @@ impl<'c> Frame<'c> {
             let value = self.block(&block.body, Some(block.label(0)));
             lists.entry(block.keyword.text.clone()).or_default().push(value);
         }
-        known.extend(lists.into_iter().map(|(keyword, items)| (keyword, Value::tuple(items, body.span))));
-        Value::object(Entries { known, rest: None }, body.span)
+        known.extend(lists.into_iter().map(|(keyword, items)| (keyword, HclValue::tuple(items, body.span))));
+        HclValue::object(ObjectMembers { known, rest: None }, body.span)
     }
 
     /// Returns a dependency with its outputs: the mock outputs if the file skips the real ones, otherwise unknown
     /// values.
-    fn dependency(&self, node: &BlockNode) -> Value {
+    fn dependency(&self, node: &BlockNode) -> HclValue {
         let value = self.block(&node.body, None);
         let member = |name: &str| value.entries().and_then(|it| it.get(name)).cloned();
         let is = |name: &str, wanted: bool| member(name).and_then(|it| it.as_bool()) == Some(wanted);
         let mock = member("mock_outputs");
         let outputs = match (&mock, is("skip_outputs", true) || is("enabled", false)) {
             (Some(mock), true) => mock.clone(),
-            (None, true) => Value::refused("this dependency skips its outputs", node.header),
+            (None, true) => HclValue::refused("this dependency skips its outputs", node.header),
             (_, false) => {
                 let path = member("config_path").and_then(|it| it.as_text().map(|it| it.into_owned()));
                 let place = path.as_deref().and_then(|it| located(&self.base, it));
                 let unit = place.or(path).unwrap_or_else(|| "another unit".into());
                 let mocked = if mock.is_some() { " (`mock_outputs` are only placeholders)" } else { "" };
                 let why = format!("output of {unit}: known only after apply{mocked}");
-                Value::unknown(why, node.header)
+                HclValue::unknown(why, node.header)
             }
         };
         let mut entries = value.entries().cloned().unwrap_or_default();
         entries.known.insert("outputs".into(), outputs);
-        Value::object(entries, node.header)
+        HclValue::object(entries, node.header)
     }
 
     /// Returns the content of this file, merged with its includes.
-    pub(super) fn merged(&self) -> Value {
+    pub(super) fn merged(&self) -> HclValue {
         let mut result = self.own();
         for include in self.includes.iter().rev() {
             match &include.frame {
                 Ok(frame) => {
-                    let names = |value: Value| {
+                    let names = |value: HclValue| {
                         value
                             .entries()
                             .and_then(|it| it.get("dependency"))
                             .cloned()
-                            .unwrap_or_else(|| Value::null(value.span))
+                            .unwrap_or_else(|| HclValue::null(value.span))
                     };
                     let _ = frame.beside.set(names(result.clone()));
                     result = merge::join(&frame.own(), &result, include.strategy);
@@ -311,8 +317,8 @@ impl<'c> Frame<'c> {
                 Err(cause) if include.strategy != Strategy::None => {
                     let span = self.parsed.anywhere();
                     let own = result.entries().and_then(|it| it.get("inputs")).cloned();
-                    let above = Value::because(cause, span);
-                    let own = own.unwrap_or_else(|| Value::object(Entries::default(), span));
+                    let above = HclValue::because(cause, span);
+                    let own = own.unwrap_or_else(|| HclValue::object(ObjectMembers::default(), span));
                     result = with_inputs(result, merge::over(&above, &own));
                 }
                 Err(_) => {}
@@ -322,7 +328,7 @@ impl<'c> Frame<'c> {
     }
 
     /// Returns the content in the form that other files see.
-    pub(super) fn shown(value: &Value) -> Value {
+    pub(super) fn shown(value: &HclValue) -> HclValue {
         let mut entries = value.entries().cloned().unwrap_or_default();
         if let Some(terraform) = entries.known.get_mut("terraform")
             && let Some(mut inner) = terraform.entries().cloned()
@@ -332,14 +338,14 @@ impl<'c> Frame<'c> {
                 let name = it.entries()?.get("name")?.as_text()?.into_owned();
                 Some((Arc::from(name), it.clone()))
             });
-            inner.known.insert("extra_arguments".into(), Value::object(named.collect(), list.span));
-            *terraform = Value::object(inner, terraform.span);
+            inner.known.insert("extra_arguments".into(), HclValue::object(named.collect(), list.span));
+            *terraform = HclValue::object(inner, terraform.span);
         }
-        Value::object(entries, value.span)
+        HclValue::object(entries, value.span)
     }
 
     /// Reads another file, once.
-    pub(super) fn read(&self, path: &str, real: &str, span: Span) -> Value {
+    pub(super) fn read(&self, path: &str, real: &str, span: Span) -> HclValue {
         let context = self.context;
         if let Some(known) = context.read.borrow().get(path) {
             return known.clone();
@@ -354,36 +360,36 @@ impl<'c> Frame<'c> {
             } else {
                 format!("files read each other more than {DEEPEST} levels deep")
             };
-            context.tell(Diagnostic::unreadable(why.clone(), span));
-            return Value::refused(why, span);
+            context.report(Diagnostic::unreadable(why.clone(), span));
+            return HclValue::refused(why, span);
         }
         context.reading.borrow_mut().push(path.to_owned());
         let value = match context.budget.deeper(|| self.read_now(path, real, span)) {
             Ok(value) => value,
-            Err(cause) => Value::because(&cause, span),
+            Err(cause) => HclValue::because(&cause, span),
         };
         context.reading.borrow_mut().pop();
         context.read.borrow_mut().insert(path.to_owned(), value.clone());
         value
     }
 
-    fn read_now(&self, path: &str, real: &str, span: Span) -> Value {
+    fn read_now(&self, path: &str, real: &str, span: Span) -> HclValue {
         let name = path.rsplit('/').next().unwrap_or(path);
         match Frame::open(self.context, path, real) {
             Ok(frame) if name == VALUES => frame.attributes(),
             Ok(frame) => Self::shown(&frame.merged()),
-            Err(why) => Value::refused(format!("{path}: {why}"), span),
+            Err(why) => HclValue::refused(format!("{path}: {why}"), span),
         }
     }
 
-    fn attributes(&self) -> Value {
+    fn attributes(&self) -> HclValue {
         let attributes = self.parsed.body.attributes.iter();
         let known = attributes.map(|it| (it.name.text.clone(), self.evaluate(&it.expression)));
-        Value::object(known.collect(), self.parsed.body.span)
+        HclValue::object(known.collect(), self.parsed.body.span)
     }
 
     /// Returns `values`: the values from a stack, or the file in the same directory.
-    fn values(&self, span: Span) -> Value {
+    fn values(&self, span: Span) -> HclValue {
         let work = || {
             let is_unit = self.base == self.context.directory;
             if let (Some(values), true) = (&self.context.values, is_unit) {
@@ -395,7 +401,7 @@ impl<'c> Frame<'c> {
                 Some(real) => self.read(path, &real, span),
                 None => {
                     self.context.is_template.set(true);
-                    Value::unknown("the stack that generates this unit sets its values", span)
+                    HclValue::unknown("the stack that generates this unit sets its values", span)
                 }
             }
         };
@@ -403,19 +409,19 @@ impl<'c> Frame<'c> {
     }
 
     /// Returns `include.label`, or the only include if it has no label.
-    fn exposed(&self, label: &str, span: Span) -> Value {
+    fn exposed(&self, label: &str, span: Span) -> HclValue {
         let Some(include) = self.includes.iter().find(|it| it.label == label) else {
-            return Value::refused(format!("there is no include `{label}`"), span);
+            return HclValue::refused(format!("there is no include `{label}`"), span);
         };
         match &include.frame {
-            _ if !include.expose => Value::refused(format!("the include `{label}` is not exposed"), span),
+            _ if !include.expose => HclValue::refused(format!("the include `{label}` is not exposed"), span),
             Ok(frame) => self.remember(&format!("include {label}"), span, || Self::shown(&frame.own())),
-            Err(cause) => Value::because(cause, span),
+            Err(cause) => HclValue::because(cause, span),
         }
     }
 
     /// Returns `dependency.label` of this file or of a file that it is merged with.
-    fn dependency_named(&self, label: &str, span: Span) -> Value {
+    fn dependency_named(&self, label: &str, span: Span) -> HclValue {
         let node = self.parsed.body.blocks("dependency").find(|it| it.label(0) == label);
         if let Some(node) = node {
             return self.remember(&format!("dependency {label}"), span, || self.dependency(node));
@@ -427,36 +433,38 @@ impl<'c> Frame<'c> {
         }
         match self.beside.get().and_then(|it| it.entries()).and_then(|it| it.get(label)) {
             Some(value) => value.clone(),
-            None if self.is_included || self.includes.iter().any(|it| it.frame.is_err()) => {
-                Value::unknown(format!("the dependency `{label}` is in a file that gpulint does not read here"), span)
-            }
-            None => Value::refused(format!("there is no dependency `{label}`"), span),
+            None if self.is_included || self.includes.iter().any(|it| it.frame.is_err()) => HclValue::unknown(
+                format!("the dependency `{label}` is in a file that gpulint does not read here"),
+                span,
+            ),
+            None => HclValue::refused(format!("there is no dependency `{label}`"), span),
         }
     }
 
     /// Returns `feature`. Nothing here sets features, so each one has its default.
-    fn features(&self, span: Span) -> Value {
+    fn features(&self, span: Span) -> HclValue {
         let work = || {
-            let mut known: BTreeMap<Arc<str>, Value> = BTreeMap::new();
+            let mut known: BTreeMap<Arc<str>, HclValue> = BTreeMap::new();
             let included = self.includes.iter().filter_map(|it| it.frame.as_ref().ok());
             for frame in included.chain([self]) {
                 for node in frame.parsed.body.blocks("feature") {
                     let default = node.body.attribute("default").map(|it| frame.evaluate(&it.expression));
-                    let value = default.unwrap_or_else(|| Value::refused("this feature has no default", node.header));
+                    let value =
+                        default.unwrap_or_else(|| HclValue::refused("this feature has no default", node.header));
                     let entries = [(Arc::from("value"), value)].into_iter().collect();
-                    known.insert(node.label(0).into(), Value::object(entries, node.header));
+                    known.insert(node.label(0).into(), HclValue::object(entries, node.header));
                 }
             }
-            Value::object(Entries { known, rest: None }, span)
+            HclValue::object(ObjectMembers { known, rest: None }, span)
         };
         self.features.get_or_init(work).clone()
     }
 
     /// Computes a value once. A request during its computation is a cycle.
-    fn remember(&self, name: &str, span: Span, work: impl FnOnce() -> Value) -> Value {
+    fn remember(&self, name: &str, span: Span, work: impl FnOnce() -> HclValue) -> HclValue {
         match self.exposed.borrow().get(name) {
             Some(Some(known)) => return known.clone(),
-            Some(None) => return Value::refused(format!("{name} depends on itself"), span),
+            Some(None) => return HclValue::refused(format!("{name} depends on itself"), span),
             None => {}
         }
         self.exposed.borrow_mut().insert(name.to_owned(), None);
@@ -466,21 +474,21 @@ impl<'c> Frame<'c> {
     }
 }
 
-fn insert_label(known: &mut BTreeMap<Arc<str>, Value>, keyword: &str, label: &str, value: Value) {
+fn insert_label(known: &mut BTreeMap<Arc<str>, HclValue>, keyword: &str, label: &str, value: HclValue) {
     let span = value.span;
-    let mut entries = known.get(keyword).and_then(Value::entries).cloned().unwrap_or_default();
+    let mut entries = known.get(keyword).and_then(HclValue::entries).cloned().unwrap_or_default();
     entries.known.insert(label.into(), value);
-    known.insert(keyword.into(), Value::object(entries, span));
+    known.insert(keyword.into(), HclValue::object(entries, span));
 }
 
-fn with_inputs(value: Value, inputs: Value) -> Value {
+fn with_inputs(value: HclValue, inputs: HclValue) -> HclValue {
     let mut entries = value.entries().cloned().unwrap_or_default();
     entries.known.insert("inputs".into(), inputs);
-    value.with(Data::Object(Arc::new(entries)))
+    value.with(HclData::Object(Arc::new(entries)))
 }
 
 impl Dialect for Frame<'_> {
-    fn reference(&self, name: &str, labels: &[&str], span: Span) -> Option<(Value, usize)> {
+    fn reference(&self, name: &str, labels: &[&str], span: Span) -> Option<(HclValue, usize)> {
         let first = labels.first().copied();
         Some(match (name, first) {
             ("include", Some(first)) if self.includes.iter().any(|it| it.label == first) => {
@@ -493,7 +501,7 @@ impl Dialect for Frame<'_> {
             ("unit" | "stack", Some(first)) => {
                 let path = self.parsed.body.blocks(name).find(|it| it.label(0) == first)?.body.attribute("path")?;
                 let entries = [(Arc::from("path"), self.evaluate(&path.expression))].into_iter().collect();
-                (Value::object(entries, span), 1)
+                (HclValue::object(entries, span), 1)
             }
             _ => return None,
         })
@@ -503,7 +511,7 @@ impl Dialect for Frame<'_> {
         functions::find(name).is_some()
     }
 
-    fn call(&self, name: &str, arguments: &[Value], span: Span) -> Value {
+    fn call(&self, name: &str, arguments: &[HclValue], span: Span) -> HclValue {
         functions::call(self, name, arguments, span)
     }
 }

@@ -5,7 +5,7 @@
 use std::borrow::Cow;
 use std::ops::RangeInclusive;
 
-use crate::languages::hcl::value::{Cause, Entries, Value};
+use crate::languages::hcl::value::{Cause, HclValue, ObjectMembers};
 use crate::source::{Span, join, parent};
 use crate::terraform::evaluate::{absolute, relative};
 
@@ -13,11 +13,11 @@ use super::frame::{Frame, settings_of};
 use super::merge;
 use super::reader::{UNIT, located};
 
-type Function = fn(&Frame<'_>, &TerragruntCall<'_>) -> Value;
+type Function = fn(&Frame<'_>, &TerragruntCall<'_>) -> HclValue;
 
 /// A call whose arguments are known.
 pub(super) struct TerragruntCall<'a> {
-    arguments: &'a [Value],
+    arguments: &'a [HclValue],
     span: Span,
 }
 
@@ -25,9 +25,9 @@ pub(super) struct TerragruntCall<'a> {
 const MOST_PARENTS: usize = 100;
 
 const TABLE: &[(&str, RangeInclusive<usize>, Function)] = &[
-    ("constraint_check", 2..=2, |_, call| Value::unknown("gpulint does not evaluate `constraint_check`", call.span)),
+    ("constraint_check", 2..=2, |_, call| HclValue::unknown("gpulint does not evaluate `constraint_check`", call.span)),
     ("deep_merge", 1..=usize::MAX, |_, call| {
-        let empty = Value::object(Entries::default(), call.span);
+        let empty = HclValue::object(ObjectMembers::default(), call.span);
         call.arguments.iter().fold(empty, |all, next| merge::joined(&all, next))
     }),
     ("find_in_parent_folders", 0..=2, find_in_parents),
@@ -86,38 +86,38 @@ pub(super) fn find(name: &str) -> Option<(&'static RangeInclusive<usize>, Functi
     TABLE.iter().find(|(it, ..)| *it == name).map(|(_, arity, function)| (arity, *function))
 }
 
-pub(super) fn call(frame: &Frame<'_>, name: &str, arguments: &[Value], span: Span) -> Value {
+pub(super) fn call(frame: &Frame<'_>, name: &str, arguments: &[HclValue], span: Span) -> HclValue {
     let Some((arity, function)) = find(name) else {
-        return Value::refused(format!("there is no function `{name}`"), span);
+        return HclValue::refused(format!("there is no function `{name}`"), span);
     };
     if !arity.contains(&arguments.len()) {
-        return Value::refused(format!("`{name}` does not take {} arguments", arguments.len()), span);
+        return HclValue::refused(format!("`{name}` does not take {} arguments", arguments.len()), span);
     }
-    if let Some(cause) = arguments.iter().find_map(Value::cause).filter(|_| !LENIENT.contains(&name)) {
-        return Value::because(cause, span);
+    if let Some(cause) = arguments.iter().find_map(HclValue::cause).filter(|_| !LENIENT.contains(&name)) {
+        return HclValue::because(cause, span);
     }
     // Finding and reading files costs more than one step.
     if let Err(cause) = frame.context.budget.spend(100) {
-        return Value::because(&cause, span);
+        return HclValue::because(&cause, span);
     }
     function(frame, &TerragruntCall { arguments, span })
 }
 
 impl TerragruntCall<'_> {
-    fn text(&self, text: &str) -> Value {
-        Value::text(text, self.span)
+    fn text(&self, text: &str) -> HclValue {
+        HclValue::text(text, self.span)
     }
 
-    fn path(&self, path: &str) -> Value {
+    fn path(&self, path: &str) -> HclValue {
         self.text(&absolute(path))
     }
 
-    fn list(&self, words: &str) -> Value {
-        Value::list(words.split(' ').map(|it| self.text(it)).collect(), self.span)
+    fn list(&self, words: &str) -> HclValue {
+        HclValue::list(words.split(' ').map(|it| self.text(it)).collect(), self.span)
     }
 
-    fn elsewhere(&self, why: &str) -> Value {
-        Value::unknown(format!("the value depends on {why}"), self.span)
+    fn elsewhere(&self, why: &str) -> HclValue {
+        HclValue::unknown(format!("the value depends on {why}"), self.span)
     }
 
     fn argument(&self, index: usize) -> Option<Cow<'_, str>> {
@@ -126,7 +126,7 @@ impl TerragruntCall<'_> {
 }
 
 /// Returns the directory of the `include` that a label names, or of the only one.
-fn included(frame: &Frame<'_>, call: &TerragruntCall<'_>) -> Result<Option<String>, Value> {
+fn included(frame: &Frame<'_>, call: &TerragruntCall<'_>) -> Result<Option<String>, HclValue> {
     if frame.is_included {
         return Ok(Some(frame.home.clone()));
     }
@@ -137,16 +137,16 @@ fn included(frame: &Frame<'_>, call: &TerragruntCall<'_>) -> Result<Option<Strin
     };
     match include.map(|it| &it.frame) {
         Some(Ok(included)) => Ok(Some(included.home.clone())),
-        Some(Err(cause)) => Err(Value::because(cause, call.span)),
+        Some(Err(cause)) => Err(HclValue::because(cause, call.span)),
         None => match label {
-            Some(label) => Err(Value::refused(format!("there is no include `{label}`"), call.span)),
+            Some(label) => Err(HclValue::refused(format!("there is no include `{label}`"), call.span)),
             None => Ok(None),
         },
     }
 }
 
 /// Returns the nearest file or folder with this name, starting in the parent folder.
-fn find_in_parents(frame: &Frame<'_>, call: &TerragruntCall<'_>) -> Value {
+fn find_in_parents(frame: &Frame<'_>, call: &TerragruntCall<'_>) -> HclValue {
     let (reader, shadows) = (frame.context.reader, &frame.context.shadows);
     let name = call.argument(0).unwrap_or(Cow::Borrowed(UNIT));
     let mut directory = frame.base.as_str();
@@ -166,12 +166,12 @@ fn find_in_parents(frame: &Frame<'_>, call: &TerragruntCall<'_>) -> Value {
     }
     match call.arguments.get(1) {
         Some(fallback) => fallback.clone(),
-        None => Value::refused(format!("there is no `{name}` in the folders above {}", frame.base), call.span),
+        None => HclValue::refused(format!("there is no `{name}` in the folders above {}", frame.base), call.span),
     }
 }
 
 /// The user's environment is unknown. The default of a variable is known.
-fn get_env(_: &Frame<'_>, call: &TerragruntCall<'_>) -> Value {
+fn get_env(_: &Frame<'_>, call: &TerragruntCall<'_>) -> HclValue {
     match call.arguments.get(1) {
         Some(default) => default.clone(),
         None => {
@@ -181,13 +181,13 @@ fn get_env(_: &Frame<'_>, call: &TerragruntCall<'_>) -> Value {
     }
 }
 
-fn read_config(frame: &Frame<'_>, call: &TerragruntCall<'_>) -> Value {
-    let missing = |value: Value| call.arguments.get(1).cloned().unwrap_or(value);
-    let Some(path) = call.arguments.first() else { return Value::null(call.span) };
+fn read_config(frame: &Frame<'_>, call: &TerragruntCall<'_>) -> HclValue {
+    let missing = |value: HclValue| call.arguments.get(1).cloned().unwrap_or(value);
+    let Some(path) = call.arguments.first() else { return HclValue::null(call.span) };
     if let Some(cause) = path.cause() {
         return match cause.refused {
-            true => missing(Value::because(cause, call.span)),
-            false => Value::because(cause, call.span),
+            true => missing(HclValue::because(cause, call.span)),
+            false => HclValue::because(cause, call.span),
         };
     }
     let text = path.as_text().unwrap_or_default();
@@ -198,29 +198,29 @@ fn read_config(frame: &Frame<'_>, call: &TerragruntCall<'_>) -> Value {
             return frame.read(&path, &real, call.span);
         }
     }
-    missing(Value::refused(format!("there is no file {text}"), call.span))
+    missing(HclValue::refused(format!("there is no file {text}"), call.span))
 }
 
 /// Returns the variables of a file, as a JSON string.
-fn read_variables(frame: &Frame<'_>, call: &TerragruntCall<'_>) -> Value {
+fn read_variables(frame: &Frame<'_>, call: &TerragruntCall<'_>) -> HclValue {
     let text = call.argument(0).unwrap_or_default();
     let places = [&frame.home, &frame.base].into_iter().filter_map(|from| located(from, &text));
     let shadows = &frame.context.shadows;
     let Some(real) = places.into_iter().find_map(|it| frame.context.reader.find(shadows, &it)) else {
-        return Value::refused(format!("there is no file {text}"), call.span);
+        return HclValue::refused(format!("there is no file {text}"), call.span);
     };
     let value = match frame.context.reader.parse(&real) {
         Ok(parsed) => {
             frame.context.files.borrow_mut().insert(real.as_str().into());
             if let Some(error) = &parsed.error {
                 let cause = std::sync::Arc::new(Cause::new(error.message.clone(), error.span));
-                return Value::because(&cause, call.span);
+                return HclValue::because(&cause, call.span);
             }
             let attributes = parsed.body.attributes.iter();
             let evaluated = attributes.map(|it| (it.name.text.clone(), frame.evaluate(&it.expression)));
-            Value::object(evaluated.collect(), parsed.body.span)
+            HclValue::object(evaluated.collect(), parsed.body.span)
         }
-        Err(error) => return Value::refused(format!("{real}: {error}"), call.span),
+        Err(error) => return HclValue::refused(format!("{real}: {error}"), call.span),
     };
     frame.evaluator().call_by_name("jsonencode", vec![value], call.span)
 }

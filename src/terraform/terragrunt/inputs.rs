@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::diagnostic::Diagnostic;
-use crate::languages::hcl::value::{Entries, Value};
+use crate::languages::hcl::value::{HclValue, ObjectMembers};
 use crate::source::Span;
 use crate::terraform::load::root::VariableInput;
 use crate::terraform::load::roots::automatic_files;
@@ -14,23 +14,24 @@ use super::reader::located;
 
 /// Returns the sources of values, the lowest precedence first: inputs, files that Terraform loads automatically,
 /// arguments of its commands.
-pub(super) fn given(context: &Context<'_>, own: &str, settings: &Value, module: Option<&str>) -> Vec<VariableInput> {
-    let blocks: Vec<Value> = member(settings, "terraform")
+pub(super) fn given(context: &Context<'_>, own: &str, settings: &HclValue, module: Option<&str>) -> Vec<VariableInput> {
+    let blocks: Vec<HclValue> = member(settings, "terraform")
         .and_then(|it| member(it, "extra_arguments"))
         .map(named)
         .unwrap_or_default()
         .into_iter()
         .filter(|block| texts(block, "commands").iter().any(|(it, _)| matches!(it.as_str(), "plan" | "apply")))
         .collect();
-    let inputs = member(settings, "inputs").and_then(Value::entries);
-    let all = || inputs.into_iter().flat_map(Entries::iter);
-    let input = |(name, value): (&std::sync::Arc<str>, &Value)| VariableInput::Input(name.to_string(), value.clone());
+    let inputs = member(settings, "inputs").and_then(HclValue::entries);
+    let all = || inputs.into_iter().flat_map(ObjectMembers::iter);
+    let input =
+        |(name, value): (&std::sync::Arc<str>, &HclValue)| VariableInput::Input(name.to_string(), value.clone());
     let mut given: Vec<VariableInput> = all().filter(|(_, value)| !value.is_null()).map(input).collect();
     given.extend(blocks.iter().flat_map(environment));
     let (automatic, exact) = automatic(context, own, module);
     given.extend(exact.into_iter().map(VariableInput::File));
     // Terragrunt writes nulls into a file whose name sorts before all others.
-    let null = |(name, value): (&std::sync::Arc<str>, &Value)| VariableInput::Null(name.to_string(), value.clone());
+    let null = |(name, value): (&std::sync::Arc<str>, &HclValue)| VariableInput::Null(name.to_string(), value.clone());
     given.extend(all().filter(|(_, value)| value.is_null()).map(null));
     given.extend(automatic.into_iter().map(VariableInput::File));
     for block in &blocks {
@@ -54,15 +55,15 @@ fn automatic(context: &Context<'_>, own: &str, module: Option<&str>) -> (Vec<Str
 }
 
 /// Returns environment variables that a block sets. They override inputs, and files override them.
-fn environment(block: &Value) -> Vec<VariableInput> {
-    let variables = member(block, "env_vars").and_then(Value::entries).into_iter().flat_map(Entries::iter);
+fn environment(block: &HclValue) -> Vec<VariableInput> {
+    let variables = member(block, "env_vars").and_then(HclValue::entries).into_iter().flat_map(ObjectMembers::iter);
     variables
         .filter_map(|(name, value)| Some(VariableInput::Input(name.strip_prefix("TF_VAR_")?.into(), value.clone())))
         .collect()
 }
 
 /// Adds variables and variable files from Terraform's command line.
-fn add_arguments(context: &Context<'_>, from: &str, own: &str, block: &Value, given: &mut Vec<VariableInput>) {
+fn add_arguments(context: &Context<'_>, from: &str, own: &str, block: &HclValue, given: &mut Vec<VariableInput>) {
     let find = |path: &str| {
         let places = [from, own].into_iter().filter_map(|it| located(it, path));
         places.into_iter().find_map(|it| context.reader.find(&context.shadows, &it))
@@ -71,7 +72,7 @@ fn add_arguments(context: &Context<'_>, from: &str, own: &str, block: &Value, gi
         (Some(real), _) => given.push(VariableInput::File(real)),
         (None, Some(span)) => {
             let message = format!("the variable file {path} of this unit is not in this repository");
-            context.tell(Diagnostic::unreadable(message, span));
+            context.report(Diagnostic::unreadable(message, span));
         }
         (None, None) => {}
     };
@@ -80,7 +81,7 @@ fn add_arguments(context: &Context<'_>, from: &str, own: &str, block: &Value, gi
         match (flag.as_str(), value.split_once('=')) {
             ("var-file", _) => add(&value, Some(span)),
             ("var", Some((name, text))) => {
-                variables.push(VariableInput::Argument(name.trim().to_owned(), Value::text(text, span)));
+                variables.push(VariableInput::Argument(name.trim().to_owned(), HclValue::text(text, span)));
             }
             _ => {}
         }
@@ -91,7 +92,7 @@ fn add_arguments(context: &Context<'_>, from: &str, own: &str, block: &Value, gi
 }
 
 /// Returns `-var-file=a`, or the same in two arguments.
-fn flags(block: &Value) -> Vec<(String, String, Span)> {
+fn flags(block: &HclValue) -> Vec<(String, String, Span)> {
     let mut flags = Vec::new();
     let mut arguments = texts(block, "arguments").into_iter();
     while let Some((argument, span)) = arguments.next() {
@@ -108,15 +109,15 @@ fn flags(block: &Value) -> Vec<(String, String, Span)> {
 }
 
 /// Returns blocks with names, in the form of HCL or JSON.
-fn named(value: &Value) -> Vec<Value> {
+fn named(value: &HclValue) -> Vec<HclValue> {
     match value.entries() {
         Some(entries) => entries.known.values().cloned().collect(),
         None => value.items().to_vec(),
     }
 }
 
-fn texts(block: &Value, name: &str) -> Vec<(String, Span)> {
-    let items = member(block, name).map(Value::items).unwrap_or_default();
+fn texts(block: &HclValue, name: &str) -> Vec<(String, Span)> {
+    let items = member(block, name).map(HclValue::items).unwrap_or_default();
     items.iter().filter_map(|it| Some((it.as_text()?.into_owned(), it.span))).collect()
 }
 

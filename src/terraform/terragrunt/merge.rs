@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::languages::hcl::value::{Cause, Data, Entries, Value};
+use crate::languages::hcl::value::{Cause, HclData, HclValue, ObjectMembers};
 
 /// The merge strategy for two files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,7 +21,7 @@ const LABELLED: [&str; 3] = ["generate", "dependency", "feature"];
 const NAMED: [&str; 4] = ["extra_arguments", "before_hook", "after_hook", "error_hook"];
 
 /// Returns the settings of the parent, overridden by those of the child.
-pub(super) fn join(parent: &Value, child: &Value, strategy: Strategy) -> Value {
+pub(super) fn join(parent: &HclValue, child: &HclValue, strategy: Strategy) -> HclValue {
     let (Some(above), Some(own)) = (parent.entries(), child.entries()) else { return child.clone() };
     if strategy == Strategy::None {
         return child.clone();
@@ -36,10 +36,10 @@ pub(super) fn join(parent: &Value, child: &Value, strategy: Strategy) -> Value {
         known.insert(name.clone(), joined);
     }
     let rest = own.rest.clone().or_else(|| above.rest.clone());
-    child.with(Data::Object(Arc::new(Entries { known, rest })))
+    child.with(HclData::Object(Arc::new(ObjectMembers { known, rest })))
 }
 
-fn field(name: &str, parent: &Value, child: &Value, strategy: Strategy) -> Value {
+fn field(name: &str, parent: &HclValue, child: &HclValue, strategy: Strategy) -> HclValue {
     let deep = strategy == Strategy::Deep;
     match name {
         "inputs" if deep => joined(parent, child),
@@ -54,49 +54,49 @@ fn field(name: &str, parent: &Value, child: &Value, strategy: Strategy) -> Value
 }
 
 /// The keys of the child replace those of the parent.
-pub(super) fn over(parent: &Value, child: &Value) -> Value {
+pub(super) fn over(parent: &HclValue, child: &HclValue) -> HclValue {
     let (above, own) = (opened(parent), opened(child));
     let mut known = hidden_by(above.known, own.rest.as_ref());
     known.extend(own.known);
-    child.with(Data::Object(Arc::new(Entries { known, rest: own.rest.or(above.rest) })))
+    child.with(HclData::Object(Arc::new(ObjectMembers { known, rest: own.rest.or(above.rest) })))
 }
 
 /// Returns the members of a value. An unknown value has unknown members.
-fn opened(value: &Value) -> Entries {
+fn opened(value: &HclValue) -> ObjectMembers {
     match (&value.data, value.entries()) {
         (_, Some(entries)) => entries.clone(),
-        (Data::Unknown(cause), None) => Entries { known: BTreeMap::new(), rest: Some(cause.clone()) },
-        _ => Entries::default(),
+        (HclData::Unknown(cause), None) => ObjectMembers { known: BTreeMap::new(), rest: Some(cause.clone()) },
+        _ => ObjectMembers::default(),
     }
 }
 
 /// Marks members as unknown if an unknown value may replace them.
-fn hidden_by(mut known: BTreeMap<Arc<str>, Value>, by: Option<&Arc<Cause>>) -> BTreeMap<Arc<str>, Value> {
+fn hidden_by(mut known: BTreeMap<Arc<str>, HclValue>, by: Option<&Arc<Cause>>) -> BTreeMap<Arc<str>, HclValue> {
     if let Some(cause) = by {
-        known.values_mut().for_each(|value| *value = Value::because(cause, value.span));
+        known.values_mut().for_each(|value| *value = HclValue::because(cause, value.span));
     }
     known
 }
 
 /// Merges maps by member and concatenates lists. For other values, uses the child's.
-pub(super) fn joined(parent: &Value, child: &Value) -> Value {
+pub(super) fn joined(parent: &HclValue, child: &HclValue) -> HclValue {
     let data = match (&parent.data, &child.data) {
-        (Data::Object(_) | Data::Map(_), Data::Object(_) | Data::Map(_)) => {
+        (HclData::Object(_) | HclData::Map(_), HclData::Object(_) | HclData::Map(_)) => {
             let (above, own) = (opened(parent), opened(child));
             let mut known = hidden_by(above.known, own.rest.as_ref());
             for (name, value) in own.known {
                 let value = known.get(&name).map_or_else(|| value.clone(), |other| joined(other, &value));
                 known.insert(name, value);
             }
-            Data::Object(Arc::new(Entries { known, rest: own.rest.or(above.rest) }))
+            HclData::Object(Arc::new(ObjectMembers { known, rest: own.rest.or(above.rest) }))
         }
-        (Data::List(a) | Data::Tuple(a), Data::List(b) | Data::Tuple(b)) => {
-            Data::Tuple(Arc::new(a.iter().chain(b.iter()).cloned().collect()))
+        (HclData::List(a) | HclData::Tuple(a), HclData::List(b) | HclData::Tuple(b)) => {
+            HclData::Tuple(Arc::new(a.iter().chain(b.iter()).cloned().collect()))
         }
         // The base is known, but the additions are not.
-        (Data::Object(_) | Data::Map(_), Data::Unknown(cause)) => {
+        (HclData::Object(_) | HclData::Map(_), HclData::Unknown(cause)) => {
             let known = hidden_by(opened(parent).known, Some(cause));
-            Data::Object(Arc::new(Entries { known, rest: Some(cause.clone()) }))
+            HclData::Object(Arc::new(ObjectMembers { known, rest: Some(cause.clone()) }))
         }
         _ => return child.clone(),
     };
@@ -104,18 +104,18 @@ pub(super) fn joined(parent: &Value, child: &Value) -> Value {
 }
 
 /// Merges each label deeply.
-fn joined_labels(parent: &Value, child: &Value) -> Value {
+fn joined_labels(parent: &HclValue, child: &HclValue) -> HclValue {
     let (above, own) = (opened(parent), opened(child));
     let mut known = above.known;
     for (label, value) in own.known {
         let value = known.get(&label).map_or_else(|| value.clone(), |other| joined(other, &value));
         known.insert(label, value);
     }
-    child.with(Data::Object(Arc::new(Entries { known, rest: own.rest.or(above.rest) })))
+    child.with(HclData::Object(Arc::new(ObjectMembers { known, rest: own.rest.or(above.rest) })))
 }
 
 /// Merges attributes by name, and lists of named blocks by the names of the blocks.
-fn terraform(parent: &Value, child: &Value) -> Value {
+fn terraform(parent: &HclValue, child: &HclValue) -> HclValue {
     let (above, own) = (opened(parent), opened(child));
     let mut known = above.known;
     for (name, value) in own.known {
@@ -126,12 +126,12 @@ fn terraform(parent: &Value, child: &Value) -> Value {
         };
         known.insert(name, value);
     }
-    child.with(Data::Object(Arc::new(Entries { known, rest: own.rest.or(above.rest) })))
+    child.with(HclData::Object(Arc::new(ObjectMembers { known, rest: own.rest.or(above.rest) })))
 }
 
 /// A block replaces the parent's block with the same name. Other blocks are appended.
-fn by_name(parent: &Value, child: &Value) -> Value {
-    let name = |it: &Value| it.entries().and_then(|it| it.get("name")?.as_text().map(|it| it.into_owned()));
+fn by_name(parent: &HclValue, child: &HclValue) -> HclValue {
+    let name = |it: &HclValue| it.entries().and_then(|it| it.get("name")?.as_text().map(|it| it.into_owned()));
     let mut all = parent.items().to_vec();
     for item in child.items() {
         match all.iter_mut().find(|other| name(other) == name(item)) {
@@ -139,18 +139,18 @@ fn by_name(parent: &Value, child: &Value) -> Value {
             None => all.push(item.clone()),
         }
     }
-    Value::tuple(all, child.span)
+    HclValue::tuple(all, child.span)
 }
 
-fn paths(parent: &Value, child: &Value) -> Value {
+fn paths(parent: &HclValue, child: &HclValue) -> HclValue {
     let (above, own) = (opened(parent), opened(child));
     let both = [above, own].into_iter().filter_map(|it| it.get("paths").cloned());
-    let mut all: Vec<Value> = Vec::new();
+    let mut all: Vec<HclValue> = Vec::new();
     for path in both.flat_map(|list| list.items().to_vec()) {
         if !all.iter().any(|it| it.as_text() == path.as_text()) {
             all.push(path);
         }
     }
-    let entries = [(Arc::from("paths"), Value::tuple(all, child.span))].into_iter().collect();
-    Value::object(entries, child.span)
+    let entries = [(Arc::from("paths"), HclValue::tuple(all, child.span))].into_iter().collect();
+    HclValue::object(entries, child.span)
 }

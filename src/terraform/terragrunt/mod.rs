@@ -18,22 +18,22 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::diagnostic::{Diagnostic, SkipKind};
-use crate::inventory::Skipped;
-use crate::languages::hcl::value::{Cause, Value};
-use crate::source::{Sources, Span, normalize, parent};
+use crate::inventory::SkippedFile;
+use crate::languages::hcl::value::{Cause, HclValue};
+use crate::source::{SourceFiles, Span, normalize, parent};
 
-use super::Options;
-use super::code::library::Library;
+use super::TerraformOptions;
+use super::code::library::ModuleLibrary;
 use super::code::module::has_configuration;
 use super::evaluate::{RootBudget, Shadows};
 use super::load::parallel;
-use super::load::root::{Configuration, Root, evaluate_with};
+use super::load::root::{LoadedRoot, RootConfiguration, evaluate_with};
 use super::load::rounds::allowed;
 use super::load::variants::RootVariant;
 
 use frame::{Context, Frame};
 use reader::{STACK, TerragruntReader, UNIT};
-use source::Source;
+use source::ModuleSource;
 use stack::{StackUnits, inside};
 
 /// Returns whether a file is a Terragrunt file that is read on its own.
@@ -42,18 +42,18 @@ pub(crate) fn is_read_by_itself(path: &str) -> bool {
 }
 
 /// A unit to read.
-pub(super) struct Unit {
+pub(super) struct TerragruntUnit {
     /// The directory in which it is applied.
     pub(super) directory: String,
     /// The path of its file.
     real: String,
     shadows: Shadows,
-    values: Option<Value>,
+    values: Option<HclValue>,
     /// The files that generated it.
     files: Vec<Arc<str>>,
 }
 
-impl Unit {
+impl TerragruntUnit {
     fn real_directory(&self) -> &str {
         parent(&self.real)
     }
@@ -62,7 +62,7 @@ impl Unit {
 /// A unit with the result of its module.
 pub(super) struct UnitRun {
     pub(super) directory: String,
-    pub(super) root: Root,
+    pub(super) root: LoadedRoot,
     /// All files that were read for it, except those of the module.
     pub(super) files: BTreeSet<Arc<str>>,
 }
@@ -76,9 +76,9 @@ impl UnitRun {
 
 /// All units of a tree.
 #[derive(Default)]
-pub(super) struct Units {
+pub(super) struct TerragruntUnits {
     pub(super) runs: Vec<UnitRun>,
-    pub(super) skipped: Vec<Skipped>,
+    pub(super) skipped: Vec<SkippedFile>,
     pub(super) diagnostics: Vec<Diagnostic>,
     pub(super) comments: Vec<Span>,
     /// Directories that units use as modules, or that belong to units. They are not separate roots.
@@ -95,11 +95,16 @@ struct Outcome {
     says_inputs: bool,
 }
 
-pub(super) fn read(sources: &Sources, library: &Library<'_>, paths: &[String], options: &Options) -> Units {
+pub(super) fn read(
+    sources: &SourceFiles,
+    library: &ModuleLibrary<'_>,
+    paths: &[String],
+    options: &TerraformOptions,
+) -> TerragruntUnits {
     let files: BTreeSet<String> =
         paths.iter().filter(|it| is_read_by_itself(it)).filter_map(|it| normalize(it)).collect();
     if files.is_empty() {
-        return Units::default();
+        return TerragruntUnits::default();
     }
     let reader = TerragruntReader::new(sources, library, options);
     let mut made = parallel::map(1, |_| stacks(&reader, &files)).pop().unwrap_or_default();
@@ -112,7 +117,7 @@ pub(super) fn read(sources: &Sources, library: &Library<'_>, paths: &[String], o
             continue;
         }
         let (shadows, values, files) = Default::default();
-        units.push(Unit { directory: directory.to_owned(), real: path.clone(), shadows, values, files });
+        units.push(TerragruntUnit { directory: directory.to_owned(), real: path.clone(), shadows, values, files });
     }
     units.sort_by(|a, b| a.directory.cmp(&b.directory));
     let mut spent = 0;
@@ -149,8 +154,13 @@ fn stacks(reader: &TerragruntReader<'_>, files: &BTreeSet<String>) -> StackUnits
     result
 }
 
-fn gathered(reader: &TerragruntReader<'_>, units: &[Unit], outcomes: Vec<Outcome>, made: StackUnits) -> Units {
-    let mut result = Units { skipped: made.skipped, ..Units::default() };
+fn gathered(
+    reader: &TerragruntReader<'_>,
+    units: &[TerragruntUnit],
+    outcomes: Vec<Outcome>,
+    made: StackUnits,
+) -> TerragruntUnits {
+    let mut result = TerragruntUnits { skipped: made.skipped, ..TerragruntUnits::default() };
     let included: BTreeSet<&String> = outcomes.iter().flat_map(|it| &it.included).collect();
     for (unit, outcome) in units.iter().zip(&outcomes) {
         result.taken.insert(unit.real_directory().to_owned());
@@ -168,7 +178,7 @@ fn gathered(reader: &TerragruntReader<'_>, units: &[Unit], outcomes: Vec<Outcome
             Err(why) => (SkipKind::Terragrunt, why.clone()),
             Ok(_) => continue,
         };
-        result.skipped.push(Skipped::new(kind, &unit.real, reason));
+        result.skipped.push(SkippedFile::new(kind, &unit.real, reason));
     }
     let templates: BTreeSet<&str> =
         units.iter().zip(&outcomes).filter(|(_, it)| it.is_template).map(|(unit, _)| unit.directory.as_str()).collect();
@@ -190,7 +200,7 @@ fn context<'r>(
     directory: &str,
     real: &str,
     shadows: &Shadows,
-    values: Option<Value>,
+    values: Option<HclValue>,
 ) -> Result<Context<'r>, String> {
     let anywhere = reader.parse(real).map_err(|error| error.to_string())?.anywhere();
     Ok(Context {
@@ -207,7 +217,7 @@ fn context<'r>(
     })
 }
 
-fn outcome(reader: &TerragruntReader<'_>, unit: &Unit, memory: u64) -> Outcome {
+fn outcome(reader: &TerragruntReader<'_>, unit: &TerragruntUnit, memory: u64) -> Outcome {
     let mut result = Outcome {
         run: Err(String::new()),
         included: Vec::new(),
@@ -240,9 +250,9 @@ fn outcome(reader: &TerragruntReader<'_>, unit: &Unit, memory: u64) -> Outcome {
 /// Evaluates the module of a unit with its inputs.
 fn run(
     context: &Context<'_>,
-    unit: &Unit,
+    unit: &TerragruntUnit,
     frame: &Frame<'_>,
-    settings: &Value,
+    settings: &HclValue,
     memory: u64,
     module: &mut Option<String>,
 ) -> Result<UnitRun, String> {
@@ -259,15 +269,15 @@ fn run(
                 return Err(format!("its module is unknown: {why}"));
             };
             match source::source(reader, &unit.shadows, &unit.directory, &text) {
-                Source::Here(directory) if has_configuration(reader.sources, &directory) => {
+                ModuleSource::Here(directory) if has_configuration(reader.sources, &directory) => {
                     shadows.add(&directory, own);
                     let code = source::effective(reader, Some(&directory), unit, settings);
                     *module = Some(directory);
                     code
                 }
-                Source::Here(directory) => return Err(format!("its module {directory} has no Terraform files")),
-                Source::Missing(path) => return Err(format!("its module {path} is not in this repository")),
-                Source::Elsewhere(name) => source::call_of(reader, unit, &name, value.span, settings),
+                ModuleSource::Here(directory) => return Err(format!("its module {directory} has no Terraform files")),
+                ModuleSource::Missing(path) => return Err(format!("its module {path} is not in this repository")),
+                ModuleSource::Elsewhere(name) => source::call_of(reader, unit, &name, value.span, settings),
             }
         }
     };
@@ -277,23 +287,23 @@ fn run(
     let given = inputs::given(context, unit.real_directory(), settings, module.as_deref());
     let inputs = member(settings, "inputs");
     let rest = inputs.and_then(|it| it.entries().map_or_else(|| it.cause().cloned(), |it| it.rest.clone()));
-    let any = rest.map(|cause: Arc<Cause>| Value::because(&cause, frame.parsed.anywhere()));
+    let any = rest.map(|cause: Arc<Cause>| HclValue::because(&cause, frame.parsed.anywhere()));
     let variant = RootVariant { workspace: reader.options.workspace.clone(), ..RootVariant::default() };
-    let configuration = Configuration { code, given, variant: &variant, environment: reader.options, shadows, any };
+    let configuration = RootConfiguration { code, given, variant: &variant, environment: reader.options, shadows, any };
     let root = evaluate_with(reader.sources, reader.library, configuration, reader.options, memory);
     Ok(UnitRun { directory: unit.directory.clone(), root, files: context.files.borrow().clone() })
 }
 
 /// Returns why a unit is excluded when all units are applied.
-fn switched_off(settings: &Value) -> Option<String> {
+fn switched_off(settings: &HclValue) -> Option<String> {
     let exclude = member(settings, "exclude")?;
-    let is_on = member(exclude, "if").and_then(Value::as_bool) == Some(true);
+    let is_on = member(exclude, "if").and_then(HclValue::as_bool) == Some(true);
     let actions: Vec<String> = member(exclude, "actions")
         .map(|it| it.items().iter().filter_map(|it| Some(it.as_text()?.into_owned())).collect())?;
     let covers = actions.iter().any(|it| matches!(it.as_str(), "all" | "all_except_output" | "apply"));
     (is_on && covers).then(|| "it excludes itself with `exclude`".to_owned())
 }
 
-fn member<'v>(value: &'v Value, name: &str) -> Option<&'v Value> {
+fn member<'v>(value: &'v HclValue, name: &str) -> Option<&'v HclValue> {
     value.entries()?.get(name)
 }

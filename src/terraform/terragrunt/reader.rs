@@ -5,10 +5,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::languages::hcl::syntax::json::parse_json_as;
 use crate::languages::hcl::syntax::{Body, SyntaxError, parse_body};
-use crate::source::{FileId, ReadError, Sources, Span, join, parent};
-use crate::terraform::Options;
-use crate::terraform::code::library::Library;
-use crate::terraform::code::module::Tool;
+use crate::source::{FileId, ReadError, SourceFiles, Span, join, parent};
+use crate::terraform::TerraformOptions;
+use crate::terraform::code::library::ModuleLibrary;
+use crate::terraform::code::module::ModuleTool;
 use crate::terraform::code::module::{ModuleCode, ModuleFile};
 use crate::terraform::evaluate::Shadows;
 
@@ -22,18 +22,18 @@ type Composed = (String, Vec<ModuleFile>);
 
 /// The state that all units of a tree share.
 pub(super) struct TerragruntReader<'s> {
-    pub(super) sources: &'s Sources,
-    pub(super) library: &'s Library<'s>,
-    pub(super) options: &'s Options,
+    pub(super) sources: &'s SourceFiles,
+    pub(super) library: &'s ModuleLibrary<'s>,
+    pub(super) options: &'s TerraformOptions,
     listings: Mutex<HashMap<String, Arc<BTreeSet<String>>>>,
-    parsed: Mutex<HashMap<String, Arc<Parsed>>>,
+    parsed: Mutex<HashMap<String, Arc<TerragruntFile>>>,
     /// Modules with additional files from units.
     modules: Mutex<HashMap<Composed, Arc<ModuleCode>>>,
     made: Mutex<HashMap<(Span, String), FileId>>,
 }
 
 /// A file of Terragrunt.
-pub(super) struct Parsed {
+pub(super) struct TerragruntFile {
     pub(super) file: FileId,
     pub(super) body: Body,
     pub(super) error: Option<SyntaxError>,
@@ -41,14 +41,14 @@ pub(super) struct Parsed {
     pub(super) code: Arc<ModuleCode>,
 }
 
-impl Parsed {
+impl TerragruntFile {
     pub(super) fn anywhere(&self) -> Span {
         Span::new(self.file, 0, 0)
     }
 }
 
 impl<'s> TerragruntReader<'s> {
-    pub(super) fn new(sources: &'s Sources, library: &'s Library<'s>, options: &'s Options) -> Self {
+    pub(super) fn new(sources: &'s SourceFiles, library: &'s ModuleLibrary<'s>, options: &'s TerraformOptions) -> Self {
         let (listings, parsed, modules, made) = Default::default();
         TerragruntReader { sources, library, options, listings, parsed, modules, made }
     }
@@ -88,7 +88,7 @@ impl<'s> TerragruntReader<'s> {
     }
 
     /// Parses an existing file.
-    pub(super) fn parse(&self, path: &str) -> Result<Arc<Parsed>, ReadError> {
+    pub(super) fn parse(&self, path: &str) -> Result<Arc<TerragruntFile>, ReadError> {
         if let Some(known) = self.parsed.lock().unwrap_or_else(PoisonError::into_inner).get(path) {
             return Ok(known.clone());
         }
@@ -101,7 +101,7 @@ impl<'s> TerragruntReader<'s> {
         };
         let code = ModuleCode::of_locals(parent(path), &parsed.body, Span::new(file, 0, 0));
         let error = parsed.errors.into_iter().next();
-        let parsed = Arc::new(Parsed { file, body: parsed.body, error, code: Arc::new(code) });
+        let parsed = Arc::new(TerragruntFile { file, body: parsed.body, error, code: Arc::new(code) });
         let mut all = self.parsed.lock().unwrap_or_else(PoisonError::into_inner);
         Ok(all.entry(path.to_owned()).or_insert(parsed).clone())
     }
@@ -112,7 +112,7 @@ impl<'s> TerragruntReader<'s> {
         if let Some(known) = self.modules.lock().unwrap_or_else(PoisonError::into_inner).get(&key) {
             return known.clone();
         }
-        let code = Arc::new(ModuleCode::of(self.sources, directory, &key.1, Tool::OpenTofu));
+        let code = Arc::new(ModuleCode::of(self.sources, directory, &key.1, ModuleTool::OpenTofu));
         let mut all = self.modules.lock().unwrap_or_else(PoisonError::into_inner);
         all.entry(key).or_insert(code).clone()
     }
@@ -126,7 +126,7 @@ impl<'s> TerragruntReader<'s> {
     }
 
     /// Returns the text that is generated for a unit, shared by all units with the same text.
-    pub(super) fn made(&self, origin: Span, text: String, make: impl FnOnce(String) -> FileId) -> FileId {
+    pub(super) fn generated_file(&self, origin: Span, text: String, make: impl FnOnce(String) -> FileId) -> FileId {
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
         *made.entry((origin, text.clone())).or_insert_with(|| make(text))
     }

@@ -3,17 +3,17 @@
 use std::fmt::Write;
 use std::sync::Arc;
 
-use crate::languages::hcl::value::{Entries, Value};
+use crate::languages::hcl::value::{HclValue, ObjectMembers};
 use crate::source::{FileId, Segment, Span};
 use crate::terraform::code::module::has_configuration;
 use crate::terraform::code::module::{FileText, ModuleCode, ModuleFile, files_of};
 use crate::terraform::evaluate::{Shadows, outside_of_prefix};
 
-use super::Unit;
+use super::TerragruntUnit;
 use super::reader::{TerragruntReader, located};
 
 /// The target of a source.
-pub(super) enum Source {
+pub(super) enum ModuleSource {
     /// A directory of the tree.
     Here(String),
     /// A path that does not exist.
@@ -22,10 +22,10 @@ pub(super) enum Source {
     Elsewhere(String),
 }
 
-pub(super) fn source(reader: &TerragruntReader<'_>, shadows: &Shadows, base: &str, text: &str) -> Source {
+pub(super) fn source(reader: &TerragruntReader<'_>, shadows: &Shadows, base: &str, text: &str) -> ModuleSource {
     if let Some(registry) = text.strip_prefix("tfr://") {
         let path = registry.split_once('/').map_or(registry, |(_, path)| path);
-        return Source::Elsewhere(path.split('?').next().unwrap_or(path).to_owned());
+        return ModuleSource::Elsewhere(path.split('?').next().unwrap_or(path).to_owned());
     }
     let path = text.strip_prefix("file://").unwrap_or(text);
     let path = path.split('?').next().unwrap_or(path);
@@ -35,9 +35,9 @@ pub(super) fn source(reader: &TerragruntReader<'_>, shadows: &Shadows, base: &st
         places.iter().find(|it| !reader.sources.tree().list(it).is_empty()).cloned()
     });
     match place {
-        Some(Some(directory)) if is_path || !path.contains("://") => Source::Here(directory),
-        _ if is_path => Source::Missing(path.to_owned()),
-        _ => Source::Elsewhere(text.to_owned()),
+        Some(Some(directory)) if is_path || !path.contains("://") => ModuleSource::Here(directory),
+        _ if is_path => ModuleSource::Missing(path.to_owned()),
+        _ => ModuleSource::Elsewhere(text.to_owned()),
     }
 }
 
@@ -46,8 +46,8 @@ pub(super) fn source(reader: &TerragruntReader<'_>, shadows: &Shadows, base: &st
 pub(super) fn effective(
     reader: &TerragruntReader<'_>,
     module: Option<&str>,
-    unit: &Unit,
-    settings: &Value,
+    unit: &TerragruntUnit,
+    settings: &HclValue,
 ) -> Arc<ModuleCode> {
     let own = unit.real_directory();
     let mut files = module.map(|it| files_of(reader.sources, it)).unwrap_or_default();
@@ -77,28 +77,28 @@ pub(super) fn effective(
 }
 
 /// Returns the files of `generate`: name, text, and whether they replace others.
-fn generated(reader: &TerragruntReader<'_>, settings: &Value) -> Vec<(String, FileId, bool)> {
-    let blocks = settings.entries().and_then(|it| it.get("generate")).and_then(Value::entries);
+fn generated(reader: &TerragruntReader<'_>, settings: &HclValue) -> Vec<(String, FileId, bool)> {
+    let blocks = settings.entries().and_then(|it| it.get("generate")).and_then(HclValue::entries);
     let mut files = Vec::new();
-    for (_, block) in blocks.into_iter().flat_map(Entries::iter) {
+    for (_, block) in blocks.into_iter().flat_map(ObjectMembers::iter) {
         let member = |name: &str| block.entries().and_then(|it| it.get(name));
         let text = |name: &str| member(name).and_then(|it| it.as_text().map(|it| it.into_owned()));
         let (Some(path), Some(contents)) = (text("path"), member("contents")) else { continue };
         let path = path.strip_prefix("./").unwrap_or(&path).to_owned();
-        let is_off = member("disable").and_then(Value::as_bool) == Some(true);
+        let is_off = member("disable").and_then(HclValue::as_bool) == Some(true);
         if is_off || path.contains('/') || !crate::terraform::code::module::is_configuration(&path) {
             continue;
         }
         let Some(written) = known_text(contents) else { continue };
         let wins = text("if_exists").as_deref() != Some("skip");
-        let file = reader.made(contents.span, written, |text| derived(reader, text, contents.span));
+        let file = reader.generated_file(contents.span, written, |text| derived(reader, text, contents.span));
         files.push((path, file, wins));
     }
     files
 }
 
 /// Returns a string, or its outline with placeholders.
-fn known_text(value: &Value) -> Option<String> {
+fn known_text(value: &HclValue) -> Option<String> {
     match value.cause() {
         Some(cause) => cause.outline.as_deref().map(|outline| outline.replace("${", "$${")),
         None => value.as_text().map(|it| it.into_owned()),
@@ -132,13 +132,13 @@ fn derived(reader: &TerragruntReader<'_>, text: String, origin: Span) -> FileId 
 /// unit.
 pub(super) fn call_of(
     reader: &TerragruntReader<'_>,
-    unit: &Unit,
+    unit: &TerragruntUnit,
     module: &str,
     place: Span,
-    settings: &Value,
+    settings: &HclValue,
 ) -> Arc<ModuleCode> {
     let inputs =
-        settings.entries().and_then(|it| it.get("inputs")).and_then(Value::entries).cloned().unwrap_or_default();
+        settings.entries().and_then(|it| it.get("inputs")).and_then(HclValue::entries).cloned().unwrap_or_default();
     let name = unit.directory.rsplit('/').next().unwrap_or_default();
     let name: String = name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' }).collect();
     let mut text = String::new();

@@ -5,16 +5,16 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::diagnostic::SkipKind;
-use crate::inventory::Skipped;
+use crate::inventory::SkippedFile;
 use crate::languages::hcl::syntax::BlockNode;
-use crate::languages::hcl::value::{Data, Entries, Value};
+use crate::languages::hcl::value::{HclData, HclValue, ObjectMembers};
 use crate::source::{Span, join, parent};
 use crate::terraform::evaluate::{Repetition, Shadows};
 
 use super::frame::Frame;
 use super::reader::{STACK, TerragruntReader, UNIT};
-use super::source::{Source, source};
-use super::{Unit, context};
+use super::source::{ModuleSource, source};
+use super::{TerragruntUnit, context};
 
 /// The maximum depth of stacks that generate stacks.
 const DEEPEST: usize = 10;
@@ -26,32 +26,32 @@ const WRITTEN_TO: &str = ".terragrunt-stack";
 /// The units that stacks generate.
 #[derive(Default)]
 pub(super) struct StackUnits {
-    pub(super) units: Vec<Unit>,
+    pub(super) units: Vec<TerragruntUnit>,
     /// The directories that units are copied from. They are not separate units.
     pub(super) templates: BTreeSet<String>,
-    pub(super) skipped: Vec<Skipped>,
+    pub(super) skipped: Vec<SkippedFile>,
 }
 
 /// A stack to read.
-pub(super) struct Stack {
+pub(super) struct TerragruntStack {
     pub(super) directory: String,
     pub(super) shadows: Shadows,
-    pub(super) values: Option<Value>,
+    pub(super) values: Option<HclValue>,
     pub(super) files: Vec<Arc<str>>,
 }
 
 impl StackUnits {
     /// Adds the units of a stack, unless the stack is itself a template of another one.
-    pub(super) fn add(&mut self, reader: &TerragruntReader<'_>, stack: &Stack, depth: usize) {
+    pub(super) fn add(&mut self, reader: &TerragruntReader<'_>, stack: &TerragruntStack, depth: usize) {
         let path = inside(&stack.directory, STACK);
         let Some(real) = reader.find(&stack.shadows, &path) else { return };
         let context = match context(reader, &stack.directory, &real, &stack.shadows, stack.values.clone()) {
             Ok(context) => context,
-            Err(reason) => return self.skipped.push(Skipped::new(SkipKind::Terragrunt, real, reason)),
+            Err(reason) => return self.skipped.push(SkippedFile::new(SkipKind::Terragrunt, real, reason)),
         };
         let frame = match Frame::open(&context, &path, &real) {
             Ok(frame) => frame,
-            Err(reason) => return self.skipped.push(Skipped::new(SkipKind::Terragrunt, real, reason)),
+            Err(reason) => return self.skipped.push(SkippedFile::new(SkipKind::Terragrunt, real, reason)),
         };
         for included in frame.includes.iter().filter_map(|it| it.frame.as_ref().ok()) {
             self.add_blocks(reader, stack, included, depth, &real);
@@ -59,14 +59,14 @@ impl StackUnits {
         self.add_blocks(reader, stack, &frame, depth, &real);
         if context.is_template.get() {
             let reason = "another stack generates this stack: the values from that stack are unknown";
-            self.skipped.push(Skipped::new(SkipKind::MadeByStack, real, reason));
+            self.skipped.push(SkippedFile::new(SkipKind::MadeByStack, real, reason));
         }
     }
 
     fn add_blocks(
         &mut self,
         reader: &TerragruntReader<'_>,
-        stack: &Stack,
+        stack: &TerragruntStack,
         frame: &Frame<'_>,
         depth: usize,
         file: &str,
@@ -76,12 +76,12 @@ impl StackUnits {
                 if self.units.len() >= MOST_UNITS || depth >= DEEPEST {
                     let reason =
                         format!("the stacks generate more than {MOST_UNITS} units, or nest {DEEPEST} levels deep");
-                    return self.skipped.push(Skipped::new(SkipKind::Limit, file, reason));
+                    return self.skipped.push(SkippedFile::new(SkipKind::Limit, file, reason));
                 }
                 frame.repetition.replace(repetition);
                 if let Err(why) = self.add_block(reader, stack, frame, node, depth) {
                     let reason = format!("`{} {}` of this stack: {why}", node.keyword.text, node.label(0));
-                    self.skipped.push(Skipped::new(SkipKind::Terragrunt, file, reason));
+                    self.skipped.push(SkippedFile::new(SkipKind::Terragrunt, file, reason));
                 }
                 frame.repetition.replace(Repetition::Single);
             }
@@ -91,7 +91,7 @@ impl StackUnits {
     fn add_block(
         &mut self,
         reader: &TerragruntReader<'_>,
-        stack: &Stack,
+        stack: &TerragruntStack,
         frame: &Frame<'_>,
         node: &BlockNode,
         depth: usize,
@@ -104,19 +104,22 @@ impl StackUnits {
         let directory = arguments.directory(&stack.directory, &path)?;
         let wanted = if &*node.keyword.text == "unit" { UNIT } else { STACK };
         let from = match source(reader, &stack.shadows, &stack.directory, &arguments.text("source")?) {
-            Source::Here(from) => from,
+            ModuleSource::Here(from) => from,
             // The unit may already have been generated.
-            Source::Missing(what) | Source::Elsewhere(what) => match reader.exists(&inside(&directory, wanted)) {
-                true => directory.clone(),
-                false => return Err(format!("its source {what} is not in this repository")),
-            },
+            ModuleSource::Missing(what) | ModuleSource::Elsewhere(what) => {
+                match reader.exists(&inside(&directory, wanted)) {
+                    true => directory.clone(),
+                    false => return Err(format!("its source {what} is not in this repository")),
+                }
+            }
         };
         let mut shadows = stack.shadows.clone();
         if from != directory {
             self.templates.insert(from.clone());
             shadows.add(&directory, &from);
         }
-        let values = arguments.value("values").unwrap_or_else(|| Value::object(Entries::default(), node.header));
+        let values =
+            arguments.value("values").unwrap_or_else(|| HclValue::object(ObjectMembers::default(), node.header));
         let files: Vec<Arc<str>> =
             frame.context.files.borrow().iter().cloned().chain(stack.files.iter().cloned()).collect();
         if wanted == UNIT {
@@ -125,10 +128,10 @@ impl StackUnits {
             if self.units.iter().any(|it| it.directory == directory) {
                 return Err(format!("another unit has the path {path}"));
             }
-            self.units.push(Unit { directory, real, shadows, values: Some(values), files });
+            self.units.push(TerragruntUnit { directory, real, shadows, values: Some(values), files });
             return Ok(());
         }
-        let inner = Stack { directory, shadows, values: Some(values), files };
+        let inner = TerragruntStack { directory, shadows, values: Some(values), files };
         self.add(reader, &inner, depth + 1);
         Ok(())
     }
@@ -141,7 +144,7 @@ struct Arguments<'a, 'f> {
 }
 
 impl Arguments<'_, '_> {
-    fn value(&self, name: &str) -> Option<Value> {
+    fn value(&self, name: &str) -> Option<HclValue> {
         self.node.body.attribute(name).map(|it| self.frame.evaluate(&it.expression))
     }
 
@@ -175,14 +178,15 @@ fn repetitions(frame: &Frame<'_>, node: &BlockNode) -> Vec<Repetition> {
     let argument = |name: &str| expansion.body.attribute(name).map(|it| frame.evaluate(&it.expression));
     if let Some(count) = argument("count") {
         let number = count.as_number().and_then(|it| it.as_usize()).unwrap_or(0).min(MOST_UNITS + 1);
-        let one =
-            |index| Repetition::Count(Value::number(crate::languages::hcl::value::Number::counted(index), count.span));
+        let one = |index| {
+            Repetition::Count(HclValue::number(crate::languages::hcl::value::HclNumber::counted(index), count.span))
+        };
         return (0..number).map(one).collect();
     }
     let Some(each) = argument("for_each") else { return vec![Repetition::Single] };
-    let text = |key: &Arc<str>, span: Span| Value::text(key.clone(), span);
+    let text = |key: &Arc<str>, span: Span| HclValue::text(key.clone(), span);
     match &each.data {
-        Data::Map(entries) | Data::Object(entries) => entries
+        HclData::Map(entries) | HclData::Object(entries) => entries
             .iter()
             .map(|(key, value)| Repetition::Each { key: text(key, value.span), value: value.clone() })
             .collect(),
@@ -195,7 +199,7 @@ pub(super) fn inside(directory: &str, name: &str) -> String {
 }
 
 /// Returns the stack for a stack file in the tree.
-pub(super) fn of_file(path: &str) -> Stack {
+pub(super) fn of_file(path: &str) -> TerragruntStack {
     let (shadows, values, files) = Default::default();
-    Stack { directory: parent(path).to_owned(), shadows, values, files }
+    TerragruntStack { directory: parent(path).to_owned(), shadows, values, files }
 }

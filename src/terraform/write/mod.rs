@@ -13,26 +13,26 @@ use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use crate::inventory::{Declined, FrontEnd, LinkKind, Part, Resource, Value, Wish};
+use crate::inventory::{Declined, FactEdit, FactValue, LinkKind, Part, ReadBy, Resource};
 use crate::languages::hcl::syntax::{BlockNode, Body, Expression, HclKind, parse_expression};
-use crate::languages::hcl::value::Data;
-use crate::source::{Edit, FileId, Sources, Span};
+use crate::languages::hcl::value::HclData;
+use crate::source::{Edit, FileId, SourceFiles, Span};
 
-use super::Root;
-use super::block::Block;
-use super::code::library::Library;
-use super::code::module::Tool;
-use super::rows::{Assignment, BlockIndex, Literal, PlacedValue, Site, Spot, ValueNode};
+use super::RootOverview;
+use super::block::EvaluatedBlock;
+use super::code::library::ModuleLibrary;
+use super::code::module::ModuleTool;
+use super::rows::{BlockIndex, Literal, PlacedValue, PlannedEdit, Site, Spot, ValueNode};
 use align::TextChange;
 use insert::Addition;
-use origin::Way;
+use origin::EditLocation;
 
 /// Writes facts to the places where the definitions of `resources/` read them.
-pub struct Writer<'a> {
-    sources: &'a Sources,
-    blocks: &'a [Block],
-    roots: &'a [Root],
-    library: Library<'a>,
+pub struct TerraformWriter<'a> {
+    sources: &'a SourceFiles,
+    blocks: &'a [EvaluatedBlock],
+    roots: &'a [RootOverview],
+    library: ModuleLibrary<'a>,
     by_address: RefCell<Option<Rc<ByAddress<'a>>>>,
     /// The links between the blocks of each root that was used.
     indices: RefCell<BTreeMap<usize, Rc<BlockIndex<'a>>>>,
@@ -47,8 +47,8 @@ type ByAddress<'a> = HashMap<&'a str, Vec<usize>>;
 type Result<T> = std::result::Result<T, Declined>;
 
 /// Returns the places of one way, if each is a literal scalar on the resource itself.
-fn scalars_of(site: &Site<'_>, way: &[Assignment<'_>]) -> Result<Vec<(Span, String)>> {
-    let place = |Assignment { spot, to }: &Assignment<'_>| match (spot, to) {
+fn scalars_of(site: &Site<'_>, way: &[PlannedEdit<'_>]) -> Result<Vec<(Span, String)>> {
+    let place = |PlannedEdit { spot, to }: &PlannedEdit<'_>| match (spot, to) {
         (Spot::There(ValueNode::Value(held)), Some(to)) => {
             if held.value.sensitive {
                 return left_alone("the value is sensitive");
@@ -70,15 +70,15 @@ fn left_alone<T>(why: impl Into<String>) -> Result<T> {
     Err(Declined::LeftAlone(why.into()))
 }
 
-impl<'a> Writer<'a> {
-    pub fn new(sources: &'a Sources, blocks: &'a [Block], roots: &'a [Root]) -> Self {
-        let library = Library::new(sources, Tool::OpenTofu);
-        Writer { sources, blocks, roots, library, by_address: RefCell::default(), indices: RefCell::default() }
+impl<'a> TerraformWriter<'a> {
+    pub fn new(sources: &'a SourceFiles, blocks: &'a [EvaluatedBlock], roots: &'a [RootOverview]) -> Self {
+        let library = ModuleLibrary::new(sources, ModuleTool::OpenTofu);
+        TerraformWriter { sources, blocks, roots, library, by_address: RefCell::default(), indices: RefCell::default() }
     }
 
     /// Returns the edits that set the requested fact; empty if the configuration already sets it.
-    pub fn write(&self, resource: &Resource, wish: &Wish) -> Result<Vec<Edit>> {
-        debug_assert_eq!(resource.front_end, FrontEnd::Terraform);
+    pub fn write(&self, resource: &Resource, wish: &FactEdit) -> Result<Vec<Edit>> {
+        debug_assert_eq!(resource.front_end, ReadBy::Terraform);
         let Some((site, index)) = self.site(resource) else {
             return left_alone("its block was not found");
         };
@@ -86,8 +86,9 @@ impl<'a> Writer<'a> {
     }
 
     /// Returns the places of scalars and their new values for another language, if the resource sets the fact itself.
-    pub fn scalars(&self, resource: &Resource, wish: &Wish) -> Result<Vec<(Span, String)>> {
-        let is_near = |block: &&Block| block.body.file == resource.body.file && block.body.contains(resource.body);
+    pub fn scalars(&self, resource: &Resource, wish: &FactEdit) -> Result<Vec<(Span, String)>> {
+        let is_near =
+            |block: &&EvaluatedBlock| block.body.file == resource.body.file && block.body.contains(resource.body);
         let block = self.blocks.iter().filter(is_near).find(|it| *it.address == *resource.declared.block);
         let index = BlockIndex::new(self.blocks, &[]);
         let Some(site) = block.and_then(|block| Site::of(block, resource, &index)) else {
@@ -110,7 +111,7 @@ impl<'a> Writer<'a> {
     }
 
     /// Returns the edits that set several labels at once.
-    pub fn label(&self, resource: &Resource, labels: &[(Arc<str>, Value)]) -> Result<Vec<Edit>> {
+    pub fn label(&self, resource: &Resource, labels: &[(Arc<str>, FactValue)]) -> Result<Vec<Edit>> {
         match self.site(resource) {
             Some((site, _)) => self.label_in(&site, labels),
             None => left_alone("its block was not found"),
@@ -122,7 +123,7 @@ impl<'a> Writer<'a> {
         site: &Site<'a>,
         index: &Rc<BlockIndex<'a>>,
         resource: &Resource,
-        wish: &Wish,
+        wish: &FactEdit,
         depth: usize,
     ) -> Result<Vec<Edit>> {
         if let (Part::Label(key), Some(value)) = (&wish.part, &wish.value) {
@@ -161,7 +162,7 @@ impl<'a> Writer<'a> {
         index: &Rc<BlockIndex<'a>>,
         resource: &Resource,
         link: &str,
-        wish: &Wish,
+        wish: &FactEdit,
         depth: usize,
     ) -> Result<Vec<Edit>> {
         let Some(block) = site.linked(link).filter(|_| depth < LONGEST_WAY) else {
@@ -178,7 +179,12 @@ impl<'a> Writer<'a> {
     }
 
     /// Autoscalers and schedules set some facts of their target.
-    fn by_a_control(&self, index: &Rc<BlockIndex<'a>>, resource: &Resource, wish: &Wish) -> Option<Result<Vec<Edit>>> {
+    fn by_a_control(
+        &self,
+        index: &Rc<BlockIndex<'a>>,
+        resource: &Resource,
+        wish: &FactEdit,
+    ) -> Option<Result<Vec<Edit>>> {
         let links = resource.links.iter().filter(|it| matches!(it.kind, LinkKind::Autoscaler | LinkKind::Stop));
         for link in links {
             let Some(block) = index.only(&link.to) else { continue };
@@ -230,9 +236,9 @@ impl<'a> Writer<'a> {
     }
 
     /// Returns the edits for all places of one way to write a fact.
-    fn way(&self, site: &Site<'a>, way: &[Assignment<'a>]) -> Result<Vec<Edit>> {
+    fn way(&self, site: &Site<'a>, way: &[PlannedEdit<'a>]) -> Result<Vec<Edit>> {
         let mut pending = Pending::default();
-        for Assignment { spot, to } in way {
+        for PlannedEdit { spot, to } in way {
             match (spot, to) {
                 (Spot::Unclear(why), _) => return left_alone(why.clone()),
                 (Spot::Linked(_), _) => return left_alone("it is in two blocks"),
@@ -266,10 +272,10 @@ impl<'a> Writer<'a> {
             return left_alone("the value is computed");
         }
         match self.way_to_change(site.block(), held.expression, span)? {
-            Way::Literal => {
+            EditLocation::Literal => {
                 pending.change(span.file, TextChange { at: span.range(), text: literal::in_place_of(old, literal) });
             }
-            Way::Argument(call, name) => pending.addition(call).add(&[name], literal.clone()),
+            EditLocation::Argument(call, name) => pending.addition(call).add(&[name], literal.clone()),
         }
         Ok(())
     }
@@ -329,7 +335,7 @@ impl<'a> Writer<'a> {
         pending: &mut Pending,
     ) -> Result<()> {
         let span = held.value.span;
-        if !matches!(held.value.data, Data::Object(_) | Data::Map(_)) {
+        if !matches!(held.value.data, HclData::Object(_) | HclData::Map(_)) {
             return left_alone("there is no block or object to write it into");
         }
         let text = self.sources.text(span.file);
@@ -346,7 +352,7 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    fn label_in(&self, site: &Site<'a>, labels: &[(Arc<str>, Value)]) -> Result<Vec<Edit>> {
+    fn label_in(&self, site: &Site<'a>, labels: &[(Arc<str>, FactValue)]) -> Result<Vec<Edit>> {
         let entries = labels.iter().map(|(key, value)| (key.to_string(), Literal::Text(value.to_string())));
         let entries: Vec<(String, Literal)> = entries.collect();
         let maps = site.label_maps();
@@ -440,9 +446,9 @@ fn within(block: &BlockNode, span: Span) -> Option<&Body> {
 }
 
 /// Returns the link through which all places are written.
-fn through_link(way: &[Assignment<'_>]) -> Option<String> {
+fn through_link(way: &[PlannedEdit<'_>]) -> Option<String> {
     match way {
-        [Assignment { spot: Spot::Linked(link), .. }] => Some(link.clone()),
+        [PlannedEdit { spot: Spot::Linked(link), .. }] => Some(link.clone()),
         _ => None,
     }
 }

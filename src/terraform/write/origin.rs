@@ -6,11 +6,11 @@
 use std::collections::BTreeSet;
 
 use crate::inventory::Declined;
-use crate::languages::hcl::syntax::{BlockNode, Expression, HclKind, StepKind, parse_expression};
+use crate::languages::hcl::syntax::{BlockNode, Expression, HclKind, TraversalStepKind, parse_expression};
 use crate::source::{FileId, Span, join, parent};
 
-use super::super::block::Block;
-use super::Writer;
+use super::super::block::EvaluatedBlock;
+use super::TerraformWriter;
 use crate::terraform::code::module::ModuleCode;
 use crate::terraform::code::modules::is_local;
 
@@ -32,7 +32,7 @@ enum Passes {
 }
 
 /// The place where a value is changed.
-pub(super) enum Way {
+pub(super) enum EditLocation {
     /// At the literal.
     Literal,
     /// In an argument of the module call, which now uses the default: the body of the call, and the name.
@@ -46,18 +46,23 @@ struct Place {
     module: String,
 }
 
-impl Writer<'_> {
+impl TerraformWriter<'_> {
     /// Returns how the scalar at `literal`, which a block uses at `expression`, can be changed for this block only.
-    pub(super) fn way_to_change(&self, block: &Block, expression: Span, literal: Span) -> Result<Way, Declined> {
+    pub(super) fn way_to_change(
+        &self,
+        block: &EvaluatedBlock,
+        expression: Span,
+        literal: Span,
+    ) -> Result<EditLocation, Declined> {
         let (directory, module) = (self.directory_of(block.span.file), module_of(block).to_owned());
         self.follow(Place { directory, module }, expression, literal)
     }
 
     /// Checks that a change at this place affects only one caller.
-    pub(super) fn may_change(&self, block: &Block, expression: Span, literal: Span) -> Result<(), Declined> {
+    pub(super) fn may_change(&self, block: &EvaluatedBlock, expression: Span, literal: Span) -> Result<(), Declined> {
         match self.way_to_change(block, expression, literal)? {
-            Way::Literal => Ok(()),
-            Way::Argument(..) => left_alone("it is a default of a module"),
+            EditLocation::Literal => Ok(()),
+            EditLocation::Argument(..) => left_alone("it is a default of a module"),
         }
     }
 
@@ -69,20 +74,20 @@ impl Writer<'_> {
         }
     }
 
-    fn follow(&self, mut place: Place, mut expression: Span, literal: Span) -> Result<Way, Declined> {
+    fn follow(&self, mut place: Place, mut expression: Span, literal: Span) -> Result<EditLocation, Declined> {
         for _ in 0..LONGEST_WAY {
             let node = self.expression(expression)?;
             match passes(&node, literal) {
                 Passes::Here => {
                     self.demand_one_caller(&place.directory)?;
-                    return Ok(Way::Literal);
+                    return Ok(EditLocation::Literal);
                 }
                 Passes::Computed(how) if expression.contains(literal) || how != "each" => {
                     return left_alone(format!("the value is {}", if how == "each" { "computed" } else { how }));
                 }
                 Passes::Computed(_) => {
                     self.demand_one_caller(&self.directory_of(literal.file))?;
-                    return self.only_user(literal).map(|()| Way::Literal);
+                    return self.only_user(literal).map(|()| EditLocation::Literal);
                 }
                 Passes::Local(name) => {
                     let code = self.library.module(&place.directory);
@@ -112,7 +117,7 @@ impl Writer<'_> {
                 self.demand_one_caller(&place.directory)?;
             }
             return match is_default || is_file {
-                true => Ok(Assigned::Way(Way::Literal)),
+                true => Ok(Assigned::Way(EditLocation::Literal)),
                 false if path.ends_with(".hcl") => {
                     left_alone(format!("`var.{name}` is a Terragrunt input, which other units may use too"))
                 }
@@ -127,7 +132,7 @@ impl Writer<'_> {
             Some(argument) => Ok(Assigned::By(caller, argument.expression.span)),
             None if is_default => {
                 self.demand_one_caller(&caller.directory)?;
-                Ok(Assigned::Way(Way::Argument(call.body, name.to_owned())))
+                Ok(Assigned::Way(EditLocation::Argument(call.body, name.to_owned())))
             }
             None => left_alone(format!("the value of `var.{name}` comes from another place")),
         }
@@ -163,7 +168,7 @@ impl Writer<'_> {
     /// Returns the headers of the calls that lead to a directory.
     fn callers(&self, directory: &str) -> BTreeSet<Span> {
         let calls = self.blocks.iter().filter(|block| block.keyword == "module");
-        let leads = |block: &&Block| {
+        let leads = |block: &&EvaluatedBlock| {
             let source = block.source.as_deref().filter(|source| is_local(source));
             source.and_then(|source| join(&self.directory_of(block.span.file), source)).as_deref() == Some(directory)
         };
@@ -172,8 +177,9 @@ impl Writer<'_> {
 
     /// Returns how many roots in other places run this directory as their module, such as Terragrunt units.
     fn units(&self, directory: &str) -> usize {
-        let is_of = |block: &Block| module_of(block).is_empty() && self.directory_of(block.span.file) == directory;
-        let runs = |root: &&super::super::Root| {
+        let is_of =
+            |block: &EvaluatedBlock| module_of(block).is_empty() && self.directory_of(block.span.file) == directory;
+        let runs = |root: &&super::super::RootOverview| {
             let blocks = self.blocks.get(root.blocks.clone()).unwrap_or_default();
             root.directory != directory && blocks.iter().any(is_of)
         };
@@ -187,13 +193,13 @@ impl Writer<'_> {
 
 /// The assignment of a variable.
 enum Assigned {
-    Way(Way),
+    Way(EditLocation),
     /// An argument of the module call.
     By(Place, Span),
 }
 
 /// Returns the module path of a block, `module.a["x"]`; empty in the root module.
-fn module_of(block: &Block) -> &str {
+fn module_of(block: &EvaluatedBlock) -> &str {
     super::super::rows::module_of(block).trim_end_matches('.')
 }
 
@@ -201,7 +207,7 @@ fn is_variable_file(path: &str) -> bool {
     crate::terraform::load::roots::is_variable_file(path)
 }
 
-fn users_in(block: &Block, literal: Span, depth: usize, users: &mut BTreeSet<Span>) {
+fn users_in(block: &EvaluatedBlock, literal: Span, depth: usize, users: &mut BTreeSet<Span>) {
     for attribute in block.attributes.values() {
         if holds(&attribute.value, literal, 0) {
             users.insert(attribute.span);
@@ -214,7 +220,7 @@ fn users_in(block: &Block, literal: Span, depth: usize, users: &mut BTreeSet<Spa
 }
 
 /// Returns whether the literal is this value, or a member of it that is no larger than one argument.
-fn holds(value: &crate::languages::hcl::value::Value, literal: Span, depth: usize) -> bool {
+fn holds(value: &crate::languages::hcl::value::HclValue, literal: Span, depth: usize) -> bool {
     if value.span == literal {
         return true;
     }
@@ -226,9 +232,10 @@ fn demand_one_use(code: &ModuleCode, kind: &str, name: &str) -> Result<(), Decli
     let mut uses = 0usize;
     let mut count = |found: &str, steps: &[crate::languages::hcl::syntax::TraversalStep]| {
         let is_it = found == kind
-            && matches!(steps.first().map(|step| &step.kind), Some(StepKind::Attribute(first)) if &**first == name);
+            && matches!(steps.first().map(|step| &step.kind), Some(TraversalStepKind::Attribute(first)) if &**first == name);
         // `local` and `var` cannot be passed as a whole, but an index can select from them.
-        let any = found == kind && !matches!(steps.first().map(|step| &step.kind), Some(StepKind::Attribute(_)));
+        let any =
+            found == kind && !matches!(steps.first().map(|step| &step.kind), Some(TraversalStepKind::Attribute(_)));
         uses += usize::from(is_it || any);
     };
     let blocks = code.outputs.iter().chain(code.resources.iter()).chain(code.calls.iter());
@@ -260,8 +267,8 @@ fn passes(node: &Expression, literal: Span) -> Passes {
         HclKind::Call(call) if KEEPS.contains(&&*call.name.text) => below(call.arguments.iter(), literal),
         HclKind::Traversal(base, steps) => match (&base.kind, &**steps) {
             (HclKind::Name(root), [step]) => match (&**root, &step.kind) {
-                ("var", StepKind::Attribute(name)) => Passes::Variable(name.to_string()),
-                ("local", StepKind::Attribute(name)) => Passes::Local(name.to_string()),
+                ("var", TraversalStepKind::Attribute(name)) => Passes::Variable(name.to_string()),
+                ("local", TraversalStepKind::Attribute(name)) => Passes::Local(name.to_string()),
                 _ => Passes::Computed("each"),
             },
             _ => Passes::Computed("each"),

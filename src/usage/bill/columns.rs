@@ -4,7 +4,7 @@ use super::table::BillCells;
 
 /// What is read of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Field {
+pub(super) enum BillField {
     Effective,
     List,
     Category,
@@ -38,36 +38,36 @@ pub(super) enum Field {
 }
 
 /// With the columns that say it, the best first, in small letters.
-const FIELDS: [(Field, &[&str]); 29] = [
-    (Field::Effective, &["effectivecost"]),
-    (Field::List, &["listcost"]),
-    (Field::Category, &["chargecategory"]),
-    (Field::Class, &["chargeclass"]),
-    (Field::Description, &["chargedescription", "x_skudescription"]),
-    (Field::Start, &["chargeperiodstart"]),
-    (Field::End, &["chargeperiodend"]),
-    (Field::Currency, &["billingcurrency"]),
-    (Field::Pricing, &["pricingcategory"]),
-    (Field::PricingQuantity, &["pricingquantity"]),
-    (Field::PricingUnit, &["pricingunit"]),
-    (Field::ConsumedQuantity, &["consumedquantity"]),
-    (Field::ConsumedUnit, &["consumedunit"]),
-    (Field::Commitment, &["commitmentdiscountstatus"]),
-    (Field::Reservation, &["capacityreservationstatus"]),
-    (Field::ResourceId, &["resourceid"]),
-    (Field::ResourceName, &["resourcename"]),
-    (Field::ResourceType, &["resourcetype"]),
-    (Field::Tags, &["tags"]),
-    (Field::Details, &["skupricedetails"]),
-    (Field::Meter, &["skumeter", "x_skumetername"]),
-    (Field::Region, &["regionid"]),
-    (Field::Account, &["subaccountid"]),
-    (Field::Payer, &["billingaccountid"]),
-    (Field::Provider, &["serviceprovidername", "providername"]),
-    (Field::Publisher, &["publishername"]),
-    (Field::Allocated, &["allocatedresourcename"]),
-    (Field::AllocatedTags, &["allocatedtags"]),
-    (Field::UsageType, &["x_usagetype"]),
+const FIELDS: [(BillField, &[&str]); 29] = [
+    (BillField::Effective, &["effectivecost"]),
+    (BillField::List, &["listcost"]),
+    (BillField::Category, &["chargecategory"]),
+    (BillField::Class, &["chargeclass"]),
+    (BillField::Description, &["chargedescription", "x_skudescription"]),
+    (BillField::Start, &["chargeperiodstart"]),
+    (BillField::End, &["chargeperiodend"]),
+    (BillField::Currency, &["billingcurrency"]),
+    (BillField::Pricing, &["pricingcategory"]),
+    (BillField::PricingQuantity, &["pricingquantity"]),
+    (BillField::PricingUnit, &["pricingunit"]),
+    (BillField::ConsumedQuantity, &["consumedquantity"]),
+    (BillField::ConsumedUnit, &["consumedunit"]),
+    (BillField::Commitment, &["commitmentdiscountstatus"]),
+    (BillField::Reservation, &["capacityreservationstatus"]),
+    (BillField::ResourceId, &["resourceid"]),
+    (BillField::ResourceName, &["resourcename"]),
+    (BillField::ResourceType, &["resourcetype"]),
+    (BillField::Tags, &["tags"]),
+    (BillField::Details, &["skupricedetails"]),
+    (BillField::Meter, &["skumeter", "x_skumetername"]),
+    (BillField::Region, &["regionid"]),
+    (BillField::Account, &["subaccountid"]),
+    (BillField::Payer, &["billingaccountid"]),
+    (BillField::Provider, &["serviceprovidername", "providername"]),
+    (BillField::Publisher, &["publishername"]),
+    (BillField::Allocated, &["allocatedresourcename"]),
+    (BillField::AllocatedTags, &["allocatedtags"]),
+    (BillField::UsageType, &["x_usagetype"]),
 ];
 
 /// Columns of clouds that may name the machine.
@@ -83,14 +83,14 @@ const MACHINES: [&str; 8] = [
 ];
 
 /// What a file must have to be a bill, as FOCUS writes it.
-const NEEDED: [(Field, &str); 7] = [
-    (Field::Currency, "BillingCurrency"),
-    (Field::Category, "ChargeCategory"),
-    (Field::End, "ChargePeriodEnd"),
-    (Field::Start, "ChargePeriodStart"),
-    (Field::Effective, "EffectiveCost"),
-    (Field::List, "ListCost"),
-    (Field::Provider, "ProviderName (or ServiceProviderName)"),
+const NEEDED: [(BillField, &str); 7] = [
+    (BillField::Currency, "BillingCurrency"),
+    (BillField::Category, "ChargeCategory"),
+    (BillField::End, "ChargePeriodEnd"),
+    (BillField::Start, "ChargePeriodStart"),
+    (BillField::Effective, "EffectiveCost"),
+    (BillField::List, "ListCost"),
+    (BillField::Provider, "ProviderName (or ServiceProviderName)"),
 ];
 
 /// Where the columns of a file stand.
@@ -126,24 +126,24 @@ impl BillColumns {
         }
     }
 
-    fn places(&self, field: Field) -> &[usize] {
+    fn places(&self, field: BillField) -> &[usize] {
         self.places.get(field as usize).map(Vec::as_slice).unwrap_or_default()
     }
 
     /// The cell of the first of its columns that says something; NULL says nothing.
-    pub(super) fn cell<'r>(&self, cells: &'r BillCells, field: Field) -> &'r [u8] {
-        let found = self.places(field).iter().map(|at| said(cells.bytes(*at)));
+    pub(super) fn cell<'r>(&self, cells: &'r BillCells, field: BillField) -> &'r [u8] {
+        let found = self.places(field).iter().map(|at| non_null(cells.bytes(*at)));
         { found }.find(|it| !it.is_empty()).unwrap_or_default()
     }
 
     /// The same as text; nothing where it is none.
-    pub(super) fn text<'r>(&self, cells: &'r BillCells, field: Field) -> &'r str {
+    pub(super) fn text<'r>(&self, cells: &'r BillCells, field: BillField) -> &'r str {
         std::str::from_utf8(self.cell(cells, field)).unwrap_or_default()
     }
 }
 
 /// Some exports write NULL as a word.
-pub(super) fn said(cell: &[u8]) -> &[u8] {
+pub(super) fn non_null(cell: &[u8]) -> &[u8] {
     let cell = cell.trim_ascii();
     if cell.eq_ignore_ascii_case(b"null") { b"" } else { cell }
 }

@@ -17,18 +17,18 @@ const DAYS_UNTIL_CLOSED: i64 = 5;
 
 /// The class of a row of the bill.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) enum Went {
+pub(super) enum BillRowClass {
     Written(Charge),
     /// Of machines without accelerators, disks, networks and all other services.
     Other(Charge),
 }
 
 /// Money of one currency by where it went, with the number of its rows.
-pub(super) type WentSums = BTreeMap<([u8; 3], Went), (BilledAmount, u64)>;
+pub(super) type SumsByClass = BTreeMap<([u8; 3], BillRowClass), (BilledAmount, u64)>;
 
 /// The way of buying of an hour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Bought {
+pub(super) enum PurchaseKind {
     OnDemand,
     Spot,
     Committed,
@@ -46,7 +46,7 @@ pub(super) struct BillLine<'r> {
     pub(super) paid: BilledAmount,
     pub(super) list: Option<BilledAmount>,
     pub(super) hours: LineHours,
-    pub(super) bought: Bought,
+    pub(super) bought: PurchaseKind,
     pub(super) is_correction: bool,
 }
 
@@ -86,21 +86,21 @@ struct GroupSums {
 
 /// The sums of one file, or of all files.
 #[derive(Default)]
-pub(super) struct Fold {
+pub(super) struct BillSums {
     groups: HashMap<Group, GroupSums>,
     /// Each machine once; groups name it by its place.
     machines: Vec<BilledMachine>,
     places: HashMap<String, usize>,
-    pub(super) went: WentSums,
+    pub(super) went: SumsByClass,
     /// The last moment for which a provider billed use.
     until: BTreeMap<String, Minutes>,
     /// The number of rows whose names were omitted.
     pub(super) hidden: u64,
 }
 
-impl Fold {
+impl BillSums {
     pub(super) fn add(&mut self, line: BillLine<'_>) -> Result<(), String> {
-        self.went(line.currency, Went::Written(line.charge), line.paid)?;
+        self.went(line.currency, BillRowClass::Written(line.charge), line.paid)?;
         self.hidden += u64::from(line.name.is_hidden);
         let machine = self.place(line.machine);
         let (month, currency, charge) = (line.month, line.currency, line.charge);
@@ -112,7 +112,7 @@ impl Fold {
         Ok(())
     }
 
-    pub(super) fn went(&mut self, currency: [u8; 3], went: Went, paid: BilledAmount) -> Result<(), String> {
+    pub(super) fn went(&mut self, currency: [u8; 3], went: BillRowClass, paid: BilledAmount) -> Result<(), String> {
         let is_new = !self.went.contains_key(&(currency, went));
         if is_new && self.went.len() >= MOST_CURRENCIES * Charge::ALL.len() * 2 {
             return Err(format!("the bill has more than {MOST_CURRENCIES} currencies"));
@@ -145,7 +145,7 @@ impl Fold {
     }
 
     /// Adds the sums of another file.
-    pub(super) fn merge(&mut self, other: Fold) -> Result<(), String> {
+    pub(super) fn merge(&mut self, other: BillSums) -> Result<(), String> {
         let places: Vec<usize> = other.machines.iter().map(|it| self.place(it)).collect();
         for (group, sums) in other.groups {
             let Some(machine) = places.get(group.machine) else { continue };
@@ -211,15 +211,15 @@ impl GroupSums {
         };
         *self.hours.get_or_insert(BilledAmount::ZERO) += hours;
         let way = match line.bought {
-            Bought::OnDemand => 0,
-            Bought::Spot => 1,
-            Bought::Committed => 2,
-            Bought::Open => return,
+            PurchaseKind::OnDemand => 0,
+            PurchaseKind::Spot => 1,
+            PurchaseKind::Committed => 2,
+            PurchaseKind::Open => return,
         };
         if let Some(sum) = self.by_way.get_mut(way) {
             *sum += hours;
         }
-        if line.bought == Bought::OnDemand
+        if line.bought == PurchaseKind::OnDemand
             && let Some(list) = line.list
         {
             self.on_demand_paid += line.paid;

@@ -22,8 +22,8 @@ use ring::digest::{Context, SHA256};
 use crate::catalog::{Catalog, is_an_hour};
 use crate::measured::paid::{BilledAmount, Charge, PaidRow};
 use crate::source::Date;
-use columns::{BillColumns, Field, said};
-use fold::{BillLine, Bought, Fold, LineHours, Went, WentSums};
+use columns::{BillColumns, BillField, non_null};
+use fold::{BillLine, BillRowClass, BillSums, LineHours, PurchaseKind, SumsByClass};
 use machine::{BilledMachine, HoursOf, MachineCells};
 use moment::Minutes;
 use name::NameCells;
@@ -75,7 +75,7 @@ pub struct BillImport<'a> {
     today: Date,
     /// Keys of tags by which is kept what has no name of its own.
     tags: Vec<String>,
-    fold: Fold,
+    fold: BillSums,
     versions: BTreeSet<&'static str>,
     known: HashMap<Vec<u8>, String>,
     report: BillReport,
@@ -87,7 +87,7 @@ impl<'a> BillImport<'a> {
             catalog,
             today,
             tags,
-            fold: Fold::default(),
+            fold: BillSums::default(),
             versions: BTreeSet::new(),
             known: HashMap::new(),
             report: BillReport::default(),
@@ -137,16 +137,16 @@ impl<'a> BillImport<'a> {
 }
 
 /// Every sum of each currency, those of nothing too where something like it was written.
-fn sums(went: &WentSums) -> Vec<BillSum> {
-    let sum = |((currency, went), (amount, rows)): (&([u8; 3], Went), &(BilledAmount, u64))| BillSum {
+fn sums(went: &SumsByClass) -> Vec<BillSum> {
+    let sum = |((currency, went), (amount, rows)): (&([u8; 3], BillRowClass), &(BilledAmount, u64))| BillSum {
         currency: String::from_utf8_lossy(currency).into_owned(),
         what: match went {
-            Went::Written(charge) => charge.name(),
-            Went::Other(Charge::Usage) => "machines without accelerators, and other services",
-            Went::Other(Charge::Unused) => "unused commitments for unknown machines",
-            Went::Other(charge) => charge.name(),
+            BillRowClass::Written(charge) => charge.name(),
+            BillRowClass::Other(Charge::Usage) => "machines without accelerators, and other services",
+            BillRowClass::Other(Charge::Unused) => "unused commitments for unknown machines",
+            BillRowClass::Other(charge) => charge.name(),
         },
-        is_written: matches!(went, Went::Written(_)),
+        is_written: matches!(went, BillRowClass::Written(_)),
         rows: *rows,
         amount: *amount,
     };
@@ -207,7 +207,7 @@ impl<R: Read> Read for &mut Hashed<R> {
 struct Reading<'a> {
     catalog: &'a Catalog,
     tags: &'a [String],
-    fold: Fold,
+    fold: BillSums,
     wrong: Vec<String>,
     wrong_rows: u64,
     /// The machine that cells name, by these cells: few differ.
@@ -221,7 +221,7 @@ impl<'a> Reading<'a> {
         Reading {
             catalog,
             tags,
-            fold: Fold::default(),
+            fold: BillSums::default(),
             wrong: Vec::new(),
             wrong_rows: 0,
             machines: HashMap::new(),
@@ -269,27 +269,31 @@ impl<'a> Reading<'a> {
         }
         let common = Common::of(columns, cells).map_err(Wrong::Row)?;
         if common.charge == Charge::Usage {
-            self.fold.saw(self.catalog.billed_by(columns.text(cells, Field::Provider)).unwrap_or_default(), common.end);
+            self.fold
+                .saw(self.catalog.billed_by(columns.text(cells, BillField::Provider)).unwrap_or_default(), common.end);
         }
         let Some(machine) = self.machine(columns, cells) else {
-            return self.fold.went(common.currency, Went::Other(common.charge), common.paid).map_err(Wrong::File);
+            return self
+                .fold
+                .went(common.currency, BillRowClass::Other(common.charge), common.paid)
+                .map_err(Wrong::File);
         };
         let is_unused = machine.is_unused && common.charge == Charge::Usage;
         let charge = if is_unused { Charge::Unused } else { common.charge };
         let hours = hours(columns, cells, &machine, &common).map_err(Wrong::Row)?;
-        let list = columns.text(cells, Field::List);
+        let list = columns.text(cells, BillField::List);
         let list = match list {
             "" => None,
             list => Some(BilledAmount::parse(list).ok_or_else(|| Wrong::Row(no_number("ListCost", list)))?),
         };
         let text = |field| columns.text(cells, field);
         let names = NameCells {
-            tags: text(Field::Tags),
-            allocated_tags: text(Field::AllocatedTags),
-            allocated: text(Field::Allocated),
-            id: text(Field::ResourceId),
-            name: text(Field::ResourceName),
-            accounts: [text(Field::Account), text(Field::Payer)],
+            tags: text(BillField::Tags),
+            allocated_tags: text(BillField::AllocatedTags),
+            allocated: text(BillField::Allocated),
+            id: text(BillField::ResourceId),
+            name: text(BillField::ResourceName),
+            accounts: [text(BillField::Account), text(BillField::Payer)],
         };
         let line = BillLine {
             name: names.name(self.tags),
@@ -308,15 +312,15 @@ impl<'a> Reading<'a> {
 
     /// What the cells say, once for all rows in which they are the same.
     fn machine(&mut self, columns: &BillColumns, cells: &BillCells) -> Option<BilledMachine> {
-        const TOLD_BY: [Field; 8] = [
-            Field::Provider,
-            Field::Publisher,
-            Field::Details,
-            Field::Description,
-            Field::Meter,
-            Field::UsageType,
-            Field::ResourceType,
-            Field::Region,
+        const TOLD_BY: [BillField; 8] = [
+            BillField::Provider,
+            BillField::Publisher,
+            BillField::Details,
+            BillField::Description,
+            BillField::Meter,
+            BillField::UsageType,
+            BillField::ResourceType,
+            BillField::Region,
         ];
         self.key.clear();
         for field in TOLD_BY {
@@ -324,7 +328,7 @@ impl<'a> Reading<'a> {
             self.key.push(0);
         }
         for at in &columns.machines {
-            self.key.extend_from_slice(said(cells.bytes(*at)));
+            self.key.extend_from_slice(non_null(cells.bytes(*at)));
             self.key.push(0);
         }
         if let Some(known) = self.machines.get(self.key.as_slice()) {
@@ -332,15 +336,19 @@ impl<'a> Reading<'a> {
         }
         let text = |field| columns.text(cells, field);
         let told = MachineCells {
-            provider: text(Field::Provider),
-            publisher: text(Field::Publisher),
-            details: text(Field::Details),
-            description: text(Field::Description),
-            meter: text(Field::Meter),
-            usage_type: text(Field::UsageType),
-            resource_type: text(Field::ResourceType),
-            region: text(Field::Region),
-            others: columns.machines.iter().filter_map(|at| std::str::from_utf8(said(cells.bytes(*at))).ok()).collect(),
+            provider: text(BillField::Provider),
+            publisher: text(BillField::Publisher),
+            details: text(BillField::Details),
+            description: text(BillField::Description),
+            meter: text(BillField::Meter),
+            usage_type: text(BillField::UsageType),
+            resource_type: text(BillField::ResourceType),
+            region: text(BillField::Region),
+            others: columns
+                .machines
+                .iter()
+                .filter_map(|at| std::str::from_utf8(non_null(cells.bytes(*at))).ok())
+                .collect(),
         };
         let found = told.recognize(self.catalog).map(BilledMachine::harmless);
         self.remembered += self.key.len() + 200;
@@ -373,27 +381,27 @@ impl Common {
     fn of(columns: &BillColumns, cells: &BillCells) -> Result<Common, String> {
         let text = |field| columns.text(cells, field);
         let currency: [u8; 3] = columns
-            .cell(cells, Field::Currency)
+            .cell(cells, BillField::Currency)
             .try_into()
             .ok()
             .filter(|it: &[u8; 3]| it.iter().all(u8::is_ascii_uppercase))
             .ok_or_else(|| {
-                format!("BillingCurrency is not a currency code such as USD: `{}`", short(text(Field::Currency)))
+                format!("BillingCurrency is not a currency code such as USD: `{}`", short(text(BillField::Currency)))
             })?;
-        let paid = text(Field::Effective);
+        let paid = text(BillField::Effective);
         let paid = BilledAmount::parse(paid).ok_or_else(|| no_number("EffectiveCost", paid))?;
         let moment = |field, name: &str| {
             let said = columns.cell(cells, field);
             Minutes::parse(said)
                 .ok_or_else(|| format!("{name} is not a time such as 2026-10-01T00:00:00Z: `{}`", short(text(field))))
         };
-        let (start, end) = (moment(Field::Start, "ChargePeriodStart")?, moment(Field::End, "ChargePeriodEnd")?);
+        let (start, end) = (moment(BillField::Start, "ChargePeriodStart")?, moment(BillField::End, "ChargePeriodEnd")?);
         if end < start {
             return Err("ChargePeriodEnd is before ChargePeriodStart".to_owned());
         }
-        let category = text(Field::Category);
-        let unused = text(Field::Commitment).eq_ignore_ascii_case("unused")
-            || text(Field::Reservation).eq_ignore_ascii_case("unused");
+        let category = text(BillField::Category);
+        let unused = text(BillField::Commitment).eq_ignore_ascii_case("unused")
+            || text(BillField::Reservation).eq_ignore_ascii_case("unused");
         let charge = match category.to_ascii_lowercase().as_str() {
             "usage" if unused => Charge::Unused,
             "usage" => Charge::Usage,
@@ -407,7 +415,7 @@ impl Common {
                 return Err(format!("ChargeCategory is not {known}: `{}`", short(category)));
             }
         };
-        let is_correction = text(Field::Class).eq_ignore_ascii_case("correction");
+        let is_correction = text(BillField::Class).eq_ignore_ascii_case("correction");
         Ok(Common { charge, is_correction, currency, paid, start, end })
     }
 }
@@ -425,8 +433,8 @@ fn hours(
     }
     let text = |field| columns.text(cells, field);
     let pairs = [
-        (Field::PricingQuantity, Field::PricingUnit, "PricingQuantity"),
-        (Field::ConsumedQuantity, Field::ConsumedUnit, "ConsumedQuantity"),
+        (BillField::PricingQuantity, BillField::PricingUnit, "PricingQuantity"),
+        (BillField::ConsumedQuantity, BillField::ConsumedUnit, "ConsumedQuantity"),
     ];
     for (quantity, unit, name) in pairs {
         let (quantity, unit) = (text(quantity), text(unit));
@@ -440,8 +448,8 @@ fn hours(
         return Ok(LineHours::Known(each.map_or(hours, |each| hours.over(each))));
     }
     // A correction may have no quantity, and what is no machine's time has another unit.
-    let is_of_other = [Field::PricingUnit, Field::ConsumedUnit].iter().any(|unit| !text(*unit).is_empty());
-    let has_quantity = [Field::PricingQuantity, Field::ConsumedQuantity].iter().any(|it| !text(*it).is_empty());
+    let is_of_other = [BillField::PricingUnit, BillField::ConsumedUnit].iter().any(|unit| !text(*unit).is_empty());
+    let has_quantity = [BillField::PricingQuantity, BillField::ConsumedQuantity].iter().any(|it| !text(*it).is_empty());
     Ok(if common.is_correction || (is_of_other && has_quantity) { LineHours::None } else { LineHours::Open })
 }
 
@@ -462,17 +470,17 @@ fn hours_of_unit(unit: &str) -> Option<f64> {
     }
 }
 
-fn bought(columns: &BillColumns, cells: &BillCells, machine: &BilledMachine) -> Bought {
-    if columns.text(cells, Field::Commitment).eq_ignore_ascii_case("used") {
-        return Bought::Committed;
+fn bought(columns: &BillColumns, cells: &BillCells, machine: &BilledMachine) -> PurchaseKind {
+    if columns.text(cells, BillField::Commitment).eq_ignore_ascii_case("used") {
+        return PurchaseKind::Committed;
     }
-    match columns.text(cells, Field::Pricing).to_ascii_lowercase().as_str() {
-        "committed" | "commitment-based" | "commitment based" => Bought::Committed,
-        "dynamic" | "spot" => Bought::Spot,
+    match columns.text(cells, BillField::Pricing).to_ascii_lowercase().as_str() {
+        "committed" | "commitment-based" | "commitment based" => PurchaseKind::Committed,
+        "dynamic" | "spot" => PurchaseKind::Spot,
         // Old exports call everything so.
-        "standard" | "on-demand" | "ondemand" | "" if machine.is_spot => Bought::Spot,
-        "standard" | "on-demand" | "ondemand" => Bought::OnDemand,
-        _ => Bought::Open,
+        "standard" | "on-demand" | "ondemand" | "" if machine.is_spot => PurchaseKind::Spot,
+        "standard" | "on-demand" | "ondemand" => PurchaseKind::OnDemand,
+        _ => PurchaseKind::Open,
     }
 }
 

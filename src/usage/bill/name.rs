@@ -61,7 +61,7 @@ impl NameCells<'_> {
         tags.extend(self::tags(self.allocated_tags));
         let mut is_hidden = false;
         let found = self.candidates(&tags, by_tags).into_iter().find(|(_, key)| {
-            let is_good = is_harmless(key) && !self.tells_accounts(key);
+            let is_good = is_harmless(key) && !self.names_account(key);
             is_hidden |= !is_good;
             is_good
         });
@@ -94,7 +94,7 @@ impl NameCells<'_> {
     }
 
     /// An account, an id, or what looks like one.
-    fn tells_accounts(&self, key: &str) -> bool {
+    fn names_account(&self, key: &str) -> bool {
         let holds = |account: &&str| account.len() >= 6 && key.contains(*account);
         let is_id = self.id == key && !self.id.is_empty();
         is_id || self.accounts.iter().any(holds) || looks_like_an_id(key)

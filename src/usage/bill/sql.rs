@@ -1,6 +1,6 @@
 //! Queries that create the rows of `gpulint-paid.csv` in the data warehouse that stores the bill.
 
-use crate::catalog::{AWS, AZURE, Catalog, GCP, Machine};
+use crate::catalog::{AWS, AZURE, Catalog, CatalogMachine, GCP};
 
 /// The warehouse of a bill, and its columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,13 +46,13 @@ pub fn bill_query(warehouse: Warehouse, catalog: &Catalog) -> String {
         Warehouse::Azure => (include_str!("sql/azure.sql"), &[AZURE]),
         Warehouse::Duckdb => (include_str!("sql/duckdb.sql"), &[AWS, AZURE, GCP]),
     };
-    let mut machines: Vec<Machine<'_>> = providers.iter().flat_map(|it| catalog.machines_of(it)).collect();
+    let mut machines: Vec<CatalogMachine<'_>> = providers.iter().flat_map(|it| catalog.machines_of(it)).collect();
     if providers.contains(&AWS) {
         let services = machines
             .iter()
             .filter(|it| it.provider == AWS)
             .filter_map(|it| catalog.machine(AWS, &format!("ml.{}", it.name)));
-        let services: Vec<Machine<'_>> = services.collect();
+        let services: Vec<CatalogMachine<'_>> = services.collect();
         machines.extend(services);
     }
     let rows: Vec<String> = machines.iter().map(|it| row(warehouse, it)).collect();
@@ -64,10 +64,10 @@ pub fn bill_query(warehouse: Warehouse, catalog: &Catalog) -> String {
         .replace("{hidden}", HIDDEN)
 }
 
-fn row(warehouse: Warehouse, machine: &Machine<'_>) -> String {
+fn row(warehouse: Warehouse, machine: &CatalogMachine<'_>) -> String {
     let name = quoted(&machine.name.to_ascii_lowercase());
     let (written, accelerator) = (quoted(&machine.name), quoted(&machine.accelerator));
-    let Machine { count, provider, .. } = machine;
+    let CatalogMachine { count, provider, .. } = machine;
     match warehouse {
         Warehouse::Aws | Warehouse::Gcp => format!("  ({name}, {accelerator}, {count})"),
         Warehouse::Azure => format!("  ({name}, {written}, {accelerator}, {count})"),
@@ -76,7 +76,7 @@ fn row(warehouse: Warehouse, machine: &Machine<'_>) -> String {
 }
 
 /// A pattern of all names: the free text of an old bill holds one between blanks.
-fn names(machines: &[Machine<'_>]) -> String {
+fn names(machines: &[CatalogMachine<'_>]) -> String {
     let names: Vec<String> = machines.iter().map(|it| it.name.to_ascii_lowercase().replace('.', "\\.")).collect();
     format!(r"(^|[\s,(])({})([\s,)]|$)", names.join("|"))
 }

@@ -68,7 +68,7 @@ fn it_builds_and_every_link_in_it_leads_somewhere() {
 }
 
 fn every_rule_is_at_its_address(book: &Book) {
-    let (rules, _) = Rules::load(&[], rules::Settings { profile: Profile::All, ..rules::Settings::default() });
+    let (rules, _) = Rules::load(&[], rules::RuleSettings { profile: Profile::All, ..rules::RuleSettings::default() });
     let home = rules::in_the_book("").replace(".html", "");
     for page in rules.pages() {
         let link = rules::link(&page.name).unwrap();

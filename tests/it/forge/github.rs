@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use gpulint::forge::{Comment, CommentOutcome, CommentTarget, LineNote, Mode, Tag, Wire, review, upsert};
+use gpulint::forge::{CommentOutcome, CommentTarget, ForgeComment, LineNote, Mode, Tag, Wire, review, upsert};
 use gpulint::http::{HttpErrorKind, HttpSettings, Proxies, Secret};
 use serde_json::json;
 
@@ -13,8 +13,8 @@ use super::stand_in::{Github, HEAD, Remark, TOKEN, assert_no_secret};
 const OLD: &str = "1111111111111111111111111111111111111111";
 const NEWER: &str = "3333333333333333333333333333333333333333";
 
-fn comment(body: &str) -> Comment {
-    Comment { body: body.to_owned(), tag: Tag::default(), mode: Mode::Update, only_if_present: false }
+fn comment(body: &str) -> ForgeComment {
+    ForgeComment { body: body.to_owned(), tag: Tag::default(), mode: Mode::Update, only_if_present: false }
 }
 
 fn ours(body: &str, head: &str) -> String {
@@ -296,7 +296,7 @@ fn comments_of_other_programs_are_neither_edited_nor_deleted() {
             let person = Remark::by_person(3, ours("pasted", OLD));
             let github = Github::with(vec![other.clone(), person.clone(), Remark::by_bot(4, ours("old", OLD))]);
             github.world.lock().unwrap().may_ask_name = may_ask_name;
-            github.upsert(&Comment { mode, ..comment("new") }).unwrap();
+            github.upsert(&ForgeComment { mode, ..comment("new") }).unwrap();
             let bodies = github.bodies();
             assert_eq!((&bodies[0], &bodies[1]), (&other.body, &person.body), "{mode:?} {may_ask_name}");
             assert!(bodies.contains(&ours("new", HEAD)) && !bodies.contains(&ours("old", OLD)), "{mode:?}: {bodies:?}");
@@ -306,7 +306,7 @@ fn comments_of_other_programs_are_neither_edited_nor_deleted() {
         let other = Remark { login: "evil[bot]", ..Remark::by_bot(2, ours("theirs", OLD)) };
         let github = Github::with(vec![other.clone()]);
         github.world.lock().unwrap().may_ask_name = may_ask_name;
-        let quiet = Comment { only_if_present: true, ..comment("all fixed") };
+        let quiet = ForgeComment { only_if_present: true, ..comment("all fixed") };
         assert_eq!(github.upsert(&quiet).unwrap(), CommentOutcome::NotNeeded);
         assert_eq!(github.bodies(), std::slice::from_ref(&other.body));
         github.upsert(&comment("new")).unwrap();
@@ -316,7 +316,7 @@ fn comments_of_other_programs_are_neither_edited_nor_deleted() {
 
 #[test]
 fn nothing_to_tell_writes_no_first_comment() {
-    let quiet = Comment { only_if_present: true, ..comment("all fixed") };
+    let quiet = ForgeComment { only_if_present: true, ..comment("all fixed") };
     let github = Github::with(Vec::new());
     assert_eq!(github.upsert(&quiet).unwrap(), CommentOutcome::NotNeeded);
     assert_eq!(github.server.writes(), 0);
@@ -327,7 +327,7 @@ fn nothing_to_tell_writes_no_first_comment() {
 #[test]
 fn other_modes_put_the_earlier_comment_away() {
     let old = || vec![Remark::by_bot(3, ours("old", OLD))];
-    let mode = |mode| Comment { mode, ..comment("new") };
+    let mode = |mode| ForgeComment { mode, ..comment("new") };
 
     let github = Github::with(old());
     assert_eq!(github.upsert(&mode(Mode::New)).unwrap(), CommentOutcome::Created { url: url(4) });
@@ -348,7 +348,7 @@ fn other_modes_put_the_earlier_comment_away() {
 
     // Another page about the same is no reason to call everybody again.
     let paged = |run: u32| format!("new\n\n[Full report](https://a.example/{run})");
-    let of_run = |run, mode| Comment { mode, ..comment(&paged(run)) };
+    let of_run = |run, mode| ForgeComment { mode, ..comment(&paged(run)) };
     let linked = Github::with(vec![Remark::by_bot(3, ours(&paged(1), OLD))]);
     assert_eq!(linked.upsert(&of_run(2, Mode::DeleteAndNew)).unwrap(), CommentOutcome::Updated { url: url(3) });
     assert_eq!(linked.bodies(), [ours(&paged(2), HEAD)]);

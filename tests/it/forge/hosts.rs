@@ -2,7 +2,9 @@
 
 use std::sync::{Arc, Mutex};
 
-use gpulint::forge::{CodeHost, Comment, CommentOutcome, CommentTarget, LineNote, Mode, Tag, Wire, review, upsert};
+use gpulint::forge::{
+    CodeHost, CommentOutcome, CommentTarget, ForgeComment, LineNote, Mode, Tag, Wire, review, upsert,
+};
 use gpulint::http::{Credential, HttpErrorKind, HttpSettings, Secret};
 use serde_json::{Value, json};
 
@@ -228,7 +230,7 @@ impl Place {
     }
 
     fn upsert(&self, body: &str, mode: Mode) -> CommentOutcome {
-        let comment = Comment { body: body.to_owned(), tag: Tag::default(), mode, only_if_present: false };
+        let comment = ForgeComment { body: body.to_owned(), tag: Tag::default(), mode, only_if_present: false };
         upsert(&self.target(), &comment, &self.wire()).unwrap()
     }
 
@@ -331,7 +333,8 @@ fn a_page_to_sign_in_on_is_no_success() {
     let server = Server::start(|_| Answer::new(203, "<html>sign in</html>"));
     let place = Place::with(CodeHost::Azure, &[]);
     let target = CommentTarget { api: server.url(), ..place.target() };
-    let comment = Comment { body: "x".to_owned(), tag: Tag::default(), mode: Mode::Update, only_if_present: false };
+    let comment =
+        ForgeComment { body: "x".to_owned(), tag: Tag::default(), mode: Mode::Update, only_if_present: false };
     let error = upsert(&target, &comment, &place.wire()).unwrap_err();
     assert_eq!(error.kind, HttpErrorKind::Status(401));
 }

@@ -4,7 +4,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use gpulint::forge::{CodeHost, Comment, CommentOutcome, CommentTarget, Wire, upsert};
+use gpulint::forge::{CodeHost, CommentOutcome, CommentTarget, ForgeComment, Wire, upsert};
 use gpulint::http::{Clock, Credential, Error, HttpSettings, Secret};
 use serde_json::{Value, json};
 
@@ -149,7 +149,7 @@ impl Github {
         }
     }
 
-    pub(crate) fn upsert(&self, comment: &Comment) -> Result<CommentOutcome, Error> {
+    pub(crate) fn upsert(&self, comment: &ForgeComment) -> Result<CommentOutcome, Error> {
         let wire = Wire { settings: self.settings.clone(), clock: &self.clock };
         let result = upsert(&self.target(), comment, &wire);
         if let Err(error) = &result {

@@ -1,6 +1,6 @@
 //! Checks that all reports of one run agree: an amount that is in two of them is the same.
 
-use gpulint::report::{self, Difference, Format, Report, Style};
+use gpulint::report::{self, Difference, Format, Report, ReportStyle};
 use serde_json::Value;
 
 /// The rounding of reports: one dollar in text for people, one cent in data.
@@ -9,7 +9,7 @@ const WRITTEN: f64 = 0.011;
 
 /// Checks the reports of one state.
 pub(super) fn report(report: &Report<'_>) {
-    let render = |format| report::render(format, report, Style::default()).unwrap_or_default();
+    let render = |format| report::render(format, report, ReportStyle::default()).unwrap_or_default();
     let json = parsed(&render(Format::Json));
     let combined = bounds(&json["bill"]["combined"]);
     let (text, markdown) = (render(Format::Text), render(Format::Markdown));
@@ -34,7 +34,7 @@ pub(super) fn report(report: &Report<'_>) {
     assert_near(outputs("monthly-cost"), bounds(&json["bill"]["rented"])[1], WRITTEN, "outputs and JSON, machines");
     assert_near(outputs("monthly-requested"), bounds(&json["bill"]["requested"])[1], WRITTEN, "outputs and JSON, pods");
 
-    let rows = report::cost(Format::Ndjson, report, Style::default()).unwrap_or_default();
+    let rows = report::cost(Format::Ndjson, report, ReportStyle::default()).unwrap_or_default();
     let of_rows = |key: &str| rows.lines().map(|row| parsed(row)[key].as_f64().unwrap_or(0.0) / 1e6).sum::<f64>();
     assert_near(of_rows("in_sum_expected_micro_usd"), combined[1], WRITTEN, "rows and JSON");
     assert_near(of_rows("in_sum_floor_micro_usd"), combined[0], WRITTEN, "rows and JSON, floor");
@@ -69,7 +69,7 @@ fn no_finding_saves_more(text: &str, json: &Value) {
 
 /// Checks the reports of two states and their difference.
 pub(super) fn difference(it: &Difference<'_>) {
-    let render = |format| report::difference(format, it, Style::default()).unwrap_or_default();
+    let render = |format| report::difference(format, it, ReportStyle::default()).unwrap_or_default();
     let json = parsed(&render(Format::Json));
     let outputs = outputs(&render(Format::Outputs));
     for (of, output) in [("combined", "total-delta"), ("rented", "monthly-delta"), ("requested", "requested-delta")] {

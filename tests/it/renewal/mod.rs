@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use gpulint::catalog::{Catalog, Money};
-use gpulint::refresh::{PriceRow, Vendor};
+use gpulint::refresh::{PriceRow, PriceVendor};
 use gpulint::source::Date;
 use serde_json::{Value, json};
 
@@ -86,7 +86,7 @@ fn gpulint(place: &Path, arguments: &[&str]) -> (String, String, Option<i32>) {
     for name in ["http_proxy", "https_proxy", "all_proxy", "HTTPS_PROXY", "ALL_PROXY", "AWS_ACCESS_KEY_ID"] {
         command.env_remove(name);
     }
-    let keys = Vendor::ALL.into_iter().filter_map(Vendor::key);
+    let keys = PriceVendor::ALL.into_iter().filter_map(PriceVendor::key);
     let output = command.envs(keys.map(|(name, _)| (name, KEY))).output().unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
     (text(output.stdout), text(output.stderr), output.status.code())
@@ -169,7 +169,7 @@ fn reviewed(place: &Path, said: &str, told: &[String; 2]) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let pricing = place.join("pricing");
     fs::create_dir_all(&pricing).unwrap();
-    for vendor in Vendor::ALL {
+    for vendor in PriceVendor::ALL {
         let file = format!("{}.csv", vendor.name());
         fs::copy(root.join("pricing").join(&file), pricing.join(&file)).unwrap();
     }
@@ -202,7 +202,7 @@ fn who_cannot_be_asked_without_a_key_is_told() {
     let mut command = Command::new(env!("CARGO_BIN_EXE_gpulint"));
     command.args(["catalog", "update", "--mirror", &server.url()]).current_dir(&place);
     command.env("GPULINT_CACHE_DIR", place.join("cache")).env_remove("http_proxy").env_remove("all_proxy");
-    for (name, _) in Vendor::ALL.into_iter().filter_map(Vendor::key) {
+    for (name, _) in PriceVendor::ALL.into_iter().filter_map(PriceVendor::key) {
         command.env_remove(name);
     }
     let said = String::from_utf8(command.output().unwrap().stderr).unwrap();
@@ -221,7 +221,7 @@ fn machines_of_several_cards_are_renewed_with_their_card() {
     // All prices are 10% above the tables.
     let dearer: Vec<Sold> = known.iter().map(|it| Sold { on_demand: it.on_demand * 1.1, ..it.clone() }).collect();
     let server = Server::start(move |_| runpod_cards(&dearer));
-    let update = refreshed_over(&Catalog::embedded(), Vendor::Runpod, "", &server, false).unwrap();
+    let update = refreshed_over(&Catalog::embedded(), PriceVendor::Runpod, "", &server, false).unwrap();
     let arrived: Vec<&str> = update.rows.iter().map(|row| row.machine.as_str()).collect();
     let missing: Vec<&Sold> = known.iter().filter(|it| !arrived.contains(&it.machine.as_str())).collect();
     assert!(missing.is_empty(), "{missing:?}");
@@ -238,7 +238,7 @@ fn machines_of_several_cards_are_renewed_with_their_card() {
 
 /// A vendor's answer that contains a value to refuse.
 struct Poison {
-    vendor: Vendor,
+    vendor: PriceVendor,
     /// More known prices than `KNOWN`, for cases that need neighbors.
     known: &'static str,
     /// The end of the path that gets another answer.
@@ -293,7 +293,7 @@ const GUARDS: &[(&str, Poison)] = &[
     (
         "spot above on demand",
         Poison {
-            vendor: Vendor::Azure,
+            vendor: PriceVendor::Azure,
             known: "",
             path: "/prices",
             add: |page| azure_meters(page, &[("", 98.32), (" Spot", 99.0)]),
@@ -303,7 +303,7 @@ const GUARDS: &[(&str, Poison)] = &[
     (
         "a region five times cheaper",
         Poison {
-            vendor: Vendor::Azure,
+            vendor: PriceVendor::Azure,
             known: H100_ELSEWHERE,
             path: "/prices",
             add: |page| azure_meters(page, &[("", 16.4)]),
@@ -317,7 +317,7 @@ const GUARDS: &[(&str, Poison)] = &[
     (
         "a sum without a part",
         Poison {
-            vendor: Vendor::Gcp,
+            vendor: PriceVendor::Gcp,
             known: A3_ELSEWHERE,
             path: "/skus",
             add: a3_in_newland,
@@ -332,7 +332,7 @@ const GUARDS: &[(&str, Poison)] = &[
     (
         "an accelerator below half of the median",
         Poison {
-            vendor: Vendor::Lambda,
+            vendor: PriceVendor::Lambda,
             known: "",
             path: "/instance-types",
             add: |types| lambda_type(types, "gpu_2x_h100_sxm5", 2, 200),
@@ -342,7 +342,7 @@ const GUARDS: &[(&str, Poison)] = &[
     (
         "an accelerator above three times the median",
         Poison {
-            vendor: Vendor::Lambda,
+            vendor: PriceVendor::Lambda,
             known: "",
             path: "/instance-types",
             add: |types| lambda_type(types, "gpu_2x_h100_sxm5", 2, 4000),
@@ -352,7 +352,7 @@ const GUARDS: &[(&str, Poison)] = &[
     (
         "a twin",
         Poison {
-            vendor: Vendor::Lambda,
+            vendor: PriceVendor::Lambda,
             known: "",
             path: "/instance-types",
             add: |types| lambda_type(types, "gpu_1x_h100_again", 1, 429),
@@ -362,7 +362,7 @@ const GUARDS: &[(&str, Poison)] = &[
     (
         "another machine under a known name",
         Poison {
-            vendor: Vendor::Lambda,
+            vendor: PriceVendor::Lambda,
             known: "",
             path: "/instance-types",
             add: |types| types["data"]["gpu_1x_h100_sxm5"]["instance_type"]["specs"]["gpus"] = 2.into(),
@@ -372,7 +372,7 @@ const GUARDS: &[(&str, Poison)] = &[
     (
         "two prices of one thing",
         Poison {
-            vendor: Vendor::Runpod,
+            vendor: PriceVendor::Runpod,
             known: "",
             path: "/graphql",
             add: |reply| {

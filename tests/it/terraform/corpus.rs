@@ -4,8 +4,8 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
-use gpulint::source::{MemoryTree, Sources};
-use gpulint::terraform::{Options, read, syntax_errors};
+use gpulint::source::{MemoryTree, SourceFiles};
+use gpulint::terraform::{TerraformOptions, read, syntax_errors};
 
 use super::disk::{DiskTree, terraform_directories, terraform_files};
 use crate::skipped::skip;
@@ -26,8 +26,8 @@ fn real_repositories_are_read() {
     for root in repositories() {
         let paths = terraform_directories(&root);
         let started = Instant::now();
-        let sources = Sources::new(DiskTree { root: root.clone() });
-        let reading = read(&sources, &paths, &Options::default());
+        let sources = SourceFiles::new(DiskTree { root: root.clone() });
+        let reading = read(&sources, &paths, &TerraformOptions::default());
         let unreadable: Vec<_> = reading.inventory.diagnostics.iter().filter(|d| d.unreadable).collect();
         let (steps, dearest) =
             reading.roots.iter().map(|root| (root.steps, root.directory.as_str())).max().unwrap_or_default();
@@ -62,7 +62,7 @@ fn files_that_another_parser_accepts_are_accepted() {
     for path in repositories().iter().flat_map(|root| terraform_files(root)) {
         let Ok(text) = std::fs::read_to_string(&path) else { continue };
         files += 1;
-        let sources = Sources::new(MemoryTree::new().with("main.tf", text.as_str()));
+        let sources = SourceFiles::new(MemoryTree::new().with("main.tf", text.as_str()));
         let ours = syntax_errors(sources.open("main.tf").unwrap(), &text);
         let theirs = hcl_edit::parser::parse_body(&text);
         match (ours.first(), theirs) {

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use gpulint::source::{Entry, ReadError, Tree};
+use gpulint::source::{ReadError, Tree, TreeEntry};
 
 /// A directory on disk. Symbolic links inside it are followed.
 pub(super) struct DiskTree {
@@ -18,11 +18,11 @@ impl Tree for DiskTree {
         std::fs::read(full).map_err(|error| ReadError::Other(error.to_string()))
     }
 
-    fn list(&self, directory: &str) -> Vec<Entry> {
+    fn list(&self, directory: &str) -> Vec<TreeEntry> {
         let Ok(entries) = std::fs::read_dir(self.root.join(directory)) else { return Vec::new() };
-        let mut entries: Vec<Entry> = entries
+        let mut entries: Vec<TreeEntry> = entries
             .flatten()
-            .map(|entry| Entry {
+            .map(|entry| TreeEntry {
                 name: entry.file_name().to_string_lossy().into_owned(),
                 is_directory: entry.path().is_dir(),
             })

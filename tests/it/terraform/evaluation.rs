@@ -4,8 +4,8 @@ use std::fmt::Write;
 use std::path::Path;
 
 use gpulint::inventory::Fact;
-use gpulint::source::{MemoryTree, Sources};
-use gpulint::terraform::{Block, Data, Options, Value, read};
+use gpulint::source::{MemoryTree, SourceFiles};
+use gpulint::terraform::{EvaluatedBlock, HclData, HclValue, TerraformOptions, read};
 
 use crate::fences::{self, Fence};
 
@@ -13,7 +13,7 @@ use crate::fences::{self, Fence};
 struct Case {
     name: String,
     files: Vec<(String, String)>,
-    options: Options,
+    options: TerraformOptions,
     expected: Option<Fence>,
 }
 
@@ -75,7 +75,7 @@ fn sections(text: &str) -> Vec<&str> {
 /// the result.
 fn parse(section: &str) -> Case {
     let name = section.lines().next().unwrap_or_default().trim_start_matches('#').trim().to_owned();
-    let mut case = Case { name, files: Vec::new(), options: Options::default(), expected: None };
+    let mut case = Case { name, files: Vec::new(), options: TerraformOptions::default(), expected: None };
     for fence in fences::read(section) {
         match (fence.language.as_str(), &fence.file) {
             (_, Some(path)) => case.files.push((path.clone(), fence.text)),
@@ -87,7 +87,7 @@ fn parse(section: &str) -> Case {
     case
 }
 
-fn options(text: &str, options: &mut Options) {
+fn options(text: &str, options: &mut TerraformOptions) {
     for line in text.lines() {
         let (flag, value) = line.split_once(' ').unwrap();
         let pair = || value.split_once('=').map(|(a, b)| (a.to_owned(), b.to_owned())).unwrap();
@@ -108,7 +108,7 @@ fn evaluate(case: &Case) -> String {
     for (path, text) in &case.files {
         tree = tree.with(path, text.as_str());
     }
-    let sources = Sources::new(tree);
+    let sources = SourceFiles::new(tree);
     let seen = case.files.iter().map(|(path, _)| path).filter(|path| !path.starts_with('.'));
     let paths: Vec<String> = seen.cloned().collect();
     let reading = read(&sources, &paths, &case.options);
@@ -126,7 +126,7 @@ fn evaluate(case: &Case) -> String {
     text
 }
 
-fn write_block(sources: &Sources, block: &Block, indent: &str, into: &mut String) {
+fn write_block(sources: &SourceFiles, block: &EvaluatedBlock, indent: &str, into: &mut String) {
     let name = if block.address.is_empty() { &block.keyword } else { &block.address };
     let instances = match &block.instances {
         Fact::Unknown(unknown) => {
@@ -151,27 +151,27 @@ fn write_block(sources: &Sources, block: &Block, indent: &str, into: &mut String
     }
 }
 
-fn show(value: &Value) -> String {
+fn show(value: &HclValue) -> String {
     if value.sensitive {
         return "(sensitive)".into();
     }
-    let list = |open: &str, items: &[Value], close: &str| {
+    let list = |open: &str, items: &[HclValue], close: &str| {
         format!("{open}{}{close}", items.iter().map(show).collect::<Vec<_>>().join(", "))
     };
     match &value.data {
-        Data::Null => "null".into(),
-        Data::Bool(flag) => flag.to_string(),
-        Data::Number(number) => number.to_string(),
-        Data::Text(text) => format!("{text:?}"),
-        Data::List(items) | Data::Tuple(items) => list("[", items, "]"),
-        Data::Set(items) => list("<", items, ">"),
-        Data::Map(entries) | Data::Object(entries) => {
+        HclData::Null => "null".into(),
+        HclData::Bool(flag) => flag.to_string(),
+        HclData::Number(number) => number.to_string(),
+        HclData::Text(text) => format!("{text:?}"),
+        HclData::List(items) | HclData::Tuple(items) => list("[", items, "]"),
+        HclData::Set(items) => list("<", items, ">"),
+        HclData::Map(entries) | HclData::Object(entries) => {
             let mut members: Vec<String> =
                 entries.iter().map(|(key, value)| format!("{key} = {}", show(value))).collect();
             members.extend(entries.rest.iter().map(|cause| format!("…({})", cause.why)));
             format!("{{{}}}", members.join(", "))
         }
-        Data::Unknown(cause) if cause.candidates.is_empty() => format!("unknown ({})", cause.why),
-        Data::Unknown(cause) => format!("unknown ({}) of {}", cause.why, list("[", &cause.candidates, "]")),
+        HclData::Unknown(cause) if cause.candidates.is_empty() => format!("unknown ({})", cause.why),
+        HclData::Unknown(cause) => format!("unknown ({}) of {}", cause.why, list("[", &cause.candidates, "]")),
     }
 }

@@ -7,8 +7,8 @@
 use std::fmt::Write;
 use std::path::PathBuf;
 
-use gpulint::source::{MemoryTree, Sources};
-use gpulint::terraform::{Data, Options, read};
+use gpulint::source::{MemoryTree, SourceFiles};
+use gpulint::terraform::{HclData, TerraformOptions, read};
 use serde_json::Value as Json;
 
 use super::oracle;
@@ -57,13 +57,13 @@ impl Sheet {
         for index in 0..self.expressions.len() {
             tree = tree.with(&format!("e{index}.tf"), self.output(index));
         }
-        let reading = read(&Sources::new(tree), &["e0.tf".to_owned()], &Options::default());
+        let reading = read(&SourceFiles::new(tree), &["e0.tf".to_owned()], &TerraformOptions::default());
         let value = |index: usize| {
             let block = reading.blocks.iter().find(|block| block.address == format!("output.e{index}")).unwrap();
             match &block.attributes["value"].value.data {
-                Data::Text(text) if &**text == REFUSED => "refused".to_owned(),
-                Data::Text(text) => text.to_string(),
-                Data::Unknown(cause) => format!("unknown: {}", cause.why),
+                HclData::Text(text) if &**text == REFUSED => "refused".to_owned(),
+                HclData::Text(text) => text.to_string(),
+                HclData::Unknown(cause) => format!("unknown: {}", cause.why),
                 other => format!("{other:?}"),
             }
         };
@@ -156,7 +156,7 @@ fn every_function_is_asked_with_ten_sets_of_arguments() {
 fn what_depends_on_the_moment_is_unknown() {
     for function in IMPURE.split_whitespace() {
         let tree = MemoryTree::new().with("main.tf", format!("output \"o\" {{\n  value = {function}(\"a\")\n}}\n"));
-        let reading = read(&Sources::new(tree), &["main.tf".to_owned()], &Options::default());
+        let reading = read(&SourceFiles::new(tree), &["main.tf".to_owned()], &TerraformOptions::default());
         let value = &reading.blocks[0].attributes["value"].value;
         let cause = value.cause().unwrap_or_else(|| panic!("{function} is {value:?}"));
         assert!(cause.why.contains(function) && !cause.refused, "{function}: {}", cause.why);

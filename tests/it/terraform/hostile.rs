@@ -5,8 +5,8 @@
 
 use std::fmt::Write;
 
-use gpulint::source::{Entry, MemoryTree, ReadError, Sources, Tree};
-use gpulint::terraform::{Options, TerraformReading, read};
+use gpulint::source::{MemoryTree, ReadError, SourceFiles, Tree, TreeEntry};
+use gpulint::terraform::{TerraformOptions, TerraformReading, read};
 
 use crate::holds;
 
@@ -25,8 +25,8 @@ fn reading(files: &[(&str, String)]) -> TerraformReading {
 }
 
 fn read_within_bounds(tree: impl Tree + 'static, paths: &[String]) -> TerraformReading {
-    let sources = Sources::new(tree);
-    let reading = read(&sources, paths, &Options::default());
+    let sources = SourceFiles::new(tree);
+    let reading = read(&sources, paths, &TerraformOptions::default());
     let diagnostics = &reading.inventory.diagnostics;
     for it in diagnostics {
         it.span.into_iter().for_each(|span| holds::assert_inside(&sources, span, &it.message));
@@ -164,9 +164,9 @@ impl Tree for Looping {
         self.0.read(&without_links(path))
     }
 
-    fn list(&self, directory: &str) -> Vec<Entry> {
+    fn list(&self, directory: &str) -> Vec<TreeEntry> {
         let mut entries = self.0.list(&without_links(directory));
-        entries.extend(["again", "loop"].map(|name| Entry { name: name.to_owned(), is_directory: true }));
+        entries.extend(["again", "loop"].map(|name| TreeEntry { name: name.to_owned(), is_directory: true }));
         entries.sort();
         entries
     }
@@ -287,7 +287,7 @@ fn what_roots_make_fits_the_memory_of_one_run() {
         tree = tree.with(path, text.as_str());
     }
     let paths: Vec<String> = roots.iter().map(|(path, _)| (*path).to_owned()).collect();
-    let reading = read(&Sources::new(tree), &paths, &Options::default());
+    let reading = read(&SourceFiles::new(tree), &paths, &TerraformOptions::default());
     let arguments: usize = reading.blocks.iter().map(|block| block.attributes.len()).sum();
     assert!(arguments < 6_000_000, "{arguments} arguments in memory");
     says(&reading, "the memory that other roots left");

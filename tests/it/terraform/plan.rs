@@ -7,18 +7,20 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use gpulint::inventory::Resource;
-use gpulint::source::{MemoryTree, Sources};
-use gpulint::terraform::{Attribute, Block, Data, Options, PlanSide, TerraformReading, Value, read};
+use gpulint::source::{MemoryTree, SourceFiles};
+use gpulint::terraform::{
+    EvaluatedAttribute, EvaluatedBlock, HclData, HclValue, PlanSide, TerraformOptions, TerraformReading, read,
+};
 use serde_json::{Value as Json, json};
 
 use super::oracle;
 use crate::fences;
 use crate::terraform_resources::render;
 
-fn plans(tree: MemoryTree, side: PlanSide) -> (Sources, TerraformReading) {
+fn plans(tree: MemoryTree, side: PlanSide) -> (SourceFiles, TerraformReading) {
     let paths: Vec<String> = tree.paths().filter(|path| path.ends_with(".json")).map(str::to_owned).collect();
-    let sources = Sources::new(tree);
-    let options = Options { named_plans: paths.clone(), plan_side: side, ..Options::default() };
+    let sources = SourceFiles::new(tree);
+    let options = TerraformOptions { named_plans: paths.clone(), plan_side: side, ..TerraformOptions::default() };
     let reading = read(&sources, &paths, &options);
     (sources, reading)
 }
@@ -81,8 +83,8 @@ fn found(files: &[(String, String)], side: &str) -> String {
     }
     assert!(!out.contains("hunter2"), "{out}");
     if files.iter().any(|(path, _)| path == "main.tf") && side == PlanSide::After {
-        let sources = Sources::new(tree(files));
-        let text = read(&sources, &["main.tf".to_owned()], &Options::default());
+        let sources = SourceFiles::new(tree(files));
+        let text = read(&sources, &["main.tf".to_owned()], &TerraformOptions::default());
         assert_eq!(rows(&reading.inventory.resources), rows(&text.inventory.resources));
     }
     if out.is_empty() {
@@ -142,7 +144,7 @@ fn a_plan_that_terraform_made_is_read_as_its_text_is() {
     let plan = plan.unwrap();
     for plan in [plan.to_string(), format!("{plan:#}")] {
         let (_, planned) = plans(MemoryTree::new().with("plan.json", plan.as_str()), PlanSide::After);
-        let written = read(&Sources::new(tree(&files)), &["main.tf".to_owned()], &Options::default());
+        let written = read(&SourceFiles::new(tree(&files)), &["main.tf".to_owned()], &TerraformOptions::default());
         let of_type = |reading: &TerraformReading| -> BTreeMap<String, Json> {
             let blocks = reading.blocks.iter().filter(|it| it.keyword == "resource");
             blocks.map(|it| (it.address.clone(), members(it))).collect()
@@ -155,26 +157,26 @@ fn a_plan_that_terraform_made_is_read_as_its_text_is() {
 }
 
 /// Returns the members of a block. Empty and null members are left out in both forms.
-fn members(block: &Block) -> Json {
-    let known = |(name, attribute): (&String, &Attribute)| Some((name.clone(), shown(&attribute.value)?));
+fn members(block: &EvaluatedBlock) -> Json {
+    let known = |(name, attribute): (&String, &EvaluatedAttribute)| Some((name.clone(), shown(&attribute.value)?));
     block.attributes.iter().filter_map(known).collect()
 }
 
-fn shown(value: &Value) -> Option<Json> {
+fn shown(value: &HclValue) -> Option<Json> {
     if value.sensitive {
         return Some(json!("sensitive"));
     }
     Some(match &value.data {
-        Data::Unknown(_) => json!("unknown"),
-        Data::Null => Json::Null,
-        Data::Bool(flag) => json!(flag),
-        Data::Number(number) => serde_json::from_str(&number.to_string()).unwrap(),
-        Data::Text(text) => json!(&**text),
-        Data::List(items) | Data::Set(items) | Data::Tuple(items) => {
+        HclData::Unknown(_) => json!("unknown"),
+        HclData::Null => Json::Null,
+        HclData::Bool(flag) => json!(flag),
+        HclData::Number(number) => serde_json::from_str(&number.to_string()).unwrap(),
+        HclData::Text(text) => json!(&**text),
+        HclData::List(items) | HclData::Set(items) | HclData::Tuple(items) => {
             let items: Vec<Json> = items.iter().map(|it| shown(it).unwrap_or_default()).collect();
             (!items.is_empty()).then_some(json!(items))?
         }
-        Data::Map(entries) | Data::Object(entries) => {
+        HclData::Map(entries) | HclData::Object(entries) => {
             let known = entries.iter().filter_map(|(key, it)| Some((key.to_string(), shown(it)?)));
             let known: serde_json::Map<String, Json> = known.collect();
             (!known.is_empty()).then_some(json!(known))?

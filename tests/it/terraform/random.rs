@@ -5,8 +5,8 @@
 
 use std::fmt::Write;
 
-use gpulint::source::{MemoryTree, Sources};
-use gpulint::terraform::{Data, Options, Value, read};
+use gpulint::source::{MemoryTree, SourceFiles};
+use gpulint::terraform::{HclData, HclValue, TerraformOptions, read};
 use serde_json::Value as Json;
 
 use super::oracle;
@@ -50,11 +50,11 @@ fn compare(seed: u64, files: &[(String, String)], plan: &Json, differences: &mut
     for (path, text) in files {
         tree = tree.with(path, text.as_str());
     }
-    let reading = read(&Sources::new(tree), &["main.tf".to_owned()], &Options::default());
+    let reading = read(&SourceFiles::new(tree), &["main.tf".to_owned()], &TerraformOptions::default());
     let mut expected = Vec::new();
     resources(&plan["planned_values"]["root_module"], &mut expected);
     expected.sort_by(|a, b| a.0.cmp(&b.0));
-    let mut actual: Vec<(String, Value)> = reading
+    let mut actual: Vec<(String, HclValue)> = reading
         .blocks
         .iter()
         .filter(|block| block.keyword == "resource")
@@ -76,7 +76,7 @@ fn compare(seed: u64, files: &[(String, String)], plan: &Json, differences: &mut
     let mut applied = None;
     for ((address, value), (_, planned)) in actual.iter().zip(&expected) {
         let unknown = !value.is_wholly_known();
-        let mut after_apply = |value: &Value| {
+        let mut after_apply = |value: &HclValue| {
             let applied = applied.get_or_insert_with(|| inputs_after_apply(files));
             applied.iter().any(|(a, input)| a == address && input.as_ref().is_some_and(|it| same(value, it)))
         };
@@ -122,16 +122,16 @@ fn holds_unknown(plan: &Json, address: &str) -> bool {
     change["change"]["after_unknown"]["input"].to_string().contains("true")
 }
 
-fn same(value: &Value, planned: &Json) -> bool {
+fn same(value: &HclValue, planned: &Json) -> bool {
     match (&value.data, planned) {
-        (Data::Null, Json::Null) => true,
-        (Data::Bool(a), Json::Bool(b)) => a == b,
-        (Data::Text(a), Json::String(b)) => **a == **b,
-        (Data::Number(a), Json::Number(b)) => close(a.as_f64(), b.as_f64().unwrap()),
-        (Data::List(a) | Data::Set(a) | Data::Tuple(a), Json::Array(b)) => {
+        (HclData::Null, Json::Null) => true,
+        (HclData::Bool(a), Json::Bool(b)) => a == b,
+        (HclData::Text(a), Json::String(b)) => **a == **b,
+        (HclData::Number(a), Json::Number(b)) => close(a.as_f64(), b.as_f64().unwrap()),
+        (HclData::List(a) | HclData::Set(a) | HclData::Tuple(a), Json::Array(b)) => {
             a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b))
         }
-        (Data::Map(a) | Data::Object(a), Json::Object(b)) => {
+        (HclData::Map(a) | HclData::Object(a), Json::Object(b)) => {
             a.rest.is_none()
                 && a.len() == b.len()
                 && a.iter().all(|(key, value)| b.get(&**key).is_some_and(|b| same(value, b)))
@@ -145,20 +145,20 @@ fn close(a: f64, b: f64) -> bool {
     (a - b).abs() <= 1e-14 * a.abs().max(b.abs())
 }
 
-fn json(value: &Value) -> String {
+fn json(value: &HclValue) -> String {
     match &value.data {
-        Data::Null => "null".into(),
-        Data::Bool(flag) => flag.to_string(),
-        Data::Number(number) => number.to_string(),
-        Data::Text(text) => Json::String(text.to_string()).to_string(),
-        Data::List(items) | Data::Set(items) | Data::Tuple(items) => {
+        HclData::Null => "null".into(),
+        HclData::Bool(flag) => flag.to_string(),
+        HclData::Number(number) => number.to_string(),
+        HclData::Text(text) => Json::String(text.to_string()).to_string(),
+        HclData::List(items) | HclData::Set(items) | HclData::Tuple(items) => {
             format!("[{}]", items.iter().map(json).collect::<Vec<_>>().join(","))
         }
-        Data::Map(entries) | Data::Object(entries) => {
+        HclData::Map(entries) | HclData::Object(entries) => {
             let members: Vec<String> = entries.iter().map(|(key, value)| format!("{key:?}:{}", json(value))).collect();
             format!("{{{}}}", members.join(","))
         }
-        Data::Unknown(cause) => format!("<{}>", cause.why),
+        HclData::Unknown(cause) => format!("<{}>", cause.why),
     }
 }
 

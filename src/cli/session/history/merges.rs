@@ -5,15 +5,15 @@ use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use super::plan::{HistoryPlan, PlannedCommit};
-use super::point::Computed;
+use super::point::ComputedState;
 use super::pull_request::pull_request;
 use super::request::HistoryRequest;
-use super::walk::{Outcome, Walk, Worker};
+use super::walk::{CommitOutcome, CommitWorker, HistoryWalk};
 use crate::catalog::Money;
 use crate::cli::Failure;
+use crate::cli::io::git_log::{self, LoggedCommit};
 use crate::cli::session::Session;
-use crate::cli::world::git_log::{self, LoggedCommit};
-use crate::report::{BranchCommit, Holding, Point, Step, StepChange};
+use crate::report::{BranchCommit, CostStep, HistoryPoint, Holding, StepChange};
 
 /// The most commits of a branch that are searched.
 const LONGEST_BRANCH: usize = 256;
@@ -22,8 +22,8 @@ const LONGEST_BRANCH: usize = 256;
 pub(super) fn name_requests(
     repository: &Path,
     plan: &HistoryPlan,
-    points: &mut [Point],
-    steps: &[Step],
+    points: &mut [HistoryPoint],
+    steps: &[CostStep],
 ) -> Result<(), Failure> {
     let is_merge = |it: &&PlannedCommit| it.logged.parents.len() > 1;
     let merges: HashSet<&str> = plan.commits.iter().filter(is_merge).map(|it| it.logged.id.as_str()).collect();
@@ -43,19 +43,19 @@ pub(super) fn name_requests(
 /// this many evaluated states.
 pub(super) fn name_commits(
     request: &HistoryRequest<'_>,
-    walk: &Walk<'_>,
+    walk: &HistoryWalk<'_>,
     plan: &HistoryPlan,
-    points: &[Point],
-    steps: &mut [Step],
+    points: &[HistoryPoint],
+    steps: &mut [CostStep],
 ) -> Result<(), Failure> {
     let parents: HashMap<&str, &[String]> =
         plan.commits.iter().map(|it| (it.logged.id.as_str(), it.logged.parents.as_slice())).collect();
     let mut branches = Branches { request, walk, worker: walk.worker(), left: request.most };
-    let size = |it: &Step| {
+    let size = |it: &CostStep| {
         let moved = it.combined.difference.expected;
         Reverse(if moved < Money::ZERO { -moved } else { moved })
     };
-    let mut largest: Vec<&mut Step> = steps.iter_mut().filter(|it| it.between == 0).collect();
+    let mut largest: Vec<&mut CostStep> = steps.iter_mut().filter(|it| it.between == 0).collect();
     largest.sort_by_key(|it| size(it));
     for step in largest {
         let id = |place: usize| points.get(place).map(|it| it.commit.id.as_str());
@@ -74,8 +74,8 @@ pub(super) fn name_commits(
 /// The search through the commits of branches.
 struct Branches<'w, 'a> {
     request: &'w HistoryRequest<'a>,
-    walk: &'w Walk<'a>,
-    worker: Worker<'w, 'a>,
+    walk: &'w HistoryWalk<'a>,
+    worker: CommitWorker<'w, 'a>,
     /// The number of states that can still be evaluated.
     left: usize,
 }
@@ -85,7 +85,7 @@ impl Branches<'_, '_> {
         self.left == 0 || self.walk.is_over()
     }
 
-    fn name(&mut self, first: &str, tip: &str, step: &mut Step) -> Result<(), Failure> {
+    fn name(&mut self, first: &str, tip: &str, step: &mut CostStep) -> Result<(), Failure> {
         let repository = &self.request.session.scope.root;
         // A shallow clone can lack the merged commits.
         let Ok(branch) = git_log::of_branch(repository, tip, first, LONGEST_BRANCH + 1) else { return Ok(()) };
@@ -95,7 +95,7 @@ impl Branches<'_, '_> {
         };
         let Ok(before) = git_log::named(repository, &[left_at]) else { return Ok(()) };
         let commits: Vec<LoggedCommit> = before.into_iter().chain(branch).collect();
-        let mut states: Vec<Option<Computed>> = vec![None; commits.len()];
+        let mut states: Vec<Option<ComputedState>> = vec![None; commits.len()];
         for change in &mut step.changes {
             let found = self.find(&commits, &mut states, change)?;
             change.by = found.and_then(|at| commits.get(at)).map(|it| BranchCommit {
@@ -112,7 +112,7 @@ impl Branches<'_, '_> {
     fn find(
         &mut self,
         commits: &[LoggedCommit],
-        states: &mut [Option<Computed>],
+        states: &mut [Option<ComputedState>],
         change: &StepChange,
     ) -> Result<Option<usize>, Failure> {
         let (mut before, mut after) = (0, commits.len().saturating_sub(1));
@@ -122,7 +122,7 @@ impl Branches<'_, '_> {
             }
         }
         let session = self.request.session;
-        let is_last = |states: &[Option<Computed>], place: usize| {
+        let is_last = |states: &[Option<ComputedState>], place: usize| {
             let [Some(first), Some(it), Some(last)] =
                 [0, place, states.len() - 1].map(|at| State::of(session, states.get(at)?.as_ref()?, change))
             else {
@@ -147,13 +147,13 @@ impl Branches<'_, '_> {
     fn compute(
         &mut self,
         commits: &[LoggedCommit],
-        states: &mut [Option<Computed>],
+        states: &mut [Option<ComputedState>],
         place: usize,
     ) -> Result<bool, Failure> {
         let (Some(commit), Some(state)) = (commits.get(place), states.get_mut(place)) else { return Ok(false) };
         if state.is_none() && !self.is_over() {
             self.left -= 1;
-            if let Outcome::Computed(computed) = self.worker.outcome(&commit.tree)? {
+            if let CommitOutcome::Computed(computed) = self.worker.outcome(&commit.tree)? {
                 *state = Some(computed).filter(|it| it.missing.is_empty());
             }
         }
@@ -169,7 +169,7 @@ struct State<'a> {
 }
 
 impl<'a> State<'a> {
-    fn of(session: &Session, computed: &'a Computed, change: &StepChange) -> Option<State<'a>> {
+    fn of(session: &Session, computed: &'a ComputedState, change: &StepChange) -> Option<State<'a>> {
         let wanted = change.after.as_ref().or(change.before.as_ref())?;
         let is_it = |it: &&Holding| (&it.run, &it.address) == (&wanted.run, &wanted.address);
         let is_unread = computed.unread.iter().any(|it| session.scope.paths.show(it) == wanted.path);

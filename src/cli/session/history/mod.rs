@@ -1,31 +1,31 @@
 //! Evaluates the cost of the repository at each commit: selects the commits, and evaluates them in parallel.
 
-mod kept;
 mod merges;
 mod plan;
 mod point;
 mod pull_request;
 mod request;
+mod saved_points;
 mod trace;
 mod walk;
 
 use std::collections::BTreeSet;
 
 use crate::cli::Failure;
-use crate::cli::world::git_program;
-use crate::report::{Commit, History, Point, PointState, StepKind, steps};
+use crate::cli::io::git_program;
+use crate::report::{Commit, CostHistory, CostStepKind, HistoryPoint, PointState, steps};
 use crate::source::{is_below, parent};
 use plan::HistoryPlan;
-use walk::{Outcome, Walk};
+use walk::{CommitOutcome, HistoryWalk};
 
-/// Returns the digest of a file that the command line names.
-pub(in crate::cli) use kept::digest_of;
 pub(in crate::cli) use request::HistoryRequest;
+/// Returns the digest of a file that the command line names.
+pub(in crate::cli) use saved_points::digest_of;
 
-pub(in crate::cli) fn read(request: &HistoryRequest<'_>) -> Result<History, Failure> {
+pub(in crate::cli) fn read(request: &HistoryRequest<'_>) -> Result<CostHistory, Failure> {
     let repository = &request.session.scope.root;
     let plan = HistoryPlan::new(repository, request)?;
-    let walk = Walk::new(request, &plan)?;
+    let walk = HistoryWalk::new(request, &plan)?;
     let outcomes = walk.run(request.most)?;
     let mut notes = plan.notes.clone();
     let passed_over = outcomes.iter().filter(|it| it.is_none()).count();
@@ -36,11 +36,11 @@ pub(in crate::cli) fn read(request: &HistoryRequest<'_>) -> Result<History, Fail
             "{passed_over} commits were not evaluated within the time limit: raise `bounds.seconds` in gpulint.toml"
         ));
     }
-    let mut points: Vec<Point> = points.into_iter().map(|it| it.point).collect();
+    let mut points: Vec<HistoryPoint> = points.into_iter().map(|it| it.point).collect();
     let mut steps = steps(&points, plan.from_the_first);
     merges::name_requests(repository, &plan, &mut points, &steps)?;
     merges::name_commits(request, &walk, &plan, &points, &mut steps)?;
-    Ok(History {
+    Ok(CostHistory {
         title: None,
         steps,
         points,
@@ -60,13 +60,13 @@ pub(in crate::cli) fn read(request: &HistoryRequest<'_>) -> Result<History, Fail
 struct Candidate {
     /// Its position among the commits of the plan.
     place: usize,
-    point: Point,
+    point: HistoryPoint,
     unread: Vec<String>,
     missing: Vec<String>,
 }
 
 /// One for each evaluated commit.
-fn points(plan: &HistoryPlan, outcomes: Vec<Option<Outcome>>) -> Vec<Candidate> {
+fn points(plan: &HistoryPlan, outcomes: Vec<Option<CommitOutcome>>) -> Vec<Candidate> {
     let mut points = Vec::new();
     let mut passed_over = 0;
     for (place, outcome) in outcomes.into_iter().enumerate() {
@@ -84,11 +84,11 @@ fn points(plan: &HistoryPlan, outcomes: Vec<Option<Outcome>>) -> Vec<Candidate> 
         };
         // With --every day or week, a commit represents the earlier commits of the same period.
         let (state, unread, missing) = match outcome {
-            Outcome::Computed(it) => (PointState::Known(it.snapshot), it.unread, it.missing),
-            Outcome::Failed(why) => (PointState::Gap(why), Vec::new(), Vec::new()),
+            CommitOutcome::Computed(it) => (PointState::Known(it.snapshot), it.unread, it.missing),
+            CommitOutcome::Failed(why) => (PointState::Gap(why), Vec::new(), Vec::new()),
         };
         let passed = if place == 0 { 0 } else { passed_over + planned.left_out };
-        points.push(Candidate { place, point: Point { commit, passed_over: passed, state }, unread, missing });
+        points.push(Candidate { place, point: HistoryPoint { commit, passed_over: passed, state }, unread, missing });
         passed_over = 0;
     }
     points
@@ -145,7 +145,7 @@ fn broken(
     let closed: Vec<&String> = later.unread.iter().filter(|path| !earlier.unread.contains(path)).collect();
     let Some(commit) = plan.commits.get(earlier.place).filter(|_| !closed.is_empty()) else { return Ok(None) };
     let between = steps(&[earlier.point.clone(), later.point.clone()], false);
-    let lost = between.iter().flat_map(|it| &it.changes).filter(|it| it.kind != StepKind::Moved);
+    let lost = between.iter().flat_map(|it| &it.changes).filter(|it| it.kind != CostStepKind::Moved);
     let lost: Vec<&str> = lost.filter_map(|it| it.before.as_ref()).map(|it| it.path.as_str()).collect();
     let paths = &request.session.scope.paths;
     let is_beside = |a: &str, b: &str| parent(a) == parent(b) || is_below(a, parent(b)) || is_below(b, parent(a));

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use super::request::HistoryRequest;
 use crate::cli::Failure;
-use crate::cli::world::git_log::{self, LoggedCommit};
-use crate::report::Every;
+use crate::cli::io::git_log::{self, LoggedCommit};
+use crate::report::HistoryInterval;
 use crate::source::Date;
 
 const SECONDS_OF_DAY: i64 = 86_400;
@@ -79,12 +79,12 @@ fn from(commits: Vec<PlannedCommit>, since: Date) -> Vec<PlannedCommit> {
 }
 
 /// Returns the last commit of each day or week, and the first commit of all.
-fn thinned(commits: Vec<PlannedCommit>, every: Every) -> Vec<PlannedCommit> {
+fn thinned(commits: Vec<PlannedCommit>, every: HistoryInterval) -> Vec<PlannedCommit> {
     let days = |time: i64| time.div_euclid(SECONDS_OF_DAY);
     let bucket = |it: &PlannedCommit| match every {
-        Every::Commit => None,
-        Every::Day => Some(days(it.time)),
-        Every::Week => Some((days(it.time) + DAYS_TO_MONDAY).div_euclid(7)),
+        HistoryInterval::Commit => None,
+        HistoryInterval::Day => Some(days(it.time)),
+        HistoryInterval::Week => Some((days(it.time) + DAYS_TO_MONDAY).div_euclid(7)),
     };
     let mut kept: Vec<PlannedCommit> = Vec::new();
     for commit in commits {

@@ -6,19 +6,19 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::trace::{Trace, TracedTree};
 use crate::Analysis;
-use crate::cli::session::{Session, absent, discover};
-use crate::cli::world::git::{Entries, GitTree};
-use crate::cli::world::git_objects::GitObjects;
+use crate::cli::io::git::{GitTree, TreeEntries};
+use crate::cli::io::git_objects::GitObjects;
+use crate::cli::session::{Session, discover, missing_files};
 use crate::compare::Gate;
 use crate::diagnostic::SkipKind;
 use crate::front_ends::files;
-use crate::inventory::Skipped;
+use crate::inventory::SkippedFile;
 use crate::report::Snapshot;
 use crate::source::{ReadError, Tree, is_below};
 
 /// The result of one state.
 #[derive(Clone)]
-pub(super) struct Computed {
+pub(super) struct ComputedState {
     pub(super) snapshot: Arc<Snapshot>,
     /// Files that could not be read, as paths of the tree.
     pub(super) unread: Vec<String>,
@@ -33,7 +33,7 @@ pub(super) struct Analyst<'a> {
 }
 
 impl Analyst<'_> {
-    pub(super) fn analyze(&self, entries: &Entries) -> (Computed, Trace) {
+    pub(super) fn analyze(&self, entries: &TreeEntries) -> (ComputedState, Trace) {
         let tree = GitTree::reading(entries.clone(), self.objects.clone());
         let tree = tree.up_to(self.session.sources.limits().file_bytes);
         let missing = tree.missing();
@@ -45,12 +45,12 @@ impl Analyst<'_> {
             .collect();
         let mut unread = submodules(&tree);
         let links = tree.links_to_nothing().into_iter().filter(|path| files::is_candidate(Path::new(path)));
-        unread.extend(links.map(|path| Skipped::new(SkipKind::Link, path, discover::LEADS_NOWHERE)));
+        unread.extend(links.map(|path| SkippedFile::new(SkipKind::Link, path, discover::LEADS_NOWHERE)));
         unread.retain(|it| self.concerns(&it.path));
         let trace = Arc::new(Mutex::new(Trace::default()));
         let traced = TracedTree { tree, trace: trace.clone() };
         // The list of submodules was read before recording started.
-        drop(traced.read(absent::LIST));
+        drop(traced.read(missing_files::LIST));
         let mut point = self.session.at_commit(traced, files);
         point.add_skipped(unread);
         let (analysis, mut findings) = point.judge();
@@ -59,7 +59,7 @@ impl Analyst<'_> {
         let missing = missing.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let missing: BTreeSet<String> = missing.into_iter().filter(|it| matters(it)).collect();
         let computed =
-            Computed { snapshot, unread: unreadable(&point, &analysis), missing: missing.into_iter().collect() };
+            ComputedState { snapshot, unread: unreadable(&point, &analysis), missing: missing.into_iter().collect() };
         drop((analysis, point));
         let trace = std::mem::take(&mut *trace.lock().unwrap_or_else(PoisonError::into_inner));
         (computed, trace)
@@ -77,11 +77,11 @@ impl Analyst<'_> {
 }
 
 /// Returns the parts that no checkout can read.
-fn submodules(tree: &GitTree) -> Vec<Skipped> {
-    let list = tree.read(absent::LIST).unwrap_or_default();
-    let listed: BTreeSet<String> = absent::listed(&list).into_iter().chain(tree.submodules()).collect();
+fn submodules(tree: &GitTree) -> Vec<SkippedFile> {
+    let list = tree.read(missing_files::LIST).unwrap_or_default();
+    let listed: BTreeSet<String> = missing_files::listed(&list).into_iter().chain(tree.submodules()).collect();
     let reason = "the submodule is not checked out";
-    listed.into_iter().map(|path| Skipped::new(SkipKind::Submodule, path, reason)).collect()
+    listed.into_iter().map(|path| SkippedFile::new(SkipKind::Submodule, path, reason)).collect()
 }
 
 /// Whether the file contains data, which has no cost.

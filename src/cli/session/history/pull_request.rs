@@ -1,6 +1,6 @@
 //! Finds the pull request of a merge in the commit message that the code host wrote.
 
-use crate::cli::world::git_log::LONGEST_TEXT;
+use crate::cli::io::git_log::LONGEST_TEXT;
 use crate::report::PullRequest;
 
 /// The most digits of a pull request's number.

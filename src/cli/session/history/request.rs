@@ -2,7 +2,7 @@
 
 use crate::cli::session::Session;
 use crate::compare::Gate;
-use crate::report::Every;
+use crate::report::HistoryInterval;
 use crate::source::Date;
 
 /// The request for a history.
@@ -11,7 +11,7 @@ pub(in crate::cli) struct HistoryRequest<'a> {
     pub(in crate::cli) gate: &'a Gate,
     pub(in crate::cli) newest: &'a str,
     pub(in crate::cli) since: Option<Date>,
-    pub(in crate::cli) every: Every,
+    pub(in crate::cli) every: HistoryInterval,
     /// The number of commits above which only some are evaluated first, and then those between two that differ.
     pub(in crate::cli) most: usize,
     /// The command line, on which a point depends, too.

@@ -4,10 +4,10 @@ use std::collections::HashSet;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::cli::world::git::{Entries, GitTree};
-use crate::cli::world::git_changes::Changed;
+use crate::cli::io::git::{GitTree, TreeEntries};
+use crate::cli::io::git_changes::ChangedPath;
 use crate::front_ends::files;
-use crate::source::{Entry, ReadError, Tree, parent};
+use crate::source::{ReadError, Tree, TreeEntry, parent};
 
 /// The files that were requested, existing or not, and the directories that were listed.
 #[derive(Debug, Default)]
@@ -18,7 +18,7 @@ pub(super) struct Trace {
 
 impl Trace {
     /// Whether none of these changes affects what the analysis read.
-    pub(super) fn misses(&self, changes: &[Changed], before: &Entries, after: &Entries) -> bool {
+    pub(super) fn misses(&self, changes: &[ChangedPath], before: &TreeEntries, after: &TreeEntries) -> bool {
         let has_links = before.has_links() || after.has_links();
         changes.iter().all(|change| {
             let comes_or_goes = !change.was_there || change.now.is_none();
@@ -33,7 +33,7 @@ impl Trace {
     }
 
     /// Whether a listed directory changes if this path appears or disappears.
-    fn is_listed(&self, path: &str, before: &Entries, after: &Entries) -> bool {
+    fn is_listed(&self, path: &str, before: &TreeEntries, after: &TreeEntries) -> bool {
         let mut directory = parent(path);
         loop {
             if self.directories.contains(directory) {
@@ -72,7 +72,7 @@ impl Tree for TracedTree {
         self.tree.read(path)
     }
 
-    fn list(&self, directory: &str) -> Vec<Entry> {
+    fn list(&self, directory: &str) -> Vec<TreeEntry> {
         let elsewhere = self.elsewhere(directory);
         self.note(|trace| trace.directories.extend([directory.to_owned()].into_iter().chain(elsewhere)));
         self.tree.list(directory)

@@ -8,18 +8,18 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, Builder};
 use std::time::Duration;
 
-use super::kept::KeptPoints;
 use super::plan::HistoryPlan;
-use super::point::{Analyst, Computed};
+use super::point::{Analyst, ComputedState};
 use super::request::HistoryRequest;
+use super::saved_points::KeptPoints;
 use super::trace::Trace;
 use crate::cli::Failure;
+use crate::cli::io::deadline;
+use crate::cli::io::git::TreeEntries;
+use crate::cli::io::git_changes::GitChanges;
+use crate::cli::io::git_objects::GitObjects;
+use crate::cli::io::progress::Progress;
 use crate::cli::session::bounds;
-use crate::cli::world::deadline;
-use crate::cli::world::git::Entries;
-use crate::cli::world::git_changes::GitChanges;
-use crate::cli::world::git_objects::GitObjects;
-use crate::cli::world::progress::Progress;
 
 /// The stack size of a worker, as large as that of a main thread, because files can be nested deeply.
 const STACK_BYTES: usize = 8 << 20;
@@ -32,29 +32,29 @@ const STRETCH: usize = 12;
 
 /// The result of one commit.
 #[derive(Clone)]
-pub(super) enum Outcome {
-    Computed(Computed),
+pub(super) enum CommitOutcome {
+    Computed(ComputedState),
     Failed(String),
 }
 
-pub(super) struct Walk<'a> {
+pub(super) struct HistoryWalk<'a> {
     plan: &'a HistoryPlan,
     repository: &'a Path,
     analyst: Analyst<'a>,
     kept: Option<KeptPoints>,
     /// Known results by tree id. A revert leads back to an earlier tree.
-    known: Mutex<HashMap<String, Computed>>,
+    known: Mutex<HashMap<String, ComputedState>>,
     /// The time that is reserved for the steps after this one.
     reserve: Duration,
     ran_out: AtomicBool,
     done: Arc<AtomicUsize>,
 }
 
-impl<'a> Walk<'a> {
-    pub(super) fn new(request: &HistoryRequest<'a>, plan: &'a HistoryPlan) -> Result<Walk<'a>, Failure> {
+impl<'a> HistoryWalk<'a> {
+    pub(super) fn new(request: &HistoryRequest<'a>, plan: &'a HistoryPlan) -> Result<HistoryWalk<'a>, Failure> {
         let repository = request.session.scope.root.as_path();
         let time = bounds::time(&request.session.policy.config);
-        Ok(Walk {
+        Ok(HistoryWalk {
             plan,
             repository,
             analyst: Analyst {
@@ -76,10 +76,10 @@ impl<'a> Walk<'a> {
     }
 
     /// One result for each commit of the plan, `None` for commits that were not evaluated.
-    pub(super) fn run(&self, most: usize) -> Result<Vec<Option<Outcome>>, Failure> {
+    pub(super) fn run(&self, most: usize) -> Result<Vec<Option<CommitOutcome>>, Failure> {
         let count = self.plan.commits.len();
         let _progress = Progress::over_commits(self.done.clone(), count);
-        let mut outcomes: Vec<Option<Outcome>> = vec![None; count];
+        let mut outcomes: Vec<Option<CommitOutcome>> = vec![None; count];
         // The newest commit is evaluated first.
         self.look(&count.checked_sub(1).into_iter().collect::<Vec<_>>(), &mut outcomes)?;
         self.look(&spaced(count, most), &mut outcomes)?;
@@ -97,8 +97,8 @@ impl<'a> Walk<'a> {
     }
 
     /// The shared state of all workers.
-    pub(super) fn worker(&self) -> Worker<'_, 'a> {
-        Worker { walk: self, at: None, changes: None, last: None }
+    pub(super) fn worker(&self) -> CommitWorker<'_, 'a> {
+        CommitWorker { walk: self, at: None, changes: None, last: None }
     }
 
     pub(super) fn is_over(&self) -> bool {
@@ -108,12 +108,12 @@ impl<'a> Walk<'a> {
     }
 
     /// Evaluates some commits, given by their ascending positions.
-    fn look(&self, places: &[usize], outcomes: &mut [Option<Outcome>]) -> Result<(), Failure> {
+    fn look(&self, places: &[usize], outcomes: &mut [Option<CommitOutcome>]) -> Result<(), Failure> {
         let open: Vec<usize> =
             places.iter().copied().filter(|place| outcomes.get(*place).is_some_and(Option::is_none)).collect();
         let stretches: Vec<&[usize]> = open.chunks(STRETCH).collect();
         let next = AtomicUsize::new(0);
-        let done: Mutex<Vec<(usize, Outcome)>> = Mutex::default();
+        let done: Mutex<Vec<(usize, CommitOutcome)>> = Mutex::default();
         let work = || -> Result<(), Failure> {
             while let Some(stretch) = stretches.get(next.fetch_add(1, Ordering::Relaxed)) {
                 let mut worker = self.worker();
@@ -166,12 +166,14 @@ fn spaced(count: usize, most: usize) -> Vec<usize> {
 }
 
 /// Returns the middle commits between two evaluated commits that differ.
-fn middles(outcomes: &[Option<Outcome>]) -> Vec<usize> {
-    let looked: Vec<(usize, &Outcome)> =
+fn middles(outcomes: &[Option<CommitOutcome>]) -> Vec<usize> {
+    let looked: Vec<(usize, &CommitOutcome)> =
         outcomes.iter().enumerate().filter_map(|(place, it)| Some((place, it.as_ref()?))).collect();
     let pairs = looked.iter().zip(looked.iter().skip(1));
-    let differ = |before: &Outcome, after: &Outcome| match (before, after) {
-        (Outcome::Computed(before), Outcome::Computed(after)) => !before.snapshot.costs_the_same(&after.snapshot),
+    let differ = |before: &CommitOutcome, after: &CommitOutcome| match (before, after) {
+        (CommitOutcome::Computed(before), CommitOutcome::Computed(after)) => {
+            !before.snapshot.costs_the_same(&after.snapshot)
+        }
         _ => true,
     };
     let wanted = pairs.filter(|((a, before), (b, after))| b - a > 1 && differ(before, after));
@@ -179,31 +181,31 @@ fn middles(outcomes: &[Option<Outcome>]) -> Vec<usize> {
 }
 
 /// A worker that moves from commit to commit.
-pub(super) struct Worker<'w, 'a> {
-    walk: &'w Walk<'a>,
+pub(super) struct CommitWorker<'w, 'a> {
+    walk: &'w HistoryWalk<'a>,
     /// The current tree.
-    at: Option<(String, Entries)>,
+    at: Option<(String, TreeEntries)>,
     changes: Option<GitChanges>,
     /// The last computed result, if it is valid for the current tree, with its cache key.
-    last: Option<(Computed, Trace, String)>,
+    last: Option<(ComputedState, Trace, String)>,
 }
 
-impl Worker<'_, '_> {
+impl CommitWorker<'_, '_> {
     /// Returns the result of a commit by its tree.
-    pub(super) fn outcome(&mut self, tree: &str) -> Result<Outcome, Failure> {
+    pub(super) fn outcome(&mut self, tree: &str) -> Result<CommitOutcome, Failure> {
         let known = self.walk.known.lock().unwrap_or_else(PoisonError::into_inner).get(tree).cloned();
         if let Some(known) = known {
-            return Ok(Outcome::Computed(known));
+            return Ok(CommitOutcome::Computed(known));
         }
         let key = self.walk.kept.as_ref().map(|kept| kept.key(tree)).unwrap_or_default();
         if let Some(kept) = self.walk.kept.as_ref().and_then(|kept| kept.load(&key)) {
             self.know(tree, &kept);
-            return Ok(Outcome::Computed(kept));
+            return Ok(CommitOutcome::Computed(kept));
         }
         // A tree that a partial clone lacks is reported, and the others are evaluated.
         if let Err(failure) = self.go_to(tree) {
             (self.at, self.changes, self.last) = (None, None, None);
-            return Ok(Outcome::Failed(failure.message().to_owned()));
+            return Ok(CommitOutcome::Failed(failure.message().to_owned()));
         }
         if let Some((computed, _, own)) = &self.last {
             if let Some(kept) = &self.walk.kept
@@ -212,18 +214,20 @@ impl Worker<'_, '_> {
                 kept.save_as(&key, own);
             }
             self.know(tree, computed);
-            return Ok(Outcome::Computed(computed.clone()));
+            return Ok(CommitOutcome::Computed(computed.clone()));
         }
         Ok(self.compute(tree, key))
     }
 
-    fn compute(&mut self, tree: &str, key: String) -> Outcome {
+    fn compute(&mut self, tree: &str, key: String) -> CommitOutcome {
         let Some((_, entries)) = &self.at else {
-            return Outcome::Failed("the files of the commit are unknown".to_owned());
+            return CommitOutcome::Failed("the files of the commit are unknown".to_owned());
         };
         let analyze = || self.walk.analyst.analyze(entries);
         let Ok((computed, trace)) = catch_unwind(AssertUnwindSafe(analyze)) else {
-            return Outcome::Failed("this is a bug in gpulint: please report it with the output above".to_owned());
+            return CommitOutcome::Failed(
+                "this is a bug in gpulint: please report it with the output above".to_owned(),
+            );
         };
         if let Some(kept) = &self.walk.kept
             && computed.missing.is_empty()
@@ -232,17 +236,17 @@ impl Worker<'_, '_> {
         }
         self.know(tree, &computed);
         self.last = Some((computed.clone(), trace, key));
-        Outcome::Computed(computed)
+        CommitOutcome::Computed(computed)
     }
 
-    fn know(&self, tree: &str, computed: &Computed) {
+    fn know(&self, tree: &str, computed: &ComputedState) {
         self.walk.known.lock().unwrap_or_else(PoisonError::into_inner).insert(tree.to_owned(), computed.clone());
     }
 
     /// Moves to another tree. Keeps the last result if it is valid there, too.
     fn go_to(&mut self, tree: &str) -> Result<(), Failure> {
         let Some((here, before)) = self.at.take() else {
-            self.at = Some((tree.to_owned(), Entries::of(self.walk.repository, tree)?));
+            self.at = Some((tree.to_owned(), TreeEntries::of(self.walk.repository, tree)?));
             return Ok(());
         };
         if self.changes.is_none() {

@@ -9,10 +9,10 @@ use super::fetch::fetch;
 use super::lock;
 use super::lock::{Lock, Locked};
 use crate::cli::Failure;
-use crate::cli::world::abandoned;
-use crate::config::{Config, Origin};
+use crate::cli::io::abandoned;
+use crate::config::{Config, PackCommit};
 use crate::diagnostic::{Diagnostic, Level};
-use crate::source::{Sources, Span, join, parent};
+use crate::source::{SourceFiles, Span, join, parent};
 
 /// The default directory of copies.
 const DIRECTORY: &str = ".gpulint";
@@ -20,7 +20,7 @@ const VENDOR: &str = "gpulint rules vendor";
 
 /// A pack that comes from git.
 pub(in crate::cli) struct Copied<'a> {
-    pub(in crate::cli) origin: Origin<'a>,
+    pub(in crate::cli) origin: PackCommit<'a>,
     /// Its directory in the tree.
     pub(in crate::cli) path: String,
     /// Its directory, relative to the lock file.
@@ -39,7 +39,7 @@ pub(in crate::cli) struct Copies<'a> {
 }
 
 impl<'a> Copies<'a> {
-    pub(in crate::cli) fn configured(sources: &Sources, config: &'a Config) -> Result<Copies<'a>, Diagnostic> {
+    pub(in crate::cli) fn configured(sources: &SourceFiles, config: &'a Config) -> Result<Copies<'a>, Diagnostic> {
         let mut copies = Copies::default();
         let mut taken = BTreeSet::new();
         for pack in config.packs() {
@@ -73,7 +73,7 @@ impl<'a> Copies<'a> {
     }
 
     /// Checks that a copy matches the settings. An error contains the command that fixes it.
-    pub(in crate::cli) fn judge(&self, copy: &Copied<'_>, sources: &Sources) -> Result<(), Diagnostic> {
+    pub(in crate::cli) fn judge(&self, copy: &Copied<'_>, sources: &SourceFiles) -> Result<(), Diagnostic> {
         let wrong = |message: String, help: String| {
             Err(Diagnostic::new(Level::Error, message, Some(copy.span)).with_help(help))
         };
@@ -132,7 +132,7 @@ impl<'a> Copies<'a> {
     pub(in crate::cli) fn renew(
         &self,
         copy: &Copied<'_>,
-        sources: &Sources,
+        sources: &SourceFiles,
         root: &Path,
         force: bool,
     ) -> Result<usize, Failure> {
@@ -160,11 +160,11 @@ impl<'a> Copies<'a> {
     }
 
     /// Returns the content of the lock files by path, for copies that match the settings.
-    pub(in crate::cli) fn locks(&self, sources: &Sources) -> Result<BTreeMap<String, String>, String> {
+    pub(in crate::cli) fn locks(&self, sources: &SourceFiles) -> Result<BTreeMap<String, String>, String> {
         let mut locks: BTreeMap<&str, Vec<Locked>> = BTreeMap::new();
         for copy in &self.all {
             let sums = Sums::read(sources.tree(), &copy.path)?;
-            let Origin { git, commit, directory, .. } = copy.origin;
+            let PackCommit { git, commit, directory, .. } = copy.origin;
             let locked = Locked::new(copy.inside.clone(), git, commit, directory, sums);
             locks.entry(&copy.directory).or_default().push(locked);
         }
@@ -188,7 +188,7 @@ fn default_path(directory: &str, git: &str) -> Option<String> {
 fn demand_free(
     copies: &Copies<'_>,
     copy: &Copied<'_>,
-    sources: &Sources,
+    sources: &SourceFiles,
     directory: &Path,
     force: bool,
 ) -> Result<(), Failure> {

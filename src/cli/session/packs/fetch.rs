@@ -11,9 +11,9 @@ use std::time::{Duration, Instant};
 
 use super::content::{demand_plain, limit, shown};
 use crate::cli::Failure;
-use crate::cli::world::git::{Base, GitTree};
-use crate::cli::world::git_program::fetching;
-use crate::config::Origin;
+use crate::cli::io::git::{Base, GitTree};
+use crate::cli::io::git_program::fetching;
+use crate::config::PackCommit;
 use crate::source::{Tree, normalize};
 
 /// The most bytes that git may write, including history.
@@ -25,7 +25,7 @@ const LONGEST: Duration = Duration::from_secs(600);
 const PAUSE: Duration = Duration::from_millis(50);
 
 /// Returns the files of a pack, by their paths in its directory.
-pub(super) fn fetch(origin: Origin<'_>) -> Result<BTreeMap<String, Vec<u8>>, Failure> {
+pub(super) fn fetch(origin: PackCommit<'_>) -> Result<BTreeMap<String, Vec<u8>>, Failure> {
     let passing = Passing::new()?;
     let repository = passing.0.join("repository");
     let failed = |error: std::io::Error| {
@@ -179,7 +179,7 @@ impl GitAnswer {
         !self.succeeded && (self.text.contains("unadvertised object") || self.text.contains("not our ref"))
     }
 
-    fn or_fail(self, origin: Origin<'_>) -> Result<(), Failure> {
+    fn or_fail(self, origin: PackCommit<'_>) -> Result<(), Failure> {
         if self.succeeded {
             return Ok(());
         }

@@ -13,18 +13,18 @@ use super::settings;
 use super::settings::refused;
 use crate::catalog::Catalog;
 use crate::cli::Failure;
-use crate::cli::world::place::Place;
+use crate::cli::io::place::WorkingTree;
 use crate::config::{self, Config, Rule as RuleConfig, setting};
 use crate::diagnostic::{Diagnostic, Level};
 use crate::rules::{self, PackName, PageText};
-use crate::source::{Sources, Span, file_name};
+use crate::source::{SourceFiles, Span, file_name};
 pub(in crate::cli) use copy::Copies;
 
 /// Prices of a pack.
 const PRICES: &str = "prices.csv";
 
 /// A configured pack.
-pub(in crate::cli) struct Pack {
+pub(in crate::cli) struct LoadedPack {
     /// Its directory in the tree.
     path: String,
     /// Whether it is a copy of another repository's files.
@@ -36,7 +36,7 @@ pub(in crate::cli) struct Pack {
     pub(in crate::cli) pages: Vec<PageText>,
 }
 
-impl Pack {
+impl LoadedPack {
     pub(in crate::cli) fn path(&self) -> &str {
         &self.path
     }
@@ -53,7 +53,11 @@ impl Pack {
 }
 
 /// Returns the configured packs, in the order of the settings.
-pub(in crate::cli) fn load(sources: &Sources, config: &Config, place: &Place) -> Result<Vec<Pack>, Failure> {
+pub(in crate::cli) fn load(
+    sources: &SourceFiles,
+    config: &Config,
+    place: &WorkingTree,
+) -> Result<Vec<LoadedPack>, Failure> {
     let refuse = |wrong: &[Diagnostic]| refused(sources, &place.paths(), wrong, "the packs have errors");
     let copies = Copies::configured(sources, config).map_err(|wrong| refuse(&[wrong]))?;
     let wrong: Vec<Diagnostic> = copies.all.iter().filter_map(|copy| copies.judge(copy, sources).err()).collect();
@@ -84,7 +88,7 @@ pub(in crate::cli) fn load(sources: &Sources, config: &Config, place: &Place) ->
         let mut pages = settings::pages_in(sources, path, place)?;
         let pack = name_of(path, &config);
         pages.iter_mut().for_each(|page| page.pack = Some(pack.clone()));
-        packs.push(Pack { path: path.to_owned(), is_copy: copy.is_some(), span: named.span, config, pages });
+        packs.push(LoadedPack { path: path.to_owned(), is_copy: copy.is_some(), span: named.span, config, pages });
     }
     Ok(packs)
 }
@@ -124,7 +128,7 @@ const RULE_SETTINGS: [&str; 15] = [
 fn without_effect(config: &Config) -> Vec<Diagnostic> {
     let section = |path: &str| path.split(['.', '[']).next().unwrap_or_default().to_owned();
     let others = config.entries().filter(|(path, _)| !RULE_SETTINGS.contains(&section(path).as_str()));
-    let refuse = |(path, entry): (String, &config::Entry)| {
+    let refuse = |(path, entry): (String, &config::ConfigEntry)| {
         Diagnostic::new(Level::Error, format!("a pack cannot set `{path}`"), Some(entry.key)).with_help(
             "packs can set only rules, labels, tiers, approvals, budgets and limits; set everything else in the repository that uses the pack",
         )
@@ -135,9 +139,9 @@ fn without_effect(config: &Config) -> Vec<Diagnostic> {
 /// Adds the prices of packs. Those of the first pack have priority.
 pub(in crate::cli) fn prices(
     catalog: Catalog,
-    sources: &Sources,
-    packs: &[Pack],
-    place: &Place,
+    sources: &SourceFiles,
+    packs: &[LoadedPack],
+    place: &WorkingTree,
 ) -> Result<Catalog, Failure> {
     packs.iter().rev().try_fold(catalog, |catalog, pack| {
         let path = format!("{}/{PRICES}", pack.path);
@@ -149,10 +153,10 @@ pub(in crate::cli) fn prices(
 }
 
 /// Merges the rule settings of packs and the repository. Forbidden changes have no effect and are reported.
-pub(in crate::cli) fn add(packs: &[Pack], own: &Config, into: &mut rules::Settings) -> Vec<Diagnostic> {
+pub(in crate::cli) fn add(packs: &[LoadedPack], own: &Config, into: &mut rules::RuleSettings) -> Vec<Diagnostic> {
     let mut wrong = Vec::new();
     // A pack that forbids changes has priority, whatever the order of packs in the repository.
-    let mut fixed_by: BTreeMap<&str, &Pack> = BTreeMap::new();
+    let mut fixed_by: BTreeMap<&str, &LoadedPack> = BTreeMap::new();
     for pack in packs {
         for rule in pack.config.rules().into_iter().filter(is_fixed) {
             if let Some(first) = fixed_by.get(rule.name) {
@@ -182,13 +186,13 @@ pub(in crate::cli) fn add(packs: &[Pack], own: &Config, into: &mut rules::Settin
             let named: BTreeSet<String> = known.parameters.iter().map(|(name, ..)| name.clone()).collect();
             known.parameters.extend(of_pack.parameters.into_iter().filter(|(name, ..)| !named.contains(name)));
         }
-        add_what_rules_are_told(pack, into);
+        add_rule_settings(pack, into);
     }
     wrong
 }
 
 /// Merges labels, tiers, amounts and budgets. The repository has priority, except for rules that the pack forbids to change.
-fn add_what_rules_are_told(pack: &Pack, into: &mut rules::Settings) {
+fn add_rule_settings(pack: &LoadedPack, into: &mut rules::RuleSettings) {
     let of_pack = settings::rule_settings(&pack.config);
     let fixed: Vec<&str> = pack.fixed_rules().collect();
     let lay = |rule: &str, known: &mut BTreeMap<String, Vec<String>>, given: BTreeMap<String, Vec<String>>| {
@@ -236,7 +240,12 @@ fn add_what_rules_are_told(pack: &Pack, into: &mut rules::Settings) {
 }
 
 /// Keeps parameters that a pack forbids to change, and reports settings of the repository that change them.
-fn keep_parameters(pack: &Pack, rule: &RuleConfig<'_>, own: &Config, into: &mut rules::Settings) -> Vec<Diagnostic> {
+fn keep_parameters(
+    pack: &LoadedPack,
+    rule: &RuleConfig<'_>,
+    own: &Config,
+    into: &mut rules::RuleSettings,
+) -> Vec<Diagnostic> {
     let kept = |name: &str| rule.forbidden_parameters.iter().any(|it| it == name);
     if rule.forbidden_parameters.is_empty() || is_fixed(rule) {
         return Vec::new();
@@ -261,7 +270,7 @@ fn keep_parameters(pack: &Pack, rule: &RuleConfig<'_>, own: &Config, into: &mut 
 }
 
 /// Reports settings of the repository about a rule that a pack forbids to change.
-fn relaxed(pack: &Pack, name: &str, own: &Config) -> Vec<Diagnostic> {
+fn relaxed(pack: &LoadedPack, name: &str, own: &Config) -> Vec<Diagnostic> {
     let layers = own.layers();
     let all = || std::iter::once(own).chain(layers.iter().map(|layer| &layer.config));
     let set = all().flat_map(Config::rules).filter(|rule| rule.name == name).map(|rule| rule.span);
@@ -272,7 +281,7 @@ fn relaxed(pack: &Pack, name: &str, own: &Config) -> Vec<Diagnostic> {
     set.chain(ignored).map(|span| forbidden(pack, name, span)).collect()
 }
 
-fn forbidden(pack: &Pack, name: &str, span: Span) -> Diagnostic {
+fn forbidden(pack: &LoadedPack, name: &str, span: Span) -> Diagnostic {
     let message = format!("the pack forbids changes to `{name}`");
     let mut diagnostic = Diagnostic::new(Level::Error, message, Some(span));
     diagnostic
@@ -287,12 +296,12 @@ fn is_at(path: &str, name: &str) -> bool {
 }
 
 /// Reports settings of the repository that a pack forbids.
-fn not_to_be_set(pack: &Pack, own: &Config) -> Vec<Diagnostic> {
+fn not_to_be_set(pack: &LoadedPack, own: &Config) -> Vec<Diagnostic> {
     let kept = pack.config.texts(setting!("forbid-settings"));
     let layers = own.layers();
     let all = std::iter::once(own).chain(layers.iter().map(|layer| &layer.config)).flat_map(Config::entries);
     let is_kept = |path: &str| kept.iter().any(|(name, _)| is_at(path, name));
-    let refuse = |(path, entry): (String, &config::Entry)| {
+    let refuse = |(path, entry): (String, &config::ConfigEntry)| {
         let mut diagnostic =
             Diagnostic::new(Level::Error, format!("the pack forbids the setting `{path}`"), Some(entry.key));
         diagnostic.notes.push((Some(pack.span), format!("`{}` lists it in `forbid-settings`", pack.path)));

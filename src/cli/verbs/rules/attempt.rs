@@ -3,21 +3,21 @@
 use std::fmt::Write;
 use std::path::PathBuf;
 
-use crate::cli::args::Input;
+use crate::cli::args::InputArguments;
+use crate::cli::io::output;
 use crate::cli::session::Session;
 use crate::cli::session::base_revision::{BaseNamed, earlier_named};
-use crate::cli::world::output;
-use crate::cli::{Failure, Outcome};
+use crate::cli::{ExitStatus, Failure};
 use crate::compare;
 use crate::report;
-use crate::rules::{Answer, Attempt, LooksAt, World};
+use crate::rules::{Attempt, LooksAt, RuleAnswer, RuleContext};
 
 pub(super) fn run(
     expression: &str,
     scope: &str,
     (base, base_dir): (Option<String>, Option<PathBuf>),
-    input: &Input,
-) -> Result<Outcome, Failure> {
+    input: &InputArguments,
+) -> Result<ExitStatus, Failure> {
     let looks_at = LooksAt::from_name(scope).unwrap_or(LooksAt::Resource);
     let named = BaseNamed { base: base.as_deref(), base_dir: base_dir.as_deref(), ..BaseNamed::default() };
     if (looks_at == LooksAt::Change) != (base.is_some() || base_dir.is_some()) {
@@ -48,7 +48,7 @@ pub(super) fn run(
         }
         _ => (session.analyze(), None),
     };
-    let world = World { delta: delta.as_ref(), ..analysis.world(&session.settings) };
+    let world = RuleContext { delta: delta.as_ref(), ..analysis.world(&session.settings) };
     let answers = attempt.answers(&world, &chosen);
     let mut text: String = answers.iter().map(|it| line(&session, it)).collect();
     if answers.is_empty() {
@@ -59,7 +59,7 @@ pub(super) fn run(
 }
 
 /// Formats an answer with its position and its facts, as `inspect` shows them.
-fn line(session: &Session, it: &Answer) -> String {
+fn line(session: &Session, it: &RuleAnswer) -> String {
     let place = it.span.map(|span| session.scope.paths.locate(&session.sources, span));
     let place = place.map(|at| format!("{}:{}", at.path, at.line)).unwrap_or_default();
     let cause = it.cause.as_ref().map(|cause| format!("  ({cause})")).unwrap_or_default();

@@ -7,7 +7,7 @@ use super::readable;
 use crate::Analysis;
 use crate::catalog::Catalog;
 use crate::cli::session::Session;
-use crate::cli::session::imagined::{Imagined, told};
+use crate::cli::session::in_memory_tree::{Imagined, describe_mistake};
 use crate::cli::session::settings;
 use crate::compare::{self, Touched};
 use crate::config::{self, Config, setting};
@@ -16,13 +16,15 @@ use crate::inventory::UnjudgedStatus;
 use crate::measured::paid;
 use crate::measured::row;
 use crate::pricing::Delta;
-use crate::rules::{self, Example, ExampleFile, Expected, Finding, LooksAt, Marker, Page, PageText, Profile, Rules};
-use crate::source::{MemoryTree, Sources, Span};
+use crate::rules::{
+    self, Example, ExampleFile, ExampleMarker, Expected, Finding, LooksAt, PageText, Profile, RuleFile, Rules,
+};
+use crate::source::{MemoryTree, SourceFiles, Span};
 
 /// A rule under test, and its surroundings.
 pub(in crate::cli) struct Bench<'a> {
     ground: &'a Session,
-    pub(super) page: &'a Page,
+    pub(super) page: &'a RuleFile,
     /// All custom rules, which the settings of an example can name.
     own: Vec<PageText>,
     /// The rule alone, for examples without settings.
@@ -42,7 +44,7 @@ pub(super) struct Tried {
 }
 
 impl<'a> Bench<'a> {
-    pub(in crate::cli) fn new(ground: &'a Session, page: &'a Page, own: &[PageText]) -> Bench<'a> {
+    pub(in crate::cli) fn new(ground: &'a Session, page: &'a RuleFile, own: &[PageText]) -> Bench<'a> {
         let only: Vec<PageText> = own.iter().filter(|own| *page.text == *own.text).cloned().collect();
         let (alone, _) = alone(page, &only);
         Bench { ground, page, own: own.to_vec(), alone: Arc::new(alone) }
@@ -143,13 +145,13 @@ impl<'a> Bench<'a> {
         if config.text(setting!("profile")).is_none() {
             chosen.profile = Profile::All;
         }
-        let everywhere = rules::Settings { layers: Vec::new(), ..chosen.clone() };
+        let everywhere = rules::RuleSettings { layers: Vec::new(), ..chosen.clone() };
         let (all, wrong) = Rules::load(&self.own, everywhere);
         let (_, of_layers) = Rules::load(&self.own, chosen.clone());
-        let (_, of_pages) = Rules::load(&self.own, rules::Settings::default());
+        let (_, of_pages) = Rules::load(&self.own, rules::RuleSettings::default());
         let is_new = |it: &&Diagnostic| !of_pages.contains(it);
         if let Some(first) = wrong.iter().chain(&of_layers).find(is_new) {
-            return Err(told(first));
+            return Err(describe_mistake(first));
         }
         let name = if all.is_on(&self.page.name) { self.page.name.clone() } else { NOTHING.to_owned() };
         chosen.select = vec![(name, None)];
@@ -157,8 +159,8 @@ impl<'a> Bench<'a> {
     }
 
     /// Returns the lines that the rule could not evaluate, including resources that are unknown themselves.
-    fn unknown(&self, sources: &Sources, analysis: &Analysis, findings: &[Finding]) -> Vec<(Expected, String)> {
-        let at = |span: Span| line_of(sources, span, Marker::Undetermined);
+    fn unknown(&self, sources: &SourceFiles, analysis: &Analysis, findings: &[Finding]) -> Vec<(Expected, String)> {
+        let at = |span: Span| line_of(sources, span, ExampleMarker::Undetermined);
         let own = analysis.undetermined.iter().filter(|it| it.rule == self.page.name);
         let mut all: Vec<(Expected, String)> = own.map(|it| (at(it.span), it.cause.clone())).collect();
         if !matches!(self.page.looks_at, LooksAt::Resource | LooksAt::Repository | LooksAt::Change) {
@@ -166,7 +168,7 @@ impl<'a> Bench<'a> {
         }
         let spoken: BTreeSet<(String, usize)> = findings
             .iter()
-            .map(|it| line_of(sources, it.span, Marker::Reported))
+            .map(|it| line_of(sources, it.span, ExampleMarker::Reported))
             .chain(all.iter().map(|(at, _)| at.clone()))
             .map(|at| (at.path, at.line))
             .collect();
@@ -176,7 +178,7 @@ impl<'a> Bench<'a> {
         };
         let open = analysis.inventory.unjudged.iter().filter(|it| it.standing != UnjudgedStatus::AsBefore);
         for it in open.filter(|it| !is_resource(&it.address)) {
-            let first = Expected { path: it.path.clone(), line: 1, marker: Marker::Undetermined };
+            let first = Expected { path: it.path.clone(), line: 1, marker: ExampleMarker::Undetermined };
             let at = it.span.or(it.shown_at).map_or(first, at);
             if !spoken.contains(&(at.path.clone(), at.line)) {
                 all.push((at, it.reason.clone()));
@@ -187,22 +189,22 @@ impl<'a> Bench<'a> {
 }
 
 /// Loads only this rule, without settings.
-fn alone(page: &Page, own: &[PageText]) -> (Rules, Vec<Diagnostic>) {
+fn alone(page: &RuleFile, own: &[PageText]) -> (Rules, Vec<Diagnostic>) {
     let select = vec![(page.name.clone(), None)];
-    Rules::load(own, rules::Settings { select, ..rules::Settings::default() })
+    Rules::load(own, rules::RuleSettings { select, ..rules::RuleSettings::default() })
 }
 
 /// A name that no rule can have, to select none.
 const NOTHING: &str = "";
 
 /// Returns the line of an example for a position.
-pub(super) fn line_of(sources: &Sources, span: Span, marker: Marker) -> Expected {
+pub(super) fn line_of(sources: &SourceFiles, span: Span, marker: ExampleMarker) -> Expected {
     let place = sources.locate(span);
     Expected { path: place.path, line: place.line, marker }
 }
 
 /// Refuses examples that cannot be read, except for rules about unreadable files.
-fn demand_read(session: &Session, analysis: &Analysis, page: &Page, files: &[ExampleFile]) -> Result<(), String> {
+fn demand_read(session: &Session, analysis: &Analysis, page: &RuleFile, files: &[ExampleFile]) -> Result<(), String> {
     let diagnostics = || analysis.inventory.diagnostics.iter();
     for (file, fence) in [(row::FILE_NAME, "usage"), (paid::row::FILE_NAME, "paid")] {
         let is_there = |span: Span| session.sources.path(span.file) == file;
@@ -217,8 +219,8 @@ fn demand_read(session: &Session, analysis: &Analysis, page: &Page, files: &[Exa
         let place = wrong.span.map(|span| session.sources.locate(span));
         let file = place.as_ref().and_then(|at| Some((files.iter().find(|file| file.path == at.path)?, at.line)));
         return Err(match file {
-            Some((file, line)) => readable::refused(file, line, &told(wrong)),
-            None => format!("gpulint cannot read the example: {}", told(wrong)),
+            Some((file, line)) => readable::refused(file, line, &describe_mistake(wrong)),
+            None => format!("gpulint cannot read the example: {}", describe_mistake(wrong)),
         });
     }
     readable::demand(&session.sources, files)

@@ -3,20 +3,20 @@
 use std::fs;
 use std::path::Path;
 
-use crate::cli::args::{Input, Selection};
+use crate::cli::args::{InputArguments, Selection};
+use crate::cli::io::output;
 use crate::cli::session::Session;
-use crate::cli::world::output;
-use crate::cli::{Failure, Outcome};
-use crate::rules::{self, Page};
+use crate::cli::{ExitStatus, Failure};
+use crate::rules::{self, RuleFile};
 
 const CONTENTS: &str = "README.md";
 
-pub(super) fn run(directory: &Path, input: &Input, selection: &Selection) -> Result<Outcome, Failure> {
+pub(super) fn run(directory: &Path, input: &InputArguments, selection: &Selection) -> Result<ExitStatus, Failure> {
     let session = Session::rules_only(input, selection)?;
     session.demand_whole_rules(&crate::Analysis::default())?;
     let rules = &session.settings.rules;
     let own = session.policy.own_pages.iter();
-    let pages: Vec<(&Page, String)> = own
+    let pages: Vec<(&RuleFile, String)> = own
         .filter_map(|own| {
             let page = rules.pages().iter().find(|page| *page.text == *own.text)?;
             Some((page, session.scope.paths.show(&own.path)))
@@ -31,11 +31,11 @@ pub(super) fn run(directory: &Path, input: &Input, selection: &Selection) -> Res
     for (page, from) in &pages {
         write(&directory.join(format!("{}.md", page.name)), &rules::document_of(page, from))?;
     }
-    let listed: Vec<&Page> = pages.iter().map(|(page, _)| *page).collect();
+    let listed: Vec<&RuleFile> = pages.iter().map(|(page, _)| *page).collect();
     write(&directory.join(CONTENTS), &rules::contents_of(&listed))?;
     let count = if pages.len() == 1 { "1 rule".to_owned() } else { format!("{} rules", pages.len()) };
     output::print(&format!("wrote {count} and {CONTENTS} to {}\n", directory.display()))?;
-    Ok(Outcome::Passed)
+    Ok(ExitStatus::Passed)
 }
 
 /// Writes a file, and refuses to overwrite a file that gpulint did not write.

@@ -1,17 +1,17 @@
 //! `gpulint rules export`: converts custom rules for other policy engines.
 
-use crate::cli::args::{Input, Selection};
+use crate::cli::args::{InputArguments, Selection};
+use crate::cli::io::output;
 use crate::cli::session::Session;
-use crate::cli::world::output;
-use crate::cli::{Failure, Outcome};
+use crate::cli::{ExitStatus, Failure};
 use crate::rules::{self, Enforcement, Kubernetes};
 
 pub(super) fn run(
     names: &[String],
     (kubernetes, enforce): (&str, &str),
-    input: &Input,
+    input: &InputArguments,
     selection: &Selection,
-) -> Result<Outcome, Failure> {
+) -> Result<ExitStatus, Failure> {
     let version = Kubernetes::parse(kubernetes).map_err(Failure::new)?;
     let enforcement = Enforcement::from_name(enforce).unwrap_or(Enforcement::Audit);
     let session = Session::rules_only(input, selection)?;
@@ -55,5 +55,5 @@ pub(super) fn run(
     }
     output::print_exact(&text)?;
     // Rules that cannot be exported are reported, and the exit code shows that the export is incomplete.
-    Ok(if refused > 0 { Outcome::Failed } else { Outcome::Passed })
+    Ok(if refused > 0 { ExitStatus::Failed } else { ExitStatus::Passed })
 }

@@ -14,20 +14,20 @@ mod why;
 use bench::Bench;
 pub(in crate::cli) use proof::Proof;
 
-use crate::cli::args::{Input, RulesVerb, Selection};
+use crate::cli::args::{InputArguments, RulesVerb, Selection};
+use crate::cli::io::output;
 use crate::cli::session::Session;
-use crate::cli::world::output;
-use crate::cli::{Failure, Outcome};
+use crate::cli::{ExitStatus, Failure};
 use crate::report::{self, Format};
 
-pub(in crate::cli) fn run(verb: &RulesVerb) -> Result<Outcome, Failure> {
+pub(in crate::cli) fn run(verb: &RulesVerb) -> Result<ExitStatus, Failure> {
     match verb {
         RulesVerb::List { input, selection, output } => {
             let session = Session::rules_only(input, selection)?;
             let rules = &session.settings.rules;
             output::write(output, Format::Text, |format, _style| report::rules(format, rules))?;
             session.demand_whole_rules(&crate::Analysis::default())?;
-            Ok(Outcome::Passed)
+            Ok(ExitStatus::Passed)
         }
         RulesVerb::New { name, scope, dir } => new::run(name, scope, dir.as_deref()),
         RulesVerb::Test { dirs, require, why, watch, output } => {
@@ -54,7 +54,7 @@ pub(in crate::cli) fn prove_page(session: &Session, path: &str) -> Vec<Proof> {
 
 /// Returns the errors in the examples of all built-in rules, or of one, one line each.
 pub fn prove_built_in(only: Option<&str>) -> Result<Vec<String>, String> {
-    let session = Session::rules_only(&Input::without_settings(), &Selection::default());
+    let session = Session::rules_only(&InputArguments::without_settings(), &Selection::default());
     let session = session.map_err(|failure| failure.to_string())?;
     let pages = session.settings.rules.pages().iter().filter(|page| only.is_none_or(|only| only == page.name));
     let told = pages.flat_map(|page| {

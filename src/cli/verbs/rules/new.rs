@@ -4,17 +4,17 @@ use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use crate::cli::args::Input;
+use crate::cli::args::InputArguments;
+use crate::cli::io::{output, replace};
 use crate::cli::session::Session;
-use crate::cli::world::{output, replace};
-use crate::cli::{Failure, Outcome};
+use crate::cli::{ExitStatus, Failure};
 use crate::config::setting;
 use crate::rules;
 
 /// The default directory of custom rules.
 const DIRECTORY: &str = "policy";
 
-pub(super) fn run(name: &str, scope: &str, directory: Option<&Path>) -> Result<Outcome, Failure> {
+pub(super) fn run(name: &str, scope: &str, directory: Option<&Path>) -> Result<ExitStatus, Failure> {
     if !rules::is_name(name) {
         return Err(Failure::new(format!("`{}` is not a valid rule name", name.escape_debug()))
             .with_help("use lower-case letters, digits and dashes, such as public-notebook"));
@@ -47,12 +47,12 @@ pub(super) fn run(name: &str, scope: &str, directory: Option<&Path>) -> Result<O
     }
     said.push_str(&format!("test it with: gpulint rules test {}\n", directory.display()));
     output::print(&said)?;
-    Ok(Outcome::Passed)
+    Ok(ExitStatus::Passed)
 }
 
 /// Returns the first configured directory of custom rules, relative to the current directory.
 fn configured() -> Result<Option<PathBuf>, Failure> {
-    let session = Session::settings_only(&Input::here())?;
+    let session = Session::settings_only(&InputArguments::here())?;
     Ok(session
         .policy
         .config

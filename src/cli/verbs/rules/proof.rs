@@ -5,7 +5,10 @@ use std::collections::BTreeSet;
 use super::bench::{Bench, Tried, line_of};
 use super::why;
 use crate::fix;
-use crate::rules::{Example, Expected, LooksAt, Marker, Operand, Slip, compare, examples, slips, tell, unmarked};
+use crate::rules::{
+    Example, ExampleMarker, ExampleMistake, Expected, LooksAt, Operand, compare, examples, format_finding, slips,
+    unmarked,
+};
 use crate::source::unified;
 
 /// The result of an example.
@@ -47,7 +50,7 @@ pub(super) fn prove(bench: &Bench<'_>, require: bool) -> Vec<Proof> {
     let page = bench.page;
     let all = examples(&page.text);
     let mut proofs: Vec<Proof> = all.iter().map(|example| execute(bench, example)).collect();
-    let slip = |it: Slip| Proof::of_page(it.line, "examples", vec![it.message]);
+    let slip = |it: ExampleMistake| Proof::of_page(it.line, "examples", vec![it.message]);
     proofs.extend(slips(&page.text).into_iter().map(slip));
     proofs.sort_by_key(|proof| proof.line);
     if require && page.has_fix() && all.iter().all(|example| example.fixed.is_empty()) {
@@ -56,11 +59,11 @@ pub(super) fn prove(bench: &Bench<'_>, require: bool) -> Vec<Proof> {
         proofs.push(Proof::of_page(1, "required examples", wrong));
     }
     if require && page.looks_at != LooksAt::Text {
-        let shown: BTreeSet<Option<Marker>> = all.iter().flat_map(kinds).collect();
-        let missing: Vec<&str> = [Some(Marker::Reported), None, Some(Marker::Undetermined)]
+        let shown: BTreeSet<Option<ExampleMarker>> = all.iter().flat_map(kinds).collect();
+        let missing: Vec<&str> = [Some(ExampleMarker::Reported), None, Some(ExampleMarker::Undetermined)]
             .into_iter()
             .filter(|kind| !shown.contains(kind))
-            .map(|kind| kind.map_or("clean", Marker::name))
+            .map(|kind| kind.map_or("clean", ExampleMarker::name))
             .collect();
         if !missing.is_empty() {
             let wrong = vec![format!("no example is {}", missing.join(", and none is "))];
@@ -71,7 +74,7 @@ pub(super) fn prove(bench: &Bench<'_>, require: bool) -> Vec<Proof> {
 }
 
 /// Returns the kinds of results that an example shows. Without marked lines, it is clean.
-fn kinds(example: &Example) -> Vec<Option<Marker>> {
+fn kinds(example: &Example) -> Vec<Option<ExampleMarker>> {
     match example.expected.is_empty() {
         true => vec![None],
         false => example.expected.iter().map(|it| Some(it.marker)).collect(),
@@ -98,7 +101,7 @@ pub(super) fn execute(bench: &Bench<'_>, example: &Example) -> Proof {
 /// Returns the differences between the example and the findings.
 fn compared(example: &Example, tried: &Tried) -> Vec<String> {
     let sources = &tried.session.sources;
-    let reported = tried.findings.iter().map(|it| line_of(sources, it.span, Marker::Reported));
+    let reported = tried.findings.iter().map(|it| line_of(sources, it.span, ExampleMarker::Reported));
     let said: Vec<Expected> = reported.chain(tried.unknown.iter().map(|(at, _)| at.clone())).collect();
     let mut wrong = Vec::new();
     for surprise in compare(example, &said) {
@@ -107,7 +110,7 @@ fn compared(example: &Example, tried: &Tried) -> Vec<String> {
         let cause = tried.unknown.iter().find(|(at, _)| same_line(at)).map(|(_, cause)| cause);
         wrong.extend(cause.map(|cause| format!("    undetermined because {cause}")));
     }
-    let words: String = tried.findings.iter().map(tell).collect();
+    let words: String = tried.findings.iter().map(format_finding).collect();
     if let Some(told) = example.told.as_ref().filter(|told| told.text != words) {
         wrong.push("the finding has another message:".to_owned());
         wrong.extend(told.text.lines().map(|line| format!("  - {line}")));

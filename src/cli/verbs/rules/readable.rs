@@ -1,16 +1,16 @@
 //! Checks that the files of an example are valid in their language. A check of a repository skips files without
 //! accelerators, even invalid ones, but in an example every line must be valid.
 
-use crate::cli::session::imagined::told;
+use crate::cli::session::in_memory_tree::describe_mistake;
 use crate::languages::yaml::{self, Node};
 use crate::rules::ExampleFile;
-use crate::source::Sources;
+use crate::source::SourceFiles;
 
 /// Fields of a pod that must be lists.
 const LISTS: [&str; 6] = ["containers", "initContainers", "env", "volumes", "volumeMounts", "tolerations"];
 
 /// Refuses files that an API server or a JSON parser would reject.
-pub(super) fn demand(sources: &Sources, files: &[ExampleFile]) -> Result<(), String> {
+pub(super) fn demand(sources: &SourceFiles, files: &[ExampleFile]) -> Result<(), String> {
     let is_read = |file: &&ExampleFile| [".yaml", ".yml", ".json"].iter().any(|ending| file.path.ends_with(ending));
     // The content of a template is unknown before rendering.
     for file in files.iter().filter(is_read).filter(|file| !file.text.contains("{{")) {
@@ -19,7 +19,7 @@ pub(super) fn demand(sources: &Sources, files: &[ExampleFile]) -> Result<(), Str
         let broken = stream.diagnostics.iter().find(|it| it.unreadable);
         if let Some((wrong, span)) = broken.and_then(|wrong| Some((wrong, wrong.span?))) {
             let is_json = file.path.ends_with(".json");
-            let why = if is_json { "the file is not valid JSON".to_owned() } else { told(wrong) };
+            let why = if is_json { "the file is not valid JSON".to_owned() } else { describe_mistake(wrong) };
             return Err(refused(file, sources.locate(span).line, &why));
         }
         let built_in = stream.documents.iter().map(|it| &it.root).filter(|root| is_built_in(root));

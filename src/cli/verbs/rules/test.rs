@@ -7,10 +7,10 @@ use std::time::{Duration, SystemTime};
 
 use super::bench::Bench;
 use super::proof::{Proof, prove, prove_condition};
-use crate::cli::args::{Input, Output, Selection};
+use crate::cli::args::{InputArguments, Output, Selection};
+use crate::cli::io::output;
 use crate::cli::session::Session;
-use crate::cli::world::output;
-use crate::cli::{Failure, Outcome};
+use crate::cli::{ExitStatus, Failure};
 use crate::config::setting;
 use crate::report::{self, Format};
 use crate::rules::PageText;
@@ -40,7 +40,7 @@ pub(super) fn run(
     asked: TestsAsked,
     watch: bool,
     output: &Output,
-) -> Result<Outcome, Failure> {
+) -> Result<ExitStatus, Failure> {
     if !watch {
         return once(directories, asked, output);
     }
@@ -58,7 +58,7 @@ pub(super) fn run(
     }
 }
 
-fn once(directories: &[PathBuf], asked: TestsAsked, output: &Output) -> Result<Outcome, Failure> {
+fn once(directories: &[PathBuf], asked: TestsAsked, output: &Output) -> Result<ExitStatus, Failure> {
     let (session, own_pages) = pages(directories)?;
     let tested: Vec<Tested> = own_pages
         .iter()
@@ -81,12 +81,12 @@ fn once(directories: &[PathBuf], asked: TestsAsked, output: &Output) -> Result<O
     })?;
     session.demand_whole_rules(&crate::Analysis::default())?;
     let failed = tested.iter().flat_map(|page| &page.proofs).any(|proof| !proof.wrong.is_empty());
-    Ok(if failed { Outcome::Failed } else { Outcome::Passed })
+    Ok(if failed { ExitStatus::Failed } else { ExitStatus::Passed })
 }
 
 /// Returns the rule files to test: those of the given directories, or else the configured ones.
 fn pages(directories: &[PathBuf]) -> Result<(Session, Vec<PageText>), Failure> {
-    let input = if directories.is_empty() { Input::here() } else { Input::without_settings() };
+    let input = if directories.is_empty() { InputArguments::here() } else { InputArguments::without_settings() };
     let selection = Selection { rules: directories.to_vec(), ..Selection::default() };
     let session = Session::rules_only(&input, &selection)?;
     let own = session.policy.own_pages.clone();
@@ -103,7 +103,7 @@ fn state(directories: &[PathBuf]) -> Result<BTreeMap<PathBuf, SystemTime>, Failu
     let mut all = BTreeMap::new();
     let mut named: Vec<PathBuf> = directories.to_vec();
     if named.is_empty() {
-        let session = Session::settings_only(&Input::here())?;
+        let session = Session::settings_only(&InputArguments::here())?;
         named.extend(
             session
                 .policy

@@ -2,25 +2,29 @@
 
 use std::path::Path;
 
-use crate::cli::args::Input;
+use crate::cli::args::InputArguments;
+use crate::cli::io::file_tree::DiskTree;
+use crate::cli::io::output;
+use crate::cli::io::place::{self, WorkingTree};
 use crate::cli::session::packs::Copies;
 use crate::cli::session::policy::PolicyTree;
 use crate::cli::session::settings;
 use crate::cli::session::settings::refused;
-use crate::cli::world::file_tree::DiskTree;
-use crate::cli::world::output;
-use crate::cli::world::place::{self, Place};
-use crate::cli::{Failure, Outcome};
+use crate::cli::{ExitStatus, Failure};
 use crate::diagnostic::Diagnostic;
-use crate::source::Sources;
+use crate::source::SourceFiles;
 
-pub(super) fn run(check: bool, force: bool, config: Option<&Path>) -> Result<Outcome, Failure> {
+pub(super) fn run(check: bool, force: bool, config: Option<&Path>) -> Result<ExitStatus, Failure> {
     place::demand_settings(config)?;
-    let input = Input { config: config.map(Path::to_owned), ..Input::here() };
+    let input = InputArguments { config: config.map(Path::to_owned), ..InputArguments::here() };
     let beside: Vec<&Path> = config.into_iter().collect();
-    let place = Place::find(None, &[".".into()], &beside)?;
-    let sources = || -> Result<Sources, Failure> {
-        Ok(Sources::new(PolicyTree::open(&input, &place, DiskTree::new(place.root.clone(), place.allowed.clone()))?))
+    let place = WorkingTree::find(None, &[".".into()], &beside)?;
+    let sources = || -> Result<SourceFiles, Failure> {
+        Ok(SourceFiles::new(PolicyTree::open(
+            &input,
+            &place,
+            DiskTree::new(place.root.clone(), place.allowed.clone()),
+        )?))
     };
     let before = sources()?;
     let file = settings::find(
@@ -29,21 +33,22 @@ pub(super) fn run(check: bool, force: bool, config: Option<&Path>) -> Result<Out
         &PolicyTree::open(&input, &place, DiskTree::new(place.root.clone(), place.allowed.clone()))?,
     )?;
     let config = settings::load(&before, file.as_deref(), &place)?;
-    let refuse =
-        |sources: &Sources, wrong: &[Diagnostic]| refused(sources, &place.paths(), wrong, "the packs cannot be used");
+    let refuse = |sources: &SourceFiles, wrong: &[Diagnostic]| {
+        refused(sources, &place.paths(), wrong, "the packs cannot be used")
+    };
     let copies = Copies::configured(&before, &config).map_err(|wrong| refuse(&before, &[wrong]))?;
     if copies.all.is_empty() {
         output::print("no pack in gpulint.toml comes from git\n")?;
-        return Ok(Outcome::Passed);
+        return Ok(ExitStatus::Passed);
     }
     if check {
         let wrong: Vec<Diagnostic> = copies.all.iter().filter_map(|copy| copies.judge(copy, &before).err()).collect();
         if !wrong.is_empty() {
             output::complain_of(&refuse(&before, &wrong));
-            return Ok(Outcome::Failed);
+            return Ok(ExitStatus::Failed);
         }
         output::print(&format!("all copies match gpulint.toml: {}\n", counted(copies.all.len(), "pack")))?;
-        return Ok(Outcome::Passed);
+        return Ok(ExitStatus::Passed);
     }
     for copy in &copies.all {
         let shown = place.paths().show(&copy.path);
@@ -65,7 +70,7 @@ pub(super) fn run(check: bool, force: bool, config: Option<&Path>) -> Result<Out
         output::save(&place.root.join(&path), &text)?;
         output::print(&format!("wrote {}\n", place.paths().show(&path)))?;
     }
-    Ok(Outcome::Passed)
+    Ok(ExitStatus::Passed)
 }
 
 fn counted(count: usize, what: &str) -> String {

@@ -2,17 +2,17 @@
 
 use super::bench::{Bench, Tried};
 use super::proof;
-use crate::rules::{Example, Operand, Reason, World};
+use crate::rules::{Example, Operand, Reason, RuleContext};
 
 /// Returns the result of the rule for each resource of an example, with its reasons.
 pub(super) fn reasons(bench: &Bench<'_>, example: &Example, tried: &Tried) -> Vec<String> {
     let settings = &tried.session.settings;
-    let world = World { delta: tried.delta.as_ref(), ..tried.analysis.world(settings) };
+    let world = RuleContext { delta: tried.delta.as_ref(), ..tried.analysis.world(settings) };
     let reasons = settings.rules.reasons(&bench.page.name, &world);
-    reasons.iter().map(|reason| told(reason, example, tried)).collect()
+    reasons.iter().map(|reason| describe_reason(reason, example, tried)).collect()
 }
 
-fn told(reason: &Reason, example: &Example, tried: &Tried) -> String {
+fn describe_reason(reason: &Reason, example: &Example, tried: &Tried) -> String {
     let place = reason.span.map(|span| tried.session.sources.locate(span));
     let line = place.and_then(|at| {
         let file = example.files.iter().find(|file| file.path == at.path)?;

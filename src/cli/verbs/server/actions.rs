@@ -12,16 +12,16 @@ use gen_lsp_types::{
 use serde::{Deserialize, Serialize};
 
 use super::client::FIX_ALL;
+use super::diagnostics::{EditorRanges, FolderDiagnostics};
 use super::documents::OpenTexts;
 use super::place::uri_of;
 use super::position::{Encoding, TextLines};
-use super::told::{Places, Told};
 use crate::cli::Failure;
 use crate::cli::edits::fixes::{Fixes, Fixing};
 use crate::cli::edits::ignores::{Acceptance, Ignores, is_acceptable};
+use crate::cli::io::file_tree::below;
 use crate::cli::session::judged::{Identity, JudgedTree, Texts};
 use crate::cli::workspace::Workspace;
-use crate::cli::world::file_tree::below;
 use crate::report::one_line;
 use crate::rules::{Finding, Safety};
 use crate::source::changes;
@@ -31,7 +31,7 @@ const REASON: &str = "TODO: add a reason";
 
 /// A code action.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct Chosen {
+pub(super) struct ChosenAction {
     pub(super) folder: PathBuf,
     what: What,
     /// Its file, as a path of the tree.
@@ -43,8 +43,8 @@ pub(super) struct Chosen {
     address: Option<String>,
 }
 
-impl Chosen {
-    pub(super) fn of(action: &CodeAction) -> Option<Chosen> {
+impl ChosenAction {
+    pub(super) fn of(action: &CodeAction) -> Option<ChosenAction> {
         serde_json::from_value(action.data.clone()?).ok()
     }
 }
@@ -72,7 +72,7 @@ pub(super) struct FileEdits {
 
 /// Returns the actions for a position in a file.
 pub(super) fn actions_at(
-    told: &Told,
+    told: &FolderDiagnostics,
     folder: &Path,
     file: &Path,
     range: Range,
@@ -80,7 +80,7 @@ pub(super) fn actions_at(
     encoding: Encoding,
 ) -> Vec<CodeAction> {
     let judged = &told.judged;
-    let mut places = Places::new(&judged.session.sources, encoding);
+    let mut places = EditorRanges::new(&judged.session.sources, encoding);
     let mut all = Vec::new();
     let mut fixes_all = None;
     for finding in judged.counting() {
@@ -97,7 +97,8 @@ pub(super) fn actions_at(
         all.extend(of_finding(judged, folder, finding, (path, at), shown));
     }
     if let Some(path) = fixes_all {
-        let chosen = Chosen { folder: folder.to_owned(), what: What::FixAll, path, rule: String::new(), address: None };
+        let chosen =
+            ChosenAction { folder: folder.to_owned(), what: What::FixAll, path, rule: String::new(), address: None };
         all.push(CodeAction {
             title: "Apply all safe fixes in this file (gpulint)".to_owned(),
             kind: Some(CodeActionKind::from(FIX_ALL.to_owned())),
@@ -140,7 +141,7 @@ fn of_finding(
             kind: Some(CodeActionKind::QuickFix),
             diagnostics: (!diagnostics.is_empty()).then(|| diagnostics.clone()),
             is_preferred: is_preferred.then_some(true),
-            data: serde_json::to_value(Chosen { folder, what, path: path.clone(), rule, address }).ok(),
+            data: serde_json::to_value(ChosenAction { folder, what, path: path.clone(), rule, address }).ok(),
             ..CodeAction::default()
         }
     };
@@ -172,13 +173,13 @@ fn short(text: &str) -> String {
 
 /// Returns the edits of an action after a verifying check, or `None` if they have another effect than intended.
 pub(super) fn edits_of(
-    chosen: &Chosen,
+    chosen: &ChosenAction,
     workspace: &mut Workspace,
     versions: &BTreeMap<String, i32>,
     encoding: Encoding,
 ) -> Result<Vec<FileEdits>, Failure> {
     let before = workspace.judge()?;
-    let texts = made(chosen, &before, workspace)?;
+    let texts = build_edit(chosen, &before, workspace)?;
     let sources = &before.session.sources;
     let root = workspace.root();
     let of_file = |(path, new): (&String, &Vec<u8>)| {
@@ -190,7 +191,7 @@ pub(super) fn edits_of(
     Ok(texts.iter().filter_map(of_file).collect())
 }
 
-fn made(chosen: &Chosen, before: &Arc<JudgedTree>, workspace: &mut Workspace) -> Result<Texts, Failure> {
+fn build_edit(chosen: &ChosenAction, before: &Arc<JudgedTree>, workspace: &mut Workspace) -> Result<Texts, Failure> {
     let is_this = |it: &Identity| it.0 == chosen.rule && it.1 == chosen.path && it.2 == chosen.address;
     let is_here = |it: &Identity| it.1 == chosen.path;
     let open = workspace.texts();

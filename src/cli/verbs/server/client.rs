@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::place::path_of;
 use super::position::Encoding;
-use crate::cli::args::Input;
+use crate::cli::args::InputArguments;
 use crate::cli::workspace::WorkspaceOptions;
 use crate::diagnostic::Level;
 
@@ -17,7 +17,7 @@ pub(super) const FIX_ALL: &str = "source.fixAll.gpulint";
 
 /// The capabilities of the editor.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Client {
+pub(super) struct EditorClient {
     pub(super) encoding: Encoding,
     /// Whether it requests the edits of an action when the user selects it.
     pub(super) resolves_edits: bool,
@@ -33,14 +33,14 @@ pub(super) struct Client {
     pub(super) has_settings: bool,
 }
 
-impl Client {
-    pub(super) fn of(capabilities: &ClientCapabilities) -> Client {
+impl EditorClient {
+    pub(super) fn of(capabilities: &ClientCapabilities) -> EditorClient {
         let general = capabilities.general.as_ref();
         let text = capabilities.text_document.as_ref();
         let workspace = capabilities.workspace.as_ref();
         let resolve = text.and_then(|it| it.code_action.as_ref()?.resolve_support.as_ref());
         let window = capabilities.window.as_ref();
-        Client {
+        EditorClient {
             encoding: Encoding::chosen(general.and_then(|it| it.position_encodings.as_deref())),
             resolves_edits: resolve.is_some_and(|it| it.properties.iter().any(|it| it == "edit")),
             takes_versions: workspace.and_then(|it| it.workspace_edit.as_ref()?.document_changes).unwrap_or_default(),
@@ -60,7 +60,7 @@ impl Client {
 /// The position of prices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Prices {
+pub(super) enum PriceDisplay {
     /// At the end of the line.
     Hints,
     /// Above the line.
@@ -73,7 +73,7 @@ pub(super) enum Prices {
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct Preferences {
     /// At the end of lines if the editor supports it, or else above them.
-    pub(super) prices: Option<Prices>,
+    pub(super) prices: Option<PriceDisplay>,
     /// The lowest level that is shown: error, warning or note.
     pub(super) level: Option<String>,
     /// Another settings file, relative to the folder.
@@ -104,8 +104,8 @@ impl Preferences {
         self.level.as_deref().and_then(level_of).unwrap_or(Level::Note)
     }
 
-    pub(super) fn shown_as(&self, client: &Client) -> Prices {
-        let usual = if client.draws_lenses && !client.draws_hints { Prices::Lens } else { Prices::Hints };
+    pub(super) fn shown_as(&self, client: &EditorClient) -> PriceDisplay {
+        let usual = if client.draws_lenses && !client.draws_hints { PriceDisplay::Lens } else { PriceDisplay::Hints };
         self.prices.unwrap_or(usual)
     }
 
@@ -113,7 +113,7 @@ impl Preferences {
     pub(super) fn asked(&self, directory: &Path) -> WorkspaceOptions {
         let inside = |path: &PathBuf| directory.join(path);
         WorkspaceOptions {
-            input: Input {
+            input: InputArguments {
                 paths: vec![directory.to_owned()],
                 here: Some(directory.to_owned()),
                 config: self.config.as_ref().filter(|it| !it.as_os_str().is_empty()).map(inside),
@@ -121,7 +121,7 @@ impl Preferences {
                 workspace: self.workspace.clone().filter(|it| !it.is_empty()),
                 starts_nothing: !self.render,
                 allow_empty: true,
-                ..Input::default()
+                ..InputArguments::default()
             },
             ..WorkspaceOptions::default()
         }
@@ -129,7 +129,7 @@ impl Preferences {
 }
 
 /// Returns the capabilities of this server.
-pub(super) fn capabilities(client: &Client, prices: Prices) -> Value {
+pub(super) fn capabilities(client: &EditorClient, prices: PriceDisplay) -> Value {
     let mut capabilities = json!({
         "positionEncoding": client.encoding.kind(),
         "textDocumentSync": { "openClose": true, "change": 2, "save": { "includeText": false } },
@@ -140,7 +140,7 @@ pub(super) fn capabilities(client: &Client, prices: Prices) -> Value {
         "workspace": { "workspaceFolders": { "supported": true, "changeNotifications": true } },
     });
     // An editor would show both if both were offered.
-    if prices == Prices::Lens
+    if prices == PriceDisplay::Lens
         && let Some(all) = capabilities.as_object_mut()
     {
         all.remove("inlayHintProvider");

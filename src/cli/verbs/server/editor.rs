@@ -12,13 +12,13 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use super::client::{self, Client, Preferences, Prices};
+use super::client::{self, EditorClient, Preferences, PriceDisplay};
+use super::diagnostics::FolderDiagnostics;
 use super::documents::OpenTexts;
 use super::place::{path_of, real, uri_of};
-use super::told::Told;
-use super::worker::{News, Task, Worker};
-use crate::cli::world::place as tree_place;
-use crate::cli::{Failure, Outcome};
+use super::worker::{News, ServerWorker, Task};
+use crate::cli::io::place as tree_place;
+use crate::cli::{ExitStatus, Failure};
 use crate::languages::table::read_endings;
 
 /// A check without a progress message.
@@ -39,13 +39,13 @@ const ERROR: i32 = 1;
 const LOG: i32 = 4;
 
 /// Serves an editor until it exits. The exit code shows an exit without shutdown.
-pub(super) fn serve(connection: &Connection) -> Result<Outcome, Failure> {
-    let Some((server, tasks)) = begin(connection)? else { return Ok(Outcome::Failed) };
+pub(super) fn serve(connection: &Connection) -> Result<ExitStatus, Failure> {
+    let Some((server, tasks)) = begin(connection)? else { return Ok(ExitStatus::Failed) };
     server.go_on(&tasks)
 }
 
 /// Negotiates capabilities with the editor.
-fn begin(connection: &Connection) -> Result<Option<(Server<'_>, Receiver<News>)>, Failure> {
+fn begin(connection: &Connection) -> Result<Option<(LanguageServer<'_>, Receiver<News>)>, Failure> {
     let Ok((id, params)) = connection.initialize_start() else { return Ok(None) };
     let params: lsp::InitializeParams = match serde_json::from_value(params) {
         Ok(params) => params,
@@ -56,7 +56,7 @@ fn begin(connection: &Connection) -> Result<Option<(Server<'_>, Receiver<News>)>
             return Err(Failure::new(message));
         }
     };
-    let client = Client::of(&params.capabilities);
+    let client = EditorClient::of(&params.capabilities);
     let (preferences, wrong) = match Preferences::read(params.initialization_options.as_ref()) {
         Ok(preferences) => (preferences, None),
         Err(why) => (Preferences::default(), Some(why)),
@@ -70,13 +70,13 @@ fn begin(connection: &Connection) -> Result<Option<(Server<'_>, Receiver<News>)>
     }
     let (tasks, to_do) = unbounded();
     let (news, told) = unbounded();
-    let worker = Worker::new(client, to_do, news);
+    let worker = ServerWorker::new(client, to_do, news);
     std::thread::Builder::new()
         .name("worker".to_owned())
         .stack_size(WORKER_STACK)
         .spawn(move || worker.run())
         .map_err(|error| Failure::new(format!("the system cannot start a thread: {error}")))?;
-    let mut server = Server {
+    let mut server = LanguageServer {
         connection,
         client,
         preferences,
@@ -109,7 +109,7 @@ pub(super) struct Folder {
     shown: PathBuf,
     /// Whether only a file of the folder was opened.
     is_implied: bool,
-    pub(super) told: Option<Arc<Told>>,
+    pub(super) told: Option<Arc<FolderDiagnostics>>,
     /// The files with diagnostics in the editor.
     told_of: BTreeSet<PathBuf>,
     /// The files whose errors prevent the check of the folder.
@@ -119,9 +119,9 @@ pub(super) struct Folder {
     progress: Option<String>,
 }
 
-pub(super) struct Server<'c> {
+pub(super) struct LanguageServer<'c> {
     connection: &'c Connection,
-    pub(super) client: Client,
+    pub(super) client: EditorClient,
     pub(super) preferences: Preferences,
     pub(super) tasks: Sender<Task>,
     pub(super) documents: OpenTexts,
@@ -138,8 +138,8 @@ pub(super) struct Server<'c> {
     settings_asked: Option<RequestId>,
 }
 
-impl Server<'_> {
-    fn go_on(mut self, news: &Receiver<News>) -> Result<Outcome, Failure> {
+impl LanguageServer<'_> {
+    fn go_on(mut self, news: &Receiver<News>) -> Result<ExitStatus, Failure> {
         loop {
             let timer = self.next_moment().map_or_else(never, crossbeam_channel::at);
             select! {
@@ -152,12 +152,12 @@ impl Server<'_> {
                     }
                     Ok(Message::Notification(notification)) => {
                         if notification.method == "exit" {
-                            return Ok(Outcome::Failed);
+                            return Ok(ExitStatus::Failed);
                         }
                         self.take_notification(notification);
                     }
                     Ok(Message::Response(response)) => self.take_response(response),
-                    Err(_) => return Ok(Outcome::Failed),
+                    Err(_) => return Ok(ExitStatus::Failed),
                 },
                 recv(news) -> it => match it {
                     Ok(it) => self.take_news(it),
@@ -169,16 +169,16 @@ impl Server<'_> {
     }
 
     /// Answers the shutdown request, and waits for the exit notification.
-    fn leave(&mut self, id: RequestId) -> Outcome {
+    fn leave(&mut self, id: RequestId) -> ExitStatus {
         self.answer(id, &Value::Null);
         loop {
             match self.connection.receiver.recv_timeout(Duration::from_secs(30)) {
-                Ok(Message::Notification(it)) if it.method == "exit" => return Outcome::Passed,
+                Ok(Message::Notification(it)) if it.method == "exit" => return ExitStatus::Passed,
                 Ok(Message::Request(request)) => {
                     self.refuse(request.id, ErrorCode::InvalidRequest, "the server has shut down");
                 }
                 Ok(_) => {}
-                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => return Outcome::Failed,
+                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => return ExitStatus::Failed,
             }
         }
     }
@@ -232,13 +232,13 @@ impl Server<'_> {
         if is_implied && !self.documents.all().any(|(_, it)| it.path.starts_with(&folder)) {
             return self.close_folder(&folder);
         }
-        self.tell_again(&document.path, &folder);
+        self.republish(&document.path, &folder);
         let _ = self.tasks.send(Task::Refresh { folder: folder.clone() });
         let _ = self.tasks.send(Task::Text { folder, file: document.path, text: None });
     }
 
     /// Updates the address of a file's diagnostics.
-    fn tell_again(&mut self, file: &Path, folder: &Path) {
+    fn republish(&mut self, file: &Path, folder: &Path) {
         let Some(of) = self.folders.get(folder) else { return };
         let diagnostics = of.told.as_ref().and_then(|told| told.diagnostics.get(file)).cloned().unwrap_or_default();
         let shown = of.shown.clone();
@@ -375,12 +375,12 @@ impl Server<'_> {
             News::Judged { folder, told } => {
                 self.end_progress(&folder);
                 self.complaint = None;
-                self.tell(&folder, told);
+                self.publish_folder(&folder, told);
                 self.ask_again();
             }
             News::Failed { folder, why, places } => {
                 self.end_progress(&folder);
-                self.tell_wrong(&folder, &why, places);
+                self.publish_settings_error(&folder, &why, places);
                 self.give_up_waiting();
             }
             News::Edits { id, edited, is_list } => self.answer_with_edits(id, &edited, is_list),
@@ -388,7 +388,7 @@ impl Server<'_> {
     }
 
     /// Reports errors in settings at their positions, or else as a message. Other diagnostics stay as they are.
-    fn tell_wrong(&mut self, folder: &Path, why: &str, places: Vec<(PathBuf, lsp::Diagnostic)>) {
+    fn publish_settings_error(&mut self, folder: &Path, why: &str, places: Vec<(PathBuf, lsp::Diagnostic)>) {
         let Some(of) = self.folders.get_mut(folder).filter(|_| !places.is_empty()) else { return self.complain(why) };
         let shown = of.shown.clone();
         let mut by_file: BTreeMap<PathBuf, Vec<lsp::Diagnostic>> = BTreeMap::new();
@@ -403,7 +403,7 @@ impl Server<'_> {
     }
 
     /// Sends results, if they describe the current versions of the documents.
-    fn tell(&mut self, folder: &Path, told: Arc<Told>) {
+    fn publish_folder(&mut self, folder: &Path, told: Arc<FolderDiagnostics>) {
         let root = told.judged.session.scope.root.clone();
         let is_now = self.documents.all().filter(|(_, it)| it.path.starts_with(folder)).all(|(_, document)| {
             let path = document.path.strip_prefix(&root).ok().and_then(Path::to_str);
@@ -419,7 +419,7 @@ impl Server<'_> {
         let open = self.documents.all().map(|(_, it)| it.path.clone()).filter(|it| it.starts_with(folder));
         let open: BTreeSet<PathBuf> = open.collect();
         let none = Vec::new();
-        let of = |told: &Told, file: &Path| told.diagnostics.get(file).cloned().unwrap_or_default();
+        let of = |told: &FolderDiagnostics, file: &Path| told.diagnostics.get(file).cloned().unwrap_or_default();
         for file in now.iter().chain(before.difference(&now)).filter(|it| !open.contains(*it)) {
             let known = last.as_ref().map_or(&none, |it| it.diagnostics.get(file).unwrap_or(&none));
             if *known != of(&told, file) || wrong.contains(file) {
@@ -468,8 +468,12 @@ impl Server<'_> {
 
     fn refresh_prices(&mut self) {
         match self.preferences.shown_as(&self.client) {
-            Prices::Hints if self.client.refreshes_hints => drop(self.ask("workspace/inlayHint/refresh", &Value::Null)),
-            Prices::Lens if self.client.refreshes_lenses => drop(self.ask("workspace/codeLens/refresh", &Value::Null)),
+            PriceDisplay::Hints if self.client.refreshes_hints => {
+                drop(self.ask("workspace/inlayHint/refresh", &Value::Null))
+            }
+            PriceDisplay::Lens if self.client.refreshes_lenses => {
+                drop(self.ask("workspace/codeLens/refresh", &Value::Null))
+            }
             _ => {}
         }
     }

@@ -3,9 +3,9 @@
 
 use gen_lsp_types::{Contents, Hover, MarkupContent, MarkupKind, Position};
 
+use super::diagnostics::KnownText;
 use super::pages::{is_page, meaning};
 use super::position::{Encoding, TextLines};
-use super::told::KnownText;
 use crate::config;
 use crate::inventory::ResourceId;
 use crate::rules;

@@ -5,6 +5,7 @@
 
 mod actions;
 mod client;
+mod diagnostics;
 mod documents;
 mod editor;
 mod hover;
@@ -12,15 +13,14 @@ mod pages;
 mod place;
 mod position;
 mod requests;
-mod told;
 mod worker;
 
 use lsp_server::Connection;
 
-use crate::cli::world::deadline;
-use crate::cli::{Failure, Outcome};
+use crate::cli::io::deadline;
+use crate::cli::{ExitStatus, Failure};
 
-pub(in crate::cli) fn run() -> Result<Outcome, Failure> {
+pub(in crate::cli) fn run() -> Result<ExitStatus, Failure> {
     deadline::none();
     let (connection, threads) = Connection::stdio();
     let outcome = editor::serve(&connection);

@@ -8,13 +8,13 @@ use gen_lsp_types as lsp;
 use lsp_server::{ErrorCode, Request, RequestId};
 use serde_json::{Value, json};
 
-use super::actions::{Chosen, Edited, actions_at, workspace_edit};
-use super::client::Prices;
-use super::editor::Server;
+use super::actions::{ChosenAction, Edited, actions_at, workspace_edit};
+use super::client::PriceDisplay;
+use super::diagnostics::{KnownText, LineCost};
+use super::editor::LanguageServer;
 use super::hover::{explained, hover};
 use super::pages::completion;
 use super::place::{path_of, real};
-use super::told::{KnownText, LineCost};
 use super::worker::Task;
 
 enum Known {
@@ -24,7 +24,7 @@ enum Known {
     Never,
 }
 
-impl Server<'_> {
+impl LanguageServer<'_> {
     pub(super) fn take_request(&mut self, request: Request) {
         match request.method.as_str() {
             "textDocument/inlayHint"
@@ -133,7 +133,7 @@ impl Server<'_> {
     }
 
     fn hints(&self, about: &KnownText, params: &lsp::InlayHintParams) -> Value {
-        if self.preferences.shown_as(&self.client) != Prices::Hints {
+        if self.preferences.shown_as(&self.client) != PriceDisplay::Hints {
             return Value::Array(Vec::new());
         }
         let is_asked = |line: u32| params.range.start.line <= line && line <= params.range.end.line;
@@ -155,7 +155,7 @@ impl Server<'_> {
     }
 
     fn lenses(&self, about: &KnownText) -> Value {
-        if self.preferences.shown_as(&self.client) != Prices::Lens {
+        if self.preferences.shown_as(&self.client) != PriceDisplay::Lens {
             return Value::Array(Vec::new());
         }
         let prices = about.told.prices(&about.path, self.client.encoding).into_iter();
@@ -182,7 +182,7 @@ impl Server<'_> {
 
     fn resolve(&mut self, request: Request) {
         let action: Option<lsp::CodeAction> = serde_json::from_value(request.params).ok();
-        match action.filter(|it| Chosen::of(it).is_some_and(|it| self.folders.contains_key(&it.folder))) {
+        match action.filter(|it| ChosenAction::of(it).is_some_and(|it| self.folders.contains_key(&it.folder))) {
             Some(it) => {
                 let _ = self.tasks.send(Task::Edits { id: request.id, actions: vec![it], is_list: false });
             }

@@ -11,12 +11,12 @@ use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
 use gen_lsp_types::{CodeAction, Diagnostic};
 use lsp_server::RequestId;
 
-use super::actions::{Chosen, Edited, edits_of};
-use super::client::{Client, Preferences};
-use super::told::{Told, wrong_at};
+use super::actions::{ChosenAction, Edited, edits_of};
+use super::client::{EditorClient, Preferences};
+use super::diagnostics::{FolderDiagnostics, wrong_at};
 use crate::cli::Failure;
+use crate::cli::io::file_tree::below;
 use crate::cli::workspace::Workspace;
-use crate::cli::world::file_tree::below;
 
 /// The pause in typing after which the worker prepares a faster next check.
 const AT_REST: Duration = Duration::from_secs(1);
@@ -57,7 +57,7 @@ pub(super) enum News {
     },
     Judged {
         folder: PathBuf,
-        told: Arc<Told>,
+        told: Arc<FolderDiagnostics>,
     },
     /// Invalid settings, or a bug in this program.
     Failed {
@@ -82,16 +82,16 @@ struct Folder {
     may_have_changed_on_disk: bool,
 }
 
-pub(super) struct Worker {
-    client: Client,
+pub(super) struct ServerWorker {
+    client: EditorClient,
     tasks: Receiver<Task>,
     news: Sender<News>,
     folders: BTreeMap<PathBuf, Folder>,
 }
 
-impl Worker {
-    pub(super) fn new(client: Client, tasks: Receiver<Task>, news: Sender<News>) -> Worker {
-        Worker { client, tasks, news, folders: BTreeMap::new() }
+impl ServerWorker {
+    pub(super) fn new(client: EditorClient, tasks: Receiver<Task>, news: Sender<News>) -> ServerWorker {
+        ServerWorker { client, tasks, news, folders: BTreeMap::new() }
     }
 
     /// Works until the main thread ends.
@@ -108,7 +108,7 @@ impl Worker {
                     self.take_all();
                     self.judge_dirty();
                 }
-                Err(RecvTimeoutError::Timeout) => self.settle(),
+                Err(RecvTimeoutError::Timeout) => self.finish_pending(),
                 Err(RecvTimeoutError::Disconnected) => return,
             }
         }
@@ -146,7 +146,7 @@ impl Worker {
             }
             Task::Edits { id, actions, is_list } => {
                 let edited = actions.into_iter().filter_map(|it| self.edits(it)).collect();
-                self.say(News::Edits { id, edited, is_list });
+                self.send_news(News::Edits { id, edited, is_list });
             }
         }
     }
@@ -183,29 +183,29 @@ impl Worker {
     }
 
     fn judge(&mut self, folder: PathBuf) {
-        self.say(News::Began { folder: folder.clone() });
+        self.send_news(News::Began { folder: folder.clone() });
         let encoding = self.client.encoding;
         let Some(of) = self.folders.get_mut(&folder) else { return };
         let told = guarded(|| {
             let judged = of.workspace.judge()?;
-            Ok(Told::of(judged, of.versions.clone(), &of.preferences, encoding))
+            Ok(FolderDiagnostics::of(judged, of.versions.clone(), &of.preferences, encoding))
         });
         match told {
-            Ok(told) => self.say(News::Judged { folder, told: Arc::new(told) }),
+            Ok(told) => self.send_news(News::Judged { folder, told: Arc::new(told) }),
             Err(failure) => self.fail(folder, &failure),
         }
     }
 
-    fn settle(&mut self) {
+    fn finish_pending(&mut self) {
         let drifted = self.folders.iter_mut().filter(|(_, of)| of.workspace.has_drifted());
-        let settled = drifted.map(|(folder, of)| (folder.clone(), guarded(|| of.workspace.settle())));
+        let settled = drifted.map(|(folder, of)| (folder.clone(), guarded(|| of.workspace.keep_as_base())));
         let failed: Vec<_> = settled.filter_map(|(folder, done)| Some((folder, done.err()?))).collect();
         failed.into_iter().for_each(|(folder, failure)| self.fail(folder, &failure));
     }
 
     /// Returns the current edits of an action, or `None` if its finding is gone or the edits have another effect.
     fn edits(&mut self, action: CodeAction) -> Option<Edited> {
-        let chosen = Chosen::of(&action)?;
+        let chosen = ChosenAction::of(&action)?;
         let encoding = self.client.encoding;
         let of = self.folders.get_mut(&chosen.folder)?;
         let (workspace, versions) = (&mut of.workspace, &of.versions);
@@ -215,10 +215,10 @@ impl Worker {
     fn fail(&self, folder: PathBuf, failure: &Failure) {
         let root = self.folders.get(&folder).map(|it| it.workspace.root().to_owned()).unwrap_or_default();
         let places = failure.places().iter().map(|it| (below(&root, &it.path), wrong_at(it, self.client.encoding)));
-        self.say(News::Failed { folder, why: failure.in_short(), places: places.collect() });
+        self.send_news(News::Failed { folder, why: failure.in_short(), places: places.collect() });
     }
 
-    fn say(&self, news: News) {
+    fn send_news(&self, news: News) {
         // If the editor has exited, messages are dropped.
         let _ = self.news.send(news);
     }

@@ -5,9 +5,9 @@ use std::io;
 use std::path::Path;
 
 use crate::cli::args::{BillSource, UsageBill};
+use crate::cli::io::{clock, output, place};
 use crate::cli::session::prices;
-use crate::cli::world::{clock, output, place};
-use crate::cli::{Failure, Outcome};
+use crate::cli::{ExitStatus, Failure};
 use crate::measured::paid::row;
 use crate::report;
 use crate::usage::{BillImport, BillReport, Warehouse, bill_query};
@@ -15,10 +15,10 @@ use crate::usage::{BillImport, BillReport, Warehouse, bill_query};
 /// The default tag keys.
 const TAGS: [&str; 2] = ["team", "project"];
 
-pub(super) fn run(arguments: &UsageBill) -> Result<Outcome, Failure> {
+pub(super) fn run(arguments: &UsageBill) -> Result<ExitStatus, Failure> {
     if arguments.columns {
         output::print_exact(&report::paid_columns())?;
-        return Ok(Outcome::Passed);
+        return Ok(ExitStatus::Passed);
     }
     let (catalog, _) = prices::catalog(None)?;
     if let Some(source) = arguments.sql {
@@ -29,7 +29,7 @@ pub(super) fn run(arguments: &UsageBill) -> Result<Outcome, Failure> {
             BillSource::Duckdb => Warehouse::Duckdb,
         };
         output::print_exact(&bill_query(warehouse, &catalog))?;
-        return Ok(Outcome::Passed);
+        return Ok(ExitStatus::Passed);
     }
     let today = arguments.today.map_or_else(clock::today, Ok)?;
     let tags = match arguments.tags.is_empty() {
@@ -58,7 +58,7 @@ fn opened(path: &Path) -> Result<File, Failure> {
 }
 
 /// Writes the rows and a summary of all amounts. Writes nothing if there are no rows, or if some rows could not be read.
-fn written(done: &BillReport, arguments: &UsageBill) -> Result<Outcome, Failure> {
+fn written(done: &BillReport, arguments: &UsageBill) -> Result<ExitStatus, Failure> {
     for why in &done.wrong {
         output::complain(&format!("not read: {why}"));
     }
@@ -81,23 +81,23 @@ fn written(done: &BillReport, arguments: &UsageBill) -> Result<Outcome, Failure>
     );
     if done.wrong_rows > 0 && !arguments.allow_partial {
         output::complain("no file written; to write it without the unreadable rows, add --allow-partial");
-        return Ok(Outcome::Incomplete);
+        return Ok(ExitStatus::Incomplete);
     }
     if done.rows.is_empty() {
         output::complain("the bill has no charges for machines with accelerators: no row written");
-        return Ok(Outcome::Empty);
+        return Ok(ExitStatus::Empty);
     }
     let text = row::write(&done.rows);
     let Some(path) = &arguments.output else {
         output::print_exact(&text)?;
-        return Ok(Outcome::Passed);
+        return Ok(ExitStatus::Passed);
     };
     output::save(path, &text)?;
     output::complain(&format!("{} rows in {}", done.rows.len(), path.display()));
     if let Some(advice) = advice(path) {
         output::complain(&advice);
     }
-    Ok(Outcome::Passed)
+    Ok(ExitStatus::Passed)
 }
 
 /// Returns advice to exclude the file from git, because it contains negotiated prices.

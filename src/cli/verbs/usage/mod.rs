@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::cli::args::{QueriesFormat, UsageFetch, UsageImport, UsageQueries, UsageShow, UsageVerb, Window};
+use crate::cli::io::network::{self, SystemClock};
+use crate::cli::io::{ci, clock, output};
 use crate::cli::session::{Session, prices};
-use crate::cli::world::network::{self, SystemClock};
-use crate::cli::world::{ci, clock, output};
-use crate::cli::{Failure, Outcome};
+use crate::cli::{ExitStatus, Failure};
 use crate::http::{Credential, HttpSettings, Secret};
 use crate::measured::row;
 use crate::report::{self, Format};
@@ -26,7 +26,7 @@ const MOST_BYTES: u64 = 1 << 30;
 const LONGEST_TOKEN: u64 = 64 << 10;
 const MOST_FILES: usize = 20_000;
 
-pub(in crate::cli) fn run(verb: &UsageVerb) -> Result<Outcome, Failure> {
+pub(in crate::cli) fn run(verb: &UsageVerb) -> Result<ExitStatus, Failure> {
     match verb {
         UsageVerb::Queries(arguments) => queries(arguments),
         UsageVerb::Import(arguments) => import(arguments),
@@ -36,10 +36,10 @@ pub(in crate::cli) fn run(verb: &UsageVerb) -> Result<Outcome, Failure> {
     }
 }
 
-fn show(arguments: &UsageShow) -> Result<Outcome, Failure> {
+fn show(arguments: &UsageShow) -> Result<ExitStatus, Failure> {
     if arguments.columns {
         output::print_exact(&report::usage_columns())?;
-        return Ok(Outcome::Passed);
+        return Ok(ExitStatus::Passed);
     }
     let session = Session::open(&arguments.input)?;
     let analysis = session.analyze();
@@ -48,13 +48,13 @@ fn show(arguments: &UsageShow) -> Result<Outcome, Failure> {
     Ok(session.outcome(&analysis))
 }
 
-fn queries(arguments: &UsageQueries) -> Result<Outcome, Failure> {
+fn queries(arguments: &UsageQueries) -> Result<ExitStatus, Failure> {
     let requests = usage::queries(&window(&arguments.window)?, &arguments.exporters);
     output::print_exact(&match arguments.format {
         QueriesFormat::Text => usage::as_text(&requests),
         QueriesFormat::Json => usage::as_json(&requests),
     })?;
-    Ok(Outcome::Passed)
+    Ok(ExitStatus::Passed)
 }
 
 fn window(window: &Window) -> Result<UsageWindow, Failure> {
@@ -64,7 +64,7 @@ fn window(window: &Window) -> Result<UsageWindow, Failure> {
     Ok(UsageWindow { from, to, cluster: window.cluster_label.clone() })
 }
 
-fn import(arguments: &UsageImport) -> Result<Outcome, Failure> {
+fn import(arguments: &UsageImport) -> Result<ExitStatus, Failure> {
     let mut files = Vec::new();
     let mut left = MOST_BYTES;
     for path in files_of(&arguments.paths)? {
@@ -83,7 +83,7 @@ fn import(arguments: &UsageImport) -> Result<Outcome, Failure> {
 /// The variable that holds a token.
 const TOKEN: &str = "GPULINT_PROMETHEUS_TOKEN";
 
-fn fetch(arguments: &UsageFetch) -> Result<Outcome, Failure> {
+fn fetch(arguments: &UsageFetch) -> Result<ExitStatus, Failure> {
     let window = window(&arguments.window)?;
     let token = token(arguments)?;
     let http = HttpSettings {
@@ -171,7 +171,7 @@ fn small_file(path: &Path, most: u64) -> Result<Vec<u8>, Failure> {
 }
 
 /// Writes the rows and a summary. Writes nothing if there are no rows, or if measurements are missing.
-fn written(report: &UsageReport, path: &Path, allow_partial: bool) -> Result<Outcome, Failure> {
+fn written(report: &UsageReport, path: &Path, allow_partial: bool) -> Result<ExitStatus, Failure> {
     for note in &report.notes {
         output::complain(&format!("note: {note}"));
     }
@@ -180,18 +180,18 @@ fn written(report: &UsageReport, path: &Path, allow_partial: bool) -> Result<Out
     }
     if !report.has_measured() {
         output::complain("no measurements of accelerators found: no file written");
-        return Ok(Outcome::Empty);
+        return Ok(ExitStatus::Empty);
     }
     if !report.incomplete.is_empty() && !allow_partial {
         output::complain(
             "no file written; to write it anyway, add --allow-partial: the column `coverage` shows how many hours were measured",
         );
-        return Ok(Outcome::Incomplete);
+        return Ok(ExitStatus::Incomplete);
     }
     output::save(path, &row::write(&report.rows))?;
     let told = format!("{} rows in {}{}", report.rows.len(), path.display(), hours(report));
     output::complain(&told);
-    Ok(Outcome::Passed)
+    Ok(ExitStatus::Passed)
 }
 
 fn hours(report: &UsageReport) -> String {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::languages::azure::syntax::{AzureEntry, AzureExpr, AzureKind, AzureLoop};
-use crate::languages::hcl::value::Number;
+use crate::languages::hcl::value::HclNumber;
 
 use super::cursor::{BicepParsed, Cursor};
 
@@ -92,7 +92,7 @@ impl Cursor<'_> {
             return Ok(match inner.kind {
                 AzureKind::Number(number) => AzureExpr::new(span, AzureKind::Number(number.negated())),
                 _ => {
-                    let zero = AzureExpr::new(span, AzureKind::Number(Number::integer(0)));
+                    let zero = AzureExpr::new(span, AzureKind::Number(HclNumber::integer(0)));
                     AzureExpr::call(span, "sub", vec![zero, inner])
                 }
             });
@@ -192,7 +192,7 @@ impl Cursor<'_> {
                 let end = rest.find(|it: char| !it.is_ascii_digit()).unwrap_or(rest.len());
                 self.at += end;
                 self.end = self.at;
-                match rest.get(..end).and_then(Number::parse) {
+                match rest.get(..end).and_then(HclNumber::parse) {
                     Some(number) => Ok(AzureExpr::new(self.span(start), AzureKind::Number(number))),
                     None => self.broken("this number is malformed"),
                 }

@@ -9,7 +9,7 @@ mod statements;
 mod strings;
 
 use crate::diagnostic::Diagnostic;
-use crate::languages::hcl::value::Value;
+use crate::languages::hcl::value::HclValue;
 use crate::source::{FileId, Span};
 
 use super::model::AzureTemplate;
@@ -19,7 +19,7 @@ use cursor::Cursor;
 pub(super) struct BicepFile {
     pub(super) template: AzureTemplate,
     /// The template whose parameters the file sets.
-    pub(super) using: Option<Value>,
+    pub(super) using: Option<HclValue>,
     pub(super) comments: Vec<Span>,
     pub(super) diagnostics: Vec<Diagnostic>,
 }

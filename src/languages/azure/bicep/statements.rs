@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use crate::diagnostic::{Diagnostic, SkipKind};
 use crate::languages::azure::model::{
-    AzureTemplate, DeclaredFunction, DeclaredParameter, DeclaredResource, Deployed, NamedExpr,
+    AzureTemplate, DeclaredFunction, DeclaredParameter, DeclaredResource, NamedExpr, NestedDeployment,
 };
 use crate::languages::azure::syntax::{AzureEntry, AzureExpr, AzureKind, AzureLoop};
 use crate::languages::azure::template::DEPLOYMENT;
-use crate::languages::hcl::value::Value;
+use crate::languages::hcl::value::HclValue;
 use crate::source::Span;
 
 use super::cursor::{BicepParsed, Cursor, Unparsed};
@@ -49,7 +49,7 @@ struct DeclaredBody {
 
 impl<'t> Cursor<'t> {
     /// Parses all statements; also returns the template whose parameters a parameter file sets.
-    pub(super) fn file(&mut self) -> (AzureTemplate, Option<Value>) {
+    pub(super) fn file(&mut self) -> (AzureTemplate, Option<HclValue>) {
         let mut template = AzureTemplate {
             parameters: Vec::new(),
             variables: Vec::new(),
@@ -91,7 +91,7 @@ impl<'t> Cursor<'t> {
         }
     }
 
-    fn statement(&mut self, template: &mut AzureTemplate, using: &mut Option<Value>) -> BicepParsed<()> {
+    fn statement(&mut self, template: &mut AzureTemplate, using: &mut Option<HclValue>) -> BicepParsed<()> {
         let decorators = self.decorators()?;
         let start = self.at;
         match self.name() {
@@ -112,7 +112,7 @@ impl<'t> Cursor<'t> {
             "module" => template.resources.push(Arc::new(self.module(start)?)),
             "func" => template.functions.push(self.function()?),
             "import" => self.import(template)?,
-            "using" => *using = self.value()?.as_text().map(|path| Value::text(path.clone(), self.span(start))),
+            "using" => *using = self.value()?.as_text().map(|path| HclValue::text(path.clone(), self.span(start))),
             "type" | "metadata" | "assert" => {
                 self.name();
                 self.eat("=");
@@ -337,7 +337,7 @@ impl<'t> Cursor<'t> {
             is_existing: false,
             parent: None,
             inner: Vec::new(),
-            deployed: Some(Deployed::Elsewhere(path)),
+            deployed: Some(NestedDeployment::Elsewhere(path)),
         })
     }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::languages::hcl::value::{Cause, Data, Entries, Number, PathTarget, Value};
+use crate::languages::hcl::value::{Cause, HclData, HclNumber, HclValue, ObjectMembers, PathTarget};
 use crate::source::Span;
 
 use super::super::deployment::AzureDeployment;
@@ -12,7 +12,7 @@ use super::texts::{plain, value_of};
 use super::{MOST_CANDIDATES, Made, is_lambda, is_list, same, unknown};
 
 /// Returns the member at a key, regardless of case; `None` if it does not exist.
-pub(in super::super) fn member(of: &Value, key: &Value, at: Span) -> Option<Value> {
+pub(in super::super) fn member(of: &HclValue, key: &HclValue, at: Span) -> Option<HclValue> {
     if let Some(cause) = of.cause() {
         return Some(of_candidates(cause, &|of| member(of, key, at), at));
     }
@@ -21,14 +21,14 @@ pub(in super::super) fn member(of: &Value, key: &Value, at: Span) -> Option<Valu
             && let Some(entries) = of.entries().filter(|it| it.len() <= MOST_CANDIDATES)
         {
             let candidates = entries.iter().map(|(_, value)| value.clone()).collect();
-            return Some(Value::because(&Arc::new(Cause { candidates, outline: None, ..Cause::clone(cause) }), at));
+            return Some(HclValue::because(&Arc::new(Cause { candidates, outline: None, ..Cause::clone(cause) }), at));
         }
         return Some(of_candidates(cause, &|key| member(of, key, at), at));
     }
     let text = key.as_text()?;
     match of.member(&text) {
         PathTarget::Value(value) => Some(value.clone()),
-        PathTarget::Unknown(cause) => Some(Value::because(&cause, at)),
+        PathTarget::Unknown(cause) => Some(HclValue::because(&cause, at)),
         PathTarget::Absent => {
             let entries = of.entries()?;
             entries.iter().find(|(name, _)| name.eq_ignore_ascii_case(&text)).map(|(_, value)| value.clone())
@@ -37,70 +37,70 @@ pub(in super::super) fn member(of: &Value, key: &Value, at: Span) -> Option<Valu
 }
 
 /// Applies a function to each candidate of an unknown value.
-fn of_candidates(cause: &Arc<Cause>, make: &dyn Fn(&Value) -> Option<Value>, at: Span) -> Value {
+fn of_candidates(cause: &Arc<Cause>, make: &dyn Fn(&HclValue) -> Option<HclValue>, at: Span) -> HclValue {
     let each = cause.candidates.iter().map(make).collect::<Option<Vec<_>>>();
     let mut candidates = each.filter(|it| it.len() <= MOST_CANDIDATES).unwrap_or_default();
     candidates.dedup_by(|a, b| same(a, b));
     let outline = None;
-    Value::because(&Arc::new(Cause { candidates, outline, ..Cause::clone(cause) }), at)
+    HclValue::because(&Arc::new(Cause { candidates, outline, ..Cause::clone(cause) }), at)
 }
 
 /// Concatenates lists; `None` if one of them is unknown.
-pub(super) fn concatenated(lists: &[Value], at: Span) -> Option<Value> {
-    lists.iter().all(is_list).then(|| Value::tuple(lists.iter().flat_map(|it| it.items().to_vec()).collect(), at))
+pub(super) fn concatenated(lists: &[HclValue], at: Span) -> Option<HclValue> {
+    lists.iter().all(is_list).then(|| HclValue::tuple(lists.iter().flat_map(|it| it.items().to_vec()).collect(), at))
 }
 
 /// Evaluates functions whose result is partly known although members are unknown.
-pub(super) fn in_part(name: &str, arguments: &[Value], at: Span) -> Option<Value> {
+pub(super) fn in_part(name: &str, arguments: &[HclValue], at: Span) -> Option<HclValue> {
     let first = arguments.first();
-    if first.is_some_and(Value::is_unknown) && !matches!(name, "createarray" | "createobject" | "union") {
+    if first.is_some_and(HclValue::is_unknown) && !matches!(name, "createarray" | "createobject" | "union") {
         return None;
     }
     match name {
-        "createarray" => Some(Value::tuple(arguments.to_vec(), at)),
+        "createarray" => Some(HclValue::tuple(arguments.to_vec(), at)),
         "array" => Some(match first? {
             list if is_list(list) => list.clone(),
-            other => Value::tuple(vec![other.clone()], at),
+            other => HclValue::tuple(vec![other.clone()], at),
         }),
         "createobject" => created(arguments, at),
         "union" => united(arguments, at, true),
         "shallowmerge" => united(first?.items(), at, false),
-        "length" => Some(Value::number(Number::counted(length(first?)?), at)),
+        "length" => Some(HclValue::number(HclNumber::counted(length(first?)?), at)),
         "empty" => match first? {
-            it if it.is_null() => Some(Value::bool(true, at)),
-            it => length(it).map(|it| Value::bool(it == 0, at)),
+            it if it.is_null() => Some(HclValue::bool(true, at)),
+            it => length(it).map(|it| HclValue::bool(it == 0, at)),
         },
         "first" | "last" if is_list(first?) => {
             let items = first?.items();
             let found = if name == "first" { items.first() } else { items.last() };
-            Some(found.cloned().unwrap_or_else(|| Value::null(at)))
+            Some(found.cloned().unwrap_or_else(|| HclValue::null(at)))
         }
         "first" | "last" => {
             let text = plain(first?)?;
             let letter = if name == "first" { text.chars().next() } else { text.chars().last() };
-            Some(Value::text(letter.map(String::from).unwrap_or_default(), at))
+            Some(HclValue::text(letter.map(String::from).unwrap_or_default(), at))
         }
         "skip" | "take" => part_of(name, first?, arguments.get(1)?.as_number()?.as_i64()?, at),
         "items" => Some(items(first?.entries()?, at)),
         "objectkeys" => {
-            let keys = sorted(first?.entries()?).into_iter().map(|(key, _)| Value::text(key.clone(), at));
-            Some(Value::tuple(keys.collect(), at))
+            let keys = sorted(first?.entries()?).into_iter().map(|(key, _)| HclValue::text(key.clone(), at));
+            Some(HclValue::tuple(keys.collect(), at))
         }
         "flatten" => concatenated(first?.items(), at),
         "tryget" => {
             let keys = arguments.get(1..)?;
             let found = keys.iter().try_fold(first?.clone(), |of, key| member(&of, key, at));
-            Some(found.unwrap_or_else(|| Value::null(at)))
+            Some(found.unwrap_or_else(|| HclValue::null(at)))
         }
-        "tryindexfromend" => Some(from_end(first?, arguments.get(1)?).unwrap_or_else(|| Value::null(at))),
+        "tryindexfromend" => Some(from_end(first?, arguments.get(1)?).unwrap_or_else(|| HclValue::null(at))),
         _ => None,
     }
 }
 
-pub(super) fn made(name: &str, arguments: &[Value], at: Span) -> Made {
+pub(super) fn call_collection(name: &str, arguments: &[HclValue], at: Span) -> Made {
     let (one, two) = (arguments.first()?, arguments.get(1));
     match name {
-        "contains" => Some(Value::bool(
+        "contains" => Some(HclValue::bool(
             match one.entries() {
                 Some(entries) => {
                     let key = two?.as_text()?;
@@ -115,11 +115,11 @@ pub(super) fn made(name: &str, arguments: &[Value], at: Span) -> Made {
             at,
         )),
         "indexof" | "lastindexof" => {
-            let is_it = |it: &Value| two.is_some_and(|two| same(it, two));
+            let is_it = |it: &HclValue| two.is_some_and(|two| same(it, two));
             let items = one.items();
             let found = if name == "indexof" { items.iter().position(is_it) } else { items.iter().rposition(is_it) };
             let place = found.and_then(|it| i64::try_from(it).ok()).unwrap_or(-1);
-            Some(Value::number(Number::integer(place), at))
+            Some(HclValue::number(HclNumber::integer(place), at))
         }
         "indexfromend" => from_end(one, two?),
         "intersection" => intersection(arguments, at),
@@ -127,21 +127,21 @@ pub(super) fn made(name: &str, arguments: &[Value], at: Span) -> Made {
     }
 }
 
-fn length(value: &Value) -> Option<usize> {
+fn length(value: &HclValue) -> Option<usize> {
     match &value.data {
-        Data::Text(text) => Some(text.encode_utf16().count()),
-        Data::Map(entries) | Data::Object(entries) => entries.rest.is_none().then(|| entries.len()),
+        HclData::Text(text) => Some(text.encode_utf16().count()),
+        HclData::Map(entries) | HclData::Object(entries) => entries.rest.is_none().then(|| entries.len()),
         _ => is_list(value).then(|| value.members()),
     }
 }
 
-fn from_end(list: &Value, place: &Value) -> Option<Value> {
+fn from_end(list: &HclValue, place: &HclValue) -> Option<HclValue> {
     let items = list.items();
     items.len().checked_sub(place.as_number()?.as_usize()?).and_then(|at| items.get(at)).cloned()
 }
 
-fn created(arguments: &[Value], at: Span) -> Option<Value> {
-    let mut entries = Entries::default();
+fn created(arguments: &[HclValue], at: Span) -> Option<HclValue> {
+    let mut entries = ObjectMembers::default();
     for pair in arguments.chunks(2) {
         let [key, value] = pair else { return None };
         match key.as_text() {
@@ -149,21 +149,21 @@ fn created(arguments: &[Value], at: Span) -> Option<Value> {
             None => entries.rest = entries.rest.take().or_else(|| key.cause().cloned()),
         }
     }
-    Some(Value::object(entries, at))
+    Some(HclValue::object(entries, at))
 }
 
 /// Merges objects, where later members win, or lists without duplicates.
-fn united(all: &[Value], at: Span, is_deep: bool) -> Option<Value> {
+fn united(all: &[HclValue], at: Span, is_deep: bool) -> Option<HclValue> {
     if all.iter().all(is_list) {
-        let mut items: Vec<Value> = Vec::new();
-        for item in all.iter().flat_map(Value::items) {
+        let mut items: Vec<HclValue> = Vec::new();
+        for item in all.iter().flat_map(HclValue::items) {
             if !items.iter().any(|it| same(it, item)) {
                 items.push(item.clone());
             }
         }
-        return Some(Value::tuple(items, at));
+        return Some(HclValue::tuple(items, at));
     }
-    let mut united = Entries::default();
+    let mut united = ObjectMembers::default();
     for value in all {
         match value.entries() {
             Some(entries) => {
@@ -177,20 +177,20 @@ fn united(all: &[Value], at: Span, is_deep: bool) -> Option<Value> {
                     .into_iter()
                     .map(|(key, known)| {
                         let doubt = Cause { candidates: vec![known], outline: None, ..Cause::clone(&cause) };
-                        (key, Value::because(&Arc::new(Cause { candidates: Vec::new(), ..doubt }), at))
+                        (key, HclValue::because(&Arc::new(Cause { candidates: Vec::new(), ..doubt }), at))
                     })
                     .collect();
                 united.rest = Some(cause);
             }
         }
     }
-    Some(Value::object(united, at))
+    Some(HclValue::object(united, at))
 }
 
-fn put(into: &mut Entries, key: &Arc<str>, member: &Value, is_deep: bool, at: Span) {
+fn put(into: &mut ObjectMembers, key: &Arc<str>, member: &HclValue, is_deep: bool, at: Span) {
     let there = into.known.keys().find(|it| it.eq_ignore_ascii_case(key)).cloned();
     let key = there.unwrap_or_else(|| key.clone());
-    let is_object = |value: &Value| value.entries().is_some();
+    let is_object = |value: &HclValue| value.entries().is_some();
     let member = match into.known.get(&key) {
         Some(known) if is_deep && is_object(known) && is_object(member) => {
             united(&[known.clone(), member.clone()], at, true).unwrap_or_else(|| member.clone())
@@ -200,65 +200,65 @@ fn put(into: &mut Entries, key: &Arc<str>, member: &Value, is_deep: bool, at: Sp
     into.known.insert(key, member);
 }
 
-fn part_of(name: &str, of: &Value, count: i64, at: Span) -> Option<Value> {
+fn part_of(name: &str, of: &HclValue, count: i64, at: Span) -> Option<HclValue> {
     let count = usize::try_from(count.max(0)).ok()?;
     if is_list(of) {
         let items = of.items().iter().cloned();
         let items = if name == "skip" { items.skip(count).collect() } else { items.take(count).collect() };
-        return Some(Value::tuple(items, at));
+        return Some(HclValue::tuple(items, at));
     }
     let letters = plain(of)?.chars();
     let text: String = if name == "skip" { letters.skip(count).collect() } else { letters.take(count).collect() };
-    Some(Value::text(text, at))
+    Some(HclValue::text(text, at))
 }
 
 /// Sorts by name regardless of case, as Azure does.
-fn sorted(entries: &Entries) -> Vec<(&Arc<str>, &Value)> {
+fn sorted(entries: &ObjectMembers) -> Vec<(&Arc<str>, &HclValue)> {
     let mut all: Vec<_> = entries.iter().collect();
     all.sort_by_key(|(key, _)| key.to_lowercase());
     all
 }
 
-fn items(entries: &Entries, at: Span) -> Value {
+fn items(entries: &ObjectMembers, at: Span) -> HclValue {
     let each = sorted(entries).into_iter().map(|(key, value)| {
-        let pair = [("key", Value::text(key.clone(), at)), ("value", value.clone())];
-        Value::object(pair.into_iter().map(|(name, value)| (Arc::from(name), value)).collect(), value.span)
+        let pair = [("key", HclValue::text(key.clone(), at)), ("value", value.clone())];
+        HclValue::object(pair.into_iter().map(|(name, value)| (Arc::from(name), value)).collect(), value.span)
     });
     match &entries.rest {
-        Some(cause) => Value::because(cause, at),
-        None => Value::tuple(each.collect(), at),
+        Some(cause) => HclValue::because(cause, at),
+        None => HclValue::tuple(each.collect(), at),
     }
 }
 
-fn intersection(all: &[Value], at: Span) -> Option<Value> {
+fn intersection(all: &[HclValue], at: Span) -> Option<HclValue> {
     let (first, others) = all.split_first()?;
     if let Some(entries) = first.entries() {
-        let is_everywhere = |key: &str, value: &Value| {
+        let is_everywhere = |key: &str, value: &HclValue| {
             others.iter().all(|it| it.entries().and_then(|it| it.get(key)).is_some_and(|it| same(it, value)))
         };
         let known = entries.iter().filter(|(key, value)| is_everywhere(key, value));
-        return Some(Value::object(known.map(|(key, value)| (key.clone(), value.clone())).collect(), at));
+        return Some(HclValue::object(known.map(|(key, value)| (key.clone(), value.clone())).collect(), at));
     }
-    let is_everywhere = |value: &&Value| others.iter().all(|it| it.items().iter().any(|it| same(it, value)));
-    Some(Value::tuple(first.items().iter().filter(is_everywhere).cloned().collect(), at))
+    let is_everywhere = |value: &&HclValue| others.iter().all(|it| it.items().iter().any(|it| same(it, value)));
+    Some(HclValue::tuple(first.items().iter().filter(is_everywhere).cloned().collect(), at))
 }
 
 impl AzureDeployment<'_> {
     /// Evaluates functions that take lambda functions.
-    pub(super) fn of_function(&self, name: &str, arguments: &[AzureExpr], at: Span, names: &AzureNames) -> Value {
+    pub(super) fn of_function(&self, name: &str, arguments: &[AzureExpr], at: Span, names: &AzureNames) -> HclValue {
         let Some(first) = arguments.first().map(|it| self.value(it, names)) else { return unknown(&[], at) };
         if first.is_unknown() {
             let cause = first.cause().cloned();
-            return cause.map_or_else(|| unknown(&[], at), |it| Value::because(&it, at)).at(at);
+            return cause.map_or_else(|| unknown(&[], at), |it| HclValue::because(&it, at)).at(at);
         }
         let lambdas: Vec<&AzureExpr> = arguments.iter().filter(|it| is_lambda(it)).collect();
         let Some(lambda) = lambdas.first() else { return unknown(std::slice::from_ref(&first), at) };
-        let index = |place: usize| Value::number(Number::counted(place), at);
+        let index = |place: usize| HclValue::number(HclNumber::counted(place), at);
         let each = || first.items().iter().enumerate();
         match name {
             "map" => {
                 let made = each().map(|(place, item)| self.apply(lambda, &[item.clone(), index(place)], names));
-                Value::tuple(made.collect(), at)
+                HclValue::tuple(made.collect(), at)
             }
             "filter" => {
                 let mut kept = Vec::new();
@@ -267,14 +267,14 @@ impl AzureDeployment<'_> {
                     match (holds.as_bool(), holds.cause()) {
                         (Some(true), _) => kept.push(item.clone()),
                         (Some(false), _) => {}
-                        (None, Some(cause)) => return Value::because(cause, at),
+                        (None, Some(cause)) => return HclValue::because(cause, at),
                         (None, None) => return unknown(&[], at),
                     }
                 }
-                Value::tuple(kept, at)
+                HclValue::tuple(kept, at)
             }
             "reduce" => {
-                let start = arguments.get(1).map_or_else(|| Value::null(at), |it| self.value(it, names));
+                let start = arguments.get(1).map_or_else(|| HclValue::null(at), |it| self.value(it, names));
                 each().fold(start, |so_far, (place, item)| {
                     self.apply(lambda, &[so_far, item.clone(), index(place)], names)
                 })
@@ -285,18 +285,18 @@ impl AzureDeployment<'_> {
                 let made = entries
                     .iter()
                     .map(|(key, value)| (key.clone(), self.apply(lambda, std::slice::from_ref(value), names)));
-                Value::object(Entries { known: made.collect(), rest: entries.rest.clone() }, at)
+                HclValue::object(ObjectMembers { known: made.collect(), rest: entries.rest.clone() }, at)
             }
             _ => self.keyed(name, &first, &lambdas, at, names),
         }
     }
 
     /// Evaluates `toObject` and `groupBy`: the lambda function returns the key of each entry.
-    fn keyed(&self, name: &str, list: &Value, lambdas: &[&AzureExpr], at: Span, names: &AzureNames) -> Value {
-        let mut all = Entries::default();
+    fn keyed(&self, name: &str, list: &HclValue, lambdas: &[&AzureExpr], at: Span, names: &AzureNames) -> HclValue {
+        let mut all = ObjectMembers::default();
         for item in list.items() {
             let given = std::slice::from_ref(item);
-            let key = lambdas.first().map_or_else(|| Value::null(at), |it| self.apply(it, given, names));
+            let key = lambdas.first().map_or_else(|| HclValue::null(at), |it| self.apply(it, given, names));
             let value = lambdas.get(1).map_or_else(|| item.clone(), |it| self.apply(it, given, names));
             let Some(text) = key.as_text() else {
                 all.rest = all.rest.take().or_else(|| key.cause().cloned());
@@ -304,20 +304,20 @@ impl AzureDeployment<'_> {
             };
             let value = match (name, all.known.get(&*text)) {
                 ("groupby", there) => {
-                    let mut group = there.map(Value::items).unwrap_or_default().to_vec();
+                    let mut group = there.map(HclValue::items).unwrap_or_default().to_vec();
                     group.push(value);
-                    Value::tuple(group, at)
+                    HclValue::tuple(group, at)
                 }
                 _ => value,
             };
             all.known.insert((*text).into(), value);
         }
-        Value::object(all, at)
+        HclValue::object(all, at)
     }
 
     /// Sorts a list; the lambda function returns whether one entry comes before another.
-    fn sorted(&self, list: &Value, lambda: &AzureExpr, at: Span, names: &AzureNames) -> Value {
-        let mut sorted: Vec<Value> = Vec::new();
+    fn sorted(&self, list: &HclValue, lambda: &AzureExpr, at: Span, names: &AzureNames) -> HclValue {
+        let mut sorted: Vec<HclValue> = Vec::new();
         for item in list.items() {
             let mut place = sorted.len();
             while let Some(before) = place.checked_sub(1).and_then(|it| sorted.get(it)) {
@@ -331,29 +331,30 @@ impl AzureDeployment<'_> {
             }
             sorted.insert(place, item.clone());
         }
-        Value::tuple(sorted, at)
+        HclValue::tuple(sorted, at)
     }
 
     /// Returns the content of a file, relative to this one.
-    pub(super) fn loaded(&self, name: &str, path: Option<Value>, within: Option<Value>, at: Span) -> Value {
+    pub(super) fn loaded(&self, name: &str, path: Option<HclValue>, within: Option<HclValue>, at: Span) -> HclValue {
         let Some(path) = path else { return unknown(&[], at) };
         let Some(text) = self.library.text(&path) else {
             let shown = path.as_text().unwrap_or_default().into_owned();
-            return Value::unknown(format!("the file `{shown}` is not in this repository"), at);
+            return HclValue::unknown(format!("the file `{shown}` is not in this repository"), at);
         };
         match name {
-            "loadtextcontent" => Value::text(text, at),
-            "loadfileasbase64" => Value::text(crate::source::to_base64(text.as_bytes()), at),
+            "loadtextcontent" => HclValue::text(text, at),
+            "loadfileasbase64" => HclValue::text(crate::source::to_base64(text.as_bytes()), at),
             "loadjsoncontent" => {
                 let Ok(json) = serde_json::from_str(&text) else {
-                    return Value::refused("the loaded file is not valid JSON", at);
+                    return HclValue::refused("the loaded file is not valid JSON", at);
                 };
-                let steps = within.as_ref().and_then(Value::as_text).unwrap_or_default().into_owned();
+                let steps = within.as_ref().and_then(HclValue::as_text).unwrap_or_default().into_owned();
                 let mut steps = steps.trim_start_matches('$').split('.').filter(|it| !it.is_empty());
-                let found = steps.try_fold(value_of(&json, at), |of, key| member(&of, &Value::text(key, at), at));
-                found.unwrap_or_else(|| Value::unknown("gpulint does not support this path into the loaded file", at))
+                let found = steps.try_fold(value_of(&json, at), |of, key| member(&of, &HclValue::text(key, at), at));
+                found
+                    .unwrap_or_else(|| HclValue::unknown("gpulint does not support this path into the loaded file", at))
             }
-            _ => Value::unknown("the value is in a YAML file, which gpulint does not load here", at),
+            _ => HclValue::unknown("the value is in a YAML file, which gpulint does not load here", at),
         }
     }
 }

@@ -11,7 +11,7 @@ mod texts;
 use std::sync::Arc;
 
 use crate::languages::document::{as_json, joined};
-use crate::languages::hcl::value::{Cause, Data, Number, Value};
+use crate::languages::hcl::value::{Cause, HclData, HclNumber, HclValue};
 use crate::source::Span;
 
 use super::deployment::AzureDeployment;
@@ -24,10 +24,10 @@ pub(super) use collections::member;
 const MOST_CANDIDATES: usize = 16;
 
 /// Result of a function; `None` if the arguments are invalid.
-type Made = Option<Value>;
+type Made = Option<HclValue>;
 
 impl AzureDeployment<'_> {
-    pub(super) fn call(&self, name: &str, arguments: &[AzureExpr], at: Span, names: &AzureNames) -> Value {
+    pub(super) fn call(&self, name: &str, arguments: &[AzureExpr], at: Span, names: &AzureNames) -> HclValue {
         let value = |place: usize| arguments.get(place).map(|it| self.value(it, names));
         match name {
             "parameters" | "variables" | "lambdavariables" => self.looked_up(name, value(0), at, names),
@@ -40,7 +40,7 @@ impl AzureDeployment<'_> {
             "loadtextcontent" | "loadjsoncontent" | "loadyamlcontent" | "loadfileasbase64" => {
                 self.loaded(name, value(0), value(1), at)
             }
-            "imported" => match (value(0), value(1).as_ref().and_then(Value::as_text)) {
+            "imported" => match (value(0), value(1).as_ref().and_then(HclValue::as_text)) {
                 (Some(location), Some(name)) => self.imported(&location, &name, at),
                 _ => unknown(&[], at),
             },
@@ -53,19 +53,19 @@ impl AzureDeployment<'_> {
             | "tenantresourceid"
             | "extensionresourceid"
             | "managementgroupresourceid" => {
-                let arguments: Vec<Value> = arguments.iter().map(|it| self.value(it, names)).collect();
+                let arguments: Vec<HclValue> = arguments.iter().map(|it| self.value(it, names)).collect();
                 self.of_azure(name, &arguments, at)
             }
             _ => {
-                let arguments: Vec<Value> = arguments.iter().map(|it| self.value(it, names)).collect();
+                let arguments: Vec<HclValue> = arguments.iter().map(|it| self.value(it, names)).collect();
                 let own = self.own_function(name, &arguments);
                 own.unwrap_or_else(|| of_values(name, &arguments, at))
             }
         }
     }
 
-    fn looked_up(&self, how: &str, name: Option<Value>, at: Span, names: &AzureNames) -> Value {
-        let Some(name) = name else { return Value::refused(format!("`{how}` takes a name"), at) };
+    fn looked_up(&self, how: &str, name: Option<HclValue>, at: Span, names: &AzureNames) -> HclValue {
+        let Some(name) = name else { return HclValue::refused(format!("`{how}` takes a name"), at) };
         let Some(text) = name.as_text() else { return unknown(std::slice::from_ref(&name), at) };
         let found = match how {
             "parameters" if names.in_function => names.get(&text).cloned(),
@@ -73,52 +73,52 @@ impl AzureDeployment<'_> {
             "variables" => self.variable(&text, at),
             _ => names.get(&text).cloned(),
         };
-        found.unwrap_or_else(|| Value::refused(format!("`{how}` refers to `{text}`, which is not defined"), at))
+        found.unwrap_or_else(|| HclValue::refused(format!("`{how}` refers to `{text}`, which is not defined"), at))
     }
 
     /// Returns the index of the named or closest loop, plus an offset.
-    fn turn_number(&self, arguments: &[AzureExpr], at: Span, names: &AzureNames) -> Value {
-        let arguments: Vec<Value> = arguments.iter().map(|it| self.value(it, names)).collect();
+    fn turn_number(&self, arguments: &[AzureExpr], at: Span, names: &AzureNames) -> HclValue {
+        let arguments: Vec<HclValue> = arguments.iter().map(|it| self.value(it, names)).collect();
         let (name, offset) = match arguments.as_slice() {
-            [Value { data: Data::Text(name), .. }, rest @ ..] => (Some(&**name), rest.first()),
+            [HclValue { data: HclData::Text(name), .. }, rest @ ..] => (Some(&**name), rest.first()),
             rest => (None, rest.first()),
         };
         let Some(number) = names.turn(name) else {
-            return Value::refused("the function refers to a loop that does not contain it", at);
+            return HclValue::refused("the function refers to a loop that does not contain it", at);
         };
-        match (number.as_number(), offset.map_or(Some(Number::integer(0)), Value::as_number)) {
+        match (number.as_number(), offset.map_or(Some(HclNumber::integer(0)), HclValue::as_number)) {
             (Some(number), Some(offset)) => number
                 .plus(&offset)
-                .map_or_else(|| Value::refused("the number is too large", at), |it| Value::number(it, at)),
+                .map_or_else(|| HclValue::refused("the number is too large", at), |it| HclValue::number(it, at)),
             _ => unknown(std::slice::from_ref(number), at),
         }
     }
 
-    fn coalesced(&self, arguments: &[AzureExpr], at: Span, names: &AzureNames) -> Value {
+    fn coalesced(&self, arguments: &[AzureExpr], at: Span, names: &AzureNames) -> HclValue {
         for (place, argument) in arguments.iter().enumerate() {
             let value = self.value(argument, names);
             if let Some(cause) = value.cause() {
                 let rest = arguments.get(place..).unwrap_or_default().iter();
                 let candidates =
                     if cause.candidates.is_empty() || rest.len() > 1 { Vec::new() } else { cause.candidates.clone() };
-                return Value::because(&Arc::new(Cause { candidates, ..Cause::clone(cause) }), at);
+                return HclValue::because(&Arc::new(Cause { candidates, ..Cause::clone(cause) }), at);
             }
             if !value.is_null() {
                 return value;
             }
         }
-        Value::null(at)
+        HclValue::null(at)
     }
 }
 
 /// Evaluates functions that depend only on their arguments.
-pub(super) fn of_values(name: &str, arguments: &[Value], at: Span) -> Value {
+pub(super) fn of_values(name: &str, arguments: &[HclValue], at: Span) -> HclValue {
     if let Some(value) = in_part(name, arguments, at) {
         return value;
     }
-    let Some(cause) = arguments.iter().find_map(Value::any_cause) else {
-        let is_secret = arguments.iter().any(Value::any_sensitive);
-        let made = made(name, arguments, at);
+    let Some(cause) = arguments.iter().find_map(HclValue::any_cause) else {
+        let is_secret = arguments.iter().any(HclValue::any_sensitive);
+        let made = call_function(name, arguments, at);
         return made.unwrap_or_else(|| refused(name, at)).marked(is_secret);
     };
     let mut open = arguments.iter().enumerate().filter(|(_, it)| !it.is_wholly_known());
@@ -128,20 +128,20 @@ pub(super) fn of_values(name: &str, arguments: &[Value], at: Span) -> Value {
         let each = among.iter().map(|candidate| {
             let mut arguments = arguments.to_vec();
             *arguments.get_mut(place)? = candidate.clone();
-            candidate.is_wholly_known().then(|| made(name, &arguments, at))?
+            candidate.is_wholly_known().then(|| call_function(name, &arguments, at))?
         });
         each.collect::<Option<Vec<_>>>()
     });
     let arguments: Vec<String> = arguments.iter().map(super::placed::shape_of).collect();
     let outline = Some(format!("${{{name}({})}}", arguments.join(", ")).into());
     let cause = Cause { candidates: candidates.unwrap_or_default(), outline, ..Cause::clone(cause) };
-    Value::because(&Arc::new(cause), at)
+    HclValue::because(&Arc::new(cause), at)
 }
 
 /// Evaluates functions whose result is partly known although an argument is unknown.
-fn in_part(name: &str, arguments: &[Value], at: Span) -> Option<Value> {
+fn in_part(name: &str, arguments: &[HclValue], at: Span) -> Option<HclValue> {
     match (name, arguments) {
-        ("concat", [Value { data: Data::List(_) | Data::Tuple(_) | Data::Set(_), .. }, ..]) => {
+        ("concat", [HclValue { data: HclData::List(_) | HclData::Tuple(_) | HclData::Set(_), .. }, ..]) => {
             collections::concatenated(arguments, at)
         }
         ("concat", _) => Some(joined(&arguments.iter().cloned().map(shown).collect::<Vec<_>>(), "", at)),
@@ -152,69 +152,69 @@ fn in_part(name: &str, arguments: &[Value], at: Span) -> Option<Value> {
             _,
         ) => collections::in_part(name, arguments, at),
         ("join", [list, between]) if !list.is_unknown() => {
-            let items: Vec<Value> = list.items().iter().cloned().map(shown).collect();
+            let items: Vec<HclValue> = list.items().iter().cloned().map(shown).collect();
             Some(joined(&items, &between.as_text()?, at))
         }
         ("uri", [base, path]) if base.is_unknown() => {
-            Some(joined(&[base.clone(), Value::text("/", at), path.clone()], "", at))
+            Some(joined(&[base.clone(), HclValue::text("/", at), path.clone()], "", at))
         }
-        ("null", []) => Some(Value::null(at)),
-        ("true", []) => Some(Value::bool(true, at)),
-        ("false", []) => Some(Value::bool(false, at)),
-        ("utcnow" | "newguid", _) => Some(Value::unknown("the value is unknown before deployment", at)),
+        ("null", []) => Some(HclValue::null(at)),
+        ("true", []) => Some(HclValue::bool(true, at)),
+        ("false", []) => Some(HclValue::bool(false, at)),
+        ("utcnow" | "newguid", _) => Some(HclValue::unknown("the value is unknown before deployment", at)),
         // Azure derives these names from the arguments: they are stable, and no user chooses them.
         ("uniquestring" | "guid", _) => {
             let given: Vec<String> = arguments.iter().map(super::placed::shape_of).collect();
             let outline = Some(format!("${{{name}({})}}", given.join(", ")).into());
             let cause = Cause { outline, ..Cause::new("Azure generates this name during deployment", at) };
-            Some(Value::because(&Arc::new(cause), at))
+            Some(HclValue::because(&Arc::new(cause), at))
         }
         ("environment" | "tenant" | "managementgroup" | "deployer" | "pickzones" | "getsecret" | "providers", _) => {
-            Some(Value::unknown("the value depends on where it is deployed", at))
+            Some(HclValue::unknown("the value depends on where it is deployed", at))
         }
-        (name, _) if name.starts_with("list") => Some(Value::unknown("Azure sets this value during deployment", at)),
+        (name, _) if name.starts_with("list") => Some(HclValue::unknown("Azure sets this value during deployment", at)),
         ("readenvironmentvariable", [_, default]) => Some(default.clone()),
-        ("readenvironmentvariable", [_]) => Some(Value::unknown("the value comes from an environment variable", at)),
+        ("readenvironmentvariable", [_]) => Some(HclValue::unknown("the value comes from an environment variable", at)),
         ("externalinput" | "readclioption", _) => {
-            Some(Value::unknown("the identity that deploys it determines this value", at))
+            Some(HclValue::unknown("the identity that deploys it determines this value", at))
         }
         ("secure" | "any" | "nullable", [value]) => Some(value.clone()),
         _ => None,
     }
 }
 
-fn made(name: &str, arguments: &[Value], at: Span) -> Made {
+fn call_function(name: &str, arguments: &[HclValue], at: Span) -> Made {
     let (one, two) = (arguments.first(), arguments.get(1));
     match (name, one, two) {
-        ("equals", Some(one), Some(two)) => Some(Value::bool(same(one, two), at)),
-        ("not", Some(one), None) => Some(Value::bool(!one.as_bool()?, at)),
-        ("bool", Some(one), None) => truth(one).map(|it| Value::bool(it, at)),
+        ("equals", Some(one), Some(two)) => Some(HclValue::bool(same(one, two), at)),
+        ("not", Some(one), None) => Some(HclValue::bool(!one.as_bool()?, at)),
+        ("bool", Some(one), None) => truth(one).map(|it| HclValue::bool(it, at)),
         ("if", Some(holds), _) => arguments.get(if holds.as_bool()? { 1 } else { 2 }).cloned(),
-        _ => numbers::made(name, arguments, at)
-            .or_else(|| texts::made(name, arguments, at))
-            .or_else(|| collections::made(name, arguments, at)),
+        _ => numbers::call_number(name, arguments, at)
+            .or_else(|| texts::call_text(name, arguments, at))
+            .or_else(|| collections::call_collection(name, arguments, at)),
     }
 }
 
-fn truth(value: &Value) -> Option<bool> {
+fn truth(value: &HclValue) -> Option<bool> {
     match &value.data {
-        Data::Text(text) => match text.to_ascii_lowercase().as_str() {
+        HclData::Text(text) => match text.to_ascii_lowercase().as_str() {
             "true" | "1" => Some(true),
             "false" | "0" => Some(false),
             _ => None,
         },
-        Data::Number(number) => Some(!number.is_zero()),
+        HclData::Number(number) => Some(!number.is_zero()),
         _ => value.as_bool(),
     }
 }
 
 /// Compares strings with case; a number never equals a string.
-pub(super) fn same(one: &Value, other: &Value) -> bool {
+pub(super) fn same(one: &HclValue, other: &HclValue) -> bool {
     match (&one.data, &other.data) {
-        (Data::Null, Data::Null) => true,
-        (Data::Bool(a), Data::Bool(b)) => a == b,
-        (Data::Text(a), Data::Text(b)) => a == b,
-        (Data::Number(a), Data::Number(b)) => a.to_string() == b.to_string(),
+        (HclData::Null, HclData::Null) => true,
+        (HclData::Bool(a), HclData::Bool(b)) => a == b,
+        (HclData::Text(a), HclData::Text(b)) => a == b,
+        (HclData::Number(a), HclData::Number(b)) => a.to_string() == b.to_string(),
         _ => match (one.entries(), other.entries()) {
             (Some(a), Some(b)) => a.len() == b.len() && a.iter().all(|(key, a)| b.get(key).is_some_and(|b| same(a, b))),
             (None, None) if is_list(one) && is_list(other) => {
@@ -226,51 +226,53 @@ pub(super) fn same(one: &Value, other: &Value) -> bool {
     }
 }
 
-pub(super) fn is_list(value: &Value) -> bool {
-    matches!(value.data, Data::List(_) | Data::Set(_) | Data::Tuple(_))
+pub(super) fn is_list(value: &HclValue) -> bool {
+    matches!(value.data, HclData::List(_) | HclData::Set(_) | HclData::Tuple(_))
 }
 
 /// Returns the deciding value if any operand has it, else unknown if any is unknown, else the other value.
-fn all(each: impl Iterator<Item = Value>, deciding: bool, at: Span) -> Value {
+fn all(each: impl Iterator<Item = HclValue>, deciding: bool, at: Span) -> HclValue {
     let mut doubt = None;
     for value in each {
         match (value.as_bool(), value.cause()) {
-            (Some(holds), _) if holds == deciding => return Value::bool(deciding, at),
+            (Some(holds), _) if holds == deciding => return HclValue::bool(deciding, at),
             (Some(_), _) => {}
             (None, Some(cause)) => doubt = doubt.or(Some(cause.clone())),
-            (None, None) => return Value::refused("this is not a condition", at),
+            (None, None) => return HclValue::refused("this is not a condition", at),
         }
     }
     doubt.map_or_else(
-        || Value::bool(!deciding, at),
-        |cause| Value::because(&Arc::new(Cause { candidates: Vec::new(), ..Cause::clone(&cause) }), at),
+        || HclValue::bool(!deciding, at),
+        |cause| HclValue::because(&Arc::new(Cause { candidates: Vec::new(), ..Cause::clone(&cause) }), at),
     )
 }
 
 /// Formats a value as .NET does.
-pub(super) fn shown(value: Value) -> Value {
+pub(super) fn shown(value: HclValue) -> HclValue {
     match &value.data {
-        Data::Bool(flag) => value.with(Data::Text(if *flag { "True" } else { "False" }.into())),
-        Data::Null => value.with(Data::Text("".into())),
-        Data::List(_) | Data::Set(_) | Data::Tuple(_) | Data::Map(_) | Data::Object(_) => match as_json(&value) {
-            // Azure writes objects in strings with single quotes.
-            Some(json) => value.with(Data::Text(json.to_string().replace('"', "'").into())),
-            None => unknown(std::slice::from_ref(&value), value.span),
-        },
+        HclData::Bool(flag) => value.with(HclData::Text(if *flag { "True" } else { "False" }.into())),
+        HclData::Null => value.with(HclData::Text("".into())),
+        HclData::List(_) | HclData::Set(_) | HclData::Tuple(_) | HclData::Map(_) | HclData::Object(_) => {
+            match as_json(&value) {
+                // Azure writes objects in strings with single quotes.
+                Some(json) => value.with(HclData::Text(json.to_string().replace('"', "'").into())),
+                None => unknown(std::slice::from_ref(&value), value.span),
+            }
+        }
         _ => value,
     }
 }
 
 /// Returns the cause that makes the result unknown.
-fn unknown(values: &[Value], at: Span) -> Value {
-    match values.iter().find_map(Value::any_cause) {
-        Some(cause) => Value::because(&Arc::new(Cause { candidates: Vec::new(), ..Cause::clone(cause) }), at),
-        None => Value::refused("the arguments of this function are invalid", at),
+fn unknown(values: &[HclValue], at: Span) -> HclValue {
+    match values.iter().find_map(HclValue::any_cause) {
+        Some(cause) => HclValue::because(&Arc::new(Cause { candidates: Vec::new(), ..Cause::clone(cause) }), at),
+        None => HclValue::refused("the arguments of this function are invalid", at),
     }
 }
 
-fn refused(name: &str, at: Span) -> Value {
-    Value::refused(format!("the function `{name}` is not supported, or its arguments are invalid"), at)
+fn refused(name: &str, at: Span) -> HclValue {
+    HclValue::refused(format!("the function `{name}` is not supported, or its arguments are invalid"), at)
 }
 
 /// Whether an expression is a lambda function.

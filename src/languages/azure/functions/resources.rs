@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use crate::languages::hcl::value::{Cause, Entries, Value};
+use crate::languages::hcl::value::{Cause, HclValue, ObjectMembers};
 use crate::source::Span;
 
 use super::super::deployment::AzureDeployment;
 use super::super::placed::shape_of;
 
 impl AzureDeployment<'_> {
-    pub(super) fn of_azure(&self, name: &str, arguments: &[Value], at: Span) -> Value {
+    pub(super) fn of_azure(&self, name: &str, arguments: &[HclValue], at: Span) -> HclValue {
         match name {
             "resourcegroup" => self.group(at),
             "subscription" => known_later("the subscription", "${subscription}", at),
@@ -17,38 +17,38 @@ impl AzureDeployment<'_> {
             "reference" => match arguments.first() {
                 Some(named) => match self.meant(named.clone()) {
                     Some(placed) => self.computed(&placed.address, "", at),
-                    None => Value::unknown("Azure sets this value during deployment", at),
+                    None => HclValue::unknown("Azure sets this value during deployment", at),
                 },
-                None => Value::refused("`reference` takes a resource", at),
+                None => HclValue::refused("`reference` takes a resource", at),
             },
             _ => self.id(arguments, at),
         }
     }
 
-    fn group(&self, at: Span) -> Value {
-        let location =
-            self.place.location.clone().unwrap_or_else(|| {
-                Value::unknown("the location of the resource group is unknown before deployment", at)
-            });
+    fn group(&self, at: Span) -> HclValue {
+        let location = self.place.location.clone().unwrap_or_else(|| {
+            HclValue::unknown("the location of the resource group is unknown before deployment", at)
+        });
         let cause = Arc::new(Cause {
             outline: Some("${resourceGroup}".into()),
             ..Cause::new("the resource group is unknown before deployment", at)
         });
-        let known = [("location", location), ("id", Value::because(&cause, at)), ("name", Value::because(&cause, at))];
+        let known =
+            [("location", location), ("id", HclValue::because(&cause, at)), ("name", HclValue::because(&cause, at))];
         let known = known.into_iter().map(|(name, value)| (Arc::from(name), value)).collect();
-        Value::object(Entries { known, rest: Some(cause) }, at)
+        HclValue::object(ObjectMembers { known, rest: Some(cause) }, at)
     }
 
     /// Returns the ID of a resource in this deployment, or the known part of another resource's ID.
-    fn id(&self, arguments: &[Value], at: Span) -> Value {
+    fn id(&self, arguments: &[HclValue], at: Span) -> HclValue {
         // A scope may precede the type. Only a type has a dot in its first part.
         let is_type =
-            |it: &Value| it.as_text().is_some_and(|it| it.split_once('/').is_some_and(|(it, _)| it.contains('.')));
+            |it: &HclValue| it.as_text().is_some_and(|it| it.split_once('/').is_some_and(|(it, _)| it.contains('.')));
         let Some(place) = arguments.iter().position(is_type) else {
-            return Value::unknown("the ID of a resource is unknown before deployment", at);
+            return HclValue::unknown("the ID of a resource is unknown before deployment", at);
         };
         let (Some(kind), names) = (arguments.get(place), arguments.get(place + 1..).unwrap_or_default()) else {
-            return Value::refused("a resource ID takes a type and names", at);
+            return HclValue::refused("a resource ID takes a type and names", at);
         };
         let kind = kind.as_text().unwrap_or_default();
         let names: Vec<String> = names.iter().map(shape_of).collect();
@@ -60,12 +60,12 @@ impl AzureDeployment<'_> {
         let pairs: Vec<String> = steps.zip(&names).map(|(kind, name)| format!("/{kind}/{name}")).collect();
         let outline = format!("${{resourceGroup}}/providers/{provider}{}", pairs.concat());
         let why = "the ID of a resource is unknown before deployment";
-        Value::because(&Arc::new(Cause { outline: Some(outline.into()), ..Cause::new(why, at) }), at)
+        HclValue::because(&Arc::new(Cause { outline: Some(outline.into()), ..Cause::new(why, at) }), at)
     }
 }
 
-fn known_later(what: &str, outline: &str, at: Span) -> Value {
+fn known_later(what: &str, outline: &str, at: Span) -> HclValue {
     let cause =
         Cause { outline: Some(outline.into()), ..Cause::new(format!("{what} is unknown before deployment"), at) };
-    Value::because(&Arc::new(cause), at)
+    HclValue::because(&Arc::new(cause), at)
 }

@@ -5,20 +5,20 @@ use serde_json::Value as Json;
 use std::sync::Arc;
 
 use crate::languages::document::{as_json, joined};
-use crate::languages::hcl::value::{Data, Entries, Number, Value};
+use crate::languages::hcl::value::{HclData, HclNumber, HclValue, ObjectMembers};
 use crate::source::{Span, from_base64, to_base64};
 
 use super::{Made, is_list, shown};
 
-pub(super) fn made(name: &str, arguments: &[Value], at: Span) -> Made {
-    let text = |text: String| Some(Value::text(text, at));
+pub(super) fn call_text(name: &str, arguments: &[HclValue], at: Span) -> Made {
+    let text = |text: String| Some(HclValue::text(text, at));
     let given = |place: usize| arguments.get(place).and_then(plain);
     let number = |place: usize| arguments.get(place)?.as_number()?.as_usize();
     match name {
         "string" => Some(match &arguments.first()?.data {
-            Data::Text(_) => arguments.first()?.clone(),
-            Data::Bool(_) | Data::Number(_) => shown(arguments.first()?.clone()),
-            _ => Value::text(as_json(arguments.first()?)?.to_string(), at),
+            HclData::Text(_) => arguments.first()?.clone(),
+            HclData::Bool(_) | HclData::Number(_) => shown(arguments.first()?.clone()),
+            _ => HclValue::text(as_json(arguments.first()?)?.to_string(), at),
         }),
         "tolower" => text(given(0)?.to_lowercase()),
         "toupper" => text(given(0)?.to_uppercase()),
@@ -27,13 +27,13 @@ pub(super) fn made(name: &str, arguments: &[Value], at: Span) -> Made {
             "" => None,
             old => text(given(0)?.replace(old, given(2)?)),
         },
-        "startswith" => Some(Value::bool(lower(given(0)?).starts_with(&lower(given(1)?)), at)),
-        "endswith" => Some(Value::bool(lower(given(0)?).ends_with(&lower(given(1)?)), at)),
+        "startswith" => Some(HclValue::bool(lower(given(0)?).starts_with(&lower(given(1)?)), at)),
+        "endswith" => Some(HclValue::bool(lower(given(0)?).ends_with(&lower(given(1)?)), at)),
         "indexof" | "lastindexof" if !arguments.first().is_some_and(is_list) => {
             let (inside, what) = (lower(given(0)?), lower(given(1)?));
             let found = if name == "indexof" { inside.find(&what) } else { inside.rfind(&what) };
             let place = found.and_then(|at| inside.get(..at)).map_or(-1, |before| before.encode_utf16().count() as i64);
-            Some(Value::number(Number::integer(place), at))
+            Some(HclValue::number(HclNumber::integer(place), at))
         }
         "substring" => {
             let letters: Vec<char> = given(0)?.chars().collect();
@@ -55,7 +55,7 @@ pub(super) fn made(name: &str, arguments: &[Value], at: Span) -> Made {
         "uricomponent" => text(escaped(given(0)?)),
         "uri" => text(address(given(0)?, given(1)?)),
         "contains" => match (&arguments.first()?.data, given(1)) {
-            (Data::Text(inside), Some(what)) => Some(Value::bool(inside.contains(what), at)),
+            (HclData::Text(inside), Some(what)) => Some(HclValue::bool(inside.contains(what), at)),
             _ => None,
         },
         _ => None,
@@ -66,9 +66,9 @@ pub(super) fn made(name: &str, arguments: &[Value], at: Span) -> Made {
 const MOST_PADDING: usize = 10_000;
 
 /// Returns the string, but not a value that can only be converted to one.
-pub(super) fn plain(value: &Value) -> Option<&str> {
+pub(super) fn plain(value: &HclValue) -> Option<&str> {
     match &value.data {
-        Data::Text(text) => Some(text),
+        HclData::Text(text) => Some(text),
         _ => None,
     }
 }
@@ -82,7 +82,7 @@ fn decoded(text: &str) -> Option<String> {
 }
 
 /// Splits by one string, or by each of several.
-fn split(text: &str, by: &Value, at: Span) -> Made {
+fn split(text: &str, by: &HclValue, at: Span) -> Made {
     let one = [by.clone()];
     let marks = if is_list(by) { by.items() } else { &one };
     let marks: Option<Vec<&str>> = marks.iter().map(plain).collect();
@@ -90,7 +90,7 @@ fn split(text: &str, by: &Value, at: Span) -> Made {
     for mark in marks?.into_iter().filter(|it| !it.is_empty()) {
         parts = parts.into_iter().flat_map(|part| part.split(mark)).collect();
     }
-    Some(Value::tuple(parts.into_iter().map(|part| Value::text(part, at)).collect(), at))
+    Some(HclValue::tuple(parts.into_iter().map(|part| HclValue::text(part, at)).collect(), at))
 }
 
 /// Escapes a URI component by RFC 3986, as .NET does.
@@ -122,7 +122,7 @@ fn address(base: &str, path: &str) -> String {
 }
 
 /// Replaces `{0}`, also with a format such as `{0:D2}`.
-pub(super) fn formatted(pattern: &Value, values: &[Value], at: Span) -> Option<Value> {
+pub(super) fn formatted(pattern: &HclValue, values: &[HclValue], at: Span) -> Option<HclValue> {
     let pattern = plain(pattern)?;
     let mut parts = Vec::new();
     let mut literal = String::new();
@@ -137,38 +137,38 @@ pub(super) fn formatted(pattern: &Value, values: &[Value], at: Span) -> Option<V
         }
         let (inside, behind) = behind.split_once('}').filter(|_| mark == "{")?;
         let (number, form) = inside.split_once(':').unwrap_or((inside, ""));
-        parts.push(Value::text(std::mem::take(&mut literal), at));
+        parts.push(HclValue::text(std::mem::take(&mut literal), at));
         parts.push(in_form(values.get(number.split(',').next()?.trim().parse::<usize>().ok()?)?, form));
         rest = behind;
     }
     literal.push_str(rest);
-    parts.push(Value::text(literal, at));
+    parts.push(HclValue::text(literal, at));
     Some(joined(&parts, "", at))
 }
 
 /// `D2` means at least two digits.
-fn in_form(value: &Value, form: &str) -> Value {
+fn in_form(value: &HclValue, form: &str) -> HclValue {
     let width = form.strip_prefix(['D', 'd']).and_then(|it| it.parse::<usize>().ok());
     let zeros = (!form.is_empty() && form.bytes().all(|it| it == b'0')).then_some(form.len());
     match (width.or(zeros).map(|it| it.min(MOST_PADDING)), value.as_number()) {
-        (Some(width), Some(number)) => value.with(Data::Text(format!("{:0>width$}", number.to_string()).into())),
+        (Some(width), Some(number)) => value.with(HclData::Text(format!("{:0>width$}", number.to_string()).into())),
         _ => shown(value.clone()),
     }
 }
 
-pub(super) fn value_of(json: &Json, at: Span) -> Value {
+pub(super) fn value_of(json: &Json, at: Span) -> HclValue {
     match json {
-        Json::Null => Value::null(at),
-        Json::Bool(flag) => Value::bool(*flag, at),
-        Json::Number(number) => match Number::parse(&number.to_string()) {
-            Some(number) => Value::number(number, at),
-            None => Value::refused("the number is too large", at),
+        Json::Null => HclValue::null(at),
+        Json::Bool(flag) => HclValue::bool(*flag, at),
+        Json::Number(number) => match HclNumber::parse(&number.to_string()) {
+            Some(number) => HclValue::number(number, at),
+            None => HclValue::refused("the number is too large", at),
         },
-        Json::String(text) => Value::text(text.as_str(), at),
-        Json::Array(items) => Value::tuple(items.iter().map(|it| value_of(it, at)).collect(), at),
+        Json::String(text) => HclValue::text(text.as_str(), at),
+        Json::Array(items) => HclValue::tuple(items.iter().map(|it| value_of(it, at)).collect(), at),
         Json::Object(members) => {
             let known = members.iter().map(|(key, value)| (Arc::from(key.as_str()), value_of(value, at))).collect();
-            Value::object(Entries { known, rest: None }, at)
+            HclValue::object(ObjectMembers { known, rest: None }, at)
         }
     }
 }

@@ -3,15 +3,15 @@
 use std::ops::Range;
 
 use super::super::Problem;
-use super::super::functions::{self, Function};
+use super::super::functions::{self, CelOverload};
 use super::super::macros;
-use super::super::program::{ProgramNode, What};
+use super::super::program::{ExprNode, ProgramNode};
 use super::super::syntax::{Expr, ExprName};
-use super::super::types::Type;
+use super::super::types::CelType;
 use super::super::value::CelValue;
 use super::names::qualified;
 use super::operands::adapt;
-use super::{Lowered, Lowering, Said, SaidTo, as_number};
+use super::{Lowered, Lowering, NameLiteral, NameUse, as_number};
 use crate::languages::cel::nearest;
 use crate::source::AdaptiveRegex;
 
@@ -50,31 +50,31 @@ impl Lowering<'_> {
             return Err(problem);
         }
         let what = match written_pattern(&full_name, &mut nodes, self.scope.proven) {
-            Some(Ok((of, pattern))) => What::Matches(Box::new(of), Box::new(pattern)),
+            Some(Ok((of, pattern))) => ExprNode::Matches(Box::new(of), Box::new(pattern)),
             Some(Err(problem)) => return Err(problem),
-            None => What::Call(candidates.into(), nodes.into()),
+            None => ExprNode::Call(candidates.into(), nodes.into()),
         };
-        Ok((ProgramNode { what, at }, if self.scope.unchecked { Type::Any } else { gives }))
+        Ok((ProgramNode { what, at }, if self.scope.unchecked { CelType::Any } else { gives }))
     }
 
     /// Records literal strings that are arguments of a host function.
-    fn note_arguments(&mut self, candidates: &[&'static Function], nodes: &[ProgramNode]) {
+    fn note_arguments(&mut self, candidates: &[&'static CelOverload], nodes: &[ProgramNode]) {
         let Some(function) = candidates.first().filter(|it| it.is_of_host()) else { return };
         for (place, node) in nodes.iter().enumerate() {
-            if let What::Constant(CelValue::Text(text)) = &node.what {
-                let to = SaidTo::Argument(function.name, place);
-                self.said.push(Said { to, text: text.clone(), at: node.at.clone() });
+            if let ExprNode::Constant(CelValue::Text(text)) = &node.what {
+                let to = NameUse::Argument(function.name, place);
+                self.said.push(NameLiteral { to, text: text.clone(), at: node.at.clone() });
             }
         }
     }
 
     /// Returns why a function always fails on literal arguments.
-    fn wrong_constants(&self, candidates: &[&'static Function], nodes: &[ProgramNode]) -> Option<Problem> {
+    fn wrong_constants(&self, candidates: &[&'static CelOverload], nodes: &[ProgramNode]) -> Option<Problem> {
         if self.scope.unchecked {
             return None;
         }
         let values = nodes.iter().map(|node| match &node.what {
-            What::Constant(value) => Some(value.clone()),
+            ExprNode::Constant(value) => Some(value.clone()),
             _ => None,
         });
         let values = values.collect::<Option<Vec<CelValue>>>().filter(|values| !values.is_empty())?;
@@ -107,23 +107,23 @@ impl Lowering<'_> {
         full_name: &str,
         is_method: bool,
         nodes: &mut [ProgramNode],
-        holds: &mut [Type],
+        holds: &mut [CelType],
         name: &ExprName,
-    ) -> Result<(Vec<&'static Function>, Type), Problem> {
-        let named: Vec<&'static Function> =
+    ) -> Result<(Vec<&'static CelOverload>, CelType), Problem> {
+        let named: Vec<&'static CelOverload> =
             functions::all(self.scope.functions).filter(|f| f.name == full_name && f.is_method == is_method).collect();
         if named.is_empty() {
             return Err(unknown_function(full_name, is_method, name, self.scope.functions));
         }
-        let fits = |holds: &[Type]| -> Vec<&'static Function> {
+        let fits = |holds: &[CelType]| -> Vec<&'static CelOverload> {
             named.iter().copied().filter(|function| function.accepts_types(holds)).collect()
         };
         let mut candidates = fits(holds);
-        let given: Vec<String> = holds.iter().map(Type::to_string).collect();
+        let given: Vec<String> = holds.iter().map(CelType::to_string).collect();
         if candidates.is_empty() {
             // An integer literal is converted if the function needs a double.
             for (node, kind) in nodes.iter_mut().zip(holds.iter_mut()) {
-                adapt(node, kind, &Type::Double);
+                adapt(node, kind, &CelType::Double);
             }
             candidates = fits(holds);
         }
@@ -134,7 +134,7 @@ impl Lowering<'_> {
         };
         let gives = first.result(holds);
         let agree = candidates.iter().all(|function| function.result(holds) == gives);
-        Ok((candidates, if agree { gives } else { Type::Any }))
+        Ok((candidates, if agree { gives } else { CelType::Any }))
     }
 }
 
@@ -146,7 +146,7 @@ fn written_pattern(
     if full_name != "matches" || nodes.len() != 2 {
         return None;
     }
-    let What::Constant(CelValue::Text(text)) = &nodes[1].what else { return None };
+    let ExprNode::Constant(CelValue::Text(text)) = &nodes[1].what else { return None };
     if !proven && let Err(why) = functions::pattern(text) {
         return Some(Err(Problem::new(nodes[1].at.clone(), why)));
     }
@@ -155,7 +155,7 @@ fn written_pattern(
     nodes.pop().map(|of| Ok((of, pattern)))
 }
 
-fn unknown_function(full_name: &str, is_method: bool, name: &ExprName, added: &'static [Function]) -> Problem {
+fn unknown_function(full_name: &str, is_method: bool, name: &ExprName, added: &'static [CelOverload]) -> Problem {
     let problem = Problem::new(name.at.clone(), format!("there is no function `{full_name}`"));
     if let Some(other) = functions::all(added).find(|f| f.name == full_name && f.is_method != is_method) {
         return problem.with_help(format!("write {}", other.signature()));

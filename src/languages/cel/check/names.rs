@@ -3,12 +3,12 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::super::functions::{self, Function};
-use super::super::program::{Lookup, ProgramNode, What};
+use super::super::functions::{self, CelOverload};
+use super::super::program::{ExprNode, Lookup, ProgramNode};
 use super::super::syntax::{Expr, ExprKind, ExprName};
-use super::super::types::{RecordSchema, Type};
+use super::super::types::{CelType, RecordSchema};
 use super::super::value::CelValue;
-use super::super::{Map, MapKey, Problem};
+use super::super::{CelMap, MapKey, Problem};
 use super::{Lowered, Lowering, type_of, with_article};
 use crate::languages::cel::nearest;
 
@@ -19,7 +19,7 @@ pub(crate) struct ExpressionScope<'a> {
     /// The variable whose fields can be used without a prefix, with its schema.
     pub(crate) implied: Option<(usize, &'static RecordSchema)>,
     /// Functions in addition to those of the language.
-    pub(crate) functions: &'static [Function],
+    pub(crate) functions: &'static [CelOverload],
     /// Disables type checks; for tests of the language.
     pub(crate) unchecked: bool,
     /// Patterns are valid already, so they are compiled at their first use.
@@ -29,7 +29,7 @@ pub(crate) struct ExpressionScope<'a> {
 #[derive(Debug, Clone)]
 pub(crate) struct ScopeVariable<'a> {
     pub(crate) name: &'a str,
-    pub(crate) holds: Type,
+    pub(crate) holds: CelType,
     pub(crate) stands_for: VariableMeaning,
 }
 
@@ -43,7 +43,7 @@ pub(crate) enum VariableMeaning {
 impl Lowering<'_> {
     pub(super) fn name(&mut self, name: &Arc<str>, rooted: bool, at: Range<usize>) -> Lowered {
         if !rooted && let Some(place) = self.locals.iter().rposition(|(local, _)| local == name) {
-            return Ok((ProgramNode { what: What::Local(place), at }, self.locals[place].1.clone()));
+            return Ok((ProgramNode { what: ExprNode::Local(place), at }, self.locals[place].1.clone()));
         }
         if let Some(found) = self.variable(name, at.clone()) {
             return Ok(found);
@@ -51,23 +51,23 @@ impl Lowering<'_> {
         if let Some((slot, schema)) = self.scope.implied
             && let Some(field) = schema.field(name)
         {
-            let of = ProgramNode { what: What::Variable(slot), at: at.clone() };
+            let of = ProgramNode { what: ExprNode::Variable(slot), at: at.clone() };
             return Ok((
-                ProgramNode { what: What::Field(Box::new(of), field), at },
+                ProgramNode { what: ExprNode::Field(Box::new(of), field), at },
                 schema.fields[field].holds.clone(),
             ));
         }
         if let Some(kind) = functions::TYPE_NAMES.iter().find(|kind| **kind == &**name) {
-            return Ok((ProgramNode { what: What::Constant(CelValue::Kind(kind)), at }, Type::Kind));
+            return Ok((ProgramNode { what: ExprNode::Constant(CelValue::Kind(kind)), at }, CelType::Kind));
         }
         Err(self.unknown_name(name, at))
     }
 
-    pub(super) fn variable(&self, name: &str, at: Range<usize>) -> Option<(ProgramNode, Type)> {
+    pub(super) fn variable(&self, name: &str, at: Range<usize>) -> Option<(ProgramNode, CelType)> {
         let variable = self.scope.variables.iter().find(|variable| variable.name == name)?;
         let what = match &variable.stands_for {
-            VariableMeaning::Host(slot) => What::Variable(*slot),
-            VariableMeaning::Constant(value) => What::Constant(value.clone()),
+            VariableMeaning::Host(slot) => ExprNode::Variable(*slot),
+            VariableMeaning::Constant(value) => ExprNode::Constant(value.clone()),
         };
         Some((ProgramNode { what, at }, variable.holds.clone()))
     }
@@ -79,7 +79,7 @@ impl Lowering<'_> {
         let problem = Problem::new(at, format!("there is no fact `{name}`"));
         // The name is a fact of a resource, but the rule is about all resources.
         let list = self.scope.variables.iter().find(|variable| match &variable.holds {
-            Type::List(of) => matches!(&**of, Type::Record(schema) if schema.field(name).is_some()),
+            CelType::List(of) => matches!(&**of, CelType::Record(schema) if schema.field(name).is_some()),
             _ => false,
         });
         if let Some(ScopeVariable { name: list, .. }) = list {
@@ -100,19 +100,19 @@ impl Lowering<'_> {
                 return Ok(found);
             }
             if let Some(kind) = functions::TYPE_NAMES.iter().find(|kind| **kind == name) {
-                return Ok((ProgramNode { what: What::Constant(CelValue::Kind(kind)), at }, Type::Kind));
+                return Ok((ProgramNode { what: ExprNode::Constant(CelValue::Kind(kind)), at }, CelType::Kind));
             }
         }
         let (node, holds) = self.lower(of)?;
-        if let Type::Record(schema) = holds
+        if let CelType::Record(schema) = holds
             && !optional
         {
             let Some(place) = schema.field(&field.text) else { return Err(no_field(schema, field)) };
             let holds = schema.fields[place].holds.clone();
-            return Ok((ProgramNode { what: What::Field(Box::new(node), place), at }, holds));
+            return Ok((ProgramNode { what: ExprNode::Field(Box::new(node), place), at }, holds));
         }
         // Constant records, such as the parameters of a rule, are looked up here.
-        if let What::Constant(CelValue::Map(map)) = &node.what
+        if let ExprNode::Constant(CelValue::Map(map)) = &node.what
             && !self.scope.unchecked
             && !optional
             && !map.lenient
@@ -120,13 +120,13 @@ impl Lowering<'_> {
             return constant_field(map, field, at);
         }
         let (inner, was_optional) = match holds {
-            Type::Optional(inner) => (*inner, true),
+            CelType::Optional(inner) => (*inner, true),
             other => (other, false),
         };
         let value = match inner {
-            Type::Map(_, value) => *value,
-            Type::Any => Type::Any,
-            Type::Record(schema) => match schema.field(&field.text) {
+            CelType::Map(_, value) => *value,
+            CelType::Any => CelType::Any,
+            CelType::Record(schema) => match schema.field(&field.text) {
                 Some(place) => schema.fields[place].holds.clone(),
                 None => return Err(no_field(schema, field)),
             },
@@ -136,27 +136,27 @@ impl Lowering<'_> {
             }
         };
         let lookup = if optional { Lookup::May } else { Lookup::Must };
-        let holds = if optional || was_optional { Type::Optional(Box::new(value)) } else { value };
-        Ok((ProgramNode { what: What::Select(Box::new(node), field.text.clone(), lookup), at }, holds))
+        let holds = if optional || was_optional { CelType::Optional(Box::new(value)) } else { value };
+        Ok((ProgramNode { what: ExprNode::Select(Box::new(node), field.text.clone(), lookup), at }, holds))
     }
 
     /// Returns the schema of the record whose field a node reads.
     pub(super) fn schema_of(&self, node: &ProgramNode) -> Option<&'static RecordSchema> {
-        let What::Field(of, _) = &node.what else { return None };
+        let ExprNode::Field(of, _) = &node.what else { return None };
         match &of.what {
-            What::Variable(slot) => match self.scope.implied {
+            ExprNode::Variable(slot) => match self.scope.implied {
                 Some((implied, schema)) if implied == *slot => Some(schema),
                 _ => self.scope.variables.iter().find_map(|variable| match (&variable.stands_for, &variable.holds) {
-                    (VariableMeaning::Host(number), Type::Record(schema)) if number == slot => Some(*schema),
+                    (VariableMeaning::Host(number), CelType::Record(schema)) if number == slot => Some(*schema),
                     _ => None,
                 }),
             },
-            What::Local(place) => match self.locals.get(*place)?.1 {
-                Type::Record(schema) => Some(schema),
+            ExprNode::Local(place) => match self.locals.get(*place)?.1 {
+                CelType::Record(schema) => Some(schema),
                 _ => None,
             },
-            What::Field(_, place) => match self.schema_of(of)?.fields.get(*place)?.holds {
-                Type::Record(schema) => Some(schema),
+            ExprNode::Field(_, place) => match self.schema_of(of)?.fields.get(*place)?.holds {
+                CelType::Record(schema) => Some(schema),
                 _ => None,
             },
             _ => None,
@@ -164,10 +164,10 @@ impl Lowering<'_> {
     }
 }
 
-fn constant_field(map: &Map, field: &ExprName, at: Range<usize>) -> Lowered {
+fn constant_field(map: &CelMap, field: &ExprName, at: Range<usize>) -> Lowered {
     if let Some(value) = map.get(&MapKey::Text(field.text.clone())) {
         let holds = type_of(value);
-        return Ok((ProgramNode { what: What::Constant(value.clone()), at }, holds));
+        return Ok((ProgramNode { what: ExprNode::Constant(value.clone()), at }, holds));
     }
     let names: Vec<Arc<str>> = map
         .iter()

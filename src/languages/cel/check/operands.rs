@@ -4,16 +4,21 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::super::Problem;
-use super::super::program::{ProgramNode, What};
+use super::super::program::{ExprNode, ProgramNode};
 use super::super::syntax::{Expr, ExprKind, Operator};
-use super::super::types::Type;
+use super::super::types::CelType;
 use super::super::value::CelValue;
 use super::names::qualified;
-use super::{Lowering, Said, SaidTo, as_number, with_article};
+use super::{Lowering, NameLiteral, NameUse, as_number, with_article};
 use crate::languages::cel::nearest;
 
 impl Lowering<'_> {
-    pub(super) fn binary(&mut self, operator: Operator, left: &Expr, right: &Expr) -> Result<(What, Type), Problem> {
+    pub(super) fn binary(
+        &mut self,
+        operator: Operator,
+        left: &Expr,
+        right: &Expr,
+    ) -> Result<(ExprNode, CelType), Problem> {
         let (left_node, left_holds) = self.lower(left)?;
         let (right_node, right_holds) = self.lower(right)?;
         let (mut left_node, mut left_holds) = as_number(left_node, left_holds);
@@ -35,20 +40,20 @@ impl Lowering<'_> {
                 None => problem,
             });
         };
-        Ok((What::Binary(operator, Box::new((left_node, right_node))), holds))
+        Ok((ExprNode::Binary(operator, Box::new((left_node, right_node))), holds))
     }
 
     /// Refuses to compare a fact with a value that it never has. A name from a list that only the host knows is
     /// recorded.
-    fn possible(&mut self, fact: &ProgramNode, holds: &Type, other: &ProgramNode) -> Result<(), Problem> {
-        let What::Field(_, place) = &fact.what else { return Ok(()) };
+    fn possible(&mut self, fact: &ProgramNode, holds: &CelType, other: &ProgramNode) -> Result<(), Problem> {
+        let ExprNode::Field(_, place) = &fact.what else { return Ok(()) };
         let Some(schema) = self.schema_of(fact) else { return Ok(()) };
         let Some(field) = schema.fields.get(*place) else { return Ok(()) };
-        for (text, at) in texts_of(other).into_iter().filter(|_| *holds == Type::Text) {
+        for (text, at) in texts_of(other).into_iter().filter(|_| *holds == CelType::Text) {
             if !field.values.is_empty() && !field.values.contains(&&*text) {
                 return Err(never(field.name, &text, field.values, at));
             }
-            self.said.push(Said { to: SaidTo::Fact(schema.name, field.name), text, at });
+            self.said.push(NameLiteral { to: NameUse::Fact(schema.name, field.name), text, at });
         }
         Ok(())
     }
@@ -57,14 +62,14 @@ impl Lowering<'_> {
     fn decidable(
         &self,
         operator: Operator,
-        (left, left_node, left_holds): (&Expr, &ProgramNode, &Type),
-        (right, right_node, right_holds): (&Expr, &ProgramNode, &Type),
+        (left, left_node, left_holds): (&Expr, &ProgramNode, &CelType),
+        (right, right_node, right_holds): (&Expr, &ProgramNode, &CelType),
     ) -> Result<(), Problem> {
         if self.scope.unchecked || self.scope.proven || !operator.is_order() {
             return Ok(());
         }
         for (holds, other) in [(left_holds, right_node), (right_holds, left_node)] {
-            if let (Type::Any, Some(number)) = (holds, quoted_number(other)) {
+            if let (CelType::Any, Some(number)) = (holds, quoted_number(other)) {
                 let message =
                     format!("`{}` compares strings letter by letter, and '10' comes before '4'", operator.sign());
                 return Err(Problem::new(other.at.clone(), message).with_help(format!("remove the quotes: {number}")));
@@ -72,14 +77,14 @@ impl Lowering<'_> {
         }
         // Handles `fact >= 0` and `0 <= fact`.
         let (fact, zero, forwards) = match (&left_node.what, &right_node.what) {
-            (What::Field(..), What::Constant(_)) => (left_node, right_node, operator),
-            (What::Constant(_), What::Field(..)) => (right_node, left_node, operator.mirrored()),
+            (ExprNode::Field(..), ExprNode::Constant(_)) => (left_node, right_node, operator),
+            (ExprNode::Constant(_), ExprNode::Field(..)) => (right_node, left_node, operator.mirrored()),
             _ => return Ok(()),
         };
-        let What::Field(_, place) = &fact.what else { return Ok(()) };
+        let ExprNode::Field(_, place) = &fact.what else { return Ok(()) };
         let field = self.schema_of(fact).and_then(|schema| schema.fields.get(*place));
-        let is_zero = matches!(&zero.what, What::Constant(CelValue::Integer(0)))
-            || matches!(&zero.what, What::Constant(CelValue::Double(n)) if *n == 0.0);
+        let is_zero = matches!(&zero.what, ExprNode::Constant(CelValue::Integer(0)))
+            || matches!(&zero.what, ExprNode::Constant(CelValue::Double(n)) if *n == 0.0);
         let Some(field) = field.filter(|field| field.is_never_negative && is_zero) else { return Ok(()) };
         // `< 0` is never true, but undetermined if the number is unknown. Some rules test exactly that.
         if forwards != Operator::GreaterOrEqual {
@@ -97,7 +102,7 @@ impl Lowering<'_> {
         let name = path.rsplit('.').next()?;
         let implied = self.scope.implied.map(|(_, schema)| schema);
         let schemas = self.scope.variables.iter().filter_map(|it| match &it.holds {
-            Type::Record(schema) => Some(*schema),
+            CelType::Record(schema) => Some(*schema),
             _ => None,
         });
         let field = implied.into_iter().chain(schemas).find_map(|schema| schema.fields.get(schema.field(name)?))?;
@@ -114,8 +119,8 @@ impl Lowering<'_> {
     fn conversion(
         &self,
         operator: Operator,
-        (left, left_holds): (&Expr, &Type),
-        (right, right_holds): (&Expr, &Type),
+        (left, left_holds): (&Expr, &CelType),
+        (right, right_holds): (&Expr, &CelType),
     ) -> Option<String> {
         let written = |expression: &Expr| self.text.get(expression.at.clone()).unwrap_or_default().to_owned();
         for (text, number) in [(left, right_holds), (right, left_holds)] {
@@ -134,10 +139,10 @@ impl Lowering<'_> {
             }
         }
         match (left_holds, right_holds) {
-            (Type::Double, Type::Integer) => Some(format!("write `double({})`", written(right))),
-            (Type::Integer, Type::Double) => Some(format!("write `double({})`", written(left))),
-            (Type::Text, number) if number.is_number() => Some(format!("write `string({})`", written(right))),
-            (number, Type::Text) if number.is_number() => Some(format!("write `string({})`", written(left))),
+            (CelType::Double, CelType::Integer) => Some(format!("write `double({})`", written(right))),
+            (CelType::Integer, CelType::Double) => Some(format!("write `double({})`", written(left))),
+            (CelType::Text, number) if number.is_number() => Some(format!("write `string({})`", written(right))),
+            (number, CelType::Text) if number.is_number() => Some(format!("write `string({})`", written(left))),
             _ => None,
         }
     }
@@ -153,9 +158,9 @@ fn texts_of(node: &ProgramNode) -> Vec<(Arc<str>, Range<usize>)> {
         texts.collect()
     };
     match &node.what {
-        What::Constant(CelValue::List(values)) => texts(values),
-        What::Constant(value) => texts(std::slice::from_ref(value)),
-        What::List(items) => items.iter().flat_map(|(item, _)| texts_of(item)).collect(),
+        ExprNode::Constant(CelValue::List(values)) => texts(values),
+        ExprNode::Constant(value) => texts(std::slice::from_ref(value)),
+        ExprNode::List(items) => items.iter().flat_map(|(item, _)| texts_of(item)).collect(),
         _ => Vec::new(),
     }
 }
@@ -163,51 +168,60 @@ fn texts_of(node: &ProgramNode) -> Vec<(Arc<str>, Range<usize>)> {
 /// Returns a string that contains only a number.
 fn quoted_number(node: &ProgramNode) -> Option<Arc<str>> {
     match &node.what {
-        What::Constant(CelValue::Text(text)) => text.trim().parse::<f64>().ok().map(|_| text.clone()),
+        ExprNode::Constant(CelValue::Text(text)) => text.trim().parse::<f64>().ok().map(|_| text.clone()),
         _ => None,
     }
 }
 
 /// Converts an integer literal next to a double to a double: `usd * 2`.
-pub(super) fn adapt(node: &mut ProgramNode, holds: &mut Type, other: &Type) {
-    if let (What::Constant(CelValue::Integer(n)), Type::Double) = (&node.what, other) {
-        node.what = What::Constant(CelValue::Double(*n as f64));
-        *holds = Type::Double;
+pub(super) fn adapt(node: &mut ProgramNode, holds: &mut CelType, other: &CelType) {
+    if let (ExprNode::Constant(CelValue::Integer(n)), CelType::Double) = (&node.what, other) {
+        node.what = ExprNode::Constant(CelValue::Double(*n as f64));
+        *holds = CelType::Double;
     }
 }
 
 /// Returns the type of an operation; `None` if the operands are incompatible.
-fn result(operator: Operator, left: &Type, right: &Type) -> Option<Type> {
+fn result(operator: Operator, left: &CelType, right: &CelType) -> Option<CelType> {
     match operator {
-        Operator::Equal | Operator::NotEqual => left.may_equal(right).then_some(Type::Flag),
+        Operator::Equal | Operator::NotEqual => left.may_equal(right).then_some(CelType::Flag),
         Operator::In => match right {
-            Type::Any => Some(Type::Flag),
-            Type::List(of) | Type::Map(of, _) => left.may_equal(of).then_some(Type::Flag),
+            CelType::Any => Some(CelType::Flag),
+            CelType::List(of) | CelType::Map(of, _) => left.may_equal(of).then_some(CelType::Flag),
             _ => None,
         },
         Operator::Less | Operator::LessOrEqual | Operator::Greater | Operator::GreaterOrEqual => {
-            let ordered = |t: &Type| {
-                matches!(t, Type::Any | Type::Flag | Type::Text | Type::Bytes | Type::Duration | Type::Timestamp)
-                    || t.is_number()
+            let ordered = |t: &CelType| {
+                matches!(
+                    t,
+                    CelType::Any
+                        | CelType::Flag
+                        | CelType::Text
+                        | CelType::Bytes
+                        | CelType::Duration
+                        | CelType::Timestamp
+                ) || t.is_number()
             };
-            (ordered(left) && ordered(right) && left.may_equal(right)).then_some(Type::Flag)
+            (ordered(left) && ordered(right) && left.may_equal(right)).then_some(CelType::Flag)
         }
         _ => sum(operator, left, right),
     }
 }
 
-fn sum(operator: Operator, left: &Type, right: &Type) -> Option<Type> {
+fn sum(operator: Operator, left: &CelType, right: &CelType) -> Option<CelType> {
     use Operator::{Add, Remainder, Subtract};
     Some(match (operator, left, right) {
-        (_, Type::Any, _) | (_, _, Type::Any) => Type::Any,
-        (Remainder, Type::Double, _) => return None,
+        (_, CelType::Any, _) | (_, _, CelType::Any) => CelType::Any,
+        (Remainder, CelType::Double, _) => return None,
         (_, a, b) if a.is_number() && a == b => a.clone(),
-        (Add, Type::Text, Type::Text) => Type::Text,
-        (Add, Type::Bytes, Type::Bytes) => Type::Bytes,
-        (Add, Type::List(a), Type::List(b)) => Type::list((**a).clone().join((**b).clone())),
-        (Add | Subtract, Type::Duration, Type::Duration) => Type::Duration,
-        (Add | Subtract, Type::Timestamp, Type::Duration) | (Add, Type::Duration, Type::Timestamp) => Type::Timestamp,
-        (Subtract, Type::Timestamp, Type::Timestamp) => Type::Duration,
+        (Add, CelType::Text, CelType::Text) => CelType::Text,
+        (Add, CelType::Bytes, CelType::Bytes) => CelType::Bytes,
+        (Add, CelType::List(a), CelType::List(b)) => CelType::list((**a).clone().join((**b).clone())),
+        (Add | Subtract, CelType::Duration, CelType::Duration) => CelType::Duration,
+        (Add | Subtract, CelType::Timestamp, CelType::Duration) | (Add, CelType::Duration, CelType::Timestamp) => {
+            CelType::Timestamp
+        }
+        (Subtract, CelType::Timestamp, CelType::Timestamp) => CelType::Duration,
         _ => return None,
     })
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::super::functions::{Function, FunctionBody};
+use super::super::functions::{CelOverload, FunctionBody};
 use super::super::operators::Fault;
 use super::super::program::ProgramNode;
 use super::super::value::{CelValue, UnknownValue};
@@ -13,7 +13,7 @@ impl Evaluator<'_> {
     pub(super) fn call(
         &mut self,
         node: &ProgramNode,
-        candidates: &[&'static Function],
+        candidates: &[&'static CelOverload],
         arguments: &[ProgramNode],
     ) -> Evaluated {
         let mut values = Vec::with_capacity(arguments.len());
@@ -27,7 +27,7 @@ impl Evaluator<'_> {
         result.map_err(|fault| fail(node, fault))
     }
 
-    fn run(&mut self, candidates: &[&'static Function], values: &[CelValue]) -> Result<CelValue, Fault> {
+    fn run(&mut self, candidates: &[&'static CelOverload], values: &[CelValue]) -> Result<CelValue, Fault> {
         if let Some(first) = candidates.first()
             && values.iter().any(|value| matches!(value, CelValue::Absent))
         {
@@ -59,7 +59,7 @@ impl Evaluator<'_> {
     /// Evaluates a test of a value with a few candidates.
     fn call_with_candidates(
         &mut self,
-        candidates: &[&'static Function],
+        candidates: &[&'static CelOverload],
         values: &[CelValue],
     ) -> Option<Result<CelValue, Fault>> {
         let mut unknowns = values.iter().enumerate().filter_map(|(place, value)| match value {
@@ -108,7 +108,7 @@ impl Evaluator<'_> {
 }
 
 /// Decides a test from the known beginning of a string.
-fn by_beginning(candidates: &[&'static Function], values: &[CelValue]) -> Option<bool> {
+fn by_beginning(candidates: &[&'static CelOverload], values: &[CelValue]) -> Option<bool> {
     let [CelValue::Unknown(unknown), CelValue::Text(other)] = values else { return None };
     let beginning = unknown.beginning.as_deref()?;
     match candidates.first()?.name {

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::super::map::{Map, MapKey};
-use super::super::program::{Lookup, ProgramNode, What};
+use super::super::map::{CelMap, MapKey};
+use super::super::program::{ExprNode, Lookup, ProgramNode};
 use super::super::value::CelValue;
 use super::{Evaluated, EvaluationFailure, Evaluator, Read, failed, text_of_key};
 
@@ -51,7 +51,7 @@ impl Evaluator<'_> {
     fn fact_of(
         &mut self,
         node: &ProgramNode,
-        map: &Map,
+        map: &CelMap,
         name: &Arc<str>,
     ) -> Result<Option<CelValue>, EvaluationFailure> {
         let is_asked = map.has_facts && map.get(&MapKey::Text(name.clone())).is_none();
@@ -101,7 +101,7 @@ impl Evaluator<'_> {
 
     pub(super) fn has(&mut self, of: &ProgramNode) -> Evaluated {
         // Whether a key exists does not depend on its value.
-        if let What::Select(inner, name, Lookup::Must) = &of.what {
+        if let ExprNode::Select(inner, name, Lookup::Must) = &of.what {
             let container = self.eval(inner)?;
             if let CelValue::Map(map) = &container
                 && let Some(value) = self.fact_of(of, map, name)?

@@ -8,9 +8,9 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::budget::CelBudget;
-use super::map::{Map, MapKey};
+use super::map::{CelMap, MapKey};
 use super::operators::{self, Fault};
-use super::program::{Lookup, ProgramNode, What};
+use super::program::{ExprNode, Lookup, ProgramNode};
 use super::syntax::Operator;
 use super::value::{CelValue, Handle, UnknownValue};
 use lookup::wrap;
@@ -77,10 +77,10 @@ pub(super) fn deciding(node: &ProgramNode, host: &dyn CelHost, budget: &CelBudge
         decide.flat_map(|(part, _)| deciding(part, host, budget)).collect()
     };
     match &node.what {
-        What::And(operands) => parts(operands, false),
-        What::Or(operands) => parts(operands, true),
-        What::Not(of) => match &of.what {
-            What::And(_) | What::Or(_) => deciding(of, host, budget),
+        ExprNode::And(operands) => parts(operands, false),
+        ExprNode::Or(operands) => parts(operands, true),
+        ExprNode::Not(of) => match &of.what {
+            ExprNode::And(_) | ExprNode::Or(_) => deciding(of, host, budget),
             _ => vec![(node.at.clone(), whole)],
         },
         _ => vec![(node.at.clone(), whole)],
@@ -100,43 +100,43 @@ impl Evaluator<'_> {
     fn eval(&mut self, node: &ProgramNode) -> Evaluated {
         self.budget.spend(1).map_err(|_| exhausted(node))?;
         match &node.what {
-            What::Constant(value) => Ok(value.clone()),
-            What::Variable(number) => Ok(self.host.variable(*number)),
-            What::Local(place) => Ok(self.locals.get(*place).cloned().unwrap_or(CelValue::Null)),
-            What::Field(of, field) => {
+            ExprNode::Constant(value) => Ok(value.clone()),
+            ExprNode::Variable(number) => Ok(self.host.variable(*number)),
+            ExprNode::Local(place) => Ok(self.locals.get(*place).cloned().unwrap_or(CelValue::Null)),
+            ExprNode::Field(of, field) => {
                 let of = self.eval(of)?;
                 self.field(node, of, *field)
             }
-            What::Select(of, name, lookup) => {
+            ExprNode::Select(of, name, lookup) => {
                 let of = self.eval(of)?;
                 self.select(node, of, name, *lookup)
             }
-            What::Index(of, key, lookup) => {
+            ExprNode::Index(of, key, lookup) => {
                 let of = self.eval(of)?;
                 let key = self.eval(key)?;
                 self.index(node, of, &key, *lookup)
             }
-            What::Call(candidates, arguments) => self.call(node, candidates, arguments),
-            What::Matches(of, pattern) => {
+            ExprNode::Call(candidates, arguments) => self.call(node, candidates, arguments),
+            ExprNode::Matches(of, pattern) => {
                 let of = self.eval(of)?;
                 self.matches(node, &of, pattern)
             }
-            What::List(items) => self.list(node, items),
-            What::Map(entries) => self.map(node, entries),
-            What::Not(of) => match self.eval(of)? {
+            ExprNode::List(items) => self.list(node, items),
+            ExprNode::Map(entries) => self.map(node, entries),
+            ExprNode::Not(of) => match self.eval(of)? {
                 CelValue::Flag(flag) => Ok(CelValue::Flag(!flag)),
                 CelValue::Absent => Ok(CelValue::Flag(true)),
                 CelValue::Unknown(unknown) => Ok(CelValue::Unknown(unknown.derived())),
                 other => Err(failed(node, format!("no matching overload: ! {}", other.kind()))),
             },
-            What::Negative(of) => negative(node, self.eval(of)?),
-            What::Binary(operator, sides) => self.binary(node, *operator, &sides.0, &sides.1),
-            What::And(parts) => self.connected("&&", parts, false),
-            What::Or(parts) => self.connected("||", parts, true),
-            What::Conditional(parts) => self.conditional(node, &parts.0, &parts.1, &parts.2),
-            What::Has(of) => self.has(of),
-            What::Known(of) => Ok(CelValue::Flag(!matches!(self.eval(of)?, CelValue::Unknown(_)))),
-            What::Possible(of) => Ok(match self.eval(of)? {
+            ExprNode::Negative(of) => negative(node, self.eval(of)?),
+            ExprNode::Binary(operator, sides) => self.binary(node, *operator, &sides.0, &sides.1),
+            ExprNode::And(parts) => self.connected("&&", parts, false),
+            ExprNode::Or(parts) => self.connected("||", parts, true),
+            ExprNode::Conditional(parts) => self.conditional(node, &parts.0, &parts.1, &parts.2),
+            ExprNode::Has(of) => self.has(of),
+            ExprNode::Known(of) => Ok(CelValue::Flag(!matches!(self.eval(of)?, CelValue::Unknown(_)))),
+            ExprNode::Possible(of) => Ok(match self.eval(of)? {
                 CelValue::Unknown(unknown) if !unknown.candidates.is_empty() => {
                     CelValue::list(unknown.candidates.iter().cloned())
                 }
@@ -144,8 +144,8 @@ impl Evaluator<'_> {
                 CelValue::Absent => CelValue::list([]),
                 value => CelValue::list([value]),
             }),
-            What::Walk(walk) => self.walk(node, walk),
-            What::OfOptional(parts, is_flat) => match self.eval(&parts.0)? {
+            ExprNode::Walk(walk) => self.walk(node, walk),
+            ExprNode::OfOptional(parts, is_flat) => match self.eval(&parts.0)? {
                 CelValue::Optional(Some(inner)) => {
                     self.locals.push(CelValue::clone(&inner));
                     let result = self.eval(&parts.1);
@@ -156,7 +156,7 @@ impl Evaluator<'_> {
                 CelValue::Absent => Ok(CelValue::Optional(None)),
                 other => Err(failed(node, format!("no matching overload: {} is not an optional", other.kind()))),
             },
-            What::Bind(parts) => {
+            ExprNode::Bind(parts) => {
                 let value = self.eval(&parts.0)?;
                 self.locals.push(value);
                 let result = self.eval(&parts.1);
@@ -182,7 +182,7 @@ impl Evaluator<'_> {
 
     fn map(&mut self, node: &ProgramNode, entries: &[(ProgramNode, ProgramNode, bool)]) -> Evaluated {
         self.budget.build(std::mem::size_of_val(entries)).map_err(|_| exhausted(node))?;
-        let mut map = Map::default();
+        let mut map = CelMap::default();
         for (key, value, optional) in entries {
             let sort = self.eval(key)?;
             if let CelValue::Unknown(unknown) = sort {
@@ -295,7 +295,7 @@ fn negative(node: &ProgramNode, value: CelValue) -> Evaluated {
     }
 }
 
-fn insert(node: &ProgramNode, map: &mut Map, key: CelValue, value: CelValue) -> Result<(), EvaluationFailure> {
+fn insert(node: &ProgramNode, map: &mut CelMap, key: CelValue, value: CelValue) -> Result<(), EvaluationFailure> {
     let Some(sort) = MapKey::of(&key).filter(|_| !matches!(key, CelValue::Double(_))) else {
         return Err(failed(node, format!("unsupported key type: {}", key.kind())));
     };

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use super::super::macros::{Goal, Walk};
-use super::super::map::Map;
+use super::super::macros::{MacroKind, MacroWalk};
+use super::super::map::CelMap;
 use super::super::program::ProgramNode;
 use super::super::value::{CelValue, UnknownValue};
 use super::{Evaluated, Evaluator, exhausted, failed, insert};
 
 impl Evaluator<'_> {
-    pub(super) fn walk(&mut self, node: &ProgramNode, walk: &Walk) -> Evaluated {
+    pub(super) fn walk(&mut self, node: &ProgramNode, walk: &MacroWalk) -> Evaluated {
         let (members, open) = match self.eval(&walk.over)? {
             CelValue::List(items) => (list_members(&items), None),
             CelValue::Map(map) => (map_members(&map, walk.is_keyed), map.open.clone()),
@@ -19,15 +19,15 @@ impl Evaluator<'_> {
         };
         self.budget.build(members.len() * size_of::<CelValue>()).map_err(|_| exhausted(node))?;
         match walk.goal {
-            Goal::All => self.quantify(walk, &members, open, false),
-            Goal::Exists => self.quantify(walk, &members, open, true),
-            Goal::ExistsOne => self.exactly_one(walk, &members, open),
+            MacroKind::All => self.quantify(walk, &members, open, false),
+            MacroKind::Exists => self.quantify(walk, &members, open, true),
+            MacroKind::ExistsOne => self.exactly_one(walk, &members, open),
             _ => self.collect(walk, members, open),
         }
     }
 
     /// Evaluates a part of a macro for one member.
-    fn with_member(&mut self, walk: &Walk, (key, value): &(CelValue, CelValue), part: &ProgramNode) -> Evaluated {
+    fn with_member(&mut self, walk: &MacroWalk, (key, value): &(CelValue, CelValue), part: &ProgramNode) -> Evaluated {
         let before = self.locals.len();
         if walk.is_keyed {
             self.locals.push(key.clone());
@@ -40,7 +40,7 @@ impl Evaluator<'_> {
 
     fn quantify(
         &mut self,
-        walk: &Walk,
+        walk: &MacroWalk,
         members: &[(CelValue, CelValue)],
         open: Option<Arc<UnknownValue>>,
         decisive: bool,
@@ -62,7 +62,7 @@ impl Evaluator<'_> {
 
     fn exactly_one(
         &mut self,
-        walk: &Walk,
+        walk: &MacroWalk,
         members: &[(CelValue, CelValue)],
         open: Option<Arc<UnknownValue>>,
     ) -> Evaluated {
@@ -88,7 +88,7 @@ impl Evaluator<'_> {
 
     fn collect(
         &mut self,
-        walk: &Walk,
+        walk: &MacroWalk,
         members: Vec<(CelValue, CelValue)>,
         open: Option<Arc<UnknownValue>>,
     ) -> Evaluated {
@@ -96,7 +96,7 @@ impl Evaluator<'_> {
             return Ok(CelValue::Unknown(open));
         }
         let mut list = Vec::new();
-        let mut map = Map::default();
+        let mut map = CelMap::default();
         for member in members {
             if let Some(test) = &walk.test {
                 match self.with_member(walk, &member, test)? {
@@ -113,23 +113,23 @@ impl Evaluator<'_> {
             let node = walk.gives.as_ref().unwrap_or(&walk.over);
             let made = match (walk.goal, member.1.if_there().1) {
                 (_, None) => made,
-                (Goal::Map | Goal::Entries, Some(why)) => return Ok(CelValue::Unknown(why.clone())),
+                (MacroKind::Map | MacroKind::Entries, Some(why)) => return Ok(CelValue::Unknown(why.clone())),
                 (_, Some(why)) => made.perhaps(why.clone()),
             };
             match (walk.goal, made) {
-                (Goal::Map, made) => insert(node, &mut map, member.0, made)?,
-                (Goal::Entries, CelValue::Map(made)) => {
+                (MacroKind::Map, made) => insert(node, &mut map, member.0, made)?,
+                (MacroKind::Entries, CelValue::Map(made)) => {
                     for (key, value) in made.iter() {
                         insert(node, &mut map, key.clone(), value.clone())?;
                     }
                 }
-                (Goal::Entries, CelValue::Unknown(unknown)) => return Ok(CelValue::Unknown(unknown)),
-                (Goal::Entries, other) => return Err(failed(node, format!("{} is not a map", other.kind()))),
+                (MacroKind::Entries, CelValue::Unknown(unknown)) => return Ok(CelValue::Unknown(unknown)),
+                (MacroKind::Entries, other) => return Err(failed(node, format!("{} is not a map", other.kind()))),
                 (_, made) => list.push(made),
             }
         }
         Ok(match walk.goal {
-            Goal::Map | Goal::Entries => CelValue::Map(Arc::new(map)),
+            MacroKind::Map | MacroKind::Entries => CelValue::Map(Arc::new(map)),
             _ => CelValue::List(list.into()),
         })
     }
@@ -140,6 +140,6 @@ fn list_members(items: &[CelValue]) -> Vec<(CelValue, CelValue)> {
 }
 
 /// With one variable, a macro over a map uses the keys.
-fn map_members(map: &Map, is_keyed: bool) -> Vec<(CelValue, CelValue)> {
+fn map_members(map: &CelMap, is_keyed: bool) -> Vec<(CelValue, CelValue)> {
     map.iter().map(|(key, value)| (key.clone(), if is_keyed { value.clone() } else { key.clone() })).collect()
 }

@@ -1,14 +1,14 @@
 //! Functions for sizes, conversions and types.
 
+use super::ArgumentForm as T;
 use super::Gives as G;
-use super::Takes as T;
-use super::{Function, function, method, wrong};
+use super::{CelOverload, function, method, wrong};
 use crate::languages::cel::budget::CelBudget;
 use crate::languages::cel::operators::Fault;
-use crate::languages::cel::time::{Duration, Timestamp};
+use crate::languages::cel::time::{CelDuration, Timestamp};
 use crate::languages::cel::value::CelValue;
 
-pub(super) fn functions() -> Vec<Function> {
+pub(super) fn functions() -> Vec<CelOverload> {
     let size_of = "number of members, keys, characters or bytes";
     vec![
         function("size", &[T::Text], G::Integer, size, size_of),
@@ -176,7 +176,7 @@ fn to_bytes(budget: &mut CelBudget, given: &[CelValue]) -> Result<CelValue, Faul
 fn to_duration(_: &mut CelBudget, given: &[CelValue]) -> Result<CelValue, Fault> {
     match given {
         [CelValue::Duration(time)] => Ok(CelValue::Duration(*time)),
-        [CelValue::Text(text)] => match Duration::parse(text) {
+        [CelValue::Text(text)] => match CelDuration::parse(text) {
             Some(time) => Ok(CelValue::Duration(time)),
             None => Err(format!("`{}` is not a duration of up to ten thousand years", cut(text)).into()),
         },

@@ -1,14 +1,14 @@
 //! Base64.
 
+use super::ArgumentForm as T;
 use super::Gives as G;
-use super::Takes as T;
-use super::{Function, function, wrong};
+use super::{CelOverload, function, wrong};
 use crate::languages::cel::budget::CelBudget;
 use crate::languages::cel::operators::Fault;
 use crate::languages::cel::value::CelValue;
 use crate::source::{from_base64, to_base64};
 
-pub(super) fn functions() -> Vec<Function> {
+pub(super) fn functions() -> Vec<CelOverload> {
     vec![
         function("base64.encode", &[T::Bytes], G::Text, encode, "encodes bytes as base64"),
         function("base64.decode", &[T::Text], G::Bytes, decode, "decodes base64 to bytes"),

@@ -1,15 +1,15 @@
 //! `'%s costs %.2f'.format([name, price])`.
 
+use super::ArgumentForm as T;
 use super::Gives as G;
-use super::Takes as T;
-use super::{Function, method, wrong};
+use super::{CelOverload, method, wrong};
 use crate::languages::cel::budget::CelBudget;
 use crate::languages::cel::operators::Fault;
 use crate::languages::cel::value::{CelValue, UnknownValue};
 use crate::languages::go::{radix, scientific};
 use crate::source::to_hex;
 
-pub(super) fn functions() -> Vec<Function> {
+pub(super) fn functions() -> Vec<CelOverload> {
     vec![method("format", &[T::Text, T::List], G::Text, format, "replaces %s, %d, %f, %e, %b, %o and %x by the values")]
 }
 

@@ -2,15 +2,15 @@
 
 use std::cmp::Ordering;
 
+use super::ArgumentForm as T;
 use super::Gives as G;
-use super::Takes as T;
-use super::{Function, function, method, wrong};
+use super::{CelOverload, function, method, wrong};
 use crate::languages::cel::budget::CelBudget;
 use crate::languages::cel::operators::{self, Fault};
 use crate::languages::cel::syntax::Operator;
 use crate::languages::cel::value::{CelValue, UnknownValue};
 
-pub(super) fn functions() -> Vec<Function> {
+pub(super) fn functions() -> Vec<CelOverload> {
     vec![
         method("sum", &[T::List], G::Member, sum, "sum of the members"),
         method("min", &[T::List], G::Member, |b, v| extreme(b, v, Ordering::Less), "smallest member"),

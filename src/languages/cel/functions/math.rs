@@ -2,14 +2,14 @@
 
 use std::cmp::Ordering;
 
+use super::ArgumentForm as T;
 use super::Gives as G;
-use super::Takes as T;
-use super::{Function, Plain, function, wrong};
+use super::{CelOverload, Plain, function, wrong};
 use crate::languages::cel::budget::CelBudget;
 use crate::languages::cel::operators::{self, Fault};
 use crate::languages::cel::value::CelValue;
 
-pub(super) fn functions() -> Vec<Function> {
+pub(super) fn functions() -> Vec<CelOverload> {
     let mut all = vec![
         function("math.ceil", &[T::Double], G::Double, |_, v| rounded(v, f64::ceil), "rounds up"),
         function("math.floor", &[T::Double], G::Double, |_, v| rounded(v, f64::floor), "rounds down"),

@@ -17,22 +17,22 @@ use regex::{Regex, RegexBuilder};
 use super::budget::CelBudget;
 use super::opaque::Opaque;
 use super::operators::Fault;
-use super::types::Type;
+use super::types::CelType;
 use super::value::CelValue;
 
 /// One signature of a function.
-pub(crate) struct Function {
+pub(crate) struct CelOverload {
     pub(crate) name: &'static str,
     /// Whether it is called as `x.f(y)` instead of `f(x, y)`.
     pub(crate) is_method: bool,
     /// Types of the arguments, with the receiver first.
-    pub(crate) takes: &'static [Takes],
+    pub(crate) takes: &'static [ArgumentForm],
     pub(crate) gives: Gives,
     pub(crate) meaning: &'static str,
     pub(super) run: FunctionBody,
 }
 
-impl Function {
+impl CelOverload {
     /// Whether the host evaluates it.
     pub(super) fn is_of_host(&self) -> bool {
         matches!(self.run, FunctionBody::Host)
@@ -48,7 +48,7 @@ impl Function {
     }
 }
 
-impl std::fmt::Debug for Function {
+impl std::fmt::Debug for CelOverload {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.signature())
     }
@@ -65,7 +65,7 @@ pub(in crate::languages::cel) enum FunctionBody {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Takes {
+pub(crate) enum ArgumentForm {
     Any,
     Null,
     Flag,
@@ -89,7 +89,7 @@ pub(crate) enum Takes {
 pub(crate) enum Gives {
     Any,
     /// A type of the host.
-    Host(fn() -> Type),
+    Host(fn() -> CelType),
     Flag,
     Integer,
     Unsigned,
@@ -156,7 +156,7 @@ pub(crate) const MACROS: &[(&str, &str)] = &[
     ("cel.bind", "cel.bind(x, value, expression): the expression, in which x names the value"),
 ];
 
-pub(crate) static FUNCTIONS: LazyLock<Vec<Function>> = LazyLock::new(|| {
+pub(crate) static FUNCTIONS: LazyLock<Vec<CelOverload>> = LazyLock::new(|| {
     let mut all = Vec::with_capacity(160);
     all.extend(convert::functions());
     all.extend(text::functions());
@@ -171,57 +171,57 @@ pub(crate) static FUNCTIONS: LazyLock<Vec<Function>> = LazyLock::new(|| {
 });
 
 /// Returns the functions of the language and those that a host adds.
-pub(super) fn all(added: &'static [Function]) -> impl Iterator<Item = &'static Function> {
+pub(super) fn all(added: &'static [CelOverload]) -> impl Iterator<Item = &'static CelOverload> {
     FUNCTIONS.iter().chain(added)
 }
 
-pub(super) fn is_namespace(prefix: &str, added: &'static [Function]) -> bool {
+pub(super) fn is_namespace(prefix: &str, added: &'static [CelOverload]) -> bool {
     all(added).any(|f| f.name.strip_prefix(prefix).is_some_and(|rest| rest.starts_with('.')))
 }
 
 /// Defines an entry of the table.
 pub(crate) const fn function(
     name: &'static str,
-    takes: &'static [Takes],
+    takes: &'static [ArgumentForm],
     gives: Gives,
     run: Plain,
     meaning: &'static str,
-) -> Function {
-    Function { name, is_method: false, takes, gives, meaning, run: FunctionBody::Own(run) }
+) -> CelOverload {
+    CelOverload { name, is_method: false, takes, gives, meaning, run: FunctionBody::Own(run) }
 }
 
 pub(crate) const fn method(
     name: &'static str,
-    takes: &'static [Takes],
+    takes: &'static [ArgumentForm],
     gives: Gives,
     run: Plain,
     meaning: &'static str,
-) -> Function {
-    Function { name, is_method: true, takes, gives, meaning, run: FunctionBody::Own(run) }
+) -> CelOverload {
+    CelOverload { name, is_method: true, takes, gives, meaning, run: FunctionBody::Own(run) }
 }
 
 /// Defines a function that only the host can evaluate.
 pub(crate) const fn of_host(
     name: &'static str,
-    takes: &'static [Takes],
+    takes: &'static [ArgumentForm],
     gives: Gives,
     meaning: &'static str,
-) -> Function {
-    Function { name, is_method: false, takes, gives, meaning, run: FunctionBody::Host }
+) -> CelOverload {
+    CelOverload { name, is_method: false, takes, gives, meaning, run: FunctionBody::Host }
 }
 
 /// Defines the same as a method: `x.f(y)`.
 pub(crate) const fn method_of_host(
     name: &'static str,
-    takes: &'static [Takes],
+    takes: &'static [ArgumentForm],
     gives: Gives,
     meaning: &'static str,
-) -> Function {
-    Function { name, is_method: true, takes, gives, meaning, run: FunctionBody::Host }
+) -> CelOverload {
+    CelOverload { name, is_method: true, takes, gives, meaning, run: FunctionBody::Host }
 }
 
-impl Function {
-    pub(super) fn accepts_types(&self, given: &[Type]) -> bool {
+impl CelOverload {
+    pub(super) fn accepts_types(&self, given: &[CelType]) -> bool {
         self.takes.len() == given.len() && self.takes.iter().zip(given).all(|(takes, given)| takes.accepts_type(given))
     }
 
@@ -229,32 +229,32 @@ impl Function {
         self.takes.len() == given.len() && self.takes.iter().zip(given).all(|(takes, given)| takes.accepts(given))
     }
 
-    pub(super) fn result(&self, given: &[Type]) -> Type {
-        let first = given.first().cloned().unwrap_or(Type::Any);
-        let member = |of: &Type| match of {
-            Type::List(member) | Type::Optional(member) => (**member).clone(),
-            _ => Type::Any,
+    pub(super) fn result(&self, given: &[CelType]) -> CelType {
+        let first = given.first().cloned().unwrap_or(CelType::Any);
+        let member = |of: &CelType| match of {
+            CelType::List(member) | CelType::Optional(member) => (**member).clone(),
+            _ => CelType::Any,
         };
         match self.gives {
-            Gives::Any => Type::Any,
+            Gives::Any => CelType::Any,
             Gives::Host(of) => of(),
-            Gives::Flag => Type::Flag,
-            Gives::Integer => Type::Integer,
-            Gives::Unsigned => Type::Unsigned,
-            Gives::Double => Type::Double,
-            Gives::Text => Type::Text,
-            Gives::Bytes => Type::Bytes,
-            Gives::Texts => Type::list(Type::Text),
-            Gives::Integers => Type::list(Type::Integer),
-            Gives::Duration => Type::Duration,
-            Gives::Timestamp => Type::Timestamp,
-            Gives::Kind => Type::Kind,
-            Gives::Opaque(opaque) => Type::Opaque(opaque),
+            Gives::Flag => CelType::Flag,
+            Gives::Integer => CelType::Integer,
+            Gives::Unsigned => CelType::Unsigned,
+            Gives::Double => CelType::Double,
+            Gives::Text => CelType::Text,
+            Gives::Bytes => CelType::Bytes,
+            Gives::Texts => CelType::list(CelType::Text),
+            Gives::Integers => CelType::list(CelType::Integer),
+            Gives::Duration => CelType::Duration,
+            Gives::Timestamp => CelType::Timestamp,
+            Gives::Kind => CelType::Kind,
+            Gives::Opaque(opaque) => CelType::Opaque(opaque),
             Gives::Same => first,
             Gives::Member => member(&first),
-            Gives::OptionalSame => Type::Optional(Box::new(first)),
-            Gives::OptionalAny => Type::Optional(Box::new(Type::Any)),
-            Gives::OptionalMember => Type::Optional(Box::new(member(&first))),
+            Gives::OptionalSame => CelType::Optional(Box::new(first)),
+            Gives::OptionalAny => CelType::Optional(Box::new(CelType::Any)),
+            Gives::OptionalMember => CelType::Optional(Box::new(member(&first))),
         }
     }
 
@@ -281,47 +281,49 @@ impl Function {
     }
 }
 
-impl Takes {
+impl ArgumentForm {
     fn name(self) -> &'static str {
         match self {
-            Takes::Any => "value",
-            Takes::Null => "null",
-            Takes::Flag => "bool",
-            Takes::Integer => "int",
-            Takes::Unsigned => "uint",
-            Takes::Double => "double",
-            Takes::Number => "number",
-            Takes::Text => "string",
-            Takes::Bytes => "bytes",
-            Takes::List => "list",
-            Takes::Texts => "list(string)",
-            Takes::Map => "map",
-            Takes::Duration => "duration",
-            Takes::Timestamp => "timestamp",
-            Takes::Optional => "optional",
-            Takes::Opaque(opaque) => opaque.name(),
-            Takes::Record => "resource",
+            ArgumentForm::Any => "value",
+            ArgumentForm::Null => "null",
+            ArgumentForm::Flag => "bool",
+            ArgumentForm::Integer => "int",
+            ArgumentForm::Unsigned => "uint",
+            ArgumentForm::Double => "double",
+            ArgumentForm::Number => "number",
+            ArgumentForm::Text => "string",
+            ArgumentForm::Bytes => "bytes",
+            ArgumentForm::List => "list",
+            ArgumentForm::Texts => "list(string)",
+            ArgumentForm::Map => "map",
+            ArgumentForm::Duration => "duration",
+            ArgumentForm::Timestamp => "timestamp",
+            ArgumentForm::Optional => "optional",
+            ArgumentForm::Opaque(opaque) => opaque.name(),
+            ArgumentForm::Record => "resource",
         }
     }
 
-    fn accepts_type(self, given: &Type) -> bool {
+    fn accepts_type(self, given: &CelType) -> bool {
         match (self, given) {
-            (Takes::Any, _) | (_, Type::Any) => true,
-            (Takes::Number, given) => given.is_number(),
-            (Takes::Texts, Type::List(of)) => of.suits(&Type::Text),
-            (Takes::Opaque(takes), Type::Opaque(given)) => takes == *given,
-            (Takes::Record, Type::Record(_)) => true,
-            (Takes::List, Type::List(_)) | (Takes::Map, Type::Map(..)) | (Takes::Optional, Type::Optional(_)) => true,
+            (ArgumentForm::Any, _) | (_, CelType::Any) => true,
+            (ArgumentForm::Number, given) => given.is_number(),
+            (ArgumentForm::Texts, CelType::List(of)) => of.suits(&CelType::Text),
+            (ArgumentForm::Opaque(takes), CelType::Opaque(given)) => takes == *given,
+            (ArgumentForm::Record, CelType::Record(_)) => true,
+            (ArgumentForm::List, CelType::List(_))
+            | (ArgumentForm::Map, CelType::Map(..))
+            | (ArgumentForm::Optional, CelType::Optional(_)) => true,
             (takes, given) => match given {
-                Type::Null => takes == Takes::Null,
-                Type::Flag => takes == Takes::Flag,
-                Type::Integer => takes == Takes::Integer,
-                Type::Unsigned => takes == Takes::Unsigned,
-                Type::Double => takes == Takes::Double,
-                Type::Text => takes == Takes::Text,
-                Type::Bytes => takes == Takes::Bytes,
-                Type::Duration => takes == Takes::Duration,
-                Type::Timestamp => takes == Takes::Timestamp,
+                CelType::Null => takes == ArgumentForm::Null,
+                CelType::Flag => takes == ArgumentForm::Flag,
+                CelType::Integer => takes == ArgumentForm::Integer,
+                CelType::Unsigned => takes == ArgumentForm::Unsigned,
+                CelType::Double => takes == ArgumentForm::Double,
+                CelType::Text => takes == ArgumentForm::Text,
+                CelType::Bytes => takes == ArgumentForm::Bytes,
+                CelType::Duration => takes == ArgumentForm::Duration,
+                CelType::Timestamp => takes == ArgumentForm::Timestamp,
                 _ => false,
             },
         }
@@ -329,25 +331,25 @@ impl Takes {
 
     fn accepts(self, given: &CelValue) -> bool {
         match (self, given) {
-            (Takes::Any, _) => true,
-            (Takes::Number, given) => given.as_number().is_some(),
-            (Takes::Opaque(takes), CelValue::Opaque(given)) => takes == given.kind(),
-            (Takes::Texts, CelValue::List(items)) => items.iter().all(|item| matches!(item, CelValue::Text(_))),
+            (ArgumentForm::Any, _) => true,
+            (ArgumentForm::Number, given) => given.as_number().is_some(),
+            (ArgumentForm::Opaque(takes), CelValue::Opaque(given)) => takes == given.kind(),
+            (ArgumentForm::Texts, CelValue::List(items)) => items.iter().all(|item| matches!(item, CelValue::Text(_))),
             (takes, given) => matches!(
                 (takes, given),
-                (Takes::Null, CelValue::Null)
-                    | (Takes::Flag, CelValue::Flag(_))
-                    | (Takes::Integer, CelValue::Integer(_))
-                    | (Takes::Unsigned, CelValue::Unsigned(_))
-                    | (Takes::Double, CelValue::Double(_))
-                    | (Takes::Text, CelValue::Text(_))
-                    | (Takes::Bytes, CelValue::Bytes(_))
-                    | (Takes::List, CelValue::List(_))
-                    | (Takes::Map, CelValue::Map(_))
-                    | (Takes::Duration, CelValue::Duration(_))
-                    | (Takes::Timestamp, CelValue::Timestamp(_))
-                    | (Takes::Optional, CelValue::Optional(_))
-                    | (Takes::Record, CelValue::Record(_))
+                (ArgumentForm::Null, CelValue::Null)
+                    | (ArgumentForm::Flag, CelValue::Flag(_))
+                    | (ArgumentForm::Integer, CelValue::Integer(_))
+                    | (ArgumentForm::Unsigned, CelValue::Unsigned(_))
+                    | (ArgumentForm::Double, CelValue::Double(_))
+                    | (ArgumentForm::Text, CelValue::Text(_))
+                    | (ArgumentForm::Bytes, CelValue::Bytes(_))
+                    | (ArgumentForm::List, CelValue::List(_))
+                    | (ArgumentForm::Map, CelValue::Map(_))
+                    | (ArgumentForm::Duration, CelValue::Duration(_))
+                    | (ArgumentForm::Timestamp, CelValue::Timestamp(_))
+                    | (ArgumentForm::Optional, CelValue::Optional(_))
+                    | (ArgumentForm::Record, CelValue::Record(_))
             ),
         }
     }

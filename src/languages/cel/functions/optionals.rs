@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
+use super::ArgumentForm as T;
 use super::Gives as G;
-use super::Takes as T;
-use super::{Function, function, method, wrong};
+use super::{CelOverload, function, method, wrong};
 use crate::languages::cel::operators::Fault;
 use crate::languages::cel::value::CelValue;
 
-pub(super) fn functions() -> Vec<Function> {
+pub(super) fn functions() -> Vec<CelOverload> {
     vec![
         function("optional.of", &[T::Any], G::OptionalSame, |_, v| of(v), "optional that contains the value"),
         function("optional.none", &[], G::OptionalAny, |_, _| Ok(CelValue::Optional(None)), "empty optional"),

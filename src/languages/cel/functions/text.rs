@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
+use super::ArgumentForm as T;
 use super::Gives as G;
-use super::Takes as T;
-use super::{Function, function, method, pattern, wrong};
+use super::{CelOverload, function, method, pattern, wrong};
 use crate::languages::cel::budget::CelBudget;
 use crate::languages::cel::operators::Fault;
 use crate::languages::cel::value::CelValue;
 
-pub(super) fn functions() -> Vec<Function> {
+pub(super) fn functions() -> Vec<CelOverload> {
     vec![
         method(
             "contains",

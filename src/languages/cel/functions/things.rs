@@ -2,19 +2,19 @@
 
 use std::sync::Arc;
 
+use super::ArgumentForm as T;
 use super::Gives as G;
-use super::Takes as T;
-use super::{Function, function, method, wrong};
+use super::{CelOverload, function, method, wrong};
 use crate::languages::cel::address::{self, Network};
 use crate::languages::cel::budget::CelBudget;
 use crate::languages::cel::format_names::NameFormat;
-use crate::languages::cel::location::Location;
-use crate::languages::cel::map::Map;
+use crate::languages::cel::location::ExprLocation;
+use crate::languages::cel::map::CelMap;
 use crate::languages::cel::opaque::{Opaque, Thing};
 use crate::languages::cel::operators::Fault;
 use crate::languages::cel::quantity::Quantity;
 use crate::languages::cel::value::CelValue;
-use crate::languages::cel::version::Version;
+use crate::languages::cel::version::SemanticVersion;
 
 const QUANTITY: T = T::Opaque(Opaque::Quantity);
 const IP: T = T::Opaque(Opaque::Ip);
@@ -23,7 +23,7 @@ const URL: T = T::Opaque(Opaque::Url);
 const VERSION: T = T::Opaque(Opaque::Version);
 const FORMAT: T = T::Opaque(Opaque::Format);
 
-pub(super) fn functions() -> Vec<Function> {
+pub(super) fn functions() -> Vec<CelOverload> {
     let mut all = quantities();
     all.extend(addresses());
     all.extend(networks());
@@ -34,7 +34,7 @@ pub(super) fn functions() -> Vec<Function> {
     all
 }
 
-fn made(thing: Thing) -> Result<CelValue, Fault> {
+fn thing_value(thing: Thing) -> Result<CelValue, Fault> {
     Ok(CelValue::Opaque(Arc::new(thing)))
 }
 
@@ -66,18 +66,18 @@ macro_rules! first {
 first!(amount, Quantity, Quantity);
 first!(ip, Ip, std::net::IpAddr);
 first!(cidr, Cidr, Network);
-first!(url, Url, Location);
-first!(version, Version, Version);
+first!(url, Url, ExprLocation);
+first!(version, Version, SemanticVersion);
 first!(format, Format, NameFormat);
 
-fn quantities() -> Vec<Function> {
+fn quantities() -> Vec<CelOverload> {
     let quantity = G::Opaque(Opaque::Quantity);
     vec![
         function(
             "quantity",
             &[T::Text],
             quantity,
-            |_, v| made(Thing::Quantity(quantity_of(v)?)),
+            |_, v| thing_value(Thing::Quantity(quantity_of(v)?)),
             "parses a quantity: '1.5Gi'",
         ),
         function(
@@ -149,7 +149,7 @@ fn sum(given: &[CelValue], sign: i128) -> Result<CelValue, Fault> {
         other => *amount(std::slice::from_ref(other))?,
     };
     match amount(given)?.plus(other, sign) {
-        Some(sum) => made(Thing::Quantity(sum)),
+        Some(sum) => thing_value(Thing::Quantity(sum)),
         None => Err("the sum is too large".into()),
     }
 }
@@ -168,14 +168,14 @@ fn ip_of(text: &str) -> Result<std::net::IpAddr, Fault> {
     address::parse(text).map_err(Fault::Failed)
 }
 
-fn addresses() -> Vec<Function> {
+fn addresses() -> Vec<CelOverload> {
     let flag = G::Flag;
     vec![
         function(
             "ip",
             &[T::Text],
             G::Opaque(Opaque::Ip),
-            |_, v| made(Thing::Ip(ip_of(text(v)?)?)),
+            |_, v| thing_value(Thing::Ip(ip_of(text(v)?)?)),
             "parses an IP address",
         ),
         function(
@@ -202,7 +202,7 @@ fn addresses() -> Vec<Function> {
     ]
 }
 
-fn address_tests() -> impl Iterator<Item = Function> {
+fn address_tests() -> impl Iterator<Item = CelOverload> {
     let tests: [(&'static str, super::Plain, &'static str); 5] = [
         ("isUnspecified", |_, v| ok(ip(v)?.is_unspecified()), "true for 0.0.0.0 or ::"),
         ("isLoopback", |_, v| ok(ip(v)?.is_loopback()), "true for a loopback address"),
@@ -217,14 +217,14 @@ fn address_tests() -> impl Iterator<Item = Function> {
     tests.into_iter().map(|(name, run, meaning)| method(name, &[IP], G::Flag, run, meaning))
 }
 
-fn networks() -> Vec<Function> {
+fn networks() -> Vec<CelOverload> {
     let flag = G::Flag;
     vec![
         function(
             "cidr",
             &[T::Text],
             G::Opaque(Opaque::Cidr),
-            |_, v| made(Thing::Cidr(network_of(text(v)?)?)),
+            |_, v| thing_value(Thing::Cidr(network_of(text(v)?)?)),
             "parses a network: '10.0.0.0/8'",
         ),
         function(
@@ -254,14 +254,14 @@ fn networks() -> Vec<Function> {
             "ip",
             &[CIDR],
             G::Opaque(Opaque::Ip),
-            |_, v| made(Thing::Ip(cidr(v)?.address)),
+            |_, v| thing_value(Thing::Ip(cidr(v)?.address)),
             "address of the network",
         ),
         method(
             "masked",
             &[CIDR],
             G::Opaque(Opaque::Cidr),
-            |_, v| made(Thing::Cidr(cidr(v)?.masked())),
+            |_, v| thing_value(Thing::Cidr(cidr(v)?.masked())),
             "network with the bits of the host set to 0",
         ),
         method(
@@ -301,14 +301,14 @@ fn contains_network(given: &[CelValue]) -> Result<CelValue, Fault> {
     ok(cidr(given)?.holds_network(other))
 }
 
-fn urls() -> Vec<Function> {
+fn urls() -> Vec<CelOverload> {
     vec![
         function(
             "url",
             &[T::Text],
             G::Opaque(Opaque::Url),
-            |_, v| match Location::parse(text(v)?) {
-                Some(url) => made(Thing::Url(url)),
+            |_, v| match ExprLocation::parse(text(v)?) {
+                Some(url) => thing_value(Thing::Url(url)),
                 None => Err(format!("`{}` is not a URL", cut(text(v)?)).into()),
             },
             "parses a URL",
@@ -317,7 +317,7 @@ fn urls() -> Vec<Function> {
             "isURL",
             &[T::Text],
             G::Flag,
-            |_, v| is(v, |t| Location::parse(t).is_some()),
+            |_, v| is(v, |t| ExprLocation::parse(t).is_some()),
             "true if the string is a URL",
         ),
         method("getScheme", &[URL], G::Text, |_, v| ok(CelValue::text(&*url(v)?.scheme)), "scheme of the URL, or ''"),
@@ -330,7 +330,7 @@ fn urls() -> Vec<Function> {
 }
 
 fn query(budget: &mut CelBudget, given: &[CelValue]) -> Result<CelValue, Fault> {
-    let mut map = Map::default();
+    let mut map = CelMap::default();
     let mut size = 0;
     for (key, values) in url(given)?.query() {
         size += key.len() + values.iter().map(|value| value.len() + size_of::<CelValue>()).sum::<usize>();
@@ -340,7 +340,7 @@ fn query(budget: &mut CelBudget, given: &[CelValue]) -> Result<CelValue, Fault> 
     Ok(CelValue::Map(Arc::new(map)))
 }
 
-fn versions() -> Vec<Function> {
+fn versions() -> Vec<CelOverload> {
     let gives = G::Opaque(Opaque::Version);
     vec![
         function("semver", &[T::Text], gives, |_, v| version_of(v), "parses a semantic version: '1.29.3'"),
@@ -395,16 +395,16 @@ fn versions() -> Vec<Function> {
 fn version_of(given: &[CelValue]) -> Result<CelValue, Fault> {
     let written = text(given)?;
     let version = match given.get(1) {
-        Some(CelValue::Flag(true)) => Version::parse_leniently(written),
-        _ => Version::parse(written),
+        Some(CelValue::Flag(true)) => SemanticVersion::parse_leniently(written),
+        _ => SemanticVersion::parse(written),
     };
     match version {
-        Some(version) => made(Thing::Version(version)),
+        Some(version) => thing_value(Thing::Version(version)),
         None => Err(format!("`{}` is not a semantic version", cut(written)).into()),
     }
 }
 
-fn formats() -> Vec<Function> {
+fn formats() -> Vec<CelOverload> {
     let gives = G::Opaque(Opaque::Format);
     let named: [(&'static str, super::Plain); 13] = [
         ("format.dns1123Label", |_, _| named("dns1123Label")),
@@ -421,7 +421,7 @@ fn formats() -> Vec<Function> {
         ("format.date", |_, _| named("date")),
         ("format.datetime", |_, _| named("datetime")),
     ];
-    let mut all: Vec<Function> =
+    let mut all: Vec<CelOverload> =
         named.into_iter().map(|(name, run)| function(name, &[], gives, run, "format with this name")).collect();
     all.push(function(
         "format.named",
@@ -449,7 +449,7 @@ fn formats() -> Vec<Function> {
 
 fn named(name: &str) -> Result<CelValue, Fault> {
     match NameFormat::named(name) {
-        Some(format) => made(Thing::Format(format)),
+        Some(format) => thing_value(Thing::Format(format)),
         None => Err(wrong()),
     }
 }

@@ -1,8 +1,8 @@
 //! Functions for parts of timestamps and durations.
 
+use super::ArgumentForm as T;
 use super::Gives as G;
-use super::Takes as T;
-use super::{Function, method, wrong};
+use super::{CelOverload, method, wrong};
 use crate::languages::cel::budget::CelBudget;
 use crate::languages::cel::operators::Fault;
 use crate::languages::cel::time::{Timestamp, offset_seconds};
@@ -18,7 +18,7 @@ macro_rules! parts {
     };
 }
 
-pub(super) fn functions() -> Vec<Function> {
+pub(super) fn functions() -> Vec<CelOverload> {
     let mut all = parts! {
         "getFullYear" "year" |time| time.year;
         "getMonth" "month, from 0" |time| time.month - 1;

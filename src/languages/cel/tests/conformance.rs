@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::textproto::{self, Message, ProtoField};
+use super::textproto::{self, ProtoField, TextprotoMessage};
 use super::{Fixed, compile_unchecked};
-use crate::languages::cel::time::{Duration, Timestamp};
-use crate::languages::cel::{CelBudget, CelValue, Map, same};
+use crate::languages::cel::time::{CelDuration, Timestamp};
+use crate::languages::cel::{CelBudget, CelMap, CelValue, same};
 
 /// Excluded tests, with the reason. An entry is a file, a section of it, or one test.
 const LEFT_OUT: &[(&str, &str)] = &[
@@ -51,7 +51,7 @@ const MESSAGES: [&str; 8] = [
 ];
 
 /// Returns why a test is excluded.
-fn left_out(name: &str, test: &Message) -> Option<&'static str> {
+fn left_out(name: &str, test: &TextprotoMessage) -> Option<&'static str> {
     let listed = LEFT_OUT.iter().find(|(left_out, _)| name == *left_out || name.starts_with(&format!("{left_out}/")));
     // Tests in files about messages are still reported if they pass.
     let text = format!("{} {test:?}", test.text("expr").unwrap_or_default().split_whitespace().collect::<String>());
@@ -99,7 +99,7 @@ fn the_conformance_tests_of_the_language_hold() {
     assert!(wrong.is_empty(), "{} differ:\n{}", wrong.len(), wrong.join("\n"));
 }
 
-fn run(test: &Message) -> Result<(), String> {
+fn run(test: &TextprotoMessage) -> Result<(), String> {
     let mut names = Vec::new();
     let mut values = Vec::new();
     for binding in test.messages("bindings") {
@@ -142,7 +142,7 @@ fn is(found: &CelValue, wanted: &CelValue) -> bool {
     }
 }
 
-fn read(value: &Message) -> Result<CelValue, String> {
+fn read(value: &TextprotoMessage) -> Result<CelValue, String> {
     let (name, field) = value.fields.first().ok_or("an empty value")?;
     let word = || match field {
         ProtoField::Word(word) => word.clone(),
@@ -151,7 +151,7 @@ fn read(value: &Message) -> Result<CelValue, String> {
     };
     let inner = || match field {
         ProtoField::Message(message) => message.clone(),
-        _ => Message::default(),
+        _ => TextprotoMessage::default(),
     };
     Ok(match name.as_str() {
         "null_value" => CelValue::Null,
@@ -174,7 +174,7 @@ fn read(value: &Message) -> Result<CelValue, String> {
             CelValue::list(items?)
         }
         "map_value" => {
-            let mut map = Map::default();
+            let mut map = CelMap::default();
             for entry in inner().messages("entries") {
                 let part = |name: &str| read(entry.messages(name).next().unwrap());
                 map.insert(part("key")?, part("value")?).ok_or("key")?;
@@ -190,14 +190,14 @@ fn read(value: &Message) -> Result<CelValue, String> {
     })
 }
 
-fn object(any: &Message) -> Result<CelValue, String> {
+fn object(any: &TextprotoMessage) -> Result<CelValue, String> {
     let (name, field) = any.fields.first().ok_or("an empty object")?;
     let ProtoField::Message(message) = field else { return Err("object".into()) };
     let number = |name: &str| message.text(name).map_or(0i128, |text| text.parse().unwrap());
     let nanos = number("seconds") * 1_000_000_000 + number("nanos");
     match name.as_str() {
         "[type.googleapis.com/google.protobuf.Duration]" => {
-            Duration::from_nanos(nanos).map(CelValue::Duration).ok_or("range".into())
+            CelDuration::from_nanos(nanos).map(CelValue::Duration).ok_or("range".into())
         }
         "[type.googleapis.com/google.protobuf.Timestamp]" => {
             Timestamp::from_nanos(nanos).map(CelValue::Timestamp).ok_or("range".into())

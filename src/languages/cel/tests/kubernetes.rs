@@ -3,7 +3,7 @@
 use super::super::{CelBudget, CelValue};
 use super::{Fixed, compile_unchecked};
 
-fn says(text: &str) -> Result<bool, String> {
+fn evaluate_text(text: &str) -> Result<bool, String> {
     let program = compile_unchecked(text, &[]).map_err(|problem| problem.message)?;
     match program.evaluate(&Fixed { values: Vec::new() }, &mut CelBudget::standard()).result {
         Ok(CelValue::Flag(flag)) => Ok(flag),
@@ -65,7 +65,7 @@ fn functions_of_kubernetes_do_what_its_documentation_says() {
         "cel.bind(x, 3, x * x) == 9 && optional.of(2).optMap(y, y + 1).value() == 3",
         "'nvidia.com/gpu' in {'nvidia.com/gpu': 1} && has({'a-b': 1}.`a-b`)",
     ] {
-        assert_eq!(says(text), Ok(true), "{text}");
+        assert_eq!(evaluate_text(text), Ok(true), "{text}");
     }
     for wrong in [
         "quantity('5.5Xi') == quantity('1')",
@@ -75,6 +75,6 @@ fn functions_of_kubernetes_do_what_its_documentation_says() {
         "semver('1') == semver('1')",
         "[].min() == 1",
     ] {
-        assert!(says(wrong).is_err(), "{wrong}");
+        assert!(evaluate_text(wrong).is_err(), "{wrong}");
     }
 }

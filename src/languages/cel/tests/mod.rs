@@ -5,7 +5,7 @@ mod kubernetes;
 mod semantics;
 mod textproto;
 
-use super::{CelHost, CelValue, ExpressionScope, Handle, Problem, Program, ScopeVariable, Type, VariableMeaning};
+use super::{CelHost, CelType, CelValue, ExpressionScope, Handle, Problem, Program, ScopeVariable, VariableMeaning};
 
 /// Variables with fixed values.
 struct Fixed {
@@ -26,7 +26,7 @@ fn compile_unchecked(text: &str, names: &[String]) -> Result<Program, Problem> {
     let variables = names
         .iter()
         .enumerate()
-        .map(|(number, name)| ScopeVariable { name, holds: Type::Any, stands_for: VariableMeaning::Host(number) })
+        .map(|(number, name)| ScopeVariable { name, holds: CelType::Any, stands_for: VariableMeaning::Host(number) })
         .collect();
     Program::compile(text, &ExpressionScope { variables, unchecked: true, ..ExpressionScope::default() })
 }

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use super::super::{
-    About, CelBudget, CelHost, CelValue, ExpressionScope, Handle, Map, Program, ScopeVariable, Type, UnknownValue,
-    VariableMeaning,
+    CelBudget, CelHost, CelMap, CelType, CelValue, ExpressionScope, Handle, Program, ScopeVariable, UnknownSubject,
+    UnknownValue, VariableMeaning,
 };
 
 /// Names of a known, an absent and an unknown value.
 struct Facts {
-    values: Vec<(&'static str, Type, CelValue)>,
+    values: Vec<(&'static str, CelType, CelValue)>,
 }
 
 impl CelHost for Facts {
@@ -22,7 +22,7 @@ impl CelHost for Facts {
     }
 }
 
-fn unknown(about: About, candidates: Vec<CelValue>) -> CelValue {
+fn unknown(about: UnknownSubject, candidates: Vec<CelValue>) -> CelValue {
     CelValue::Unknown(Arc::new(UnknownValue {
         why: "nobody says it".into(),
         span: None,
@@ -36,37 +36,37 @@ fn facts() -> Facts {
     let open = Arc::new(UnknownValue {
         why: "tags".into(),
         span: None,
-        about: About::Fact,
+        about: UnknownSubject::Fact,
         candidates: Vec::new(),
         beginning: None,
     });
-    let mut labels = Map::lenient(Some(open));
+    let mut labels = CelMap::lenient(Some(open));
     labels.set("team", CelValue::text("search"));
     Facts {
         values: vec![
-            ("yes", Type::Flag, CelValue::Flag(true)),
-            ("n", Type::Integer, CelValue::Integer(3)),
-            ("gib", Type::Double, CelValue::Double(16.0)),
-            ("name", Type::Text, CelValue::text("a10")),
-            ("no_flag", Type::Flag, CelValue::Absent),
-            ("no_n", Type::Integer, CelValue::Absent),
-            ("no_name", Type::Text, CelValue::Absent),
-            ("no_list", Type::list(Type::Text), CelValue::Absent),
-            ("u_flag", Type::Flag, unknown(About::Fact, Vec::new())),
-            ("u_n", Type::Integer, unknown(About::Fact, Vec::new())),
-            ("u_price", Type::Double, unknown(About::Price, Vec::new())),
+            ("yes", CelType::Flag, CelValue::Flag(true)),
+            ("n", CelType::Integer, CelValue::Integer(3)),
+            ("gib", CelType::Double, CelValue::Double(16.0)),
+            ("name", CelType::Text, CelValue::text("a10")),
+            ("no_flag", CelType::Flag, CelValue::Absent),
+            ("no_n", CelType::Integer, CelValue::Absent),
+            ("no_name", CelType::Text, CelValue::Absent),
+            ("no_list", CelType::list(CelType::Text), CelValue::Absent),
+            ("u_flag", CelType::Flag, unknown(UnknownSubject::Fact, Vec::new())),
+            ("u_n", CelType::Integer, unknown(UnknownSubject::Fact, Vec::new())),
+            ("u_price", CelType::Double, unknown(UnknownSubject::Price, Vec::new())),
             (
                 "u_name",
-                Type::Text,
-                unknown(About::Fact, vec![CelValue::text("g5.xlarge"), CelValue::text("g5.2xlarge")]),
+                CelType::Text,
+                unknown(UnknownSubject::Fact, vec![CelValue::text("g5.xlarge"), CelValue::text("g5.2xlarge")]),
             ),
-            ("labels", Type::map(Type::Text, Type::Text), CelValue::Map(Arc::new(labels))),
+            ("labels", CelType::map(CelType::Text, CelType::Text), CelValue::Map(Arc::new(labels))),
         ],
     }
 }
 
 fn scope(facts: &Facts) -> ExpressionScope<'_> {
-    let variable = |(number, (name, holds, _)): (usize, &(&'static str, Type, CelValue))| ScopeVariable {
+    let variable = |(number, (name, holds, _)): (usize, &(&'static str, CelType, CelValue))| ScopeVariable {
         name,
         holds: holds.clone(),
         stands_for: VariableMeaning::Host(number),
@@ -88,7 +88,7 @@ fn evaluate(text: &str) -> String {
         Ok(CelValue::Integer(n)) => n.to_string(),
         Ok(CelValue::Double(n)) => format!("{n:?}"),
         Ok(CelValue::Text(text)) => format!("'{text}'"),
-        Ok(CelValue::Unknown(unknown)) if unknown.about == About::Price => "unknown price".to_owned(),
+        Ok(CelValue::Unknown(unknown)) if unknown.about == UnknownSubject::Price => "unknown price".to_owned(),
         Ok(CelValue::Unknown(_)) => "unknown".to_owned(),
         Ok(CelValue::Absent) => "absent".to_owned(),
         Ok(other) => format!("{other:?}"),

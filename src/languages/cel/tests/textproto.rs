@@ -1,7 +1,7 @@
 //! Parses the parts of the protobuf text format that the conformance tests use.
 
 #[derive(Debug, Clone, Default)]
-pub(super) struct Message {
+pub(super) struct TextprotoMessage {
     pub(super) fields: Vec<(String, ProtoField)>,
 }
 
@@ -9,15 +9,15 @@ pub(super) struct Message {
 pub(super) enum ProtoField {
     Bytes(Vec<u8>),
     Word(String),
-    Message(Message),
+    Message(TextprotoMessage),
 }
 
-impl Message {
+impl TextprotoMessage {
     pub(super) fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a ProtoField> {
         self.fields.iter().filter(move |(found, _)| found == name).map(|(_, field)| field)
     }
 
-    pub(super) fn messages<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a Message> {
+    pub(super) fn messages<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a TextprotoMessage> {
         self.all(name).filter_map(|field| match field {
             ProtoField::Message(message) => Some(message),
             _ => None,
@@ -33,7 +33,7 @@ impl Message {
     }
 }
 
-pub(super) fn parse(text: &str) -> Message {
+pub(super) fn parse(text: &str) -> TextprotoMessage {
     let mut reader = Reader { text: text.as_bytes(), at: 0 };
     reader.message(None)
 }
@@ -63,8 +63,8 @@ impl Reader<'_> {
         self.text.get(self.at).copied()
     }
 
-    fn message(&mut self, close: Option<u8>) -> Message {
-        let mut message = Message::default();
+    fn message(&mut self, close: Option<u8>) -> TextprotoMessage {
+        let mut message = TextprotoMessage::default();
         loop {
             match self.peek() {
                 None => return message,
@@ -102,7 +102,7 @@ impl Reader<'_> {
         String::from_utf8_lossy(&self.text[start..self.at]).into_owned()
     }
 
-    fn value(&mut self, name: String, into: &mut Message) {
+    fn value(&mut self, name: String, into: &mut TextprotoMessage) {
         if self.peek() == Some(b':') {
             self.at += 1;
         }

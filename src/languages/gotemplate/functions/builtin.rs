@@ -6,7 +6,7 @@ use super::super::compare::{equal, less, truth};
 use super::super::failure::TemplateFailure;
 use super::super::print;
 use super::super::text::Text;
-use super::super::value::{GoValue, Kind};
+use super::super::value::{GoKind, GoValue};
 use super::How::{Careful, Plain};
 use super::{FunctionCall, FunctionOutcome, Row};
 
@@ -26,11 +26,14 @@ pub(super) const TABLE: &[Row] = &[
         let verbs = c.str(0).matches('%').count();
         c.may_make(verbs.saturating_mul(go::WIDEST))?;
         let text = print::format(&c.text(0)?, c.rest(1))?;
-        c.made(text)
+        c.text_result(text)
     }),
     ("html", "*a", Plain, |c| {
         let text = print::print(c.arguments, false)?;
-        c.made(escaped(text.as_str(), &[("&", "&amp;"), ("\"", "&#34;"), ("'", "&#39;"), ("<", "&lt;"), (">", "&gt;")]))
+        c.text_result(escaped(
+            text.as_str(),
+            &[("&", "&amp;"), ("\"", "&#34;"), ("'", "&#39;"), ("<", "&lt;"), (">", "&gt;")],
+        ))
     }),
     ("js", "*a", Plain, |c| {
         let text = print::print(c.arguments, false)?;
@@ -46,17 +49,17 @@ pub(super) const TABLE: &[Row] = &[
             ("\t", "\\u0009"),
             ("\r", "\\u000D"),
         ];
-        c.made(escaped(text.as_str(), &signs))
+        c.text_result(escaped(text.as_str(), &signs))
     }),
     ("urlquery", "*a", Plain, |c| {
         let text = print::print(c.arguments, false)?;
-        c.made(query(text.as_str()))
+        c.text_result(query(text.as_str()))
     }),
     ("call", "a*a", Plain, |_| Err("non-function".into())),
 ];
 
 fn spent(c: &FunctionCall<'_, '_>, line: bool) -> FunctionOutcome {
-    c.made(print::print(c.arguments, line)?)
+    c.text_result(print::print(c.arguments, line)?)
 }
 
 fn escaped(text: &str, signs: &[(&str, &str)]) -> String {
@@ -82,18 +85,18 @@ pub(super) fn query(text: &str) -> String {
 fn length(c: &mut FunctionCall<'_, '_>) -> FunctionOutcome {
     let value = c.any(0);
     let count = match &value.kind {
-        Kind::Unknown(cause) => return Err(cause.clone().into()),
-        Kind::Text(text) => match value.cause() {
+        GoKind::Unknown(cause) => return Err(cause.clone().into()),
+        GoKind::Text(text) => match value.cause() {
             Some(cause) => return Err(cause.clone().into()),
             None => text.len(),
         },
-        Kind::List(list) => list.items().len(),
-        Kind::Map(map) => map.borrow().len(),
-        Kind::Object(object) => match object.entries() {
+        GoKind::List(list) => list.items().len(),
+        GoKind::Map(map) => map.borrow().len(),
+        GoKind::Object(object) => match object.entries() {
             Some(entries) => entries.len(),
             None => return Err(format!("len of type {}", value.type_name()).into()),
         },
-        Kind::Nil | Kind::NilInside => return Err("len of nil pointer".into()),
+        GoKind::Nil | GoKind::NilInside => return Err("len of nil pointer".into()),
         _ => return Err(format!("len of type {}", value.type_name()).into()),
     };
     Ok(GoValue::int(count as i64))
@@ -111,37 +114,37 @@ fn index(c: &mut FunctionCall<'_, '_>) -> FunctionOutcome {
 }
 
 fn step(value: &GoValue, at: &GoValue) -> FunctionOutcome {
-    if let Kind::Unknown(cause) = &value.kind {
+    if let GoKind::Unknown(cause) = &value.kind {
         return Err(cause.clone().into());
     }
     if let Some(cause) = at.cause() {
         return Err(cause.clone().into());
     }
     let place = || match at.kind {
-        Kind::Int(number) | Kind::Int64(number) => Ok(number),
-        Kind::Nil | Kind::NilInside => Err(TemplateFailure::from("cannot index slice/array with nil")),
+        GoKind::Int(number) | GoKind::Int64(number) => Ok(number),
+        GoKind::Nil | GoKind::NilInside => Err(TemplateFailure::from("cannot index slice/array with nil")),
         _ => Err(format!("cannot index slice/array with type {}", at.type_name()).into()),
     };
     match &value.kind {
-        Kind::Map(map) => match &at.kind {
-            Kind::Text(key) => {
+        GoKind::Map(map) => match &at.kind {
+            GoKind::Text(key) => {
                 let found = map.borrow().get(key.as_str()).map(|entry| entry.value.clone());
-                Ok(found.unwrap_or_else(|| Kind::NilInside.into()))
+                Ok(found.unwrap_or_else(|| GoKind::NilInside.into()))
             }
             _ if at.is_nil() => Err("value is nil; should be of type string".into()),
             _ => Err(format!("value has type {}; should be string", at.type_name()).into()),
         },
-        Kind::List(list) => {
+        GoKind::List(list) => {
             let number = place()?;
             let found = usize::try_from(number).ok().and_then(|number| list.items().get(number)).cloned();
             found.ok_or_else(|| format!("index out of range: {number}").into())
         }
-        Kind::Text(text) => {
+        GoKind::Text(text) => {
             let number = place()?;
             let byte = usize::try_from(number).ok().and_then(|number| text.as_str().as_bytes().get(number).copied());
             byte.map(|byte| GoValue::int(i64::from(byte))).ok_or_else(|| format!("index out of range: {number}").into())
         }
-        Kind::Object(object) => {
+        GoKind::Object(object) => {
             let key = at.as_str().unwrap_or_default();
             let found = object.entries().and_then(|all| all.into_iter().find(|(name, _)| **name == *key));
             match (found, object.entries()) {
@@ -150,7 +153,7 @@ fn step(value: &GoValue, at: &GoValue) -> FunctionOutcome {
                 (None, None) => Err(format!("can't index item of type {}", value.type_name()).into()),
             }
         }
-        Kind::NilInside | Kind::Nil => Err("index of nil pointer".into()),
+        GoKind::NilInside | GoKind::Nil => Err("index of nil pointer".into()),
         _ => Err(format!("can't index item of type {}", value.type_name()).into()),
     }
 }

@@ -4,7 +4,7 @@ use crate::source::{from_base64, sha1, sha256, sha512, to_base64, to_hex};
 
 use super::super::evaluate::{PARSED, entries};
 use super::super::failure::TemplateFailure;
-use super::super::value::{GoValue, Heap, Kind};
+use super::super::value::{GoKind, GoValue, Heap};
 use super::super::{read_yaml, write_yaml};
 use super::How::{Careful, Form, Plain};
 use super::{FunctionCall, FunctionOutcome, Row};
@@ -22,7 +22,7 @@ pub(super) const TABLE: &[Row] = &[
     ("toRawJson", "a", Careful, |c| json(c, None, false)),
     ("mustToRawJson", "a", Careful, |c| json(c, None, false)),
     ("fromJson", "s", Plain, |c| match from_json(c.str(0), c.heap())? {
-        Ok(value @ GoValue { kind: Kind::Map(_), .. }) => Ok(value),
+        Ok(value @ GoValue { kind: GoKind::Map(_), .. }) => Ok(value),
         Ok(value) if value.is_nil() => Ok(c.heap().map(entries([]))),
         Ok(value) => {
             let why =
@@ -32,7 +32,7 @@ pub(super) const TABLE: &[Row] = &[
         Err(why) => Ok(c.heap().map(entries([("Error".to_owned(), why.into())]))),
     }),
     ("fromJsonArray", "s", Plain, |c| match from_json(c.str(0), c.heap())? {
-        Ok(value @ GoValue { kind: Kind::List(_), .. }) => Ok(value),
+        Ok(value @ GoValue { kind: GoKind::List(_), .. }) => Ok(value),
         Ok(value) if value.is_nil() => c.list(Vec::new()),
         Ok(value) => {
             let why = format!("json: cannot unmarshal {} into Go value of type []interface {{}}", value.json_name());
@@ -43,11 +43,11 @@ pub(super) const TABLE: &[Row] = &[
     ("mustFromJson", "s", Plain, |c| from_json(c.str(0), c.heap())?.map_err(TemplateFailure::Refused)),
     ("toToml", "a", Plain, |c| {
         let value = plain_toml(&c.any(0), 0)?;
-        c.made(toml::to_string(&value).unwrap_or_default())
+        c.text_result(toml::to_string(&value).unwrap_or_default())
     }),
     ("mustToToml", "a", Plain, |c| {
         let value = plain_toml(&c.any(0), 0)?;
-        c.made(toml::to_string(&value).map_err(|error| error.to_string())?)
+        c.text_result(toml::to_string(&value).map_err(|error| error.to_string())?)
     }),
     ("fromToml", "s", Plain, |c| {
         c.may_make(c.str(0).len().saturating_mul(PARSED))?;
@@ -56,29 +56,29 @@ pub(super) const TABLE: &[Row] = &[
             Err(why) => Ok(c.heap().map(entries([("Error".to_owned(), why.message().into())]))),
         }
     }),
-    ("b64enc", "s", Form, |c| c.made(to_base64(c.str(0).as_bytes()))),
+    ("b64enc", "s", Form, |c| c.text_result(to_base64(c.str(0).as_bytes()))),
     ("b64dec", "s", Form, |c| {
         let digits = c.str(0).replace(['\n', '\r'], "");
         let plain = digits.strip_suffix("==").or(digits.strip_suffix('=')).unwrap_or(&digits);
         match from_base64(plain.bytes()).filter(|_| digits.len().is_multiple_of(4)) {
-            Some(bytes) => c.made(String::from_utf8_lossy(&bytes).into_owned()),
+            Some(bytes) => c.text_result(String::from_utf8_lossy(&bytes).into_owned()),
             None => Ok("illegal base64 data at input byte 0".into()),
         }
     }),
-    ("b32enc", "s", Form, |c| c.made(to_base32(c.str(0).as_bytes()))),
+    ("b32enc", "s", Form, |c| c.text_result(to_base32(c.str(0).as_bytes()))),
     ("b32dec", "s", Form, |c| match from_base32(c.str(0)) {
-        Some(bytes) => c.made(String::from_utf8_lossy(&bytes).into_owned()),
+        Some(bytes) => c.text_result(String::from_utf8_lossy(&bytes).into_owned()),
         None => Ok("illegal base32 data at input byte 0".into()),
     }),
-    ("sha1sum", "s", Form, |c| c.made(to_hex(&sha1(c.str(0).as_bytes())))),
-    ("sha256sum", "s", Form, |c| c.made(to_hex(&sha256(c.str(0).as_bytes())))),
-    ("sha512sum", "s", Form, |c| c.made(to_hex(&sha512(c.str(0).as_bytes())))),
-    ("adler32sum", "s", Form, |c| c.made(adler32(c.str(0).as_bytes()).to_string())),
+    ("sha1sum", "s", Form, |c| c.text_result(to_hex(&sha1(c.str(0).as_bytes())))),
+    ("sha256sum", "s", Form, |c| c.text_result(to_hex(&sha256(c.str(0).as_bytes())))),
+    ("sha512sum", "s", Form, |c| c.text_result(to_hex(&sha512(c.str(0).as_bytes())))),
+    ("adler32sum", "s", Form, |c| c.text_result(adler32(c.str(0).as_bytes()).to_string())),
 ];
 
 fn yaml(c: &mut FunctionCall<'_, '_>) -> FunctionOutcome {
     let value = c.any(0);
-    if let Kind::Unknown(_) = &value.kind {
+    if let GoKind::Unknown(_) = &value.kind {
         return Ok(value);
     }
     write_yaml::write(&value, c.heap()).map(|text| GoValue::from(text).or_at(value.origin))
@@ -86,7 +86,7 @@ fn yaml(c: &mut FunctionCall<'_, '_>) -> FunctionOutcome {
 
 fn json(c: &mut FunctionCall<'_, '_>, indent: Option<&str>, for_pages: bool) -> FunctionOutcome {
     let value = c.any(0);
-    if let Kind::Unknown(_) = &value.kind {
+    if let GoKind::Unknown(_) = &value.kind {
         return Ok(value);
     }
     write_yaml::json(&value, indent, for_pages, c.heap()).map(GoValue::from)
@@ -149,23 +149,23 @@ fn plain_toml(value: &GoValue, depth: usize) -> Result<serde_json::Value, Templa
         return Err(TemplateFailure::Budget("values are nested too deeply"));
     }
     Ok(match &value.kind {
-        Kind::Flag(flag) => Json::Bool(*flag),
-        Kind::Int(number) | Kind::Int64(number) => (*number).into(),
-        Kind::Float(number) => (*number).into(),
-        Kind::Text(text) => text.as_str().into(),
-        Kind::List(list) => {
+        GoKind::Flag(flag) => Json::Bool(*flag),
+        GoKind::Int(number) | GoKind::Int64(number) => (*number).into(),
+        GoKind::Float(number) => (*number).into(),
+        GoKind::Text(text) => text.as_str().into(),
+        GoKind::List(list) => {
             let items: Result<Vec<Json>, TemplateFailure> =
                 list.items().iter().map(|item| plain_toml(item, depth + 1)).collect();
             Json::Array(items?)
         }
-        Kind::Map(map) => {
+        GoKind::Map(map) => {
             let mut all = serde_json::Map::new();
             for (key, entry) in map.borrow().iter().filter(|(_, entry)| !entry.value.is_nil()) {
                 all.insert(key.to_string(), plain_toml(&entry.value, depth + 1)?);
             }
             Json::Object(all)
         }
-        Kind::Unknown(cause) => return Err(cause.clone().into()),
+        GoKind::Unknown(cause) => return Err(cause.clone().into()),
         _ => Json::Null,
     })
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::super::compare::truth;
 use super::super::failure::TemplateFailure;
 use super::super::print;
-use super::super::value::{GoValue, Heap, Kind, Map, MapEntries, MapEntry};
+use super::super::value::{GoKind, GoMap, GoValue, Heap, MapEntries, MapEntry};
 use super::How::Careful;
 use super::{FunctionCall, FunctionOutcome, Reads, Row};
 
@@ -31,7 +31,7 @@ pub(super) const TABLE: &[Row] = &[
     }),
     ("hasKey", "ms", Careful, |c| {
         let key = c.known(1)?.to_owned();
-        if let Kind::Object(object) = &c.any(0).kind {
+        if let GoKind::Object(object) = &c.any(0).kind {
             return Ok(object.entries().is_some_and(|all| all.iter().any(|(name, _)| **name == *key)).into());
         }
         Ok(c.map(0)?.is_some_and(|map| map.get(&key).is_some()).into())
@@ -50,7 +50,7 @@ pub(super) const TABLE: &[Row] = &[
             if let Some(map) = c.map(number)? {
                 c.spend(map.borrow().keys().map(|key| key.len()).sum())?;
                 let key = |(key, entry): (&Arc<str>, &MapEntry)| GoValue {
-                    kind: Kind::Text((&**key).into()),
+                    kind: GoKind::Text((&**key).into()),
                     origin: entry.key,
                 };
                 all.extend(map.borrow().iter().map(key));
@@ -128,12 +128,12 @@ fn merge_all(c: &mut FunctionCall<'_, '_>, overwrites: bool) -> FunctionOutcome 
             merge(&first, &map, overwrites, c, 0)?;
         }
     }
-    Ok(if given.is_none() && is_any { Kind::Map(first).into() } else { c.any(0) })
+    Ok(if given.is_none() && is_any { GoKind::Map(first).into() } else { c.any(0) })
 }
 
 fn merge(
-    into: &Map,
-    from: &Map,
+    into: &GoMap,
+    from: &GoMap,
     overwrites: bool,
     c: &FunctionCall<'_, '_>,
     depth: usize,
@@ -155,7 +155,7 @@ fn merge(
             }
             continue;
         }
-        if let (Some(Kind::Map(inner)), Kind::Map(other)) = (known.as_ref().map(|it| &it.kind), &entry.value.kind) {
+        if let (Some(GoKind::Map(inner)), GoKind::Map(other)) = (known.as_ref().map(|it| &it.kind), &entry.value.kind) {
             merge(inner, other, overwrites, c, depth + 1)?;
             if !inner.is_empty() {
                 continue;
@@ -177,7 +177,7 @@ pub(crate) fn copied(value: &GoValue, heap: &Heap, depth: usize) -> FunctionOutc
         return Err(TemplateFailure::Budget("values are nested too deeply"));
     }
     let copy = match &value.kind {
-        Kind::Map(map) => {
+        GoKind::Map(map) => {
             let mut entries = MapEntries::new();
             for (key, entry) in map.borrow().iter() {
                 let value = copied(&entry.value, heap, depth + 1)?;
@@ -186,7 +186,7 @@ pub(crate) fn copied(value: &GoValue, heap: &Heap, depth: usize) -> FunctionOutc
             heap.spend(0)?;
             heap.map(entries)
         }
-        Kind::List(list) => {
+        GoKind::List(list) => {
             let items: Result<Vec<GoValue>, TemplateFailure> =
                 list.items().iter().map(|item| copied(item, heap, depth + 1)).collect();
             heap.list(items?)?
@@ -204,8 +204,8 @@ fn dig(c: &mut FunctionCall<'_, '_>) -> FunctionOutcome {
     let mut value = map.clone();
     for key in keys {
         let map = match &value.kind {
-            Kind::Map(map) => map.clone(),
-            Kind::Unknown(cause) => return Err(cause.clone().into()),
+            GoKind::Map(map) => map.clone(),
+            GoKind::Unknown(cause) => return Err(cause.clone().into()),
             _ => {
                 let why = format!(
                     "interface conversion: interface {{}} is {}, not map[string]interface {{}}",

@@ -2,8 +2,8 @@
 
 use super::super::compare::truth;
 use super::super::failure::TemplateFailure;
-use super::super::text::Cause;
-use super::super::value::{GoValue, Kind};
+use super::super::text::TemplateCause;
+use super::super::value::{GoKind, GoValue};
 use super::How::{Careful, Plain};
 use super::{FunctionCall, FunctionOutcome, Row, unknown};
 
@@ -15,8 +15,8 @@ pub(super) const TABLE: &[Row] = &[
     ("any", "*a", Careful, |c| every(c, false)),
     ("ternary", "aab", Careful, |c| {
         let chosen = match c.any(2).kind {
-            Kind::Flag(flag) => flag,
-            Kind::Unknown(cause) => return Err(cause.into()),
+            GoKind::Flag(flag) => flag,
+            GoKind::Unknown(cause) => return Err(cause.into()),
             _ => return Err("expected bool".into()),
         };
         Ok(c.any(usize::from(!chosen)))
@@ -58,7 +58,7 @@ fn coalesce(c: &mut FunctionCall<'_, '_>) -> FunctionOutcome {
 }
 
 fn every(c: &mut FunctionCall<'_, '_>, wanted: bool) -> FunctionOutcome {
-    let mut unknown: Option<Cause> = None;
+    let mut unknown: Option<TemplateCause> = None;
     for value in c.arguments {
         match truth(value) {
             Ok(is) if is != wanted => return Ok((!wanted).into()),
@@ -73,7 +73,7 @@ fn every(c: &mut FunctionCall<'_, '_>, wanted: bool) -> FunctionOutcome {
 fn required(c: &mut FunctionCall<'_, '_>) -> FunctionOutcome {
     let value = c.any(1);
     let is_missing = match &value.kind {
-        Kind::Text(text) => text.len() == 0,
+        GoKind::Text(text) => text.len() == 0,
         _ => value.is_nil(),
     };
     if !is_missing {
@@ -86,7 +86,7 @@ fn required(c: &mut FunctionCall<'_, '_>) -> FunctionOutcome {
     let short: String =
         message.chars().filter(|letter| !letter.is_control() && !"{}$#:".contains(*letter)).take(40).collect();
     Ok(GoValue {
-        kind: Kind::Unknown(Cause::new(&format!("required {}", short.trim()), message)),
+        kind: GoKind::Unknown(TemplateCause::new(&format!("required {}", short.trim()), message)),
         origin: value.origin,
     })
 }

@@ -3,8 +3,8 @@
 use super::super::compare::{same, truth};
 use super::super::evaluate::BYTES_PER_STEP;
 use super::super::failure::TemplateFailure;
-use super::super::text::{Cause, Text};
-use super::super::value::{GoValue, Kind};
+use super::super::text::{TemplateCause, Text};
+use super::super::value::{GoKind, GoValue};
 use super::How::{Careful, Plain};
 use super::math::to_int;
 use super::{FunctionCall, FunctionOutcome, Reads, Row};
@@ -90,7 +90,7 @@ fn reverse(c: &mut FunctionCall<'_, '_>) -> FunctionOutcome {
 
 /// Whether a list contains a value, or the cause if this is unknown.
 fn among(c: &FunctionCall<'_, '_>, value: &GoValue, others: &[GoValue]) -> Result<bool, TemplateFailure> {
-    let mut unknown: Option<Cause> = None;
+    let mut unknown: Option<TemplateCause> = None;
     // Each member is compared only as far as it equals the value.
     let weight = value.weight(usize::from(u8::MAX), c.heap().left());
     c.evaluator.step((others.len() as u64).saturating_mul(1 + weight as u64 / BYTES_PER_STEP))?;
@@ -181,7 +181,7 @@ fn steps(c: &FunctionCall<'_, '_>, start: i64, stop: i64, step: i64) -> Function
     let mut at = start;
     while !is_over(at) {
         c.evaluator.step(1)?;
-        items.push(Kind::Int(at).into());
+        items.push(GoKind::Int(at).into());
         at = at.saturating_add(step);
     }
     c.list(items)

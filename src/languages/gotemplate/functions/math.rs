@@ -4,7 +4,7 @@ use super::super::compare::same;
 use super::super::failure::TemplateFailure;
 use super::super::numbers;
 use super::super::print;
-use super::super::value::{GoValue, Kind};
+use super::super::value::{GoKind, GoValue};
 use super::How::{Careful, Form, Plain};
 use super::{FunctionCall, FunctionOutcome, Row};
 
@@ -58,10 +58,10 @@ pub(super) const TABLE: &[Row] = &[
 /// Converts like the library `cast`: a value that is not a number is 0.
 pub(super) fn to_int(value: &GoValue) -> i64 {
     match &value.kind {
-        Kind::Int(number) | Kind::Int64(number) => *number,
-        Kind::Float(number) => numbers::truncated(*number),
-        Kind::Flag(flag) => i64::from(*flag),
-        Kind::Text(text) => {
+        GoKind::Int(number) | GoKind::Int64(number) => *number,
+        GoKind::Float(number) => numbers::truncated(*number),
+        GoKind::Flag(flag) => i64::from(*flag),
+        GoKind::Text(text) => {
             let text = text.as_str();
             // `3.0` is a whole number, and `3.5` is not.
             let whole = match text.split_once('.') {
@@ -76,10 +76,10 @@ pub(super) fn to_int(value: &GoValue) -> i64 {
 
 pub(super) fn to_float(value: &GoValue) -> f64 {
     match &value.kind {
-        Kind::Int(number) | Kind::Int64(number) => *number as f64,
-        Kind::Float(number) => *number,
-        Kind::Flag(flag) => f64::from(u8::from(*flag)),
-        Kind::Text(text) => text.as_str().parse().unwrap_or(0.0),
+        GoKind::Int(number) | GoKind::Int64(number) => *number as f64,
+        GoKind::Float(number) => *number,
+        GoKind::Flag(flag) => f64::from(u8::from(*flag)),
+        GoKind::Text(text) => text.as_str().parse().unwrap_or(0.0),
         _ => 0.0,
     }
 }
@@ -139,7 +139,7 @@ fn seq(c: &mut FunctionCall<'_, '_>) -> FunctionOutcome {
         out.push_str(&at.to_string());
         at = at.saturating_add(step);
     }
-    c.made(out)
+    c.text_result(out)
 }
 
 fn type_of(value: &GoValue) -> String {
@@ -148,14 +148,14 @@ fn type_of(value: &GoValue) -> String {
 
 fn reflected(c: &FunctionCall<'_, '_>, name: fn(&GoValue) -> String) -> FunctionOutcome {
     match &c.any(0) {
-        GoValue { kind: Kind::Unknown(cause), .. } => Err(cause.clone().into()),
+        GoValue { kind: GoKind::Unknown(cause), .. } => Err(cause.clone().into()),
         value => Ok(name(value).into()),
     }
 }
 
 fn is(c: &FunctionCall<'_, '_>, name: fn(&GoValue) -> String) -> FunctionOutcome {
     match &c.any(1) {
-        GoValue { kind: Kind::Unknown(cause), .. } => Err(TemplateFailure::Unknown(cause.clone())),
+        GoValue { kind: GoKind::Unknown(cause), .. } => Err(TemplateFailure::Unknown(cause.clone())),
         value => Ok((name(value) == c.known(0)?).into()),
     }
 }

@@ -18,17 +18,17 @@ use std::sync::LazyLock;
 pub(crate) use dicts::copied;
 pub(crate) use versions::fulfils;
 
-use super::evaluate::{BYTES_PER_STEP, Evaluator};
+use super::evaluate::{BYTES_PER_STEP, TemplateEvaluator};
 use super::failure::TemplateFailure;
 use super::print;
-use super::text::{Cause, Text};
-use super::value::{GoValue, Heap, Kind, Map};
+use super::text::{TemplateCause, Text};
+use super::value::{GoKind, GoMap, GoValue, Heap};
 
 pub(crate) type FunctionOutcome = Result<GoValue, TemplateFailure>;
 
 /// Type of a parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Parameter {
+pub(super) enum ParameterType {
     Any,
     Text,
     Int,
@@ -119,9 +119,9 @@ const HANDING_ITEMS_ON: [&str; 30] = [
 
 type Run = fn(&mut FunctionCall<'_, '_>) -> FunctionOutcome;
 
-pub(super) struct Function {
+pub(super) struct TemplateFunction {
     name: &'static str,
-    parameters: Vec<Parameter>,
+    parameters: Vec<ParameterType>,
     /// Whether the last parameter can be repeated.
     repeats: bool,
     /// Whether the function handles unknown values itself. The result of other functions is unknown if an argument is.
@@ -162,12 +162,12 @@ const TABLES: [&[Row]; 11] = [
     words::TABLE,
 ];
 
-static FUNCTIONS: LazyLock<HashMap<&'static str, Function>> = LazyLock::new(|| {
+static FUNCTIONS: LazyLock<HashMap<&'static str, TemplateFunction>> = LazyLock::new(|| {
     let rows = TABLES.iter().flat_map(|table| table.iter());
-    rows.map(|row| (row.0, Function::new(row))).collect()
+    rows.map(|row| (row.0, TemplateFunction::new(row))).collect()
 });
 
-pub(super) fn find(name: &str) -> Option<&'static Function> {
+pub(super) fn find(name: &str) -> Option<&'static TemplateFunction> {
     FUNCTIONS.get(name)
 }
 
@@ -175,17 +175,17 @@ pub(crate) fn is_known(name: &str) -> bool {
     matches!(name, "and" | "or") || FUNCTIONS.contains_key(name)
 }
 
-impl Function {
-    fn new((name, parameters, how, run): &Row) -> Function {
+impl TemplateFunction {
+    fn new((name, parameters, how, run): &Row) -> TemplateFunction {
         let letter = |letter: char| match letter {
-            's' => Parameter::Text,
-            'i' => Parameter::Int,
-            'f' => Parameter::Float,
-            'b' => Parameter::Flag,
-            'm' => Parameter::Map,
-            _ => Parameter::Any,
+            's' => ParameterType::Text,
+            'i' => ParameterType::Int,
+            'f' => ParameterType::Float,
+            'b' => ParameterType::Flag,
+            'm' => ParameterType::Map,
+            _ => ParameterType::Any,
         };
-        Function {
+        TemplateFunction {
             name,
             parameters: parameters.chars().filter(|it| *it != '*').map(letter).collect(),
             repeats: parameters.contains('*'),
@@ -201,7 +201,7 @@ impl Function {
         }
     }
 
-    pub(super) fn parameter(&self, number: usize) -> Option<Parameter> {
+    pub(super) fn parameter(&self, number: usize) -> Option<ParameterType> {
         self.parameters.get(number).or(self.parameters.last()).copied()
     }
 
@@ -216,7 +216,7 @@ impl Function {
 
 /// One call of a function.
 pub(super) struct FunctionCall<'c, 'e> {
-    pub(super) evaluator: &'c mut Evaluator<'e>,
+    pub(super) evaluator: &'c mut TemplateEvaluator<'e>,
     pub(super) arguments: &'c [GoValue],
 }
 
@@ -240,7 +240,7 @@ impl FunctionCall<'_, '_> {
     /// Returns the string of an argument; an error if it is completely unknown.
     fn text(&self, number: usize) -> Result<Text, TemplateFailure> {
         match self.arguments.get(number) {
-            Some(GoValue { kind: Kind::Unknown(cause), .. }) => Err(cause.clone().into()),
+            Some(GoValue { kind: GoKind::Unknown(cause), .. }) => Err(cause.clone().into()),
             Some(value) => Ok(value.text().unwrap_or_else(|| "".into())),
             None => Ok("".into()),
         }
@@ -256,7 +256,7 @@ impl FunctionCall<'_, '_> {
 
     fn int(&self, number: usize) -> i64 {
         match self.arguments.get(number).map(|value| &value.kind) {
-            Some(Kind::Int(number) | Kind::Int64(number)) => *number,
+            Some(GoKind::Int(number) | GoKind::Int64(number)) => *number,
             _ => 0,
         }
     }
@@ -270,15 +270,15 @@ impl FunctionCall<'_, '_> {
 
     fn float(&self, number: usize) -> f64 {
         match self.arguments.get(number).map(|value| &value.kind) {
-            Some(Kind::Float(number)) => *number,
+            Some(GoKind::Float(number)) => *number,
             _ => 0.0,
         }
     }
 
     /// Returns a mapping; `None` if the argument is nil.
-    fn map(&self, number: usize) -> Result<Option<Map>, TemplateFailure> {
+    fn map(&self, number: usize) -> Result<Option<GoMap>, TemplateFailure> {
         match self.arguments.get(number) {
-            Some(GoValue { kind: Kind::Unknown(cause), .. }) => Err(cause.clone().into()),
+            Some(GoValue { kind: GoKind::Unknown(cause), .. }) => Err(cause.clone().into()),
             Some(value) => Ok(value.map().cloned()),
             None => Ok(None),
         }
@@ -287,13 +287,13 @@ impl FunctionCall<'_, '_> {
     /// Returns the items of anything that Go accepts as a list.
     fn items(&self, number: usize, what: &str) -> Result<Vec<GoValue>, TemplateFailure> {
         match self.arguments.get(number) {
-            Some(GoValue { kind: Kind::Unknown(cause), .. }) => Err(cause.clone().into()),
-            Some(GoValue { kind: Kind::List(list), .. }) => {
+            Some(GoValue { kind: GoKind::Unknown(cause), .. }) => Err(cause.clone().into()),
+            Some(GoValue { kind: GoKind::List(list), .. }) => {
                 self.evaluator.step(list.items().len() as u64 / 4)?;
                 Ok(list.items().to_vec())
             }
             // The API versions of a cluster are a list with its own type name.
-            Some(GoValue { kind: Kind::Object(object), .. }) if object.kind_name() == "slice" => {
+            Some(GoValue { kind: GoKind::Object(object), .. }) if object.kind_name() == "slice" => {
                 let items: Vec<GoValue> =
                     object.entries().unwrap_or_default().into_iter().map(|(_, item)| item).collect();
                 self.evaluator.step(items.len() as u64 / 4)?;
@@ -312,11 +312,11 @@ impl FunctionCall<'_, '_> {
     fn texts(&self, number: usize) -> Result<Vec<Text>, TemplateFailure> {
         let value = self.any(number);
         match &value.kind {
-            Kind::List(list) => {
+            GoKind::List(list) => {
                 self.evaluator.step(list.items().len() as u64 / 4)?;
                 list.items().iter().filter(|item| !item.is_nil()).map(print::text).collect()
             }
-            Kind::Unknown(cause) => Err(cause.clone().into()),
+            GoKind::Unknown(cause) => Err(cause.clone().into()),
             _ if value.is_nil() => Ok(Vec::new()),
             _ => Ok(vec![print::text(&value)?]),
         }
@@ -333,11 +333,11 @@ impl FunctionCall<'_, '_> {
         self.heap().fits(bytes)
     }
 
-    fn made(&self, text: impl Into<Text>) -> FunctionOutcome {
+    fn text_result(&self, text: impl Into<Text>) -> FunctionOutcome {
         Ok(GoValue::from(text.into()))
     }
 }
 
 fn unknown(label: &str, why: &str) -> FunctionOutcome {
-    Ok(GoValue::unknown(Cause::new(label, why)))
+    Ok(GoValue::unknown(TemplateCause::new(label, why)))
 }

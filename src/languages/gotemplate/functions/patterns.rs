@@ -34,7 +34,7 @@ pub(super) const TABLE: &[Row] = &[
                 special.then_some('\\').into_iter().chain([letter])
             })
             .collect();
-        c.made(quoted)
+        c.text_result(quoted)
     }),
 ];
 
@@ -83,7 +83,7 @@ fn replace(c: &mut FunctionCall<'_, '_>, literal: bool) -> FunctionOutcome {
         true => pattern.replace_all(text, regex::NoExpand(new)).into_owned(),
         false => pattern.replace_all(text, new).into_owned(),
     };
-    c.made(made)
+    c.text_result(made)
 }
 
 fn split(c: &mut FunctionCall<'_, '_>) -> FunctionOutcome {

@@ -5,7 +5,7 @@ use crate::languages::go;
 use super::super::failure::TemplateFailure;
 use super::super::print;
 use super::super::text::{Text, TextOrigin, TextWriter};
-use super::super::value::{GoValue, Kind};
+use super::super::value::{GoKind, GoValue};
 use super::How::{Careful, Form, Plain};
 use super::{FunctionCall, FunctionOutcome, Row};
 
@@ -16,7 +16,7 @@ pub(super) const TABLE: &[Row] = &[
     ("quote", "*a", Careful, |c| quoted(c, '"')),
     ("squote", "*a", Careful, |c| quoted(c, '\'')),
     ("toString", "a", Careful, |c| match &c.any(0) {
-        value @ GoValue { kind: Kind::Unknown(_), .. } => Ok(value.clone()),
+        value @ GoValue { kind: GoKind::Unknown(_), .. } => Ok(value.clone()),
         value => Ok(print::text(value)?.into()),
     }),
     ("toStrings", "a", Careful, |c| {
@@ -49,7 +49,7 @@ pub(super) const TABLE: &[Row] = &[
             writer.push(if number > 0 { " " } else { "" }, None);
             print::push(value, &mut writer)?;
         }
-        c.made(writer.finish())
+        c.text_result(writer.finish())
     }),
     ("join", "sa", Careful, |c| {
         let (between, texts) = (c.text(0)?, c.texts(1)?);
@@ -61,21 +61,21 @@ pub(super) const TABLE: &[Row] = &[
             }
             writer.push_text(text, None);
         }
-        c.made(writer.finish())
+        c.text_result(writer.finish())
     }),
     ("trunc", "is", Careful, trunc),
     ("substr", "iis", Careful, substr),
-    ("upper", "s", Form, |c| c.made(c.str(0).to_uppercase())),
-    ("lower", "s", Form, |c| c.made(c.str(0).to_lowercase())),
-    ("title", "s", Form, |c| c.made(titled(c.str(0)))),
-    ("untitle", "s", Form, |c| c.made(untitled(c.str(0)))),
+    ("upper", "s", Form, |c| c.text_result(c.str(0).to_uppercase())),
+    ("lower", "s", Form, |c| c.text_result(c.str(0).to_lowercase())),
+    ("title", "s", Form, |c| c.text_result(titled(c.str(0)))),
+    ("untitle", "s", Form, |c| c.text_result(untitled(c.str(0)))),
     ("repeat", "is", Form, |c| {
         let (count, text) = (c.int(0), c.str(1));
         let count = usize::try_from(count).map_err(|_| TemplateFailure::from("strings: negative Repeat count"))?;
         c.may_make(count.saturating_mul(text.len()))?;
         Ok(text.repeat(count).into())
     }),
-    ("nospace", "s", Form, |c| c.made(c.str(0).chars().filter(|it| !it.is_whitespace()).collect::<String>())),
+    ("nospace", "s", Form, |c| c.text_result(c.str(0).chars().filter(|it| !it.is_whitespace()).collect::<String>())),
     ("contains", "ss", Plain, |c| Ok(c.str(1).contains(c.str(0)).into())),
     ("hasPrefix", "ss", Careful, |c| {
         let (start, text) = (c.known(0)?.to_owned(), c.text(1)?);
@@ -133,7 +133,7 @@ fn quoted(c: &mut FunctionCall<'_, '_>, sign: char) -> FunctionOutcome {
         }
         writer.push(sign.encode_utf8(&mut encoded), None);
     }
-    c.made(writer.finish())
+    c.text_result(writer.finish())
 }
 
 fn escape(text: &Text, writer: &mut TextWriter) {
@@ -155,7 +155,7 @@ fn indented(c: &mut FunctionCall<'_, '_>, line: bool) -> FunctionOutcome {
     }
     let value = c.any(1);
     let text = match &value.kind {
-        Kind::Unknown(cause) => {
+        GoKind::Unknown(cause) => {
             let mut writer = TextWriter::default();
             writer.push_hole(cause, value.origin);
             writer.finish()
@@ -189,7 +189,7 @@ fn replaced(c: &FunctionCall<'_, '_>, text: &Text, old: &str, new: &Text) -> Fun
         at = found + part.len();
     }
     writer.push_slice(text, at, text.len(), None);
-    c.made(writer.finish())
+    c.text_result(writer.finish())
 }
 
 /// Go counts bytes. An index within a character moves to its start.

@@ -4,14 +4,14 @@ use std::cmp::Ordering;
 use std::rc::Rc;
 
 use super::super::failure::TemplateFailure;
-use super::super::value::{GoValue, Heap, Kind, Object};
+use super::super::value::{GoKind, GoValue, Heap, TemplateObject};
 use super::How::Plain;
 use super::Row;
 
 pub(super) const TABLE: &[Row] = &[
     ("semver", "s", Plain, |c| {
         let version = Version::parse(c.str(0)).ok_or("invalid semantic version")?;
-        Ok(Kind::Object(Rc::new(version)).into())
+        Ok(GoKind::Object(Rc::new(version)).into())
     }),
     ("semverCompare", "ss", Plain, |c| {
         let fits = fulfils(c.str(0), c.str(1))?;
@@ -88,7 +88,7 @@ fn compare_before(a: &str, b: &str) -> Ordering {
     }
 }
 
-impl Object for Version {
+impl TemplateObject for Version {
     fn type_name(&self) -> &str {
         "*semver.Version"
     }
@@ -104,7 +104,7 @@ impl Object for Version {
     fn field(&self, name: &str, arguments: &[GoValue], _heap: &Heap) -> Option<Result<GoValue, TemplateFailure>> {
         let [major, minor, patch] = self.numbers.map(|number| GoValue::int64(i64::try_from(number).unwrap_or(0)));
         let other = || match arguments.first().map(|it| &it.kind) {
-            Some(Kind::Object(other)) => Version::parse(&other.shown()),
+            Some(GoKind::Object(other)) => Version::parse(&other.shown()),
             _ => None,
         };
         let compared = |with: fn(Ordering) -> GoValue| match other() {

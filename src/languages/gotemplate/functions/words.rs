@@ -1,41 +1,41 @@
 //! Rarely used functions for words, paths and URLs.
 
 use super::super::evaluate::entries;
-use super::super::value::{GoValue, Kind};
+use super::super::value::{GoKind, GoValue};
 use super::How::{Form, Plain};
 use super::{FunctionCall, FunctionOutcome, Row};
 
 pub(super) const TABLE: &[Row] = &[
-    ("abbrev", "is", Form, |c| c.made(abbreviated(c.str(1), 0, c.int(0)))),
+    ("abbrev", "is", Form, |c| c.text_result(abbreviated(c.str(1), 0, c.int(0)))),
     ("abbrevboth", "iis", Form, |c| {
         let (left, right) = (c.int(0), c.int(1));
         match right < 4 || left > 0 && right < 7 {
             true => Ok(c.any(2)),
-            false => c.made(abbreviated(c.str(2), left, right)),
+            false => c.text_result(abbreviated(c.str(2), left, right)),
         }
     }),
     ("initials", "s", Form, |c| {
         let words = c.str(0).split_whitespace();
-        c.made(words.filter_map(|word| word.chars().next()).collect::<String>())
+        c.text_result(words.filter_map(|word| word.chars().next()).collect::<String>())
     }),
-    ("swapcase", "s", Form, |c| c.made(swapped(c.str(0)))),
-    ("snakecase", "s", Form, |c| c.made(joined_words(c.str(0), "_"))),
-    ("kebabcase", "s", Form, |c| c.made(joined_words(c.str(0), "-"))),
-    ("camelcase", "s", Form, |c| c.made(camel(c.str(0)))),
-    ("wrap", "is", Form, |c| c.made(wrapped(c.str(1), c.int(0), "\n", false))),
+    ("swapcase", "s", Form, |c| c.text_result(swapped(c.str(0)))),
+    ("snakecase", "s", Form, |c| c.text_result(joined_words(c.str(0), "_"))),
+    ("kebabcase", "s", Form, |c| c.text_result(joined_words(c.str(0), "-"))),
+    ("camelcase", "s", Form, |c| c.text_result(camel(c.str(0)))),
+    ("wrap", "is", Form, |c| c.text_result(wrapped(c.str(1), c.int(0), "\n", false))),
     ("wrapWith", "iss", Form, |c| {
         c.may_make((c.str(2).len() + 1).saturating_mul(c.str(1).len()))?;
-        c.made(wrapped(c.str(2), c.int(0), c.str(1), true))
+        c.text_result(wrapped(c.str(2), c.int(0), c.str(1), true))
     }),
     ("plural", "ssi", Plain, |c| Ok(c.any(usize::from(c.int(2) != 1)))),
-    ("base", "s", Form, |c| c.made(base(c.str(0)))),
-    ("osBase", "s", Form, |c| c.made(base(c.str(0)))),
-    ("dir", "s", Form, |c| c.made(directory(c.str(0)))),
-    ("osDir", "s", Form, |c| c.made(directory(c.str(0)))),
-    ("clean", "s", Form, |c| c.made(clean(c.str(0)))),
-    ("osClean", "s", Form, |c| c.made(clean(c.str(0)))),
-    ("ext", "s", Form, |c| c.made(extension(c.str(0)))),
-    ("osExt", "s", Form, |c| c.made(extension(c.str(0)))),
+    ("base", "s", Form, |c| c.text_result(base(c.str(0)))),
+    ("osBase", "s", Form, |c| c.text_result(base(c.str(0)))),
+    ("dir", "s", Form, |c| c.text_result(directory(c.str(0)))),
+    ("osDir", "s", Form, |c| c.text_result(directory(c.str(0)))),
+    ("clean", "s", Form, |c| c.text_result(clean(c.str(0)))),
+    ("osClean", "s", Form, |c| c.text_result(clean(c.str(0)))),
+    ("ext", "s", Form, |c| c.text_result(extension(c.str(0)))),
+    ("osExt", "s", Form, |c| c.text_result(extension(c.str(0)))),
     ("isAbs", "s", Plain, |c| Ok(c.str(0).starts_with('/').into())),
     ("osIsAbs", "s", Plain, |c| Ok(c.str(0).starts_with('/').into())),
     ("urlParse", "s", Plain, url_parse),
@@ -43,13 +43,13 @@ pub(super) const TABLE: &[Row] = &[
     ("duration", "a", Form, |c| {
         // The function does not accept Go's `int`.
         let seconds = match &c.any(0).kind {
-            Kind::Text(text) => text.as_str().parse().unwrap_or(0),
-            Kind::Int64(number) => *number,
+            GoKind::Text(text) => text.as_str().parse().unwrap_or(0),
+            GoKind::Int64(number) => *number,
             _ => 0,
         };
-        c.made(duration(seconds))
+        c.text_result(duration(seconds))
     }),
-    ("durationRound", "a", Form, |c| c.made(rounded_duration(&c.any(0)))),
+    ("durationRound", "a", Form, |c| c.text_result(rounded_duration(&c.any(0)))),
 ];
 
 fn abbreviated(text: &str, offset: i64, width: i64) -> String {
@@ -264,7 +264,7 @@ fn url_join(c: &mut FunctionCall<'_, '_>) -> FunctionOutcome {
     let slash = if !authority.is_empty() && !path.is_empty() && !path.starts_with('/') { "/" } else { "" };
     let query = with("?", part("query"), "");
     let fragment = with("#", part("fragment"), "");
-    c.made(format!("{}{authority}{slash}{path}{query}{fragment}", with("", part("scheme"), ":")))
+    c.text_result(format!("{}{authority}{slash}{path}{query}{fragment}", with("", part("scheme"), ":")))
 }
 
 fn duration(seconds: i64) -> String {

@@ -20,7 +20,7 @@ const LONGEST_LITERAL: usize = 4_000;
 
 /// A Terraform number.
 #[derive(Debug, Clone)]
-pub struct Number(Form);
+pub struct HclNumber(Form);
 
 #[derive(Debug, Clone)]
 enum Form {
@@ -38,14 +38,14 @@ struct Large {
     precision: u16,
 }
 
-impl Number {
+impl HclNumber {
     /// Returns a length, an index or another count.
     pub fn counted(n: usize) -> Self {
-        Number(Form::Small(i64::try_from(n).unwrap_or(i64::MAX), COUNTED))
+        HclNumber(Form::Small(i64::try_from(n).unwrap_or(i64::MAX), COUNTED))
     }
 
     pub fn integer(n: i64) -> Self {
-        Number(Form::Small(n, PARSED))
+        HclNumber(Form::Small(n, PARSED))
     }
 
     /// Parses a number as Terraform does: digits, a fraction, an exponent.
@@ -57,7 +57,7 @@ impl Number {
         };
         if unsigned.len() <= 18 && !unsigned.is_empty() && unsigned.bytes().all(|b| b.is_ascii_digit()) {
             let n: i64 = unsigned.parse().ok()?;
-            return Some(Number::integer(if negative { -n } else { n }));
+            return Some(HclNumber::integer(if negative { -n } else { n }));
         }
         let (digits, exponent) = match unsigned.find(['e', 'E']) {
             Some(at) => (&unsigned[..at], unsigned[at + 1..].parse::<i64>().ok()?),
@@ -146,7 +146,7 @@ impl Number {
     #[must_use]
     pub fn negated(&self) -> Self {
         match &self.0 {
-            Form::Small(n, precision) if *n != i64::MIN => Number(Form::Small(-n, *precision)),
+            Form::Small(n, precision) if *n != i64::MIN => HclNumber(Form::Small(-n, *precision)),
             _ => {
                 let (negative, mantissa, exponent) = self.parts();
                 build(!negative, mantissa, exponent, false, self.precision()).unwrap_or_else(|| self.clone())
@@ -155,12 +155,12 @@ impl Number {
     }
 
     /// Returns `None` if the result exceeds the limit, as do the functions below.
-    pub fn plus(&self, other: &Number) -> Option<Number> {
+    pub fn plus(&self, other: &HclNumber) -> Option<HclNumber> {
         let precision = self.precision().max(other.precision());
         if let (Form::Small(a, _), Form::Small(b, _)) = (&self.0, &other.0)
             && let Some(sum) = a.checked_add(*b)
         {
-            return Some(Number(Form::Small(sum, precision)));
+            return Some(HclNumber(Form::Small(sum, precision)));
         }
         let (exponent, (a_negative, a), (b_negative, b)) = aligned(self, other);
         if a_negative == b_negative {
@@ -172,23 +172,23 @@ impl Number {
         }
     }
 
-    pub fn minus(&self, other: &Number) -> Option<Number> {
+    pub fn minus(&self, other: &HclNumber) -> Option<HclNumber> {
         self.plus(&other.negated())
     }
 
-    pub fn times(&self, other: &Number) -> Option<Number> {
+    pub fn times(&self, other: &HclNumber) -> Option<HclNumber> {
         let precision = self.precision().max(other.precision());
         if let (Form::Small(a, _), Form::Small(b, _)) = (&self.0, &other.0)
             && let Some(product) = a.checked_mul(*b)
         {
-            return Some(Number(Form::Small(product, precision)));
+            return Some(HclNumber(Form::Small(product, precision)));
         }
         let ((a_negative, a, a_exponent), (b_negative, b, b_exponent)) = (self.parts(), other.parts());
         build(a_negative != b_negative, natural::multiply(&a, &b), a_exponent + b_exponent, false, precision)
     }
 
     /// Returns `None` for a division by zero, too.
-    pub fn divided_by(&self, other: &Number) -> Option<Number> {
+    pub fn divided_by(&self, other: &HclNumber) -> Option<HclNumber> {
         if other.is_zero() {
             return None;
         }
@@ -196,47 +196,47 @@ impl Number {
         if let (Form::Small(a, _), Form::Small(b, _)) = (&self.0, &other.0)
             && a.checked_rem(*b) == Some(0)
         {
-            return Some(Number(Form::Small(a / b, precision)));
+            return Some(HclNumber(Form::Small(a / b, precision)));
         }
         let ((a_negative, a, a_exponent), (b_negative, b, b_exponent)) = (self.parts(), other.parts());
         quotient(a_negative != b_negative, &a, &b, a_exponent - b_exponent, precision)
     }
 
     /// Returns the remainder, which has the sign of the dividend.
-    pub fn remainder(&self, other: &Number) -> Option<Number> {
+    pub fn remainder(&self, other: &HclNumber) -> Option<HclNumber> {
         let whole = self.divided_by(other)?.truncated();
         self.minus(&other.times(&whole)?)
     }
 
     /// Cuts off the fraction.
     #[must_use]
-    pub fn truncated(&self) -> Number {
+    pub fn truncated(&self) -> HclNumber {
         match &self.0 {
             Form::Large(large) if large.exponent < 0 => {
                 let mantissa = natural::shift_right(&large.mantissa, large.exponent.unsigned_abs());
-                build(large.negative, mantissa, 0, false, large.precision).unwrap_or(Number::integer(0))
+                build(large.negative, mantissa, 0, false, large.precision).unwrap_or(HclNumber::integer(0))
             }
             _ => self.clone(),
         }
     }
 
     #[must_use]
-    pub fn floor(&self) -> Number {
+    pub fn floor(&self) -> HclNumber {
         let whole = self.truncated();
         let below = self.is_negative() && !self.is_integer();
-        if below { whole.minus(&Number::integer(1)).unwrap_or(whole) } else { whole }
+        if below { whole.minus(&HclNumber::integer(1)).unwrap_or(whole) } else { whole }
     }
 
     #[must_use]
-    pub fn ceil(&self) -> Number {
+    pub fn ceil(&self) -> HclNumber {
         let whole = self.truncated();
         let above = !self.is_negative() && !self.is_integer();
-        if above { whole.plus(&Number::integer(1)).unwrap_or(whole) } else { whole }
+        if above { whole.plus(&HclNumber::integer(1)).unwrap_or(whole) } else { whole }
     }
 }
 
 /// Returns both mantissas for the smaller exponent.
-fn aligned(a: &Number, b: &Number) -> (i64, (bool, Natural), (bool, Natural)) {
+fn aligned(a: &HclNumber, b: &HclNumber) -> (i64, (bool, Natural), (bool, Natural)) {
     let ((a_negative, a, a_exponent), (b_negative, b, b_exponent)) = (a.parts(), b.parts());
     let exponent = a_exponent.min(b_exponent);
     let a = natural::shift_left(&a, (a_exponent - exponent) as u32);
@@ -244,14 +244,14 @@ fn aligned(a: &Number, b: &Number) -> (i64, (bool, Natural), (bool, Natural)) {
     (exponent, (a_negative, a), (b_negative, b))
 }
 
-fn quotient(negative: bool, a: &[u32], b: &[u32], exponent: i64, precision: u16) -> Option<Number> {
+fn quotient(negative: bool, a: &[u32], b: &[u32], exponent: i64, precision: u16) -> Option<HclNumber> {
     let shift = (u32::from(precision) + 2 + natural::bits(b)).saturating_sub(natural::bits(a));
     let (whole, rest) = natural::divide(&natural::shift_left(a, shift), b);
     build(negative, whole, exponent - i64::from(shift), !rest.is_empty(), precision)
 }
 
 /// Rounds to the precision, half to even. `inexact` means that further bits below the last one are not all zero.
-fn build(negative: bool, mantissa: Natural, exponent: i64, inexact: bool, precision: u16) -> Option<Number> {
+fn build(negative: bool, mantissa: Natural, exponent: i64, inexact: bool, precision: u16) -> Option<HclNumber> {
     let surplus = natural::bits(&mantissa).saturating_sub(u32::from(precision));
     let (mut mantissa, mut exponent) = (mantissa, exponent);
     if surplus > 0 {
@@ -264,7 +264,7 @@ fn build(negative: bool, mantissa: Natural, exponent: i64, inexact: bool, precis
         exponent += i64::from(surplus);
     }
     if mantissa.is_empty() {
-        return Some(Number(Form::Small(0, precision)));
+        return Some(HclNumber(Form::Small(0, precision)));
     }
     let zeros = natural::trailing_zeros(&mantissa);
     mantissa = natural::shift_right(&mantissa, zeros);
@@ -273,30 +273,30 @@ fn build(negative: bool, mantissa: Natural, exponent: i64, inexact: bool, precis
     if (0..63).contains(&exponent) && bits + exponent < 64 {
         let shifted = natural::shift_left(&mantissa, exponent as u32);
         let n = i64::try_from(natural::to_u64(&shifted)?).ok()?;
-        return Some(Number(Form::Small(if negative { -n } else { n }, precision)));
+        return Some(HclNumber(Form::Small(if negative { -n } else { n }, precision)));
     }
     if exponent.abs() + bits > LARGEST_EXPONENT {
         return None;
     }
     let exponent = i32::try_from(exponent).ok()?;
-    Some(Number(Form::Large(Arc::new(Large { negative, mantissa, exponent, precision }))))
+    Some(HclNumber(Form::Large(Arc::new(Large { negative, mantissa, exponent, precision }))))
 }
 
-impl PartialEq for Number {
+impl PartialEq for HclNumber {
     fn eq(&self, other: &Self) -> bool {
         self.cmp(other) == Ordering::Equal
     }
 }
 
-impl Eq for Number {}
+impl Eq for HclNumber {}
 
-impl PartialOrd for Number {
+impl PartialOrd for HclNumber {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl Ord for Number {
+impl Ord for HclNumber {
     fn cmp(&self, other: &Self) -> Ordering {
         if let (Form::Small(a, _), Form::Small(b, _)) = (&self.0, &other.0) {
             return a.cmp(b);
@@ -315,8 +315,8 @@ impl Ord for Number {
 mod tests {
     use super::*;
 
-    fn number(text: &str) -> Number {
-        Number::parse(text).unwrap()
+    fn number(text: &str) -> HclNumber {
+        HclNumber::parse(text).unwrap()
     }
 
     #[test]
@@ -348,14 +348,14 @@ mod tests {
     fn quotients_are_as_long_as_their_precision() {
         let third = number("1").divided_by(&number("3")).unwrap().to_string();
         assert_eq!(third, format!("0.{}5", "3".repeat(154)));
-        let counted = Number::counted(1).divided_by(&Number::counted(3)).unwrap();
+        let counted = HclNumber::counted(1).divided_by(&HclNumber::counted(3)).unwrap();
         assert_eq!(counted.to_string(), "0.33333333333333333334");
-        assert_eq!(Number::from_f64(2f64.sqrt()).unwrap().to_string(), "1.4142135623730951");
+        assert_eq!(HclNumber::from_f64(2f64.sqrt()).unwrap().to_string(), "1.4142135623730951");
     }
 
     #[test]
     fn numbers_beyond_reason_are_refused() {
-        assert!(Number::parse("1e100000").is_none());
+        assert!(HclNumber::parse("1e100000").is_none());
         let mut n = number("1e1000");
         for _ in 0..10 {
             match n.times(&n) {

@@ -2,10 +2,10 @@
 
 use std::fmt;
 
-use super::{Form, Large, Number, natural};
+use super::{Form, HclNumber, Large, natural};
 
 /// Writes the shortest decimal that equals this number at its precision, without an exponent.
-impl fmt::Display for Number {
+impl fmt::Display for HclNumber {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
             Form::Small(n, _) => write!(f, "{n}"),

@@ -3,12 +3,12 @@
 use std::collections::HashSet;
 
 use super::cursor::{Failed, Parse, Parser};
-use super::{Attribute, BlockNode, Body, Expression, HclKind, HclName, Parsed};
+use super::{Attribute, BlockNode, Body, Expression, HclKind, HclName, ParsedFile};
 
 impl Parser<'_> {
-    pub(super) fn parse_file(mut self) -> Parsed {
+    pub(super) fn parse_file(mut self) -> ParsedFile {
         let body = self.parse_items(None);
-        Parsed { body, errors: self.errors, notes: self.notes, comments: self.comments }
+        ParsedFile { body, errors: self.errors, notes: self.notes, comments: self.comments }
     }
 
     /// Parses items up to the end of the file, or to the closing brace of the block that opened at `open`.

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use crate::languages::hcl::number::Number;
+use crate::languages::hcl::number::HclNumber;
 
 use super::cursor::{Parse, Parser};
 use super::{
-    BinaryOperator, Call, Conditional, Expression, HclKind, HclName, StepKind, SyntaxError, TraversalStep,
+    BinaryOperator, Call, Conditional, Expression, HclKind, HclName, SyntaxError, TraversalStep, TraversalStepKind,
     UnaryOperator,
 };
 
@@ -120,24 +120,27 @@ impl Parser<'_> {
         self.skip_blank();
         if self.eat("*") {
             let each = self.parse_names_of_splat()?;
-            steps.push(TraversalStep { kind: StepKind::Splat(each.into_boxed_slice()), span: self.span(start) });
+            steps.push(TraversalStep {
+                kind: TraversalStepKind::Splat(each.into_boxed_slice()),
+                span: self.span(start),
+            });
             return Ok(());
         }
         if self.peek().is_ascii_digit() {
             let digits_at = self.at;
             let digits = self.rest().iter().take_while(|b| b.is_ascii_digit()).count();
             self.at += digits;
-            let Some(number) = Number::parse(self.slice(digits_at, self.at)) else {
+            let Some(number) = HclNumber::parse(self.slice(digits_at, self.at)) else {
                 return self.fail("this is not an index");
             };
             let span = self.span(digits_at);
             let index = Expression { kind: HclKind::Number(number), span };
-            steps.push(TraversalStep { kind: StepKind::Index(Box::new(index)), span: self.span(start) });
+            steps.push(TraversalStep { kind: TraversalStepKind::Index(Box::new(index)), span: self.span(start) });
             return Ok(());
         }
         match self.identifier() {
             Some(name) => {
-                steps.push(TraversalStep { kind: StepKind::Attribute(name.text), span: self.span(start) });
+                steps.push(TraversalStep { kind: TraversalStepKind::Attribute(name.text), span: self.span(start) });
                 Ok(())
             }
             None => self.fail(format!("expected a name after `.`, found {}", self.seen())),
@@ -160,7 +163,7 @@ impl Parser<'_> {
         }
     }
 
-    fn parse_bracket(&mut self, start: usize) -> Parse<StepKind> {
+    fn parse_bracket(&mut self, start: usize) -> Parse<TraversalStepKind> {
         self.nested(|parser| {
             let star = parser.with_newlines(false, |parser| {
                 parser.skip_blank();
@@ -174,12 +177,12 @@ impl Parser<'_> {
                 if !parser.eat("]") {
                     return parser.fail(format!("expected `]` after `[*`, found {}", parser.seen()));
                 }
-                return Ok(StepKind::Splat(parser.parse_steps()?.into_boxed_slice()));
+                return Ok(TraversalStepKind::Splat(parser.parse_steps()?.into_boxed_slice()));
             }
             parser.with_newlines(false, |parser| {
                 let index = parser.parse_expression()?;
                 parser.close("]", start, "this index")?;
-                Ok(StepKind::Index(Box::new(index)))
+                Ok(TraversalStepKind::Index(Box::new(index)))
             })
         })
     }
@@ -228,7 +231,7 @@ impl Parser<'_> {
         Ok(HclKind::Unary(operator, Box::new(operand)))
     }
 
-    fn parse_number(&mut self) -> Parse<Number> {
+    fn parse_number(&mut self) -> Parse<HclNumber> {
         let start = self.at;
         let digits = |parser: &mut Self| {
             while parser.peek().is_ascii_digit() {
@@ -247,7 +250,7 @@ impl Parser<'_> {
                 digits(self);
             }
         }
-        match Number::parse(self.slice(start, self.at)) {
+        match HclNumber::parse(self.slice(start, self.at)) {
             Some(number) => Ok(number),
             None => self.fail_at("this number is too large", start, self.at),
         }

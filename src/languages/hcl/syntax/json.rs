@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
-use crate::languages::hcl::number::Number;
+use crate::languages::hcl::number::HclNumber;
 use crate::source::{FileId, Span};
 
 use super::cursor::{CursorPlace, MOST_NODES, Parser};
-use super::{Attribute, BlockNode, Body, Expression, HclKind, HclName, NESTING_LIMIT, ObjectItem, Parsed, SyntaxError};
+use super::{
+    Attribute, BlockNode, Body, Expression, HclKind, HclName, NESTING_LIMIT, ObjectItem, ParsedFile, SyntaxError,
+};
 
 /// A value with its place.
 #[derive(Debug, Clone)]
@@ -19,7 +21,7 @@ pub(crate) struct Json {
 pub(crate) enum JsonKind {
     Null,
     Bool(bool),
-    Number(Number),
+    Number(HclNumber),
     /// String, and whether the file contains it byte for byte.
     Text(Arc<str>, bool),
     List(Vec<Json>),
@@ -197,7 +199,7 @@ impl Reader<'_> {
     fn number(&mut self) -> Result<JsonKind, SyntaxError> {
         let rest = &self.text.as_bytes()[self.at..];
         let length = rest.iter().take_while(|b| matches!(b, b'0'..=b'9' | b'-' | b'+' | b'.' | b'e' | b'E')).count();
-        let Some(number) = Number::parse(&self.text[self.at..self.at + length]) else {
+        let Some(number) = HclNumber::parse(&self.text[self.at..self.at + length]) else {
             return Err(self.error("this is not a number"));
         };
         self.at += length;
@@ -267,7 +269,7 @@ impl Reader<'_> {
 }
 
 /// Parses a `.tf.json` file.
-pub(crate) fn parse_json_body(file: FileId, text: &str, nesting: u32) -> Parsed {
+pub(crate) fn parse_json_body(file: FileId, text: &str, nesting: u32) -> ParsedFile {
     let mut errors = Vec::new();
     let body = match parse_json_within(file, text, nesting) {
         Ok(json) => top_level(&json, &mut errors),
@@ -276,11 +278,16 @@ pub(crate) fn parse_json_body(file: FileId, text: &str, nesting: u32) -> Parsed 
             Body { incomplete: true, ..Body::empty(Span::new(file, 0, text.len())) }
         }
     };
-    Parsed { body, errors, notes: Vec::new(), comments: Vec::new() }
+    ParsedFile { body, errors, notes: Vec::new(), comments: Vec::new() }
 }
 
 /// Parses a file of another program. `labels` returns the number of labels of each kind of block.
-pub(crate) fn parse_json_as(file: FileId, text: &str, nesting: u32, labels: impl Fn(&str) -> Option<usize>) -> Parsed {
+pub(crate) fn parse_json_as(
+    file: FileId,
+    text: &str,
+    nesting: u32,
+    labels: impl Fn(&str) -> Option<usize>,
+) -> ParsedFile {
     let mut errors = Vec::new();
     let mut result = Body::empty(Span::new(file, 0, text.len()));
     match parse_json_within(file, text, nesting) {
@@ -300,7 +307,7 @@ pub(crate) fn parse_json_as(file: FileId, text: &str, nesting: u32, labels: impl
             errors.push(error);
         }
     }
-    Parsed { body: result, errors, notes: Vec::new(), comments: Vec::new() }
+    ParsedFile { body: result, errors, notes: Vec::new(), comments: Vec::new() }
 }
 
 /// Returns the number of labels of a Terraform block.

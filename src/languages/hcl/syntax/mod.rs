@@ -16,14 +16,14 @@ use std::sync::Arc;
 
 use crate::source::{FileId, Limits, Span};
 
-use super::number::Number;
+use super::number::HclNumber;
 
 /// Limit on nested brackets, blocks and operators; the deepest of 5,709 public files has 21 levels.
 pub(crate) const NESTING_LIMIT: u32 = Limits::DEEPEST;
 
 /// A parsed file.
 #[derive(Debug, Clone)]
-pub(crate) struct Parsed {
+pub(crate) struct ParsedFile {
     pub(crate) body: Body,
     /// Errors by which Terraform would refuse the file; the first is the one to report.
     pub(crate) errors: Vec<SyntaxError>,
@@ -125,7 +125,7 @@ pub(crate) struct Expression {
 pub(crate) enum HclKind {
     Null,
     Bool(bool),
-    Number(Number),
+    Number(HclNumber),
     Text(Arc<str>),
     Template(Box<[TemplatePart]>),
     /// The first name of a reference: `var`, `local`, `aws_instance`, or a variable of a `for`.
@@ -147,12 +147,12 @@ pub(crate) enum HclKind {
 
 #[derive(Debug, Clone)]
 pub(crate) struct TraversalStep {
-    pub(crate) kind: StepKind,
+    pub(crate) kind: TraversalStepKind,
     pub(crate) span: Span,
 }
 
 #[derive(Debug, Clone)]
-pub(crate) enum StepKind {
+pub(crate) enum TraversalStepKind {
     Attribute(Arc<str>),
     Index(Box<Expression>),
     /// `.*` or `[*]`, with the steps for each element.
@@ -244,7 +244,7 @@ impl Expression {
 }
 
 /// Parses a file of blocks and attributes.
-pub(crate) fn parse_body(file: FileId, text: &str, nesting: u32) -> Parsed {
+pub(crate) fn parse_body(file: FileId, text: &str, nesting: u32) -> ParsedFile {
     let parser = cursor::Parser::new(text, cursor::CursorPlace::file(file, 0));
     cursor::Parser { deepest: nesting.min(NESTING_LIMIT), ..parser }.parse_file()
 }

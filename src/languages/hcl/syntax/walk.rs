@@ -2,7 +2,7 @@
 
 use crate::source::Span;
 
-use super::{Body, Expression, HclKind, StepKind, TemplatePart, TraversalStep};
+use super::{Body, Expression, HclKind, TemplatePart, TraversalStep, TraversalStepKind};
 
 /// Called for each reference with its first name, its steps and its place.
 pub(crate) type Visit<'v> = dyn FnMut(&str, &[TraversalStep], Span) + 'v;
@@ -68,9 +68,9 @@ impl Expression {
 fn each_in_steps(steps: &[TraversalStep], visit: &mut dyn FnMut(&Expression)) {
     for step in steps {
         match &step.kind {
-            StepKind::Index(index) => index.each(visit),
-            StepKind::Splat(each) => each_in_steps(each, visit),
-            StepKind::Attribute(_) => {}
+            TraversalStepKind::Index(index) => index.each(visit),
+            TraversalStepKind::Splat(each) => each_in_steps(each, visit),
+            TraversalStepKind::Attribute(_) => {}
         }
     }
 }

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::wire;
-use super::wire::{Bounds, Counted, Number, Run, Skipped, Total, Totals, UnknownMachine};
+use super::wire::{Totals, WireBounds, WireNumber, WireResource, WireRun, WireSkipped, WireTotal, WireUnknownMachine};
 use crate::catalog::Currency;
 use crate::decide::{self, Decided};
 use crate::inventory::ResourceId;
@@ -15,20 +15,20 @@ use crate::report::views::measured::{self, MeasuredUse};
 use crate::report::views::scorecard::Scorecard;
 use crate::report::{Report, Suggestion};
 use crate::rules::Undetermined;
-use crate::source::{Edit, Location};
+use crate::source::{Edit, FilePosition};
 
 #[derive(Serialize)]
 struct Document<'a> {
     version: u32,
-    findings: Vec<Finding<'a>>,
-    resources: Vec<Counted<'a>>,
-    runs: Vec<Run<'a>>,
+    findings: Vec<WireFinding<'a>>,
+    resources: Vec<WireResource<'a>>,
+    runs: Vec<WireRun<'a>>,
     undetermined: Vec<UnknownEntry<'a>>,
-    totals: Vec<Total<'a>>,
-    unknown_machines: Vec<UnknownMachine<'a>>,
+    totals: Vec<WireTotal<'a>>,
+    unknown_machines: Vec<WireUnknownMachine<'a>>,
     /// Resources whose region comes from a setting.
-    assumed: Vec<UnknownMachine<'a>>,
-    skipped: Vec<Skipped<'a>>,
+    assumed: Vec<WireUnknownMachine<'a>>,
+    skipped: Vec<WireSkipped<'a>>,
     bill: Totals,
     scorecard: Scorecard,
     catalog: CatalogAge<'a>,
@@ -42,7 +42,7 @@ struct Document<'a> {
 }
 
 #[derive(Serialize)]
-pub(in crate::report) struct Finding<'a> {
+pub(in crate::report) struct WireFinding<'a> {
     rule: &'a str,
     group: &'a str,
     layer: &'a str,
@@ -63,12 +63,12 @@ pub(in crate::report) struct Finding<'a> {
     run: Option<&'a str>,
     kind: Option<&'a str>,
     /// The total, if the rule checks several totals one by one.
-    total: Option<Total<'a>>,
+    total: Option<WireTotal<'a>>,
     message: &'a str,
     help: Option<&'a str>,
-    saves_usd_per_month: Option<Bounds>,
+    saves_usd_per_month: Option<WireBounds>,
     /// The saving in the period of `saves_per`, if that is not a month.
-    saves_usd: Option<Bounds>,
+    saves_usd: Option<WireBounds>,
     /// `month`, `run` or `hour`.
     saves_per: Option<&'static str>,
     /// `deployed` if the total contains the resource, otherwise the reason why not.
@@ -142,11 +142,11 @@ pub(in crate::report) struct CatalogAge<'a> {
 
 #[derive(Serialize)]
 struct PastShelfLife {
-    rented: Number,
-    requested: Number,
+    rented: WireNumber,
+    requested: WireNumber,
     /// The same cost as a range, by how far such prices have changed since.
-    rented_today: Bounds,
-    requested_today: Bounds,
+    rented_today: WireBounds,
+    requested_today: WireBounds,
 }
 
 impl From<pricing::PastShelfLife> for PastShelfLife {
@@ -174,7 +174,7 @@ pub(in crate::report) fn check(report: &Report) -> String {
         resources: wire::counted(report),
         runs: wire::runs(report),
         undetermined: report.undetermined.iter().map(|it| undetermined(report, it)).collect(),
-        totals: report.totals.iter().map(|(rule, total)| Total::new(rule, total)).collect(),
+        totals: report.totals.iter().map(|(rule, total)| WireTotal::new(rule, total)).collect(),
         unknown_machines: wire::unknown_machines(report),
         assumed: wire::assumed(report),
         skipped: wire::skipped(report),
@@ -188,10 +188,10 @@ pub(in crate::report) fn check(report: &Report) -> String {
     })
 }
 
-fn findings<'a>(report: &'a Report) -> Vec<Finding<'a>> {
+fn findings<'a>(report: &'a Report) -> Vec<WireFinding<'a>> {
     let fingerprints = decide::fingerprints(report.findings, report.sources, report.inventory);
     let all = report.findings.iter().zip(fingerprints);
-    all.map(|(decided, it)| Finding { fingerprint: Some(it), ..finding(report, decided) }).collect()
+    all.map(|(decided, it)| WireFinding { fingerprint: Some(it), ..finding(report, decided) }).collect()
 }
 
 pub(in crate::report) fn catalog<'a>(report: &'a Report) -> CatalogAge<'a> {
@@ -205,11 +205,11 @@ pub(in crate::report) fn catalog<'a>(report: &'a Report) -> CatalogAge<'a> {
     }
 }
 
-pub(in crate::report) fn finding<'a>(report: &'a Report, decided: &'a Decided) -> Finding<'a> {
+pub(in crate::report) fn finding<'a>(report: &'a Report, decided: &'a Decided) -> WireFinding<'a> {
     let it = &decided.finding;
     let location = report.paths.locate(report.sources, it.span);
     let about = it.about(report.inventory);
-    Finding {
+    WireFinding {
         rule: &it.rule,
         group: &it.group,
         layer: &it.layer,
@@ -225,7 +225,7 @@ pub(in crate::report) fn finding<'a>(report: &'a Report, decided: &'a Decided) -
         root: root(report, it.resource),
         run: run(report, it.resource),
         kind: about.map(|(_, kind)| kind),
-        total: it.total.as_ref().map(|total| Total::new(&it.rule, total)),
+        total: it.total.as_ref().map(|total| WireTotal::new(&it.rule, total)),
         message: &it.message,
         help: it.help.as_deref(),
         saves_usd_per_month: it.saves.filter(|_| it.per == Period::Month).map(Into::into),
@@ -249,7 +249,7 @@ fn suppressed<'a>(report: &Report, it: &'a decide::Suppressed) -> Suppressed<'a>
 }
 
 fn replacement(report: &Report, edit: &Edit) -> Replacement {
-    let Location { path, line, column, end_line, end_column } = report.paths.locate(report.sources, edit.span);
+    let FilePosition { path, line, column, end_line, end_column } = report.paths.locate(report.sources, edit.span);
     Replacement { path, line, column, end_line, end_column, replacement: edit.replacement.clone() }
 }
 

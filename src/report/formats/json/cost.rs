@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::wire;
-use super::wire::{Count, Ends, Fact, Price, Run, Skipped, Totals};
+use super::wire::{Totals, WireCount, WireFact, WirePrice, WireRange, WireRun, WireSkipped};
 use crate::inventory::{Key, Resource};
 use crate::report::Report;
 use crate::report::views::coverage::{self, Coverage};
@@ -14,9 +14,9 @@ use crate::report::views::unit_work::{self, UnitWork};
 struct Document<'a> {
     version: u32,
     resources: Vec<Line<'a>>,
-    runs: Vec<Run<'a>>,
+    runs: Vec<WireRun<'a>>,
     bill: Totals,
-    skipped: Vec<Skipped<'a>>,
+    skipped: Vec<WireSkipped<'a>>,
     not_judged: Vec<NotJudged<'a>>,
     coverage: Coverage<'a>,
 }
@@ -30,13 +30,13 @@ struct Line<'a> {
     line: usize,
     kind: &'a str,
     role: &'static str,
-    machine: Option<Fact>,
-    accelerator: Option<Fact>,
-    accelerator_count: Option<Fact>,
-    count: Count,
+    machine: Option<WireFact>,
+    accelerator: Option<WireFact>,
+    accelerator_count: Option<WireFact>,
+    count: WireCount,
     /// The total counts the version of this object at this place.
-    version_of: Option<wire::Version>,
-    price: Price,
+    version_of: Option<wire::WireVersion>,
+    price: WirePrice,
     /// The cost per unit of work; null if unknown.
     unit_work: Option<Work<'a>>,
 }
@@ -44,12 +44,12 @@ struct Line<'a> {
 #[derive(Serialize)]
 pub(in crate::report) struct Work<'a> {
     model: Option<&'a str>,
-    tokens_per_s: Option<Ends>,
-    ms_per_token: Option<Ends>,
-    usd_per_million_tokens_at_full_load: Option<Ends>,
-    usd_per_million_tokens_at_traffic: Option<Ends>,
-    usd_per_thousand_requests: Option<Ends>,
-    usd_per_seat_and_month: Option<Ends>,
+    tokens_per_s: Option<WireRange>,
+    ms_per_token: Option<WireRange>,
+    usd_per_million_tokens_at_full_load: Option<WireRange>,
+    usd_per_million_tokens_at_traffic: Option<WireRange>,
+    usd_per_thousand_requests: Option<WireRange>,
+    usd_per_seat_and_month: Option<WireRange>,
     /// `estimate` or `measured`; null without a rate.
     basis: Option<&'static str>,
     because: Option<&'a str>,
@@ -79,12 +79,12 @@ fn line<'a>(report: &Report<'a>, index: usize, resource: &'a Resource) -> Line<'
         line: location.line,
         kind: &resource.kind,
         role: resource.role.name(),
-        machine: Fact::new(report, resource.fact(Key::Machine)),
-        accelerator: Fact::new(report, resource.fact(Key::Accelerator)),
-        accelerator_count: Fact::new(report, resource.fact(Key::AcceleratorCount)),
-        count: Count::new(&resource.count),
+        machine: WireFact::new(report, resource.fact(Key::Machine)),
+        accelerator: WireFact::new(report, resource.fact(Key::Accelerator)),
+        accelerator_count: WireFact::new(report, resource.fact(Key::AcceleratorCount)),
+        count: WireCount::new(&resource.count),
         version_of: wire::version_of(report, resource),
-        price: Price::new(report.bill.items.get(index)),
+        price: WirePrice::new(report.bill.items.get(index)),
         unit_work: unit_work(report, index),
     }
 }

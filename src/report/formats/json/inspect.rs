@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::wire;
-use super::wire::{Count, Fact, Price, Run, Skipped, UnknownMachine};
+use super::wire::{WireCount, WireFact, WirePrice, WireRun, WireSkipped, WireUnknownMachine};
 use crate::inventory::{Key, Resource};
 use crate::report::Report;
 use crate::report::views::judged::{self, NotJudged};
@@ -14,9 +14,9 @@ use crate::report::views::judged::{self, NotJudged};
 struct Document<'a> {
     version: u32,
     resources: Vec<Inspected<'a>>,
-    runs: Vec<Run<'a>>,
-    unknown_machines: Vec<UnknownMachine<'a>>,
-    skipped: Vec<Skipped<'a>>,
+    runs: Vec<WireRun<'a>>,
+    unknown_machines: Vec<WireUnknownMachine<'a>>,
+    skipped: Vec<WireSkipped<'a>>,
     not_judged: Vec<NotJudged<'a>>,
 }
 
@@ -31,21 +31,21 @@ struct Inspected<'a> {
     front_end: &'static str,
     kind: &'a str,
     role: &'static str,
-    provider: Option<Fact>,
-    region: Option<Fact>,
-    machine: Option<Fact>,
-    accelerator: Option<Fact>,
-    accelerator_count: Option<Fact>,
-    count: Count,
+    provider: Option<WireFact>,
+    region: Option<WireFact>,
+    machine: Option<WireFact>,
+    accelerator: Option<WireFact>,
+    accelerator_count: Option<WireFact>,
+    count: WireCount,
     /// The total counts the version of this object at this place.
-    version_of: Option<wire::Version>,
-    purchase: Option<Fact>,
-    purpose: Option<Fact>,
-    model: Option<Fact>,
+    version_of: Option<wire::WireVersion>,
+    purchase: Option<WireFact>,
+    purpose: Option<WireFact>,
+    model: Option<WireFact>,
     labels: BTreeMap<&'a str, Option<&'a str>>,
-    price: Price,
+    price: WirePrice,
     /// Every other fact, by the name that rules use.
-    facts: BTreeMap<&'static str, Fact>,
+    facts: BTreeMap<&'static str, WireFact>,
     links: Vec<Link<'a>>,
 }
 
@@ -87,10 +87,10 @@ pub fn inspect(report: &Report) -> String {
 
 fn inspected<'a>(report: &Report<'a>, index: usize, resource: &'a Resource) -> Inspected<'a> {
     let location = report.paths.locate(report.sources, resource.span);
-    let fact = |key| Fact::new(report, resource.fact(key));
-    let memory = resource.number(Key::AcceleratorMemory).map(wire::Number);
+    let fact = |key| WireFact::new(report, resource.fact(key));
+    let memory = resource.number(Key::AcceleratorMemory).map(wire::WireNumber);
     let accelerator =
-        |name: &crate::inventory::Value| serde_json::json!({ "name": wire::value(name), "memory_gib": memory });
+        |name: &crate::inventory::FactValue| serde_json::json!({ "name": wire::value(name), "memory_gib": memory });
     let others = resource.facts().filter(|(key, _)| !NAMED.contains(key));
     Inspected {
         address: &resource.address,
@@ -105,16 +105,16 @@ fn inspected<'a>(report: &Report<'a>, index: usize, resource: &'a Resource) -> I
         provider: fact(Key::Provider),
         region: fact(Key::Region),
         machine: fact(Key::Machine),
-        accelerator: Fact::with(report, resource.fact(Key::Accelerator), accelerator),
+        accelerator: WireFact::with(report, resource.fact(Key::Accelerator), accelerator),
         accelerator_count: fact(Key::AcceleratorCount),
-        count: Count::new(&resource.count),
+        count: WireCount::new(&resource.count),
         version_of: wire::version_of(report, resource),
         purchase: fact(Key::Purchase),
         purpose: fact(Key::Purpose),
         model: fact(Key::Model),
         labels: resource.labels.entries.iter().map(|(k, v)| (k.as_str(), v.value().map(AsRef::as_ref))).collect(),
-        price: Price::new(report.bill.items.get(index)),
-        facts: others.filter_map(|(key, it)| Some((key.name(), Fact::new(report, it)?))).collect(),
+        price: WirePrice::new(report.bill.items.get(index)),
+        facts: others.filter_map(|(key, it)| Some((key.name(), WireFact::new(report, it)?))).collect(),
         links: resource.links.iter().map(|link| linked(report, link)).collect(),
     }
 }

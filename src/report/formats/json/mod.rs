@@ -5,12 +5,12 @@ mod cost;
 mod inspect;
 mod wire;
 
-pub(in crate::report) use check::{CatalogAge, Finding, UnknownEntry, catalog, check, finding, undetermined};
+pub(in crate::report) use check::{CatalogAge, UnknownEntry, WireFinding, catalog, check, finding, undetermined};
 pub(in crate::report) use cost::{Work, cost, unit_work};
 pub use inspect::inspect;
 pub(in crate::report) use wire::{
-    Bounds, Budget, Changes, Counted, Ends, Number, Offered, Run, Skipped, Sum, Totals, UnknownMachine, Unnamed,
-    assumed, resource, runs, skipped, unknown_machines, unpriced,
+    Totals, Unnamed, WireAmountSum, WireBounds, WireBudget, WireNumber, WireOffer, WireRange, WireResource, WireRun,
+    WireSkipped, WireSumChange, WireUnknownMachine, assumed, resource, runs, skipped, unknown_machines, unpriced,
 };
 
 use serde::Serialize;

@@ -3,49 +3,49 @@
 use serde::{Serialize, Serializer};
 
 use crate::catalog::{Money, MoneyRange};
-use crate::compare::Spent;
-use crate::complete;
+use crate::compare::BudgetUsage;
 use crate::fit::speed::SpeedRange;
 use crate::inventory;
-use crate::inventory::{Key, Resource, ResourceId, Value};
+use crate::inventory::{FactValue, Key, Resource, ResourceId};
 use crate::pricing::{self, BillItem, CostChange, CostSum, Period, Status};
 use crate::report::Report;
 use crate::report::views::teams::team;
+use crate::resolve;
 use crate::rules;
 use crate::source::Span;
 
 /// A number that is written without a fraction if it has none.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(in crate::report) struct Number(pub(in crate::report) f64);
+pub(in crate::report) struct WireNumber(pub(in crate::report) f64);
 
-impl Number {
+impl WireNumber {
     /// Rounds to three digits: estimates are not more precise.
-    pub(in crate::report) fn three_digits(n: f64) -> Number {
+    pub(in crate::report) fn three_digits(n: f64) -> WireNumber {
         let unit = 10_f64.powf(n.abs().log10().floor() - 2.0);
         let rounded = if unit.is_normal() { (n / unit).round() * unit } else { n };
-        Number((rounded * 1e6).round() / 1e6)
+        WireNumber((rounded * 1e6).round() / 1e6)
     }
 }
 
 /// An estimate with its range.
 #[derive(Debug, Serialize)]
-pub(in crate::report) struct Ends {
-    pub(in crate::report) floor: Number,
-    pub(in crate::report) expected: Number,
-    pub(in crate::report) ceiling: Number,
+pub(in crate::report) struct WireRange {
+    pub(in crate::report) floor: WireNumber,
+    pub(in crate::report) expected: WireNumber,
+    pub(in crate::report) ceiling: WireNumber,
 }
 
-impl From<SpeedRange> for Ends {
-    fn from(it: SpeedRange) -> Ends {
-        Ends {
-            floor: Number::three_digits(it.floor),
-            expected: Number::three_digits(it.expected),
-            ceiling: Number::three_digits(it.ceiling),
+impl From<SpeedRange> for WireRange {
+    fn from(it: SpeedRange) -> WireRange {
+        WireRange {
+            floor: WireNumber::three_digits(it.floor),
+            expected: WireNumber::three_digits(it.expected),
+            ceiling: WireNumber::three_digits(it.ceiling),
         }
     }
 }
 
-impl Serialize for Number {
+impl Serialize for WireNumber {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         if self.0.fract() == 0.0 && self.0.abs() < 9e15 {
             serializer.serialize_i64(self.0 as i64)
@@ -55,42 +55,46 @@ impl Serialize for Number {
     }
 }
 
-impl std::fmt::Display for Number {
+impl std::fmt::Display for WireNumber {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         self.0.fmt(f)
     }
 }
 
-impl From<Money> for Number {
+impl From<Money> for WireNumber {
     fn from(money: Money) -> Self {
-        Number(money.usd())
+        WireNumber(money.usd())
     }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub(in crate::report) struct Bounds {
-    pub(super) floor: Number,
-    pub(super) expected: Number,
-    pub(super) ceiling: Number,
+pub(in crate::report) struct WireBounds {
+    pub(super) floor: WireNumber,
+    pub(super) expected: WireNumber,
+    pub(super) ceiling: WireNumber,
 }
 
-impl From<MoneyRange> for Bounds {
+impl From<MoneyRange> for WireBounds {
     fn from(money: MoneyRange) -> Self {
-        Bounds { floor: money.floor.into(), expected: money.expected.into(), ceiling: money.ceiling.into() }
+        WireBounds { floor: money.floor.into(), expected: money.expected.into(), ceiling: money.ceiling.into() }
     }
 }
 
-impl From<inventory::Range> for Bounds {
+impl From<inventory::Range> for WireBounds {
     fn from(range: inventory::Range) -> Self {
-        Bounds { floor: Number(range.floor), expected: Number(range.expected), ceiling: Number(range.ceiling) }
+        WireBounds {
+            floor: WireNumber(range.floor),
+            expected: WireNumber(range.expected),
+            ceiling: WireNumber(range.ceiling),
+        }
     }
 }
 
 /// A sum of costs. If `whole` is false, the sum is a minimum, and its ends are not limits.
 #[derive(Debug, Serialize)]
-pub(in crate::report) struct Sum {
+pub(in crate::report) struct WireAmountSum {
     #[serde(flatten)]
-    known: Bounds,
+    known: WireBounds,
     whole: bool,
     /// No maximum: the ceiling contains the expected cost of the parts without a limit.
     unlimited: bool,
@@ -107,37 +111,47 @@ struct Open {
     why: String,
 }
 
-impl From<&CostSum> for Sum {
+impl From<&CostSum> for WireAmountSum {
     fn from(sum: &CostSum) -> Self {
         let open = sum.open().filter(|it| it.resource.is_some());
         let open = open.map(|it| Open { of: it.of.to_string(), cause: it.cause.name(), why: it.why.to_string() });
-        Sum { known: sum.minimum().into(), whole: sum.is_whole(), unlimited: sum.is_unlimited(), open: open.collect() }
+        WireAmountSum {
+            known: sum.minimum().into(),
+            whole: sum.is_whole(),
+            unlimited: sum.is_unlimited(),
+            open: open.collect(),
+        }
     }
 }
 
-impl Sum {
+impl WireAmountSum {
     /// For a sum whose open parts are already in other sums.
-    pub(in crate::report) fn without_parts(sum: &CostSum) -> Sum {
-        Sum { known: sum.minimum().into(), whole: sum.is_whole(), unlimited: sum.is_unlimited(), open: Vec::new() }
+    pub(in crate::report) fn without_parts(sum: &CostSum) -> WireAmountSum {
+        WireAmountSum {
+            known: sum.minimum().into(),
+            whole: sum.is_whole(),
+            unlimited: sum.is_unlimited(),
+            open: Vec::new(),
+        }
     }
 }
 
 /// A sum before and after a change.
 #[derive(Debug, Serialize)]
-pub(in crate::report) struct Changes {
-    before: Sum,
-    after: Sum,
+pub(in crate::report) struct WireSumChange {
+    before: WireAmountSum,
+    after: WireAmountSum,
     /// The difference of the cost that both states know.
-    difference: Bounds,
+    difference: WireBounds,
     /// The part of `after` whose cost was unknown before.
-    became_known: Bounds,
+    became_known: WireBounds,
     /// The part of `before` whose cost is unknown after.
-    no_longer_known: Bounds,
+    no_longer_known: WireBounds,
 }
 
-impl From<&CostChange> for Changes {
+impl From<&CostChange> for WireSumChange {
     fn from(it: &CostChange) -> Self {
-        Changes {
+        WireSumChange {
             before: (&it.before).into(),
             after: (&it.after).into(),
             difference: it.difference.into(),
@@ -147,18 +161,18 @@ impl From<&CostChange> for Changes {
     }
 }
 
-impl Changes {
+impl WireSumChange {
     /// For sums whose open parts are already in other sums.
-    pub(in crate::report) fn without_parts(it: &CostChange) -> Changes {
-        let (before, after) = (Sum::without_parts(&it.before), Sum::without_parts(&it.after));
-        Changes { before, after, ..it.into() }
+    pub(in crate::report) fn without_parts(it: &CostChange) -> WireSumChange {
+        let (before, after) = (WireAmountSum::without_parts(&it.before), WireAmountSum::without_parts(&it.after));
+        WireSumChange { before, after, ..it.into() }
     }
 }
 
 /// A fact: known, unknown with its cause, or (as `null`) absent.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
-pub(super) enum Fact {
+pub(super) enum WireFact {
     Known {
         value: serde_json::Value,
         origin: &'static str,
@@ -181,17 +195,17 @@ pub(super) enum Fact {
     },
 }
 
-impl Fact {
-    pub(super) fn new(report: &Report, fact: &inventory::Fact<Value>) -> Option<Fact> {
+impl WireFact {
+    pub(super) fn new(report: &Report, fact: &inventory::Fact<FactValue>) -> Option<WireFact> {
         Self::with(report, fact, value)
     }
 
     /// A fact whose value has another JSON type.
     pub(super) fn with(
         report: &Report,
-        fact: &inventory::Fact<Value>,
-        mut shape: impl FnMut(&Value) -> serde_json::Value,
-    ) -> Option<Fact> {
+        fact: &inventory::Fact<FactValue>,
+        mut shape: impl FnMut(&FactValue) -> serde_json::Value,
+    ) -> Option<WireFact> {
         let place = |span: Span| {
             let location = report.paths.locate(report.sources, span);
             (location.path, location.line)
@@ -201,43 +215,43 @@ impl Fact {
             inventory::Fact::Known(known) => {
                 let (path, line) = place(known.span);
                 let reason = match &known.origin {
-                    inventory::Origin::Inferred(why) | inventory::Origin::Assumed(why) => Some(why.to_string()),
-                    inventory::Origin::ServedName => Some("the name under which the model is served".to_owned()),
+                    inventory::FactOrigin::Inferred(why) | inventory::FactOrigin::Assumed(why) => Some(why.to_string()),
+                    inventory::FactOrigin::ServedName => Some("the name under which the model is served".to_owned()),
                     _ => None,
                 };
-                Fact::Known { value: shape(&known.value), origin: known.origin.name(), reason, path, line }
+                WireFact::Known { value: shape(&known.value), origin: known.origin.name(), reason, path, line }
             }
             inventory::Fact::Unknown(unknown) => {
                 let (path, line) = place(unknown.span);
                 let why = unknown.why.to_string();
                 if unknown.candidates.is_empty() {
-                    Fact::Unknown { unknown: why, path, line }
+                    WireFact::Unknown { unknown: why, path, line }
                 } else {
                     let candidates = unknown.candidates.iter().map(shape).collect();
-                    Fact::OneOf { value: None, candidates, unknown: why, path, line }
+                    WireFact::OneOf { value: None, candidates, unknown: why, path, line }
                 }
             }
         })
     }
 }
 
-pub(super) fn value(value: &Value) -> serde_json::Value {
+pub(super) fn value(value: &FactValue) -> serde_json::Value {
     match value {
-        Value::Text(text) => text.to_string().into(),
-        Value::Integer(n) => (*n).into(),
-        Value::Number(n) => serde_json::to_value(Number(*n)).unwrap_or_default(),
-        Value::Flag(flag) => (*flag).into(),
-        Value::List(items) => items.iter().map(ToString::to_string).collect::<Vec<_>>().into(),
+        FactValue::Text(text) => text.to_string().into(),
+        FactValue::Integer(n) => (*n).into(),
+        FactValue::Number(n) => serde_json::to_value(WireNumber(*n)).unwrap_or_default(),
+        FactValue::Flag(flag) => (*flag).into(),
+        FactValue::List(items) => items.iter().map(ToString::to_string).collect::<Vec<_>>().into(),
     }
 }
 
 /// The number of machines or pods.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
-pub(super) enum Count {
+pub(super) enum WireCount {
     Known {
         #[serde(flatten)]
-        range: Bounds,
+        range: WireBounds,
         origin: &'static str,
     },
     Unknown {
@@ -245,37 +259,39 @@ pub(super) enum Count {
     },
 }
 
-impl Count {
-    pub(super) fn new(count: &inventory::Fact<inventory::Range>) -> Count {
+impl WireCount {
+    pub(super) fn new(count: &inventory::Fact<inventory::Range>) -> WireCount {
         match count {
-            inventory::Fact::Known(known) => Count::Known { range: known.value.into(), origin: known.origin.name() },
-            inventory::Fact::Unknown(unknown) => Count::Unknown { unknown: unknown.why.to_string() },
-            inventory::Fact::Absent => Count::Unknown { unknown: "no number is set".to_owned() },
+            inventory::Fact::Known(known) => {
+                WireCount::Known { range: known.value.into(), origin: known.origin.name() }
+            }
+            inventory::Fact::Unknown(unknown) => WireCount::Unknown { unknown: unknown.why.to_string() },
+            inventory::Fact::Absent => WireCount::Unknown { unknown: "no number is set".to_owned() },
         }
     }
 }
 
 #[derive(Debug, Serialize)]
-pub(super) struct Price {
+pub(super) struct WirePrice {
     pub(super) status: &'static str,
     pub(super) reason: Option<String>,
-    pub(super) usd_per_hour: Option<Number>,
-    pub(super) usd_per_month: Option<Bounds>,
+    pub(super) usd_per_hour: Option<WireNumber>,
+    pub(super) usd_per_month: Option<WireBounds>,
     /// Its share of the monthly total, in which each dollar counts once; none if excluded from the total.
-    pub(super) usd_in_sum: Option<Bounds>,
+    pub(super) usd_in_sum: Option<WireBounds>,
     /// The period of `usd`: `month`, `run` or `hour`.
     pub(super) per: &'static str,
-    pub(super) usd: Option<Bounds>,
+    pub(super) usd: Option<WireBounds>,
     /// The hours of one machine or pod in that period.
-    pub(super) hours: Option<Number>,
-    pub(super) hours_per_month: Option<Number>,
+    pub(super) hours: Option<WireNumber>,
+    pub(super) hours_per_month: Option<WireNumber>,
     pub(super) hours_because: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) starts_per_month: Option<Number>,
+    pub(super) starts_per_month: Option<WireNumber>,
     /// Disks, billed separately.
-    pub(super) attached_usd_per_month: Option<Bounds>,
+    pub(super) attached_usd_per_month: Option<WireBounds>,
     /// Accelerators that remain unusable next to a pod.
-    pub(super) stranded_accelerators: Number,
+    pub(super) stranded_accelerators: WireNumber,
     pub(super) as_of: Option<String>,
     pub(super) stale: Option<String>,
     /// No accelerator is named: the expected cost is the lowest possible one.
@@ -284,15 +300,15 @@ pub(super) struct Price {
     pub(super) not_included: Vec<String>,
 }
 
-impl Price {
-    pub(super) fn new(item: Option<&BillItem>) -> Price {
+impl WirePrice {
+    pub(super) fn new(item: Option<&BillItem>) -> WirePrice {
         let (status, reason) = match item.map(|item| &item.status) {
             Some(Status::Priced) => ("priced", None),
             Some(Status::Estimated(why)) => ("estimated", Some(why.clone())),
             Some(Status::Unpriced(why)) => ("unpriced", Some(why.clone())),
             Some(Status::Unasked) | None => ("unpriced", Some("gpulint looked up no price".to_owned())),
         };
-        Price {
+        WirePrice {
             status,
             reason,
             usd_per_hour: item.and_then(|item| item.per_hour).map(|range| range.expected.into()),
@@ -300,12 +316,12 @@ impl Price {
             usd_in_sum: item.and_then(|item| item.share).map(Into::into),
             per: item.map_or(Period::Month, |item| item.per).name(),
             usd: item.and_then(|item| item.amount).map(Into::into),
-            hours: item.filter(|item| item.per != Period::Hour).map(|item| Number(item.hours)),
-            hours_per_month: item.filter(|item| item.per == Period::Month).map(|item| Number(item.hours)),
+            hours: item.filter(|item| item.per != Period::Hour).map(|item| WireNumber(item.hours)),
+            hours_per_month: item.filter(|item| item.per == Period::Month).map(|item| WireNumber(item.hours)),
             hours_because: item.and_then(|item| item.hours_because.clone()),
-            starts_per_month: item.and_then(|item| item.starts).map(Number),
+            starts_per_month: item.and_then(|item| item.starts).map(WireNumber),
             attached_usd_per_month: item.and_then(|item| item.attached.as_ref()?.known()).map(Into::into),
-            stranded_accelerators: Number(item.map_or(0.0, |item| item.stranded)),
+            stranded_accelerators: WireNumber(item.map_or(0.0, |item| item.stranded)),
             as_of: item.and_then(|item| item.as_of.clone()),
             stale: item.and_then(|item| item.stale.clone()),
             accelerator_unnamed: item.is_some_and(|item| item.is_unnamed),
@@ -320,15 +336,15 @@ fn not_included(item: &BillItem) -> Vec<String> {
 }
 
 #[derive(Debug, Serialize)]
-pub(in crate::report) struct Skipped<'a> {
+pub(in crate::report) struct WireSkipped<'a> {
     path: String,
     /// The cause, for programs.
     kind: &'static str,
     reason: &'a str,
 }
 
-pub(in crate::report) fn skipped<'a>(report: &Report<'a>) -> Vec<Skipped<'a>> {
-    let shown = |it: &'a inventory::Skipped| Skipped {
+pub(in crate::report) fn skipped<'a>(report: &Report<'a>) -> Vec<WireSkipped<'a>> {
+    let shown = |it: &'a inventory::SkippedFile| WireSkipped {
         path: report.paths.show(&it.path),
         kind: it.kind.name(),
         reason: &it.reason,
@@ -338,44 +354,44 @@ pub(in crate::report) fn skipped<'a>(report: &Report<'a>) -> Vec<Skipped<'a>> {
 
 /// A machine that may have accelerators.
 #[derive(Debug, Serialize)]
-pub(in crate::report) struct UnknownMachine<'a> {
+pub(in crate::report) struct WireUnknownMachine<'a> {
     address: &'a str,
     path: String,
     line: usize,
     cause: &'a str,
 }
 
-pub(in crate::report) fn unknown_machines<'a>(report: &Report<'a>) -> Vec<UnknownMachine<'a>> {
-    let shown = |it: &'a complete::UnknownMachine| {
+pub(in crate::report) fn unknown_machines<'a>(report: &Report<'a>) -> Vec<WireUnknownMachine<'a>> {
+    let shown = |it: &'a resolve::UnknownMachine| {
         let at = report.paths.locate(report.sources, it.span);
-        UnknownMachine { address: &it.address, path: at.path, line: at.line, cause: &it.why }
+        WireUnknownMachine { address: &it.address, path: at.path, line: at.line, cause: &it.why }
     };
     report.unknown_machines.iter().map(shown).collect()
 }
 
 /// Resources without a price, and why.
-pub(in crate::report) fn unpriced<'a>(report: &Report<'a>) -> Vec<UnknownMachine<'a>> {
+pub(in crate::report) fn unpriced<'a>(report: &Report<'a>) -> Vec<WireUnknownMachine<'a>> {
     let resources = report.inventory.resources.iter().zip(&report.bill.items);
     let shown = |(it, item): (&'a Resource, &'a BillItem)| {
         let Status::Unpriced(cause) = &item.status else { return None };
         let at = report.paths.locate(report.sources, it.span);
-        Some(UnknownMachine { address: &it.address, path: at.path, line: at.line, cause })
+        Some(WireUnknownMachine { address: &it.address, path: at.path, line: at.line, cause })
     };
     resources.filter_map(shown).collect()
 }
 
 /// Resources whose region is taken from a setting.
-pub(in crate::report) fn assumed<'a>(report: &Report<'a>) -> Vec<UnknownMachine<'a>> {
+pub(in crate::report) fn assumed<'a>(report: &Report<'a>) -> Vec<WireUnknownMachine<'a>> {
     let shown = |(it, cause): (&'a Resource, &'a str)| {
         let at = report.paths.locate(report.sources, it.span);
-        UnknownMachine { address: &it.address, path: at.path, line: at.line, cause }
+        WireUnknownMachine { address: &it.address, path: at.path, line: at.line, cause }
     };
     report.assumed().map(shown).collect()
 }
 
 /// A resource with its cost, and the values that a later comparison needs.
 #[derive(Debug, Serialize)]
-pub(in crate::report) struct Counted<'a> {
+pub(in crate::report) struct WireResource<'a> {
     address: &'a str,
     root: Option<String>,
     run: Option<&'a str>,
@@ -388,11 +404,11 @@ pub(in crate::report) struct Counted<'a> {
     region: Option<String>,
     machine: Option<String>,
     accelerator: Option<String>,
-    accelerator_count: Option<Number>,
+    accelerator_count: Option<WireNumber>,
     purchase: Option<String>,
     team: Option<&'a str>,
-    count: Count,
-    price: Price,
+    count: WireCount,
+    price: WirePrice,
     /// The values that a purchase plan needs, for provisioned machines in the total.
     #[serde(skip_serializing_if = "Option::is_none")]
     demand: Option<WireDemand>,
@@ -403,35 +419,35 @@ pub(in crate::report) struct Counted<'a> {
 struct WireDemand {
     standing: &'static str,
     why: Option<String>,
-    always: Number,
-    average: Option<Number>,
-    covered: Number,
-    most: Option<Number>,
+    always: WireNumber,
+    average: Option<WireNumber>,
+    covered: WireNumber,
+    most: Option<WireNumber>,
     sure: Vec<Rung>,
-    usd_per_hour: Offered,
+    usd_per_hour: WireOffer,
 }
 
 /// The number of machines that always run in this share of the hours.
 #[derive(Debug, Serialize)]
 struct Rung {
-    machines: Number,
-    share: Number,
+    machines: WireNumber,
+    share: WireNumber,
 }
 
 #[derive(Debug, Serialize)]
-pub(in crate::report) struct Offered {
-    on_demand: Option<Number>,
-    spot: Option<Number>,
-    one_year: Option<Number>,
-    three_years: Option<Number>,
-    block: Option<Number>,
-    flex: Option<Number>,
+pub(in crate::report) struct WireOffer {
+    on_demand: Option<WireNumber>,
+    spot: Option<WireNumber>,
+    one_year: Option<WireNumber>,
+    three_years: Option<WireNumber>,
+    block: Option<WireNumber>,
+    flex: Option<WireNumber>,
 }
 
-impl From<pricing::Offered> for Offered {
-    fn from(it: pricing::Offered) -> Offered {
-        let number = |money: Option<Money>| money.map(Number::from);
-        Offered {
+impl From<pricing::HourlyOffers> for WireOffer {
+    fn from(it: pricing::HourlyOffers) -> WireOffer {
+        let number = |money: Option<Money>| money.map(WireNumber::from);
+        WireOffer {
             on_demand: number(it.on_demand),
             spot: number(it.spot),
             one_year: number(it.one_year),
@@ -442,25 +458,25 @@ impl From<pricing::Offered> for Offered {
     }
 }
 
-impl From<pricing::Demand> for WireDemand {
-    fn from(it: pricing::Demand) -> WireDemand {
-        let rung = |rung: &pricing::Rung| Rung { machines: Number(rung.machines), share: Number(rung.share) };
+impl From<pricing::SteadyDemand> for WireDemand {
+    fn from(it: pricing::SteadyDemand) -> WireDemand {
+        let rung = |rung: &pricing::Rung| Rung { machines: WireNumber(rung.machines), share: WireNumber(rung.share) };
         WireDemand {
             standing: it.standing.name(),
             why: it.why,
-            always: Number(it.always),
-            average: it.average.map(Number),
-            covered: Number(it.covered),
-            most: it.most.map(Number),
+            always: WireNumber(it.always),
+            average: it.average.map(WireNumber),
+            covered: WireNumber(it.covered),
+            most: it.most.map(WireNumber),
             sure: it.rungs.iter().map(rung).collect(),
             usd_per_hour: it.offered.into(),
         }
     }
 }
 
-pub(super) fn counted<'a>(report: &Report<'a>) -> Vec<Counted<'a>> {
+pub(super) fn counted<'a>(report: &Report<'a>) -> Vec<WireResource<'a>> {
     let all = (0..report.inventory.resources.len()).map(|at| resource(report, ResourceId(at)));
-    let mut all: Vec<Option<Counted<'a>>> = all.collect();
+    let mut all: Vec<Option<WireResource<'a>>> = all.collect();
     for (at, need) in pricing::needs(report.inventory, report.bill) {
         if let Some(Some(counted)) = all.get_mut(at) {
             counted.demand = Some(need.demand.into());
@@ -470,11 +486,11 @@ pub(super) fn counted<'a>(report: &Report<'a>) -> Vec<Counted<'a>> {
 }
 
 /// One entry of the list.
-pub(in crate::report) fn resource<'a>(report: &Report<'a>, id: ResourceId) -> Option<Counted<'a>> {
+pub(in crate::report) fn resource<'a>(report: &Report<'a>, id: ResourceId) -> Option<WireResource<'a>> {
     let it = report.resource(Some(id))?;
     let at = report.paths.locate(report.sources, it.span);
     let text = |key| it.fact(key).value().map(ToString::to_string);
-    Some(Counted {
+    Some(WireResource {
         address: &it.address,
         root: root(report, it),
         run: run(it),
@@ -487,11 +503,11 @@ pub(in crate::report) fn resource<'a>(report: &Report<'a>, id: ResourceId) -> Op
         region: text(Key::Region),
         machine: text(Key::Machine),
         accelerator: text(Key::Accelerator),
-        accelerator_count: it.number(Key::AcceleratorCount).map(Number),
+        accelerator_count: it.number(Key::AcceleratorCount).map(WireNumber),
         purchase: text(Key::Purchase),
         team: team(it),
-        count: Count::new(&it.count),
-        price: Price::new(report.bill.items.get(id.0)),
+        count: WireCount::new(&it.count),
+        price: WirePrice::new(report.bill.items.get(id.0)),
         demand: None,
     })
 }
@@ -508,28 +524,28 @@ pub(super) fn run(resource: &Resource) -> Option<&str> {
 
 /// A deployment.
 #[derive(Debug, Serialize)]
-pub(in crate::report) struct Run<'a> {
+pub(in crate::report) struct WireRun<'a> {
     id: &'a str,
     kind: &'static str,
     name: String,
     folder: String,
     variant: Option<&'a str>,
-    target: Option<Fact>,
+    target: Option<WireFact>,
     counted: &'static str,
     inputs: Vec<String>,
     uses: Vec<&'a str>,
     used_by: Vec<&'a str>,
 }
 
-pub(in crate::report) fn runs<'a>(report: &Report<'a>) -> Vec<Run<'a>> {
+pub(in crate::report) fn runs<'a>(report: &Report<'a>) -> Vec<WireRun<'a>> {
     let ids = |all: &'a [inventory::RunId]| all.iter().map(inventory::RunId::as_str).collect();
-    let shown = |run: &'a inventory::Run| Run {
+    let shown = |run: &'a inventory::DeploymentRun| WireRun {
         id: run.id.as_str(),
         kind: run.kind.name(),
         name: report.name_of(run),
         folder: report.paths.show_directory(&run.folder),
         variant: run.variant.as_deref(),
-        target: Fact::new(report, &run.target),
+        target: WireFact::new(report, &run.target),
         counted: run.counted.name(),
         inputs: run.inputs.iter().map(|path| report.paths.show(path)).collect(),
         uses: ids(&run.uses),
@@ -540,58 +556,58 @@ pub(in crate::report) fn runs<'a>(report: &Report<'a>) -> Vec<Run<'a>> {
 
 /// The place of the version that the total counts instead.
 #[derive(Debug, Serialize)]
-pub(in crate::report) struct Version {
+pub(in crate::report) struct WireVersion {
     path: String,
     line: usize,
 }
 
-pub(super) fn version_of(report: &Report, resource: &Resource) -> Option<Version> {
+pub(super) fn version_of(report: &Report, resource: &Resource) -> Option<WireVersion> {
     let location = report.paths.locate(report.sources, resource.version_of?);
-    Some(Version { path: location.path, line: location.line })
+    Some(WireVersion { path: location.path, line: location.line })
 }
 
 /// A budget with its current total.
 #[derive(Debug, Serialize)]
-pub(in crate::report) struct Budget<'a> {
+pub(in crate::report) struct WireBudget<'a> {
     rule: &'a str,
     name: &'a str,
-    limit_usd: Option<Number>,
-    before_usd: Option<Number>,
-    after_usd: Number,
-    hours_per_month: Number,
+    limit_usd: Option<WireNumber>,
+    before_usd: Option<WireNumber>,
+    after_usd: WireNumber,
+    hours_per_month: WireNumber,
 }
 
-impl<'a> Budget<'a> {
-    pub(in crate::report) fn new(it: &'a Spent) -> Budget<'a> {
-        Budget {
+impl<'a> WireBudget<'a> {
+    pub(in crate::report) fn new(it: &'a BudgetUsage) -> WireBudget<'a> {
+        WireBudget {
             rule: &it.rule,
             name: &it.name,
             limit_usd: it.limit.map(Into::into),
             before_usd: it.before.map(Into::into),
             after_usd: it.after.into(),
-            hours_per_month: Number(it.hours),
+            hours_per_month: WireNumber(it.hours),
         }
     }
 }
 
 /// A total that a rule checks.
 #[derive(Debug, Serialize)]
-pub(in crate::report) struct Total<'a> {
+pub(in crate::report) struct WireTotal<'a> {
     rule: &'a str,
     name: &'a str,
-    amount_usd: Option<Number>,
-    limit_usd: Option<Number>,
-    hours_per_month: Number,
+    amount_usd: Option<WireNumber>,
+    limit_usd: Option<WireNumber>,
+    hours_per_month: WireNumber,
 }
 
-impl<'a> Total<'a> {
-    pub(in crate::report) fn new(rule: &'a str, it: &'a rules::Total) -> Total<'a> {
-        Total {
+impl<'a> WireTotal<'a> {
+    pub(in crate::report) fn new(rule: &'a str, it: &'a rules::RuleTotal) -> WireTotal<'a> {
+        WireTotal {
             rule,
             name: &it.name,
             amount_usd: it.amount.map(Into::into),
             limit_usd: it.limit.map(Into::into),
-            hours_per_month: Number(it.hours),
+            hours_per_month: WireNumber(it.hours),
         }
     }
 }
@@ -599,12 +615,12 @@ impl<'a> Total<'a> {
 /// A total of the bill.
 #[derive(Debug, Serialize)]
 pub(in crate::report) struct Totals {
-    rented: Sum,
-    requested: Sum,
+    rented: WireAmountSum,
+    requested: WireAmountSum,
     /// Machines and pods, with each dollar counted once.
-    combined: Sum,
+    combined: WireAmountSum,
     /// Disks of provisioned machines.
-    attached: Sum,
+    attached: WireAmountSum,
     unpriced: usize,
     /// The part of `requested` for pods that name no accelerator.
     unnamed: Unnamed,
@@ -617,7 +633,7 @@ pub(in crate::report) struct Totals {
 #[derive(Debug, Serialize)]
 pub(in crate::report) struct Unnamed {
     resources: usize,
-    usd: Bounds,
+    usd: WireBounds,
 }
 
 impl Unnamed {
@@ -630,13 +646,13 @@ impl Unnamed {
 struct Apart {
     counted: &'static str,
     resources: usize,
-    rented: Sum,
-    requested: Sum,
+    rented: WireAmountSum,
+    requested: WireAmountSum,
     unpriced: usize,
 }
 
 impl Apart {
-    fn new((counted, sum): (&inventory::Counted, &pricing::Apart)) -> Apart {
+    fn new((counted, sum): (&inventory::CountedAs, &pricing::ExcludedTotal)) -> Apart {
         Apart {
             counted: counted.name(),
             resources: sum.resources,
@@ -653,7 +669,7 @@ impl Totals {
         Totals {
             rented: (&bill.rented).into(),
             requested: (&bill.requested).into(),
-            combined: Sum::without_parts(&bill.combined),
+            combined: WireAmountSum::without_parts(&bill.combined),
             attached: (&bill.attached).into(),
             unpriced: bill.unpriced(),
             unnamed: Unnamed::new(bill),

@@ -8,16 +8,16 @@ use super::summary;
 use super::table::TextTable;
 use crate::catalog::Money;
 use crate::fit::speed::SpeedRange;
-use crate::inventory::{Fact, Key, Resource, Role};
+use crate::inventory::{BillingRole, Fact, Key, Resource};
 use crate::pricing::{BillItem, Period};
 use crate::report::views::cost_line::{cost_line, cost_rows};
 use crate::report::views::judged;
 use crate::report::views::money::{mark_of, role_heading};
 use crate::report::views::unit_work::{COLUMNS, reasons, unit_work};
-use crate::report::{Most, Report, Sort, Style, escape};
+use crate::report::{Most, Report, ReportStyle, Sort, escape};
 
 /// The bill: a table of machines and a table of pods, sorted by cost or path, in groups if the style asks for them.
-pub(in crate::report) fn cost(report: &Report, style: Style) -> String {
+pub(in crate::report) fn cost(report: &Report, style: ReportStyle) -> String {
     let mut text = String::new();
     let _ = writeln!(text, "{}", cost_line(report));
     if report.is_empty {
@@ -28,7 +28,7 @@ pub(in crate::report) fn cost(report: &Report, style: Style) -> String {
     }
     text.push('\n');
     let resources = || report.inventory.resources.iter().zip(&report.bill.items);
-    for role in [Role::Rented, Role::Requested] {
+    for role in [BillingRole::Rented, BillingRole::Requested] {
         let mut groups: BTreeMap<String, Vec<(&Resource, &BillItem)>> = BTreeMap::new();
         for (resource, item) in resources().filter(|(resource, _)| resource.role == role) {
             let name = style.choice.group.map(|by| by.group_of(report, resource)).unwrap_or_default();
@@ -79,7 +79,7 @@ pub(in crate::report) fn cost(report: &Report, style: Style) -> String {
 }
 
 /// The cost per unit of work of each server for which it is known.
-fn units(text: &mut String, report: &Report, style: Style) {
+fn units(text: &mut String, report: &Report, style: ReportStyle) {
     let all = unit_work(report);
     let columns: Vec<_> = COLUMNS.into_iter().filter(|(_, read)| all.iter().any(|it| read(it).is_some())).collect();
     let headings: Vec<&str> = ["server", "model"].into_iter().chain(columns.iter().map(|it| it.0)).collect();
@@ -87,7 +87,7 @@ fn units(text: &mut String, report: &Report, style: Style) {
     for it in all.iter().filter(|it| it.is_known()) {
         let shown = |text: &str| escape::shortened(&escape::one_line(text), 60);
         let mut cells = vec![shown(&report.called(it.resource)), shown(it.model.unwrap_or_default())];
-        cells.extend(columns.iter().map(|(_, read)| read(it).map(SpeedRange::told).unwrap_or_default()));
+        cells.extend(columns.iter().map(|(_, read)| read(it).map(SpeedRange::format_range).unwrap_or_default()));
         table.row(cells);
     }
     if !columns.is_empty() {
@@ -137,7 +137,7 @@ fn row<'a>(report: &Report<'a>, resource: &'a Resource, item: Option<&BillItem>)
         _ if !resource.is_added() => format!("{} (excluded)", shown(&report.called(resource))),
         _ => shown(&report.called(resource)),
     };
-    let mut cells = vec![address, said(resource, Key::Machine), accelerators(resource), count(resource), price];
+    let mut cells = vec![address, fact_text(resource, Key::Machine), accelerators(resource), count(resource), price];
     cells.push(item.map_or_else(String::new, |item| match item.per {
         Period::Month => trimmed(item.hours),
         Period::Run => format!("{}/run", trimmed(item.hours)),
@@ -158,7 +158,7 @@ fn row<'a>(report: &Report<'a>, resource: &'a Resource, item: Option<&BillItem>)
     cells
 }
 
-fn said(resource: &Resource, key: Key) -> String {
+fn fact_text(resource: &Resource, key: Key) -> String {
     match resource.fact(key) {
         Fact::Known(known) => escape::shortened(&escape::one_line(&known.value.to_string()), 40),
         Fact::Unknown(_) => "?".to_owned(),
@@ -167,7 +167,7 @@ fn said(resource: &Resource, key: Key) -> String {
 }
 
 fn accelerators(resource: &Resource) -> String {
-    let name = said(resource, Key::Accelerator);
+    let name = fact_text(resource, Key::Accelerator);
     match resource.number(Key::AcceleratorCount) {
         Some(count) if !name.is_empty() => format!("{} × {name}", trimmed(count)),
         _ => name,

@@ -12,9 +12,9 @@ use crate::diagnostic::{self, Level};
 use crate::inventory::ResourceId;
 use crate::report::views::money::mark;
 use crate::report::views::repeats::also;
-use crate::report::{Paths, Report, Style, escape};
+use crate::report::{Report, ReportStyle, ShownPaths, escape};
 use crate::rules::{Finding, Safety};
-use crate::source::{self, FileId, Sources};
+use crate::source::{self, FileId, SourceFiles};
 
 /// The most related lines of one finding.
 const MOST_RELATED: usize = 5;
@@ -45,17 +45,17 @@ impl AlreadyPrinted {
     }
 }
 
-pub(in crate::report) struct Renderer {
+pub(in crate::report) struct FindingRenderer {
     handler: GraphicalReportHandler,
     is_plain: bool,
 }
 
-impl Renderer {
-    pub(in crate::report) fn new(style: Style) -> Self {
+impl FindingRenderer {
+    pub(in crate::report) fn new(style: ReportStyle) -> Self {
         let theme = if style.color { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
         let handler =
             GraphicalReportHandler::new_themed(theme).with_width(style.width).with_links(false).with_context_lines(1);
-        Renderer { handler: handler.without_syntax_highlighting(), is_plain: style.plain }
+        FindingRenderer { handler: handler.without_syntax_highlighting(), is_plain: style.plain }
     }
 
     /// A finding; `others` are repeats elsewhere. The cost of a resource is printed once.
@@ -115,8 +115,8 @@ impl Renderer {
     pub(in crate::report) fn diagnostic(
         &self,
         text: &mut String,
-        sources: &Sources,
-        paths: &Paths,
+        sources: &SourceFiles,
+        paths: &ShownPaths,
         it: &diagnostic::Diagnostic,
     ) {
         let message = escape::shortened(&escape::one_line(&it.message), 1_000);

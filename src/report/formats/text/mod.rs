@@ -7,7 +7,7 @@ mod summary;
 mod table;
 
 pub(in crate::report) use cost::cost;
-pub(in crate::report) use finding::{AlreadyPrinted, Renderer};
+pub(in crate::report) use finding::{AlreadyPrinted, FindingRenderer};
 pub(in crate::report) use summary::{estimated, found, headline};
 pub(in crate::report) use table::TextTable;
 
@@ -15,19 +15,19 @@ use crate::decide::Decided;
 use crate::diagnostic::Diagnostic;
 use crate::report::views::cost_line::cost_line;
 use crate::report::views::wrapped::wrapped;
-use crate::report::{Detail, Most, Paths, Report, Style};
-use crate::source::Sources;
+use crate::report::{EntryDetail, Most, Report, ReportStyle, ShownPaths};
+use crate::source::SourceFiles;
 
 /// Lines of findings that fit on a screen, with the lines above and below them.
 const SCREEN: usize = 34;
 
-pub(in crate::report) fn check(report: &Report, style: Style) -> String {
+pub(in crate::report) fn check(report: &Report, style: ReportStyle) -> String {
     let mut text = String::new();
     if report.is_empty && report.findings.is_empty() {
         return format!("{}\n", cost_line(report));
     }
     summary::top(&mut text, report, style);
-    if style.choice.detail > Detail::Quiet {
+    if style.choice.detail > EntryDetail::Quiet {
         let left_out = findings(&mut text, report, style);
         summary::left_out(&mut text, report, &left_out, style);
     }
@@ -36,8 +36,8 @@ pub(in crate::report) fn check(report: &Report, style: Style) -> String {
 }
 
 /// Prints the selected findings; returns the others.
-fn findings<'a>(text: &mut String, report: &'a Report, style: Style) -> Vec<&'a Decided> {
-    let renderer = finding::Renderer::new(style);
+fn findings<'a>(text: &mut String, report: &'a Report, style: ReportStyle) -> Vec<&'a Decided> {
+    let renderer = finding::FindingRenderer::new(style);
     let (mut told, mut lines, mut left_out) = (0, 0, Vec::new());
     let mut said = AlreadyPrinted::default();
     for group in style.choice.groups(report) {
@@ -65,8 +65,13 @@ fn findings<'a>(text: &mut String, report: &'a Report, style: Style) -> Vec<&'a 
 }
 
 /// Errors in the input or the configuration, with their lines.
-pub(in crate::report) fn diagnostics(sources: &Sources, paths: &Paths, all: &[Diagnostic], style: Style) -> String {
-    let renderer = finding::Renderer::new(style);
+pub(in crate::report) fn diagnostics(
+    sources: &SourceFiles,
+    paths: &ShownPaths,
+    all: &[Diagnostic],
+    style: ReportStyle,
+) -> String {
+    let renderer = finding::FindingRenderer::new(style);
     let mut text = String::new();
     for diagnostic in all {
         renderer.diagnostic(&mut text, sources, paths, diagnostic);

@@ -2,9 +2,9 @@
 
 use miette::{MietteError, MietteSpanContents, SourceCode, SourceSpan, SpanContents};
 
-use crate::report::Paths;
+use crate::report::ShownPaths;
 use crate::report::escape;
-use crate::source::{Location, Sources, Span};
+use crate::source::{FilePosition, SourceFiles, Span};
 
 /// The most bytes of a line around the marked place.
 const WIDEST: usize = 160;
@@ -22,7 +22,7 @@ pub(super) struct Snippet {
 }
 
 impl Snippet {
-    pub(super) fn new(sources: &Sources, paths: &Paths, span: Span) -> Snippet {
+    pub(super) fn new(sources: &SourceFiles, paths: &ShownPaths, span: Span) -> Snippet {
         let span = sources.origin(span);
         let location = paths.locate(sources, span);
         if let Some(place) = sources.concealed(span) {
@@ -42,7 +42,7 @@ impl Snippet {
     }
 
     /// The first line of a place without context.
-    fn of_place(place: &str, location: &Location) -> Snippet {
+    fn of_place(place: &str, location: &FilePosition) -> Snippet {
         let line = place.lines().next().unwrap_or_default();
         let text = escape::harmless(cut(line, 0, WIDEST).0);
         let (path, place) = (escape::one_line(&location.path), 0..text.len());
@@ -122,18 +122,18 @@ mod tests {
     #[test]
     fn a_snippet_holds_the_line_of_its_place() {
         let long = format!("a = \"{}é\"\nb = 1\nc = {}\n", "x".repeat(100_000), "y".repeat(100_000));
-        let sources = Sources::new(MemoryTree::new().with("m.tf", long.clone()));
+        let sources = SourceFiles::new(MemoryTree::new().with("m.tf", long.clone()));
         let file = sources.open("m.tf").unwrap();
         let at = long.find("b = 1").unwrap();
-        let snippet = Snippet::new(&sources, &Paths::default(), Span::new(file, at, long.len()));
+        let snippet = Snippet::new(&sources, &ShownPaths::default(), Span::new(file, at, long.len()));
         assert_eq!(&snippet.text[snippet.place.clone()], "b = 1");
         assert_eq!((snippet.first_line, snippet.line, snippet.text.lines().count()), (2, 2, 1));
         assert!(snippet.text.len() < 600);
-        let middle = Snippet::new(&sources, &Paths::default(), Span::new(file, 50_000, 50_010));
+        let middle = Snippet::new(&sources, &ShownPaths::default(), Span::new(file, 50_000, 50_010));
         assert_eq!(&middle.text[middle.place.clone()], "xxxxxxxxxx");
         for start in 0..12 {
             let tail = long.len() - start;
-            Snippet::new(&sources, &Paths::default(), Span::new(file, tail, tail + 3));
+            Snippet::new(&sources, &ShownPaths::default(), Span::new(file, tail, tail + 3));
         }
     }
 }

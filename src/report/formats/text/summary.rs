@@ -7,15 +7,15 @@ use super::table::TextTable;
 use crate::catalog::{Money, MoneyRange};
 use crate::decide::Decided;
 use crate::diagnostic::Level;
-use crate::inventory::{Counted, Key, Resource, Role, Value};
+use crate::inventory::{BillingRole, CountedAs, FactValue, Key, Resource};
 use crate::pricing::{BillItem, CostSum, Period, Status};
 use crate::report::views::cost_line::{cost_line, cost_rows};
 use crate::report::views::judged;
 use crate::report::views::money::{mark, role_heading};
 use crate::report::views::price_age::price_age;
 use crate::report::views::scorecard::{Scorecard, best_at_full_scale, best_of, best_savings, saving};
-use crate::report::views::{apart, coverage};
-use crate::report::{Detail, Most, Report, Style, escape};
+use crate::report::views::{coverage, excluded};
+use crate::report::{EntryDetail, Most, Report, ReportStyle, escape};
 use crate::rules::{Finding, Safety};
 
 /// At most this many causes are listed; the rest is a count.
@@ -25,7 +25,7 @@ const MOST_CAUSES: usize = 5;
 const MOST_REASONS: usize = 2;
 
 /// The first lines: the cost, the possible savings, and what was not evaluated.
-pub(super) fn top(text: &mut String, report: &Report, style: Style) {
+pub(super) fn top(text: &mut String, report: &Report, style: ReportStyle) {
     let _ = writeln!(text, "{}", bold(&cost_line(report), style));
     let open = judged::in_numbers(report).map(|it| format!("; {it}")).unwrap_or_default();
     let _ = writeln!(text, "{}", bold(&format!("{}{open}", found(report)), style));
@@ -36,7 +36,7 @@ pub(super) fn top(text: &mut String, report: &Report, style: Style) {
 }
 
 /// The heading of a group: its name, how many findings, and what they save.
-pub(super) fn heading(report: &Report, name: &str, findings: &[&Decided], style: Style) -> String {
+pub(super) fn heading(report: &Report, name: &str, findings: &[&Decided], style: ReportStyle) -> String {
     let best = best_of(report, findings.iter().map(|it| &it.finding).filter(|it| it.saves.is_some()));
     let saved: Money = best.values().filter_map(|it| it.saves).map(|saves| saves.expected).sum();
     let saved = match saved.is_zero() {
@@ -48,7 +48,7 @@ pub(super) fn heading(report: &Report, name: &str, findings: &[&Decided], style:
 }
 
 /// Counts the findings that the screen leaves out, and names the option that shows them.
-pub(super) fn left_out(text: &mut String, report: &Report, left_out: &[&Decided], style: Style) {
+pub(super) fn left_out(text: &mut String, report: &Report, left_out: &[&Decided], style: ReportStyle) {
     let hidden_notes = report.findings.iter().filter(|it| it.counts() && !style.choice.shows(it)).count();
     if hidden_notes > 0 {
         let _ = writeln!(text, "not shown: {}; -v shows them", counted(hidden_notes, "note"));
@@ -64,13 +64,13 @@ pub(super) fn left_out(text: &mut String, report: &Report, left_out: &[&Decided]
 
 /// Lists what was not evaluated, so that a reader never takes a missing finding for a clean result. With `-v`, also the details
 /// behind the totals.
-pub(super) fn write(text: &mut String, report: &Report, style: Style) {
+pub(super) fn write(text: &mut String, report: &Report, style: ReportStyle) {
     judged::text(text, report);
-    if style.choice.detail == Detail::Quiet {
+    if style.choice.detail == EntryDetail::Quiet {
         return;
     }
     fixes(text, report);
-    if style.choice.detail < Detail::Verbose && style.choice.most != Most::All {
+    if style.choice.detail < EntryDetail::Verbose && style.choice.most != Most::All {
         in_short(text, report);
         return;
     }
@@ -95,7 +95,7 @@ fn in_short(text: &mut String, report: &Report) {
         let _ = writeln!(text, "{}; reasons: -v", parts.join("; "));
     }
     most_frequent(text, estimated(report).collect(), MOST_REASONS);
-    for line in apart::lines(report).into_iter().chain(coverage::line(report)) {
+    for line in excluded::lines(report).into_iter().chain(coverage::line(report)) {
         let _ = writeln!(text, "{line}");
     }
     measured(text, report);
@@ -120,12 +120,12 @@ fn fixes(text: &mut String, report: &Report) {
 }
 
 /// The totals and what they leave out.
-pub(super) fn write_bill(text: &mut String, report: &Report, style: Style) {
+pub(super) fn write_bill(text: &mut String, report: &Report, style: ReportStyle) {
     bill(text, report, style);
     if report.inventory.resources.iter().any(Resource::is_added) {
         text.push_str("minimum: always runs; expected: most likely; maximum: can run at most\n");
     }
-    for line in apart::lines(report).into_iter().chain(coverage::line(report)) {
+    for line in excluded::lines(report).into_iter().chain(coverage::line(report)) {
         let _ = writeln!(text, "{line}");
     }
     measured(text, report);
@@ -197,7 +197,7 @@ fn volumes(report: &Report) -> Option<String> {
     let resources = report.inventory.resources.iter().filter(|it| it.is_added());
     let named: BTreeSet<&str> = resources
         .filter_map(|it| match it.fact(Key::Volumes).value() {
-            Some(Value::List(named)) => Some(named.iter().map(|name| &**name)),
+            Some(FactValue::List(named)) => Some(named.iter().map(|name| &**name)),
             _ => None,
         })
         .flatten()
@@ -221,7 +221,7 @@ pub(in crate::report) fn found(report: &Report) -> String {
     let counting: Vec<_> = report.findings.iter().filter(|it| it.counts()).collect();
     let accepted = report.findings.len() - counting.len();
     let (counting, apart): (Vec<&Decided>, Vec<&Decided>) =
-        counting.into_iter().partition(|it| it.counted == Counted::Deployed);
+        counting.into_iter().partition(|it| it.counted == CountedAs::Deployed);
     let mut parts: Vec<String> = Vec::new();
     for level in Level::ALL.into_iter().rev() {
         match counting.iter().filter(|it| it.finding.level == level).count() {
@@ -243,9 +243,9 @@ pub(in crate::report) fn found(report: &Report) -> String {
         [] => String::new(),
         saved => format!("; possible savings up to {}", saved.join(", ")),
     };
-    let mut places: BTreeMap<Counted, usize> = BTreeMap::new();
+    let mut places: BTreeMap<CountedAs, usize> = BTreeMap::new();
     apart.iter().for_each(|it| *places.entry(it.counted).or_default() += 1);
-    let apart: Vec<String> = places.iter().map(|(counted, n)| format!("; {n} {}", apart::place(*counted))).collect();
+    let apart: Vec<String> = places.iter().map(|(counted, n)| format!("; {n} {}", excluded::place(*counted))).collect();
     format!("{found}{accepted}{saved}{}", apart.concat())
 }
 
@@ -269,7 +269,7 @@ fn savings(report: &Report, per: Period) -> Option<String> {
     }
 }
 
-fn bill(text: &mut String, report: &Report, style: Style) {
+fn bill(text: &mut String, report: &Report, style: ReportStyle) {
     let counts = |it: &&Resource| it.is_added();
     let endings = report.bill.endings(report.inventory);
     let ends = |role| endings.iter().filter(move |((of, _), _)| *of == role).map(|(_, it)| it.resources);
@@ -288,7 +288,7 @@ fn bill(text: &mut String, report: &Report, style: Style) {
         }
     };
     let mark = |role, per| mark(report.is_estimated(role, per));
-    for role in [Role::Rented, Role::Requested] {
+    for role in [BillingRole::Rented, BillingRole::Requested] {
         let (sum, mark) = (report.bill.of_role(role), mark(role, Period::Month));
         line(&format!("{}, per month", role_heading(role)), at_least(sum), count(role), sum.minimum(), mark);
     }
@@ -358,6 +358,6 @@ pub(super) fn counted(n: usize, what: &str) -> String {
     if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") }
 }
 
-fn bold(text: &str, style: Style) -> String {
+fn bold(text: &str, style: ReportStyle) -> String {
     if style.color { format!("\u{1b}[1m{text}\u{1b}[0m") } else { text.to_owned() }
 }

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::History;
+use super::CostHistory;
 use super::point::{BranchCommit, Commit};
-use super::snapshot::{Amount, Holding};
-use super::steps::{Step, StepChange, StepKind, by_key};
+use super::snapshot::{Holding, SnapshotAmount};
+use super::steps::{CostStep, CostStepKind, StepChange, by_key};
 use crate::catalog::Money;
 
 /// One resource of today's state.
@@ -48,7 +48,7 @@ struct Lost<'a> {
 type Key = (Option<String>, String);
 
 /// Every resource in today's total, the most expensive first.
-pub fn blame(history: &History) -> Vec<Blame<'_>> {
+pub fn blame(history: &CostHistory) -> Vec<Blame<'_>> {
     let Some((_, newest)) = history.newest() else { return Vec::new() };
     let mut brought: BTreeMap<Key, Brought<'_>> = BTreeMap::new();
     for step in &history.steps {
@@ -74,16 +74,16 @@ fn key(it: &Holding) -> Key {
     (it.run.clone(), it.address.clone())
 }
 
-fn price(it: &Holding) -> (Option<Amount>, Option<Amount>) {
+fn price(it: &Holding) -> (Option<SnapshotAmount>, Option<SnapshotAmount>) {
     (it.monthly, it.amount)
 }
 
-fn follow<'a>(brought: &mut BTreeMap<Key, Brought<'a>>, history: &'a History, step: &'a Step) {
+fn follow<'a>(brought: &mut BTreeMap<Key, Brought<'a>>, history: &'a CostHistory, step: &'a CostStep) {
     // All moves are removed before they are added: two resources can exchange their places.
     let moved: Vec<(Key, Brought<'a>)> = step
         .changes
         .iter()
-        .filter(|it| it.kind == StepKind::Moved)
+        .filter(|it| it.kind == CostStepKind::Moved)
         .filter_map(|it| Some((key(it.after.as_ref()?), brought.remove(&key(it.before.as_ref()?))?)))
         .collect();
     brought.extend(moved);
@@ -92,19 +92,19 @@ fn follow<'a>(brought: &mut BTreeMap<Key, Brought<'a>>, history: &'a History, st
         let by = |delta| Some(BlamedCommit { commit, by: change.by.as_ref(), between: step.between, delta });
         let now = by(Some(change.delta()));
         match (change.kind, &change.before, &change.after) {
-            (StepKind::Added, _, Some(is)) => {
+            (CostStepKind::Added, _, Some(is)) => {
                 brought.insert(key(is), Brought { added: now, since: now, lost: None });
             }
-            (StepKind::Changed, Some(was), Some(is)) if price(was) != price(is) => {
+            (CostStepKind::Changed, Some(was), Some(is)) if price(was) != price(is) => {
                 brought.entry(key(is)).or_default().since = now;
             }
-            (StepKind::Removed, Some(was), _) => drop(brought.remove(&key(was))),
-            (StepKind::NoLongerKnown, Some(was), _) => {
+            (CostStepKind::Removed, Some(was), _) => drop(brought.remove(&key(was))),
+            (CostStepKind::NoLongerKnown, Some(was), _) => {
                 let entry = brought.entry(key(was)).or_default();
                 entry.lost = Some(Lost { holding: was, since: entry.since });
                 entry.since = by(None);
             }
-            (StepKind::BecameKnown, _, Some(is)) => {
+            (CostStepKind::BecameKnown, _, Some(is)) => {
                 let first = || Brought { added: first_declared(history, step, change), ..Brought::default() };
                 let entry = brought.entry(key(is)).or_insert_with(first);
                 entry.since = match entry.lost.take() {
@@ -118,7 +118,11 @@ fn follow<'a>(brought: &mut BTreeMap<Key, Brought<'a>>, history: &'a History, st
 }
 
 /// The commit that first declared a resource whose cost became known later; none if that was before the history begins.
-fn first_declared<'a>(history: &'a History, step: &'a Step, change: &'a StepChange) -> Option<BlamedCommit<'a>> {
+fn first_declared<'a>(
+    history: &'a CostHistory,
+    step: &'a CostStep,
+    change: &'a StepChange,
+) -> Option<BlamedCommit<'a>> {
     let holding = change.after.as_ref()?;
     let earlier = history.points.get(..=step.from?)?;
     let is_open = |at: &usize| earlier.get(*at).and_then(|it| it.snapshot()).is_none_or(|it| it.may_hide(holding));

@@ -9,27 +9,27 @@ mod unknown;
 use std::sync::Arc;
 
 pub use blame::{Blame, BlamedCommit, blame};
-pub use point::{BranchCommit, Commit, Every, Point, PointState, PullRequest};
+pub use point::{BranchCommit, Commit, HistoryInterval, HistoryPoint, PointState, PullRequest};
 pub use snapshot::{
-    Amount, Holding, RuleCount, Snapshot, SnapshotCut, SnapshotEnding, SnapshotSlice, SnapshotUnjudged,
+    Holding, RuleCount, Snapshot, SnapshotAmount, SnapshotCut, SnapshotEnding, SnapshotSlice, SnapshotUnjudged,
 };
 pub(in crate::report) use steps::course;
-pub use steps::{Step, StepChange, StepKind, steps};
+pub use steps::{CostStep, CostStepKind, StepChange, steps};
 pub(in crate::report) use unknown::unknown_points;
 
 use crate::catalog::Currency;
-use crate::report::Catalog;
+use crate::report::PriceSources;
 use crate::source::Date;
 
 /// The cost of a tree over its commits, from the oldest to the newest.
-pub struct History {
+pub struct CostHistory {
     /// The name of what the history is about.
     pub title: Option<String>,
-    pub points: Vec<Point>,
-    pub steps: Vec<Step>,
+    pub points: Vec<HistoryPoint>,
+    pub steps: Vec<CostStep>,
     /// The first requested day; the last state before it is the first point.
     pub since: Option<Date>,
-    pub every: Every,
+    pub every: HistoryInterval,
     /// The commits in this time, evaluated or not.
     pub commits: usize,
     /// The first point is the first commit of the repository, which added all its resources.
@@ -38,25 +38,25 @@ pub struct History {
     pub settings_of: String,
     /// The day of prices and deadlines.
     pub today: Date,
-    pub catalog: Catalog,
+    pub catalog: PriceSources,
     pub currency: Currency,
     /// Notes about the whole history, such as a shallow clone or an ended time budget.
     pub notes: Vec<String>,
 }
 
-impl History {
+impl CostHistory {
     /// The newest point whose cost is known.
-    pub fn newest(&self) -> Option<(&Point, &Arc<Snapshot>)> {
+    pub fn newest(&self) -> Option<(&HistoryPoint, &Arc<Snapshot>)> {
         self.points.iter().rev().find_map(|point| Some((point, point.snapshot()?)))
     }
 
     /// The oldest point whose cost is known.
-    pub fn oldest(&self) -> Option<(&Point, &Arc<Snapshot>)> {
+    pub fn oldest(&self) -> Option<(&HistoryPoint, &Arc<Snapshot>)> {
         self.points.iter().find_map(|point| Some((point, point.snapshot()?)))
     }
 
     /// The points whose cost is unknown, with the reason.
-    pub fn gaps(&self) -> impl Iterator<Item = (&Point, &str)> {
+    pub fn gaps(&self) -> impl Iterator<Item = (&HistoryPoint, &str)> {
         self.points.iter().filter_map(|point| match &point.state {
             PointState::Gap(why) => Some((point, why.as_str())),
             PointState::Known(_) => None,

@@ -7,7 +7,7 @@ use crate::source::Date;
 
 /// The interval of points.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Every {
+pub enum HistoryInterval {
     #[default]
     Commit,
     /// The last commit of each day.
@@ -16,21 +16,21 @@ pub enum Every {
     Week,
 }
 
-impl Every {
-    pub const ALL: [Every; 3] = [Every::Commit, Every::Day, Every::Week];
+impl HistoryInterval {
+    pub const ALL: [HistoryInterval; 3] = [HistoryInterval::Commit, HistoryInterval::Day, HistoryInterval::Week];
 
     pub fn name(self) -> &'static str {
         match self {
-            Every::Commit => "commit",
-            Every::Day => "day",
-            Every::Week => "week",
+            HistoryInterval::Commit => "commit",
+            HistoryInterval::Day => "day",
+            HistoryInterval::Week => "week",
         }
     }
 }
 
 /// One commit along first parents.
 #[derive(Debug, Clone)]
-pub struct Point {
+pub struct HistoryPoint {
     pub commit: Commit,
     /// Commits since the previous point that were not evaluated.
     pub passed_over: usize,
@@ -44,7 +44,7 @@ pub enum PointState {
     Gap(String),
 }
 
-impl Point {
+impl HistoryPoint {
     pub fn snapshot(&self) -> Option<&Arc<Snapshot>> {
         match &self.state {
             PointState::Known(snapshot) => Some(snapshot),

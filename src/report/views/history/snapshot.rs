@@ -6,7 +6,7 @@ use std::ops::Deref;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::catalog::{Money, MoneyRange};
-use crate::inventory::{Key, Resource, ResourceId, Role};
+use crate::inventory::{BillingRole, Key, Resource, ResourceId};
 use crate::pricing::{CostSum, MonthOf, OpenCause, OpenPart, Period, Status, pool_of, together};
 use crate::report::Report;
 use crate::report::views::cuts::{Cut, slices};
@@ -15,12 +15,12 @@ use crate::source::parent;
 
 /// Money as in reports, in millionths: equal whether computed now or read from the cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Amount(MoneyRange);
+pub struct SnapshotAmount(MoneyRange);
 
-impl From<MoneyRange> for Amount {
+impl From<MoneyRange> for SnapshotAmount {
     fn from(range: MoneyRange) -> Self {
         let rounded = |money: Money| Money::from_micros(money.micros());
-        Amount(MoneyRange {
+        SnapshotAmount(MoneyRange {
             floor: rounded(range.floor),
             expected: rounded(range.expected),
             ceiling: rounded(range.ceiling),
@@ -28,7 +28,7 @@ impl From<MoneyRange> for Amount {
     }
 }
 
-impl Deref for Amount {
+impl Deref for SnapshotAmount {
     type Target = MoneyRange;
 
     fn deref(&self) -> &MoneyRange {
@@ -36,16 +36,16 @@ impl Deref for Amount {
     }
 }
 
-impl Serialize for Amount {
+impl Serialize for SnapshotAmount {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         [self.floor, self.expected, self.ceiling].map(Money::micros).serialize(serializer)
     }
 }
 
-impl<'de> Deserialize<'de> for Amount {
+impl<'de> Deserialize<'de> for SnapshotAmount {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let [floor, expected, ceiling] = <[i64; 3]>::deserialize(deserializer)?.map(Money::from_micros);
-        Ok(Amount(MoneyRange { floor, expected, ceiling }))
+        Ok(SnapshotAmount(MoneyRange { floor, expected, ceiling }))
     }
 }
 
@@ -60,11 +60,11 @@ fn rounded(n: f64) -> f64 {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Snapshot {
     /// The known monthly cost of machines, of pods, and of both with each dollar counted once.
-    rented: Amount,
-    requested: Amount,
-    combined: Amount,
+    rented: SnapshotAmount,
+    requested: SnapshotAmount,
+    combined: SnapshotAmount,
     /// The known disk cost of provisioned machines, which is separate, and whether it is complete.
-    attached: Amount,
+    attached: SnapshotAmount,
     is_attached_whole: bool,
     /// Jobs that end, which no monthly total contains.
     pub endings: Vec<SnapshotEnding>,
@@ -76,7 +76,7 @@ pub struct Snapshot {
     /// By rule; suppressed findings do not count.
     pub findings: Vec<RuleCount>,
     /// The possible monthly saving: the largest of each resource.
-    pub saves: Amount,
+    pub saves: SnapshotAmount,
     pub not_judged: Vec<SnapshotUnjudged>,
     pub resources: Vec<Holding>,
     /// The cost by each cut.
@@ -95,8 +95,8 @@ pub struct SnapshotCut {
 pub struct SnapshotSlice {
     pub name: String,
     pub is_named: bool,
-    pub rented: Amount,
-    pub requested: Amount,
+    pub rented: SnapshotAmount,
+    pub requested: SnapshotAmount,
     pub resources: usize,
     pub unpriced: usize,
 }
@@ -108,7 +108,7 @@ pub struct SnapshotEnding {
     /// `run` or `hour`.
     pub per: String,
     pub resources: usize,
-    pub amount: Amount,
+    pub amount: SnapshotAmount,
 }
 
 /// The findings of one rule.
@@ -117,7 +117,7 @@ pub struct RuleCount {
     pub rule: String,
     pub findings: usize,
     /// The monthly saving; findings on one resource overlap.
-    pub saves: Amount,
+    pub saves: SnapshotAmount,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -147,16 +147,16 @@ pub struct Holding {
     /// Machines or pods: minimum, expected, maximum.
     pub count: Option<[f64; 3]>,
     /// None if the number of runs is unknown, or without a price.
-    pub monthly: Option<Amount>,
+    pub monthly: Option<SnapshotAmount>,
     /// The period of `amount`: `month`, `run` or `hour`.
     pub per: String,
-    pub amount: Option<Amount>,
+    pub amount: Option<SnapshotAmount>,
     /// Why there is no price.
     pub unpriced: Option<String>,
     /// Other unknown parts of its cost: the names of the causes.
     pub open: Vec<(String, String)>,
     /// Its share of the monthly total, in which each dollar counts once.
-    pub share: Option<Amount>,
+    pub share: Option<SnapshotAmount>,
     /// The pool of a pod.
     pub pool: Option<String>,
     /// True if nothing limits the number of machines.
@@ -183,7 +183,7 @@ impl Holding {
             run: resource.run.as_ref().map(|run| run.as_str().to_owned()),
             kind: resource.kind.clone(),
             path: report.paths.locate(report.sources, resource.span).path,
-            is_rented: resource.role == Role::Rented,
+            is_rented: resource.role == BillingRole::Rented,
             is_added: resource.is_added(),
             is_within: item.is_some_and(|item| item.is_within),
             machine: text(Key::Machine),
@@ -321,7 +321,7 @@ impl Snapshot {
         together(self.added().filter(move |it| counts(it)).filter_map(|it| {
             Some(MonthOf {
                 address: &it.address,
-                role: if it.is_rented { Role::Rented } else { Role::Requested },
+                role: if it.is_rented { BillingRole::Rented } else { BillingRole::Requested },
                 monthly: *it.monthly?,
                 pool: it.pool.as_deref(),
                 is_unlimited: it.is_unlimited,
@@ -385,7 +385,7 @@ fn divided(report: &Report, cut: Cut) -> SnapshotCut {
 fn endings(report: &Report) -> Vec<SnapshotEnding> {
     let all = report.bill.endings(report.inventory).into_iter();
     let told = all.map(|((role, per), ending)| SnapshotEnding {
-        is_rented: role == Role::Rented,
+        is_rented: role == BillingRole::Rented,
         per: per.name().to_owned(),
         resources: ending.resources,
         amount: ending.amount.into(),

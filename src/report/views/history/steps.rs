@@ -2,14 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use super::point::{BranchCommit, Point, PointState};
+use super::point::{BranchCommit, HistoryPoint, PointState};
 use super::snapshot::{Holding, Snapshot};
 use crate::catalog::Money;
 use crate::pricing::{CostChange, CostSum};
 
 /// A point whose cost differs from the previous one.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Step {
+pub struct CostStep {
     /// The index of the previous point; none for the first one.
     pub from: Option<usize>,
     pub to: usize,
@@ -25,7 +25,7 @@ pub struct Step {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum StepKind {
+pub enum CostStepKind {
     Added,
     Removed,
     Changed,
@@ -37,12 +37,12 @@ pub enum StepKind {
     NoLongerKnown,
 }
 
-impl StepKind {
+impl CostStepKind {
     /// The name for programs.
     pub fn word(self) -> &'static str {
         match self {
-            StepKind::BecameKnown => "became-known",
-            StepKind::NoLongerKnown => "no-longer-known",
+            CostStepKind::BecameKnown => "became-known",
+            CostStepKind::NoLongerKnown => "no-longer-known",
             kind => kind.name(),
         }
     }
@@ -50,12 +50,12 @@ impl StepKind {
     /// The words before an address.
     pub fn name(self) -> &'static str {
         match self {
-            StepKind::Added => "added",
-            StepKind::Removed => "removed",
-            StepKind::Changed => "changed",
-            StepKind::Moved => "moved",
-            StepKind::BecameKnown => "became known:",
-            StepKind::NoLongerKnown => "no longer known:",
+            CostStepKind::Added => "added",
+            CostStepKind::Removed => "removed",
+            CostStepKind::Changed => "changed",
+            CostStepKind::Moved => "moved",
+            CostStepKind::BecameKnown => "became known:",
+            CostStepKind::NoLongerKnown => "no longer known:",
         }
     }
 }
@@ -63,14 +63,14 @@ impl StepKind {
 /// The change of one resource in a step.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StepChange {
-    pub kind: StepKind,
+    pub kind: CostStepKind,
     pub before: Option<Holding>,
     pub after: Option<Holding>,
     /// For a merge, the commit of the branch that made the change, if known.
     pub by: Option<BranchCommit>,
 }
 
-impl Step {
+impl CostStep {
     /// The commit of the merged branch that made the largest change.
     pub fn by(&self) -> Option<&BranchCommit> {
         self.changes.first()?.by.as_ref()
@@ -85,7 +85,7 @@ impl StepChange {
     /// The increase of the monthly cost; none if one of the states does not know it.
     pub fn delta(&self) -> Money {
         match self.kind {
-            StepKind::BecameKnown | StepKind::NoLongerKnown => Money::ZERO,
+            CostStepKind::BecameKnown | CostStepKind::NoLongerKnown => Money::ZERO,
             _ => self.known_after() - self.known_before(),
         }
     }
@@ -120,7 +120,7 @@ pub(super) fn by_key(snapshot: &Snapshot) -> BTreeMap<HoldingKey<'_>, &Holding> 
 }
 
 /// The steps between each known point and the next one.
-pub fn steps(points: &[Point], from_the_first: bool) -> Vec<Step> {
+pub fn steps(points: &[HistoryPoint], from_the_first: bool) -> Vec<CostStep> {
     let nothing = Snapshot::default();
     let mut steps = Vec::new();
     let mut before: Option<(usize, &Snapshot)> = None;
@@ -137,7 +137,7 @@ pub fn steps(points: &[Point], from_the_first: bool) -> Vec<Step> {
         {
             let step = step(earlier, after);
             if !step.changes.is_empty() || !step.combined.is_same() {
-                steps.push(Step { from, to: place, between: unknown, ..step });
+                steps.push(CostStep { from, to: place, between: unknown, ..step });
             }
         }
         (before, unknown) = (Some((place, after)), 0);
@@ -145,10 +145,10 @@ pub fn steps(points: &[Point], from_the_first: bool) -> Vec<Step> {
     steps
 }
 
-fn step(before: &Snapshot, after: &Snapshot) -> Step {
+fn step(before: &Snapshot, after: &Snapshot) -> CostStep {
     let changes = changes(before, after);
     let sums = StepSums { before, after, changes: &changes };
-    Step {
+    CostStep {
         from: None,
         to: 0,
         between: 0,
@@ -174,11 +174,11 @@ struct StepSums<'a> {
 impl StepSums<'_> {
     fn of(&self, sum: impl Fn(&Snapshot) -> CostSum, counts: impl Fn(&Holding) -> bool) -> CostChange {
         let (before, after) = (sum(self.before), sum(self.after));
-        let lost = self.of_kind(StepKind::NoLongerKnown, |it| it.before.as_ref());
-        let gained = self.of_kind(StepKind::BecameKnown, |it| it.after.as_ref());
+        let lost = self.of_kind(CostStepKind::NoLongerKnown, |it| it.before.as_ref());
+        let gained = self.of_kind(CostStepKind::BecameKnown, |it| it.after.as_ref());
         if lost.is_empty() && gained.is_empty() {
             let difference = after.minimum() - before.minimum();
-            return CostChange { before, after, difference, ..CostChange::default() }.settle_ceiling();
+            return CostChange { before, after, difference, ..CostChange::default() }.use_expected_without_maximum();
         }
         let both = |state: &Snapshot, without: &[&Holding]| state.month_of(|it| counts(it) && !without.contains(&it));
         let (earlier, later) = (both(self.before, &lost), both(self.after, &gained));
@@ -190,17 +190,17 @@ impl StepSums<'_> {
             before,
             after,
         }
-        .settle_ceiling()
+        .use_expected_without_maximum()
     }
 
     /// The difference of the cost that both states know.
     fn accelerators(&self) -> f64 {
-        let lost = self.of_kind(StepKind::NoLongerKnown, |it| it.before.as_ref());
-        let gained = self.of_kind(StepKind::BecameKnown, |it| it.after.as_ref());
+        let lost = self.of_kind(CostStepKind::NoLongerKnown, |it| it.before.as_ref());
+        let gained = self.of_kind(CostStepKind::BecameKnown, |it| it.after.as_ref());
         self.after.accelerators_of(|it| !gained.contains(&it)) - self.before.accelerators_of(|it| !lost.contains(&it))
     }
 
-    fn of_kind(&self, kind: StepKind, holding: impl Fn(&StepChange) -> Option<&Holding>) -> Vec<&Holding> {
+    fn of_kind(&self, kind: CostStepKind, holding: impl Fn(&StepChange) -> Option<&Holding>) -> Vec<&Holding> {
         self.changes.iter().filter(|it| it.kind == kind).filter_map(holding).collect()
     }
 }
@@ -220,14 +220,14 @@ fn changes(before: &Snapshot, after: &Snapshot) -> Vec<StepChange> {
     let moved = moves(&gone, &new);
     let (from, to): (BTreeSet<usize>, BTreeSet<usize>) = moved.iter().copied().unzip();
     let pairs = moved.iter().filter_map(|(a, b)| Some((*gone.get(*a)?, *new.get(*b)?)));
-    changes.extend(pairs.map(|(was, is)| change(StepKind::Moved, Some(was), Some(is))));
+    changes.extend(pairs.map(|(was, is)| change(CostStepKind::Moved, Some(was), Some(is))));
     let rest = |all: &[usize], it: usize| all.binary_search(&it).is_err();
     let (from, to): (Vec<usize>, Vec<usize>) = (from.into_iter().collect(), to.into_iter().collect());
     let removed = gone.iter().enumerate().filter(|(at, _)| rest(&from, *at));
-    let left = |it: &Holding| if after.may_hide(it) { StepKind::NoLongerKnown } else { StepKind::Removed };
+    let left = |it: &Holding| if after.may_hide(it) { CostStepKind::NoLongerKnown } else { CostStepKind::Removed };
     changes.extend(removed.map(|(_, it)| change(left(it), Some(it), None)));
     let added = new.iter().enumerate().filter(|(at, _)| rest(&to, *at));
-    let come = |it: &Holding| if before.may_hide(it) { StepKind::BecameKnown } else { StepKind::Added };
+    let come = |it: &Holding| if before.may_hide(it) { CostStepKind::BecameKnown } else { CostStepKind::Added };
     changes.extend(added.map(|(_, it)| change(come(it), None, Some(it))));
     let size = |it: &StepChange| {
         let moved = it.known_after() - it.known_before();
@@ -240,15 +240,15 @@ fn changes(before: &Snapshot, after: &Snapshot) -> Vec<StepChange> {
 }
 
 /// The change of a resource that both states have.
-fn became(was: &Holding, is: &Holding) -> StepKind {
+fn became(was: &Holding, is: &Holding) -> CostStepKind {
     match (was.is_known(), is.is_known()) {
-        (false, true) => StepKind::BecameKnown,
-        (true, false) => StepKind::NoLongerKnown,
-        _ => StepKind::Changed,
+        (false, true) => CostStepKind::BecameKnown,
+        (true, false) => CostStepKind::NoLongerKnown,
+        _ => CostStepKind::Changed,
     }
 }
 
-fn change(kind: StepKind, before: Option<&Holding>, after: Option<&Holding>) -> StepChange {
+fn change(kind: CostStepKind, before: Option<&Holding>, after: Option<&Holding>) -> StepChange {
     StepChange { kind, before: before.cloned(), after: after.cloned(), by: None }
 }
 

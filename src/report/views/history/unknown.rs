@@ -2,15 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use super::History;
+use super::CostHistory;
 use super::snapshot::{Holding, Snapshot};
-use super::steps::{Step, StepKind, by_key};
+use super::steps::{CostStep, CostStepKind, by_key};
 
 /// Whether each point lacks the cost of a resource that earlier or later points know. A total without that resource is neither a
 /// decrease nor an increase.
-pub(in crate::report) fn unknown_points(history: &History) -> Vec<bool> {
-    let lost = by_place(history, StepKind::NoLongerKnown, |step| Some(step.to));
-    let gained = by_place(history, StepKind::BecameKnown, |step| step.from);
+pub(in crate::report) fn unknown_points(history: &CostHistory) -> Vec<bool> {
+    let lost = by_place(history, CostStepKind::NoLongerKnown, |step| Some(step.to));
+    let gained = by_place(history, CostStepKind::BecameKnown, |step| step.from);
     let places = 0..history.points.len();
     let mut unknown = vec![false; history.points.len()];
     mark(history, &mut unknown, places.clone(), &lost);
@@ -21,7 +21,7 @@ pub(in crate::report) fn unknown_points(history: &History) -> Vec<bool> {
 type Places<'a> = BTreeMap<usize, Vec<&'a Holding>>;
 
 /// The last known resources of steps of one kind, by the point at which each is unknown.
-fn by_place(history: &History, kind: StepKind, place: impl Fn(&Step) -> Option<usize>) -> Places<'_> {
+fn by_place(history: &CostHistory, kind: CostStepKind, place: impl Fn(&CostStep) -> Option<usize>) -> Places<'_> {
     let mut places = Places::new();
     for step in &history.steps {
         let Some(place) = place(step) else { continue };
@@ -33,7 +33,7 @@ fn by_place(history: &History, kind: StepKind, place: impl Fn(&Step) -> Option<u
 }
 
 /// Follows each unknown resource as long as it stays unknown.
-fn mark<'a>(history: &'a History, unknown: &mut [bool], order: impl Iterator<Item = usize>, begins: &Places<'a>) {
+fn mark<'a>(history: &'a CostHistory, unknown: &mut [bool], order: impl Iterator<Item = usize>, begins: &Places<'a>) {
     let mut open: Vec<&Holding> = Vec::new();
     for place in order {
         let Some(snapshot) = history.points.get(place).and_then(|it| it.snapshot()) else { continue };

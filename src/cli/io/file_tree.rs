@@ -1,0 +1,298 @@
+//! A tree of files on a disk, of which only what is allowed is read, wherever links lead.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashMap};
+use std::ffi::OsStr;
+#[cfg(unix)]
+use std::ffi::OsString;
+use std::fs::{self, Metadata};
+use std::io::{self, ErrorKind, Read};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError, RwLock};
+
+#[cfg(unix)]
+use super::largest::LargestFile;
+use super::progress::is_reading;
+use super::serving;
+use crate::source::bytes_of;
+use crate::source::{ReadError, Tree, TreeEntry, demand_text, named};
+
+/// A tree on a disk. Only what lies below an allowed directory is read, wherever links lead.
+pub(in crate::cli) struct DiskTree {
+    root: PathBuf,
+    /// Canonical directories and files.
+    allowed: Vec<PathBuf>,
+    /// Text that lies at a path without being there: standard input.
+    given: BTreeMap<String, Vec<u8>>,
+    directories: Arc<KnownDirectories>,
+    largest: LargestFile,
+}
+
+/// What was found of directories.
+#[derive(Default)]
+pub(in crate::cli) struct KnownDirectories {
+    /// With links followed: files stand side by side, and following a path asks for each of its parts.
+    real: RwLock<HashMap<String, PathBuf>>,
+    /// What they hold, for trees that are read one after the other while nothing comes or goes.
+    lists: Option<RwLock<HashMap<String, Vec<TreeEntry>>>>,
+}
+
+impl KnownDirectories {
+    /// For several trees.
+    pub(in crate::cli) fn shared() -> Arc<Self> {
+        Arc::new(KnownDirectories { lists: Some(RwLock::default()), ..Self::default() })
+    }
+
+    fn list(&self, directory: &str, look: impl FnOnce() -> Vec<TreeEntry>) -> Vec<TreeEntry> {
+        let Some(lists) = &self.lists else { return look() };
+        if let Some(known) = lists.read().unwrap_or_else(PoisonError::into_inner).get(directory) {
+            return known.clone();
+        }
+        let found = look();
+        lists.write().unwrap_or_else(PoisonError::into_inner).insert(directory.to_owned(), found.clone());
+        found
+    }
+}
+
+impl DiskTree {
+    pub(in crate::cli) fn new(root: PathBuf, allowed: Vec<PathBuf>) -> Self {
+        DiskTree { root, allowed, given: BTreeMap::new(), directories: Arc::default(), largest: LargestFile::default() }
+    }
+
+    /// Smaller or larger files than usual are read.
+    #[must_use]
+    pub(in crate::cli) fn up_to(self, bytes: u64) -> Self {
+        self.largest.set(bytes);
+        self
+    }
+
+    /// What is known of directories already, and what is found of them, is that of other trees of this disk too.
+    #[must_use]
+    pub(in crate::cli) fn knowing(self, directories: &Arc<KnownDirectories>) -> Self {
+        DiskTree { directories: directories.clone(), ..self }
+    }
+
+    pub(in crate::cli) fn largest(&self) -> LargestFile {
+        self.largest.clone()
+    }
+
+    #[must_use]
+    pub(in crate::cli) fn with_given(mut self, path: String, text: Vec<u8>) -> Self {
+        self.given.insert(path, text);
+        self
+    }
+
+    /// The place on the disk, with links followed, if it may be read, and what stands there.
+    fn resolve(&self, path: &str) -> Result<(PathBuf, Metadata), ReadError> {
+        let told = |error: io::Error| failure(&error);
+        let (directory, name) = path.rsplit_once('/').unwrap_or(("", path));
+        if !path.starts_with('/') && !matches!(name, "" | "." | "..") {
+            let real = self.real(directory).map_err(told)?.join(&*os_name(name));
+            let metadata = fs::symlink_metadata(&real).map_err(told)?;
+            if !metadata.is_symlink() {
+                return self.allowed(real).map(|real| (real, metadata));
+            }
+        }
+        let real = self.allowed(self.root.join(&*os_name(path)).canonicalize().map_err(told)?)?;
+        let metadata = fs::metadata(&real).map_err(told)?;
+        Ok((real, metadata))
+    }
+
+    fn allowed(&self, real: PathBuf) -> Result<PathBuf, ReadError> {
+        let is_below = self.allowed.iter().any(|allowed| real.starts_with(allowed));
+        if is_below { Ok(real) } else { Err(ReadError::Outside) }
+    }
+
+    /// A directory of the tree with links followed: only the part of its path that was not asked for before is looked at.
+    fn real(&self, directory: &str) -> io::Result<PathBuf> {
+        if let Some(known) = self.known(directory) {
+            return Ok(known);
+        }
+        if directory.is_empty() {
+            return Ok(self.learn(directory, self.root.canonicalize()?));
+        }
+        if directory.split('/').any(|name| matches!(name, "" | "." | "..")) {
+            return self.root.join(&*os_name(directory)).canonicalize();
+        }
+        let mut real = self.real("")?;
+        let mut end = 0;
+        for name in directory.split('/') {
+            end += name.len();
+            let above = directory.get(..end).unwrap_or_default();
+            real = match self.known(above) {
+                Some(known) => known,
+                None => self.learn(above, followed(real.join(&*os_name(name)))?),
+            };
+            end += 1;
+        }
+        Ok(real)
+    }
+
+    fn known(&self, directory: &str) -> Option<PathBuf> {
+        self.directories.real.read().unwrap_or_else(PoisonError::into_inner).get(directory).cloned()
+    }
+
+    fn learn(&self, directory: &str, real: PathBuf) -> PathBuf {
+        let mut directories = self.directories.real.write().unwrap_or_else(PoisonError::into_inner);
+        directories.insert(directory.to_owned(), real.clone());
+        real
+    }
+}
+
+impl Tree for DiskTree {
+    fn read(&self, path: &str) -> Result<Vec<u8>, ReadError> {
+        if let Some(text) = self.given.get(path) {
+            return Ok(text.clone());
+        }
+        is_reading(path);
+        let (real, metadata) = self.resolve(path)?;
+        read_known(&real, &metadata, self.largest.bytes())
+    }
+
+    fn head(&self, path: &str, bytes: usize) -> Result<Vec<u8>, ReadError> {
+        if let Some(text) = self.given.get(path) {
+            return Ok(text.iter().take(bytes).copied().collect());
+        }
+        let (real, metadata) = self.resolve(path)?;
+        read_head(&real, &metadata, bytes)
+    }
+
+    fn mentions(&self, path: &str, wanted: &[u8]) -> bool {
+        // What cannot be looked at may hold anything.
+        let open = |(real, _)| fs::File::open(real).map_err(|error| failure(&error));
+        let Ok(file) = self.resolve(path).and_then(open) else { return true };
+        holds(file, wanted).unwrap_or(true)
+    }
+
+    fn list(&self, directory: &str) -> Vec<TreeEntry> {
+        let mut entries = self.directories.list(directory, || self.list_on_disk(directory));
+        entries.extend(self.given_in(directory));
+        entries.sort();
+        entries.dedup();
+        entries
+    }
+
+    fn link(&self, path: &str) -> Option<String> {
+        let (directory, name) = path.rsplit_once('/').unwrap_or(("", path));
+        let place = self.allowed(self.real(directory).ok()?).ok()?.join(&*os_name(name));
+        let target = fs::read_link(place).ok()?;
+        Some(named(target.as_os_str().as_encoded_bytes()).into_owned())
+    }
+}
+
+impl DiskTree {
+    fn list_on_disk(&self, directory: &str) -> Vec<TreeEntry> {
+        let on_disk = self.resolve(directory).and_then(|(real, _)| fs::read_dir(real).map_err(|error| failure(&error)));
+        on_disk
+            .into_iter()
+            .flatten()
+            .filter_map(|entry| {
+                let entry = entry.ok()?;
+                let mut kind = entry.file_type().ok()?;
+                if kind.is_symlink() {
+                    kind = fs::metadata(entry.path()).ok()?.file_type();
+                }
+                let name = named(entry.file_name().as_encoded_bytes()).into_owned();
+                (kind.is_dir() || kind.is_file()).then_some(TreeEntry { name, is_directory: kind.is_dir() })
+            })
+            .collect()
+    }
+
+    /// What of the text that is given stands in a directory, on disk or not.
+    fn given_in(&self, directory: &str) -> Vec<TreeEntry> {
+        let entry = |path: &String| {
+            let inside = match directory {
+                "" => path,
+                _ => path.strip_prefix(directory)?.strip_prefix('/')?,
+            };
+            let (name, below) = inside.split_once('/').map_or((inside, false), |(name, _)| (name, true));
+            Some(TreeEntry { name: name.to_owned(), is_directory: below })
+        };
+        self.given.keys().filter_map(entry).collect()
+    }
+}
+
+/// Where a path of a tree lies on the disk.
+pub(in crate::cli) fn below(root: &Path, path: &str) -> PathBuf {
+    root.join(&*os_name(path))
+}
+
+/// A path of the tree as the system writes it.
+#[cfg(unix)]
+fn os_name(path: &str) -> Cow<'_, OsStr> {
+    use std::os::unix::ffi::{OsStrExt, OsStringExt};
+    match bytes_of(path) {
+        Cow::Borrowed(bytes) => Cow::Borrowed(OsStr::from_bytes(bytes)),
+        Cow::Owned(bytes) => Cow::Owned(OsString::from_vec(bytes)),
+    }
+}
+
+#[cfg(not(unix))]
+fn os_name(path: &str) -> Cow<'_, OsStr> {
+    Cow::Borrowed(OsStr::new(path))
+}
+
+/// A path of which everything but its end is known to hold no link.
+fn followed(path: PathBuf) -> io::Result<PathBuf> {
+    if fs::symlink_metadata(&path)?.is_symlink() { path.canonicalize() } else { Ok(path) }
+}
+
+/// Reads a regular file; a pipe or a device would block or never end.
+pub(in crate::cli) fn read_limited(path: &Path, limit: u64) -> Result<Vec<u8>, ReadError> {
+    if !serving::may_read(path) {
+        return Err(ReadError::Outside);
+    }
+    read_known(path, &fs::metadata(path).map_err(|error| failure(&error))?, limit)
+}
+
+fn read_known(path: &Path, metadata: &Metadata, limit: u64) -> Result<Vec<u8>, ReadError> {
+    if !metadata.is_file() {
+        return Err(ReadError::Other("it is not a regular file".to_owned()));
+    }
+    if metadata.len() > limit {
+        return Err(ReadError::TooLarge { bytes: metadata.len(), limit });
+    }
+    let mut bytes = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or(0));
+    let file = fs::File::open(path).map_err(|error| failure(&error))?;
+    file.take(limit + 1).read_to_end(&mut bytes).map_err(|error| failure(&error))?;
+    if bytes.len() as u64 > limit {
+        return Err(ReadError::TooLarge { bytes: bytes.len() as u64, limit });
+    }
+    demand_text(bytes)
+}
+
+fn read_head(path: &Path, metadata: &Metadata, most: usize) -> Result<Vec<u8>, ReadError> {
+    if !metadata.is_file() {
+        return Err(ReadError::Other("it is not a regular file".to_owned()));
+    }
+    let mut bytes = Vec::with_capacity(most.min(usize::try_from(metadata.len()).unwrap_or(most)));
+    let file = fs::File::open(path).map_err(|error| failure(&error))?;
+    file.take(most as u64).read_to_end(&mut bytes).map_err(|error| failure(&error))?;
+    Ok(bytes)
+}
+
+/// Looks for bytes without keeping what was looked at.
+fn holds(mut file: impl Read, wanted: &[u8]) -> io::Result<bool> {
+    let mut window = vec![0; 1 << 20];
+    let mut kept = 0;
+    loop {
+        let read = match file.read(window.get_mut(kept..).unwrap_or_default())? {
+            0 => return Ok(false),
+            read => kept + read,
+        };
+        if memchr::memmem::find(window.get(..read).unwrap_or_default(), wanted).is_some() {
+            return Ok(true);
+        }
+        // They may begin at the end of this piece.
+        kept = read.min(wanted.len().saturating_sub(1));
+        window.copy_within(read - kept..read, 0);
+    }
+}
+
+fn failure(error: &std::io::Error) -> ReadError {
+    match error.kind() {
+        ErrorKind::NotFound | ErrorKind::NotADirectory => ReadError::Missing,
+        ErrorKind::PermissionDenied => ReadError::Other("permission denied".to_owned()),
+        _ => ReadError::Other(error.to_string()),
+    }
+}

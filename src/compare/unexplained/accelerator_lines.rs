@@ -1,0 +1,149 @@
+//! New lines that name a machine with accelerators or request some, if gpulint read nothing there: no fact is defined there, and
+//! no entry lists the line as not evaluated.
+
+use regex::Regex;
+
+use super::change::{ChangedLine, ChangedText, FileRole};
+use crate::catalog::Catalog;
+use crate::compare::state::TreeState;
+use crate::decide;
+use crate::inventory::accelerators;
+use crate::source::{file_name, from_base64, is_example, parent, static_regex};
+
+/// Template expressions whose value depends on a release or a cluster.
+const CLUSTER_DECIDES: [&str; 6] =
+    [".Release.Namespace", ".Release.IsUpgrade", ".Release.IsInstall", ".Release.Revision", ".Capabilities", "lookup "];
+
+/// Whether lines of this file count. Not in rendered charts, whose values switch lines on and off, nor in documentation and
+/// tests, which often name machines.
+pub(super) fn is_looked_at(head: &TreeState, file: &ChangedText) -> bool {
+    match file.role {
+        FileRole::Beside => false,
+        _ if file.path.split('/').any(is_example) => false,
+        FileRole::Read => !is_of_chart(head, file.path) || CLUSTER_DECIDES.iter().any(|word| file.is.contains(word)),
+        FileRole::Script => true,
+        FileRole::Code => !file.path.split('/').any(|part| part.contains("test")),
+    }
+}
+
+/// True for a template or a values file of a chart in this tree.
+pub(super) fn is_of_chart(head: &TreeState, path: &str) -> bool {
+    let name = file_name(path);
+    (path.contains("templates/") || name.contains("values")) && chart_around(head, path).is_some()
+}
+
+/// The directory of the chart that contains a path.
+pub(super) fn chart_around<'p>(head: &TreeState, path: &'p str) -> Option<&'p str> {
+    let has_chart = |directory: &&str| head.sources.tree().list(directory).iter().any(|it| it.name == "Chart.yaml");
+    std::iter::successors(Some(path), |it| (!it.is_empty()).then(|| parent(it))).find(has_chart)
+}
+
+/// Finds lines of a file that request accelerators.
+pub(super) struct AcceleratorSearch<'c> {
+    catalog: &'c Catalog,
+    role: FileRole,
+    /// Variable files override the defaults.
+    has_values: bool,
+}
+
+/// Whether a string requests accelerators anywhere.
+pub(super) fn of_text(text: &str, catalog: &Catalog) -> bool {
+    let asking = AcceleratorSearch { catalog, role: FileRole::Script, has_values: false };
+    super::change::lines(text).any(|line| asking.asked(line).is_some())
+}
+
+impl<'c> AcceleratorSearch<'c> {
+    pub(super) fn of(head: &'c TreeState<'c>, file: &ChangedText) -> AcceleratorSearch<'c> {
+        let has_values = head.sources.tree().list(parent(file.path)).iter().any(|it| it.name.contains(".tfvars"));
+        AcceleratorSearch { catalog: &head.settings.catalog, role: file.role, has_values }
+    }
+
+    /// What a line requests.
+    pub(super) fn asked(&self, line: ChangedLine) -> Option<String> {
+        let line = line.text.trim();
+        if ["#", "//", "*", "--", ";"].iter().any(|mark| line.starts_with(mark)) {
+            return None;
+        }
+        if self.role != FileRole::Code
+            && let Some(found) = DEVICES.captures(line)
+        {
+            return found.get(1).or(found.get(2)).map(|key| key.as_str().to_owned());
+        }
+        let mut is_prose = false;
+        for found in PAIRS.captures_iter(line) {
+            let (Some(key), Some(value)) = (found.get(1), found.get(2)) else { continue };
+            let (key, value) = (key.as_str().to_ascii_lowercase(), value.as_str());
+            is_prose |= PROSE.contains(&key.as_str()) || key == "default" && self.has_values;
+            if is_prose {
+                continue;
+            }
+            let Some(name) = decide::named_machine(value, self.catalog) else { continue };
+            let is_of_accelerators = accelerators::are_mentioned(&key) && name.len() > 3;
+            let is_whole = value.trim_matches(['"', '\'', '[', ']', ' ']).split([',', '"', ' ']).any(|it| it == name);
+            let is_command = key.contains("command");
+            if self.is_machine(&name) && (is_whole || is_command)
+                || is_of_accelerators && self.role != FileRole::Code && key != "name"
+            {
+                return Some(name);
+            }
+        }
+        let family = FAMILY.captures(line).and_then(|it| it.get(1)).map(|it| it.as_str());
+        if let Some(family) =
+            family.filter(|it| self.catalog.machines().any(|machine| machine.name.starts_with(&format!("{it}."))))
+        {
+            return Some(family.to_owned());
+        }
+        let carried = ENCODED.find(line).filter(|_| self.role != FileRole::Code);
+        if let Some(text) = carried.and_then(|it| from_base64(it.as_str().trim_end_matches('=').bytes())) {
+            let text = String::from_utf8_lossy(&text).into_owned();
+            if let Some(name) = super::change::lines(&text).find_map(|line| self.asked(line)) {
+                return Some(name);
+            }
+        }
+        // A string within a line: a command in a heredoc, a flag of a program.
+        let is_plain = self.role != FileRole::Code && !is_prose;
+        let mut words = line.split([' ', '\t', '=', ',', ':', '"', '\'', '`', '(', ')']).filter(|_| is_plain);
+        words.find(|word| word.len() > 3 && self.is_machine(word)).map(str::to_owned)
+    }
+
+    /// A machine name with accelerators that has no other meaning.
+    fn is_machine(&self, name: &str) -> bool {
+        // Versions that begin with a date or a number look like names of TPU slices.
+        let after = name.trim_start_matches('v').trim_start_matches(|c: char| c.is_ascii_digit());
+        let digits = name.len() - after.len();
+        let is_version = name.starts_with('v') && (after.starts_with('.') || digits > 2);
+        name.contains(['.', '-', '_'])
+            && !is_version
+            && self.catalog.provider_of(name).is_some()
+            && decide::named_machine(name, self.catalog).is_some()
+    }
+}
+
+static_regex!(
+/// A device key with a number or a template expression. Keys of unknown vendors match by name alone; the colon of an image has no
+/// space behind it.
+static DEVICES: Regex = {
+    let known: Vec<String> = accelerators::device_keys().map(regex::escape).collect();
+    let amount = r#"(?:[1-9]|\{\{|\$[\{(A-Za-z])"#;
+    format!(
+        r#"((?:{})[a-z0-9.-]*)\\?["']?\s*[:=]\s*\\?["']?{amount}|(\b{DOMAIN}/{DEVICE}[a-z0-9._-]*)\\?["']?\s*:\s+\\?["']?{amount}"#,
+        known.join("|"),
+    )
+});
+
+const DOMAIN: &str = r"[a-z0-9-]+(?:\.[a-z0-9-]+)*";
+const DEVICE: &str = "(?:nvidia|v?gpu|[hb][12]00|a100|cuda)";
+
+static_regex!(
+/// The name of a machine family without a size.
+static FAMILY: Regex = r#"\binstance_?[fF]amily\W+([a-z]+\d+[a-z]*)\b"#);
+static_regex!(
+/// A string in base64.
+static ENCODED: Regex = r"[A-Za-z0-9+/]{24,}={0,2}");
+
+static_regex!(
+/// A key and its value anywhere in a line.
+static PAIRS: Regex = r#"([A-Za-z_][\w.-]*)\\?["']?\s*[:=]\s*(\[[^\]]*\]|"[^"]*"|'[^']*'|[^\s,{}\[\]]+)"#);
+
+/// Keys whose values are written for people.
+const PROSE: [&str; 7] = ["description", "title", "summary", "message", "error_message", "condition", "documentation"];

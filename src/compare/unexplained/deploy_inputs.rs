@@ -1,0 +1,324 @@
+//! Values that scripts, pipelines and settings files pass to deploy tools. gpulint does not parse these files, so it reports
+//! changes to:
+//!
+//! 1. a Terraform variable (`TF_VAR_n`, `-var n=`) that a root with accelerators declares, a chart value
+//!    (`--set gpu.count=`) whose name is about numbers or accelerators, a file of either, a workspace;
+//! 2. a name from which a file with accelerators takes a number or a machine (`replicas: ${REPLICAS}`);
+//! 3. a command that changes how many machines or pods run (`kubectl scale`, `set-desired-capacity`).
+//!
+//! It applies only if something in the repository has accelerators.
+
+use std::collections::BTreeSet;
+
+use regex::Regex;
+
+use super::change::{ChangedLine, ChangedText, FileRole, lines};
+use super::states::ChangedStates;
+use crate::front_ends::files;
+use crate::inventory::accelerators;
+use crate::source::{parent, static_regex};
+
+/// Relevant words in chart values and placeholders, besides accelerators.
+const WORDS: [&str; 19] = [
+    "replica",
+    "instance",
+    "count",
+    "limit",
+    "request",
+    "parallel",
+    "completion",
+    "size",
+    "node",
+    "machine",
+    "capacity",
+    "min",
+    "max",
+    "schedule",
+    "suspend",
+    "enabled",
+    "worker",
+    "scale",
+    "shape",
+];
+
+/// Names that never hold a number.
+const NAMING: [&str; 8] = ["image", "tag", "version", "commit", "sha", "digest", "branch", "name"];
+
+/// Names that only a provider uses, if no other file names the place.
+const PLACES: [&str; 9] = [
+    "AWS_REGION",
+    "AWS_DEFAULT_REGION",
+    "GOOGLE_REGION",
+    "GOOGLE_ZONE",
+    "GCLOUD_REGION",
+    "CLOUDSDK_COMPUTE_REGION",
+    "CLOUDSDK_COMPUTE_ZONE",
+    "ARM_LOCATION",
+    "OCI_REGION",
+];
+
+/// How many lines around a value may contain its name.
+const NEAR: usize = 3;
+
+/// The names that files with accelerators take from outside, directly or through lines that pass values on.
+pub(super) struct ExternalNames {
+    variables: BTreeSet<String>,
+    placeholders: BTreeSet<String>,
+    workspaces: bool,
+}
+
+fn names(pattern: &Regex, text: &str) -> Vec<String> {
+    let first = |it: regex::Captures| Some(it.iter().skip(1).flatten().next()?.as_str().to_owned());
+    pattern.captures_iter(text).filter_map(first).collect()
+}
+
+fn speaks(key: &str) -> bool {
+    let key = key.to_ascii_lowercase();
+    WORDS.iter().any(|word| key.contains(word)) || accelerators::are_mentioned(&key)
+}
+
+impl ExternalNames {
+    pub(super) fn of(states: &ChangedStates, speaking: &BTreeSet<String>, changed: &[ChangedText]) -> ExternalNames {
+        let roots: BTreeSet<&str> =
+            states.after.inventory.resources.iter().filter_map(|it| it.root.as_deref()).collect();
+        let is_of_root = |path: &&String| files::is_terraform(path) && roots.contains(parent(path));
+        let of_roots = states.head.files.iter().filter(is_of_root);
+        let files: BTreeSet<&String> = of_roots.chain(speaking.iter().filter(|path| !path.ends_with('/'))).collect();
+        let mut taken = ExternalNames { variables: BTreeSet::new(), placeholders: BTreeSet::new(), workspaces: false };
+        for path in files {
+            let Some(text) = states.head.text(path) else { continue };
+            let is_terraform = files::is_terraform(path);
+            taken.variables.extend(names(&DECLARED, &text).into_iter().filter(|name| is_terraform && !is_naming(name)));
+            taken.workspaces |= text.contains("terraform.workspace");
+            for line in text.lines().filter(|line| line.contains(['$', '{', '(']) && speaks(line)) {
+                taken.placeholders.extend(names(&PLACEHOLDERS, line));
+            }
+        }
+        let callers = states.head.files.iter().filter(|path| is_caller(path));
+        let callers = callers.filter_map(|path| states.head.text(path));
+        let changed = changed.iter().filter(|file| file.role == FileRole::Script || file.is_yaml());
+        for text in callers.chain(changed.map(|file| file.is.as_str().into())) {
+            let makes_machines = MODULES.is_match(&text);
+            let fills_in = |line: &str| makes_machines && line.contains("{{") && speaks(line);
+            let calls = text.lines().filter(|line| taken.hands_over(line) || fills_in(line));
+            let placeholders: Vec<String> = calls.flat_map(|line| names(&PLACEHOLDERS, line)).collect();
+            taken.placeholders.extend(placeholders.into_iter().filter(|name| !is_naming(name)));
+        }
+        taken
+    }
+
+    fn hands_over(&self, line: &str) -> bool {
+        self.variable(line).is_some()
+            || VALUES.captures_iter(line).any(|it| it.get(1).is_some_and(|key| speaks(key.as_str())))
+            || SCALES.is_match(line)
+    }
+
+    fn variable(&self, text: &str) -> Option<String> {
+        names(&VARIABLES, text).into_iter().find(|name| self.variables.contains(name))
+    }
+
+    /// In a part of the tree without accelerators, the name of the variable itself must be about numbers.
+    fn far(&self, line: ChangedLine, file: &ChangedText) -> Option<String> {
+        let name = self.variable(line.text).or_else(|| self.paired(line, file)).filter(|name| speaks(name))?;
+        Some(format!("the variable `{name}`"))
+    }
+
+    fn is_handed(&self, line: ChangedLine, file: &ChangedText) -> Option<String> {
+        let text = line.text;
+        if text.trim_start().starts_with(['#', ';']) || text.trim_start().starts_with("//") {
+            return None;
+        }
+        if let Some(name) = self.variable(text).or_else(|| self.paired(line, file)) {
+            return Some(format!("the variable `{name}`"));
+        }
+        if let Some(found) = FILES.captures(text) {
+            return found.iter().skip(1).flatten().next().map(|name| format!("the file `{}`", name.as_str()));
+        }
+        if self.workspaces && WORKSPACE.is_match(text) {
+            return Some("a workspace".to_owned());
+        }
+        if let Some(key) = VALUES.captures_iter(text).filter_map(|it| it.get(1)).find(|key| speaks(key.as_str())) {
+            return Some(format!("the value `{}`", key.as_str()));
+        }
+        let is_pipeline = || file.is_yaml() && (!file.is.contains("apiVersion") || file.is.contains("tekton.dev"));
+        let is_plain_patch = |found: &str| found.contains("patch") && !speaks(text);
+        let runs = file.role == FileRole::Script || is_pipeline();
+        let scales = SCALES.find(text).filter(|_| runs).filter(|found| !is_plain_patch(found.as_str()));
+        if let Some(found) = scales.or_else(|| DEPLOYS.find(text).filter(|_| runs)) {
+            return Some(format!("`{}`", found.as_str().trim()));
+        }
+        if runs && TIMES.is_match(text) && DEPLOYS.is_match(&file.is) {
+            return Some("how often something is deployed".to_owned());
+        }
+        names(&ASSIGNED, text)
+            .into_iter()
+            .find(|name| self.placeholders.contains(name) || PLACES.contains(&name.as_str()))
+            .map(|name| format!("`{name}`"))
+    }
+
+    /// The name near a value: `name: TF_VAR_n` above `value: "8"`, `key = "n"` next to `value = "8"`.
+    fn paired(&self, line: ChangedLine, file: &ChangedText) -> Option<String> {
+        if !GIVEN.is_match(line.text) {
+            return None;
+        }
+        let first = line.number.saturating_sub(NEAR);
+        let around = lines(&file.is).skip(first).take(2 * NEAR + 1);
+        let mut found = around.flat_map(|it| names(&NAMED, it.text));
+        found.find(|name| self.variables.contains(name) || self.placeholders.contains(name))
+    }
+
+    /// The first changed line that passes something to a deploy tool, and what.
+    pub(super) fn over(&self, file: &ChangedText, is_near: bool) -> Option<(Option<usize>, String)> {
+        // A moved line passes the same as before.
+        let moved: BTreeSet<&str> = file.gone_lines().map(|line| line.text.trim()).collect();
+        let new = file.new_lines().filter(|line| !moved.contains(line.text.trim()));
+        let handed = |line: ChangedLine| {
+            let by_call =
+                || CALLS_CLOUDS.find(line.text).map(|it| format!("`{}`", it.as_str())).filter(|_| is_calling(file));
+            if is_near { self.is_handed(line, file).or_else(by_call) } else { self.far(line, file) }
+        };
+        let mut new = new.filter_map(|line| Some((line, handed(line)?)));
+        if let Some((line, what)) = new.next() {
+            let reason =
+                format!("line {} passes {what} to a deploy tool, and gpulint cannot read its effect", line.number + 1);
+            return Some((Some(line.number), reason));
+        }
+        if !is_near {
+            return None;
+        }
+        let stops =
+            file.gone_lines().filter_map(|line| STOPS.find(line.text)).find(|it| !file.is.contains(it.as_str()));
+        if let Some(found) = stops {
+            return Some((None, format!("before the change, the file ran `{}`; now it does not", found.as_str())));
+        }
+        let kept: BTreeSet<String> = lines(&file.is).filter_map(|line| self.is_handed(line, file)).collect();
+        let what = file.gone_lines().filter_map(|line| self.is_handed(line, file)).find(|what| !kept.contains(what))?;
+        Some((None, format!("before the change, the file passed {what} to a deploy tool; now it does not")))
+    }
+}
+
+/// Whether a program calls a cloud API.
+fn is_calling(file: &ChangedText) -> bool {
+    file.role == FileRole::Code && CALLS_CLOUDS.is_match(&file.is)
+}
+
+/// Whether a file can pass values to a deploy tool: a script, a pipeline, settings, or a program that calls a cloud API.
+pub(super) fn may_hand_over(file: &ChangedText) -> bool {
+    let is_data = || file.is_yaml() || file.path.ends_with(".json") || file.is.contains("tfe_variable");
+    match file.role {
+        FileRole::Script => true,
+        FileRole::Beside => false,
+        FileRole::Read | FileRole::Code => is_data() || is_calling(file),
+    }
+}
+
+/// Whether a path belongs to a script or pipeline, which calls deploy tools.
+pub(super) fn is_caller(path: &str) -> bool {
+    const NAMES: [&str; 13] = [
+        "workflow",
+        "pipeline",
+        "gitlab-ci",
+        "cloudbuild",
+        "buildspec",
+        "circleci",
+        "taskfile",
+        "playbook",
+        "task",
+        "atlantis",
+        "tekton",
+        "play",
+        "deploy",
+    ];
+    let low = path.to_ascii_lowercase();
+    files::is_script_alone(path) || files::is_script(path) && NAMES.iter().any(|name| low.contains(name))
+}
+
+fn is_naming(name: &str) -> bool {
+    let low = name.to_ascii_lowercase();
+    NAMING.iter().any(|word| low.ends_with(word)) && !speaks(&low.replace("name", ""))
+}
+
+static_regex!(static DECLARED: Regex = r#"(?m)^\s*variable\s+"?([\w-]+)"?"#);
+static_regex!(static VARIABLES: Regex = r#"(?:\bTF_VAR_|(?:^|[\s"'\[,=(])--?var[\s=,"']+)([A-Za-z_][\w-]*)["']?\s*[:=]"#);
+static_regex!(static FILES: Regex = r#"[\s"'\[,=]--?var-file[\s=,"']+([^\s"',]+)|\bhelm(?:file)?\b.*\s(?:-f|--values)(?:\s+|=)["']?([^\s"']+)"#);
+static_regex!(static VALUES: Regex = r#"[\s"'\[,]--set(?:-string|-json|-file)?[\s=,"']+([^\s"'=]+)="#);
+static_regex!(static WORKSPACE: Regex = r"\bworkspace\s+(?:select|new)\s+\S|\bTF_WORKSPACE\s*[:=]");
+static_regex!(
+/// A placeholder of a shell, kustomize, Flux, a pipeline, Jinja, Go, Terragrunt or helmfile.
+static PLACEHOLDERS: Regex = concat!(
+        r#"\$\{([A-Za-z_]\w*)(?:\}|:?[-=?+])|\$\((?:params\.)?([A-Za-z_]\w*)\)|\$([A-Za-z_]\w*)\b"#,
+        r#"|\{\{-?\s*(?:[a-z]+\.)*\.?([A-Za-z_]\w*)\s*(?:\||-?\}\})|(?:get_env\(\s*|\b(?:env|requiredEnv)\s+)"(\w+)""#,
+    ));
+static_regex!(
+/// A name that is assigned a value.
+static ASSIGNED: Regex = r#"\b(?:ENV|ARG)\s+([A-Za-z_]\w*)[\s=]|\b([A-Za-z_]\w*)["']?\s*(?:[:?]?=|:\s)"#);
+static_regex!(
+/// A value whose name is on another line.
+static GIVEN: Regex = r#"\b(?:value|default)["']?\s*[:=]"#);
+static_regex!(static NAMED: Regex = r#"\b(?:name|key)["']?\s*[:=]\s*["']?(?:TF_VAR_)?([A-Za-z_][\w-]*)"#);
+static_regex!(
+/// Commands that change how many machines or pods run.
+static SCALES: Regex = concat!(
+        r"\b(?:kubectl|oc)\s[^#|;]*?\b(?:scale|autoscale|patch|set\s+resources)\b",
+        r"|--replicas[= ]\S|\bset-desired-capacity\b|--desired-(?:capacity|count)\b|--(?:max|min)-size\b",
+        r"|\bclusters\s+resize\b|--(?:num|max|min|total-max|total-min)-nodes\b|--(?:node|min|max)-count\b|--new-capacity\b",
+        r"|--nodes(?:-max|-min)?[= ]\d|\bregister-scalable-target\b|\bput-scheduled-update-group-action\b",
+        r"|\bupdate-endpoint-weights-and-capacities\b|\bupdate-nodegroup-config\b|\binstance-groups\s+managed\s+resize\b",
+    ));
+static_regex!(
+/// Commands that create or delete machines or pods.
+static DEPLOYS: Regex = concat!(
+        r"\b(?:terraform|tofu|terragrunt)\b[^#|;]*?\bapply\b|\b(?:kubectl|oc)\s[^#|;]*?\b(?:apply|replace)\s",
+        r"|\bsky\s+(?:launch|jobs|serve)\b|\bmodal\s+(?:deploy|run)\b|\bpulumi\s+up\b|\bcdk\s+deploy\b",
+        r"|\bsed\s+-i\b[^#]*?(?:replicas|gpu|count|instance)",
+    ));
+static_regex!(
+/// Ansible modules that create machines.
+static MODULES: Regex = r"\b(?:ec2_instance|ec2_asg|gcp_compute_instance|azure_rm_virtualmachine|os_server|oci_compute_instance)\b");
+static_regex!(
+/// A command that deletes machines or pods; without it, they continue to run.
+static STOPS: Regex = r"\b(?:terraform|tofu|terragrunt)\b[^#|;]*?\bdestroy\b|\bstop-instances\b|--down\b");
+static_regex!(
+/// Lists over which a pipeline or script repeats something.
+static TIMES: Regex = r"\bfor\s+\w+\s+in\s|^\s*(?:-\s*)?[\w-]+:\s*\[[^\]]*,[^\]]*\]\s*$|\b(?:parallelism|matrix):");
+static_regex!(
+/// Cloud API calls in programs.
+static CALLS_CLOUDS: Regex = r#"\b(?:set_desired_capacity|update_auto_scaling_group|run_instances|create_auto_scaling_group|create_fleet|create_nodegroup|DesiredCapacity|set_node_pool_size|patch_namespaced_deployment_scale|min_containers|gpu\s*=\s*["'][A-Z])"#);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_handed_over_is_seen_in_every_spelling() {
+        let taken = ExternalNames {
+            variables: BTreeSet::from(["n".to_owned()]),
+            placeholders: BTreeSet::from(["REPLICAS".to_owned()]),
+            workspaces: true,
+        };
+        for (text, told) in [
+            ("terraform apply -var n=8", Some("the variable `n`")),
+            ("tofu plan -var='n=8'", Some("the variable `n`")),
+            ("  TF_VAR_n: 8", Some("the variable `n`")),
+            ("export TF_VAR_n=8", Some("the variable `n`")),
+            ("terraform plan -var region=x", None),
+            ("terraform apply", Some("`terraform apply`")),
+            ("terraform apply -var-file=big.tfvars", Some("the file `big.tfvars`")),
+            ("helm upgrade a ./c --set gpu.count=8", Some("the value `gpu.count`")),
+            ("helm upgrade a ./c --set image.tag=8", None),
+            ("helm upgrade a ./c -f big.yaml", Some("the file `big.yaml`")),
+            ("variable n=8", None),
+            ("REPLICAS=64", Some("`REPLICAS`")),
+            ("  REPLICAS: \"64\"", Some("`REPLICAS`")),
+            ("\"REPLICAS\": 64", Some("`REPLICAS`")),
+            ("MY_REPLICAS=64", None),
+            ("kubectl -n a scale deployment/llm --replicas=64", Some("`kubectl -n a scale`")),
+            ("aws autoscaling set-desired-capacity --x 3", Some("`set-desired-capacity`")),
+            ("terraform workspace select big", Some("a workspace")),
+        ] {
+            let file = ChangedText::changed_lines("a.sh", "", text);
+            let line = ChangedLine { number: 0, start: 0, text };
+            assert_eq!(taken.is_handed(line, &file).as_deref(), told, "{text}");
+        }
+    }
+}

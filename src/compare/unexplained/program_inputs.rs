@@ -1,0 +1,208 @@
+//! Files that unread programs use: a program that Terraform runs, and the programs and files that it uses in turn.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use regex::Regex;
+
+use super::change::{ChangedText, FileRole};
+use super::deploy_inputs::is_caller;
+use super::shell;
+use super::states::ChangedStates;
+use crate::front_ends::files;
+use crate::source::{file_name, join, parent, static_regex};
+
+/// How deep calls between programs are followed.
+const DEEPEST: usize = 4;
+const MOST_PROGRAMS: usize = 200;
+/// Longer programs are not written by hand.
+const LONGEST_PROGRAM: usize = 1 << 18;
+
+/// The file that uses each of these files, by the path of the used file.
+pub(super) fn takers(
+    states: &ChangedStates,
+    speaking: &BTreeSet<String>,
+    wanted: &BTreeSet<String>,
+    changed: &[ChangedText],
+) -> BTreeMap<String, String> {
+    let names: BTreeMap<&str, Vec<&String>> = wanted.iter().fold(BTreeMap::new(), |mut names, path| {
+        names.entry(file_name(path)).or_default().push(path);
+        names
+    });
+    let text_of = |path: &str| states.head.text(path);
+    let mut next: Vec<(String, Arc<str>)> = callers_of_terraform(states, speaking);
+    let of_terraform: BTreeSet<String> = next.iter().map(|(path, _)| path.clone()).collect();
+    let scripts: Vec<(&String, Arc<str>)> = states
+        .head
+        .files
+        .iter()
+        .filter(|path| is_caller(path))
+        .filter_map(|path| Some((path, text_of(path)?)))
+        .collect();
+    let calling = |text: &str| {
+        let lines: Vec<&str> = text.lines().filter(|line| shell::CALLED.is_match(line)).collect();
+        (!lines.is_empty()).then(|| lines.join("\n").into())
+    };
+    next.extend(scripts.iter().filter_map(|(path, text)| Some(((*path).clone(), calling(text)?))));
+    next.extend(generators(states, speaking, wanted).filter_map(|path| Some((path.clone(), text_of(&path)?))));
+    let seen = next.iter().map(|(path, _)| path.clone()).collect();
+    let mut search = TakerSearch { states, names, changed, of_terraform, seen, found: BTreeMap::new() };
+    for (path, text) in &scripts {
+        shell::values_from_files(text).into_iter().for_each(|word| search.take_as_value(path, word));
+    }
+    for _ in 0..DEEPEST {
+        next = next.iter().flat_map(|(taker, text)| search.read(taker, text)).collect();
+    }
+    search.found
+}
+
+/// Roots near resources with accelerators, with their blocks that call programs.
+fn callers_of_terraform(states: &ChangedStates, speaking: &BTreeSet<String>) -> Vec<(String, Arc<str>)> {
+    let directories: BTreeSet<&str> = speaking.iter().map(|path| parent(path)).collect();
+    let is_root =
+        |path: &&String| directories.contains(parent(path)) && (files::is_terraform(path) || path.ends_with(".hcl"));
+    let roots = states.head.files.iter().filter(is_root);
+    roots.filter_map(|path| Some((path.clone(), calls(&states.head.text(path)?)?.into()))).collect()
+}
+
+/// Follows what is deployed to the files that it uses, through programs that call programs.
+struct TakerSearch<'a> {
+    states: &'a ChangedStates<'a>,
+    /// The files to search for, by name.
+    names: BTreeMap<&'a str, Vec<&'a String>>,
+    changed: &'a [ChangedText<'a>],
+    /// Roots, and the programs that they call.
+    of_terraform: BTreeSet<String>,
+    seen: BTreeSet<String>,
+    found: BTreeMap<String, String>,
+}
+
+impl TakerSearch<'_> {
+    /// Records the files that a program uses, and returns the programs that it calls.
+    fn read(&mut self, taker: &str, text: &str) -> Vec<(String, Arc<str>)> {
+        let mut called = Vec::new();
+        for word in text.split(|c: char| !(c.is_ascii_alphanumeric() || "._-/".contains(c))) {
+            self.take(taker, word);
+            let path = join(parent(taker), word.trim_start_matches('/')).filter(|_| word.contains('.'));
+            let is_program = |path: &String| matches!(FileRole::of(path), FileRole::Script | FileRole::Code);
+            let Some(path) = path.filter(is_program) else { continue };
+            if self.seen.len() >= MOST_PROGRAMS || !self.seen.insert(path.clone()) {
+                continue;
+            }
+            if self.of_terraform.contains(taker) {
+                self.of_terraform.insert(path.clone());
+            }
+            let text = self.states.head.text(&path).filter(|it| it.len() < LONGEST_PROGRAM);
+            called.extend(text.map(|text| (path, text)));
+        }
+        called
+    }
+
+    /// A file whose content becomes a value.
+    fn take_as_value(&mut self, taker: &str, word: &str) {
+        for path in self.names.get(file_name(word)).into_iter().flatten() {
+            if *path != taker && is_meant(word, path, taker) {
+                self.found.entry((*path).clone()).or_insert_with(|| taker.to_owned());
+            }
+        }
+    }
+
+    /// The file that a word names, or a file next to a state that it names.
+    fn take(&mut self, taker: &str, word: &str) {
+        let named = self.names.get(file_name(word)).into_iter().flatten().filter(|_| file_name(word).len() > 2);
+        for path in named {
+            let is_direct = self.of_terraform.contains(taker);
+            let is_program = !matches!(FileRole::of(path), FileRole::Beside);
+            if *path != taker && (is_direct || is_program) && is_meant(word, path, taker) {
+                self.found.entry((*path).clone()).or_insert_with(|| taker.to_owned());
+            }
+        }
+        for file in self.changed.iter().filter(|_| word.contains("..") && word.contains("tfstate")) {
+            let directory = join(parent(taker), parent(word)).filter(|it| !it.is_empty());
+            if directory.is_some_and(|it| parent(file.path) == it) && parent(taker) != parent(file.path) {
+                self.found.entry(file.path.to_owned()).or_insert_with(|| taker.to_owned());
+            }
+        }
+    }
+}
+
+/// Kustomizations near an object that takes values from their ConfigMaps and Secrets.
+fn generators<'s>(
+    states: &'s ChangedStates,
+    speaking: &BTreeSet<String>,
+    wanted: &'s BTreeSet<String>,
+) -> impl Iterator<Item = String> + 's {
+    let tree = states.head.sources.tree();
+    let takes_values =
+        states.head.files.iter().filter(|path| path.ends_with(".yaml") && !speaking.is_empty()).any(|path| {
+            wanted.iter().any(|it| parent(it) == parent(path))
+                && tree.read(path).is_ok_and(|text| memchr::memmem::find(&text, b"valuesFrom").is_some())
+        });
+    let asks = |folder: &str| {
+        let mut beside = states.head.files.iter().filter(|path| parent(path) == folder);
+        let catalog = &states.head.settings.catalog;
+        beside.any(|path| {
+            tree.read(path)
+                .is_ok_and(|text| super::accelerator_lines::of_text(&String::from_utf8_lossy(&text), catalog))
+        })
+    };
+    let is_data =
+        |path: &&String| !path.contains("sops") && !matches!(FileRole::of(path), FileRole::Beside | FileRole::Code);
+    let folders = wanted.iter().filter(is_data).map(|path| parent(path)).filter(|_| takes_values);
+    let folders: BTreeSet<&str> = folders.filter(|folder| asks(folder)).collect();
+    folders.into_iter().filter_map(|folder| join(folder, "kustomization.yaml"))
+}
+
+/// Whether a word names a path: all folders in the word must match.
+fn is_meant(word: &str, path: &str, taker: &str) -> bool {
+    let word = word.trim_start_matches(['.', '/']);
+    let is_end = path.strip_suffix(word).is_some_and(|rest| rest.is_empty() || rest.ends_with('/'));
+    let is_near = || path.starts_with(parent(taker)) || parent(taker).starts_with(parent(path));
+    is_end && (word.contains('/') || is_near())
+}
+
+/// The parts of a root that call programs or use unread files.
+fn calls(text: &str) -> Option<String> {
+    let mut calls = String::new();
+    for found in CALLS.find_iter(text) {
+        let rest = text.get(found.start()..).unwrap_or_default();
+        calls.push_str(rest.get(..end_of(rest)).unwrap_or(rest));
+        calls.push('\n');
+    }
+    (!calls.is_empty()).then_some(calls)
+}
+
+/// The position where the first opened bracket closes.
+fn end_of(text: &str) -> usize {
+    let mut depth = 0_usize;
+    for (at, c) in text.char_indices() {
+        match c {
+            '{' | '(' => depth += 1,
+            '}' | ')' => {
+                depth = depth.saturating_sub(1);
+                if depth == 0 {
+                    return at;
+                }
+            }
+            _ => {}
+        }
+    }
+    text.len()
+}
+
+static_regex!(static CALLS: Regex = r#"data\s+"(?:external|terraform_remote_state)"|provisioner\s+"(?:local|remote)-exec"|\brun_cmd\(|\bdecode_tfvars\(|\bread_tfvars_file\(|\bprovider::\w+::\w+\("#);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn calls_of_programs_are_found() {
+        let text = "a = 1\ndata \"external\" \"n\" {\n  program = [\"bash\", \"${path.module}/n.sh\"]\n}\nb = run_cmd(\"x.py\")\n";
+        let calls = calls(text).unwrap_or_default();
+        assert!(calls.contains("/n.sh") && calls.contains("x.py") && !calls.contains("a = 1"), "{calls}");
+        assert!(is_meant("/n.sh", "infra/n.sh", "infra/main.tf"));
+        assert!(is_meant("scripts/n.sh", "infra/scripts/n.sh", "infra/main.tf"));
+        assert!(!is_meant("n.sh", "other/n.sh", "infra/main.tf"));
+    }
+}

@@ -1,0 +1,37 @@
+//! Changes that a weekly schedule makes to the number of machines or pods.
+
+use std::sync::Arc;
+
+use crate::source::Span;
+
+use super::fact::Fact;
+
+/// One entry of a schedule.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ScheduleEntry {
+    /// Time in cron format.
+    pub at: Fact<Arc<str>>,
+    /// Time zone of the entry; the default is UTC.
+    pub zone: Fact<Arc<str>>,
+    pub change: ScheduledSize,
+    pub span: Span,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum ScheduledSize {
+    /// The number that the resource sets elsewhere.
+    Start,
+    /// Zero.
+    Stop,
+    /// These numbers from then on. An absent number keeps its value.
+    Set { min: Fact<f64>, desired: Fact<f64>, max: Fact<f64> },
+    /// At least this number until the end.
+    AtLeast { count: Fact<f64>, until: Until },
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum Until {
+    /// End in cron format.
+    Cron(Fact<Arc<str>>),
+    Seconds(Fact<f64>),
+}

@@ -1,0 +1,175 @@
+//! Supporting components in the files: metrics exporters, queues, quotas, priority classes, budgets.
+
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
+use regex::bytes::Regex;
+
+use crate::source::{Needles, compiled};
+
+/// A component that the files define or lack, and that has no accelerators itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum SupportingComponent {
+    /// An exporter of accelerator metrics.
+    Metrics,
+    /// A quota for a namespace.
+    Quota,
+    /// A queue for batch work.
+    Queue,
+    /// Priority classes.
+    Priority,
+    /// A budget with an alarm.
+    Budget,
+    /// The Kubeflow notebook controller, configured to stop idle notebooks.
+    Culling,
+    /// A cluster autoscaler that is configured to remove no machine.
+    NoScaleDown,
+}
+
+/// Patterns for each component in documents and Terraform. The names are those of the charts and images of exporters
+/// and operators, 2026-11.
+const WORDS: &[(SupportingComponent, &str)] = &[
+    (SupportingComponent::Metrics, r"(?i-u:dcgm|gpu[-_]operator|nvidia_gpu\b|nvidia_smi_exporter|nvidia-gpu-exporter)"),
+    (
+        SupportingComponent::Metrics,
+        r"(?i-u:amd-metrics-exporter|device-metrics-exporter|neuron-monitor|tpu-metrics|containerinsights)",
+    ),
+    (
+        SupportingComponent::Quota,
+        r#"(?-u:\bkind"?\s*[:=]\s*.?(ResourceQuota|ClusterQueue)\b|kubernetes_resource_quota)"#,
+    ),
+    (SupportingComponent::Queue, r#"(?-u:\bkind"?\s*[:=]\s*.?(LocalQueue|ClusterQueue)\b)"#),
+    (SupportingComponent::Priority, r#"(?-u:\bkind"?\s*[:=]\s*.?PriorityClass\b|kubernetes_priority_class)"#),
+    (
+        SupportingComponent::Budget,
+        r"(?-u:aws_budgets_budget|AWS::Budgets::Budget\b|google_billing_budget|azurerm_consumption_budget|oci_budget_budget)",
+    ),
+    // Matches a container's variable, an entry of a map, a file of variables, or values of Kubeflow's chart.
+    (
+        SupportingComponent::Culling,
+        r#"(?-u:\b(?:ENABLE_CULLING|enableCulling)["']?(?:\s*[:=]|\s+value"?\s*[:=])\s*["']?true\b)"#,
+    ),
+    // Matches an argument, a chart value or a setting of a release.
+    (
+        SupportingComponent::NoScaleDown,
+        r#"(?-u:\bscale-down-enabled["']?(?:\s*[:=]|\s+value"?\s*[:=])\s*["']?false\b)"#,
+    ),
+];
+
+static PATTERNS: LazyLock<Vec<(SupportingComponent, Regex)>> =
+    LazyLock::new(|| WORDS.iter().map(|(sign, words)| (*sign, compiled(Regex::new(words)))).collect());
+
+/// Returns the first place of each component. Comments do not count.
+pub fn signs(text: &[u8]) -> Vec<(SupportingComponent, std::ops::Range<usize>)> {
+    let mut seen = BTreeSet::new();
+    let mut found = Vec::new();
+    let patterns = if may_have_sign(text) { PATTERNS.as_slice() } else { &[] };
+    for (sign, pattern) in patterns {
+        let all = pattern.find_iter(text);
+        let mut outside = all.filter(|it| !is_comment(text.get(..it.start()).unwrap_or_default()));
+        if let Some(it) = outside.next().filter(|_| seen.insert(*sign)) {
+            found.push((*sign, it.range()));
+        }
+    }
+    found
+}
+
+/// Every text that a pattern matches contains one of these, in any case. They are cut before three rare letters, by
+/// which the search finds them.
+const PARTS: [(&str, &str); 11] = [
+    ("d", "cgm"),
+    ("g", "pu-operator"),
+    ("g", "pu_operator"),
+    ("nvid", "ia_gpu"),
+    ("nvid", "ia_smi_exporter"),
+    ("nvidia-g", "pu-exporter"),
+    ("amd-metri", "cs-exporter"),
+    ("device-metri", "cs-exporter"),
+    ("neuro", "n-monitor"),
+    ("t", "pu-metrics"),
+    ("containerinsig", "hts"),
+];
+
+/// Parts of words that have only one spelling.
+const EXACT: [&str; 11] = [
+    "ResourceQuota",
+    "ClusterQueue",
+    "LocalQueue",
+    "kubernetes_resource_quota",
+    "PriorityClass",
+    "kubernetes_priority_class",
+    "_budget",
+    "AWS::Budgets",
+    "ENABLE_CULLING",
+    "enableCulling",
+    "scale-down-enabled",
+];
+
+/// Byte sequences of which every text with a component has one.
+static RARE: LazyLock<Needles> = LazyLock::new(|| {
+    let three: BTreeSet<&str> = PARTS.iter().filter_map(|(_, rest)| rest.get(..3)).collect();
+    let words = EXACT.map(str::to_owned).into_iter().chain(three.into_iter().flat_map(in_any_case));
+    Needles::new(&words.collect::<Vec<_>>())
+});
+
+/// Returns all spellings of a short word in lower and upper case.
+fn in_any_case(word: &str) -> Vec<String> {
+    word.chars().fold(vec![String::new()], |made, letter| {
+        let cases: BTreeSet<char> = [letter.to_ascii_lowercase(), letter.to_ascii_uppercase()].into();
+        let longer = |start: &String| cases.iter().map(|it| format!("{start}{it}")).collect::<Vec<_>>();
+        made.iter().flat_map(longer).collect()
+    })
+}
+
+/// Rules out most texts with a fast byte search.
+pub fn may_have_sign(text: &[u8]) -> bool {
+    RARE.any(text, |word, at| word < EXACT.len() || PARTS.iter().any(|part| stands_at(text, at, part)))
+}
+
+fn stands_at(text: &[u8], at: usize, (before, rest): &(&str, &str)) -> bool {
+    let is = |range: std::ops::Range<usize>, part: &str| {
+        text.get(range).is_some_and(|there| there.eq_ignore_ascii_case(part.as_bytes()))
+    };
+    is(at..at + rest.len(), rest) && at.checked_sub(before.len()).is_some_and(|start| is(start..at, before))
+}
+
+/// Whether the line so far begins a comment.
+fn is_comment(before: &[u8]) -> bool {
+    let line = before.rsplit(|byte| *byte == b'\n').next().unwrap_or_default().trim_ascii_start();
+    line.starts_with(b"#") || line.starts_with(b"//")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_sign_has_words_that_compile() {
+        assert_eq!(PATTERNS.len(), WORDS.len());
+    }
+
+    #[test]
+    fn no_text_with_a_sign_is_ruled_out() {
+        let words = "dcgm DCGM-exporter GPU-Operator gpu_operator nvidia_gpu nvidia_smi_exporter Nvidia-GPU-exporter \
+                     AMD-metrics-exporter device-metrics-exporter neuron-monitor tpu-metrics ContainerInsights \
+                     kubernetes_resource_quota kubernetes_priority_class aws_budgets_budget google_billing_budget \
+                     azurerm_consumption_budget oci_budget_budget";
+        let kinds =
+            ["ResourceQuota", "ClusterQueue", "LocalQueue", "PriorityClass"].map(|kind| format!("kind: {kind}"));
+        let switches = ["ENABLE_CULLING=true", "enableCulling: true", "scale-down-enabled=false"].map(str::to_owned);
+        for text in words.split_whitespace().map(str::to_owned).chain(kinds).chain(switches) {
+            let text = format!("x {text} y");
+            assert!(PATTERNS.iter().any(|(_, pattern)| pattern.is_match(text.as_bytes())), "{text} is no sign");
+            assert!(may_have_sign(text.as_bytes()), "{text} is ruled out");
+        }
+        assert!(!may_have_sign(b"kind: Deployment\nname: gpu\n"));
+        assert_eq!(in_any_case("a-b"), ["A-B", "A-b", "a-B", "a-b"]);
+    }
+
+    #[test]
+    fn a_comment_is_no_sign() {
+        assert!(is_comment(b"a: b\n  # install "));
+        assert!(is_comment(b"// "));
+        assert!(!is_comment(b"image: "));
+    }
+}

@@ -1,0 +1,512 @@
+//! Matches pods to the node pools that they select, if both are in the same tree.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use crate::inventory::accelerators::{is_put_by_cloud, names_pools};
+use crate::inventory::{
+    BillingRole, Fact, FactOrigin, Inventory, Key, KnownFact, Link, LinkKind, Range, Resource, Taint,
+};
+use crate::source::Span;
+
+use super::homes::{HomeIndex, around, is_within};
+
+/// Facts that a pod inherits from its pool, unless its own manifest sets them.
+const INHERITED: &[Key] = &[
+    Key::Provider,
+    Key::Region,
+    Key::Machine,
+    Key::Accelerator,
+    Key::AcceleratorMemory,
+    Key::SharedBy,
+    Key::Sharing,
+    Key::Purchase,
+    Key::OnDemandBase,
+    Key::SpotShare,
+];
+
+/// Returns the vendor of a resource's accelerators, if it is known.
+pub(super) type AcceleratorVendor<'v> = &'v dyn Fn(&Resource) -> Option<String>;
+
+/// Links each pod to the pool whose labels it selects, among the pools that belong with it. A pod without a selector is
+/// linked to the only pool whose devices it requests and whose taint it tolerates. If pools with different machines
+/// fit, the pod stays unlinked, because its pool is unknown.
+pub(super) fn link_pools(inventory: &mut Inventory, vendor: AcceleratorVendor<'_>) {
+    let pools: Vec<usize> = positions(inventory, BillingRole::Rented, is_pool);
+    let pods: Vec<usize> = positions(inventory, BillingRole::Requested, |pod| {
+        let says = !pod.selector.labels.is_empty() || !pod.selector.taints.is_empty();
+        says && pod.links.iter().all(|link| link.kind != LinkKind::Pool)
+    });
+    if pools.is_empty() || pods.is_empty() {
+        return;
+    }
+    let index = PoolIndex::new(inventory, &pools);
+    for pod in pods {
+        let found = index.selected(inventory, pod).or_else(|| index.tolerated(inventory, pod, vendor));
+        let Some(Join { pool, span, why }) = found else { continue };
+        let count = nodes(inventory, &pools, pool, pod);
+        let pool = inventory.resources[pool].clone();
+        let pod = &mut inventory.resources[pod];
+        attach(pod, &pool, span, why);
+        if let Some(count) = count {
+            pod.count = count;
+        }
+    }
+}
+
+/// If one pod runs on each node, returns the number of nodes: of the matched pool, and of other pools in the same place
+/// that can host the pod.
+fn nodes(inventory: &Inventory, pools: &[usize], joined: usize, pod: usize) -> Option<Fact<Range>> {
+    let (pool, pod) = (&inventory.resources[joined], &inventory.resources[pod]);
+    if pod.flag(Key::OnEachNode) != Some(true) || !matches!(pod.count, Fact::Unknown(_)) {
+        return None;
+    }
+    let beside = |it: &&Resource| (&it.run, &it.home.folder) == (&pool.run, &pool.home.folder) && hosts(it, pod);
+    let all = pools.iter().map(|&at| &inventory.resources[at]).filter(beside);
+    let mut counts = all.map(|it| it.count.value().copied());
+    let sum = counts.try_fold(Range::exactly(0.0), |sum, count| Some(sum.plus(count?)))?;
+    Some(Fact::known(sum, pool.count.span()?, FactOrigin::Resolved))
+}
+
+pub(super) fn is_pool(it: &Resource) -> bool {
+    it.role == BillingRole::Rented && (!it.selector.labels.is_empty() || !it.selector.taints.is_empty())
+}
+
+fn positions(inventory: &Inventory, role: BillingRole, wanted: impl Fn(&Resource) -> bool) -> Vec<usize> {
+    let all = inventory.resources.iter().enumerate();
+    all.filter(|(_, it)| it.role == role && wanted(it)).map(|(at, _)| at).collect()
+}
+
+/// If more pools fit, gpulint checks only the nearest ones.
+const MOST_CANDIDATES: usize = 1_000;
+
+/// A pool that a pod runs on, the line that proves the match, and the reason why both belong together.
+struct Join {
+    pool: usize,
+    span: Span,
+    why: Arc<str>,
+}
+
+/// Pools indexed by a label of their nodes, so that each pod is compared with few pools. Of equal pools in one place,
+/// only the first is in the index. All lists are in the order of folders.
+struct PoolIndex {
+    pools: BTreeMap<(String, Arc<str>), Vec<usize>>,
+    /// Pools with a taint that pods must tolerate.
+    tainted: Vec<usize>,
+    /// The position of each pool in the order of folders.
+    order: HashMap<usize, usize>,
+    homes_by_folder: HomeIndex,
+}
+
+impl PoolIndex {
+    fn new(inventory: &Inventory, pools: &[usize]) -> Self {
+        let mut by_label: BTreeMap<(String, Arc<str>), Vec<usize>> = BTreeMap::new();
+        let mut alike: HashMap<String, usize> = HashMap::new();
+        let folder = |at: usize| inventory.resources[at].home.folder.split('/');
+        let mut pools = pools.to_vec();
+        pools.sort_by(|&one, &other| folder(one).cmp(folder(other)).then(one.cmp(&other)));
+        let mut tainted = Vec::new();
+        let order = pools.iter().enumerate().map(|(place, &at)| (at, place)).collect();
+        for at in pools {
+            let pool = &inventory.resources[at];
+            if *alike.entry(offer(pool)).or_insert(at) != at {
+                continue;
+            }
+            if !pool.selector.taints.is_empty() {
+                tainted.push(at);
+            }
+            for (key, fact) in &pool.selector.labels {
+                if let Some(value) = fact.value() {
+                    by_label.entry((key.clone(), value.clone())).or_default().push(at);
+                }
+            }
+        }
+        PoolIndex { pools: by_label, tainted, order, homes_by_folder: HomeIndex::new(&inventory.resources) }
+    }
+
+    /// Returns the pool that has every label the pod selects, and the place of the selector.
+    fn selected(&self, inventory: &Inventory, pod: usize) -> Option<Join> {
+        let pod = &inventory.resources[pod];
+        let (key, carriers) = pod.selector.labels.iter().find_map(|(key, asked)| {
+            let carriers = self.carriers(key, asked);
+            (!carriers.is_empty()).then_some((key, carriers))
+        })?;
+        let candidates = nearest(inventory, &carriers, pod);
+        let fitting = candidates.iter().map(|&at| (at, &inventory.resources[at])).filter(|(_, pool)| hosts(pool, pod));
+        let together = fitting.filter_map(|(at, pool)| {
+            let (near, why) = self.homes_by_folder.why(&pool.home, &pod.home, names_it(pool, pod))?;
+            Some((near, at, why))
+        });
+        let together: Vec<_> = together.collect();
+        let near = together.iter().map(|(near, ..)| *near).max()?;
+        let mut nearest = together.into_iter().filter(|(it, ..)| *it == near);
+        let (_, pool, why) = nearest.next()?;
+        let first = &inventory.resources[pool];
+        if nearest.any(|(_, other, _)| !rents_the_same(first, &inventory.resources[other])) {
+            return None;
+        }
+        let span = first.selector.labels.get(key)?.span()?;
+        Some(Join { pool, span, why })
+    }
+
+    /// Returns the pools that have a label with the requested value, or with one of the possible values. If any value
+    /// fits, returns all pools with the label.
+    fn carriers(&self, key: &str, asked: &Fact<Arc<str>>) -> Cow<'_, [usize]> {
+        let with = |value: &Arc<str>| self.pools.get(&(key.to_owned(), value.clone()));
+        let several = match asked {
+            Fact::Known(known) => return with(&known.value).map(Cow::from).unwrap_or_default(),
+            Fact::Unknown(unknown) if !unknown.candidates.is_empty() => {
+                unknown.candidates.iter().filter_map(with).collect::<Vec<_>>()
+            }
+            // A label that the cloud sets does not show whose nodes these are.
+            Fact::Unknown(_) if !is_put_by_cloud(key) => {
+                let from = (key.to_owned(), Arc::from(""));
+                self.pools.range(from..).take_while(|((it, _), _)| it == key).map(|(_, pools)| pools).collect()
+            }
+            _ => return Cow::default(),
+        };
+        // All lists are in the order of folders, and so are their parts.
+        let mut all: Vec<usize> = several.into_iter().flatten().copied().collect();
+        all.sort_by_key(|at| self.order.get(at));
+        all.dedup();
+        Cow::from(all)
+    }
+
+    /// Returns the only pool that has the devices of a pod without a selector, and a taint that the pod tolerates.
+    fn tolerated(&self, inventory: &Inventory, pod: usize, vendor: AcceleratorVendor<'_>) -> Option<Join> {
+        let pod = &inventory.resources[pod];
+        if pod.selector.labels.keys().any(|key| !is_put_by_cloud(key)) {
+            return None;
+        }
+        let wanted = vendor(pod)?;
+        let fits = |pool: &Resource| {
+            vendor(pool).as_ref() == Some(&wanted)
+                && agrees(pool, pod, Key::Provider)
+                && is_large_enough(pool, pod)
+                && hosts(pool, pod)
+        };
+        let candidates = nearest(inventory, &self.tainted, pod).iter().map(|&at| (at, &inventory.resources[at]));
+        let mut together = candidates.filter(|(_, pool)| fits(pool)).filter_map(|(at, pool)| {
+            let (_, why) = self.homes_by_folder.why(&pool.home, &pod.home, false)?;
+            let tolerates = |key: &Arc<str>| pod.selector.taints.iter().any(|it| it.key == *key);
+            let span = pool.selector.taints.iter().find(|taint| tolerates(&taint.key))?.span;
+            Some(Join {
+                pool: at,
+                span,
+                why: format!("the pod tolerates the taint of the only pool that fits; {why}").into(),
+            })
+        });
+        together.next().filter(|_| together.next().is_none())
+    }
+}
+
+/// Returns the pools in the folders around a pod, from pools in the order of folders.
+fn nearest<'p>(inventory: &Inventory, pools: &'p [usize], pod: &Resource) -> &'p [usize] {
+    if pools.len() <= MOST_CANDIDATES {
+        return pools;
+    }
+    let mut best: &[usize] = &[];
+    for outer in around(&pod.home.folder) {
+        let folder = |at: &usize| inventory.resources[*at].home.folder.split('/');
+        let start = pools.partition_point(|at| folder(at).lt(outer.split('/')));
+        let inside = pools.get(start..).unwrap_or_default();
+        let count = inside
+            .iter()
+            .take(MOST_CANDIDATES + 1)
+            .take_while(|at| is_within(&inventory.resources[**at].home.folder, outer));
+        let count = count.count();
+        if count > MOST_CANDIDATES {
+            break;
+        }
+        best = inside.get(..count).unwrap_or_default();
+    }
+    best
+}
+
+/// Returns all properties of a pool that decide which pods it can host.
+fn offer(pool: &Resource) -> String {
+    let labels: Vec<_> = pool.selector.labels.iter().map(|(key, fact)| (key, fact.value())).collect();
+    let taints: Vec<&str> = pool.selector.taints.iter().map(|taint| taint.key.as_ref()).collect();
+    let texts = [Key::Machine, Key::Accelerator].map(|key| pool.text(key));
+    let sizes = SIZES.map(|key| pool.number(key));
+    format!("{:?} {labels:?} {taints:?} {texts:?} {sizes:?}", pool.home)
+}
+
+/// Returns whether a node of this pool could host the pod. Labels that the cloud sets are ignored. Other labels that
+/// the pool lacks are ignored if the pod proves in another way that it means this pool, because something else sets
+/// them.
+fn hosts(pool: &Resource, pod: &Resource) -> bool {
+    let proven = is_proven(pool, pod);
+    let labels = pod.selector.labels.iter().all(|(key, asked)| match (pool.selector.labels.get(key), asked) {
+        (Some(Fact::Known(carried)), Fact::Known(asked)) => carried.value == asked.value,
+        (Some(Fact::Known(carried)), Fact::Unknown(asked)) => {
+            asked.candidates.is_empty() || asked.candidates.contains(&carried.value)
+        }
+        (Some(_), _) | (None, Fact::Absent) => true,
+        (None, _) => proven || is_put_by_cloud(key),
+    });
+    let refused = pod.selector.refuses.iter().any(|(key, refused)| {
+        pool.selector.labels.get(&**key).and_then(Fact::value).is_some_and(|carried| refused.covers(carried))
+    });
+    let taints = pool.selector.taints.iter().all(|taint| is_put_by_cloud(&taint.key) || tolerates(pod, taint));
+    let agree = agrees(pool, pod, Key::Machine) && agrees(pool, pod, Key::Accelerator);
+    // A pod that names a kind of accelerator and no pool does not mean a pool that is too small. It belongs to another
+    // example.
+    labels && !refused && taints && agree && (names_it(pool, pod) || is_large_enough(pool, pod))
+}
+
+fn tolerates(pod: &Resource, taint: &Taint) -> bool {
+    pod.selector.taints.iter().any(|it| it.key == taint.key || it.key.is_empty())
+}
+
+/// Returns whether the pod names the pool, or has a label and a toleration that only the pool's owner defines.
+fn is_proven(pool: &Resource, pod: &Resource) -> bool {
+    let shared = |wanted: &dyn Fn(&str) -> bool| {
+        pod.selector.labels.iter().any(|(key, asked)| {
+            let carried = pool.selector.labels.get(key).and_then(Fact::value);
+            wanted(key) && carried.is_some() && carried == asked.value()
+        })
+    };
+    let named = shared(&|key| names_pools(key) && !key.ends_with("instance-type"));
+    let own = |taint: &&Taint| !is_put_by_cloud(&taint.key);
+    let tolerated =
+        pool.selector.taints.iter().filter(own).any(|taint| pod.selector.taints.iter().any(|it| it.key == taint.key));
+    named || tolerated && shared(&|key| !is_put_by_cloud(key))
+}
+
+/// Returns whether both pools use the same machine type, or the same candidates, as far as known.
+fn rents_the_same(one: &Resource, other: &Resource) -> bool {
+    match (one.fact(Key::Machine), other.fact(Key::Machine)) {
+        (Fact::Unknown(one), Fact::Unknown(other)) => one.candidates == other.candidates,
+        _ => one.text(Key::Machine) == other.text(Key::Machine),
+    }
+}
+
+/// Returns whether the pod selects a label whose value the pool's owner set.
+fn names_it(pool: &Resource, pod: &Resource) -> bool {
+    pod.selector
+        .labels
+        .keys()
+        .any(|key| pool.selector.labels.contains_key(key) && (!is_put_by_cloud(key) || names_pools(key)))
+}
+
+const SIZES: [Key; 3] = [Key::AcceleratorCount, Key::Cpus, Key::Memory];
+
+fn is_large_enough(pool: &Resource, pod: &Resource) -> bool {
+    SIZES.into_iter().all(|key| match (pool.number(key), pod.number(key)) {
+        (Some(has), Some(asked)) => asked <= has,
+        _ => true,
+    })
+}
+
+fn agrees(pool: &Resource, pod: &Resource, key: Key) -> bool {
+    match (pool.text(key), pod.text(key)) {
+        (Some(pool), Some(pod)) => pool.eq_ignore_ascii_case(pod),
+        _ => true,
+    }
+}
+
+fn attach(pod: &mut Resource, pool: &Resource, span: Span, why: Arc<str>) {
+    for &key in INHERITED {
+        // The pod can run on any machine that the pool may use.
+        let open = pool.fact(key).is_open() && matches!(key, Key::Machine | Key::Accelerator);
+        if open && pod.fact(key).is_absent() {
+            pod.set(key, pool.fact(key).clone());
+        }
+        let Fact::Known(known) = pool.fact(key) else { continue };
+        let replace = match pod.fact(key) {
+            Fact::Absent => true,
+            Fact::Known(own) => matches!(own.origin, FactOrigin::Assumed(_)),
+            Fact::Unknown(_) => key != Key::Purchase,
+        };
+        if replace {
+            let origin = known.origin.clone().weakest(FactOrigin::Resolved);
+            pod.set(key, Fact::Known(KnownFact { origin, ..known.clone() }));
+        }
+    }
+    pod.links.push(Link { kind: LinkKind::Pool, to: pool.address.clone(), span, why });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::purposes::infer_purposes;
+    use super::*;
+    use crate::inventory::{FactValue, Purpose, ReadBy, Refused, UnknownFact};
+    use crate::source::{MemoryTree, SourceFiles};
+
+    fn span() -> Span {
+        let sources = SourceFiles::new(MemoryTree::new().with("a", "text"));
+        Span::new(sources.open("a").unwrap(), 0, 4)
+    }
+
+    fn resource(role: BillingRole, name: &str, labels: &[(&str, &str)]) -> Resource {
+        let mut it = Resource::new(ReadBy::Terraform, role, "kind", name, span(), span());
+        for (key, value) in labels {
+            it.selector.labels.insert((*key).into(), Fact::written((*value).into(), span()));
+        }
+        it
+    }
+
+    fn pool(name: &str, machine: &str, labels: &[(&str, &str)]) -> Resource {
+        let mut it = resource(BillingRole::Rented, name, labels);
+        it.set(Key::Machine, Fact::written(FactValue::text(machine), span()));
+        it
+    }
+
+    fn linked(resources: Vec<Resource>) -> Option<String> {
+        let mut inventory = Inventory { resources, ..Inventory::default() };
+        link_pools(&mut inventory, &|_| Some("nvidia".to_owned()));
+        inventory.resources.last().and_then(|pod| pod.links.first()).map(|link| link.to.clone())
+    }
+
+    #[test]
+    fn a_pod_runs_on_the_pool_it_selects() {
+        let a = pool("a", "g5.xlarge", &[("team", "x")]);
+        let b = pool("b", "p5.48xlarge", &[("team", "y")]);
+        let pod = resource(BillingRole::Requested, "pod", &[("team", "y"), ("cloud.google.com/zone", "1")]);
+        assert_eq!(linked(vec![a, b, pod]).as_deref(), Some("b"));
+    }
+
+    #[test]
+    fn a_pod_that_names_no_pool_does_not_mean_one_that_is_too_small() {
+        let sized = |mut it: Resource, count: f64| {
+            it.set(Key::AcceleratorCount, Fact::written(FactValue::Number(count), span()));
+            it
+        };
+        let on = |key: &str, asked: f64| {
+            let pool = sized(pool("a", "g2-standard-12", &[(key, "x")]), 1.0);
+            linked(vec![pool, sized(resource(BillingRole::Requested, "pod", &[(key, "x")]), asked)])
+        };
+        assert_eq!(on("cloud.google.com/gke-accelerator", 1.0).as_deref(), Some("a"));
+        assert_eq!(on("cloud.google.com/gke-accelerator", 2.0), None);
+        assert_eq!(on("cloud.google.com/gke-nodepool", 2.0).as_deref(), Some("a"));
+        assert_eq!(on("team", 2.0).as_deref(), Some("a"));
+    }
+
+    /// Comparing each pod with each pool would be four billion comparisons.
+    #[test]
+    fn thousands_of_pools_that_are_alike_are_one_for_thousands_of_pods() {
+        const MANY: usize = 20_000;
+        let pools = (0..MANY).map(|n| pool(&format!("p{n}"), "g5.xlarge", &[("team", "x")]));
+        let pods = (0..MANY).map(|_| resource(BillingRole::Requested, "pod", &[("team", "x")]));
+        let mut inventory = Inventory { resources: pools.chain(pods).collect(), ..Inventory::default() };
+        link_pools(&mut inventory, &|_| Some("nvidia".to_owned()));
+        let pods = inventory.resources.iter().skip(MANY);
+        assert!(pods.flat_map(|pod| &pod.links).filter(|link| link.to == "p0").count() == MANY);
+    }
+
+    #[test]
+    fn a_pool_is_for_what_runs_on_it() {
+        let purposes = |pods: &[(&str, Purpose)]| {
+            let mut resources = vec![pool("a", "g5.xlarge", &[("team", "x")])];
+            for (team, purpose) in pods {
+                let mut pod = resource(BillingRole::Requested, "pod", &[("team", *team)]);
+                pod.set(Key::Purpose, Fact::written(FactValue::text(purpose.name()), span()));
+                resources.push(pod);
+            }
+            let mut inventory = Inventory { resources, ..Inventory::default() };
+            link_pools(&mut inventory, &|_| Some("nvidia".to_owned()));
+            infer_purposes(&mut inventory);
+            inventory.resources[0].text(Key::Purpose).map(str::to_owned)
+        };
+        use Purpose::{Inference, Test, Training};
+        assert_eq!(purposes(&[("x", Inference), ("y", Training)]).as_deref(), Some("inference"));
+        assert_eq!(purposes(&[("x", Inference), ("x", Training)]), None);
+        assert_eq!(purposes(&[("y", Training), ("z", Test)]).as_deref(), Some("training"));
+        assert_eq!(purposes(&[]), None);
+    }
+
+    #[test]
+    fn a_pod_without_selectors_runs_on_the_only_pool_whose_taint_it_tolerates() {
+        let tainted = |name: &str, machine: &str, key: &str| {
+            let mut it = pool(name, machine, &[]);
+            it.selector.taints.push(Taint { key: key.into(), value: None, effect: None, span: span() });
+            it
+        };
+        let pod = |key: &str| {
+            let mut it = resource(BillingRole::Requested, "pod", &[]);
+            it.selector.taints.push(Taint { key: key.into(), value: None, effect: None, span: span() });
+            it
+        };
+        let a = tainted("a", "g5.xlarge", "nvidia.com/gpu");
+        assert_eq!(linked(vec![a.clone(), pod("nvidia.com/gpu")]).as_deref(), Some("a"));
+        assert_eq!(linked(vec![a.clone(), pod("other")]), None, "it says nothing about this pool");
+        let mut elsewhere = pod("nvidia.com/gpu");
+        elsewhere.selector.labels.insert("team".into(), Fact::written("x".into(), span()));
+        assert_eq!(linked(vec![a.clone(), elsewhere]), None, "it wants a node that nobody described");
+        let b = tainted("b", "p5.48xlarge", "nvidia.com/gpu");
+        assert_eq!(linked(vec![a, b, pod("nvidia.com/gpu")]), None, "two would do");
+    }
+
+    #[test]
+    fn two_machines_are_no_answer() {
+        let a = pool("a", "g5.xlarge", &[("team", "x")]);
+        let b = pool("b", "p5.48xlarge", &[("team", "x")]);
+        assert_eq!(linked(vec![a, b, resource(BillingRole::Requested, "pod", &[("team", "x")])]), None);
+    }
+
+    #[test]
+    fn who_writes_the_name_of_a_pool_may_ask_for_labels_that_something_else_gives() {
+        let a = pool("a", "g5.xlarge", &[("karpenter.sh/nodepool", "gpu")]);
+        let named = [("karpenter.sh/nodepool", "gpu"), ("disk", "ssd")];
+        assert_eq!(linked(vec![a, resource(BillingRole::Requested, "pod", &named)]).as_deref(), Some("a"));
+        let mut owned = pool("b", "g5.xlarge", &[("team", "x"), ("disk", "hdd")]);
+        let taint = Taint { key: "dedicated".into(), value: None, effect: None, span: span() };
+        owned.selector.taints.push(taint.clone());
+        let asks = |labels: &[(&str, &str)]| {
+            let mut pod = resource(BillingRole::Requested, "pod", labels);
+            pod.selector.taints.push(taint.clone());
+            linked(vec![owned.clone(), pod])
+        };
+        assert_eq!(asks(&[("team", "x"), ("zone", "a")]).as_deref(), Some("b"), "its label and its taint");
+        assert_eq!(asks(&[("team", "x"), ("disk", "ssd")]), None, "it says another disk");
+    }
+
+    #[test]
+    fn a_role_is_given_by_the_owner() {
+        let a = pool("a", "g5.xlarge", &[("node-role.kubernetes.io/gpu", "")]);
+        let role = |key: &str| linked(vec![a.clone(), resource(BillingRole::Requested, "pod", &[(key, "")])]);
+        assert_eq!(role("node-role.kubernetes.io/gpu").as_deref(), Some("a"));
+        assert_eq!(role("node-role.kubernetes.io/worker-gpu"), None);
+        let mut other = resource(BillingRole::Requested, "pod", &[("node-role.kubernetes.io/worker-gpu", "")]);
+        other.selector.taints.push(Taint { key: "nvidia.com/gpu".into(), value: None, effect: None, span: span() });
+        let mut tainted = a;
+        tainted.selector.taints.push(Taint { key: "nvidia.com/gpu".into(), value: None, effect: None, span: span() });
+        assert_eq!(linked(vec![tainted, other]), None, "another role, and the taint that all have");
+    }
+
+    #[test]
+    fn any_value_will_do_or_all_but_some() {
+        let a = pool("a", "g5.xlarge", &[("team", "x")]);
+        let b = pool("b", "p5.48xlarge", &[("team", "y"), ("disk", "ssd")]);
+        let asks = |key: &str, values: &[&str], refuses: Option<Refused>| {
+            let mut pod = resource(BillingRole::Requested, "pod", &[]);
+            let candidates: Vec<Arc<str>> = values.iter().map(|it| Arc::from(*it)).collect();
+            let any = UnknownFact { span: span(), why: "any".into(), candidates };
+            pod.selector.labels.insert(key.into(), Fact::Unknown(any));
+            pod.selector.refuses.extend(refuses.map(|it| (Arc::from(key), it)));
+            linked(vec![a.clone(), b.clone(), pod])
+        };
+        assert_eq!(asks("disk", &[], None).as_deref(), Some("b"));
+        assert_eq!(asks("team", &[], None), None, "both have one");
+        assert_eq!(asks("team", &["y", "z"], None).as_deref(), Some("b"));
+        assert_eq!(asks("team", &[], Some(Refused::Values(vec!["y".into()]))).as_deref(), Some("a"));
+        assert_eq!(asks("disk", &[], Some(Refused::Any)), None);
+    }
+
+    #[test]
+    fn a_label_or_taint_of_ones_own_keeps_pods_away() {
+        let a = pool("a", "g5.xlarge", &[("team", "x")]);
+        assert_eq!(
+            linked(vec![a.clone(), resource(BillingRole::Requested, "pod", &[("team", "x"), ("disk", "ssd")])]),
+            None
+        );
+        let mut tainted = a;
+        tainted.selector.taints.push(Taint { key: "dedicated".into(), value: None, effect: None, span: span() });
+        let mut pod = resource(BillingRole::Requested, "pod", &[("team", "x")]);
+        assert_eq!(linked(vec![tainted.clone(), pod.clone()]), None);
+        pod.selector.taints.push(Taint { key: "dedicated".into(), value: None, effect: None, span: span() });
+        assert_eq!(linked(vec![tainted, pod]).as_deref(), Some("a"));
+    }
+}

@@ -1,0 +1,70 @@
+//! Infers the purpose of a pool from the pods that run on it.
+
+use std::collections::{BTreeMap, HashMap};
+
+use crate::inventory::{BillingRole, Fact, FactOrigin, Inventory, Key, LinkKind, Purpose, Resource};
+
+use super::homes::{HomeIndex, around};
+use super::pools::is_pool;
+
+/// A pool without a purpose of its own gets the purpose of its pods, if they agree. A pool that no pod selects by name
+/// gets the purpose that all pods share that belong with it.
+pub(super) fn infer_purposes(inventory: &mut Inventory) {
+    let homes_by_folder = HomeIndex::new(&inventory.resources);
+    let mut of_pool: BTreeMap<&str, Agreement> = BTreeMap::new();
+    let mut of_folder: HashMap<&str, Agreement> = HashMap::new();
+    for pod in inventory.resources.iter().filter(|it| it.role == BillingRole::Requested) {
+        let purpose = pod.purpose();
+        if matches!(purpose, Some(Purpose::Test | Purpose::Infra)) {
+            continue;
+        }
+        for folder in around(&pod.home.folder) {
+            of_folder.entry(folder).or_default().add(purpose);
+        }
+        for link in pod.links.iter().filter(|link| link.kind == LinkKind::Pool && purpose.is_some()) {
+            of_pool.entry(&link.to).or_default().add(purpose);
+        }
+    }
+    let beside = |it: &Resource| of_folder.get(homes_by_folder.folder_of_pods(&it.home)?)?.purpose();
+    let inferred: Vec<(usize, Purpose, &str)> = inventory
+        .resources
+        .iter()
+        .enumerate()
+        .filter(|(_, it)| is_pool(it) && it.fact(Key::Purpose).is_absent())
+        .filter_map(|(at, it)| match of_pool.get(it.address.as_str()) {
+            Some(agreement) => Some((at, agreement.purpose()?, "the pods on it have this purpose")),
+            // A resource that sets the model it serves does not host other pods.
+            None if !it.fact(Key::Model).is_absent() => None,
+            // A pool whose machine type is completely unknown may have no accelerators.
+            None if !it.fact(Key::Accelerator).is_narrowed() && !it.fact(Key::Machine).is_narrowed() => None,
+            // If users experiment on a pool, it may also have other purposes.
+            None => {
+                let purpose = beside(it).filter(|purpose| *purpose != Purpose::Interactive)?;
+                Some((at, purpose, "all GPU pods of its folder have this purpose"))
+            }
+        })
+        .collect();
+    for (at, purpose, why) in inferred {
+        let it = &mut inventory.resources[at];
+        let span = it.span;
+        it.set(Key::Purpose, Fact::known(purpose.into(), span, FactOrigin::Inferred(why.into())));
+    }
+}
+
+/// One purpose, as long as all agree.
+#[derive(Default)]
+struct Agreement {
+    said: Option<Purpose>,
+    broken: bool,
+}
+
+impl Agreement {
+    fn add(&mut self, purpose: Option<Purpose>) {
+        self.broken |= purpose.is_none() || self.said.is_some_and(|said| Some(said) != purpose);
+        self.said = purpose;
+    }
+
+    fn purpose(&self) -> Option<Purpose> {
+        self.said.filter(|_| !self.broken)
+    }
+}

@@ -12,9 +12,9 @@ use crate::complete::plain;
 pub(super) struct Bought {
     pub(super) per_hour: MoneyRange,
     pub(super) steps: Vec<Step>,
-    /// The prices that it was made from.
+    /// The prices from which this price is calculated.
     pub(super) ways: Vec<Scenario>,
-    /// Why this makes it an estimate, if it does.
+    /// Why the price is an estimate, if it is one.
     pub(super) estimated: Option<String>,
 }
 
@@ -25,20 +25,20 @@ impl Bought {
     }
 }
 
-/// What one machine may be, with its prices.
+/// A possible machine for a resource, with its prices.
 #[derive(Debug, Clone)]
 pub(super) struct PurchaseVariant<'c> {
     pub(super) machine: Machine<'c>,
     pub(super) region: String,
     pub(super) unit: PricedUnit,
-    /// The part of the machine that is paid for; 1 for a whole one.
+    /// The part of the machine that is paid for. A whole machine is 1.
     pub(super) share: f64,
-    /// Accelerators that its CPUs or memory leave to nobody.
+    /// The accelerators that cannot be used, because the pod leaves too few CPUs or too little memory.
     pub(super) stranded: f64,
 }
 
 impl PurchaseVariant<'_> {
-    /// What an hour costs today, as far as its row can tell.
+    /// Returns the hourly price with the range that it may be today, or why it is unknown.
     fn range(&self, scenario: Scenario) -> Result<MoneyRange, String> {
         self.unit.range(scenario).ok_or_else(|| {
             if let Some(unverified) = &self.unit.unverified {
@@ -54,7 +54,7 @@ impl PurchaseVariant<'_> {
     }
 }
 
-/// Prices a variant as the resource buys it. `count` is how many there are, which mixed purchase depends on.
+/// Prices a variant as the resource buys it. Mixed purchase depends on `count`, the number of replicas.
 pub(super) fn buy(
     catalog: &Catalog,
     resource: &Resource,
@@ -96,8 +96,7 @@ fn spot(variant: &PurchaseVariant<'_>) -> Result<Bought, String> {
     Ok(Bought { per_hour, estimated: unit.may_not_run.clone().or(unit.spot_in_doubt.clone()), ..bought })
 }
 
-/// Capacity that is held costs what running it costs, whether something runs in it or not; some providers take less for
-/// what is not used.
+/// Reserved capacity costs the full price, used or not. Some providers bill a lower share for unused capacity.
 fn held(resource: &Resource, variant: &PurchaseVariant<'_>) -> Result<Bought, String> {
     let share = resource.number(Key::UnusedShare).filter(|_| !resource.fact(Key::Reservation).is_absent());
     let Some(share) = share else {
@@ -108,8 +107,8 @@ fn held(resource: &Resource, variant: &PurchaseVariant<'_>) -> Result<Bought, St
     Ok(Bought::said(per_hour, &[Scenario::OnDemand], text))
 }
 
-/// A commitment for the years that the text or a contract says. One of which nobody says for how long costs no more than on
-/// demand.
+/// Prices a commitment for the years that the files or a contract set. If the years are unknown, the price is at most
+/// the on-demand price.
 fn committed(resource: &Resource, variant: &PurchaseVariant<'_>) -> Result<Bought, String> {
     if variant.unit.is_committed {
         return variant.exactly(Scenario::OnDemand, "at the commitment price");
@@ -130,7 +129,7 @@ fn committed(resource: &Resource, variant: &PurchaseVariant<'_>) -> Result<Bough
     Ok(Bought { estimated: Some(text.clone()), ..Bought::said(per_hour, &[Scenario::OnDemand], text) })
 }
 
-/// From spot to on demand; `dear` expects the dearer of the two.
+/// Returns a range from spot to on demand. `dear` expects the more expensive of the two.
 fn spot_to_on_demand(variant: &PurchaseVariant<'_>, dear: bool, text: String) -> Result<Bought, String> {
     let on_demand = match variant.range(Scenario::OnDemand) {
         Ok(range) => range,
@@ -179,7 +178,7 @@ fn mixed(resource: &Resource, variant: &PurchaseVariant<'_>, count: Option<Range
     Ok(Bought { estimated, ..Bought::said(per_hour, &[Scenario::OnDemand, Scenario::Spot], text) })
 }
 
-/// Purchases that the catalog prices apart from the usual ways.
+/// Prices purchases that the catalog lists separately from the usual ways.
 fn block(catalog: &Catalog, variant: &PurchaseVariant<'_>, purchase: Purchase) -> Result<Bought, String> {
     let machine = &variant.machine;
     let products: &[&str] = match purchase {

@@ -119,7 +119,7 @@ pub struct Peers<'a> {
     machines: BTreeMap<(&'a str, &'a str), [Option<f64>; 4]>,
     /// The on-demand price per accelerator of a machine: the median over regions.
     each: BTreeMap<(&'a str, &'a str), f64>,
-    /// The median over providers, and how many these are.
+    /// The median over providers, and the number of these providers.
     accelerators: BTreeMap<&'a str, (f64, usize)>,
     /// The first of several names with the same properties.
     first: BTreeMap<Same<'a>, &'a str>,

@@ -1,4 +1,4 @@
-//! One kind of accelerator: its memory, its vendor, what it can compute, and its names.
+//! The properties of an accelerator: its memory, vendor, speed and names.
 
 use super::Catalog;
 use super::table::Cells;
@@ -70,8 +70,7 @@ impl Catalog {
         table.rows().find(|row| squeezed({ *row }.text()).eq(key.chars())).map(read)
     }
 
-    /// Matches names such as `NVIDIA-H100-SXM4-80GB` or `l4-24gb`, without the form of the board and with or without
-    /// memory.
+    /// Finds names such as `NVIDIA-H100-SXM4-80GB` or `l4-24gb`. The form of the board is ignored.
     fn by_words(&self, name: &str) -> Option<Accelerator<'_>> {
         let lower = name.to_ascii_lowercase();
         let words = lower.split(|letter: char| !letter.is_ascii_alphanumeric());

@@ -5,7 +5,7 @@ use crate::source::Date;
 use super::Catalog;
 use super::table::Block;
 
-/// The class of a provider by the speed of its price changes.
+/// The class of a provider, by how often it changes prices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Class {
     Hyperscaler,
@@ -27,8 +27,8 @@ impl Class {
         }
     }
 
-    /// Returns the days for which a price is valid. Lists of the large clouds stood still from 2025-11 to 2026-07, those of
-    /// GPU clouds moved several times in 2026.
+    /// Returns the days for which a price is valid. Large clouds did not change their lists from 2025-11 to 2026-07;
+    /// GPU clouds changed theirs several times in 2026.
     pub fn days(self) -> i64 {
         match self {
             Class::Hyperscaler => 180,

@@ -144,8 +144,7 @@ pub fn is_an_hour(unit: &str) -> bool {
 }
 
 impl Catalog {
-    /// Returns the provider for a biller's name in exports, such as `Amazon Web Services`, `Microsoft` or `Nebius
-    /// B.V.`.
+    /// Returns the provider for a name in exports, such as `Amazon Web Services` or `Nebius B.V.`.
     pub fn billed_by(&self, name: &str) -> Option<&str> {
         self.provider_called(name.split([' ', '.', '-']).next()?)
     }

@@ -32,8 +32,7 @@ pub(super) enum PriceKind<'c> {
     Service { below: &'c str, factor: i64, evidence: &'c str },
     /// Chips of a TPU. In the first generations, devices and pod slices have different prices.
     Tpu { variant: &'c str },
-    /// Processors, memory and accelerators with separate prices: N1 with attached accelerators, or a Cloud Run
-    /// instance.
+    /// Parts with separate prices: N1 with attached accelerators, or a Cloud Run instance.
     Equipped { parts: [Cow<'c, str>; 3] },
 }
 
@@ -52,7 +51,7 @@ pub enum Recognized<'c> {
     Plain,
 }
 
-/// A machine without accelerators of its own.
+/// A machine that has no accelerators until they are attached.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Host {
     pub cpus: f64,
@@ -193,8 +192,7 @@ impl Catalog {
         self.different(&self.block, provider).chain(refreshed).chain(own)
     }
 
-    /// Returns the machines that are priced by their parts, without a row: hosts of TPUs, and N1 with attached
-    /// accelerators.
+    /// Returns the machines without a row, priced by parts: hosts of TPUs, and N1 with accelerators.
     pub(super) fn put_together(&self) -> Vec<Machine<'_>> {
         let hosts = self.block.table("gcp_tpu_machines").rows().map(|mut row| row.text());
         let mut found: Vec<Machine<'_>> = hosts.filter_map(|name| self.tpu_machine(name)).collect();

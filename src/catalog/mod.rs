@@ -82,8 +82,7 @@ impl Catalog {
         Self::of(Block::embedded(include_bytes!(concat!(env!("OUT_DIR"), "/catalog.bin"))))
     }
 
-    /// Returns fixed, round prices for the examples of rule files and for tests, so that readers can check the
-    /// calculation.
+    /// Returns round prices for tests and the examples of rule files, so that readers can check the calculation.
     pub fn examples() -> Self {
         Self::of(Block::embedded(include_bytes!(concat!(env!("OUT_DIR"), "/examples.bin"))))
     }

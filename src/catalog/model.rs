@@ -108,8 +108,7 @@ impl Model {
         shared.min(self.params_b * 1e9)
     }
 
-    /// Returns the inner width of the layers, over the experts that one token uses. It is derived from the number of
-    /// parameters.
+    /// Returns the inner width of the layers for one token, derived from the number of parameters.
     pub fn middle_width(&self) -> f64 {
         if !self.has_shapes() {
             return 0.0;

@@ -16,8 +16,7 @@ pub struct Peak<'c> {
     pub fp8_tflops: Option<f64>,
     pub int8_tops: Option<f64>,
     pub fp4_tflops: Option<f64>,
-    /// The approximate bandwidth to neighboring devices: one value for cards on the bus, and one for those with direct
-    /// links.
+    /// The approximate bandwidth to neighboring devices: one value for the bus, and one for direct links.
     pub link_gb_per_second: f64,
 }
 

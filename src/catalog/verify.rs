@@ -40,8 +40,7 @@ impl Catalog {
         doubts
     }
 
-    /// Returns the prices that differ too much from others and are not exceptions, and the exceptions that match no
-    /// row.
+    /// Returns the prices that differ too much from others, and the exceptions that match no row.
     fn beside_others(&self) -> Vec<String> {
         let offers: Vec<Offer<'_>> = self.offers().filter(is_listed).collect();
         let rows: Vec<Priced<'_>> = offers.iter().map(Priced::of).collect();
@@ -50,8 +49,7 @@ impl Catalog {
         let mut doubts: Vec<String> = Vec::new();
         for row in &rows {
             for doubt in peers.doubts(row).into_iter().filter(|doubt| !self.is_exception(doubt.check, row)) {
-                // If a machine is cheap or expensive compared with other providers, all its rows are. It is reported
-                // once.
+                // A machine that is cheap or expensive has this doubt in all its rows. It is reported once.
                 let is_of_all = matches!(doubt.check, Check::Cheap | Check::Dear);
                 if !is_of_all || told.insert((row.provider, row.machine)) {
                     doubts.push(format!("{} {} {}: {}", row.provider, row.machine, row.region, doubt.told));
@@ -71,16 +69,14 @@ impl Catalog {
         exceptions.any(|exception| exception.check == check.name() && exception.covers(row))
     }
 
-    /// Returns the sizes of a family whose price per accelerator differs from that of the smallest size in the same
-    /// region.
+    /// Returns the sizes of a family whose price per accelerator is not that of the smallest size in the region.
     fn not_linear(&self, provider: &str, pattern: &str) -> Vec<String> {
         let in_family = |it: &Offer<'_>| it.machine.provider == provider && covers(pattern, &it.machine.name);
         let offers: Vec<Offer<'_>> = self.offers().filter(in_family).filter(is_listed).collect();
         let mut regions: Vec<&str> = offers.iter().map(|offer| offer.region).collect();
         regions.sort_unstable();
         regions.dedup();
-        // Azure publishes three decimals and others six, so a price per accelerator may differ by half of the last
-        // decimal.
+        // Azure publishes three decimals and others six, so prices can differ by half of the last one.
         let rounding = if provider == AZURE { 500.0 } else { 0.5 };
         let mut doubts = Vec::new();
         for region in regions {

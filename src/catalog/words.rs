@@ -1,5 +1,5 @@
-//! A cache of words that are names. Unsupported files are searched word by word, and the same words repeat in
-//! each file and each of its states.
+//! A cache of whether words are names. gpulint searches unsupported files word by word, and words repeat between files
+//! and their states.
 
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};

@@ -192,8 +192,7 @@ impl<'a> Client<'a> {
         self.send_to(&HttpRequest::new(Method::Get, []), self.linked(link)?, None)
     }
 
-    /// Requests such an address, and reads the answer while it arrives, up to the limit in the settings, without
-    /// storing it.
+    /// Requests such an address, and reads the answer while it arrives, without storing it.
     pub fn stream_link(&self, link: &str, sink: Sink<'_>) -> Result<Reply, Error> {
         self.send_to(&HttpRequest::new(Method::Get, []), self.linked(link)?, Some(sink))
     }
@@ -336,8 +335,7 @@ impl<'a> Client<'a> {
         if let Some(body) = &request.form {
             builder = builder.header(CONTENT_TYPE, "application/x-www-form-urlencoded").body(body.clone());
         }
-        // This is the timeout of the request. A timeout of the client would start again with each received piece of the
-        // answer.
+        // A timeout of the client would start again with each received piece, so the request has its own.
         let mut built = builder
             .timeout(self.settings.timeout.min(self.time_left()))
             .build()

@@ -89,8 +89,7 @@ impl Bill {
         found.map(|(resource, item)| cost(id, resource, item)).unwrap_or_default()
     }
 
-    /// Returns the cost of resources that end and whose number of runs is unknown, by role and period. No monthly total
-    /// contains it.
+    /// Returns the cost that no monthly total contains, because the resources end and the number of runs is unknown.
     pub fn endings(&self, inventory: &Inventory) -> BTreeMap<(Role, Period), Ending> {
         let mut all: BTreeMap<(Role, Period), Ending> = BTreeMap::new();
         for (resource, item) in inventory.resources.iter().zip(&self.items).filter(|(it, _)| it.is_added()) {

@@ -1,4 +1,4 @@
-//! The combined total of machines and pods: a pod on a machine of the same repository adds no cost.
+//! The combined total of machines and pods: pods on machines of the same repository share the cost of these machines.
 
 use std::collections::{HashMap, HashSet};
 
@@ -19,9 +19,8 @@ pub struct MonthOf<'a> {
     pub is_unlimited: bool,
 }
 
-/// Returns the part of each item in the combined total, in which each dollar counts once. A machine counts fully. Pods
-/// on counted machines count only as far as they need more machines than these and the pool may grow. Other pods count
-/// fully.
+/// Returns the part of each item in the combined total. Machines, and pods without a counted machine, count fully.
+/// Other pods count only as far as they need more machines, and as far as the pool may grow.
 pub(super) fn shares<'a>(all: impl Iterator<Item = MonthOf<'a>> + Clone) -> Vec<MoneyRange> {
     let mut pools: HashMap<&str, Pool> = HashMap::new();
     for it in all.clone().filter(|it| it.role == Role::Rented) {

@@ -36,7 +36,7 @@ impl OpenPart {
     }
 }
 
-/// The unknown value.
+/// The unknown value that makes the cost unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum OpenCause {
     /// The price of one machine or pod.

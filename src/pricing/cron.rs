@@ -1,4 +1,4 @@
-//! Calculates how often a cron schedule starts: `0 3 * * 1-5` starts 21.7 times in a month, and at which minutes of a week.
+//! Calculates the starts per month of a cron schedule (`0 3 * * 1-5` has 21.7), and its minutes in a week.
 
 /// The days in a month of 730 hours.
 const DAYS_PER_MONTH: f64 = 730.0 / 24.0;

@@ -9,7 +9,7 @@ use crate::source::Sources;
 use super::combined::combined;
 use super::{Bill, BillItem, CostChange, CostSum, Period};
 
-/// One state of a tree.
+/// One state of a repository.
 #[derive(Clone, Copy)]
 pub struct Side<'a> {
     pub sources: &'a Sources,
@@ -45,14 +45,14 @@ pub struct Change {
 /// The states in which the cost of a changed resource is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Known {
-    /// Both states, or the resource was added or removed. Only then the change adds or saves cost.
+    /// The cost is known in both states, or the resource was added or removed. Only then the change adds or saves cost.
     #[default]
     Both,
-    /// Only the later state. The resource was not added.
+    /// The cost is known only in the later state. The resource was not added.
     BecameKnown,
-    /// Only the earlier state. The resource was not removed.
+    /// The cost is known only in the earlier state. The resource was not removed.
     NoLongerKnown,
-    /// Neither state.
+    /// The cost is known in neither state.
     Neither,
 }
 

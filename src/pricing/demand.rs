@@ -1,4 +1,4 @@
-//! The machines that a resource needs, as the purchase plan sees them.
+//! The machines that each resource needs, as input of the purchase plan.
 
 use std::collections::BTreeSet;
 
@@ -74,9 +74,9 @@ pub enum Standing {
     ForSpot,
     /// It does not run all the time, or is not marked as production.
     OnDemand,
-    /// It is booked for a period.
+    /// It is capacity that is booked for a period.
     Booked,
-    /// Own hardware.
+    /// It runs on own hardware.
     Owned,
     /// A decisive value is unknown.
     Unknown,

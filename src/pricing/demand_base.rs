@@ -1,4 +1,4 @@
-//! The part of a resource that always runs and is eligible for commitment, for both the purchase plan and rules.
+//! Calculates the part of a resource that always runs and is eligible for commitment, for the purchase plan and rules.
 
 use crate::inventory::{Fact, Key, LinkKind, Origin, Purchase, Purpose, Range, Resource, Role};
 
@@ -18,7 +18,7 @@ const MOST_RUNGS: f64 = 1000.0;
 /// Why a resource is not eligible for commitment.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum NoBase {
-    /// It does not run all the time, or may not.
+    /// It does not always run, or it is not certain that it does.
     Because(String),
     /// A decisive value is unknown.
     Unknown(String),

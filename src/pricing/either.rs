@@ -1,5 +1,5 @@
-//! If two tools or two declarations create the same resource, totals count only the more expensive one: only one of them is
-//! applied, and gpulint cannot know which.
+//! If two tools or two declarations create the same resource, totals count only the more expensive one. Only one of
+//! them is applied, and gpulint cannot know which.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;

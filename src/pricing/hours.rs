@@ -113,7 +113,7 @@ pub(super) fn runtime(resource: &Resource, settings: &PricingSettings, count: Op
     }
 }
 
-/// Returns the length of one run and its source: the settings, or else a time limit, which is the longest run.
+/// Returns the length of one run and its source: the settings, or else a time limit as the maximum.
 pub(super) fn hours_of_run(
     resource: &Resource,
     settings: &PricingSettings,
@@ -173,7 +173,7 @@ fn booked(hours: Option<f64>) -> Runtime {
 }
 
 fn until_it_ends(resource: &Resource, limit: Option<f64>) -> Runtime {
-    // A pool that work fills may be full all the time.
+    // An autoscaled pool may be full all the time.
     let is_pool = resource.role == Role::Rented && resource.flag(Key::Autoscaled) == Some(true);
     match limit {
         _ if is_pool => {

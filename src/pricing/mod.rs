@@ -1,6 +1,6 @@
 //! Calculates the cost of an inventory with the catalog, and the difference between two states.
 //!
-//! Each price contains its calculation steps. An unknown price is a result, too.
+//! Each price contains its calculation steps. If a price is unknown, the result contains the reason.
 
 mod attached;
 mod bill;
@@ -52,7 +52,7 @@ pub use plan::{OwnMachine, Planned, PlannedHours, Way, ways};
 pub use purchase_plan::{Bound, Group, Line, PurchasePlan, Shrunk, Term, Unplanned, purchase_plan};
 pub use restarts::Restarts;
 
-/// Hours of a month, by convention of the clouds' own calculators.
+/// The hours of a month, as the price calculators of the clouds count them.
 pub const HOURS_PER_MONTH: f64 = 730.0;
 
 /// The settings that affect prices.
@@ -99,8 +99,7 @@ pub struct Bill {
     pub apart: BTreeMap<Counted, Apart>,
 }
 
-/// A group of resources and its cost. For resources that end by themselves, it is the cost of one run or one hour of
-/// each.
+/// A group of resources and its cost. If the resources end by themselves, it is the cost of a run or an hour.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Ending {
     pub resources: usize,
@@ -115,8 +114,7 @@ pub struct Ending {
 pub struct PastShelfLife {
     pub rented: MoneyRange,
     pub requested: MoneyRange,
-    /// For each role: whether an outdated price moved an end of the total, even for a way of buying that is only
-    /// possible.
+    /// For each role: whether outdated prices moved the minimum or the maximum of the total.
     moved: [bool; 2],
 }
 
@@ -129,7 +127,7 @@ impl PastShelfLife {
         self.moved[role as usize] |= item.monthly != item.listed().monthly;
     }
 
-    /// Whether the range of a total is, in part, the movement of outdated prices and not only the number of machines.
+    /// Whether outdated prices widen the range of a total, in addition to the number of machines.
     pub fn has_moved(&self, role: Role) -> bool {
         self.moved[role as usize]
     }
@@ -198,7 +196,7 @@ pub struct BillItem {
     pub amount_if: BTreeMap<Scenario, MoneyRange>,
     /// The price of one machine or pod per hour, for each way of buying that has a price.
     pub per_hour_if: BTreeMap<Scenario, MoneyRange>,
-    /// The price of one machine per hour, booked ahead for days, if its own region lists one.
+    /// The price of one machine per hour in a capacity block, if the region of the machine lists one.
     pub block_per_hour: Option<Money>,
     /// The price of one machine per hour, for runs of some days that can wait for their start.
     pub flex_per_hour: Option<Money>,
@@ -237,7 +235,7 @@ pub struct BillItem {
     pub price_move: Option<PriceMove>,
     /// The same item at the prices of the catalog, whatever their age. `None` if the amounts are the same.
     pub as_listed: Option<Box<BillItem>>,
-    /// Why the spot price may be different today, if it may.
+    /// Why the spot price is doubtful, if it is.
     pub spot_in_doubt: Option<String>,
 }
 

@@ -18,7 +18,7 @@ pub struct Owned {
     pub purchased: Option<Purchased>,
 }
 
-/// The costs of a machine.
+/// The costs of one own machine.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Purchased {
     pub usd: f64,
@@ -126,7 +126,7 @@ pub struct Against {
 pub enum Crossing {
     /// It is cheaper above this number of hours, if the rented machine is billed by the hour.
     Above(f64),
-    /// It is cheaper below this number of hours, if the rented machine is billed for all hours and only power varies.
+    /// It is cheaper below this number of hours, if the rented machine is billed for all hours.
     Below(f64),
     Always,
     Never,

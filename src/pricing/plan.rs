@@ -11,7 +11,7 @@ use crate::complete::plain;
 pub struct PlannedHours {
     pub what: Planned,
     pub hours: f64,
-    /// The providers. Empty means all.
+    /// The providers to consider. An empty list means all providers.
     pub providers: Vec<String>,
     /// The region of the named machine, or of all machines if none is named.
     pub region: Option<String>,
@@ -36,7 +36,7 @@ pub struct Way {
     pub accelerators: f64,
     pub machines: f64,
     pub purchase: &'static str,
-    /// The matching scenario. `None` for booked capacity and own hardware.
+    /// The way of buying as a scenario. `None` for booked capacity and own hardware.
     pub scenario: Option<Scenario>,
     /// The price of all machines together.
     pub per_hour: Money,
@@ -57,10 +57,9 @@ pub struct OwnMachine {
     /// The calculation of the price per accelerator and hour.
     pub how: String,
     pub per_accelerator_hour: Money,
-    /// The costs of the machine. `None` if the settings contain only an hourly price, because its fixed part is
-    /// unknown.
+    /// The costs of the machine. `None` if the settings contain only an hourly price.
     pub purchased: Option<Purchased>,
-    /// The comparison with cloud prices.
+    /// The comparison of the own machine with cloud prices.
     pub against: Vec<Against>,
 }
 
@@ -371,7 +370,7 @@ fn interrupted(band: &str) -> String {
     format!("checkpoints, because it can be interrupted{often}")
 }
 
-/// Returns the cost of the whole commitment, even if the plan uses only a part.
+/// Describes the cost of the whole commitment, even if the plan uses only a part of it.
 fn committed(price: Option<Money>, machines: f64, years: f64) -> String {
     let whole = price.unwrap_or_default().times(machines * years * 8760.0);
     format!("other work for the rest of a commitment of ${}", grouped(whole.micros().unsigned_abs() / 1_000_000))

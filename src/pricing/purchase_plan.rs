@@ -1,8 +1,8 @@
-//! The purchase plan: how many always running machines to commit to, for how long, and what to leave on spot and on demand.
+//! The purchase plan: how many machines to commit to, for how long, and which machines to leave on spot and on demand.
 //!
-//! A commitment is cheaper if the machine runs for a larger share of the hours than the committed price is of
-//! the on-demand price: the break-even. Machines that always run are above it; of the machines that usage metrics show above
-//! the minimum, those that surely run for longer. Machines with unknown values stay on demand and are listed.
+//! The break-even is the committed price divided by the on-demand price. A commitment is cheaper if a machine runs for
+//! a larger share of the hours. That applies to machines that always run, and to those that usage metrics prove.
+//! Machines with unknown values stay on demand, and the plan lists them.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ use crate::catalog::Money;
 pub struct PurchasePlan {
     pub groups: Vec<Group>,
     pub unplanned: Vec<Unplanned>,
-    /// The longest commitment to plan, in years. 0 allows only capacity blocks.
+    /// The longest commitment to plan, in years. The value 0 allows only capacity blocks.
     pub most_years: u8,
 }
 
@@ -35,13 +35,12 @@ pub struct Group {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Line {
     pub machine: String,
-    /// Accelerators of one machine.
+    /// The accelerators of one machine.
     pub accelerators: f64,
     pub offered: Offered,
     /// The machines that always run, eligible or not.
     pub always: f64,
-    /// The machines that a commitment may cover, by the share of the hours in which they surely run. The surest come
-    /// first.
+    /// The machines that a commitment may cover, with the share of the hours in which they surely run.
     pub rungs: Vec<Rung>,
     /// The machines that an existing commitment covers.
     pub committed: f64,
@@ -130,7 +129,7 @@ pub struct Shrunk {
     pub running: f64,
     /// The cost of unused committed machines.
     pub unused: Money,
-    /// The saving of used committed machines.
+    /// The saving from committed machines that are used.
     pub saved: Money,
 }
 
@@ -182,13 +181,12 @@ pub fn purchase_plan(needs: &[Need], most_years: u8) -> PurchasePlan {
         group.lines.iter_mut().for_each(|line| line.commit(most_years));
         plan.groups.push(group);
     }
-    // The highest saving first.
+    // The group with the highest saving comes first.
     plan.groups.sort_by_key(|group| std::cmp::Reverse(group.saves()));
     plan
 }
 
-/// The common properties of machines that one commitment covers. Two repositories can have different prices for a
-/// machine.
+/// The common properties of machines that one commitment covers. Repositories can differ in their prices.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct LineKey<'n> {
     machine: &'n str,
@@ -278,7 +276,7 @@ impl Line {
         }
     }
 
-    /// Machines that always run and that a commitment may pay for.
+    /// Returns the number of machines that always run and that a commitment may cover.
     pub fn base(&self) -> f64 {
         // The sum of an empty list is negative zero, which reports would show.
         self.rungs.iter().filter(|rung| rung.share >= 1.0).map(|rung| rung.machines).sum::<f64>() + 0.0
@@ -286,8 +284,7 @@ impl Line {
 
     fn commit(&mut self, most_years: u8) {
         let all: Vec<Bound> = Term::ALL.into_iter().filter_map(|term| self.bound_for(term)).collect();
-        // Capacity blocks end after months, and a next one is not guaranteed. The plan uses them only if no years are
-        // possible.
+        // Capacity blocks end after months, and the next one may not exist, so a commitment in years comes first.
         let years = all.iter().filter(|bound| bound.term != Term::Block && bound.term.years() <= most_years);
         // If two terms save the same, the shorter one wins.
         let best = years.min_by_key(|bound| (std::cmp::Reverse(bound.saves), bound.term));
@@ -296,8 +293,7 @@ impl Line {
         self.bound = best;
     }
 
-    /// Commits to all machines that surely run longer than the break-even. Returns `None` if there are none, or no
-    /// price.
+    /// Returns a commitment to all machines that surely run longer than the break-even, if there are any.
     fn bound_for(&self, term: Term) -> Option<Bound> {
         let (on_demand, per_hour) = (self.offered.on_demand?, term.price(&self.offered)?);
         let break_even = per_hour.usd() / on_demand.usd();

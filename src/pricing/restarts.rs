@@ -17,8 +17,8 @@ pub enum Restarts {
 }
 
 impl Restarts {
-    /// Calculates restarts from a band: the share of all machines that is taken back in a month, such as `<5%` or
-    /// `5-10%`. Losing any machine ends a run of machines that work together.
+    /// Calculates restarts from a band: the share of machines that the provider takes back in a month, such as `5-10%`.
+    /// Losing any machine ends a run of machines that work together.
     pub(super) fn expected(band: &str, machines: f64, hours: f64) -> Restarts {
         let times = |share: f64| share / 100.0 * machines * hours / HOURS_PER_MONTH;
         match shares(band) {

@@ -180,8 +180,7 @@ impl<'a> Search<'a, '_> {
         Ok(variants)
     }
 
-    /// Returns the accelerators that a resource of a vendor may mean: those that the clouds rent out, or all that its
-    /// own provider has.
+    /// Returns the accelerators of a vendor that a resource may mean: those that the clouds rent out, or all others.
     fn accelerators(&self) -> Result<Vec<String>, String> {
         let (vendor, trains, processor) = match &self.asked.accelerators {
             Accelerators::Named(names) => return Ok(names.clone()),
@@ -270,8 +269,7 @@ impl<'a> Search<'a, '_> {
             holds(request.cpus, machine.cpus.map(allocatable_cpus))
                 && holds(request.memory_gib, machine.memory_gib.map(allocatable_gib))
         };
-        // The part of a machine that the provider reserves is not always known. But no machine can hold more than it
-        // has.
+        // The capacity that the provider reserves is not always known, but the total capacity is a limit.
         if machines.iter().any(large) {
             machines.retain(large);
         }

@@ -15,13 +15,13 @@ pub(super) struct PricedUnit {
     prices: [Option<Money>; Scenario::ALL.len()],
     /// Why the price is an estimate, if it is one.
     pub(super) estimated: Option<String>,
-    /// The steps to each price. A step without a way of buying applies to all prices.
+    /// The calculation steps of each price. A step without a way of buying applies to all prices.
     steps: Vec<(Option<Scenario>, Step)>,
     /// Whether the spot price is a share of the on-demand price.
     is_spot_of_on_demand: bool,
     /// Why the spot price can be different today, up to the on-demand price.
     pub(super) spot_in_doubt: Option<String>,
-    /// How far the prices may have moved since the date of their row.
+    /// How far each price may have moved since its date.
     moves: [Option<PriceMove>; Scenario::ALL.len()],
     /// The maximum spot price that the files set.
     most_for_spot: Option<Money>,
@@ -72,7 +72,7 @@ impl PricedUnit {
         self.moves.iter().any(Option::is_some)
     }
 
-    /// Returns the prices of the catalog, whatever their age. It has no steps, because they are listed only once.
+    /// Returns the prices of the catalog, whatever their age, and without steps, because reports list those only once.
     pub(super) fn as_listed(&self) -> PricedUnit {
         PricedUnit {
             prices: self.prices,
@@ -221,7 +221,7 @@ impl PricedUnit {
     }
 }
 
-/// Returns the prices of a machine in a region. It has no prices if nothing is known about the machine.
+/// Returns the prices of a machine in a region. Every price is missing if nothing is known about the machine.
 pub(super) fn unit(catalog: &Catalog, settings: &PricingSettings, machine: &Machine<'_>, region: &str) -> PricedUnit {
     let mut unit = match catalog.quote(machine, region) {
         Some(quote) => from_quote(catalog, &quote, machine, region),
@@ -460,7 +460,7 @@ fn widen_by_age(unit: &mut PricedUnit, catalog: &Catalog, settings: &PricingSett
     }
 }
 
-/// `that is 388 days old: such prices became 79% to 100% of themselves within 730 days, $4.50 to $5.67 today`
+/// Explains the price range of today by the age of the price and the changes of similar prices.
 fn moved_since(price: Money, moved: &PriceMove, as_of: &str) -> String {
     let (low, high) = (dollars(price.times(moved.low)), dollars(price.times(moved.high)));
     let (from, to) = (plain((moved.low * 100.0).round()), plain((moved.high * 100.0).round()));

@@ -7,7 +7,7 @@ use super::{Of, PricingSettings, Step};
 use crate::catalog::{Catalog, Machine, Recognized};
 use crate::inventory::{Fact, Key, Origin, Resource, Value};
 
-/// Everything that prices one resource.
+/// The inputs for the price of one resource.
 pub(super) struct Pricing<'s, 'a> {
     pub(super) catalog: &'a Catalog,
     pub(super) settings: &'a PricingSettings,
@@ -16,7 +16,7 @@ pub(super) struct Pricing<'s, 'a> {
     pub(super) searches: &'s Searches<'a>,
 }
 
-/// The region for a price.
+/// The region whose prices apply to a resource.
 pub(super) struct PricingRegion {
     pub(super) region: String,
     pub(super) step: Option<Step>,
@@ -97,8 +97,7 @@ impl<'a> Pricing<'_, 'a> {
         }
     }
 
-    /// Returns the region that sets the price. If it is unknown, a step reports that the configured or base region is
-    /// used.
+    /// Returns the region that sets the price: the known one, or else the configured or the base region, with a step.
     pub(super) fn region(&self, provider: &str) -> PricingRegion {
         let said = |text: String| Some(Step::said(text).about(Of::Fact(Key::Region)));
         let configured = self.settings.defaults.region.as_deref();

@@ -1,4 +1,4 @@
-//! Calculates the hours of a week in which a schedule lets a resource run, and its replicas.
+//! Calculates how many hours a week a schedule lets a resource run, and with how many replicas.
 
 use crate::inventory::{Change, Fact, Key, Range, Resource, Shift, Until, Value};
 
@@ -17,8 +17,7 @@ pub(super) struct Week {
     pub(super) hours: Range,
     /// The source of the hours.
     pub(super) text: String,
-    /// Whether machines are removed while they do not run. Removed machines cost nothing; stopped ones keep their
-    /// disks.
+    /// Whether machines are removed, and not only stopped. Removed machines have no disk cost.
     pub(super) takes_away: bool,
 }
 
@@ -109,7 +108,7 @@ impl Schedule {
         Ok(schedule)
     }
 
-    /// A schedule that only stops has unknown start times.
+    /// Returns an error if the schedule contains only stop times, because the start times are then unknown.
     fn has_both(&self) -> Result<(), String> {
         let wakes = |event: &Event| match event {
             Event::Start | Event::Begin(..) | Event::End(_) => true,

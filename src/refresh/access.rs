@@ -54,9 +54,9 @@ impl PriceSource {
 pub struct Access<'a> {
     pub http: HttpSettings,
     pub clock: &'a dyn Clock,
-    /// Of the vendor that is asked, if there is one.
+    /// The key of the provider, if there is one.
     pub key: Option<Secret>,
-    /// Of an account of AWS, which tells what spot costs in each zone only to those who sign what they ask.
+    /// The keys of an AWS account, because the spot prices of zones require signed requests.
     pub aws: Option<AwsKeys>,
     /// Replacements for the documented addresses, such as a mirror.
     pub addresses: BTreeMap<PriceSource, String>,

@@ -18,8 +18,7 @@ use super::spot;
 const LONGEST_LINE: u64 = 1 << 20;
 /// The list of the largest region has about four hundred thousand lines.
 const MOST_LINES: usize = 10_000_000;
-/// The maximum number of hourly prices in savings plans. A region has about nine hundred plans for twenty machines
-/// each.
+/// The maximum number of prices in savings plans. A region has about 900 plans for 20 machines each.
 const MOST_ITEMS: usize = 200_000;
 /// A name such as `USE1-BoxUsage:p5.48xlarge` has 25 characters.
 const LONGEST_NAME: usize = 200;

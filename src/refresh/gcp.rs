@@ -167,8 +167,7 @@ impl Meters {
         region: &str,
     ) -> Option<Money> {
         let price = |part: &str| prices.get(&(part.to_owned(), region.to_owned())).copied();
-        // Only regions with a different price list local disks. For others, and for spot, the base region's price
-        // applies.
+        // If a region or spot has no price of its own for local disks, the base region's price applies.
         let base = || self.on_demand.get(&(LOCAL_DISK.to_owned(), "us-central1".to_owned())).copied();
         let disk = match family.disk_gib {
             0 => 0,
@@ -182,8 +181,7 @@ impl Meters {
     }
 }
 
-/// Returns a price in billionths of a dollar, from whole dollars as a string and the rest as a number. `None` if it is
-/// implausible.
+/// Returns a price in billionths of a dollar, or `None` if it is implausible. Google sends whole dollars as a string.
 fn billionths(price: &Value) -> Option<i128> {
     let units = price.get("units").and_then(Value::as_str).map_or(Some(0), |units| units.parse::<i64>().ok())?;
     let nanos = price.get("nanos").and_then(Value::as_i64).unwrap_or_default();

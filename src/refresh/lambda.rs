@@ -1,4 +1,4 @@
-//! Lambda's list of instance types: one price everywhere, in cents.
+//! Reads Lambda's list of instance types. Each has one price for all regions, in cents.
 
 use serde_json::Value;
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::catalog::{Machine, Money, records};
 
-/// Rows by machine and region.
+/// The rows of one provider, by machine and region.
 pub(super) type Rows = BTreeMap<(String, String), PriceRow>;
 
 /// The prices of one machine in one region.

@@ -1,5 +1,5 @@
-//! Spot prices of AWS: savings from the spot advisor, the feed of prices, and current prices of zones
-//! if the keys of an account are set. Later sources override earlier ones.
+//! Reads spot prices of AWS from the spot advisor, from the price feed and, with the keys of an account, from each
+//! zone. Later sources override earlier ones.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,5 @@
-//! Reads current spot prices of each AWS zone from EC2, which requires an account: XML pages with a thousand prices each.
+//! Reads current spot prices of each AWS zone from EC2, as XML pages with a thousand prices each. This requires an
+//! account.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -93,8 +94,7 @@ fn read(item: &str, zones: &mut Zones) {
     }
 }
 
-/// Returns the content of the first element with this name. The answer has no attributes and no nested elements of the
-/// same name.
+/// Returns the content of the first element with this name. The answer has no attributes and no nested names.
 fn inside<'t>(text: &'t str, name: &str) -> Option<&'t str> {
     let (_, rest) = text.split_once(&format!("<{name}>"))?;
     rest.split_once(&format!("</{name}>")).map(|(inside, _)| inside)

@@ -1,4 +1,4 @@
-//! Vast's marketplace: the cheapest offer of one GPU from a verified host, for each accelerator.
+//! Reads Vast's marketplace: for each accelerator, the cheapest offer of one GPU from a verified host.
 
 use std::collections::BTreeMap;
 

@@ -26,7 +26,7 @@ pub struct Accelerator<'c> {
     pub mig_instances: u32,
     /// The processor architecture of its machines, if it is not x86-64.
     pub processor: &'c str,
-    /// Its position, cheapest first, among the accelerators that a pod without a named accelerator may mean.
+    /// The position, cheapest first, among the accelerators that a pod without a named accelerator may mean.
     pub assumed: Option<f64>,
 }
 

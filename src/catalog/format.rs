@@ -433,7 +433,7 @@ fn width(kind: ColumnKind) -> usize {
 /// The content of a table, and where it comes from.
 #[derive(Debug, Clone, Copy)]
 pub struct CsvFile<'t> {
-    /// The path for messages.
+    /// The path of the file, for messages.
     pub path: &'t str,
     /// The name of a table, or of the provider whose prices the file contains.
     pub stem: &'t str,

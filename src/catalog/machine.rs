@@ -476,7 +476,7 @@ fn n1_host(name: &str) -> Option<Host> {
         return (cpus.is_finite() && mebibytes.is_finite()).then_some(Host { cpus, memory_gib: mebibytes / 1024.0 });
     }
     let (series, cpus) = name.strip_prefix("n1-")?.rsplit_once('-')?;
-    // These are GiB per vCPU, from the table of N1 machine types.
+    // The ratio is in GiB per vCPU, from the table of N1 machine types.
     let ratio = match series {
         "standard" => 3.75,
         "highmem" => 6.5,

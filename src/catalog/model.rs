@@ -33,7 +33,7 @@ pub struct Model {
     pub window: f64,
     /// The state of recurrent layers for each sequence.
     pub state_mib: f64,
-    /// Latent attention: each tensor-parallel rank caches everything.
+    /// Whether attention is latent, so that each tensor-parallel rank stores the whole cache.
     pub latent: bool,
     /// Whether embedding and head share one matrix.
     pub tied: bool,

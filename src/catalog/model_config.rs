@@ -428,20 +428,20 @@ mod tests {
 
     #[test]
     fn published_shapes_tell_size_and_cache() {
-        // This is Llama 3.1 8B.
+        // The first configuration is that of Llama 3.1 8B.
         check(
             r#"{"architectures": ["LlamaForCausalLM"], "hidden_size": 4096, "num_hidden_layers": 32, "num_attention_heads": 32,
             "num_key_value_heads": 8, "intermediate_size": 14336, "vocab_size": 128256, "max_position_embeddings": 131072}"#,
             [8.03, 0.0, 128.0, 0.0, 0.0],
         );
-        // This is Qwen3 30B A3B.
+        // The configuration is that of Qwen3 30B A3B.
         check(
             r#"{"hidden_size": 2048, "num_hidden_layers": 48, "num_attention_heads": 32, "num_key_value_heads": 4, "head_dim": 128,
             "intermediate_size": 6144, "moe_intermediate_size": 768, "num_experts": 128, "num_experts_per_tok": 8,
             "vocab_size": 151936}"#,
             [30.53, 3.35, 96.0, 0.0, 0.0],
         );
-        // This is DeepSeek V3.
+        // The configuration is that of DeepSeek V3.
         check(
             r#"{"hidden_size": 7168, "num_hidden_layers": 61, "num_attention_heads": 128, "num_key_value_heads": 128,
             "intermediate_size": 18432, "moe_intermediate_size": 2048, "n_routed_experts": 256, "n_shared_experts": 1,
@@ -449,7 +449,7 @@ mod tests {
             "qk_rope_head_dim": 64, "qk_nope_head_dim": 128, "v_head_dim": 128, "vocab_size": 129280}"#,
             [671.0, 37.5, 68.6, 0.0, 0.0],
         );
-        // This is Granite 4.0 H Micro with only four layers.
+        // The configuration is that of Granite 4.0 H Micro with only four layers.
         check(
             r#"{"hidden_size": 2048, "num_hidden_layers": 4, "num_attention_heads": 32, "num_key_value_heads": 8,
             "intermediate_size": 8192, "vocab_size": 100352, "tie_word_embeddings": true, "num_local_experts": 0,
@@ -457,14 +457,14 @@ mod tests {
             "mamba_d_state": 128, "mamba_n_groups": 1}"#,
             [0.495, 0.0, 2.0, 0.0, 6.0],
         );
-        // This is Olmo 3 7B with only four layers.
+        // The configuration is that of Olmo 3 7B with only four layers.
         check(
             r#"{"hidden_size": 4096, "num_hidden_layers": 4, "num_attention_heads": 32, "intermediate_size": 11008,
             "vocab_size": 100278, "sliding_window": 4096,
             "layer_types": ["sliding_attention", "sliding_attention", "sliding_attention", "full_attention"]}"#,
             [1.63, 0.0, 16.0, 48.0, 0.0],
         );
-        // This is Nemotron Nano 9B v2.
+        // The configuration is that of Nemotron Nano 9B v2.
         check(
             r#"{"model_type": "nemotron_h", "hidden_size": 4480, "num_hidden_layers": 56, "num_attention_heads": 40,
             "num_key_value_heads": 8, "head_dim": 128, "intermediate_size": 15680, "vocab_size": 131072,

@@ -16,11 +16,11 @@ pub enum Precision {
     Nf4,
     Nvfp4,
     Mxfp4,
-    /// Published with experts in four bits and the rest in eight.
+    /// Published weights with the experts in four bits and the rest in eight.
     Fp4Mix,
-    /// Files of llama.cpp, with the bytes per parameter, everything included.
+    /// Files of llama.cpp. The value is the bytes per parameter, everything included.
     Gguf(f32),
-    /// The bits per parameter.
+    /// Files of ExLlamaV2. The value is the bits per parameter.
     Exl2(f32),
 }
 

@@ -387,7 +387,7 @@ impl Catalog {
     }
 }
 
-/// The price of a machine that is bought for a term.
+/// The hourly price of a machine that is booked or committed for a term.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Commitment<'c> {
     pub region: &'c str,

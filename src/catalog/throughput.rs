@@ -46,10 +46,10 @@ pub struct Published<'c> {
 /// operations per weight and token.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TrainingShare<'c> {
-    /// 10% of the measurements were below it.
+    /// The share that 10% of the measurements did not reach.
     pub least: f64,
     pub middle: f64,
-    /// 10% of the measurements were above it.
+    /// The share that 10% of the measurements exceeded.
     pub most: f64,
     pub rows: f64,
     pub sources: f64,

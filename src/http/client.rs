@@ -20,7 +20,7 @@ use super::{HttpSettings, Proxies};
 
 /// A renamed repository answers with one redirect, and a mirror in front of it with a second one.
 const MOST_REDIRECTS: u32 = 4;
-/// This is five times the number of headers that GitHub sends.
+/// The maximum number of headers. GitHub sends a fifth of it.
 const MOST_HEADERS: usize = 128;
 /// The maximum size of a refusal, which normally is one sentence. A larger one could fill the memory.
 const LONGEST_REFUSAL_BYTES: u64 = 1 << 20;
@@ -61,7 +61,7 @@ pub struct HttpRequest<'a> {
     pub json: Option<Value>,
     /// The form fields, already encoded.
     pub form: Option<String>,
-    /// Whether sending the request twice has the same effect as sending it once, such as a query that uses POST.
+    /// Whether the request can be sent twice without another effect, such as a query that uses POST.
     pub repeatable: bool,
 }
 

@@ -6,7 +6,7 @@ use std::fmt;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Error {
     pub kind: HttpErrorKind,
-    /// The message is a lower-case statement.
+    /// The message, as a lower-case statement.
     pub message: String,
 }
 

@@ -8,7 +8,7 @@ use super::error::{Error, HttpErrorKind};
 /// brackets and commas sends only two bytes for each.
 const MOST_JSON_VALUES: usize = 1_000_000;
 
-/// A complete answer.
+/// A complete answer of a server.
 #[derive(Debug, Clone)]
 pub struct Reply {
     pub status: u16,

@@ -87,7 +87,7 @@ mod tests {
         request
     }
 
-    /// This is the case `post-x-www-form-urlencoded` of the test suite that AWS publishes for this signature.
+    /// The request is the case `post-x-www-form-urlencoded` of the test suite that AWS publishes for this signature.
     #[test]
     fn a_form_is_signed_as_aws_signs_it() {
         let request = signed(None);

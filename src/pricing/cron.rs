@@ -58,7 +58,7 @@ struct Cron {
 
 impl Cron {
     fn parse(text: &str) -> Option<Cron> {
-        // The fields may follow a time zone.
+        // A time zone can come before the fields.
         let text = text.trim();
         let text = match text.split_once(' ') {
             Some((zone, rest)) if zone.starts_with("CRON_TZ=") || zone.starts_with("TZ=") => rest.trim(),
@@ -140,7 +140,7 @@ impl Field {
                 let lower = text.to_ascii_lowercase();
                 let named = names.iter().position(|name| *name == lower).and_then(|at| u32::try_from(at).ok());
                 let value = named.map(|at| at + first).or_else(|| text.parse().ok())?;
-                // Sunday is 0 and 7 if Monday is 1.
+                // If Monday is 1, Sunday can be 0 or 7.
                 let value = if names.len() == DAYS.len() && first == 0 && value == 7 { 0 } else { value };
                 (first..=last).contains(&value).then_some(value)
             };
@@ -220,7 +220,7 @@ mod tests {
             ("30 9 * * MON", vec![day + 570]),
             ("0 20 * * FRI-SUN", vec![1200, 5 * day + 1200, 6 * day + 1200]),
             ("0 8 * * 5-7", vec![480, 5 * day + 480, 6 * day + 480]),
-            // AWS counts Sunday as 1.
+            // In the schedules of AWS, Sunday is 1.
             ("cron(0 8 ? * 1 *)", vec![480]),
             ("cron(0 8 ? * MON *)", vec![day + 480]),
         ] {

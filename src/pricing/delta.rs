@@ -106,7 +106,7 @@ pub enum ChangeKind {
     Removed,
     /// The cost, machine, count or purchase changed.
     Changed,
-    /// Only the address or the file changed.
+    /// The resource has another address or file, and nothing else changed.
     Moved,
     Same,
 }
@@ -255,9 +255,9 @@ type Identity = (String, String, String);
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Ambiguous {
-    /// If several resources have the same identity, they are paired in order.
+    /// Pairs several resources with the same identity in their order.
     InOrder,
-    /// If several resources have the same identity, none of them is paired.
+    /// Pairs no resource if several have the same identity.
     Skip,
 }
 

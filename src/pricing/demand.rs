@@ -20,16 +20,16 @@ pub struct Need {
     /// The accelerators of one machine.
     pub accelerators: f64,
     pub demand: Demand,
-    /// Why its price is outdated, if it is.
+    /// Why the price is outdated, if it is.
     pub stale: Option<String>,
-    /// Why its price is not a list price, if it is not.
+    /// Why the price is an estimate, if it is one.
     pub estimate: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Demand {
     pub standing: Standing,
-    /// Why it is not eligible for commitment, or cannot be planned.
+    /// Why the resource is not eligible for commitment, or cannot be planned.
     pub why: Option<String>,
     /// The machines that always run, eligible or not.
     pub always: f64,
@@ -60,25 +60,25 @@ pub struct Offered {
 /// The eligibility of a resource in the plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Standing {
-    /// It always runs in production, so a commitment may cover it.
+    /// The resource always runs in production, so a commitment may cover it.
     Base,
-    /// A commitment already covers it.
+    /// A commitment already covers the resource.
     Committed,
-    /// It is a reservation with capacity that no machine in its files uses.
+    /// The resource is a reservation with capacity that no machine in its files uses.
     SparePlaces,
-    /// It is a commitment for accelerators that no machine in its files uses.
+    /// The resource is a commitment for accelerators that no machine in its files uses.
     SpareAccelerators,
-    /// It already runs on spot.
+    /// The resource already runs on spot.
     OnSpot,
-    /// It can be interrupted and could run on spot.
+    /// The resource can be interrupted, so it could run on spot.
     ForSpot,
-    /// It does not run all the time, or is not marked as production.
+    /// The resource does not run all the time, or is not marked as production.
     OnDemand,
-    /// It is capacity that is booked for a period.
+    /// The resource is capacity that is booked for a period.
     Booked,
-    /// It runs on own hardware.
+    /// The resource is own hardware.
     Owned,
-    /// A decisive value is unknown.
+    /// A value that decides the eligibility is unknown.
     Unknown,
 }
 

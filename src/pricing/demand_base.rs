@@ -18,9 +18,9 @@ const MOST_RUNGS: f64 = 1000.0;
 /// Why a resource is not eligible for commitment.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum NoBase {
-    /// It does not always run, or it is not certain that it does.
+    /// A known value shows that the resource is not eligible.
     Because(String),
-    /// A decisive value is unknown.
+    /// A value that decides the eligibility is unknown.
     Unknown(String),
 }
 

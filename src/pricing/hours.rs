@@ -52,7 +52,7 @@ impl Runtime {
         Runtime { per, hours, together: None, because: because.into(), starts: None, of: None, takes_away: false }
     }
 
-    /// Returns the factors of the amount as text.
+    /// Describes the number and the hours that the amount is calculated from, for the steps.
     pub(super) fn sum(&self, count: Range) -> String {
         let hours = if self.hours.expected == 1.0 { "hour" } else { "hours" };
         match &self.together {

@@ -200,7 +200,7 @@ pub struct BillItem {
     pub block_per_hour: Option<Money>,
     /// The price of one machine per hour, for runs of some days that can wait for their start.
     pub flex_per_hour: Option<Money>,
-    /// Whether a contract in the settings already commits to it.
+    /// Whether a contract in the settings already commits to this resource.
     pub is_committed: bool,
     /// The hours of each replica in the period.
     pub hours: f64,
@@ -213,17 +213,17 @@ pub struct BillItem {
     pub steps: Vec<Step>,
     /// The date of the price, if the catalog has one.
     pub as_of: Option<String>,
-    /// The cost of its disks, which is billed separately.
+    /// The cost of the machine's disks, which is billed separately.
     pub attached: Option<Attached>,
     /// The software or tenancy whose price is missing from this cost, if there is any.
     pub licence: Option<String>,
     /// For pods: the accelerators that no other pod can use, because this pod leaves too few CPUs or too little memory.
     pub stranded: f64,
-    /// Why it will not start: the spot price exceeds the maximum that the files set.
+    /// Why the machine will not start: the spot price exceeds the maximum that the files set.
     pub will_not_start: Option<String>,
     /// Whether it is a pod on machines that the totals contain. Its cost is then part of theirs.
     pub is_within: bool,
-    /// Its part of the combined total, in which each dollar counts once. `None` if the totals exclude it.
+    /// The part of this item in the combined total, in which each dollar counts once. `None` if the totals exclude it.
     pub share: Option<MoneyRange>,
     /// Whether the files name no accelerator. The amount is then a range in which no value is more likely than another.
     pub is_unnamed: bool,

@@ -12,7 +12,7 @@ pub struct Owned {
     /// A pattern of canonical accelerator names.
     pub accelerator: String,
     pub per_accelerator_hour: Money,
-    /// The calculation of the price.
+    /// The calculation of the price per accelerator and hour.
     pub how: String,
     /// The parts of the price, or `None` if the settings contain the hourly price.
     pub purchased: Option<Purchased>,
@@ -30,7 +30,7 @@ pub struct Purchased {
     pub staff_usd_per_year: f64,
     /// Other monthly costs, such as rack space and support.
     pub usd_per_month: f64,
-    /// The share of the hours in which it works, 0 to 1.
+    /// The share of the hours in which the machine works, from 0 to 1.
     pub utilization: f64,
 }
 
@@ -124,9 +124,9 @@ pub struct Against {
 /// The hours per month at which one own machine is cheaper than renting.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Crossing {
-    /// It is cheaper above this number of hours, if the rented machine is billed by the hour.
+    /// The own machine is cheaper above this number of hours, because the rented machine is billed by the hour.
     Above(f64),
-    /// It is cheaper below this number of hours, if the rented machine is billed for all hours.
+    /// The own machine is cheaper below this number of hours, because the rented machine is billed for all hours.
     Below(f64),
     Always,
     Never,

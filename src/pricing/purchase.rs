@@ -129,7 +129,7 @@ fn committed(resource: &Resource, variant: &PurchaseVariant<'_>) -> Result<Bough
     Ok(Bought { estimated: Some(text.clone()), ..Bought::said(per_hour, &[Scenario::OnDemand], text) })
 }
 
-/// Returns a range from spot to on demand. `dear` expects the more expensive of the two.
+/// Returns a range from spot to on demand. If `dear` is true, the more expensive price is the expected one.
 fn spot_to_on_demand(variant: &PurchaseVariant<'_>, dear: bool, text: String) -> Result<Bought, String> {
     let on_demand = match variant.range(Scenario::OnDemand) {
         Ok(range) => range,

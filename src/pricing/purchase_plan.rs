@@ -48,7 +48,7 @@ pub struct Line {
     pub covered: f64,
     /// The surest machines that fit into capacity that is already paid for and unused.
     pub used_first: f64,
-    /// The reserved capacity that is still unused then.
+    /// The reserved capacity that remains unused after this plan.
     pub spare_places: f64,
     pub bound: Option<Bound>,
     /// The same commitment for other terms.
@@ -58,7 +58,7 @@ pub struct Line {
     pub for_spot: f64,
     pub on_demand: f64,
     pub booked: f64,
-    /// The maximum number of machines. `None` if nothing limits one of them.
+    /// The maximum number of machines. `None` if the number of some resource has no limit.
     pub most: Option<f64>,
     /// The resources whose hours are unknown, so that no average contains them.
     pub of_unknown_hours: usize,
@@ -392,14 +392,15 @@ mod tests {
         assert_eq!((year.term, year.machines, year.break_even), (Term::OneYear, 4.0, 0.6));
         // The saving is 4 x (10 - 6) x 730.
         assert_eq!(year.saves.usd(), 11_680.0);
-        // With three left, 3 x 4 are saved and 1 x 6 is wasted. With two left, 2 x 4 are saved and 2 x 6 are wasted.
+        // With three machines left, 3 x 4 are saved and 1 x 6 is wasted. With two, 2 x 4 are saved and 2 x 6 are
+        // wasted.
         assert_eq!(year.quarter.net().usd(), (12.0 - 6.0) * 730.0);
         assert_eq!(year.half.net().usd(), (8.0 - 12.0) * 730.0);
         let years = bound(&[need(Standing::Base, &[(4.0, 1.0)])], 3);
         assert_eq!((years.term, years.saves.usd()), (Term::ThreeYears, 4.0 * 6.0 * 730.0));
         let mut listed = need(Standing::Base, &[(4.0, 1.0)]);
         assert!(purchase_plan(std::slice::from_ref(&listed), 0).groups[0].lines[0].bound.is_none());
-        // The block is cheaper than a year, but ends after months.
+        // The capacity block is cheaper than a year, but it ends after months.
         listed.demand.offered.block = Some(Money::from_usd(5.0));
         assert_eq!(bound(std::slice::from_ref(&listed), 1).term, Term::OneYear);
         assert_eq!(bound(&[listed], 0).term, Term::Block);
@@ -417,7 +418,7 @@ mod tests {
         let base = need(Standing::Base, &[(4.0, 1.0)]);
         let found = bound(&[base.clone(), need(Standing::SparePlaces, &[(1.0, 1.0)])], 1);
         assert_eq!(found.machines, 3.0);
-        // Two of four are left, and the earlier reservation covers one of them.
+        // Two of four machines are left, and the earlier reservation covers one of them.
         assert_eq!((found.half.running, found.half.net().usd()), (1.0, (4.0 - 12.0) * 730.0));
         let accelerators = Need { machine: String::new(), ..need(Standing::SpareAccelerators, &[(17.0, 1.0)]) };
         let plan = purchase_plan(&[base, accelerators], 1);

@@ -5,13 +5,13 @@ use super::HOURS_PER_MONTH;
 /// How often a run is expected to start again because the provider took back one of its machines.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Restarts {
-    /// It is never interrupted.
+    /// The run does not use spot, so it is never interrupted.
     NotSpot,
-    /// The interruption rate is unknown.
+    /// The interruption rate of the machine is unknown.
     Unknown,
     Between {
         least: f64,
-        /// `None` if the provider publishes only a lower bound.
+        /// The upper bound. `None` if the provider publishes only a lower bound.
         most: Option<f64>,
     },
 }
@@ -50,7 +50,7 @@ mod tests {
 
     #[test]
     fn a_band_is_a_share_of_machines_a_month() {
-        // This is 5% of two machines in a tenth of a month.
+        // The band takes 5% of two machines in a tenth of a month.
         assert_eq!(Restarts::expected("<5%", 2.0, 73.0), Restarts::Between { least: 0.0, most: Some(0.01) });
         assert_eq!(Restarts::expected("10-15%", 1.0, 730.0), Restarts::Between { least: 0.1, most: Some(0.15) });
         assert_eq!(Restarts::expected(">20%", 4.0, 1460.0), Restarts::Between { least: 1.6, most: None });

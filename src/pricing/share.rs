@@ -180,7 +180,7 @@ impl<'a> Search<'a, '_> {
         Ok(variants)
     }
 
-    /// Returns the accelerators of a vendor that a resource may mean: those that the clouds rent out, or all others.
+    /// Returns the accelerators of a vendor that a resource may mean: common ones in the possible clouds, or else all.
     fn accelerators(&self) -> Result<Vec<String>, String> {
         let (vendor, trains, processor) = match &self.asked.accelerators {
             Accelerators::Named(names) => return Ok(names.clone()),
@@ -280,7 +280,7 @@ impl<'a> Search<'a, '_> {
     /// Returns the smallest N1 machine for the pod, with enough attached accelerators.
     fn smallest_host(&self, accelerator: &str) -> Option<Machine<'a>> {
         let request = &self.asked.request;
-        // One machine can have one of these numbers of attached accelerators.
+        // One N1 machine supports only these numbers of attached accelerators.
         let count = [1.0, 2.0, 4.0, 8.0].into_iter().find(|count| *count >= request.devices.get())?;
         let asked = |amount: Option<Exact>| amount.map_or(0.0, Exact::get);
         [1, 2, 4, 8, 16, 32, 64, 96].into_iter().find_map(|cpus| {

@@ -13,7 +13,7 @@ pub(super) fn sustains(machine: &Machine<'_>) -> bool {
     machine.has_guests()
 }
 
-/// Returns the share of the list price that this many hours of a month cost.
+/// Returns the share of the list price that is billed for this number of hours in a month.
 fn share(hours: f64) -> f64 {
     let quarter = HOURS_PER_MONTH / 4.0;
     let paid = QUARTERS

@@ -447,7 +447,7 @@ fn disks_are_a_line_of_their_own() {
     let why =
         ["the size of a disk is unknown: the image sets it", "a disk of 10 GiB of tape has no price in the catalog"];
     assert_eq!(attached.not_known, why);
-    // Its operations are billed separately, so the size alone gives the minimum cost.
+    // The operations of an io2 disk are billed separately, so its size alone gives the minimum cost.
     let mut fast = g5();
     fast.disks = vec![disk(size(100.0), Some("io2"), 2.0), disk(size(50.0), Some("io2"), 1.0)];
     let attached = one(fast).1.attached.unwrap();
@@ -508,7 +508,7 @@ fn a_highest_price_bounds_spot() {
     // The machine runs only while spot is cheaper.
     assert_eq!(hourly(&limited(0.3)), (0.0, 0.3, 0.3));
     assert!(matches!(&limited(0.3).status, Status::Estimated(why) if why.contains("limit the price to $0.30")));
-    // The value `-1` is not a limit.
+    // The value `-1` does not limit the spot price.
     assert_eq!(hourly(&limited(-1.0)), (0.4, 0.4, 0.4));
 }
 
@@ -518,7 +518,7 @@ fn capacity_blocks_have_a_price_of_their_own() {
         one(rented(&[(Key::Machine, machine), (Key::Region, "us-east-1"), (Key::Purchase, "capacity-block")])).1
     };
     assert_eq!(hourly(&block("p5.48xlarge")), (60.0, 60.0, 60.0));
-    // The price is not listed, so it is between spot and on demand.
+    // The capacity block has no list price, so its price is between spot and on demand.
     assert_eq!(hourly(&block("p4d.24xlarge")), (9.6, 24.0, 24.0));
 }
 

@@ -42,9 +42,9 @@ pub(super) struct PricedUnit {
     pub(super) sustains: bool,
     /// Whether the on-demand price is the price of the user's commitment.
     pub(super) is_committed: bool,
-    /// Why it may not run: the spot price may exceed the maximum that the files set.
+    /// Why the machine may not run: the spot price may exceed the maximum that the files set.
     pub(super) may_not_run: Option<String>,
-    /// Why it will not start: the spot price is known to exceed the maximum that the files set.
+    /// Why the machine will not start: the spot price is known to exceed the maximum that the files set.
     pub(super) will_not_start: Option<String>,
     /// Whether the files name no accelerator. The price is then the lowest possible one.
     pub(super) is_unnamed: bool,

@@ -19,7 +19,7 @@ use super::{Update, guard};
 
 /// The maximum size of a price file, which is more than all machines of all providers need.
 pub const LONGEST_RELEASE_BYTES: u64 = 32 << 20;
-/// The number of hexadecimal digits.
+/// The number of hexadecimal digits in a signature.
 const SIGNATURE_DIGITS: usize = 128;
 const KEY_DIGITS: usize = 64;
 

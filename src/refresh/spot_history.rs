@@ -66,7 +66,7 @@ fn ask(client: &Client<'_>, question: &[(String, String)]) -> Result<Zones, Erro
         let form: Vec<String> = pairs.map(|(name, value)| format!("{name}={}", coded(&value))).collect();
         let request = HttpRequest { accept: "*/*", ..HttpRequest::new(Method::Post, []) };
         let text = client.send(&request.form(form.join("&")).repeatable())?.text();
-        // This detects an answer that was cut off.
+        // An answer without its end was cut off and must not count as complete.
         if !text.trim_end().ends_with("</DescribeSpotPriceHistoryResponse>") || !text.contains("<spotPriceHistorySet") {
             return Err(malformed("EC2 lists no spot prices"));
         }

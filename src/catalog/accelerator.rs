@@ -1,4 +1,4 @@
-//! One kind of accelerator: its memory, its vendor, what it can compute, and its names.
+//! The properties of an accelerator: its memory, vendor, speed and names.
 
 use super::Catalog;
 use super::table::Cells;
@@ -6,27 +6,27 @@ use super::table::Cells;
 /// The properties of one kind of accelerator.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Accelerator<'c> {
-    /// The canonical name, `A100-80GB`.
+    /// The canonical name, such as `A100-80GB`.
     pub name: &'c str,
-    /// nvidia, amd, aws, google, intel, qualcomm.
+    /// The vendor: nvidia, amd, aws, google, intel or qualcomm.
     pub vendor: &'c str,
-    /// gpu, asic, tpu, or inference for those that cannot train.
+    /// The kind: gpu, asic, tpu, or inference for accelerators that cannot train models.
     pub kind: &'c str,
     pub architecture: &'c str,
     pub year: u16,
-    /// Of one whole device.
+    /// The memory of one whole device.
     pub memory_gib: f64,
     pub bandwidth_gb_per_second: Option<f64>,
     pub bf16_tflops: Option<f64>,
     pub fp8_tflops: Option<f64>,
     pub watts: Option<f64>,
-    /// Bandwidth to its neighbours; 0 where there is only the bus.
+    /// The bandwidth to neighboring devices, or 0 if only the bus connects them.
     pub interconnect_gb_per_second: Option<f64>,
-    /// Most MIG instances; 0 where it cannot be partitioned.
+    /// The maximum number of MIG instances, or 0 if the device cannot be partitioned.
     pub mig_instances: u32,
-    /// What the processors of its machines run, where it is not the usual x86-64.
+    /// The processor architecture of its machines, if it is not x86-64.
     pub processor: &'c str,
-    /// Its place, cheapest first, among those that a pod may mean that names none.
+    /// The position, cheapest first, among the accelerators that a pod without a named accelerator may mean.
     pub assumed: Option<f64>,
 }
 
@@ -34,15 +34,15 @@ pub struct Accelerator<'c> {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct AcceleratorSlice<'c> {
     pub accelerator: &'c str,
-    /// `1g.10gb`
+    /// The name of the profile, such as `1g.10gb`.
     pub profile: &'c str,
     pub memory_gib: f64,
-    /// The most instances of this profile that one device holds: one of them is 1/n of the device.
+    /// The maximum number of instances of this profile on one device: one of them is 1/n of the device.
     pub max_instances: u32,
 }
 
 impl Catalog {
-    /// An accelerator by its canonical name or any name that clouds, labels and drivers give it.
+    /// Returns an accelerator by its canonical name, or by any name that clouds, labels and drivers use.
     pub fn accelerator(&self, name: &str) -> Option<Accelerator<'_>> {
         let table = self.block.table("accelerators");
         if let Some(row) = table.find(&[name]) {
@@ -70,7 +70,7 @@ impl Catalog {
         table.rows().find(|row| squeezed({ *row }.text()).eq(key.chars())).map(read)
     }
 
-    /// `NVIDIA-H100-SXM4-80GB`, `l4-24gb`: the name without the form of the board, and with or without its memory.
+    /// Finds names such as `NVIDIA-H100-SXM4-80GB` or `l4-24gb`. The form of the board is ignored.
     fn by_words(&self, name: &str) -> Option<Accelerator<'_>> {
         let lower = name.to_ascii_lowercase();
         let words = lower.split(|letter: char| !letter.is_ascii_alphanumeric());
@@ -90,19 +90,19 @@ impl Catalog {
         self.block.table("accelerators").rows().map(read)
     }
 
-    /// A slice of an accelerator; `profile` may be written as `mig-1g.10gb`, `1g.10gb` or `1g.10gb+me`.
+    /// Returns a slice of an accelerator. `profile` can be `mig-1g.10gb`, `1g.10gb` or `1g.10gb+me`.
     pub fn mig(&self, accelerator: &str, profile: &str) -> Option<AcceleratorSlice<'_>> {
         let profile = profile_of(profile);
         self.block.table("mig").find(&[accelerator, &profile]).map(read_slice)
     }
 
-    /// The slices into which an accelerator can be cut.
+    /// Returns the slices into which an accelerator can be partitioned.
     pub fn slices_of<'c>(&'c self, accelerator: &str) -> impl Iterator<Item = AcceleratorSlice<'c>> + use<'c> {
         let accelerator = accelerator.to_owned();
         self.block.table("mig").rows().map(read_slice).filter(move |slice| slice.accelerator == accelerator)
     }
 
-    /// Every accelerator that can be cut into slices of this profile.
+    /// Returns the slices of this profile on all accelerators.
     pub fn slices(&self, profile: &str) -> Vec<AcceleratorSlice<'_>> {
         let profile = profile_of(profile);
         self.block.table("mig").rows().map(read_slice).filter(|slice| slice.profile == profile).collect()
@@ -146,7 +146,7 @@ fn read_slice(mut row: Cells<'_>) -> AcceleratorSlice<'_> {
     }
 }
 
-/// Letters and digits only, in lower case: how names are compared.
+/// Returns the letters and digits of a name in lower case, for comparisons.
 fn squeeze(name: &str) -> String {
     squeezed(name).collect()
 }
@@ -155,14 +155,14 @@ fn squeezed(name: &str) -> impl Iterator<Item = char> {
     name.chars().filter(char::is_ascii_alphanumeric).map(|letter| letter.to_ascii_lowercase())
 }
 
-/// The same without what vendors put before a name, or drivers behind it.
+/// Returns the name without a vendor's prefix or a driver's suffix.
 fn simpler(key: &str) -> Option<&str> {
     for suffix in ["shared", "vws"] {
         if let Some(rest) = key.strip_suffix(suffix) {
             return Some(rest);
         }
     }
-    // `NVIDIA-A100-SXM4-40GB-MIG-1g.5gb`
+    // This matches names such as `NVIDIA-A100-SXM4-40GB-MIG-1g.5gb`.
     if let Some((before, _)) = key.split_once("mig").filter(|(before, _)| !before.is_empty()) {
         return Some(before);
     }
@@ -171,13 +171,14 @@ fn simpler(key: &str) -> Option<&str> {
         .find_map(|brand| key.strip_prefix(brand))
 }
 
-/// Brands and forms of boards, which say nothing about the chip.
-/// `v3`, `v5e`: a TPU where the rest of the name says so, else the third or fifth of something, as in `gpu-standard-v3`.
+/// Whether a word is a version such as `v3` or `v5e`. It means a TPU only if the rest of the name says so:
+/// `gpu-standard-v3` is a third version.
 pub(super) fn is_version(word: &str) -> bool {
     let rest = word.strip_prefix(['v', 'V']).unwrap_or_default();
     rest.starts_with(|c: char| c.is_ascii_digit()) && rest.len() <= 2
 }
 
+/// Whether a word is a brand or the form of a board, which does not identify the chip.
 fn is_generic_word(word: &str) -> bool {
     let brands = ["nvidia", "tesla", "geforce", "amd", "instinct", "intel", "google", "gpu"];
     let forms = ["sxm", "sxm2", "sxm3", "sxm4", "sxm5", "sxm6", "oam", "dgxs", "hgx", "hbm2", "hbm2e", "hbm3", "hbm3e"];

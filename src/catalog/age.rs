@@ -5,13 +5,13 @@ use crate::source::Date;
 use super::Catalog;
 use super::table::CatalogBlock;
 
-/// The class of a provider by the speed of its price changes.
+/// The class of a provider, by how often it changes prices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum PriceClass {
     Hyperscaler,
     GpuCloud,
     Marketplace,
-    /// Spot prices of anybody.
+    /// Spot prices of all providers.
     Spot,
 }
 
@@ -28,8 +28,8 @@ impl PriceClass {
         }
     }
 
-    /// Returns the days for which a price is valid. Lists of the large clouds stood still from 2025-11 to 2026-07, those of
-    /// GPU clouds moved several times in 2026.
+    /// Returns the days for which a price is valid. Large clouds did not change their lists from 2025-11 to 2026-07;
+    /// GPU clouds changed theirs several times in 2026.
     pub fn days(self) -> i64 {
         match self {
             PriceClass::Hyperscaler => 180,
@@ -40,14 +40,14 @@ impl PriceClass {
     }
 }
 
-/// Between which shares of itself a price was after so many days, nine times of ten.
+/// The range of shares of itself that a price has after this many days, in nine of ten cases.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PriceMove {
     pub low: f64,
     pub high: f64,
     /// The age of the price in days.
     pub age_days: i64,
-    /// The time over which such prices were watched; a price that is older may have moved further.
+    /// The number of days over which such prices were observed. An older price may have moved further.
     pub watched_days: i64,
 }
 
@@ -56,14 +56,14 @@ pub struct PriceMove {
 pub struct Ages {
     pub class: PriceClass,
     pub prices: usize,
-    /// Older than the class allows.
+    /// The number of prices that are older than the class allows.
     pub stale: usize,
     pub oldest: String,
     pub newest: String,
 }
 
 impl Catalog {
-    /// The clouds among which something lies whose text names no provider.
+    /// Returns the clouds that a resource without a provider is assumed to use.
     pub fn assumed_clouds(&self) -> Vec<&str> {
         let rows = self.block.table("providers").rows().filter_map(|mut row| {
             let (provider, _class) = (row.text(), row.text());
@@ -79,12 +79,12 @@ impl Catalog {
             row.text();
             row.text()
         });
-        // Nothing is known of how fast an unlisted provider moves: it is judged as the many small ones are.
+        // Unlisted providers count as GPU clouds, because nothing is known about how often they change prices.
         PriceClass::ALL.into_iter().find(|known| Some(known.name()) == class).unwrap_or(PriceClass::GpuCloud)
     }
 
-    /// How far a price of that date may have moved by today, where it is past its shelf life: as prices of the seller did,
-    /// or of sellers like it.
+    /// Returns how far an outdated price may have moved by today, from the price changes of the same seller or of
+    /// similar sellers.
     pub fn price_move(&self, provider: &str, is_spot: bool, as_of: &str, today: Date) -> Option<PriceMove> {
         let class = if is_spot { PriceClass::Spot } else { self.class(provider) };
         if !is_stale(as_of, class, today) {
@@ -98,7 +98,7 @@ impl Catalog {
         [of_seller, of_class].into_iter().flatten().find(reaches).or(of_class).or(of_seller)
     }
 
-    /// The shortest time of the table that is as long as that, else the longest.
+    /// Returns the entry with the shortest time that is at least the price's age, or else the longest time.
     fn price_moves(&self, seller: &str, market: &str, age_days: i64) -> Option<PriceMove> {
         let table = self.block.table("price_moves");
         let moves = table.range(&[seller, market]).filter_map(|index| {
@@ -112,13 +112,13 @@ impl Catalog {
         Some(moves.into_iter().find(|it| it.watched_days >= age_days).unwrap_or(longest))
     }
 
-    /// Date of the newest price.
+    /// Returns the date of the newest price.
     pub fn as_of(&self) -> &str {
         let blocks = [self.refreshed.as_ref(), Some(&self.block)].into_iter().flatten();
         blocks.map(CatalogBlock::newest).max().unwrap_or_default()
     }
 
-    /// For each provider how many prices on demand it has, and how many of them are too old.
+    /// Returns the number of on-demand prices of each provider, and how many of them are outdated.
     pub fn stale_of_providers(&self, today: Date) -> Vec<(&str, usize, usize)> {
         let mut all: Vec<(&str, usize, usize)> =
             self.providers().into_iter().map(|provider| (provider, 0, 0)).collect();
@@ -132,7 +132,7 @@ impl Catalog {
         all
     }
 
-    /// The ages of what lookups find, by class.
+    /// Returns the ages of the prices that lookups can return, by class.
     pub fn ages(&self, today: Date) -> Vec<Ages> {
         let mut all: Vec<Ages> = Vec::new();
         let mut count = |class: PriceClass, date: &str| {
@@ -166,20 +166,20 @@ impl Catalog {
     }
 }
 
-/// Whether a price of that date is outdated.
+/// Whether a price with this date is outdated.
 pub fn is_stale(as_of: &str, class: PriceClass, today: Date) -> bool {
     first_day(as_of).is_some_and(|day| today.since(day) > class.days())
 }
 
-/// For how many days a spot price is still a price of today, and not only one of the past.
+/// The number of days for which a spot price is valid.
 pub const SPOT_IS_GOOD_FOR: i64 = 30;
 
-/// Whether a spot price of that date says only what it was.
+/// Whether a spot price with this date is too old to be valid today.
 pub fn is_past_spot(as_of: &str, today: Date) -> bool {
     first_day(as_of).is_some_and(|day| today.since(day) > SPOT_IS_GOOD_FOR)
 }
 
-/// `2026` and `2026-07` are dated as if they were of the first day: the rest is not known.
+/// Returns the first day of a date such as `2026` or `2026-07`, because the rest is unknown.
 fn first_day(date: &str) -> Option<Date> {
     let mut parts = date.split('-');
     let year = parts.next()?.parse().ok()?;
@@ -212,11 +212,11 @@ mod tests {
         let aws = moved("aws", false, "2025-11-03").unwrap();
         assert_eq!((aws.age_days, aws.watched_days), (388, 730));
         assert!(aws.low < 0.8 && aws.high == 1.0, "{aws:?}");
-        // Of spot in Azure weeks are known: after a year it is as spot anywhere.
+        // Azure spot prices were observed for weeks. After a year, the changes of all spot prices apply.
         let (weeks, year) = (moved("azure", true, "2026-11-01"), moved("azure", true, "2025-11-26"));
         assert_eq!((weeks.unwrap().watched_days, year.unwrap().watched_days), (30, 365));
         assert!(weeks.unwrap().low > year.unwrap().low, "{weeks:?} {year:?}");
-        // Older than anything that was watched.
+        // The price is older than the time over which prices were observed.
         assert_eq!(moved("nebius", false, "2024").unwrap().watched_days, 126);
         for provider in catalog.providers() {
             assert!(moved(provider, false, "2025-01-01").is_some(), "{provider}");

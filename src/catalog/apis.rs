@@ -2,7 +2,7 @@
 
 use super::Catalog;
 
-/// One host's price of one model, in dollars for a million tokens.
+/// The price of one model at one host, in dollars per million tokens.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Hosted<'c> {
     pub host: &'c str,
@@ -13,7 +13,7 @@ pub struct Hosted<'c> {
 }
 
 impl Catalog {
-    /// Every host of a model, by the name that its publisher gives it.
+    /// Returns the hosts of a model and their prices, by the name that its publisher uses.
     pub fn hosted<'c>(&'c self, model: &str) -> Vec<Hosted<'c>> {
         let table = self.block.table("apis");
         let rows = table.range(&[model]).map(|row| table.row(row));

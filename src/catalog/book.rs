@@ -10,7 +10,7 @@ use super::format::millionths;
 use super::money::Money;
 use super::own::OwnPrice;
 
-/// What one line of an export says, under the names of FOCUS and of AWS's cost and usage report.
+/// A column of an export, named differently in FOCUS and in AWS's cost and usage report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Column {
     Provider,
@@ -27,7 +27,7 @@ enum Column {
     Usage,
 }
 
-/// Earlier names come first where a file has several.
+/// If a file has several of these columns, the first name wins.
 const NAMES: [(Column, &[&str]); 12] = [
     (Column::Provider, &["serviceprovidername", "providername", "publishername"]),
     (Column::Region, &["regionid", "product_region_code", "product_region"]),
@@ -43,13 +43,13 @@ const NAMES: [(Column, &[&str]); 12] = [
     (Column::Usage, &["line_item_usage_type"]),
 ];
 
-/// Where the columns of an export stand.
+/// The positions of the columns in an export.
 pub(super) struct Export {
     at: Vec<(Column, Vec<usize>)>,
     is_aws: bool,
 }
 
-/// One price for one hour of one machine.
+/// A billed price for one hour of one machine.
 pub(super) struct Billed {
     pub(super) provider: String,
     pub(super) machine: String,
@@ -61,7 +61,7 @@ pub(super) struct Billed {
 }
 
 impl Export {
-    /// The columns, where the header is that of an export.
+    /// Returns the columns, or `None` if the header is not that of an export.
     pub(super) fn of(header: &[String]) -> Option<Export> {
         let place = |name: &&str| header.iter().position(|it| it.trim().eq_ignore_ascii_case(name));
         let at: Vec<(Column, Vec<usize>)> =
@@ -80,8 +80,8 @@ impl Export {
         cells.into_iter().find(|cell| !cell.is_empty()).unwrap_or_default()
     }
 
-    /// What the line says of a machine with accelerators; nothing where it is about something else, or about hours that
-    /// a commitment paid for.
+    /// Returns the price of a machine with accelerators. `None` if the line is about something else, or about hours
+    /// that a commitment covers.
     pub(super) fn read(&self, record: &[String], catalog: &Catalog) -> Option<Billed> {
         let cell = |column| self.cell(record, column);
         if !cell(Column::Kind).eq_ignore_ascii_case("usage") || !is_an_hour(cell(Column::Unit)) {
@@ -120,7 +120,7 @@ impl Export {
     }
 }
 
-/// One row for each machine and region; of several prices the one that was billed last.
+/// Returns one row for each machine and region. If there are several prices, the one that was billed last wins.
 pub(super) fn rows(billed: Vec<(usize, Billed)>, usd_per_unit: i64) -> Vec<OwnPrice> {
     let mut rows: BTreeMap<(String, String, String), (OwnPrice, [String; 2])> = BTreeMap::new();
     for (line, it) in billed {
@@ -138,13 +138,13 @@ pub(super) fn rows(billed: Vec<(usize, Billed)>, usd_per_unit: i64) -> Vec<OwnPr
     rows.into_values().map(|(row, _)| row).collect()
 }
 
-/// Units of bills in which a quantity is a number of hours.
+/// Whether the quantity of a bill in this unit is a number of hours.
 pub fn is_an_hour(unit: &str) -> bool {
     matches!(unit.to_ascii_lowercase().as_str(), "h" | "hr" | "hrs" | "hour" | "hours" | "1 hour" | "1 hr")
 }
 
 impl Catalog {
-    /// Who bills, as exports write it: `Amazon Web Services`, `Microsoft`, `Nebius B.V.`.
+    /// Returns the provider for a name in exports, such as `Amazon Web Services` or `Nebius B.V.`.
     pub fn billed_by(&self, name: &str) -> Option<&str> {
         self.provider_called(name.split([' ', '.', '-']).next()?)
     }

@@ -1,4 +1,4 @@
-//! Names of clouds in `providers.csv` for which gpulint knows more than prices.
+//! The names of clouds in `providers.csv` that gpulint knows in more detail than their prices.
 
 pub const AWS: &str = "aws";
 pub const AZURE: &str = "azure";

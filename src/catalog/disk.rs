@@ -5,22 +5,22 @@ use super::clouds::{AWS, AZURE, GCP};
 use super::money::Money;
 use super::table::Cells;
 
-/// What a disk of some size costs a month.
+/// The monthly price of a disk of some size.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DiskPrice<'c> {
     pub kind: &'c str,
-    /// Of the row; another than the one asked for makes it an estimate.
+    /// The region of the price. If the requested region is a different one, the price is an estimate.
     pub region: &'c str,
     pub per_month: Money,
-    /// For one GiB, where it is sold so.
+    /// The price per GiB, for disks that are sold this way.
     pub per_gib: Option<Money>,
-    /// The size that is paid for, where only some sizes are sold.
+    /// The size that is billed, for disks that are sold only in some sizes.
     pub size_gib: Option<f64>,
     pub as_of: &'c str,
     pub source: &'c str,
 }
 
-/// What is bought of a disk apart from its size, as the tables name it.
+/// A property of a disk that is billed separately from its size, by its name in the tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Meter {
     Iops,
@@ -36,12 +36,12 @@ impl Meter {
     }
 }
 
-/// The prices of one meter of a kind of disk: so much for each above so many, up to the next step.
+/// The prices for the speed of a kind of disk. Each step sets the price per unit above an amount.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DiskSpeedPrice<'c> {
-    /// Of the rows; another than the one asked for makes it an estimate.
+    /// The region of the prices. If the requested region is a different one, the price is an estimate.
     pub region: &'c str,
-    /// How many come with the disk.
+    /// The amount that the price of the disk includes.
     pub included: f64,
     steps: Vec<(f64, Money)>,
     pub as_of: &'c str,
@@ -49,7 +49,7 @@ pub struct DiskSpeedPrice<'c> {
 }
 
 impl DiskSpeedPrice<'_> {
-    /// What so many cost a month.
+    /// Returns the monthly price of this amount.
     pub fn price(&self, amount: f64) -> Money {
         let ends = self.steps.iter().skip(1).map(|(above, _)| *above).chain([f64::INFINITY]);
         let parts = self.steps.iter().zip(ends);
@@ -68,7 +68,7 @@ struct Row<'c> {
 }
 
 impl Catalog {
-    /// A disk by its type, or of the type that the provider uses where none is named.
+    /// Returns a disk by its type. Without a type, the provider's default type applies.
     pub fn disk(&self, provider: &str, kind: Option<&str>, region: &str, gib: f64) -> Option<DiskPrice<'_>> {
         let usual = match provider {
             AWS => "gp3",
@@ -82,7 +82,7 @@ impl Catalog {
         if here.is_empty() {
             here = rows(self.base_region(provider));
         }
-        // Disks that are sold by size cost what the next larger size costs.
+        // Disks that are sold by size cost as much as the next larger size.
         let mut sizes = here.map(|index| read(table.row(index)));
         let row = sizes.find(|row| row.up_to_gib.is_none_or(|most| gib <= most))?;
         let per_month = row.usd_per_month.or_else(|| row.usd_per_gib_month.map(|price| price.times(gib)))?;
@@ -97,7 +97,7 @@ impl Catalog {
         })
     }
 
-    /// A meter of a kind of disk; none where its speed has no price of its own, or none that is known.
+    /// Returns the prices for the speed of a kind of disk. `None` if there is no separate or no known price.
     pub fn disk_speed(&self, provider: &str, kind: &str, region: &str, meter: Meter) -> Option<DiskSpeedPrice<'_>> {
         let table = self.block.table("disk_speed");
         let rows = |region: &str| table.range(&[provider, kind, region, meter.name()]);

@@ -1,26 +1,27 @@
 //! Converts CSV tables into one block of bytes that can be searched without parsing.
 //!
-//! A block is a pool of texts, the date of its newest price and, for each table, rows of fixed width in the order of its key columns. The build script
-//! includes this file to create the embedded block. The library uses it for tables that are read at run time.
+//! A block contains a pool of strings, the date of the newest price, and the tables, with rows of fixed width in the
+//! order of their key columns. The build script includes this file to create the embedded block. The library uses it
+//! for tables that are read at run time.
 
-/// What a column holds.
+/// The type of the values in a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ColumnKind {
     Text,
-    /// A decimal number, kept in millionths. Blank means not known.
+    /// A decimal number in millionths. Blank means unknown.
     Number,
 }
 
-/// A table that the catalog knows.
+/// The schema of a table in the catalog.
 #[derive(Debug)]
 pub(super) struct TableSchema {
     pub(super) name: &'static str,
     pub(super) columns: &'static [(&'static str, ColumnKind)],
-    /// The first columns by which rows are sorted and found; 0 keeps the order of the file, where the first match wins.
+    /// The number of leading columns that sort and find rows. With 0, rows stay in file order and the first match wins.
     pub(super) keys: usize,
 }
 
-/// Stands for a blank number.
+/// The stored value of a blank number.
 pub(super) const BLANK: i64 = i64::MIN;
 
 use ColumnKind::{Number, Text};
@@ -28,7 +29,7 @@ use ColumnKind::{Number, Text};
 /// The table of machines by accelerator.
 pub(super) const MACHINES: &str = "machines";
 
-/// Every table, in the order in which it stands in the block.
+/// All tables, in the order in which the block stores them.
 pub(super) const SCHEMAS: &[TableSchema] = &[
     TableSchema {
         name: "prices",
@@ -55,7 +56,7 @@ pub(super) const SCHEMAS: &[TableSchema] = &[
             ("notes", Text),
         ],
     },
-    // No file: made of the machines in `prices`, so that those with an accelerator are found without looking at all.
+    // This table has no file. It lists the machines in `prices` by accelerator, so that lookups need no full search.
     TableSchema { name: MACHINES, keys: 3, columns: &[("provider", Text), ("accelerator", Text), ("machine", Text)] },
     TableSchema {
         name: "accelerators",
@@ -281,7 +282,7 @@ pub(super) const SCHEMAS: &[TableSchema] = &[
             ("confidence", Text),
         ],
     },
-    // What is strange about a price and true all the same.
+    // Prices that look wrong and are correct.
     TableSchema {
         name: "exceptions",
         keys: 0,
@@ -296,7 +297,7 @@ pub(super) const SCHEMAS: &[TableSchema] = &[
             ("confidence", Text),
         ],
     },
-    // What those ask for a model who serve it to everybody.
+    // Prices of models at public hosting services.
     TableSchema {
         name: "apis",
         keys: 2,
@@ -313,7 +314,7 @@ pub(super) const SCHEMAS: &[TableSchema] = &[
             ("confidence", Text),
         ],
     },
-    // What a server answers: the numbers of the estimate, what accelerators can do at most, and what others measured.
+    // The speed of servers: coefficients of the estimate, peak speeds of accelerators, and published measurements.
     TableSchema {
         name: "throughput",
         keys: 2,
@@ -371,7 +372,7 @@ pub(super) const SCHEMAS: &[TableSchema] = &[
             ("confidence", Text),
         ],
     },
-    // Between which shares of itself a price was so many days later, nine times of ten.
+    // The range of shares of itself that a price has after a number of days, in nine of ten cases.
     TableSchema {
         name: "price_moves",
         keys: 3,
@@ -389,7 +390,7 @@ pub(super) const SCHEMAS: &[TableSchema] = &[
             ("notes", Text),
         ],
     },
-    // Which share of its peak an accelerator reaches in training.
+    // The share of its peak that an accelerator reaches in training.
     TableSchema {
         name: "training_shares",
         keys: 2,
@@ -416,7 +417,7 @@ impl TableSchema {
         self.begin(self.columns.len())
     }
 
-    /// Where a column begins in a row.
+    /// Returns the position of a column in a row.
     pub(super) fn begin(&self, column: usize) -> usize {
         self.columns.iter().take(column).map(|(_, kind)| width(*kind)).sum()
     }
@@ -429,21 +430,21 @@ fn width(kind: ColumnKind) -> usize {
     }
 }
 
-/// Text of a table and where it comes from.
+/// The content of a table, and where it comes from.
 #[derive(Debug, Clone, Copy)]
 pub struct CsvFile<'t> {
-    /// For messages.
+    /// The path of the file, for messages.
     pub path: &'t str,
-    /// Name of a table, or of a provider whose prices these are.
+    /// The name of a table, or of the provider whose prices the file contains.
     pub stem: &'t str,
     pub text: &'t str,
 }
 
-/// Something is wrong with a table.
+/// An error in a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TableError {
     pub path: String,
-    /// Counted from 1.
+    /// The line number, counted from 1.
     pub line: usize,
     pub message: String,
 }
@@ -456,8 +457,8 @@ impl std::fmt::Display for TableError {
 
 impl std::error::Error for TableError {}
 
-/// Makes the block. A file whose stem is no table holds the prices of the provider of that name, unless it has a column
-/// `provider` itself. Columns may be missing (blank) and in any order; a column that the table does not have is refused.
+/// Creates the block. If the stem of a file is not a table, the file contains the prices of that provider, unless it
+/// has a column `provider`. Columns can have any order and can be missing (blank). An unknown column is an error.
 pub(super) fn encode(files: &[CsvFile<'_>]) -> Result<Vec<u8>, TableError> {
     let mut pool = Pool::new();
     let mut tables: Vec<(&TableSchema, Vec<Row>)> = Vec::new();
@@ -482,7 +483,7 @@ pub(super) fn encode(files: &[CsvFile<'_>]) -> Result<Vec<u8>, TableError> {
             for ((_, kind), cell) in schema.columns.iter().zip(&row.cells) {
                 match kind {
                     ColumnKind::Text => body.extend(pool.intern(cell).to_le_bytes()),
-                    // Every number was parsed when its row was read.
+                    // Reading the row already parsed every number.
                     ColumnKind::Number => body.extend(millionths(cell).unwrap_or(BLANK).to_le_bytes()),
                 }
             }
@@ -496,7 +497,7 @@ pub(super) fn encode(files: &[CsvFile<'_>]) -> Result<Vec<u8>, TableError> {
     Ok(block)
 }
 
-/// The date of the newest price: every report tells it, and would read all prices for it.
+/// Returns the date of the newest price. It is stored, so that reports need not read all prices.
 fn newest(tables: &[(&TableSchema, Vec<Row>)]) -> String {
     let prices = tables.iter().find(|(schema, _)| schema.name == "prices");
     let dates = prices.into_iter().flat_map(|(schema, rows)| {
@@ -554,7 +555,7 @@ fn read_rows(schema: &TableSchema, file: &CsvFile<'_>, rows: &mut Vec<Row>) -> R
     Ok(())
 }
 
-/// Each machine of the sorted prices once.
+/// Returns each machine of the sorted prices once.
 fn machines(prices: &[Row]) -> Vec<Row> {
     let mut machines: Vec<Row> = Vec::new();
     for row in prices {
@@ -600,7 +601,7 @@ struct Pool {
 }
 
 impl Pool {
-    /// The empty text stands at 0.
+    /// Creates a pool with the empty string at position 0.
     fn new() -> Self {
         Pool { bytes: vec![0, 0], known: std::collections::HashMap::from([(String::new(), 0)]) }
     }
@@ -621,7 +622,7 @@ impl Pool {
     }
 }
 
-/// A decimal number in millionths, rounded to the nearest; `None` if the text is not one.
+/// Converts a decimal number to millionths, rounded to the nearest. Returns `None` if the string is not a number.
 pub(super) fn millionths(text: &str) -> Option<i64> {
     let text = text.trim();
     let (negative, digits) = match text.strip_prefix('-') {
@@ -644,8 +645,8 @@ pub(super) fn millionths(text: &str) -> Option<i64> {
     Some(if negative { -value } else { value })
 }
 
-/// The records of comma-separated text, each with its line. Cells may be quoted, with `""` for a quote; blank lines and
-/// lines that begin with `#` are skipped.
+/// Returns the records of a CSV text, each with its line number. Cells can be quoted, with `""` for a quote. Blank
+/// lines and lines that begin with `#` are skipped.
 pub fn records(text: &str) -> impl Iterator<Item = (usize, Result<Vec<String>, String>)> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     text.lines().enumerate().filter_map(|(index, line)| {

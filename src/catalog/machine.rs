@@ -8,50 +8,50 @@ use super::clouds::{AWS, AZURE, GCP};
 use super::format::MACHINES;
 use super::table::{CatalogBlock, Cells, compare, covers};
 
-/// A kind of machine with its accelerators.
+/// A machine type with its accelerators.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CatalogMachine<'c> {
     pub provider: Cow<'c, str>,
-    /// As the cloud writes it.
+    /// The name that the cloud uses.
     pub name: Cow<'c, str>,
-    /// Canonical name.
+    /// The canonical name of the accelerator.
     pub accelerator: Cow<'c, str>,
-    /// A fraction where machines share one device.
+    /// The number of accelerators. It is a fraction if machines share one device.
     pub count: f64,
     pub cpus: Option<f64>,
     pub memory_gib: Option<f64>,
     pub(super) kind: PriceKind<'c>,
 }
 
-/// Where the price of a machine comes from.
+/// The source of a machine's price.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum PriceKind<'c> {
-    /// Rows of its own.
+    /// The tables list the machine.
     Listed,
-    /// A managed service's price: that of the machine below, times a factor in millionths.
+    /// A managed service: the price of the machine `below` times a factor in millionths.
     Service { below: &'c str, factor: i64, evidence: &'c str },
-    /// Chips of a TPU; device and pod slices of the first generations differ in price.
+    /// Chips of a TPU. In the first generations, devices and pod slices have different prices.
     Tpu { variant: &'c str },
-    /// Processors, memory and accelerators that are sold apart: N1 with what is attached to it, an instance of Cloud Run.
+    /// Parts with separate prices: N1 with attached accelerators, or a Cloud Run instance.
     Equipped { parts: [Cow<'c, str>; 3] },
 }
 
-/// What the catalog can say about the name of a machine.
+/// The result of looking up the name of a machine.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Recognized<'c> {
     Machine(CatalogMachine<'c>),
-    /// A name of an accelerator family, but not one that the catalog lists.
+    /// The name belongs to a family with accelerators, but the catalog does not list it.
     Family {
         provider: &'c str,
         accelerator: Option<&'c str>,
     },
-    /// A machine that attaches accelerators which are named apart from it.
+    /// A machine to which accelerators with their own names can be attached.
     Host(Host),
-    /// Nothing that carries accelerators, as far as is known.
+    /// A machine without accelerators, as far as the catalog knows.
     Plain,
 }
 
-/// A machine without accelerators of its own.
+/// A machine that has no accelerators until they are attached.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Host {
     pub cpus: f64,
@@ -59,14 +59,14 @@ pub struct Host {
 }
 
 impl CatalogMachine<'_> {
-    /// Its accelerators are attached to it and sold apart.
+    /// Whether its accelerators are attached and billed separately.
     pub fn has_guests(&self) -> bool {
         matches!(&self.kind, PriceKind::Equipped { parts: [core, ..] } if core == "n1-core")
     }
 }
 
 impl Catalog {
-    /// The machine of that name: any case, service prefixes and retired names included.
+    /// Returns the machine with this name in any case, including service prefixes and retired names.
     pub fn machine(&self, provider: &str, name: &str) -> Option<CatalogMachine<'_>> {
         let name = name.trim();
         self.listed(provider, name).or_else(|| match &*provider.to_ascii_lowercase() {
@@ -81,12 +81,12 @@ impl Catalog {
         })
     }
 
-    /// The machines of that name of all providers.
+    /// Returns the machines with this name from all providers.
     pub fn machines_named(&self, name: &str) -> Vec<CatalogMachine<'_>> {
         self.providers().into_iter().filter_map(|provider| self.machine(provider, name)).collect()
     }
 
-    /// What is known about a name, whether or not the catalog lists the machine.
+    /// Returns everything that is known about a name, even if the catalog does not list the machine.
     pub fn recognize(&self, provider: &str, name: &str) -> Recognized<'_> {
         if let Some(machine) = self.machine(provider, name) {
             return Recognized::Machine(machine);
@@ -100,12 +100,12 @@ impl Catalog {
         }
     }
 
-    /// The first provider of whose machines a name tells the family, though no table lists it, and the accelerator there.
+    /// Returns the first provider whose unlisted machines match the name, and their accelerator.
     pub fn family_of(&self, name: &str) -> Option<(&str, Option<&str>)> {
         self.providers().into_iter().find_map(|provider| self.family(provider, name))
     }
 
-    /// The provider of a name that only one of them uses.
+    /// Returns the provider of a name that only one provider uses.
     pub fn provider_of(&self, name: &str) -> Option<&str> {
         let mut found = self.machines_named(name).into_iter().map(|machine| machine.provider);
         let only = found.next();
@@ -118,12 +118,12 @@ impl Catalog {
         }
     }
 
-    /// Whether a word is the name of a machine that carries accelerators, or of one of these.
+    /// Whether a word is the name of an accelerator or of a machine with accelerators.
     pub fn names_something(&self, word: &str) -> bool {
         self.words.is_name(word, || self.provider_of(word).is_some() || self.accelerator(word).is_some())
     }
 
-    /// An N1 host with accelerators attached, or why there is no such thing.
+    /// Returns an N1 host with attached accelerators, or why this combination does not exist.
     pub fn equipped(&self, host: &str, accelerator: &str, count: f64) -> Result<CatalogMachine<'_>, String> {
         let Some(shape) = n1_host(host) else {
             return Err(format!("accelerators cannot be attached to {host}, only to N1 machines"));
@@ -151,7 +151,7 @@ impl Catalog {
         })
     }
 
-    /// An instance of Cloud Run, whose accelerator may also be held ready in a second zone; none where nobody knows its price.
+    /// Returns a Cloud Run instance. `is_zonal` sets its zonal redundancy. `None` if the accelerator has no price.
     pub fn run_instance(
         &self,
         accelerator: &str,
@@ -174,13 +174,13 @@ impl Catalog {
         })
     }
 
-    /// All machines that have rows: those of the tables in the order of provider and name, then those that only an update
-    /// brought.
+    /// Returns all machines with rows: first those of the tables by provider and name, then those that only an update
+    /// added.
     pub fn machines(&self) -> impl Iterator<Item = CatalogMachine<'_>> {
         self.machines_in(None)
     }
 
-    /// Those of one provider.
+    /// Returns the machines of one provider.
     pub fn machines_of<'c, 'p>(&'c self, provider: &'p str) -> impl Iterator<Item = CatalogMachine<'c>> + use<'c, 'p> {
         self.machines_in(Some(provider)).filter(move |machine| machine.provider == provider)
     }
@@ -201,13 +201,13 @@ impl Catalog {
         self.different(&self.block, provider).chain(refreshed).chain(own)
     }
 
-    /// Machines that no row lists, as their price is that of their parts: hosts of TPUs, and N1 with what can be attached.
+    /// Returns the machines without a row, priced by parts: hosts of TPUs, and N1 with accelerators.
     pub(super) fn put_together(&self) -> Vec<CatalogMachine<'_>> {
         let hosts = self.block.table("gcp_tpu_machines").rows().map(|mut row| row.text());
         let mut found: Vec<CatalogMachine<'_>> = hosts.filter_map(|name| self.tpu_machine(name)).collect();
         for (accelerator, _, most, _) in self.guests() {
             let counts = [1.0, 2.0, 4.0, 8.0].into_iter().filter(|count| *count <= most);
-            // Four CPUs for each is what is usual.
+            // Four CPUs per accelerator are usual.
             let equip = |count: f64| self.equipped(&format!("n1-standard-{}", count * 4.0), accelerator, count).ok();
             found.extend(counts.filter_map(equip));
         }
@@ -232,7 +232,7 @@ impl Catalog {
         })
     }
 
-    /// The machines of a provider that carry this accelerator, fewest accelerators first.
+    /// Returns the machines of a provider with this accelerator. Those with the fewest accelerators come first.
     pub fn machines_with(&self, provider: &str, accelerator: &str) -> Vec<CatalogMachine<'_>> {
         let table = self.block.table(MACHINES);
         let names = table.range(&[provider, accelerator]).map(|index| {
@@ -251,8 +251,8 @@ impl Catalog {
         found
     }
 
-    /// The machines with accelerators among these names, in their order; a name may be a pattern such as `g5.*`, which
-    /// stands for all that it covers, the cheapest first.
+    /// Returns the machines with accelerators among these names, in their order. A pattern such as `g5.*` means all
+    /// machines that it matches, the cheapest first.
     pub fn machines_among(&self, provider: &str, names: &[&str]) -> Vec<CatalogMachine<'_>> {
         let mut found: Vec<CatalogMachine<'_>> = Vec::new();
         for name in names {
@@ -267,7 +267,7 @@ impl Catalog {
 
     fn covered(&self, provider: &str, pattern: &str) -> Vec<CatalogMachine<'_>> {
         let region = self.base_region(provider);
-        // Azure names its families without what all of their sizes begin with.
+        // Azure's family names lack the prefix of their sizes.
         let is_short = provider.eq_ignore_ascii_case(AZURE) && !covers("Standard_*", pattern);
         let family = format!("Standard_{}*", pattern.trim_end_matches(['*', '.']));
         let pattern = if is_short { &family } else { pattern };
@@ -280,7 +280,7 @@ impl Catalog {
         all
     }
 
-    /// The providers that have prices, sorted.
+    /// Returns the providers that have prices, sorted.
     pub fn providers(&self) -> Vec<&str> {
         let table = self.block.table("prices");
         let mut providers = Vec::new();
@@ -299,14 +299,14 @@ impl Catalog {
         providers
     }
 
-    /// Interfaces of EFA that a machine has at most; none of one that has none, or of which that is not known.
+    /// Returns the maximum number of EFA interfaces of a machine. `None` if it has none or the number is unknown.
     pub fn efa_interfaces(&self, provider: &str, name: &str) -> Option<f64> {
         let mut row = self.block.table("efa").find(&[provider, name])?;
         let _ = (row.text(), row.text());
         row.number()
     }
 
-    /// The provider that people call so.
+    /// Returns the provider with this name or alias.
     pub fn provider_called(&self, name: &str) -> Option<&str> {
         let name = name.to_ascii_lowercase().replace(['_', ' '], "-");
         self.block.table("providers").rows().find_map(|mut row| {
@@ -361,7 +361,7 @@ impl Catalog {
         Some(CatalogMachine { name: format!("ml.{below}").into(), kind, ..machine })
     }
 
-    /// `ct5lp-hightpu-4t`, or a slice by its type: `v5litepod-16`, `v4-8`.
+    /// Parses a TPU machine such as `ct5lp-hightpu-4t`, or the type of a slice such as `v5litepod-16` or `v4-8`.
     fn tpu_machine(&self, name: &str) -> Option<CatalogMachine<'_>> {
         if let Some(mut row) = self.block.table("gcp_tpu_machines").find(&[name]) {
             let (name, accelerator, variant) = (row.text(), row.text(), row.text());
@@ -374,7 +374,7 @@ impl Catalog {
         let (generation, size) = name.rsplit_once('-')?;
         let size: u32 = size.parse().ok().filter(|size| (1..=16_384).contains(size))?;
         let accelerator = self.accelerator(generation).filter(|known| known.kind == "tpu")?.name;
-        // Until v5p, and again for v5p, the number counts cores, of which a chip has two.
+        // For v2, v3, v4 and v5p, the number counts cores, and a chip has two.
         let counts_cores = matches!(accelerator, "TPU-v2" | "TPU-v3" | "TPU-v4" | "TPU-v5p");
         let chips = if counts_cores { f64::from(size) / 2.0 } else { f64::from(size) };
         let mut machine = self.tpu(accelerator, chips)?;
@@ -382,10 +382,10 @@ impl Catalog {
         Some(machine)
     }
 
-    /// So many chips of a TPU generation.
+    /// Returns a number of chips of one TPU generation.
     pub fn tpu(&self, accelerator: &str, chips: f64) -> Option<CatalogMachine<'_>> {
         let known = self.accelerator(accelerator).filter(|known| known.kind == "tpu")?;
-        // Slices of the first two generations beyond one host of four chips are sold as parts of a pod, at another price.
+        // In the first two generations, slices of more than four chips (one host) are part of a pod, at another price.
         let variant = match known.name {
             "TPU-v2" | "TPU-v3" if chips > 4.0 => "pod",
             "TPU-v2" | "TPU-v3" => "device",
@@ -402,7 +402,7 @@ impl Catalog {
         })
     }
 
-    /// So many accelerators that no machine is named for.
+    /// Returns a number of accelerators without a named machine.
     pub fn single(&self, provider: &str, accelerator: &str, count: f64) -> Option<CatalogMachine<'_>> {
         let known = self.accelerator(accelerator)?;
         Some(CatalogMachine {
@@ -433,9 +433,9 @@ impl Catalog {
         listed.or_else(|| self.named_by_parts(provider, name).filter(|_| !is_known))
     }
 
-    /// A machine of a cloud whose operator calls machines what they like (`hall2.64c600g.A100`), told by a part of its name:
-    /// 1. an accelerator that is known by three letters and digits or more, or
-    /// 2. a shorter one beside the word that says what it is.
+    /// Recognizes a machine whose operator invents its names, such as `hall2.64c600g.A100`, by a part of its name:
+    /// 1. a known accelerator of at least three letters and digits, or
+    /// 2. a shorter one if another part is a word such as `gpu`.
     fn named_by_parts(&self, provider: &str, name: &str) -> Option<(&'static str, Option<&str>)> {
         const WORDS: [&str; 3] = ["gpu", "vgpu", "nvidia"];
         if provider.is_empty() {
@@ -451,7 +451,7 @@ impl Catalog {
         (found.is_some() || says).then_some(("", found))
     }
 
-    /// Since when a machine can no longer be rented: a date, or a year.
+    /// Returns when the machine was retired: a date or a year.
     pub fn retired(&self, machine: &CatalogMachine<'_>) -> Option<&str> {
         if machine.has_guests() {
             let (_, _, _, date) = self.guest(&machine.accelerator)?;
@@ -476,7 +476,7 @@ impl Catalog {
     }
 }
 
-/// vCPUs and memory of an N1 machine, which its name tells.
+/// Returns the vCPUs and the memory that the name of an N1 machine contains.
 fn n1_host(name: &str) -> Option<Host> {
     let name = name.trim().to_ascii_lowercase();
     if let Some(custom) = name.strip_prefix("custom-").or_else(|| name.strip_prefix("n1-custom-")) {
@@ -485,7 +485,7 @@ fn n1_host(name: &str) -> Option<Host> {
         return (cpus.is_finite() && mebibytes.is_finite()).then_some(Host { cpus, memory_gib: mebibytes / 1024.0 });
     }
     let (series, cpus) = name.strip_prefix("n1-")?.rsplit_once('-')?;
-    // GiB for each vCPU, from the table of N1 machine types.
+    // The ratio is in GiB per vCPU, from the table of N1 machine types.
     let ratio = match series {
         "standard" => 3.75,
         "highmem" => 6.5,

@@ -52,14 +52,14 @@ pub use quote::{Basis, Commitment, Offer, Quote, QuotePart};
 pub use search::Search;
 pub use throughput::{Peak, Published, TrainingShare};
 
-/// The tables, and what is laid over them: a user's own prices first, then refreshed ones.
+/// The embedded tables and their overrides: custom prices first, then refreshed prices.
 #[derive(Clone)]
 pub struct Catalog {
     block: CatalogBlock,
     refreshed: Option<CatalogBlock>,
     own: OwnPrices,
     models: Models,
-    /// Of these tables: whoever lays others over them begins anew.
+    /// A cache for these tables. Adding other tables clears it.
     words: KnownWords,
 }
 
@@ -77,17 +77,17 @@ impl std::fmt::Debug for Catalog {
 }
 
 impl Catalog {
-    /// The tables of `pricing/`, as they were when this binary was built.
+    /// Returns the tables of `pricing/` that are embedded in this binary.
     pub fn embedded() -> Self {
         Self::of(CatalogBlock::embedded(include_bytes!(concat!(env!("OUT_DIR"), "/catalog.bin"))))
     }
 
-    /// Frozen, round prices for the examples of rule pages and for tests, so that a reader can redo the sum.
+    /// Returns round prices for tests and the examples of rule files, so that readers can check the calculation.
     pub fn examples() -> Self {
         Self::of(CatalogBlock::embedded(include_bytes!(concat!(env!("OUT_DIR"), "/examples.bin"))))
     }
 
-    /// Tables from text. A file whose stem names no table holds the prices of the provider of that name.
+    /// Reads tables. If the stem of a file is not a table name, the file contains the prices of that provider.
     pub fn from_tables(files: &[CsvFile<'_>]) -> Result<Self, TableError> {
         Ok(Self::of(CatalogBlock::load(files)?))
     }
@@ -102,7 +102,7 @@ impl Catalog {
         }
     }
 
-    /// Where prices are looked up: `embedded`, `embedded, cached`, `embedded, cached, own`.
+    /// Returns the sources of prices: `embedded`, `embedded, cached`, `embedded, cached, own`.
     pub fn layers(&self) -> String {
         let mut layers = vec!["embedded"];
         layers.extend(self.refreshed.is_some().then_some("cached"));
@@ -110,18 +110,18 @@ impl Catalog {
         layers.join(", ")
     }
 
-    /// With prices of the user's own, which come before all others. `path` is for messages.
+    /// Adds custom prices, which override all others. `path` is for messages.
     pub fn with_prices(self, path: &str, text: &str) -> Result<Self, TableError> {
         self.with_prices_at(path, text, None)
     }
 
-    /// The same in another currency, of which one unit is so many dollars, where somebody says so.
+    /// Adds custom prices in another currency, if `usd_per_unit` sets the dollars per unit.
     pub fn with_prices_at(self, path: &str, text: &str, usd_per_unit: Option<f64>) -> Result<Self, TableError> {
         let own = OwnPrices::read(path, text, usd_per_unit, &self)?;
         Ok(Catalog { own, words: KnownWords::default(), ..self })
     }
 
-    /// With newer rows for some providers.
+    /// Adds newer rows for some providers.
     pub fn with_refreshed(self, files: &[CsvFile<'_>]) -> Result<Self, TableError> {
         Ok(Catalog { refreshed: Some(CatalogBlock::load(files)?), words: KnownWords::default(), ..self })
     }
@@ -146,7 +146,7 @@ mod tests {
         assert_eq!(catalog.region("aws", "us-east-1a"), Some("us-east-1"));
         assert_eq!(catalog.region("gcp", "us-central1-b"), Some("us-central1"));
         assert_eq!(catalog.region("azure", "East US 2"), Some("eastus2"));
-        // Prices of a Local Zone are not those of its region.
+        // A Local Zone has other prices than its region.
         assert_eq!(catalog.region("aws", "us-west-2-lax-1a"), None);
         assert_eq!(catalog.place_apart("aws", "us-west-2-lax-1"), Some("us-west-2"));
         assert_eq!(catalog.place_apart("aws", "us-east-1-wl1-bos-wlz-1"), Some("us-east-1"));
@@ -159,7 +159,7 @@ mod tests {
         let catalog = Catalog::embedded();
         let machine = catalog.equipped("n1-standard-8", "nvidia-tesla-t4", 1.0).unwrap();
         let quote = catalog.quote(&machine, "us-central1").unwrap();
-        // 8 x 0.031611 + 30 x 0.004237 + 0.35
+        // The price is 8 x 0.031611 + 30 x 0.004237 + 0.35.
         assert_eq!(quote.on_demand.unwrap().usd(), 0.729998);
         assert!(catalog.equipped("n1-standard-8", "A100", 1.0).unwrap_err().contains("N1 machines support"));
         assert!(catalog.equipped("n1-standard-8", "T4", 3.0).is_err());

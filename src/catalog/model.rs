@@ -7,10 +7,10 @@ use super::precision::Precision;
 /// The architecture of a model. Zero means an unknown value.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Model {
-    /// Its name as the publisher writes it: `meta-llama/Llama-3.1-8B`.
+    /// The name that the publisher uses, such as `meta-llama/Llama-3.1-8B`.
     pub id: Cow<'static, str>,
     pub modality: Modality,
-    /// Billions of parameters, all experts included: memory follows these.
+    /// Billions of parameters, including all experts. The memory depends on them.
     pub params_b: f64,
     /// Billions of parameters that one token uses, in a mixture of experts.
     pub active_b: Option<f64>,
@@ -20,24 +20,24 @@ pub struct Model {
     pub kv_heads: f64,
     pub head_dim: f64,
     pub vocab: f64,
-    /// How it is published.
+    /// The precision of the published weights.
     pub published: Precision,
-    /// Size of the published weights, where a source lists it.
+    /// The size of the published weights, if a source lists it.
     pub checkpoint_gib: Option<f64>,
-    /// Tokens that an engine takes when nobody limits them.
+    /// The context length in tokens that an engine uses without a limit.
     pub max_context: f64,
-    /// Bytes of cache for a token at two bytes an element, over the layers that keep the whole context.
+    /// Cache bytes per token at two bytes per element, for the layers that cache the whole context.
     pub kv_bytes_per_token: f64,
-    /// The same for layers that keep a window of tokens.
+    /// Cache bytes per token for the layers that cache only a window of tokens.
     pub window_bytes_per_token: f64,
     pub window: f64,
-    /// State of recurrent layers for each sequence.
+    /// The state of recurrent layers for each sequence.
     pub state_mib: f64,
-    /// Latent attention: each tensor-parallel rank holds the whole cache.
+    /// Whether attention is latent, so that each tensor-parallel rank stores the whole cache.
     pub latent: bool,
-    /// Embedding and head are one matrix.
+    /// Whether embedding and head share one matrix.
     pub tied: bool,
-    /// Layers have two matrices beside attention instead of three: no gate.
+    /// Whether layers have no gate, and so two matrices in addition to attention instead of three.
     pub plain: bool,
     /// Billions of parameters in the diffusion network itself.
     pub denoiser_b: f64,
@@ -57,7 +57,7 @@ pub enum Modality {
 }
 
 impl Model {
-    /// Layers, widths and cache are known, not borrowed from a model of similar size.
+    /// Whether layers and widths are known, and not taken from a model of similar size.
     pub fn has_shapes(&self) -> bool {
         self.layers > 0.0 && self.hidden > 0.0
     }
@@ -66,7 +66,7 @@ impl Model {
         self.active_b.is_some()
     }
 
-    /// Parameters in embedding and head.
+    /// Returns the number of parameters in embedding and head.
     pub fn embedding_params(&self) -> f64 {
         self.vocab * self.hidden * if self.tied { 1.0 } else { 2.0 }
     }
@@ -88,27 +88,27 @@ impl Modality {
 }
 
 impl Model {
-    /// Width of all heads, and of those that are cached.
+    /// Returns the width of all heads, and the width of the cached heads.
     pub fn attention_widths(&self) -> (f64, f64) {
         let all = self.heads * self.head_dim;
-        // Some layers keep no cache of their own; queries are at least as wide as what is cached.
+        // Some layers have no cache of their own. Queries are at least as wide as the cached part.
         let cached = if self.latent { all } else { self.kv_heads * self.head_dim };
         if all > 0.0 { (all, cached.min(all)) } else { (self.hidden, self.hidden) }
     }
 
-    /// Parameters of the attention of one layer.
+    /// Returns the number of attention parameters in one layer.
     pub fn attention_params(&self) -> f64 {
         let (all, cached) = self.attention_widths();
         2.0 * self.hidden * (all + cached)
     }
 
-    /// Parameters that every rank of an expert-parallel group holds.
+    /// Returns the number of parameters that every rank of an expert-parallel group loads.
     pub fn shared_params(&self) -> f64 {
         let shared = self.embedding_params() + self.layers * self.attention_params();
         shared.min(self.params_b * 1e9)
     }
 
-    /// Width of the layers' middle, over the experts that one token uses; concluded from the number of parameters.
+    /// Returns the inner width of the layers for one token, derived from the number of parameters.
     pub fn middle_width(&self) -> f64 {
         if !self.has_shapes() {
             return 0.0;
@@ -120,7 +120,7 @@ impl Model {
     }
 }
 
-/// Columns of the table; those of a user's own file may be missing, save for `model_id` and `params_b`.
+/// The columns of the table. In a custom file, all columns except `model_id` and `params_b` are optional.
 const COLUMNS: &[&str] = &[
     "model_id",
     "aliases",
@@ -146,7 +146,7 @@ const COLUMNS: &[&str] = &[
     "source",
 ];
 
-/// Reads the header: where each known column stands.
+/// Reads the header, and returns the position of each known column.
 pub(super) fn columns(header: &[String]) -> Result<Vec<usize>, String> {
     let mut places = Vec::new();
     for name in header {
@@ -161,7 +161,7 @@ pub(super) fn columns(header: &[String]) -> Result<Vec<usize>, String> {
     Ok(places)
 }
 
-/// Reads a row: the model and its other names.
+/// Reads a row, and returns the model and its other names.
 pub(super) fn read(places: &[usize], record: &[String]) -> Result<(Model, Vec<String>), String> {
     if record.len() != places.len() {
         return Err(format!("the line has {} cells, but the header has {}", record.len(), places.len()));

@@ -9,10 +9,10 @@ use super::format::TableError;
 use super::model::{Modality, Model};
 use super::precision::Precision;
 
-/// No published one has more than a twentieth of that.
+/// The maximum file size. All published files are smaller than a twentieth of it.
 const MOST_BYTES: usize = 1 << 20;
 
-/// What a file says of the model that a user calls `name`. `path` is for messages.
+/// Reads the model that a user calls `name` from the content of a file. `path` is for messages.
 pub(super) fn read(name: &str, path: &str, text: &str) -> Result<Model, TableError> {
     let error = |line: usize, message: String| TableError { path: path.to_owned(), line, message };
     if text.len() > MOST_BYTES {
@@ -29,13 +29,13 @@ pub(super) fn read(name: &str, path: &str, text: &str) -> Result<Model, TableErr
     })
 }
 
-/// What is wrong, and the key that says it.
+/// An error, and the key that causes it.
 struct Wrong {
     key: &'static str,
     message: String,
 }
 
-/// The fields of a configuration; those of a model that reads images have the ones of its text model inside.
+/// The fields of a configuration. A model that reads images has its text model's fields in an inner object.
 struct Fields<'j> {
     inner: &'j Map<String, Value>,
     whole: &'j Map<String, Value>,
@@ -54,7 +54,7 @@ impl<'j> Fields<'j> {
         self.get(key).and_then(Value::as_bool)
     }
 
-    /// A number under the first of these names that is there; 0 where none is.
+    /// Returns the number under the first of these keys that exists, or 0 if none does.
     fn number(&self, keys: &[&'static str], most: f64) -> Result<f64, Wrong> {
         let Some((key, value)) = keys.iter().find_map(|key| Some((*key, self.get(key)?))) else { return Ok(0.0) };
         match value.as_f64() {
@@ -124,13 +124,13 @@ struct Shapes {
     head_dim: f64,
     vocab: f64,
     middle: f64,
-    /// Beside attention: three with a gate, else two.
+    /// The number of matrices in addition to attention: three with a gate, else two.
     matrices: f64,
 }
 
 impl Shapes {
     fn read(fields: &Fields<'_>) -> Result<Self, Wrong> {
-        /// Families whose layers have no gate.
+        /// Model families whose layers have no gate.
         const PLAIN: [&str; 11] = [
             "gpt2",
             "gpt_neox",
@@ -167,14 +167,14 @@ impl Shapes {
     }
 }
 
-/// How many layers there are of each kind.
+/// The number of layers of each kind.
 struct Layers {
     full: f64,
     windowed: f64,
     recurrent: f64,
-    /// Layers that keep a state, alone or beside attention.
+    /// Layers with a recurrent state, alone or in addition to attention.
     with_state: f64,
-    /// Layers that have matrices beside what mixes tokens, or experts.
+    /// Layers that have feed-forward matrices or experts.
     wide: f64,
 }
 
@@ -218,13 +218,13 @@ impl Layers {
     }
 }
 
-/// What one layer keeps of the past.
+/// The memory of the context in one layer.
 struct Past {
     bytes_of_layer: f64,
     latent: bool,
     window: f64,
     state_bytes: f64,
-    /// Parameters of what mixes tokens in a layer with a state.
+    /// Parameters of the part of a layer with a state that mixes tokens.
     recurrent_params: f64,
 }
 
@@ -245,7 +245,7 @@ impl Past {
     }
 }
 
-/// Elements of the state of one layer, and its parameters.
+/// Returns the number of elements in the state of one layer, and the number of its parameters.
 fn state(fields: &Fields<'_>, shapes: &Shapes, layers: &Layers) -> Result<(f64, f64), Wrong> {
     let hidden = shapes.hidden;
     if layers.with_state <= 0.0 {
@@ -268,7 +268,7 @@ fn state(fields: &Fields<'_>, shapes: &Shapes, layers: &Layers) -> Result<(f64, 
         let groups = fields.number(&["mamba_n_groups", "n_groups", "mamba_num_groups"], WIDEST)?.max(1.0);
         return Ok((inner * size, hidden * (3.0 * inner + 2.0 * groups * size + heads)));
     }
-    // Short convolutions keep a few tokens: three matrices in, one out.
+    // Short convolutions store only a few tokens and have three input matrices and one output matrix.
     Ok((0.0, 4.0 * hidden * hidden))
 }
 
@@ -287,7 +287,7 @@ fn attention_params(fields: &Fields<'_>, shapes: &Shapes) -> Result<f64, Wrong> 
     Ok(asks + hidden * (rank + rope) + rank * shapes.heads * (plain + value) + shapes.heads * value * hidden)
 }
 
-/// What stands beside attention in a layer.
+/// The feed-forward matrices or experts of a layer.
 struct Experts {
     count: f64,
     chosen: f64,
@@ -330,7 +330,7 @@ impl Experts {
     }
 }
 
-/// Parameters of the encoder of images, where there is one.
+/// Returns the number of parameters of the image encoder, or 0 if there is none.
 fn eyes(fields: &Fields<'_>) -> f64 {
     let Some(vision) = fields.whole.get("vision_config").and_then(Value::as_object) else { return 0.0 };
     let number = |keys: &[&str]| keys.iter().find_map(|key| vision.get(*key)?.as_f64()).unwrap_or(0.0);
@@ -398,7 +398,7 @@ fn precision(fields: &Fields<'_>) -> Result<Precision, Wrong> {
     })
 }
 
-/// The first value under a key, however deep it lies; the parser has bounded the depth.
+/// Returns the first value under a key, at any depth up to a limit.
 fn found<'j>(object: &'j Map<String, Value>, key: &str, depth: usize) -> Option<&'j Value> {
     const DEEPEST: usize = 8;
     let here = object.get(key);
@@ -414,7 +414,7 @@ mod tests {
         read("acme/own", "config.json", json).unwrap()
     }
 
-    /// Billions of parameters, all and active, KiB of cache for a token of full layers and of windowed ones, MiB of state.
+    /// Compares billions of parameters (all, active), KiB of cache per token (full, windowed layers), and MiB of state.
     #[track_caller]
     fn check(json: &str, expected: [f64; 5]) {
         let model = of(json);
@@ -428,20 +428,20 @@ mod tests {
 
     #[test]
     fn published_shapes_tell_size_and_cache() {
-        // Llama 3.1 8B
+        // The first configuration is that of Llama 3.1 8B.
         check(
             r#"{"architectures": ["LlamaForCausalLM"], "hidden_size": 4096, "num_hidden_layers": 32, "num_attention_heads": 32,
             "num_key_value_heads": 8, "intermediate_size": 14336, "vocab_size": 128256, "max_position_embeddings": 131072}"#,
             [8.03, 0.0, 128.0, 0.0, 0.0],
         );
-        // Qwen3 30B A3B
+        // The configuration is that of Qwen3 30B A3B.
         check(
             r#"{"hidden_size": 2048, "num_hidden_layers": 48, "num_attention_heads": 32, "num_key_value_heads": 4, "head_dim": 128,
             "intermediate_size": 6144, "moe_intermediate_size": 768, "num_experts": 128, "num_experts_per_tok": 8,
             "vocab_size": 151936}"#,
             [30.53, 3.35, 96.0, 0.0, 0.0],
         );
-        // DeepSeek V3
+        // The configuration is that of DeepSeek V3.
         check(
             r#"{"hidden_size": 7168, "num_hidden_layers": 61, "num_attention_heads": 128, "num_key_value_heads": 128,
             "intermediate_size": 18432, "moe_intermediate_size": 2048, "n_routed_experts": 256, "n_shared_experts": 1,
@@ -449,7 +449,7 @@ mod tests {
             "qk_rope_head_dim": 64, "qk_nope_head_dim": 128, "v_head_dim": 128, "vocab_size": 129280}"#,
             [671.0, 37.5, 68.6, 0.0, 0.0],
         );
-        // Granite 4.0 H Micro, with its layers shortened to four
+        // The configuration is that of Granite 4.0 H Micro with only four layers.
         check(
             r#"{"hidden_size": 2048, "num_hidden_layers": 4, "num_attention_heads": 32, "num_key_value_heads": 8,
             "intermediate_size": 8192, "vocab_size": 100352, "tie_word_embeddings": true, "num_local_experts": 0,
@@ -457,14 +457,14 @@ mod tests {
             "mamba_d_state": 128, "mamba_n_groups": 1}"#,
             [0.495, 0.0, 2.0, 0.0, 6.0],
         );
-        // Olmo 3 7B, with four layers
+        // The configuration is that of Olmo 3 7B with only four layers.
         check(
             r#"{"hidden_size": 4096, "num_hidden_layers": 4, "num_attention_heads": 32, "intermediate_size": 11008,
             "vocab_size": 100278, "sliding_window": 4096,
             "layer_types": ["sliding_attention", "sliding_attention", "sliding_attention", "full_attention"]}"#,
             [1.63, 0.0, 16.0, 48.0, 0.0],
         );
-        // Nemotron Nano 9B v2
+        // The configuration is that of Nemotron Nano 9B v2.
         check(
             r#"{"model_type": "nemotron_h", "hidden_size": 4480, "num_hidden_layers": 56, "num_attention_heads": 40,
             "num_key_value_heads": 8, "head_dim": 128, "intermediate_size": 15680, "vocab_size": 131072,

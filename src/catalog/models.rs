@@ -13,37 +13,37 @@ use super::precision::Precision;
 
 include!(concat!(env!("OUT_DIR"), "/models.rs"));
 
-/// The table of models, with a user's own rows before it.
+/// The table of models. Custom models come first.
 #[derive(Debug, Clone, Default)]
 pub struct Models {
     own: Vec<Model>,
     own_keys: HashMap<String, usize>,
 }
 
-/// A model that a name means.
+/// The model that a name means.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Identified<'m> {
-    /// Complete: shapes that the table lacks are those of a similar model.
+    /// The complete model. If the table lacks its shapes, they come from a similar model.
     pub model: Cow<'m, Model>,
-    /// What the name says about the weights.
+    /// The precision of the weights, if the name contains it.
     pub precision: Option<Precision>,
-    /// The name says that they are quantized, and not how.
+    /// Whether the name says that the weights are quantized, but not how.
     pub unclear: bool,
     pub by: Identification,
 }
 
-/// How a name led to a model, from the surest to the least sure.
+/// How the name was matched to a model, from the most to the least certain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Identification {
-    /// It is the name of a row or another spelling of it.
+    /// The name is a listed name or another spelling of it.
     Listed,
-    /// The name contains that of a listed model of the same size: a model tuned from it.
+    /// The name contains the name of a listed model of the same size, from which it was tuned.
     Derived,
-    /// Only the size is known; the shapes are those of a usual model of that size.
+    /// Only the size is known. The shapes come from a typical model of this size.
     Size,
 }
 
-/// Usual dense models with grouped attention, one for each size: their shapes stand in where a model's own are not known.
+/// Typical dense models with grouped attention, one for each size. They provide the shapes that another model lacks.
 const TYPICAL: &[&str] = &[
     "Qwen/Qwen2.5-0.5B",
     "Qwen/Qwen2.5-1.5B",
@@ -60,12 +60,12 @@ impl Catalog {
         &self.models
     }
 
-    /// With models of the user's own. `path` is for messages.
+    /// Adds custom models. `path` is for messages.
     pub fn with_models(self, path: &str, text: &str) -> Result<Self, TableError> {
         Ok(Catalog { models: self.models.with_own(path, text)?, ..self })
     }
 
-    /// With a model of the user's own, called `name`, as its `config.json` has it. `path` is for messages.
+    /// Adds a custom model called `name` from its `config.json`. `path` is for messages.
     pub fn with_model_config(self, name: &str, path: &str, text: &str) -> Result<Self, TableError> {
         let model = model_config::read(name, path, text)?;
         let mut models = self.models;
@@ -82,8 +82,8 @@ impl Models {
         self.own.push(model);
     }
 
-    /// With rows of the user's own, which come before the table. The columns are those of the table; only `model_id` and
-    /// `params_b` are needed.
+    /// Adds custom models, which take precedence over the table. They use the columns of the table; only `model_id` and
+    /// `params_b` are required.
     pub fn with_own(mut self, path: &str, text: &str) -> Result<Self, TableError> {
         let error = |line: usize, message: String| TableError { path: path.to_owned(), line, message };
         let mut places = None;
@@ -99,7 +99,7 @@ impl Models {
         Ok(self)
     }
 
-    /// The model that a name, path or address means; `None` where not even a size can be told.
+    /// Returns the model that a name, path or address means. `None` if not even its size is known.
     pub fn identify(&self, text: &str) -> Option<Identified<'_>> {
         let name = ModelName::parse(text);
         if name.words.is_empty() {
@@ -132,11 +132,11 @@ impl Models {
         Some(Identified { model: Cow::Owned(model), precision, unclear, by: Identification::Size })
     }
 
-    /// The models of the table whose names have most words in common with a name, the nearest first.
+    /// Returns the listed models whose names share the most words with this name, the most similar first.
     pub fn nearest(&self, text: &str) -> Vec<&str> {
         const MOST: usize = 3;
         let name = ModelName::parse(text);
-        // Of equals the one with fewer other words is nearer.
+        // If two share as many words, the one with fewer other words is more similar.
         let others = |id: &str| ModelName::parse(id).words.iter().filter(|word| !name.words.contains(word)).count();
         let shared = |model: &Model| {
             let other = ModelName::parse(&model.id);
@@ -149,7 +149,7 @@ impl Models {
         near.into_iter().take(MOST).map(|(_, id)| id).collect()
     }
 
-    /// A usual model of that many billion parameters.
+    /// Returns a typical model of this many billion parameters.
     pub fn of_size(&self, params_b: f64) -> Option<Model> {
         if !(0.001..10_000.0).contains(&params_b) {
             return None;
@@ -182,14 +182,14 @@ impl Models {
         Some(complete(Cow::Owned(bare)).into_owned())
     }
 
-    /// All rows of the table.
+    /// Returns the custom models and all models of the table.
     pub fn all(&self) -> impl Iterator<Item = &Model> {
         self.own.iter().chain(MODELS)
     }
 }
 
-/// The row of a key. Where several precisions of one model are listed, the one that the name says, else one of sixteen bits,
-/// else the one that its publisher names without a precision.
+/// Returns the row of a key. If several precisions of a model are listed, the order is: the precision in the name,
+/// sixteen bits, the name without a precision.
 fn listed(key: &str, precision: Option<Precision>) -> Option<&'static Model> {
     let at = KEYS.binary_search_by(|(known, _)| (*known).cmp(key)).ok()?;
     let rows = KEYS.get(at)?.1;
@@ -202,17 +202,17 @@ fn listed(key: &str, precision: Option<Precision>) -> Option<&'static Model> {
     .or_else(|| models().next())
 }
 
-/// The name says nothing of precision: these are the weights as their makers published them.
+/// Whether the name contains no precision, so that these are the weights as published.
 fn is_plain(model: &Model) -> bool {
     ModelName::parse(&model.id).precision.is_none()
 }
 
-/// The row of a model whose sizes are told by words, which those that are tuned from it keep: encoders, speech, images.
+/// Returns an encoder, speech or image model, whose size is a word. Models that are tuned from it keep this word.
 fn small(key: &str) -> Option<&'static Model> {
     listed(key, None).filter(|model| matches!(model.modality, Modality::Embedding | Modality::Speech | Modality::Image))
 }
 
-/// Fills shapes that are not known with those of the usual model next in size.
+/// Fills unknown shapes with those of the typical model of the most similar size.
 fn complete(model: Cow<'_, Model>) -> Cow<'_, Model> {
     let diffusion = matches!(model.modality, Modality::Diffusion | Modality::Audio | Modality::Image);
     if model.has_shapes() || diffusion {
@@ -322,8 +322,8 @@ mod tests {
         assert_eq!(modality("acme/foo-14b"), Modality::Text);
     }
 
-    /// What is kept of the past, in GiB for a sequence of the whole window: layers with a window, latent attention and layers
-    /// with a state keep less than all heads of all layers would.
+    /// The GiB that a sequence of the whole context window caches. Layers with a window, latent attention or a state
+    /// cache less than all heads of all layers would.
     #[test]
     fn what_models_of_today_keep_of_their_context() {
         let kept = |name: &str, tokens: f64| {

@@ -3,10 +3,10 @@
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Neg, Sub};
 
-/// The currency in which people read amounts, at a rate that the settings state. Sums are made in dollars.
+/// The currency of amounts in reports, with the exchange rate in the settings. Totals are calculated in dollars.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Currency {
-    /// `EUR`
+    /// The code, such as `EUR`.
     code: [u8; 3],
     pub per_usd: f64,
 }
@@ -14,10 +14,10 @@ pub struct Currency {
 impl Currency {
     pub const USD: Currency = Currency { code: *b"USD", per_usd: 1.0 };
 
-    /// What a dollar may be in a currency: amounts beyond are none that anybody reads.
+    /// The plausible exchange rates for a dollar.
     pub const RATES: std::ops::RangeInclusive<f64> = 1e-4..=1e6;
 
-    /// Dollars where it makes no sense.
+    /// Returns dollars if the code or the rate is not plausible.
     pub fn new(code: &str, per_usd: f64) -> Currency {
         match <[u8; 3]>::try_from(code.as_bytes()) {
             Ok(code)
@@ -35,7 +35,7 @@ impl Currency {
         std::str::from_utf8(&self.code).unwrap_or_default()
     }
 
-    /// What stands before an amount.
+    /// Returns the symbol in front of an amount.
     pub fn symbol(&self) -> String {
         match self.code() {
             "USD" => "$".to_owned(),
@@ -48,7 +48,7 @@ impl Currency {
         }
     }
 
-    /// So many dollars as an amount of it.
+    /// Converts dollars to this currency.
     pub fn exchanged(&self, money: Money) -> Money {
         if *self == Self::USD { money } else { money.times(self.per_usd) }
     }
@@ -60,7 +60,7 @@ impl Default for Currency {
     }
 }
 
-/// US dollars in billionths: price lists have millionths, and a month of seven sevenths is to be a month of the whole.
+/// US dollars in billionths. Price lists use millionths; more digits keep seven sevenths of a month equal to the whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Money(i128);
 
@@ -71,24 +71,24 @@ impl Money {
         Money(i128::from(micros) * 1000)
     }
 
-    /// Of a bill, rounded to the nearest billionth.
+    /// Converts an amount of a bill, rounded to the nearest billionth.
     pub fn from_trillionths(trillionths: i128) -> Self {
         let half = if trillionths < 0 { -500 } else { 500 };
         Money((trillionths + half) / 1000)
     }
 
-    /// A price as it is written: rounds to the nearest millionth.
+    /// Converts a price, rounded to the nearest millionth.
     pub fn from_usd(usd: f64) -> Self {
         Money((usd * 1e6).round() as i128).thousandfold()
     }
 
-    /// Rounded to the nearest millionth.
+    /// Returns millionths, rounded to the nearest.
     pub fn micros(self) -> i64 {
         let half = if self.0 < 0 { -500 } else { 500 };
         i64::try_from(self.0.saturating_add(half) / 1000).unwrap_or(if self.0 < 0 { i64::MIN } else { i64::MAX })
     }
 
-    /// To the nearest millionth, which is what reports hold.
+    /// Returns dollars, rounded to the nearest millionth, as in reports.
     pub fn usd(self) -> f64 {
         self.micros() as f64 / 1e6
     }
@@ -98,8 +98,8 @@ impl Money {
         Money((self.0 as f64 * factor).round() as i128)
     }
 
-    /// Times a factor in millionths, exactly, then rounded to the nearest millionth of a dollar: prices of one list follow
-    /// from another by it.
+    /// Multiplies by a factor in millionths and rounds to the nearest millionth of a dollar. Price lists calculate
+    /// their prices from each other this way.
     #[must_use]
     pub fn scaled(self, millionths: i64) -> Money {
         let product = self.0.saturating_mul(i128::from(millionths));
@@ -107,7 +107,7 @@ impl Money {
         Money((product.saturating_add(half)) / 1_000_000_000).thousandfold()
     }
 
-    /// So much of it as something is of all: nothing of nothing.
+    /// Returns the same share of this amount as `of` is of `all`. If `all` is zero, the share is zero.
     #[must_use]
     pub fn part(self, of: Money, all: Money) -> Money {
         if all.0 == 0 {
@@ -161,7 +161,7 @@ impl Sum for Money {
     }
 }
 
-/// What something costs at least, as the text sets it, and at most.
+/// The minimum, expected and maximum amount.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct MoneyRange {
     pub floor: Money,
@@ -187,7 +187,7 @@ impl MoneyRange {
     }
 }
 
-/// A number of which nobody knows more than two digits: `5.3 million`, `1,200`, `0.41`.
+/// Formats an estimate with two significant digits, such as `5.3 million`, `1,200` or `0.41`.
 pub fn rounded(n: f64) -> String {
     if !n.is_finite() {
         return "no limit".to_owned();
@@ -207,7 +207,7 @@ pub fn rounded(n: f64) -> String {
     }
 }
 
-/// Digits in groups of three: `39,821`.
+/// Formats digits in groups of three, such as `39,821`.
 pub fn grouped(n: u64) -> String {
     let digits = n.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);

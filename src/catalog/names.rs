@@ -4,22 +4,22 @@
 
 use super::model::Modality;
 
-/// A name of a model taken apart.
+/// The parts of a model name.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct ModelName {
-    /// Lower-case words without organization and precision: `llama 3.1 8b instruct`.
+    /// The lower-case words without organization and precision, such as `llama 3.1 8b instruct`.
     pub(super) words: Vec<String>,
-    /// The same without words that do not change the architecture: `llama 3.1 8b`.
+    /// The words that determine the architecture, such as `llama 3.1 8b`.
     pub(super) base: Vec<String>,
-    /// Precision that the name says: `awq`, `gguf:q4_k_m`, `exl2:4.0`.
+    /// The precision in the name, such as `awq`, `gguf:q4_k_m` or `exl2:4.0`.
     pub(super) precision: Option<String>,
-    /// Billions of parameters that the name says, all experts included.
+    /// Billions of parameters according to the name, including all experts.
     pub(super) params_b: Option<f64>,
-    /// Billions of parameters that are active for a token.
+    /// Billions of parameters that one token uses.
     pub(super) active_b: Option<f64>,
 }
 
-/// Words that say how a model was tuned, packed or published.
+/// Words for how a model was tuned, packaged or published.
 const VARIANTS: &[&str] = &[
     "instruct",
     "chat",
@@ -67,11 +67,11 @@ const VARIANTS: &[&str] = &[
     "diffusers",
 ];
 
-/// Words that say which of a family's sizes is meant, where no number does.
+/// Words for the size of a model whose family has no numbers for it.
 const SIZES: &[&str] = &["nano", "tiny", "mini", "xsmall", "small", "medium", "base", "large", "xlarge", "huge"];
 
-/// Words that say what a model is for or how it is built: a name with one of them is no other spelling of a name without.
-/// What it reads or makes, where the word tells that, stands beside it.
+/// Words for the purpose or the structure of a model. Two names that differ in one of them are different models. Each
+/// word has the modality that it implies, if any.
 const KINDS: &[(&str, Option<Modality>)] = &[
     ("embedding", Some(Modality::Embedding)),
     ("embeddings", Some(Modality::Embedding)),
@@ -113,7 +113,7 @@ const KINDS: &[(&str, Option<Modality>)] = &[
     ("mtp", None),
 ];
 
-/// Last parts of a path that name no model.
+/// Last parts of a path that are not model names.
 const EMPTY_NAMES: &[&str] = &[
     "model",
     "models",
@@ -174,10 +174,10 @@ impl ModelName {
             }
         }
         if name.words.iter().any(|word| is_expert_count(word)) {
-            // `17b-16e` counts what is active: the total is not in the name.
+            // A name such as `17b-16e` contains the active parameters. The total is not in the name.
             name.active_b = name.params_b.take();
         }
-        // Without a size, a version is what tells one model of a family from another.
+        // Without a size, only the version distinguishes the models of a family.
         let has_size = name.params_b.is_some() || name.active_b.is_some();
         let version = |word: &str| has_size && is_version(word);
         let variant = |word: &&String| !VARIANTS.contains(&&***word) && !version(word) && !is_date(word);
@@ -185,14 +185,14 @@ impl ModelName {
         name
     }
 
-    /// What the words say that it reads or makes.
+    /// Returns the modality that the words imply.
     pub(super) fn modality(&self) -> Option<Modality> {
         let said = |word: &str| self.words.iter().any(|known| known == word);
         KINDS.iter().find_map(|(word, modality)| modality.filter(|_| said(word)))
     }
 
-    /// A model that is listed under fewer of these words may be the one that this name was made from: what the other words
-    /// say is how it was tuned, not that it is something else.
+    /// Whether this name can be a model that was tuned from a listed model with fewer of these words. The other words
+    /// must not imply another kind of model.
     pub(super) fn is_tuned_from(&self, key: &str, modality: Modality) -> bool {
         let listed = |word: &str| key.split('-').any(|known| known == word);
         let other = |(word, kind): &&(&str, Option<Modality>)| {
@@ -209,11 +209,11 @@ impl ModelName {
         self.base.join("-")
     }
 
-    /// Runs of words with a size in them, the longest first: `hermes-3-llama-3.1-8b` contains `llama-3.1-8b`.
+    /// Returns sequences of words with a size, the longest first: `hermes-3-llama-3.1-8b` contains `llama-3.1-8b`.
     pub(super) fn inner_keys(&self) -> Vec<String> {
         let words = &self.base;
         let mut keys = keys_of_runs(words, |run| run.iter().any(|word| matches!(size(word), Some(Size::Total(_)))));
-        // `llama-3.1-nemoguard-8b`: family and version in front, the size further on.
+        // In `llama-3.1-nemoguard-8b`, family and version come first, and the size comes later.
         let sizes = words.iter().filter(|word| matches!(size(word), Some(Size::Total(_))));
         if let (Some(family), Some(version)) = (words.first(), words.get(1))
             && version.starts_with(|c: char| c.is_ascii_digit())
@@ -223,15 +223,15 @@ impl ModelName {
         keys
     }
 
-    /// Runs of words around a size that is a word, the longest first: `distilbert-base-uncased-finetuned-sst-2` contains
-    /// `distilbert-base-uncased` and `distilbert-base`.
+    /// Returns sequences of words around a size word, the longest first: `distilbert-base-uncased-finetuned-sst-2`
+    /// contains `distilbert-base-uncased` and `distilbert-base`.
     pub(super) fn keys_of_sized_families(&self) -> Vec<String> {
         keys_of_runs(&self.words, |run| run.iter().skip(1).any(|word| SIZES.contains(&&**word)))
     }
 }
 
-/// Runs of words that begin with a name and have a size, the longest first. None ends before a version: `whisper-large-v4`
-/// is another release than the one that is called `whisper-large`.
+/// Returns sequences of words that begin with a name and have a size, the longest first. None ends before a version,
+/// because `whisper-large-v4` is another release than `whisper-large`.
 fn keys_of_runs(words: &[String], is_sized: impl Fn(&[String]) -> bool) -> Vec<String> {
     let mut keys = Vec::new();
     for length in (2..words.len().min(8)).rev() {
@@ -246,14 +246,14 @@ fn keys_of_runs(words: &[String], is_sized: impl Fn(&[String]) -> bool) -> Vec<S
     keys
 }
 
-/// The part of a path, address or reference that names the model.
+/// Returns the part of a path, address or reference that names the model.
 pub(super) fn tail(text: &str) -> String {
     let text = text.trim().trim_matches(['"', '\'']);
     let text = text.split_once("://").map_or(text, |(_, rest)| rest);
     let text = text.split(['?', '#']).next().unwrap_or_default();
     let cut = ["/versions/", "/labels/", "/resolve/", "/blob/", "/snapshots/", "/revisions/"];
     let text = cut.iter().fold(text, |text, mark| match text.split_once(mark) {
-        // The file behind a mark names the model where it is one of many in the same place.
+        // If a directory contains several models, the file name after the marker identifies the model.
         Some((_, file)) if file.to_ascii_lowercase().ends_with(".gguf") => file,
         Some((before, _)) => before,
         None => text,
@@ -266,11 +266,11 @@ pub(super) fn tail(text: &str) -> String {
     let parts: Vec<&str> = text.split('/').filter(|part| !part.is_empty()).collect();
     let named = parts.iter().rev().find(|part| !EMPTY_NAMES.contains(&&*part.to_ascii_lowercase()));
     let part = named.copied().unwrap_or_default();
-    // `models--org--name` of the hub's cache, `org--name` of labels.
+    // The hub's cache uses `models--org--name`, and labels use `org--name`.
     part.rsplit("--").next().unwrap_or(part).to_ascii_lowercase()
 }
 
-/// Words of a name; a point between digits stays, as does an underscore that stands for one: `1_8b`.
+/// Splits a name into words. A point between digits stays, and so does an underscore that means a point, as in `1_8b`.
 fn split(name: &str) -> Vec<String> {
     let name = name.strip_suffix(".gguf").map_or_else(|| name.to_owned(), |name| format!("{name}-gguf"));
     let name = name.strip_suffix(".safetensors").unwrap_or(&name).to_ascii_lowercase();
@@ -300,8 +300,8 @@ fn split(name: &str) -> Vec<String> {
     words
 }
 
-/// Whether an underscore between digits stands for a point: in `1_8b` and `llama3_1` it does, in `q8_0`, `llama3_8b` and
-/// behind `3_1` it does not.
+/// Whether an underscore between digits means a point. It does in `1_8b` and `llama3_1`, but not in `q8_0`, in
+/// `llama3_8b` or after `3_1`.
 fn is_point(name: &str, at: usize) -> bool {
     let word =
         name[..at].rsplit(|c: char| !c.is_ascii_alphanumeric() && c != '_' && c != '.').next().unwrap_or_default();
@@ -313,7 +313,7 @@ fn is_point(name: &str, at: usize) -> bool {
     !(quantization || number.contains(['_', '.']) || (attached && size_follows))
 }
 
-/// `llama3.1` is `llama 3.1` and `qwen2` is `qwen 2`, while `v0.1`, `a3b`, `q4`, `r1`, `int4` and `8x7b` stay together.
+/// Splits `llama3.1` into `llama 3.1` and `qwen2` into `qwen 2`, but not `v0.1`, `a3b`, `q4`, `r1`, `int4` or `8x7b`.
 fn splits_before(word: &str, c: char) -> bool {
     c.is_ascii_digit() && word.len() >= 3 && word.chars().all(|c| c.is_ascii_alphabetic()) && !is_precision_stem(word)
 }
@@ -322,7 +322,7 @@ fn is_precision_stem(word: &str) -> bool {
     matches!(word, "int" | "fp" | "nvfp" | "mxfp" | "bf" | "exl" | "bnb" | "mxint" | "rank" | "tp" | "pruned")
 }
 
-/// `3-1-8b` is `3.1-8b`, as labels and resource names write it, and `v0-3` is `v0.3`.
+/// Joins the versions of labels and resource names: `3-1-8b` becomes `3.1-8b`, and `v0-3` becomes `v0.3`.
 fn join_versions(words: Vec<String>) -> Vec<String> {
     let mut joined: Vec<String> = Vec::with_capacity(words.len());
     for word in words {
@@ -347,31 +347,31 @@ enum Size {
     Active(f64),
 }
 
-/// `70b`, `8x7b`, `1.5b`, `500m`, `a3b`, `e4b`.
+/// Parses a size such as `70b`, `8x7b`, `1.5b`, `500m`, `a3b` or `e4b`.
 fn size(word: &str) -> Option<Size> {
     if let Some(active) = word.strip_prefix('a').and_then(|rest| rest.strip_suffix('b')) {
         return number(active).map(Size::Active);
     }
     if let Some(effective) = word.strip_prefix('e').and_then(|rest| rest.strip_suffix('b')) {
-        // Per-layer embeddings double what is loaded.
+        // Per-layer embeddings double the parameters that are loaded.
         return number(effective).map(|n| Size::Total(n * 2.0));
     }
     let (digits, factor) = match word.as_bytes().last() {
         Some(b'b') => (&word[..word.len() - 1], 1.0),
-        // `1m` is a length of context.
+        // A word such as `1m` is a context length.
         Some(b'm') if word.len() >= 3 => (&word[..word.len() - 1], 1e-3),
         Some(b't') => (&word[..word.len() - 1], 1e3),
         _ => return None,
     };
     let total = match digits.split_once('x') {
-        // Experts share attention and embeddings.
+        // The experts share attention and embeddings.
         Some((copies, each)) => number(copies)? * number(each)? * 0.83,
         None => number(digits)?,
     } * factor;
     (0.005..5000.0).contains(&total).then_some(Size::Total(total))
 }
 
-/// `06` is what is left of `0.6` where a name may hold no point.
+/// Parses a number. `06` means `0.6`, in names that must not contain a point.
 fn number(text: &str) -> Option<f64> {
     if let Some(tenths) = text.strip_prefix('0').filter(|rest| !rest.is_empty() && !rest.contains('.')) {
         return format!("0.{tenths}").parse().ok();
@@ -379,22 +379,22 @@ fn number(text: &str) -> Option<f64> {
     text.starts_with(|c: char| c.is_ascii_digit()).then(|| text.parse().ok()).flatten()
 }
 
-/// `16e`, `128e`: a number of experts.
+/// Whether the word is a number of experts, such as `16e` or `128e`.
 fn is_expert_count(word: &str) -> bool {
     word.strip_suffix('e').is_some_and(|digits| !digits.is_empty() && digits.chars().all(|c| c.is_ascii_digit()))
 }
 
-/// `v0.3`, `v2`.
+/// Whether the word is a version, such as `v0.3` or `v2`.
 fn is_version(word: &str) -> bool {
     word.strip_prefix('v').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
 }
 
-/// `2407`, `0528`, `20241220`: year and month, month and day, or a full date.
+/// Whether the word is a date: year and month, month and day, or a full date, such as `2407`, `0528` or `20241220`.
 fn is_date(word: &str) -> bool {
     matches!(word.len(), 4 | 6 | 8) && word.chars().all(|c| c.is_ascii_digit())
 }
 
-/// Takes the words of precision out of a name.
+/// Separates the words for the precision from the other words.
 fn take_precision(words: Vec<String>) -> (Vec<String>, Option<String>) {
     let mut rest = Vec::with_capacity(words.len());
     let mut found: Vec<String> = Vec::new();
@@ -411,7 +411,7 @@ fn take_precision(words: Vec<String>) -> (Vec<String>, Option<String>) {
         } else if is_precision(&word) {
             found.push(word);
         } else if word == "kv" && found.iter().any(|known| known == "fp8") || word == "ud" {
-            // `FP8-KV` scales the cache as well; `UD` is a way of choosing types.
+            // The words are ignored: `FP8-KV` also scales the cache, and `UD` is a way of choosing types.
         } else {
             rest.push(word);
         }
@@ -424,7 +424,7 @@ fn is_gguf_type(word: &str) -> bool {
     digits.is_some_and(|digits| digits.len() == 1 && digits.chars().all(|c| ('1'..='8').contains(&c)))
 }
 
-/// Words for ways to quantize that do not tell how many bits are left.
+/// Words for quantization methods that do not determine the number of bits.
 const UNTOLD: [&str; 14] = [
     "exl2",
     "hqq",
@@ -481,16 +481,16 @@ fn is_precision(word: &str) -> bool {
         || (word.starts_with('q') && word.contains('f') && word.len() == 5)
 }
 
-/// `4bit`, `2bits`, `4bitgs64`.
+/// Parses a number of bits, such as `4bit`, `2bits` or `4bitgs64`.
 fn bits(word: &str) -> Option<u32> {
     let (number, rest) = word.split_at_checked(1)?;
     rest.starts_with("bit").then(|| number.parse().ok()).flatten()
 }
 
-/// What a name says that is quantized in a way which it does not tell.
+/// The precision of a name that says it is quantized, but not how.
 pub(super) const UNCLEAR: &str = "unclear";
 
-/// The precision that the words of a name say together.
+/// Returns the precision that the words together mean.
 fn combine(found: &[String]) -> Option<String> {
     let has = |word: &str| found.iter().any(|known| known == word);
     let known = |name: &str| Some(name.to_owned());

@@ -9,14 +9,14 @@ use super::machine::CatalogMachine;
 use super::money::Money;
 use super::table::covers;
 
-/// Prices that a user states: what a contract says, or what owned hardware costs.
+/// Custom prices of a user: from a contract, or for own hardware.
 #[derive(Debug, Clone, Default)]
 pub(super) struct OwnPrices {
-    /// In the order of the file; the last one that covers a machine wins.
+    /// The lines in file order. The last one that matches a machine wins.
     rows: Arc<[OwnPrice]>,
 }
 
-/// One line of such a file. `provider`, `machine`, `accelerator` and `region` are patterns; blank covers everything.
+/// One line of a price file. `provider`, `machine`, `accelerator` and `region` are patterns; blank matches everything.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct OwnPrice {
     pub(super) line: usize,
@@ -31,15 +31,15 @@ pub(super) struct OwnPrice {
     pub(super) spot: Option<Money>,
     pub(super) reserved_1y: Option<Money>,
     pub(super) reserved_3y: Option<Money>,
-    /// Dollars for one unit of the currency of the prices, in millionths.
+    /// The dollars per unit of the prices' currency, in millionths.
     pub(super) usd_per_unit: i64,
-    /// The prices are for one accelerator, not for the machine.
+    /// Whether the prices are for one accelerator instead of the machine.
     pub(super) per_accelerator: bool,
 }
 
 impl OwnPrices {
-    /// Reads comma-separated text with the header of the price tables, of which columns may be missing and in any order, or
-    /// with that of a billing export.
+    /// Reads CSV with the header of a billing export, or of the price tables. Columns of the price tables can have any
+    /// order and can be missing.
     pub(super) fn read(
         path: &str,
         text: &str,
@@ -109,7 +109,7 @@ impl OwnPrices {
         })
     }
 
-    /// Provider and name of each machine that a line describes, once.
+    /// Returns the provider and the name of each machine that a line describes, without duplicates.
     pub(super) fn machines(&self) -> impl Iterator<Item = (&str, &str)> {
         let describes = |row: &&OwnPrice| row.accelerator_count.is_some() && !row.accelerator.is_empty();
         let rows = self.rows.iter().filter(describes).filter(|row| is_plain(&row.provider) && is_plain(&row.machine));
@@ -119,7 +119,7 @@ impl OwnPrices {
         })
     }
 
-    /// The regions that lines name for this machine; a line of any region stands for itself.
+    /// Returns the regions in the lines for this machine. A line for any region counts as a region.
     pub(super) fn regions<'o>(&'o self, machine: &CatalogMachine<'_>) -> Vec<&'o str> {
         let is_of = |row: &&OwnPrice| {
             !row.machine.is_empty()
@@ -139,13 +139,13 @@ impl OwnPrices {
         named.collect()
     }
 
-    /// The regions of a provider that lines name.
+    /// Returns the regions that the lines contain for a provider.
     pub(super) fn regions_of<'o>(&'o self, provider: &str) -> impl Iterator<Item = &'o str> {
         let of_it = self.rows.iter().filter(move |row| row.provider.eq_ignore_ascii_case(provider));
         of_it.map(|row| row.region.as_str()).filter(|region| is_plain(region))
     }
 
-    /// The line that describes a machine: its name without wildcards, its accelerator and how many of it.
+    /// Returns the line that describes a machine by its exact name, and its number of accelerators.
     pub(super) fn machine(&self, provider: &str, name: &str) -> Option<(&OwnPrice, f64)> {
         self.rows.iter().rev().find_map(|row| {
             let is_it = row.provider.eq_ignore_ascii_case(provider) && row.machine.eq_ignore_ascii_case(name);
@@ -199,7 +199,7 @@ impl OwnPrice {
     }
 }
 
-/// A name and no pattern.
+/// Whether the string is a name and not a pattern.
 fn is_plain(text: &str) -> bool {
     !text.is_empty() && !text.contains(['*', '#'])
 }

@@ -7,30 +7,30 @@ use std::collections::BTreeMap;
 use super::money::Money;
 use super::quote::Offer;
 
-/// So many of a group must be known before one of them can stand out.
+/// The minimum number of known prices in a group before one of them can differ too much.
 const FEWEST: usize = 3;
-/// So many times cheaper or dearer than elsewhere is another thing, or lacks a part.
+/// A price that differs from other regions by this factor is for another product, or lacks a part.
 const MOST_REGIONAL: f64 = 5.0;
-/// Parts cost about the same everywhere: a sum that is so much below the others was made without one of them.
+/// Parts cost about the same everywhere. A sum that is lower than others by this factor lacks a part.
 const MOST_COMPOSED: f64 = 3.0;
-/// What an accelerator may cost at least and at most, in medians of all who rent it out.
+/// The plausible prices of an accelerator, as multiples of the median of all its providers.
 const CHEAPEST: f64 = 0.5;
 const DEAREST: f64 = 3.0;
 
-/// Why a price is doubted.
+/// The reason to doubt a price.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum PriceDoubt {
-    /// Spot is no cheaper than on demand.
+    /// The spot price is not below the on-demand price.
     Spot,
-    /// The same machine costs something else in other regions.
+    /// The price differs from those of the same machine in other regions.
     Region,
-    /// It was put together without one of its parts.
+    /// The sum lacks one of its parts.
     Part,
-    /// Others ask far more for the same accelerator.
+    /// Other providers charge far more for the same accelerator.
     Cheap,
-    /// Others ask far less for the same accelerator.
+    /// Other providers charge far less for the same accelerator.
     Dear,
-    /// Another name says the same.
+    /// Another machine name has the same properties and the same price.
     Twin,
 }
 
@@ -38,7 +38,7 @@ impl PriceDoubt {
     pub const ALL: [PriceDoubt; 6] =
         [PriceDoubt::Spot, PriceDoubt::Region, PriceDoubt::Part, PriceDoubt::Cheap, PriceDoubt::Dear, PriceDoubt::Twin];
 
-    /// As `exceptions.csv` writes it.
+    /// Returns the name that `exceptions.csv` uses.
     pub fn name(self) -> &'static str {
         match self {
             PriceDoubt::Spot => "spot",
@@ -51,12 +51,12 @@ impl PriceDoubt {
     }
 }
 
-/// What one machine costs in one region.
+/// The prices of one machine in one region.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PeerPrice<'a> {
     pub provider: &'a str,
     pub machine: &'a str,
-    /// `*` is everywhere.
+    /// The region. `*` means everywhere.
     pub region: &'a str,
     pub accelerator: &'a str,
     pub count: f64,
@@ -66,7 +66,7 @@ pub struct PeerPrice<'a> {
     pub spot: Option<Money>,
     pub reserved_1y: Option<Money>,
     pub reserved_3y: Option<Money>,
-    /// Its prices are sums of parts.
+    /// Whether the prices are sums of parts.
     pub is_composed: bool,
 }
 
@@ -104,33 +104,33 @@ impl<'a> PeerPrice<'a> {
     }
 }
 
-/// How a row says that its price is a sum.
+/// The mark of a row whose price is a sum of parts.
 pub const COMPOSED: &str = "composed";
 
-/// A price that cannot be, as far as its peers say.
+/// A price that is implausible compared with others.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Doubt {
     pub check: PriceDoubt,
     pub told: String,
 }
 
-/// What is usual, by machine and by accelerator.
+/// The usual prices by machine and by accelerator.
 pub struct Peers<'a> {
-    /// The median over regions of each way to buy a machine, where enough regions sell it.
+    /// The median over regions for each way of buying a machine, if enough regions sell it.
     machines: BTreeMap<(&'a str, &'a str), [Option<f64>; 4]>,
-    /// What one accelerator of a machine costs on demand, the median over regions.
+    /// The on-demand price per accelerator of a machine: the median over regions.
     each: BTreeMap<(&'a str, &'a str), f64>,
-    /// The median over providers, and how many these are.
+    /// The median over providers, and the number of these providers.
     accelerators: BTreeMap<&'a str, (f64, usize)>,
-    /// The first of the names that say the same.
+    /// The first of several names with the same properties.
     first: BTreeMap<Same<'a>, &'a str>,
 }
 
-/// What makes two machines the same thing: provider, region, accelerator, and the rest in millionths.
+/// The properties that make two machines equal: provider, region, accelerator, and the numbers in millionths.
 type Same<'a> = (&'a str, &'a str, &'a str, [i64; 4]);
 
 impl<'a> Peers<'a> {
-    /// Of several names that say the same, the first in these rows is none too many.
+    /// Collects the usual prices. If several names have the same properties, the first one is not a duplicate.
     pub fn of(rows: &[PeerPrice<'a>]) -> Self {
         let mut by_machine: BTreeMap<(&str, &str), Vec<&PeerPrice<'a>>> = BTreeMap::new();
         let mut first: BTreeMap<Same<'a>, &'a str> = BTreeMap::new();
@@ -158,7 +158,7 @@ impl<'a> Peers<'a> {
         Peers { machines, accelerators: accelerators.collect(), each, first }
     }
 
-    /// What is doubtful of a row. A doubt of the machine as a whole is told of each of its rows.
+    /// Returns the doubts about a row. A doubt about the whole machine is returned for each of its rows.
     pub fn doubts(&self, row: &PeerPrice<'_>) -> Vec<Doubt> {
         let mut doubts = Vec::new();
         doubts.extend(spot(row));
@@ -212,7 +212,7 @@ fn spot(row: &PeerPrice<'_>) -> Option<Doubt> {
     })
 }
 
-/// None where too little is known to say that two are the same.
+/// Returns the properties to compare, or `None` if one of them is unknown.
 fn same<'a>(row: &PeerPrice<'a>) -> Option<Same<'a>> {
     let millionths = |value: f64| (value * 1e6).round() as i64;
     let shape = [millionths(row.count), millionths(row.cpus?), millionths(row.memory_gib?), row.on_demand?.micros()];
@@ -227,7 +227,7 @@ fn usual(rows: &[&PeerPrice<'_>]) -> [Option<f64>; 4] {
     })
 }
 
-/// The lower one of the two in the middle where there are two: a price that somebody asks, not one between.
+/// Returns the median. Of two middle values, it returns the lower one, because that is an existing price.
 fn median(mut values: Vec<f64>) -> Option<f64> {
     values.sort_by(f64::total_cmp);
     values.get(values.len().checked_sub(1)? / 2).copied()

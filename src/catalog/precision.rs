@@ -1,6 +1,6 @@
 //! The precision of stored weights, and its number of bits.
 
-/// How a weight is stored.
+/// The storage format of a weight.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Precision {
     Fp32,
@@ -11,16 +11,16 @@ pub enum Precision {
     Gptq8,
     Awq,
     Gptq4,
-    /// Integers of four bits by other methods.
+    /// Four-bit integers from other methods.
     Int4,
     Nf4,
     Nvfp4,
     Mxfp4,
-    /// Experts in four bits, the rest in eight, as it is published.
+    /// Published weights with the experts in four bits and the rest in eight.
     Fp4Mix,
-    /// Files of llama.cpp: bytes for each parameter, everything included.
+    /// Files of llama.cpp. The value is the bytes per parameter, everything included.
     Gguf(f32),
-    /// Bits for each parameter.
+    /// Files of ExLlamaV2. The value is the bits per parameter.
     Exl2(f32),
 }
 
@@ -71,7 +71,7 @@ impl Precision {
         }
     }
 
-    /// Sixteen bits or more.
+    /// Whether a weight has sixteen bits or more.
     pub fn is_full(self) -> bool {
         matches!(self, Precision::Fp32 | Precision::Bf16 | Precision::Fp16)
     }
@@ -94,8 +94,8 @@ impl Precision {
     }
 }
 
-/// Bytes for each parameter of the file types of llama.cpp: block sizes of its quantization types, mixed as its
-/// own `llama-quantize` mixes them for a dense model (read 2026-11).
+/// Returns the bytes per parameter for a file type of llama.cpp: the block sizes of its quantization types, mixed as
+/// `llama-quantize` mixes them for a dense model (read 2026-11).
 fn gguf_bytes(kind: &str) -> Option<f32> {
     let kind = kind.trim_start_matches("ud_");
     Some(match kind {

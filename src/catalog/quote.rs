@@ -9,7 +9,7 @@ use super::money::Money;
 use super::own::OwnPrice;
 use super::table::{Cells, FixedTable};
 
-/// What a machine costs an hour in a region, bought in each way, and how that is known.
+/// The hourly prices of a machine in a region for each way of buying, and their sources.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Quote<'c> {
     pub on_demand: Option<Money>,
@@ -17,30 +17,30 @@ pub struct Quote<'c> {
     pub reserved_1y: Option<Money>,
     pub reserved_3y: Option<Money>,
     pub basis: Basis<'c>,
-    /// The sums behind it, where it is put together from parts.
+    /// The parts of the price, if it is a sum.
     pub parts: Vec<QuotePart<'c>>,
-    /// Date of the on-demand price, `2026-07-20`; the day or the month may be missing.
+    /// The date of the on-demand price, such as `2026-07-20`. The day or the month may be missing.
     pub as_of: &'c str,
     pub spot_as_of: &'c str,
-    /// How the spot price was found: list, composed, lowest-zone, advisor-saving.
+    /// How the spot price was found: list, composed, lowest-zone or advisor-saving.
     pub spot_basis: &'c str,
-    /// How reserved prices were found: list, list-no-upfront, whole-term, family-ratio, ...
+    /// How the reserved prices were found: list, list-no-upfront, whole-term, family-ratio, ...
     pub reserved_basis: &'c str,
-    /// How often spot machines are interrupted, where the cloud says so: `<5%`.
+    /// The share of spot machines that is interrupted, if the cloud publishes it, such as `<5%`.
     pub interruption: &'c str,
     pub source: Cow<'c, str>,
-    /// high, medium, low or derived; `unverified` where nobody has read a source of the row.
+    /// The confidence: high, medium, low, derived, or `unverified` if no source of the row was checked.
     pub confidence: &'c str,
     pub notes: &'c str,
-    /// What a row says that nobody has found a source for. It is shown and enters no sum.
+    /// The price of a row without a verified source. Reports show it, but totals do not contain it.
     pub unverified: Option<Money>,
 }
 
-/// How a table marks a row that nobody has found a source for.
+/// The mark of a row without a verified source.
 const UNVERIFIED: &str = "unverified";
 
 impl Quote<'_> {
-    /// Takes the prices of a row that is not verified out of every sum.
+    /// Removes the prices of a row without a verified source, so that no total contains them.
     fn believed(self) -> Self {
         if self.confidence != UNVERIFIED {
             return self;
@@ -50,33 +50,34 @@ impl Quote<'_> {
     }
 }
 
-/// Where a price stands.
+/// The source of a price.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum Basis<'c> {
-    /// The user's own price, in that line of their file.
+    /// A custom price, in this line of the user's file.
     Own {
         line: usize,
-        /// The line states it for one accelerator.
+        /// Whether the line contains the price of one accelerator.
         per_accelerator: bool,
-        /// Dollars for one unit of the currency of the file, in millionths.
+        /// The dollars per unit of the file's currency, in millionths.
         usd_per_unit: i64,
     },
-    /// A row that `catalog update` brought.
+    /// A row that `catalog update` added.
     Refreshed {
         region: &'c str,
     },
-    /// A row of the catalog; `*` is one price everywhere.
+    /// A row without a usable price.
     #[default]
     Unknown,
+    /// A row of the catalog. The region `*` means one price everywhere.
     Listed {
         region: &'c str,
     },
-    /// The row of another region, times how much dearer this region is; in millionths.
+    /// The row of another region, times the price index of this region in millionths.
     Regional {
         from: &'c str,
         factor: i64,
     },
-    /// The row of another region; how this one differs is not known.
+    /// The row of another region. The price difference between the regions is unknown.
     Elsewhere {
         from: &'c str,
     },
@@ -88,14 +89,14 @@ impl Basis<'_> {
     }
 }
 
-/// So much of something at a price.
+/// A quantity at a unit price, as a part of a price.
 #[derive(Debug, Clone, PartialEq)]
 pub struct QuotePart<'c> {
     pub what: &'c str,
     pub quantity: f64,
-    /// For one, on demand.
+    /// The on-demand price of one unit.
     pub unit_price: Money,
-    /// For one, on spot.
+    /// The spot price of one unit.
     pub spot_unit_price: Option<Money>,
     pub basis: Basis<'c>,
 }
@@ -109,8 +110,8 @@ pub struct Offer<'c> {
 }
 
 impl Catalog {
-    /// What a machine costs in a region, or `None` where no row says so: a row of that region, one that holds everywhere,
-    /// else the row of another region times the difference between the two.
+    /// Returns the prices of a machine in a region: from the row of that region, or a row for all regions, or else from
+    /// the row of another region times the price index. `None` if no row matches.
     pub fn quote<'c>(&'c self, machine: &CatalogMachine<'c>, region: &str) -> Option<Quote<'c>> {
         let listed = match &machine.kind {
             PriceKind::Listed => self.listed_quote(&machine.provider, &machine.name, region),
@@ -124,7 +125,7 @@ impl Catalog {
         }
     }
 
-    /// Every machine in every region that a row names.
+    /// Returns every machine in every region that a row contains.
     pub fn offers(&self) -> impl Iterator<Item = Offer<'_>> {
         self.machines().flat_map(move |machine| {
             let mut regions: Vec<&str> = Vec::new();
@@ -141,7 +142,7 @@ impl Catalog {
         })
     }
 
-    /// The region as the catalog writes it: zones lose their letter, display names their blanks.
+    /// Returns the region's name in the catalog: zones lose their letter, and display names lose their blanks.
     pub fn region(&self, provider: &str, written: &str) -> Option<&str> {
         let written: String = written.trim().to_ascii_lowercase().split_whitespace().collect();
         match self.place_apart(provider, &written) {
@@ -150,9 +151,9 @@ impl Catalog {
         }
     }
 
-    /// The region that a place belongs to which has prices of its own: a Local Zone or a Wavelength Zone of AWS.
+    /// Returns the region of a place with separate prices: a Local Zone or a Wavelength Zone of AWS.
     pub fn place_apart<'c>(&'c self, provider: &str, written: &str) -> Option<&'c str> {
-        // `us-west-2-lax-1a`, `us-east-1-wl1-bos-wlz-1`; a zone by its number is `use1-az1`.
+        // Examples are `us-west-2-lax-1a` and `us-east-1-wl1-bos-wlz-1`. The zone ID `use1-az1` is not such a place.
         let region = self.within(provider, written).filter(|_| provider == AWS)?;
         let rest = written.get(region.len()..)?.strip_prefix('-')?;
         rest.contains(|c: char| c.is_ascii_digit()).then_some(region)
@@ -168,7 +169,7 @@ impl Catalog {
         }
     }
 
-    /// Every region of a provider that the catalog knows, sorted.
+    /// Returns all known regions of a provider, sorted.
     pub fn regions(&self, provider: &str) -> Vec<&str> {
         let table = self.block.table("regions");
         let indexed = table.range(&[provider]).map(|index| {
@@ -182,7 +183,7 @@ impl Catalog {
         regions.into_iter().collect()
     }
 
-    /// The region in which a provider's list is most complete; `*` where it has one price everywhere.
+    /// Returns the region in which a provider's list is most complete, or `*` if it has one price everywhere.
     pub fn base_region(&self, provider: &str) -> &str {
         let regions = self.block.table("regions");
         let mut first = regions.row(regions.range(&[provider]).start);
@@ -195,7 +196,7 @@ impl Catalog {
         listed.or_else(|| self.own.regions_of(provider).next()).unwrap_or("*")
     }
 
-    /// Price of a commitment product of that machine: `ec2-capacity-block`, `dws-calendar`, ...
+    /// Returns the price of a commitment product for a machine, such as `ec2-capacity-block` or `dws-calendar`.
     pub fn commitment(&self, provider: &str, machine: &str, region: &str, product: &str) -> Option<Commitment<'_>> {
         let table = self.block.table("commitments");
         let find = |region: &str| table.find(&[provider, machine, region, product]);
@@ -218,14 +219,14 @@ impl Catalog {
         regions.find(|known| known.eq_ignore_ascii_case(region))
     }
 
-    /// How much dearer a region is than its provider's base region, in millionths.
+    /// Returns the price level of a region relative to its provider's base region, in millionths.
     fn index(&self, provider: &str, region: &str) -> Option<i64> {
         let mut row = self.block.table("regions").find(&[provider, region])?;
         let _ = (row.text(), row.text(), row.text());
         row.millionths()
     }
 
-    /// Where the index of a region comes from: its source and date.
+    /// Returns the source and the date of a region's price index.
     pub fn index_source(&self, provider: &str, region: &str) -> Option<(&str, &str)> {
         let mut row = self.block.table("regions").find(&[provider, region])?;
         let _ = (row.text(), row.text(), row.text(), row.millionths(), row.millionths(), row.millionths());
@@ -246,11 +247,11 @@ impl Catalog {
         }
         let keys = [provider, machine];
         let estimate = self.estimate_from(table, &keys, provider, region, read_quote);
-        // A row without prices still says why.
+        // A row without prices still explains why there are none.
         estimate.or_else(|| table.find(&keys).map(|row| Quote { basis: Basis::Unknown, ..read_quote(row) }))
     }
 
-    /// From the row of the base region, or else from the first region whose index is known.
+    /// Estimates from the row of the base region, or else from the first region with a known index.
     fn estimate_from<'c>(
         &'c self,
         table: FixedTable<'c>,
@@ -293,7 +294,7 @@ impl Catalog {
         let times = |price: Option<Money>| price.map(|price| price.scaled(factor));
         Some(Quote {
             on_demand: times(quote.on_demand),
-            // Managed spot training is billed at the spot price of the service, which follows that of the machine.
+            // Managed spot training is billed at the service's spot price, which follows that of the machine.
             spot: times(quote.spot),
             // Reserved instances of the machine do not apply to the service.
             reserved_1y: None,
@@ -360,7 +361,7 @@ impl Catalog {
         };
         let (on_demand, spot) = (sum(|quote| quote.on_demand), sum(|quote| quote.spot));
         let [core, _, guest] = &parts;
-        // An estimate in one part makes the whole an estimate.
+        // If one part is an estimate, the whole price is an estimate.
         let basis = if guest.2.basis.is_estimate() { guest.2.basis.clone() } else { core.2.basis.clone() };
         let (as_of, source) = (guest.2.as_of, guest.2.source.clone());
         let unverified = parts.iter().find_map(|(_, _, quote)| quote.unverified);
@@ -386,7 +387,7 @@ impl Catalog {
     }
 }
 
-/// A machine bought for a term.
+/// The hourly price of a machine that is booked or committed for a term.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Commitment<'c> {
     pub region: &'c str,
@@ -464,7 +465,7 @@ fn read_component(mut row: Cells<'_>) -> Quote<'_> {
         .believed()
 }
 
-/// The same region named less precisely: `us-east-1a` → `us-east-1`, `us-central1-b` → `us-central1`.
+/// Returns the region without its zone: `us-east-1a` becomes `us-east-1`, and `us-central1-b` becomes `us-central1`.
 fn shorter(region: &str) -> Option<&str> {
     let last = region.chars().next_back()?;
     if last.is_ascii_alphabetic() {
@@ -485,7 +486,7 @@ fn overlay<'c>(listed: Quote<'c>, own: &OwnPrice, machine: &CatalogMachine<'_>) 
         Some(if own.per_accelerator { price.times(machine.count) } else { price })
     };
     let own_on_demand = of(own.on_demand);
-    // A list price for a commitment says nothing beside a price that was negotiated below it.
+    // A commitment's list price above the negotiated on-demand price does not apply.
     let below_own = |price: &Money| own_on_demand.is_none_or(|own| *price <= own);
     Quote {
         on_demand: own_on_demand.or(listed.on_demand),

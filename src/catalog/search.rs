@@ -7,22 +7,22 @@ use super::machine::CatalogMachine;
 use super::quote::Offer;
 use crate::diagnostic::distance;
 
-/// Which machines are looked for; what is not said does not matter.
+/// The properties of the machines to find. An empty field matches all machines.
 #[derive(Debug, Clone, Default)]
 pub struct Search<'s> {
-    /// A name of one accelerator, or of all with the same chip: `A100`.
+    /// The name of one accelerator, or of all with the same chip, such as `A100`.
     pub accelerator: Option<&'s str>,
-    /// Of one machine.
+    /// The number of accelerators of one machine.
     pub count: Option<f64>,
-    /// Of one accelerator, at least.
+    /// The minimum memory of one accelerator.
     pub memory_gib: Option<f64>,
     pub providers: &'s [String],
-    /// Otherwise the region in which each provider's list is most complete.
+    /// The region. By default, it is the region in which the list of each provider is most complete.
     pub region: Option<&'s str>,
 }
 
 impl Catalog {
-    /// Machines in the order of provider and name, each in one region. Those that can no longer be rented are left out.
+    /// Returns machines by provider and name, each in one region. Retired machines are left out.
     pub fn search(&self, search: &Search<'_>) -> Vec<Offer<'_>> {
         let chips = search.accelerator.map(|name| self.chips(name));
         let fits = |machine: &CatalogMachine<'_>| {
@@ -45,7 +45,7 @@ impl Catalog {
         machines.into_iter().filter_map(|machine| self.in_region(machine, search.region)).collect()
     }
 
-    /// The accelerators that a name stands for: `A100-80GB` is one, `A100` all with this chip.
+    /// Returns the accelerators that a name means: `A100-80GB` is one, and `A100` means all with this chip.
     pub fn chips(&self, name: &str) -> Vec<&str> {
         let stem = |name: &str| name.split('-').next().unwrap_or_default().to_ascii_lowercase();
         let written = name.trim().to_ascii_lowercase();
@@ -56,7 +56,7 @@ impl Catalog {
         }
     }
 
-    /// The machine of a provider whose name was probably meant.
+    /// Returns the machine of a provider whose name is most similar, if it is similar enough.
     pub fn nearest_machine(&self, provider: &str, name: &str) -> Option<String> {
         const LONGEST: usize = 64;
         let wanted = Some(name.to_ascii_lowercase()).filter(|name| name.len() <= LONGEST)?;
@@ -65,7 +65,7 @@ impl Catalog {
         far.filter(|(far, _)| *far <= limit).min().map(|(_, known)| known.into_owned())
     }
 
-    /// Accelerators and machines whose names are near to one that is not known, and where names are listed.
+    /// Returns a hint with similar names of accelerators and machines, and with the command that lists names.
     pub fn did_you_mean(&self, name: &str) -> String {
         const MOST: usize = 3;
         const LONGEST: usize = 64;
@@ -77,7 +77,7 @@ impl Catalog {
         let names: BTreeSet<&str> = accelerators.chain(machines.iter().map(|it| &*it.name)).collect();
         let far = |known: &str| {
             let known = folded(known);
-            // `g5.2x` is the beginning of some.
+            // An incomplete name such as `g5.2x` matches the names that begin with it.
             if known.starts_with(&wanted) { 1 } else { distance(&wanted, &known) }
         };
         let mut near: Vec<(usize, &str)> = names.into_iter().map(|known| (far(known), known)).collect();
@@ -88,14 +88,14 @@ impl Catalog {
         if near.is_empty() { lists.to_owned() } else { format!("did you mean {}? {lists}", near.join(", ")) }
     }
 
-    /// What a machine costs where its provider's list is most complete; without a price, that none is known.
+    /// Returns a machine in the region in which its provider's list is most complete, even without a price.
     pub fn in_base_region<'c>(&'c self, machine: CatalogMachine<'c>) -> Offer<'c> {
         let region = self.base_region(&machine.provider);
         let quote = self.quote(&machine, region).unwrap_or_default();
         Offer { machine, region, quote }
     }
 
-    /// What a machine costs in the region that was asked for, else where its provider's list is most complete.
+    /// Returns a machine in the requested region, or else in the region in which its provider's list is most complete.
     pub fn in_region<'c>(&'c self, machine: CatalogMachine<'c>, region: Option<&str>) -> Option<Offer<'c>> {
         let region = match region {
             Some(region) => self.region(&machine.provider, region)?,
@@ -128,7 +128,7 @@ mod tests {
         assert_eq!(found, ["p5.48xlarge", "a3-highgpu-8g", "a3-megagpu-8g"]);
         let large = Search { memory_gib: Some(141.0), ..Search::default() };
         assert!(catalog.search(&large).iter().all(|it| it.machine.accelerator != "H100-80GB"));
-        // Put together: 4 x 0.03 + 15 x 0.004 + 0.35, and four chips at 1.20
+        // The prices are sums of parts: 4 x 0.03 + 15 x 0.004 + 0.35, and four chips at 1.20.
         let gcp = ["gcp".to_owned()];
         let one = |accelerator| {
             let search = Search { accelerator: Some(accelerator), providers: &gcp, ..Search::default() };

@@ -11,7 +11,7 @@ use super::money::Money;
 #[derive(Clone)]
 pub(super) struct CatalogBlock {
     bytes: Bytes,
-    /// Where each table's rows begin, how many there are and how wide each is; in the order of `SCHEMAS`.
+    /// The start, the number of rows and their width for each table, in the order of `SCHEMAS`.
     places: [(usize, usize, usize); SCHEMAS.len()],
 }
 
@@ -54,7 +54,7 @@ impl CatalogBlock {
         Cells { pool: self.pool(), bytes: self.bytes.as_slice().get(behind..).unwrap_or_default() }.text()
     }
 
-    /// The table of that name; an empty one if there is none, which a test rules out.
+    /// Returns the table with this name. If there is none, which a test excludes, it returns an empty table.
     pub(super) fn table(&self, name: &str) -> FixedTable<'_> {
         let (bytes, pool) = (self.bytes.as_slice(), self.pool());
         let found = SCHEMAS.iter().zip(self.places).find(|(schema, _)| schema.name == name);
@@ -87,7 +87,7 @@ impl<'c> FixedTable<'c> {
         self.len
     }
 
-    /// The cells of a row from the first column on; blank beyond the last row.
+    /// Returns the cells of a row from the first column on. Beyond the last row, all cells are blank.
     pub(super) fn row(self, index: usize) -> Cells<'c> {
         let bytes = self.rows.get(index * self.width..(index + 1) * self.width).unwrap_or_default();
         Cells { pool: self.pool, bytes }
@@ -97,7 +97,7 @@ impl<'c> FixedTable<'c> {
         (0..self.len).map(move |index| self.row(index))
     }
 
-    /// The rows whose first columns are these, whatever their case. Only for tables that are sorted by text.
+    /// Returns the rows whose first columns match these keys in any case. It works only for columns of text.
     pub(super) fn range(self, keys: &[&str]) -> Range<usize> {
         debug_assert!(keys.len() <= self.schema.keys);
         debug_assert!(self.schema.columns[..keys.len()].iter().all(|(_, kind)| *kind == ColumnKind::Text));
@@ -119,7 +119,7 @@ impl<'c> FixedTable<'c> {
         }
     }
 
-    /// The first row for which this is false; rows for which it is true come first.
+    /// Returns the first row for which `before` is false. Rows for which it is true must come first.
     fn first(self, before: impl Fn(usize) -> bool) -> usize {
         let (mut low, mut high) = (0, self.len);
         while low < high {
@@ -145,7 +145,7 @@ impl<'c> FixedTable<'c> {
     }
 }
 
-/// ASCII order, whatever the case.
+/// Compares in ASCII order, ignoring case.
 pub(super) fn compare(one: &str, other: &str) -> Ordering {
     compare_bytes(one.as_bytes(), other.as_bytes())
 }
@@ -181,7 +181,7 @@ impl<'c> Cells<'c> {
         self.pool.get(at + 2..at + 2 + len).unwrap_or_default()
     }
 
-    /// In millionths.
+    /// Returns the next number in millionths.
     pub(super) fn millionths(&mut self) -> Option<i64> {
         let (cell, rest) = self.bytes.split_first_chunk::<8>()?;
         self.bytes = rest;
@@ -201,13 +201,13 @@ fn read_u32(bytes: &[u8], at: usize) -> u32 {
     bytes.get(at..).and_then(|bytes| bytes.first_chunk()).map_or(0, |chunk| u32::from_le_bytes(*chunk))
 }
 
-/// Whether a pattern covers a name, whatever the case: `*` stands for any text, `#` for one or more digits.
+/// Whether a pattern matches a name, ignoring case. `*` matches any text, and `#` matches one or more digits.
 pub fn covers(pattern: &str, name: &str) -> bool {
     covers_bytes(pattern.as_bytes(), name.as_bytes())
 }
 
 fn covers_bytes(pattern: &[u8], name: &[u8]) -> bool {
-    // Where to go on when what follows the last `*` does not match.
+    // The position to continue from if the rest after the last `*` does not match.
     let mut retry: Option<(&[u8], &[u8])> = None;
     let (mut pattern, mut name) = (pattern, name);
     loop {

@@ -5,7 +5,7 @@ use super::Catalog;
 use super::accelerator::Accelerator;
 use super::table::Cells;
 
-/// What an accelerator can do at most, by its vendor's sheet.
+/// The peak values of an accelerator, from its vendor's data sheet.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Peak<'c> {
     pub accelerator: &'c str,
@@ -16,16 +16,16 @@ pub struct Peak<'c> {
     pub fp8_tflops: Option<f64>,
     pub int8_tops: Option<f64>,
     pub fp4_tflops: Option<f64>,
-    /// To its neighbours, in the order of magnitude: one number for cards on the bus, one for those with links of their own.
+    /// The approximate bandwidth to neighboring devices: one value for the bus, and one for direct links.
     pub link_gb_per_second: f64,
 }
 
-/// A measurement that somebody published.
+/// A published measurement.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Published<'c> {
     pub accelerator: &'c str,
     pub accelerators: f64,
-    /// Who measured: a short name for a page or a repository.
+    /// The publisher: a short name for a website or a repository.
     pub publisher: &'c str,
     pub engine: &'c str,
     pub engine_version: &'c str,
@@ -37,30 +37,30 @@ pub struct Published<'c> {
     pub concurrency: Option<f64>,
     pub scenario: &'c str,
     pub tokens_per_second: f64,
-    /// When, as far as the source says.
+    /// The date of the measurement, as far as the source contains it.
     pub measured: &'c str,
     pub source: &'c str,
 }
 
-/// Which share of its peak an accelerator reached in training: dense models, tuned recipes, six operations for each weight
-/// and token.
+/// The share of its peak that an accelerator reached in training, for dense models and tuned recipes. It counts six
+/// operations per weight and token.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TrainingShare<'c> {
-    /// 10 % of the measurements were below it.
+    /// The share that 10% of the measurements did not reach.
     pub least: f64,
     pub middle: f64,
-    /// 10 % of the measurements were above it.
+    /// The share that 10% of the measurements exceeded.
     pub most: f64,
     pub rows: f64,
     pub sources: f64,
-    /// On how many accelerators at a time.
+    /// The lowest and the highest number of accelerators in the measurements.
     pub accelerators: (f64, f64),
     pub as_of: &'c str,
     pub source: &'c str,
 }
 
 impl Catalog {
-    /// What was measured of training on an accelerator in a precision, `bf16` or `fp8`.
+    /// Returns the measured training share of an accelerator in a precision, `bf16` or `fp8`.
     pub fn training_share(&self, accelerator: &str, precision: &str) -> Option<TrainingShare<'_>> {
         let name = self.accelerator(accelerator).map_or(accelerator, |known| known.name);
         let mut row = self.block.table("training_shares").find(&[name, precision])?;
@@ -77,7 +77,7 @@ impl Catalog {
         })
     }
 
-    /// The peaks of an accelerator, by any name that it goes by.
+    /// Returns the peak values of an accelerator, by any of its names.
     pub fn peak(&self, name: &str) -> Option<Peak<'_>> {
         let table = self.block.table("throughput_peaks");
         let find = |name: &str| table.find(&[name]).and_then(read_peak);
@@ -85,7 +85,7 @@ impl Catalog {
         find(name).or_else(|| find(known()?.name)).or_else(|| of_sheet(known()?))
     }
 
-    /// A number of the throughput estimate, and how it is known: `fitted` or `reasoned`.
+    /// Returns a coefficient of the throughput estimate.
     pub fn throughput(&self, term: &str, class: &str) -> Option<f64> {
         let mut row = self.block.table("throughput").find(&[term, class])?;
         row.text();
@@ -93,7 +93,7 @@ impl Catalog {
         row.number()
     }
 
-    /// The measurements on so many accelerators of a kind.
+    /// Returns the measurements with this number of accelerators of a kind.
     pub fn published<'c>(&'c self, accelerator: &'c str, count: f64) -> impl Iterator<Item = Published<'c>> {
         self.block.table("measured_throughput").rows().filter_map(move |mut row| {
             let same = row.text() == accelerator && row.number() == Some(count);
@@ -102,7 +102,7 @@ impl Catalog {
     }
 }
 
-/// What the table of accelerators says of those that nobody measured.
+/// Derives the peak values of an accelerator without an entry of its own from the table of accelerators.
 fn of_sheet(known: Accelerator<'_>) -> Option<Peak<'_>> {
     const BUS: f64 = 25.0;
     const LINK: f64 = 300.0;

@@ -9,10 +9,10 @@ use super::peers::{PeerPrice, Peers, PriceDoubt};
 use super::quote::{Basis, Offer};
 use super::table::{Cells, covers};
 
-/// What an hour of one accelerator costs anywhere, in dollars: less or more is another unit.
+/// The plausible hourly prices of one accelerator, in dollars. A price outside the range has another unit.
 pub const PER_ACCELERATOR_USD: std::ops::RangeInclusive<f64> = 0.02..=60.0;
 
-/// Families whose sizes cost the same for each accelerator, as their vendors publish them.
+/// Machine families whose sizes have the same price per accelerator, according to their vendors.
 const LINEAR: [(&str, &str); 5] = [
     (AWS, "p3.*"),
     (AZURE, "Standard_NC#ads_A100_v4"),
@@ -21,12 +21,12 @@ const LINEAR: [(&str, &str); 5] = [
     (GCP, "a3-highgpu-*"),
 ];
 
-/// Regions for which Google sells each thing at one price.
+/// Regions in which Google's prices are equal.
 const ONE_PRICE: [&str; 3] = ["us-central1", "us-east1", "us-west1"];
 
 impl Catalog {
-    /// What cannot be true of the prices: rows in the order of provider, machine and region, then what rows say together,
-    /// then the other tables.
+    /// Returns the implausible prices: first single rows by provider, machine and region, then rows that contradict
+    /// each other, then the other tables.
     pub fn verify(&self) -> Vec<String> {
         let mut doubts: Vec<String> = self.offers().flat_map(|offer| self.doubts(&offer)).collect();
         doubts.extend(self.beside_others());
@@ -40,7 +40,7 @@ impl Catalog {
         doubts
     }
 
-    /// Prices that stand out beside others and are not among the exceptions, and exceptions that cover no row.
+    /// Returns the prices that differ too much from others, and the exceptions that match no row.
     fn beside_others(&self) -> Vec<String> {
         let offers: Vec<Offer<'_>> = self.offers().filter(is_listed).collect();
         let rows: Vec<PeerPrice<'_>> = offers.iter().map(PeerPrice::of).collect();
@@ -49,7 +49,7 @@ impl Catalog {
         let mut doubts: Vec<String> = Vec::new();
         for row in &rows {
             for doubt in peers.doubts(row).into_iter().filter(|doubt| !self.is_exception(doubt.check, row)) {
-                // Of a machine that is cheap or dear in the middle of its regions every row is: it is told once.
+                // A machine that is cheap or expensive has this doubt in all its rows. It is reported once.
                 let is_of_all = matches!(doubt.check, PriceDoubt::Cheap | PriceDoubt::Dear);
                 if !is_of_all || told.insert((row.provider, row.machine)) {
                     doubts.push(format!("{} {} {}: {}", row.provider, row.machine, row.region, doubt.told));
@@ -63,20 +63,20 @@ impl Catalog {
         doubts
     }
 
-    /// Whether a doubt of a row is known and explained in `exceptions.csv`.
+    /// Whether `exceptions.csv` explains this doubt about a row.
     pub fn is_exception(&self, check: PriceDoubt, row: &PeerPrice<'_>) -> bool {
         let mut exceptions = self.block.table("exceptions").rows().map(read_exception);
         exceptions.any(|exception| exception.check == check.name() && exception.covers(row))
     }
 
-    /// Sizes of a family that are listed in one region and do not cost as much for each accelerator as the smallest.
+    /// Returns the sizes of a family whose price per accelerator is not that of the smallest size in the region.
     fn not_linear(&self, provider: &str, pattern: &str) -> Vec<String> {
         let in_family = |it: &Offer<'_>| it.machine.provider == provider && covers(pattern, &it.machine.name);
         let offers: Vec<Offer<'_>> = self.offers().filter(in_family).filter(is_listed).collect();
         let mut regions: Vec<&str> = offers.iter().map(|offer| offer.region).collect();
         regions.sort_unstable();
         regions.dedup();
-        // Azure publishes three decimals and others six: a size may be off by half of the last for each accelerator.
+        // Azure publishes three decimals and others six, so prices can differ by half of the last one.
         let rounding = if provider == AZURE { 500.0 } else { 0.5 };
         let mut doubts = Vec::new();
         for region in regions {
@@ -100,7 +100,7 @@ impl Catalog {
         doubts
     }
 
-    /// Google's machines that do not cost the same where one price holds.
+    /// Returns the machines of Google whose prices differ between regions with equal prices.
     fn not_one_price(&self) -> Vec<String> {
         let mut doubts = Vec::new();
         for machine in self.machines().filter(|machine| machine.provider == GCP) {
@@ -108,7 +108,7 @@ impl Catalog {
             let quotes = ONE_PRICE.into_iter().filter_map(listed).filter(|(_, quote)| !quote.basis.is_estimate());
             let prices: Vec<(&str, Money)> = quotes.filter_map(|(region, it)| Some((region, it.on_demand?))).collect();
             let Some(((first, base), rest)) = prices.split_first() else { continue };
-            // Sums of parts differ from published prices by less than a hundredth.
+            // Sums of parts differ from published prices by less than one percent.
             let differs = |price: &Money| (price.usd() / base.usd() - 1.0).abs() > 0.01;
             doubts.extend(rest.iter().filter(|(_, price)| differs(price)).map(|(region, price)| {
                 format!(
@@ -122,7 +122,7 @@ impl Catalog {
         doubts
     }
 
-    /// Parts of machines whose spot price is above the one on demand, or that cost nothing.
+    /// Returns the parts of machines that cost nothing, or whose spot price is above the on-demand price.
     fn spot_above(&self, table: &'static str, keys: usize) -> Vec<String> {
         let mut doubts = Vec::new();
         for mut row in self.block.table(table).rows() {
@@ -264,7 +264,7 @@ mod tests {
         assert_eq!(found, expected);
     }
 
-    /// The embedded tables with one more row.
+    /// Verifies the embedded tables with one additional row.
     fn doubts_with(row: &str) -> Vec<String> {
         let rows = format!("{HEADER}{row}");
         Catalog::embedded().with_refreshed(&[CsvFile { path: "new", stem: "prices", text: &rows }]).unwrap().verify()
@@ -278,7 +278,7 @@ mod tests {
             ("new,box,*,H100-80GB,8,8,,,,2026-01-01,a,high", "one H100-80GB costs $1.000, but the median"),
         ] {
             let found = doubts_with(row);
-            // A row may move the median, and so what stands at its edge.
+            // The row may move the median, so prices near the limit can add doubts.
             assert_eq!(found.iter().filter(|it| it.contains(told)).count(), 1, "{told}: {found:?}");
         }
     }

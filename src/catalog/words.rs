@@ -1,19 +1,19 @@
-//! A cache of words that are names. Unsupported files are searched word by word, and the same words repeat in
-//! each file and each of its states.
+//! A cache of whether words are names. gpulint searches unsupported files word by word, and words repeat between files
+//! and their states.
 
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
-/// So many words are remembered, and no longer ones.
+/// The maximum number of cached words, and the maximum length of each.
 const MOST_WORDS: usize = 50_000;
 const LONGEST_WORD: usize = 64;
 
-/// What was asked of one catalog; its copies share it.
+/// The results for one catalog. Its copies share them.
 #[derive(Clone, Default)]
 pub(super) struct KnownWords(Arc<RwLock<HashMap<Box<str>, bool>>>);
 
 impl KnownWords {
-    /// What is remembered of a word, or what is found out about it now.
+    /// Returns the cached result for a word, or determines it with `find`.
     pub(super) fn is_name(&self, word: &str, find: impl FnOnce() -> bool) -> bool {
         let KnownWords(known) = self;
         let remembered = known.read().unwrap_or_else(PoisonError::into_inner).get(word).copied();

@@ -1,4 +1,4 @@
-//! A careful client: one origin, retries, limits of time and size.
+//! An HTTP client for one origin, with retries and with limits of time and size.
 
 use std::cell::Cell;
 use std::error::Error as _;
@@ -18,11 +18,11 @@ use super::signature;
 use super::target::HttpOrigin;
 use super::{HttpSettings, Proxies};
 
-/// A repository that was renamed answers with one redirect, a mirror in front of it with a second.
+/// A renamed repository answers with one redirect, and a mirror in front of it with a second one.
 const MOST_REDIRECTS: u32 = 4;
-/// Five times of what GitHub sends.
+/// The maximum number of headers. GitHub sends a fifth of it.
 const MOST_HEADERS: usize = 128;
-/// A refusal is a sentence; whoever sends more wants to fill our memory.
+/// The maximum size of a refusal, which normally is one sentence. A larger one could fill the memory.
 const LONGEST_REFUSAL_BYTES: u64 = 1 << 20;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HttpMethod {
@@ -44,13 +44,13 @@ impl HttpMethod {
         }
     }
 
-    /// Whether sending it twice does the same as sending it once.
+    /// Whether sending the request twice has the same effect as sending it once.
     fn is_repeatable(self) -> bool {
         self != HttpMethod::Post
     }
 }
 
-/// What is asked of the origin.
+/// A request to the origin.
 #[derive(Debug, Clone)]
 pub struct HttpRequest<'a> {
     pub method: HttpMethod,
@@ -59,13 +59,13 @@ pub struct HttpRequest<'a> {
     pub accept: &'a str,
     pub headers: Vec<(&'static str, &'static str)>,
     pub json: Option<Value>,
-    /// Pairs as a form carries them, coded already.
+    /// The form fields, already encoded.
     pub form: Option<String>,
-    /// Sending it twice does the same as sending it once: a query that is sent as a POST.
+    /// Whether the request can be sent twice without another effect, such as a query that uses POST.
     pub repeatable: bool,
 }
 
-/// Reads an answer while it arrives. Called again from the start of the answer where an attempt broke off.
+/// Reads an answer while it arrives. If an attempt breaks off, the next one starts with the first byte again.
 pub type Sink<'s> = &'s mut dyn FnMut(&mut dyn Read) -> std::io::Result<()>;
 
 impl<'a> HttpRequest<'a> {
@@ -84,7 +84,7 @@ impl<'a> HttpRequest<'a> {
         }
     }
 
-    /// A request that only asks, whatever its method.
+    /// Marks the request as a query without side effects, whatever its method.
     #[must_use]
     pub fn repeatable(mut self) -> Self {
         self.repeatable = true;
@@ -117,7 +117,7 @@ pub struct HttpClient<'a> {
     redactor: Redactor,
     settings: HttpSettings,
     clock: &'a dyn Clock,
-    /// Bytes of all answers that were kept, whatever path they came from.
+    /// The bytes of all stored answers, from all paths.
     kept_bytes: Rc<Cell<u64>>,
 }
 
@@ -128,7 +128,7 @@ impl<'a> HttpClient<'a> {
         settings: HttpSettings,
         clock: &'a dyn Clock,
     ) -> Result<Self, Error> {
-        // An error only says that a provider is there already.
+        // The only possible error is that a provider is already installed.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let mut redactor = Redactor::default();
         if let Some(secret) = credential.secret() {
@@ -158,7 +158,7 @@ impl<'a> HttpClient<'a> {
         Ok(HttpClient { inner, origin, credential, redactor, settings, clock, kept_bytes: Rc::default() })
     }
 
-    /// The same credential and connections for another path of the same place.
+    /// Returns a client with the same credential and connections for another path of the same origin.
     #[must_use]
     pub fn at(&self, path: &str) -> HttpClient<'a> {
         HttpClient {
@@ -176,23 +176,23 @@ impl<'a> HttpClient<'a> {
         &self.origin
     }
 
-    /// Lets a little time pass before something is tried again, the more the more often it failed.
+    /// Waits before another attempt. The delay grows with the number of failures.
     pub fn pause(&self, attempt: u32) {
         self.clock.sleep(pace::backoff(attempt, self.clock));
     }
 
-    /// Sends the request until it is answered. What is not repeatable is sent again only when it cannot have taken effect.
+    /// Sends the request until there is an answer. Repeats it only if it is repeatable or cannot have taken effect.
     pub fn send(&self, request: &HttpRequest) -> Result<Reply, Error> {
         let url = self.origin.address(&request.path, &request.query)?;
         self.send_to(request, url, None)
     }
 
-    /// Asks for a place that the origin itself named, such as the next page.
+    /// Requests an address that the origin returned, such as the next page.
     pub fn follow_link(&self, link: &str) -> Result<Reply, Error> {
         self.send_to(&HttpRequest::new(HttpMethod::Get, []), self.linked(link)?, None)
     }
 
-    /// The same, with the answer read while it arrives. It may be as long as the settings allow, and is not kept.
+    /// Requests such an address, and reads the answer while it arrives, without storing it.
     pub fn stream_link(&self, link: &str, sink: Sink<'_>) -> Result<Reply, Error> {
         self.send_to(&HttpRequest::new(HttpMethod::Get, []), self.linked(link)?, Some(sink))
     }
@@ -211,7 +211,7 @@ impl<'a> HttpClient<'a> {
         ))
     }
 
-    /// Until all that is asked must be over.
+    /// Returns the time until the deadline of all requests.
     fn time_left(&self) -> Duration {
         let left = self.settings.deadline.map(|deadline| deadline.saturating_sub(self.clock.now()));
         left.map_or(Duration::MAX, Duration::from_secs)
@@ -248,7 +248,7 @@ impl<'a> HttpClient<'a> {
     }
 
     fn delay_after(&self, reply: &Reply, repeatable: bool, attempt: u32) -> Option<Duration> {
-        // A request that was turned away for its rate was not carried out, so that even a POST may return.
+        // The server did not carry out a request that exceeds the rate limit, so even a POST can be repeated.
         if let Some(delay) = pace::limited(reply, attempt, self.clock) {
             return Some(delay);
         }
@@ -271,7 +271,7 @@ impl<'a> HttpClient<'a> {
         Error::new(HttpErrorKind::Status(reply.status), message)
     }
 
-    /// One attempt, with redirects inside the origin followed and with the method kept.
+    /// Makes one attempt. It follows redirects within the origin and does not change the method.
     fn follow(&self, request: &HttpRequest, mut url: Url, sink: &mut Option<Sink<'_>>) -> Result<Reply, Error> {
         for _ in 0..=MOST_REDIRECTS {
             let reply = self.exchange(request, &url, sink)?;
@@ -336,7 +336,7 @@ impl<'a> HttpClient<'a> {
         if let Some(body) = &request.form {
             builder = builder.header(CONTENT_TYPE, "application/x-www-form-urlencoded").body(body.clone());
         }
-        // Of the request and not of the client: there it would begin anew with each piece of the answer that arrives.
+        // A timeout of the client would start again with each received piece, so the request has its own.
         let mut built = builder
             .timeout(self.settings.timeout.min(self.time_left()))
             .build()
@@ -357,7 +357,7 @@ impl<'a> HttpClient<'a> {
         Ok(Reply { status, headers, body })
     }
 
-    /// Reads an answer to its end, or to the end of what may be read of it.
+    /// Reads an answer to its end or to the size limit.
     fn receive(&self, response: impl Read, is_success: bool, sink: &mut Option<Sink<'_>>) -> Result<Vec<u8>, Error> {
         let HttpSettings { max_reply_bytes, max_stream_bytes, max_total_bytes, .. } = self.settings;
         let streams = is_success && sink.is_some();
@@ -374,7 +374,7 @@ impl<'a> HttpClient<'a> {
             _ => response.read_to_end(&mut body).map(drop),
         };
         self.kept_bytes.set(self.kept_bytes.get().saturating_add(body.len() as u64));
-        // Nothing is left of what may be read: whatever was made of it, there was more.
+        // The limit is used up, so the answer is too long.
         if response.limit() == 0 {
             let host = self.origin.host();
             let message = if limit == left && !streams {
@@ -412,7 +412,7 @@ impl<'a> HttpClient<'a> {
     }
 }
 
-/// The innermost causes say what happened; the outermost only repeats the address.
+/// Returns the inner causes, which explain the error. The outermost one only repeats the address.
 fn causes(error: &reqwest::Error) -> String {
     let mut texts = Vec::new();
     let mut cause = error.source();
@@ -424,11 +424,11 @@ fn causes(error: &reqwest::Error) -> String {
     if texts.is_empty() { error.to_string() } else { texts.join(": ") }
 }
 
-/// What a code host says about a refusal: `message` with `errors` (GitHub), `error` (GitLab, Bitbucket), else the text.
+/// Returns the explanation of a refusal: `message` with `errors` (GitHub), `error` (GitLab, Bitbucket), else the body.
 fn explanation(reply: &Reply) -> String {
     let Ok(Value::Object(object)) = serde_json::from_slice::<Value>(&reply.body) else {
         let text = reply.text();
-        // A page for people is of no use in a log.
+        // An HTML page is of no use in a log.
         return if text.trim_start().starts_with('<') { String::new() } else { text };
     };
     let said = ["message", "error", "error_description"].iter().filter_map(|name| object.get(*name)).map(error_text);
@@ -450,7 +450,7 @@ fn error_text(value: &Value) -> String {
 
 fn header_value(text: &str, secret: bool) -> Result<HeaderValue, Error> {
     let mut value = HeaderValue::from_str(text).map_err(|_| {
-        // The text is not repeated: it may be the token.
+        // The message does not contain the string, because it may be the token.
         Error::new(HttpErrorKind::Unusable, "the token contains an invalid character, such as a line break")
     })?;
     value.set_sensitive(secret);
@@ -461,7 +461,7 @@ fn prefixed(scheme: &str, token: &Secret) -> Result<HeaderValue, Error> {
     header_value(&format!("{scheme} {}", token.expose()), true)
 }
 
-/// The password as it stands in the header, which a server may repeat.
+/// Returns the password as the header encodes it, because a server may repeat it in this form.
 fn encoded(user: &str, password: &Secret, client: &reqwest::blocking::Client) -> Option<String> {
     let request = client.get("http://localhost").basic_auth(user, Some(password.expose())).build().ok()?;
     let sent = request.headers().get(AUTHORIZATION)?.to_str().ok()?;
@@ -474,7 +474,7 @@ fn proxies(settings: &Proxies, redactor: &mut Redactor) -> Result<Vec<Proxy>, Er
     for (address, scheme) in [(&settings.https, "https"), (&settings.http, "http")] {
         let Some(address) = address.as_ref().filter(|address| !address.is_empty()) else { continue };
         let unusable = |why: &str| Error::new(HttpErrorKind::Unusable, format!("the proxy for {scheme} {why}"));
-        // Most tools take `proxy:3128` as well.
+        // Most tools also accept `proxy:3128`.
         let text = address.expose();
         let text = if text.contains("://") { text.to_owned() } else { format!("http://{text}") };
         let url = Url::parse(&text).map_err(|_| unusable("is not a valid address"))?;

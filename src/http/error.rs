@@ -2,30 +2,30 @@
 
 use std::fmt;
 
-/// Why there is no usable answer. The message holds no secret.
+/// The reason for a missing or unusable answer. The message contains no secret.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Error {
     pub kind: HttpErrorKind,
-    /// A lower-case statement.
+    /// The message, as a lower-case statement.
     pub message: String,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HttpErrorKind {
-    /// What was asked for cannot be asked: an address or a name that is none.
+    /// The request cannot be sent, because an address or a name is invalid.
     Unusable,
-    /// Nothing was sent: no such host, connection refused, no trust.
+    /// The request was not sent: unknown host, refused connection or untrusted certificate.
     Unreachable,
-    /// Something was sent and no whole answer came back: whether it took effect is unknown.
+    /// The request was sent, but no complete answer came back. Whether it took effect is unknown.
     Interrupted,
-    /// The server answered with a status that is no success.
+    /// The server answered with an error status.
     Status(u16),
-    /// The server asks to wait longer than we are willing to.
+    /// The server asks for a longer wait than the settings allow.
     RateLimited,
-    /// The server points to somewhere that must not see the credential.
+    /// The server redirects to a host that must not receive the credential.
     Redirected,
     TooLarge,
-    /// The answer is not what the interface promises.
+    /// The answer does not have the documented form.
     Malformed,
 }
 
@@ -41,7 +41,7 @@ impl Error {
         }
     }
 
-    /// The request may or may not have taken effect, so that whoever sent it has to look before sending it again.
+    /// Whether the request may have taken effect. If so, the caller must check that before sending it again.
     pub fn is_ambiguous(&self) -> bool {
         match self.kind {
             HttpErrorKind::Interrupted => true,

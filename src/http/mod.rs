@@ -22,14 +22,14 @@ pub use target::HttpOrigin;
 
 use std::time::Duration;
 
-/// What the environment says about reaching the network.
+/// The proxy settings in the environment.
 #[derive(Debug, Clone, Default)]
 pub struct Proxies {
-    /// For `https://` addresses. May carry a user and a password, so it is a secret.
+    /// The proxy for `https://` addresses. It can contain a user and a password, so it is a secret.
     pub https: Option<Secret>,
-    /// For `http://` addresses.
+    /// The proxy for `http://` addresses.
     pub http: Option<Secret>,
-    /// Hosts to reach directly, in the usual comma-separated notation.
+    /// Hosts to reach without a proxy, in the usual comma-separated notation.
     pub except: Option<String>,
 }
 
@@ -38,23 +38,23 @@ pub struct HttpSettings {
     pub user_agent: String,
     pub proxies: Proxies,
     pub connect_timeout: Duration,
-    /// For one request, from connecting to the last byte of the answer.
+    /// The time limit of one request, from connecting to the last byte of the answer.
     pub timeout: Duration,
-    /// Of an answer that is kept, after decompression.
+    /// The maximum size of a stored answer, after decompression.
     pub max_reply_bytes: u64,
-    /// Of an answer that is read while it arrives, after decompression.
+    /// The maximum size of an answer that is read while it arrives, after decompression.
     pub max_stream_bytes: u64,
-    /// Of all answers that are kept together, so that no list is endless, however many pages it has.
+    /// The maximum size of all stored answers together, so that a list with endless pages ends.
     pub max_total_bytes: u64,
-    /// How often a request is sent at most.
+    /// The maximum number of times that a request is sent.
     pub attempts: u32,
-    /// How long all waiting between attempts of one request may take together.
+    /// The maximum total delay between the attempts of one request.
     pub patience: Duration,
-    /// When all that is asked must be over, in seconds after 1970: of a list of many pages each may be slow.
+    /// The end of all requests, in seconds after 1970, because every page of a long list can be slow.
     pub deadline: Option<u64>,
-    /// Whether a credential may travel over plain `http://` to another machine.
+    /// Whether to send a credential over plain `http://` to another machine.
     pub allow_plain_http: bool,
-    /// Sent with every request, such as the tenant of a server that many use.
+    /// Headers of every request, such as the tenant of a shared server.
     pub headers: Vec<(String, Secret)>,
 }
 

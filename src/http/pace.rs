@@ -4,27 +4,27 @@ use std::time::Duration;
 
 use super::reply::Reply;
 
-/// Time and chance, handed in so that nothing below the command line reads a clock.
+/// Access to time and random numbers. Only the command line implements it with a real clock.
 pub trait Clock {
-    /// Seconds since 1970.
+    /// Returns the seconds since 1970.
     fn now(&self) -> u64;
     fn sleep(&self, time: Duration);
-    /// A number from 0 up to 1 that differs between runs, so that runs that failed together do not return together.
+    /// Returns a random number from 0 up to 1, so that processes that failed together do not retry together.
     fn chance(&self) -> f64;
 }
 
 const FIRST_DELAY: Duration = Duration::from_millis(500);
 const LONGEST_DELAY: Duration = Duration::from_secs(30);
-/// GitHub asks for a minute or more after a secondary limit that names no time (REST documentation, 2026-11).
+/// GitHub asks for a delay of at least a minute after a secondary limit without a time (REST documentation, 2026-11).
 const UNNAMED_LIMIT_DELAY: Duration = Duration::from_secs(60);
 
-/// Doubles with each attempt; the upper half of it is left to chance.
+/// Returns a delay that doubles with each attempt. Its upper half is random.
 pub(super) fn backoff(attempt: u32, clock: &dyn Clock) -> Duration {
     let full = FIRST_DELAY.saturating_mul(1 << attempt.min(10)).min(LONGEST_DELAY);
     full.mul_f64(0.5 + clock.chance().clamp(0.0, 1.0) / 2.0)
 }
 
-/// How long a server that refuses to work asks us to wait; `None` when it is not about the rate.
+/// Returns the delay that a server asks for. `None` if it refuses the request for another reason than the rate.
 pub(super) fn limited(reply: &Reply, attempt: u32, clock: &dyn Clock) -> Option<Duration> {
     let named = named_delay(reply, clock);
     match reply.status {
@@ -37,14 +37,14 @@ pub(super) fn limited(reply: &Reply, attempt: u32, clock: &dyn Clock) -> Option<
     }
 }
 
-/// The delay that the headers of an answer name, whatever its status.
+/// Returns the delay in the headers of an answer, whatever its status.
 pub(super) fn named_delay(reply: &Reply, clock: &dyn Clock) -> Option<Duration> {
     if let Some(seconds) = reply.number("retry-after") {
         return Some(Duration::from_secs(seconds.max(1)));
     }
     let exhausted = ["x-ratelimit-remaining", "ratelimit-remaining"].iter().any(|name| reply.number(name) == Some(0));
     let reset = reply.number("x-ratelimit-reset").or_else(|| reply.number("ratelimit-reset"))?;
-    // One second more than named: clocks differ, and a limit that resets now may reset a moment later.
+    // The extra second allows for differing clocks, and for a limit that resets a moment later.
     exhausted.then(|| Duration::from_secs(reset.saturating_sub(clock.now()) + 1))
 }
 

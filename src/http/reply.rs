@@ -4,15 +4,15 @@ use serde_json::Value;
 
 use super::error::{Error, HttpErrorKind};
 
-/// A page of Google's meters, the largest that is asked for, has about 300,000. A value takes some 80 bytes, of which an
-/// answer of brackets and commas sends two.
+/// The largest page of Google's SKUs has about 300,000 values. A value needs about 80 bytes of memory, but an answer of
+/// brackets and commas sends only two bytes for each.
 const MOST_JSON_VALUES: usize = 1_000_000;
 
-/// An answer that was read to its end.
+/// A complete answer of a server.
 #[derive(Debug, Clone)]
 pub struct Reply {
     pub status: u16,
-    /// Names in lower case.
+    /// The headers, with names in lower case.
     pub headers: Vec<(String, String)>,
     pub body: Vec<u8>,
 }
@@ -40,7 +40,7 @@ impl Reply {
         })
     }
 
-    /// Whether a `link` header names a page after this one.
+    /// Whether a `link` header contains a next page.
     pub fn has_next_page(&self) -> bool {
         self.header("link").is_some_and(|links| links.split(',').any(|link| link.contains("rel=\"next\"")))
     }
@@ -50,7 +50,7 @@ impl Reply {
     }
 }
 
-/// Whether a JSON text has more values than a reader should make of it, by what separates them.
+/// Whether a JSON text has more values than `most`, counted by its separators.
 pub(crate) fn has_more_values(text: &[u8], most: usize) -> bool {
     let (mut values, mut in_text, mut escaped) = (0, false, false);
     for byte in text {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// Text that must never be printed. Its `Debug` hides it, and it has no `Display`.
+/// A string that must never be printed. Its `Debug` hides it, and it has no `Display`.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(String);
 
@@ -26,34 +26,34 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// Keys of an account of AWS.
+/// The keys of an AWS account.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AwsKeys {
     pub id: String,
     pub secret: Secret,
-    /// Of keys that were lent for some hours.
+    /// The session token of temporary keys.
     pub session: Option<Secret>,
 }
 
-/// How a request proves who sends it.
+/// The way in which a request proves its sender.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Credential {
     Anonymous,
-    /// `authorization: Bearer …`
+    /// The header `authorization: Bearer …`.
     Bearer(Secret),
-    /// `authorization: token …`, as Gitea and Forgejo want it.
+    /// The header `authorization: token …`, for Gitea and Forgejo.
     Token(Secret),
-    /// `authorization: Basic …`
+    /// The header `authorization: Basic …`.
     Basic {
         user: String,
         password: Secret,
     },
-    /// A header of the host's own, such as `private-token`.
+    /// A header that is specific to the host, such as `private-token`.
     Header {
         name: &'static str,
         value: Secret,
     },
-    /// A signature over each request, as AWS wants it. The secret itself does not travel.
+    /// A signature over each request, for AWS. The request does not contain the secret itself.
     Aws {
         keys: AwsKeys,
         region: String,
@@ -73,21 +73,21 @@ impl Credential {
     }
 }
 
-/// Takes secrets out of text that somebody else wrote, and everything that a terminal would obey.
+/// Removes secrets and terminal control characters from text of other origin.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Redactor {
     secrets: Vec<Secret>,
 }
 
-/// Enough of a server's answer to understand it; the rest is noise.
+/// The maximum length of a quote from a server's answer.
 const LONGEST_QUOTE: usize = 300;
 
 impl Redactor {
     pub(super) fn learn(&mut self, secret: &str) {
-        // A secret of a few characters would blacken half of a message and protects nothing.
+        // Removing a secret of a few characters would hide half of a message and protect nothing.
         if secret.len() >= 4 && !self.secrets.iter().any(|known| known.expose() == secret) {
             self.secrets.push(Secret::new(secret));
-            // The longest first: a secret may contain another one.
+            // The longest secrets come first, because one can contain another.
             self.secrets.sort_by_key(|secret| std::cmp::Reverse(secret.expose().len()));
         }
     }
@@ -107,7 +107,7 @@ impl Redactor {
     }
 }
 
-/// Marks that turn the direction of the text after them.
+/// Whether the character changes the direction of the following text.
 fn is_directional(c: char) -> bool {
     matches!(c, '\u{200e}' | '\u{200f}' | '\u{061c}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }

@@ -13,8 +13,8 @@ const ALGORITHM: &str = "AWS4-HMAC-SHA256";
 const DATE: &str = "x-amz-date";
 const SESSION: &str = "x-amz-security-token";
 
-/// Adds the headers that say who sends a request, when, and that nobody changed it. What stands in the address is not
-/// covered: nothing does.
+/// Adds the headers that prove the sender, the time and that the request was not changed. The signature covers no
+/// query, so requests must not have one.
 pub(super) fn sign(
     request: &mut Request,
     keys: &AwsKeys,
@@ -24,7 +24,7 @@ pub(super) fn sign(
 ) -> Result<(), Error> {
     let far_off =
         || Error::new(HttpErrorKind::Unusable, "the clock of this machine is wrong, so requests cannot be signed");
-    // `20150830T123600Z`
+    // The time has the form `20150830T123600Z`.
     let moment = moment(unix_seconds).ok_or_else(far_off)?.replace(['-', ':'], "");
     let day = moment.get(..8).unwrap_or_default();
     let kind = request.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
@@ -64,7 +64,7 @@ fn hmac(key: &[u8], text: &str) -> Vec<u8> {
     mac(&Key::new(HMAC_SHA256, key), text.as_bytes()).as_ref().to_vec()
 }
 
-/// As the header says it: with the port where it is not the usual one.
+/// Returns the host as the header has it: with the port, if it is not the default.
 fn host(url: &Url) -> String {
     let host = url.host_str().unwrap_or_default();
     url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))
@@ -82,12 +82,12 @@ mod tests {
         *request.body_mut() = Some("Param1=value1".into());
         let secret = Secret::new("wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY");
         let keys = AwsKeys { id: "AKIDEXAMPLE".to_owned(), secret, session };
-        // 2015-08-30, 12:36
+        // The time is 2015-08-30, 12:36.
         sign(&mut request, &keys, "us-east-1", "service", 1_440_938_160).unwrap();
         request
     }
 
-    /// The case `post-x-www-form-urlencoded` of the test suite that AWS publishes for this signature.
+    /// The request is the case `post-x-www-form-urlencoded` of the test suite that AWS publishes for this signature.
     #[test]
     fn a_form_is_signed_as_aws_signs_it() {
         let request = signed(None);

@@ -4,16 +4,16 @@ use reqwest::Url;
 
 use super::error::{Error, HttpErrorKind};
 
-/// Scheme, host and port, and the path below which an interface lives: `https://host/api/v3`.
+/// The scheme, host, port and base path of an interface, such as `https://host/api/v3`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HttpOrigin {
     base: Url,
 }
 
 impl HttpOrigin {
-    /// Refuses what would put a credential at risk or cannot be an interface.
+    /// Parses an address. Rejects one that could expose a credential or cannot be an interface.
     pub fn parse(address: &str, allow_plain_http: bool) -> Result<Self, Error> {
-        // The address is not repeated: it may hold a password.
+        // The message does not contain the address, because it may include a password.
         let base = Url::parse(address.trim()).map_err(|cause| {
             Error::new(HttpErrorKind::Unusable, format!("the API address is not a valid URL: {cause}"))
         })?;
@@ -38,13 +38,13 @@ impl HttpOrigin {
         Ok(HttpOrigin { base })
     }
 
-    /// An address below the base; each segment is escaped, so that a name cannot climb to another path.
+    /// Returns an address below the base. Each segment is escaped, so that a name cannot lead to another path.
     pub(super) fn address(&self, segments: &[&str], query: &[(&str, String)]) -> Result<Url, Error> {
         let mut url = self.base.clone();
         url.set_fragment(None);
         url.set_query(None);
         for segment in segments {
-            // The URL standard resolves these even when they are escaped.
+            // The URL standard resolves these segments even if they are escaped.
             if segment.is_empty() || matches!(*segment, "." | "..") {
                 return Err(Error::new(
                     HttpErrorKind::Unusable,
@@ -62,7 +62,7 @@ impl HttpOrigin {
         Ok(url)
     }
 
-    /// Where a link leads that stands in an answer of this place.
+    /// Resolves a link in an answer of this origin.
     pub(super) fn join(&self, link: &str) -> Option<Url> {
         self.base.join(link).ok()
     }
@@ -75,7 +75,7 @@ impl HttpOrigin {
             && url.password().is_none()
     }
 
-    /// The same place with another path: GitHub Enterprise has `/api/v3` beside `/api/graphql`.
+    /// Returns this origin with another path: GitHub Enterprise has both `/api/v3` and `/api/graphql`.
     pub fn with_path(&self, path: &str) -> Self {
         let mut base = self.base.clone();
         base.set_path(path);

@@ -11,17 +11,17 @@ use crate::resolve::plain;
 /// The cost of disks.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Attached {
-    /// Of all machines, for a month.
+    /// The monthly cost of the disks of all machines.
     pub monthly: MoneyRange,
     pub steps: Vec<SumStep>,
-    /// Why it costs more than this, where it does: a disk whose size or price is not known.
+    /// Why the cost is incomplete: disks whose size or price is unknown.
     pub not_known: Vec<String>,
-    /// Why it is an estimate, if it is one.
+    /// Why the cost is an estimate, if it is one.
     pub estimated: Option<String>,
 }
 
 impl Attached {
-    /// What is known of it: nothing, where there are only disks of unknown size or price.
+    /// Returns the known cost. `None` if the sizes or prices of all disks are unknown.
     pub fn known(&self) -> Option<MoneyRange> {
         let is_nothing = self.monthly == MoneyRange::ZERO && !self.not_known.is_empty();
         (!is_nothing).then_some(self.monthly)
@@ -37,13 +37,13 @@ impl Attached {
 /// Machines whose price contains their local disks (Google's page of accelerator-optimized machines, 2026-05).
 const WITH_LOCAL_DISKS: [&str; 3] = ["a2-ultragpu-*", "a3-*", "a4*"];
 
-/// Kinds whose speed is bought apart from their size, at a price that the catalog does not have.
+/// Disks whose speed is billed separately, at a price that the catalog does not have.
 const WITH_SPEED_APART: [&str; 2] = ["pd-extreme", "hyperdisk-ml"];
 
-/// A text may have any number of disks: of those that have no price, so many reasons are kept.
+/// The maximum number of reasons to store, because the files may define any number of disks without a price.
 const MOST_CAUSES: usize = 16;
 
-/// The disks of each machine, for whole months: a disk is paid for while its machine is stopped.
+/// Returns the disk cost of each machine for whole months, because disks are billed while their machine is stopped.
 pub(super) fn attached(
     catalog: &Catalog,
     resource: &Resource,
@@ -68,7 +68,7 @@ pub(super) fn attached(
     }
     attached.steps.extend(attached.not_known.iter().map(|why| SumStep::from_text(format!("not included: {why}"))));
     let Some(count) = count.filter(|_| !each.is_zero()) else { return Some(attached) };
-    // A disk goes with a machine that is taken away, and stays with one that is stopped.
+    // Removing a machine removes its disk, and stopping a machine does not.
     let together = runtime.together.filter(|_| runtime.takes_away);
     let (count, text) = match together.map(|hours| hours.map(|hours| hours / HOURS_PER_MONTH)) {
         Some(share) => (share, format!("{} per disk x {} months in total", dollars(each), count_in_words(share))),
@@ -142,7 +142,7 @@ fn disks_of_machine(
     Ok(speed.into_iter().fold(price, |sum, speed| sum + speed.times(disks)))
 }
 
-/// What the speed that is bought of one disk costs a month, beside its size.
+/// Returns the monthly cost of a disk's speed, which is billed in addition to its size.
 fn of_speed(
     catalog: &Catalog,
     (provider, kind, region): (&str, &str, &str),

@@ -22,7 +22,7 @@ pub fn bill(inventory: &Inventory, catalog: &Catalog, settings: &PricingSettings
 }
 
 impl Bill {
-    /// Adds the items up, one for each resource of the inventory, in its order.
+    /// Calculates the totals from the items.
     pub fn sum_up(&mut self, inventory: &Inventory) {
         mark_shares(inventory, &mut self.items);
         let mut sums = Bill::default();
@@ -70,7 +70,7 @@ impl Bill {
         self.set_unread(inventory);
     }
 
-    /// Takes what was not evaluated of a tree for open parts of its sums: files, and blocks that may be machines.
+    /// Adds everything that was not evaluated to the totals as unknown parts: files, and blocks that may be machines.
     pub fn set_unread(&mut self, inventory: &Inventory) {
         let is_open: HashSet<Arc<str>> =
             self.combined.open().filter(|it| it.resource.is_some()).map(|it| it.of.clone()).collect();
@@ -83,13 +83,13 @@ impl Bill {
         }
     }
 
-    /// What one resource costs in a month, as a sum of one; nothing of a resource that the inventory does not have.
+    /// Returns the monthly cost of one resource. It is zero for a resource that is not in the inventory.
     pub fn cost_of(&self, inventory: &Inventory, id: ResourceId) -> CostSum {
         let found = inventory.resources.get(id.0).zip(self.items.get(id.0));
         found.map(|(resource, item)| cost(id, resource, item)).unwrap_or_default()
     }
 
-    /// What runs and ends, of which no text says how often: beside the months, added up by what its amounts are for.
+    /// Returns the cost that no monthly total contains, because the resources end and the number of runs is unknown.
     pub fn endings(&self, inventory: &Inventory) -> BTreeMap<(BillingRole, Period), Ending> {
         let mut all: BTreeMap<(BillingRole, Period), Ending> = BTreeMap::new();
         for (resource, item) in inventory.resources.iter().zip(&self.items).filter(|(it, _)| it.is_added()) {
@@ -115,7 +115,7 @@ impl ExcludedTotal {
     }
 }
 
-/// What a resource costs in a month, as a sum of one.
+/// Returns the monthly cost of a resource.
 fn cost(id: ResourceId, resource: &Resource, item: &BillItem) -> CostSum {
     let is_unlimited = resource.is_unlimited() && item.monthly.is_some();
     let mut cost = CostSum::new(item.monthly.unwrap_or_default(), []).unlimited(is_unlimited);
@@ -123,14 +123,14 @@ fn cost(id: ResourceId, resource: &Resource, item: &BillItem) -> CostSum {
         cost.leave_open(open_part(id, resource, OpenCause::Machine, "the code names no accelerator"));
     }
     match (&item.status, item.amount) {
-        // There are none of it, whatever one would cost.
+        // The resource is switched off, so its price is irrelevant.
         (_, None) if resource.is_switched_off() => {}
         (Status::Unpriced(why), None) => cost.leave_open(open_part(id, resource, OpenCause::Price, why)),
         (_, None) if !resource.takes_its_count() => {
             let why = resource.count.why().unwrap_or("the code does not say how many there are");
             cost.leave_open(open_part(id, resource, OpenCause::Count, why));
         }
-        // What starts again and again costs something each month, and how much depends on how long each run takes.
+        // Repeated runs cost something each month, but the amount depends on the unknown length of a run.
         (_, Some(_)) if item.starts.is_some() => {
             cost.leave_open(open_part(id, resource, OpenCause::Hours, "the code does not say how long a run takes"));
         }

@@ -1,4 +1,4 @@
-//! The combined total of machines and pods: a pod on a machine of the same repository adds no cost.
+//! The combined total of machines and pods: pods on machines of the same repository share the cost of these machines.
 
 use std::collections::{HashMap, HashSet};
 
@@ -7,7 +7,7 @@ use crate::inventory::{BillingRole, Inventory, LinkKind, Resource, ResourceId};
 
 use super::BillItem;
 
-/// What a sum of machines and pods needs to know of one of them.
+/// The values of a machine or pod that the combined total needs.
 #[derive(Debug, Clone, Copy)]
 pub struct MonthOf<'a> {
     pub address: &'a str,
@@ -15,12 +15,12 @@ pub struct MonthOf<'a> {
     pub monthly: MoneyRange,
     /// The machines that a pod runs on.
     pub pool: Option<&'a str>,
-    /// Nothing limits how many machines there are.
+    /// Whether nothing limits the number of machines.
     pub is_unlimited: bool,
 }
 
-/// What each costs of a month of all, so that each dollar counts once: a machine all of it, a pod on machines that are in the
-/// sum what it asks beyond them, as far as there may be more of them, and any other pod all of it.
+/// Returns the part of each item in the combined total. Machines, and pods without a counted machine, count fully.
+/// Other pods count only as far as they need more machines, and as far as the pool may grow.
 pub(super) fn shares<'a>(all: impl Iterator<Item = MonthOf<'a>> + Clone) -> Vec<MoneyRange> {
     let mut pools: HashMap<&str, Pool> = HashMap::new();
     for it in all.clone().filter(|it| it.role == BillingRole::Rented) {
@@ -44,12 +44,12 @@ pub(super) fn shares<'a>(all: impl Iterator<Item = MonthOf<'a>> + Clone) -> Vec<
     all.map(share).collect()
 }
 
-/// A month of machines and pods, with each dollar counted once.
+/// Returns the monthly cost of machines and pods, with each dollar counted once.
 pub fn together<'a>(all: impl Iterator<Item = MonthOf<'a>> + Clone) -> MoneyRange {
     shares(all).into_iter().fold(MoneyRange::ZERO, |sum, it| sum + it)
 }
 
-/// The same of everything that sums count, as far as it `counts`.
+/// Returns the combined total of the counted resources for which `counts` is true.
 pub(super) fn combined(
     inventory: &Inventory,
     items: &[BillItem],
@@ -58,7 +58,7 @@ pub(super) fn combined(
     together(months(inventory, items).filter(move |(id, _)| counts(*id)).map(|(_, it)| it))
 }
 
-/// What sums count, each with its month.
+/// Returns the resources that totals count, each with its monthly cost.
 fn months<'a>(
     inventory: &'a Inventory,
     items: &'a [BillItem],
@@ -76,7 +76,7 @@ fn months<'a>(
     })
 }
 
-/// Marks the pods that run on machines which sums count, and what each costs of the sum of all.
+/// Marks the pods that run on counted machines, and sets the part of each resource in the combined total.
 pub(super) fn mark_shares(inventory: &Inventory, items: &mut [BillItem]) {
     let months: Vec<(ResourceId, MonthOf)> = months(inventory, items).collect();
     let rented = months.iter().filter(|(_, it)| it.role == BillingRole::Rented);
@@ -99,13 +99,13 @@ pub fn pool_of(pod: &Resource) -> Option<&str> {
     Some(&pod.links.iter().find(|link| link.kind == LinkKind::Pool)?.to)
 }
 
-/// Rented machines of one address, and what the pods that run on them ask for.
+/// The machines of one address, and the cost of the pods that run on them.
 #[derive(Default)]
 struct Pool {
     rented: MoneyRange,
-    /// Of the pods that did not take their part of it yet.
+    /// The cost of the pods whose part is not assigned yet.
     asked: MoneyRange,
-    /// What they ask for beyond the machines, as far as there may be more of these.
+    /// The cost of the pods beyond the machines, as far as the pool may grow.
     beyond: MoneyRange,
     is_unlimited: bool,
 }
@@ -121,7 +121,7 @@ impl Pool {
         };
     }
 
-    /// The part of a pod that asks for so much; the last one takes what is left.
+    /// Returns the part of a pod with this cost. The last pod gets the remainder.
     fn take(&mut self, asks: MoneyRange) -> MoneyRange {
         let part = MoneyRange {
             floor: self.beyond.floor.part(asks.floor, self.asked.floor),

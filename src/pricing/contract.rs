@@ -6,7 +6,7 @@ use super::CostScenario;
 use super::unit::dollars;
 use crate::resolve::plain;
 
-/// A lower price for some machines, bought in one way. Patterns; empty covers everything.
+/// A lower price for some machines in one way of buying. The fields are patterns; an empty one matches everything.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Contract {
     pub provider: String,
@@ -19,11 +19,11 @@ pub struct Contract {
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum ContractTerms {
-    /// The share by which list prices are lowered, 0 to 1.
+    /// The discount on list prices, as a share from 0 to 1.
     Discount(f64),
     /// The price per accelerator and hour.
     Rate(Money),
-    /// A savings plan, reserved instances or committed use for so many years: 1 or 3.
+    /// A savings plan, reserved instances or committed use for 1 or 3 years.
     Committed(f64),
 }
 
@@ -36,8 +36,7 @@ impl Contract {
             && one(&self.region, region)
     }
 
-    /// The price under the contract, and how it is made.
-    /// `list` says what the price was until here.
+    /// Returns the price under the contract, and its explanation. `list` returns the price without the contract.
     pub(super) fn price(
         &self,
         machine: &CatalogMachine<'_>,

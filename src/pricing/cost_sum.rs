@@ -7,13 +7,13 @@ use std::sync::Arc;
 use crate::catalog::MoneyRange;
 use crate::inventory::ResourceId;
 
-/// A sum of costs. Whoever takes an amount out of it says what happens to the open parts: `minimum` leaves them out, and
-/// `whole` is nothing while there are any.
+/// A sum of costs. Callers choose what happens to unknown parts: `minimum` leaves them out, and `whole` returns `None`
+/// if there are any.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct CostSum {
     known: MoneyRange,
     open: BTreeSet<OpenPart>,
-    /// Nothing limits how many there are of a part.
+    /// Whether the number of some resource has no limit.
     is_unlimited: bool,
 }
 
@@ -22,32 +22,32 @@ pub struct CostSum {
 pub struct OpenPart {
     /// The address of the resource, or the path of the file.
     pub of: Arc<str>,
-    /// Of the state that the sum is about; nothing for a file.
+    /// The resource in the state of this sum. `None` for a file.
     pub resource: Option<ResourceId>,
     pub cause: OpenCause,
     pub why: Arc<str>,
 }
 
 impl OpenPart {
-    /// A block that may be a machine, or a whole file, that was not evaluated.
+    /// Returns the part for a block that may be a machine, or for a whole file, that was not evaluated.
     pub fn unread(address: Option<&str>, path: &str, why: &str) -> OpenPart {
         let cause = if address.is_some() { OpenCause::Machine } else { OpenCause::File };
         OpenPart { of: address.unwrap_or(path).into(), resource: None, cause, why: why.into() }
     }
 }
 
-/// The unknown value.
+/// The unknown value that makes the cost unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum OpenCause {
-    /// What one of them costs.
+    /// The price of one machine or pod.
     Price,
-    /// How many there are.
+    /// The number of machines or pods.
     Count,
-    /// Whether it has accelerators, and which.
+    /// Whether the resource has accelerators, and which ones.
     Machine,
-    /// How long it runs each time that it starts.
+    /// The length of each run.
     Hours,
-    /// What a file says.
+    /// The content of a file.
     File,
 }
 
@@ -75,7 +75,7 @@ impl CostSum {
         CostSum { known, open: open.into_iter().collect(), is_unlimited: false }
     }
 
-    /// Of something of which nothing limits how many there are.
+    /// Marks the sum as unlimited if the number of its resources has no limit.
     #[must_use]
     pub fn unlimited(self, is_unlimited: bool) -> CostSum {
         CostSum { is_unlimited: self.is_unlimited || is_unlimited, ..self }
@@ -85,12 +85,12 @@ impl CostSum {
         self.open.insert(part);
     }
 
-    /// What is known of it: the sum itself if it is whole, and a minimum of it otherwise.
+    /// Returns the known part: the sum itself if it is complete, and otherwise its minimum.
     pub fn minimum(&self) -> MoneyRange {
         self.known
     }
 
-    /// The sum, if no part of it is open.
+    /// Returns the sum, or `None` if a part is unknown.
     pub fn whole(&self) -> Option<MoneyRange> {
         self.is_whole().then_some(self.known)
     }
@@ -99,12 +99,12 @@ impl CostSum {
         self.open.is_empty()
     }
 
-    /// Nothing costs anything, no part is open, and a limit holds.
+    /// Whether the cost is zero, complete and limited.
     pub fn is_nothing(&self) -> bool {
         self.is_whole() && !self.is_unlimited && self.known == MoneyRange::ZERO
     }
 
-    /// Nothing limits it: its ceiling is what is expected of the parts without a limit.
+    /// Whether a number has no limit. The maximum then contains the expected cost of the parts without a limit.
     pub fn is_unlimited(&self) -> bool {
         self.is_unlimited
     }
@@ -113,7 +113,7 @@ impl CostSum {
         self.open.iter()
     }
 
-    /// Replaces the open parts of no resource: files, and blocks that may be machines.
+    /// Replaces the unknown parts without a resource: files, and blocks that may be machines.
     pub(super) fn set_unread(&mut self, parts: &[OpenPart]) {
         self.open.retain(|it| it.resource.is_some());
         self.open.extend(parts.iter().cloned());
@@ -134,26 +134,26 @@ impl AddAssign<&CostSum> for CostSum {
     }
 }
 
-/// What a change does to a sum. The difference covers only what both states know.
+/// The effect of a change on a sum. The difference covers only costs that both states know.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct CostChange {
     pub before: CostSum,
     pub after: CostSum,
-    /// Of what both states know: what is new, what is gone, and what costs something else.
+    /// The difference of costs that both states know: added, removed and changed resources.
     pub difference: MoneyRange,
-    /// The part of `after` of which the earlier state knows no cost. It was not added.
+    /// The part of `after` whose cost is unknown in the earlier state. It was not added.
     pub became_known: MoneyRange,
-    /// The part of `before` of which the later state knows no cost. It was not saved.
+    /// The part of `before` whose cost is unknown in the later state. It was not saved.
     pub no_longer_known: MoneyRange,
 }
 
 impl CostChange {
-    /// Nothing before and nothing after.
+    /// Whether both sums are zero, complete and limited.
     pub fn is_nothing(&self) -> bool {
         self.before.is_nothing() && self.after.is_nothing()
     }
 
-    /// Both states know the same.
+    /// Whether both states know the cost of the same resources.
     pub fn covers_all(&self) -> bool {
         self.became_known == MoneyRange::ZERO && self.no_longer_known == MoneyRange::ZERO
     }
@@ -162,8 +162,8 @@ impl CostChange {
         self.difference == MoneyRange::ZERO && self.covers_all() && self.before.is_unlimited == self.after.is_unlimited
     }
 
-    /// A ceiling that one of both states does not have moves by nothing that a number says: the difference is that of what is
-    /// expected.
+    /// If one state has no limit, the maximum cannot be compared. The difference of the maximum is then the expected
+    /// difference.
     #[must_use]
     pub fn use_expected_without_maximum(mut self) -> CostChange {
         if self.before.is_unlimited || self.after.is_unlimited {

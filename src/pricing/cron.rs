@@ -1,12 +1,12 @@
-//! Calculates how often a cron schedule starts: `0 3 * * 1-5` starts 21.7 times in a month, and at which minutes of a week.
+//! Calculates the starts per month of a cron schedule (`0 3 * * 1-5` has 21.7), and its minutes in a week.
 
-/// Days of a month of 730 hours.
+/// The days in a month of 730 hours.
 const DAYS_PER_MONTH: f64 = 730.0 / 24.0;
 
 const MONTHS: [&str; 12] = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
 const DAYS: [&str; 7] = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
 
-/// Starts in an average month, or `None` where the text is no schedule.
+/// Returns the starts in an average month, or `None` if the string is not a schedule.
 pub(super) fn starts_per_month(text: &str) -> Option<f64> {
     if let Some(rate) = inside(text.trim(), "rate(") {
         return of_rate(rate);
@@ -15,8 +15,8 @@ pub(super) fn starts_per_month(text: &str) -> Option<f64> {
     Some(cron.minutes.count() * cron.hours.count() * cron.days_of_a_month() * cron.months.share())
 }
 
-/// The minutes of a week, from midnight before Sunday on, at which it starts; `None` where weeks differ, or the text is no
-/// schedule.
+/// Returns the minutes of a week at which the schedule starts, from midnight before Sunday on. Returns `None` if weeks
+/// differ or the string is not a schedule.
 pub(super) fn minutes_of_week(text: &str) -> Option<Vec<usize>> {
     let cron = Cron::parse(text)?;
     if !(cron.days.is_any && cron.months.is_any) {
@@ -31,7 +31,7 @@ pub(super) fn minutes_of_week(text: &str) -> Option<Vec<usize>> {
     Some(all)
 }
 
-/// `5 minutes`, `1 day`
+/// Parses a rate such as `5 minutes` or `1 day`, and returns the starts per month.
 fn of_rate(text: &str) -> Option<f64> {
     let (number, unit) = text.trim().split_once(' ')?;
     let number: f64 = number.parse().ok().filter(|number: &f64| *number >= 1.0)?;
@@ -58,14 +58,14 @@ struct Cron {
 
 impl Cron {
     fn parse(text: &str) -> Option<Cron> {
-        // A time zone may stand before the fields.
+        // A time zone can come before the fields.
         let text = text.trim();
         let text = match text.split_once(' ') {
             Some((zone, rest)) if zone.starts_with("CRON_TZ=") || zone.starts_with("TZ=") => rest.trim(),
             _ => text,
         };
         if let Some(fields) = inside(text, "cron(") {
-            // AWS counts the days of a week from 1 for Sunday, and has a field for years (User guide of EventBridge, 2026-11).
+            // AWS counts weekdays from 1 for Sunday, and adds a field for years (User guide of EventBridge, 2026-11).
             let fields: Vec<&str> = fields.split_whitespace().collect();
             let [minute, hour, day, month, weekday, year] = fields.as_slice() else { return None };
             return if is_any(year) { Cron::from_fields([minute, hour, day, month, weekday], 1) } else { None };
@@ -83,7 +83,7 @@ impl Cron {
         Cron::from_fields([minute, hour, day, month, weekday], 0)
     }
 
-    /// `sunday` is its number among the days of a week.
+    /// `sunday` is the number of Sunday in the weekday field.
     fn from_fields([minute, hour, day, month, weekday]: [&str; 5], sunday: u32) -> Option<Cron> {
         Some(Cron {
             minutes: Field::parse(minute, 0, 59, &[])?,
@@ -94,19 +94,19 @@ impl Cron {
         })
     }
 
-    /// Cron starts on a day that either of the two names, unless one of them names all.
+    /// Cron starts on the days that either of the two fields names, unless one of them allows all days.
     fn days_of_a_month(&self) -> f64 {
         let (of_month, of_week) = (self.days.share(), self.weekdays.share());
         match (self.days.is_any, self.weekdays.is_any) {
             (false, false) => (1.0 - (1.0 - of_month) * (1.0 - of_week)) * DAYS_PER_MONTH,
-            // Every month has one first day.
+            // Every month has exactly one first day.
             (false, true) => self.days.named().map(|day| months_with(day + 1)).sum(),
             _ => of_month * of_week * DAYS_PER_MONTH,
         }
     }
 }
 
-/// The share of the months that have a day of this number.
+/// Returns the share of the months that have this day.
 fn months_with(day: usize) -> f64 {
     match day {
         29 => 11.25 / 12.0,
@@ -120,7 +120,7 @@ fn is_any(field: &str) -> bool {
     field.starts_with(['*', '?'])
 }
 
-/// The values that one field names.
+/// The values that one field allows.
 struct Field {
     named: [bool; 60],
     first: usize,
@@ -140,7 +140,7 @@ impl Field {
                 let lower = text.to_ascii_lowercase();
                 let named = names.iter().position(|name| *name == lower).and_then(|at| u32::try_from(at).ok());
                 let value = named.map(|at| at + first).or_else(|| text.parse().ok())?;
-                // Sunday is 0 and 7, where Monday is 1.
+                // If Monday is 1, Sunday can be 0 or 7.
                 let value = if names.len() == DAYS.len() && first == 0 && value == 7 { 0 } else { value };
                 (first..=last).contains(&value).then_some(value)
             };
@@ -150,7 +150,7 @@ impl Field {
                 None if step > 1 => (value(range)?, last),
                 None => (value(range)?, value(range)?),
             };
-            // `5-7` and `FRI-SUN` go over the end of the week.
+            // The ranges `5-7` and `FRI-SUN` cross the end of the week.
             let around = names.len() == DAYS.len() && to < from;
             let to = if around { to + 7 } else { to };
             for at in (from..=to).step_by(step) {
@@ -174,7 +174,7 @@ impl Field {
         self.count() / (self.last - self.first + 1) as f64
     }
 
-    /// Each as its distance from the first.
+    /// Returns each value as its distance from the first.
     fn named(&self) -> impl Iterator<Item = usize> {
         let values = self.named.iter().enumerate().filter(|(_, is_named)| **is_named);
         values.map(|(at, _)| at.saturating_sub(self.first))
@@ -220,7 +220,7 @@ mod tests {
             ("30 9 * * MON", vec![day + 570]),
             ("0 20 * * FRI-SUN", vec![1200, 5 * day + 1200, 6 * day + 1200]),
             ("0 8 * * 5-7", vec![480, 5 * day + 480, 6 * day + 480]),
-            // Of AWS, where Sunday is 1.
+            // In the schedules of AWS, Sunday is 1.
             ("cron(0 8 ? * 1 *)", vec![480]),
             ("cron(0 8 ? * MON *)", vec![day + 480]),
         ] {

@@ -9,7 +9,7 @@ use crate::source::SourceFiles;
 use super::combined::combined;
 use super::{Bill, BillItem, CostChange, CostSum, Period};
 
-/// One state of a tree.
+/// One state of a repository.
 #[derive(Clone, Copy)]
 pub struct Side<'a> {
     pub sources: &'a SourceFiles,
@@ -45,14 +45,14 @@ pub struct ResourceCostChange {
 /// The states in which the cost of a changed resource is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum KnownSides {
-    /// Both states, or the resource was added or removed. Only then the change adds or saves cost.
+    /// The cost is known in both states, or the resource was added or removed. Only then the change adds or saves cost.
     #[default]
     Both,
-    /// Only the later state. The resource was not added.
+    /// The cost is known only in the later state. The resource was not added.
     BecameKnown,
-    /// Only the earlier state. The resource was not removed.
+    /// The cost is known only in the earlier state. The resource was not removed.
     NoLongerKnown,
-    /// Neither state.
+    /// The cost is known in neither state.
     Neither,
 }
 
@@ -60,7 +60,7 @@ impl KnownSides {
     pub const ALL: [KnownSides; 4] =
         [KnownSides::Both, KnownSides::BecameKnown, KnownSides::NoLongerKnown, KnownSides::Neither];
 
-    /// Returns the states in which the cost is known.
+    /// Returns the name of the states in which the cost is known.
     pub fn name(self) -> &'static str {
         match self {
             KnownSides::Both => "both",
@@ -76,7 +76,7 @@ impl ResourceCostChange {
         self.known == KnownSides::NoLongerKnown
     }
 
-    /// What became of it, in words.
+    /// Returns the kind of change as a word for reports.
     pub fn word(&self) -> &'static str {
         match self.known {
             KnownSides::BecameKnown => "became known",
@@ -107,7 +107,7 @@ pub enum ChangeKind {
     Removed,
     /// The cost, machine, count or purchase changed.
     Changed,
-    /// Only the address or the file changed.
+    /// The resource has another address or file, and nothing else changed.
     Moved,
     Same,
 }
@@ -175,7 +175,7 @@ impl Delta {
         type Counts<'a> = &'a dyn Fn(ResourceId) -> bool;
         let change = |sum: fn(&Bill) -> &CostSum, part: &dyn Fn(&Side, Counts) -> MoneyRange| {
             let (earlier, later) = (sum(before.bill).clone(), sum(after.bill).clone());
-            // Mostly each state knows all, and no part is summed up again.
+            // Usually each state knows all costs, so no part has to be added up again.
             let without = |side: &Side, whole: MoneyRange, gone: &HashSet<ResourceId>, too: &HashSet<ResourceId>| {
                 if too.is_empty() { whole } else { part(side, &|id| !gone.contains(&id) && !too.contains(&id)) }
             };
@@ -218,7 +218,7 @@ impl Delta {
 }
 
 impl<'a> Side<'a> {
-    /// What sums count of some resources, with their bills.
+    /// Returns the counted resources among these, with their bill items.
     fn counted(&self, counts: &dyn Fn(ResourceId) -> bool) -> impl Iterator<Item = (&'a Resource, &'a BillItem)> {
         let all = self.inventory.resources.iter().zip(&self.bill.items).enumerate();
         all.filter(move |(place, (it, _))| it.is_added() && counts(ResourceId(*place))).map(|(_, it)| it)
@@ -257,9 +257,9 @@ type Identity = (String, String, String);
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Ambiguous {
-    /// Several of one identity are paired in their order.
+    /// Pairs several resources with the same identity in their order.
     InOrder,
-    /// Several of one identity prove nothing.
+    /// Pairs no resource if several have the same identity.
     Skip,
 }
 
@@ -326,7 +326,7 @@ impl<'a> Pairing<'a> {
             };
             let is_base =
                 |side: &Side, id: Option<ResourceId>| id.is_none_or(|id| side.resource(id).counted == CountedAs::Base);
-            // Others stand in its place, and their changes are told.
+            // The resources that use this base are counted instead, and their changes are reported.
             let kind = match is_base(&self.before, before) && is_base(&self.after, after) {
                 true => ChangeKind::Same,
                 false => kind,
@@ -334,8 +334,8 @@ impl<'a> Pairing<'a> {
             let is_priced = |side: &Side, id: Option<ResourceId>| {
                 id.is_none_or(|id| side.item(id).is_some_and(|it| it.amount.is_some()))
             };
-            // An accelerator that nothing names is priced from the cheapest on: that it was named is no growth, and that it
-            // no longer is no saving.
+            // An unnamed accelerator is priced from the cheapest one on. Naming it is therefore not an increase, and
+            // removing the name is not a saving.
             let is_named =
                 |side: &Side, id: Option<ResourceId>| id.is_none_or(|id| side.item(id).is_none_or(|it| !it.is_unnamed));
             let works_alike = || {
@@ -348,7 +348,7 @@ impl<'a> Pairing<'a> {
                 (true, true) => match (is_named(&self.before, before), is_named(&self.after, after)) {
                     (true, false) if increase < Money::ZERO && before.is_some() => KnownSides::NoLongerKnown,
                     (false, true) if increase > Money::ZERO && after.is_some() => KnownSides::BecameKnown,
-                    // Two guesses about the same text differ by what stands around it.
+                    // Two estimates for the same resource can differ because of other files.
                     (false, false) if increase != Money::ZERO && only_elsewhere(&details) && works_alike() => {
                         match increase > Money::ZERO {
                             true => KnownSides::BecameKnown,
@@ -388,10 +388,10 @@ impl<'a> Pairing<'a> {
     }
 }
 
-/// The name at the end of an address: a resource keeps it when it moves into a module or a namespace.
+/// Returns the last name of an address. A resource keeps it when it moves into a module or a namespace.
 fn last_name(address: &str) -> String {
     let separators = |c: char| c == '.' || c == '/';
-    // Behind a blank stands what tells runs of one folder apart.
+    // The part after the blank distinguishes deployments of one directory.
     let address = address.split_once(" (").map_or(address, |(address, _)| address);
     address.rsplit_once(separators).map_or(address, |(_, name)| name).to_owned()
 }
@@ -417,7 +417,7 @@ fn signature(it: &Resource) -> String {
     text
 }
 
-/// What says how often it starts and how many have to end, where nobody knows how long one runs: no amount tells more of it.
+/// Returns the starts and completions if the length of a run is unknown, because the amount then does not show them.
 fn work(it: &Resource, item: Option<&BillItem>) -> [String; 2] {
     let said = |key: Key| match it.fact(key) {
         Fact::Known(known) => known.value.to_string(),
@@ -466,12 +466,12 @@ fn details(
     differs.map(|(what, before, after)| FactChange { what: what.to_owned(), before, after }).collect()
 }
 
-/// Nothing of it differs but its region, which may be assumed.
+/// Whether nothing changed except the region, which may be assumed.
 fn only_elsewhere(details: &[FactChange]) -> bool {
     details.iter().all(|it| it.what == FactChange::REGION)
 }
 
-/// The disks of each machine by their kinds: `500 GiB gp3, ? GiB`.
+/// Formats the disks of each machine by kind, such as `500 GiB gp3, ? GiB`.
 fn disks(it: &Resource) -> String {
     let mut kinds: BTreeMap<String, Option<f64>> = BTreeMap::new();
     for disk in &it.disks {
@@ -492,7 +492,7 @@ fn disks(it: &Resource) -> String {
     shown.collect::<Vec<_>>().join(", ")
 }
 
-/// `2`, `0–8`, `0–2–8` where the text sets another number than the ends.
+/// Formats a count, such as `2`, `0–8`, or `0–2–8` if the files set a number between the ends.
 pub fn count_range(range: Range) -> String {
     let number =
         |n: f64| if n.is_finite() { format!("{}", (n * 100.0).round() / 100.0) } else { "no limit".to_owned() };
@@ -513,7 +513,7 @@ mod tests {
         bill: Bill,
     }
 
-    /// Resources as (path, address, machine, count, dollars).
+    /// Creates resources from (path, address, machine, count, dollars).
     fn state(all: &[(&str, &str, &str, f64, f64)]) -> State {
         let tree = all.iter().fold(MemoryTree::new(), |tree, it| tree.with(it.0, "text"));
         let sources = SourceFiles::new(tree);

@@ -1,4 +1,4 @@
-//! The machines that a resource needs, as the purchase plan sees them.
+//! The machines that each resource needs, as input of the purchase plan.
 
 use std::collections::BTreeSet;
 
@@ -7,78 +7,78 @@ use super::{Bill, BillItem, CostScenario, HOURS_PER_MONTH, OWN_PROVIDER, Period}
 use crate::catalog::Money;
 use crate::inventory::{BillingRole, Fact, Inventory, Key, LinkKind, Purchase, Purpose, Resource};
 
-/// The need of one resource.
+/// The machines that one resource needs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Need {
     pub address: String,
-    /// The report that it comes from, where several are planned together.
+    /// The report that contains the resource, if one plan covers several reports.
     pub from: String,
     pub provider: String,
     pub region: String,
     pub machine: String,
     pub accelerator: String,
-    /// Of one machine.
+    /// The accelerators of one machine.
     pub accelerators: f64,
     pub demand: SteadyDemand,
-    /// Why its price is outdated, if it is.
+    /// Why the price is outdated, if it is.
     pub stale: Option<String>,
-    /// Why its price is not a list price, if it is not.
+    /// Why the price is an estimate, if it is one.
     pub estimate: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct SteadyDemand {
     pub standing: CommitmentEligibility,
-    /// Why it is not eligible for commitment, or cannot be planned.
+    /// Why the resource is not eligible for commitment, or cannot be planned.
     pub why: Option<String>,
     /// The machines that always run, eligible or not.
     pub always: f64,
-    /// Machines on an average of all hours; nothing where nobody knows how long they run.
+    /// The average number of machines over all hours. `None` if their hours are unknown.
     pub average: Option<f64>,
-    /// Of these, those that commitments pay for already, as the bill says.
+    /// The part of `average` that existing commitments cover, according to the bill.
     pub covered: f64,
-    /// Nothing where nothing limits it.
+    /// The maximum number of machines. `None` if nothing limits it.
     pub most: Option<f64>,
-    /// What a commitment may pay for, the surest first; of what is left of a reservation or a commitment, how many.
+    /// The machines that a commitment may cover, the surest first. For spare capacity: the number of unused machines.
     pub rungs: Vec<Rung>,
     pub offered: HourlyOffers,
 }
 
-/// An hour of one machine, bought in each way.
+/// The price of one machine per hour, for each way of buying.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct HourlyOffers {
     pub on_demand: Option<Money>,
     pub spot: Option<Money>,
     pub one_year: Option<Money>,
     pub three_years: Option<Money>,
-    /// Booked ahead for days.
+    /// The price of capacity that is booked ahead for days.
     pub block: Option<Money>,
-    /// For runs of some days that may wait for their start.
+    /// The price for runs of some days that can wait for their start.
     pub flex: Option<Money>,
 }
 
 /// The eligibility of a resource in the plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum CommitmentEligibility {
-    /// It always runs in production: a commitment may pay for it.
+    /// The resource always runs in production, so a commitment may cover it.
     Base,
-    /// A commitment pays for it already.
+    /// A commitment already covers the resource.
     Committed,
-    /// A reservation has places that nothing in its text uses.
+    /// The resource is a reservation with capacity that no machine in its files uses.
     SparePlaces,
-    /// A commitment pays for accelerators that nothing in its text uses.
+    /// The resource is a commitment for accelerators that no machine in its files uses.
     SpareAccelerators,
-    /// It already runs on spot.
+    /// The resource already runs on spot.
     OnSpot,
-    /// It can be interrupted and could run on spot.
+    /// The resource can be interrupted, so it could run on spot.
     ForSpot,
-    /// It does not run all the time, or is not marked as production.
+    /// The resource does not run all the time, or is not marked as production.
     OnDemand,
-    /// It is booked for a period.
+    /// The resource is capacity that is booked for a period.
     Booked,
-    /// Own hardware.
+    /// The resource is own hardware.
     Owned,
-    /// A decisive value is unknown.
+    /// A value that decides the eligibility is unknown.
     Unknown,
 }
 
@@ -116,7 +116,7 @@ impl CommitmentEligibility {
     }
 }
 
-/// What everything that is rented and counted needs, in the order of the inventory: the place of each resource with it.
+/// Returns what each provisioned and counted resource needs, with its position in the inventory.
 pub fn needs(inventory: &Inventory, bill: &Bill) -> Vec<(usize, Need)> {
     let survivors = pools_of_survivors(inventory);
     let all = inventory.resources.iter().zip(&bill.items).enumerate();
@@ -132,14 +132,14 @@ fn has_accelerators(resource: &Resource) -> bool {
     !resource.fact(Key::Accelerator).is_absent() && resource.fact(Key::Impossible).is_absent()
 }
 
-/// Pools on which work runs that goes on where it was interrupted.
+/// Returns the pools that run work which can continue after an interruption.
 fn pools_of_survivors(inventory: &Inventory) -> BTreeSet<&str> {
     let pods = inventory.resources.iter().filter(|it| it.role == BillingRole::Requested && survives(it));
     let pools = pods.flat_map(|it| it.links.iter().filter(|link| link.kind == LinkKind::Pool));
     pools.map(|link| link.to.as_str()).collect()
 }
 
-/// It writes checkpoints, or is started again when it fails.
+/// Whether the resource writes checkpoints, or starts again after a failure.
 fn survives(resource: &Resource) -> bool {
     let writes = resource.fact(Key::Checkpoint).value().is_some();
     let never_writes = resource.text(Key::CheckpointInterval) == Some("no");
@@ -148,7 +148,7 @@ fn survives(resource: &Resource) -> bool {
     writes && !never_writes || is_retried
 }
 
-/// Work of the kind that `on-demand-batch` sends to spot.
+/// Whether the rule `on-demand-batch` would recommend spot for this kind of work.
 fn may_be_interrupted(resource: &Resource) -> bool {
     matches!(resource.purpose(), Some(Purpose::Training | Purpose::Batch))
         && resource.flag(Key::DeadlineBound) != Some(true)
@@ -176,7 +176,7 @@ impl Need {
 
 fn offered(item: &BillItem) -> HourlyOffers {
     let price = |way| item.per_hour_if.get(&way).map(|range| range.expected);
-    // What the vendor takes off by itself comes off the price that a commitment has to beat.
+    // A commitment must be cheaper than on demand after the provider's automatic discount.
     let sustained = item.sustained.map_or(1.0, |shares| shares.expected);
     HourlyOffers {
         on_demand: price(CostScenario::OnDemand).map(|price| price.times(sustained)),
@@ -230,7 +230,7 @@ impl SteadyDemand {
     }
 }
 
-/// Of what never stops, the floor.
+/// Returns the minimum number of machines if they never stop, and 0 otherwise.
 fn always(resource: &Resource, item: &BillItem) -> f64 {
     let runs = item.per == Period::Month && item.hours >= HOURS_PER_MONTH && never_ends(resource).is_ok();
     resource.count.value().filter(|_| runs).map_or(0.0, |count| count.floor)
@@ -239,11 +239,11 @@ fn always(resource: &Resource, item: &BillItem) -> f64 {
 fn average(item: &BillItem) -> Option<f64> {
     let (monthly, hourly) = (item.monthly?.expected, item.hourly()?.expected);
     let machines = monthly.usd() / hourly.usd() / HOURS_PER_MONTH;
-    // An amount of money is exact to a billionth only.
+    // Amounts of money are exact only to a billionth, so the result is rounded.
     machines.is_finite().then_some((machines * 1e6).round() / 1e6)
 }
 
-/// What a plan may do with it, with the reason where it may not commit.
+/// Returns what a plan may do with the resource, and why it must not commit to it.
 fn standing(
     resource: &Resource,
     item: &BillItem,
@@ -289,14 +289,14 @@ fn standing(
     }
 }
 
-/// A commitment for accelerators alone, of which the count is what no machine of its text uses.
+/// Whether this is a commitment for accelerators alone. Its count is the number that no machine of its files uses.
 fn is_for_accelerators(resource: &Resource) -> bool {
     resource.purchase() == Some(Purchase::Reserved)
         && resource.fact(Key::Machine).is_unknown()
         && !resource.fact(Key::CommitmentYears).is_absent()
 }
 
-/// What must be known to plan it at all.
+/// Returns the unknown value that makes planning impossible, if there is one.
 fn not_known(resource: &Resource) -> Option<String> {
     if let Fact::Unknown(unknown) = resource.fact(Key::Purchase) {
         return Some(format!("the way of buying is unknown: {}", unknown.why));

@@ -1,26 +1,26 @@
-//! The part of a resource that always runs and is eligible for commitment, for both the purchase plan and rules.
+//! Calculates the part of a resource that always runs and is eligible for commitment, for the purchase plan and rules.
 
 use crate::inventory::{BillingRole, Fact, FactOrigin, Key, LinkKind, Purchase, Purpose, Range, Resource};
 
 use super::{BillItem, HOURS_PER_MONTH, Period};
 use crate::resolve::plain;
 
-/// So many machines that surely run in this share of the hours.
+/// A number of machines that surely run in this share of the hours.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Rung {
     pub machines: f64,
     pub share: f64,
 }
 
-/// More of them above the floor are not told apart.
+/// The highest number of machines above the minimum that have an entry of their own.
 const MOST_RUNGS: f64 = 1000.0;
 
 /// Why a resource is not eligible for commitment.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum NoBase {
-    /// It does not run all the time, or may not.
+    /// A known value shows that the resource is not eligible.
     Because(String),
-    /// A decisive value is unknown.
+    /// A value that decides the eligibility is unknown.
     Unknown(String),
 }
 
@@ -30,8 +30,8 @@ impl NoBase {
     }
 }
 
-/// Machines that always run in production and pay by the hour; why there are none, if the text tells it. What ends, is
-/// scheduled, is on lease or is no production is none of them. An error where what decides is not known.
+/// Returns the number of machines that always run in production and are billed by the hour, or 0 if they end, have a
+/// schedule or a lease, or are not production. Returns an error if a decisive value is unknown.
 pub fn base(resource: &Resource, item: &BillItem) -> Result<f64, String> {
     match steady(resource, item).and_then(|()| rungs(resource, item)) {
         Ok(rungs) => Ok(uncovered(rungs, covered(resource)?)
@@ -44,13 +44,13 @@ pub fn base(resource: &Resource, item: &BillItem) -> Result<f64, String> {
     }
 }
 
-/// What it is and says of itself leaves no doubt that its floor always runs, and that it is worth a commitment.
+/// Checks that the minimum of the resource surely runs all the time, and that it is worth a commitment.
 pub(super) fn steady(resource: &Resource, item: &BillItem) -> Result<(), NoBase> {
     if resource.role != BillingRole::Rented {
         return Err(NoBase::because("it uses a machine that has its own entry"));
     }
     match (never_ends(resource), serves_production(resource)) {
-        // What is no production needs no answer to the rest.
+        // If the resource is not production, the other questions are irrelevant.
         (Err(NoBase::Unknown(_)), Err(no @ NoBase::Because(_))) | (Err(no), _) => return Err(no),
         (Ok(()), production) => production?,
     }
@@ -81,7 +81,7 @@ fn comes_and_goes(purpose: Purpose) -> bool {
     matches!(purpose, Purpose::Training | Purpose::Batch | Purpose::Test | Purpose::Ci | Purpose::Interactive)
 }
 
-/// Nothing stops it, and no lease ends it.
+/// Checks that nothing stops the resource and that no lease ends it.
 pub(super) fn never_ends(resource: &Resource) -> Result<(), NoBase> {
     match resource.fact(Key::EndsByItself) {
         Fact::Known(known) if known.value.as_flag() == Some(true) => {
@@ -120,7 +120,7 @@ pub(super) fn never_ends(resource: &Resource) -> Result<(), NoBase> {
     Ok(())
 }
 
-/// The floor, which always runs, and what a meter proves beyond it.
+/// Returns the minimum, which always runs, and the machines above it that usage metrics prove.
 pub(super) fn rungs(resource: &Resource, item: &BillItem) -> Result<Vec<Rung>, NoBase> {
     let count = match &resource.count {
         Fact::Known(known) => item.count.unwrap_or(known.value),
@@ -132,7 +132,7 @@ pub(super) fn rungs(resource: &Resource, item: &BillItem) -> Result<Vec<Rung>, N
         _ => count.floor,
     };
     let measured = resource.number(Key::MeasuredReplicas);
-    // A meter that saw fewer knows better than the text.
+    // If usage metrics show fewer machines than the files set, the metrics are right.
     let floor = measured.map_or(floor, |mean| floor.min((mean + 0.05).floor())).floor().max(0.0);
     let mut rungs = vec![Rung { machines: floor, share: 1.0 }];
     if let Some(mean) = measured.filter(|_| is_sure(resource) && resource.purchase() != Some(Purchase::Mixed)) {
@@ -142,7 +142,7 @@ pub(super) fn rungs(resource: &Resource, item: &BillItem) -> Result<Vec<Rung>, N
     Ok(rungs)
 }
 
-/// Machines that commitments pay for already, on an average of all hours, as the bill says; none where no bill is about it.
+/// Returns the average number of machines that existing commitments cover, or 0 if no bill contains the resource.
 pub(super) fn covered(resource: &Resource) -> Result<f64, String> {
     match resource.fact(Key::PaidCommitted) {
         Fact::Known(known) => Ok(known.value.as_number().unwrap_or(0.0)),
@@ -151,8 +151,8 @@ pub(super) fn covered(resource: &Resource) -> Result<f64, String> {
     }
 }
 
-/// What commitments leave, the surest covered first. Of a machine that they cover in a part of the hours, nobody knows which
-/// these are: it is left for the others.
+/// Returns the machines that commitments do not cover. Commitments cover the surest machines first. If they cover a
+/// machine only part of the time, its uncovered hours are unknown, so a separate entry has the rest of its share.
 pub(super) fn uncovered(rungs: Vec<Rung>, covered: f64) -> Vec<Rung> {
     let mut covered = covered;
     let mut left = Vec::new();
@@ -170,14 +170,14 @@ pub(super) fn uncovered(rungs: Vec<Rung>, covered: f64) -> Vec<Rung> {
     left
 }
 
-/// The meter was there all the time, and it is sure that this is what it saw.
+/// Whether the metrics cover the whole time and surely belong to this resource.
 fn is_sure(resource: &Resource) -> bool {
     let fact = resource.fact(Key::MeasuredReplicas);
     matches!(fact, Fact::Known(known) if matches!(known.origin, FactOrigin::Written | FactOrigin::Resolved))
 }
 
-/// What follows from the mean for each machine above the floor. There are never more than the ceiling, so that with less than
-/// the k-th in a share of the time: mean <= share x ceiling + (1 - share) x (k - 1).
+/// Derives the minimum share of the hours for each machine above `floor` from the mean. If the k-th machine runs in a
+/// share of the hours: mean <= share x ceiling + (1 - share) x (k - 1).
 fn above(floor: f64, mean: f64, count: Range) -> Vec<Rung> {
     let mut rungs = Vec::new();
     if !count.ceiling.is_finite() {
@@ -213,7 +213,7 @@ mod tests {
     fn a_mean_proves_some_hours_of_each_machine_above_the_floor() {
         let count = Range { floor: 2.0, expected: 2.0, ceiling: 4.0 };
         let shares = |mean: f64| above(2.0, mean, count).iter().map(|rung| rung.share).collect::<Vec<_>>();
-        // 3.6 of 4: the third runs in (3.6 - 2) / 2 of the hours at least, the fourth in (3.6 - 3) / 1.
+        // The mean is 3.6 of 4: the third runs in at least (3.6 - 2) / 2 of the hours, and the fourth in (3.6 - 3) / 1.
         assert_eq!(shares(4.0), [1.0, 1.0]);
         assert_eq!(shares(3.5), [0.75, 0.5]);
         assert_eq!(shares(2.5), [0.25]);

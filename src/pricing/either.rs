@@ -1,5 +1,5 @@
-//! If two tools or two declarations create the same resource, totals count only the more expensive one: only one of them is
-//! applied, and gpulint cannot know which.
+//! If two tools or two declarations create the same resource, totals count only the more expensive one. Only one of
+//! them is applied, and gpulint cannot know which.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ use crate::source::Span;
 
 use super::Bill;
 
-/// The directory of a root, what is applied of it, and the address in it that is declared twice.
+/// The directory of a root, its deployment, and the address that it declares twice.
 type Choice = (Option<Arc<str>>, Option<RunId>, Option<Arc<str>>);
 
 /// The number of a declaration, or a tool.
@@ -48,7 +48,7 @@ pub fn count_dearer(inventory: &mut Inventory, bill: &mut Bill) {
     bill.sum_up(inventory);
 }
 
-/// The tool or the declaration that alone makes a resource.
+/// Returns the tool or the declaration that alone creates a resource.
 fn side_of(resource: &Resource) -> Option<SideName> {
     match &resource.repeated {
         Some(block) => Some((block.number, "")),

@@ -13,7 +13,7 @@ pub struct Usage {
     pub about: ResourceFilter,
     pub hours_per_month: Option<f64>,
     pub runs_per_month: Option<f64>,
-    /// Of one run; the time limit of the text where this is missing.
+    /// The length of one run. Without it, the time limit in the files applies.
     pub hours_per_run: Option<f64>,
 }
 
@@ -29,21 +29,21 @@ impl Usage {
     }
 }
 
-/// How long a resource is paid for.
+/// The time for which a resource is billed.
 #[derive(Debug, Clone)]
 pub(super) struct Runtime {
     pub(super) per: Period,
-    /// Of each one, in that period.
+    /// The hours of each replica in the period.
     pub(super) hours: Range,
-    /// Of all of them together, where a schedule says how many there are at which time.
+    /// The hours of all replicas together, if a schedule sets their number at each time.
     pub(super) together: Option<Range>,
-    /// What says so, where it is not simply the whole month.
+    /// The reason for the hours, if they are not simply the whole month.
     pub(super) because: Option<String>,
-    /// How often it starts in a month, where the text says that and not how long each run takes.
+    /// The starts per month, if the files set them but not how long each run takes.
     pub(super) starts: Option<f64>,
-    /// The fact of the resource that says it, where it is not the settings.
+    /// The fact that sets the hours, unless the settings do.
     pub(super) of: Option<Key>,
-    /// What does not run is not there either, nor are its disks.
+    /// Whether machines and their disks are removed while they do not run.
     pub(super) takes_away: bool,
 }
 
@@ -52,7 +52,7 @@ impl Runtime {
         Runtime { per, hours, together: None, because: because.into(), starts: None, of: None, takes_away: false }
     }
 
-    /// What the amount is made of.
+    /// Describes the number and the hours that the amount is calculated from, for the steps.
     pub(super) fn sum(&self, count: Range) -> String {
         let hours = if self.hours.expected == 1.0 { "hour" } else { "hours" };
         match &self.together {
@@ -70,7 +70,7 @@ impl Runtime {
     }
 }
 
-/// `2`, `2 (from 1 to any number)`
+/// Formats a count, such as `2` or `2 (from 1 to any number)`.
 pub(super) fn count_in_words(count: Range) -> String {
     if count.floor == count.ceiling {
         return plain(count.expected);
@@ -79,7 +79,7 @@ pub(super) fn count_in_words(count: Range) -> String {
     format!("{} (from {} to {ceiling})", plain(count.expected), plain(count.floor))
 }
 
-/// How long a resource runs, of which there are so many.
+/// Returns how long a resource with this number of replicas runs.
 pub(super) fn runtime(resource: &Resource, settings: &PricingSettings, count: Option<Range>) -> Runtime {
     let limit = limit_of_run(resource, count);
     let usage = settings.usage.iter().rev().find(|usage| usage.about.covers(resource));
@@ -113,7 +113,7 @@ pub(super) fn runtime(resource: &Resource, settings: &PricingSettings, count: Op
     }
 }
 
-/// How long one run is, and what says so: the settings, else a limit of the text, up to which it may run.
+/// Returns the length of one run and its source: the settings, or else a time limit as the maximum.
 pub(super) fn hours_of_run(
     resource: &Resource,
     settings: &PricingSettings,
@@ -127,13 +127,13 @@ pub(super) fn hours_of_run(
     Some((Range { floor: 0.0, expected: hours, ceiling: hours }, format!("at most {} hours a run", plain(hours))))
 }
 
-/// The hours after which a run is ended.
+/// Returns the hours after which a run is stopped.
 fn limit_of_run(resource: &Resource, count: Option<Range>) -> Option<f64> {
     let limit = resource.number(Key::TimeLimit).map(|seconds| seconds / 3600.0).filter(|hours| *hours >= 0.0);
     limit.map(|hours| hours * rounds(resource, count))
 }
 
-/// How often pods run one after the other, where the time limit is that of each of them.
+/// Returns how many rounds of pods run one after another, if the time limit applies to each pod.
 fn rounds(resource: &Resource, count: Option<Range>) -> f64 {
     let (of_all, of_each) = (resource.fact(Key::TimeLimit), resource.fact(Key::PodTimeLimit));
     let is_of_each = !of_each.is_absent() && of_all.span() == of_each.span();
@@ -142,7 +142,7 @@ fn rounds(resource: &Resource, count: Option<Range>) -> f64 {
     completions.zip(at_once).map_or(1.0, |(all, at_once)| (all / at_once).ceil().max(1.0))
 }
 
-/// Its place stays reserved, and paid, while it does not run.
+/// Adds the share that a reservation bills while the resource does not run.
 fn reserved_while_stopped(runtime: &Runtime, share: f64) -> Runtime {
     let paid = |hours: f64| hours + (HOURS_PER_MONTH - hours) * share;
     let hours = Range {
@@ -155,7 +155,7 @@ fn reserved_while_stopped(runtime: &Runtime, share: f64) -> Runtime {
     Runtime::new(Period::Month, hours, text).by(Key::HeldShare)
 }
 
-/// Capacity that is paid ahead for a time.
+/// Whether the capacity is paid for in advance.
 fn is_booked(resource: &Resource) -> bool {
     matches!(resource.purchase(), Some(Purchase::CapacityBlock | Purchase::Calendar))
 }
@@ -173,14 +173,14 @@ fn booked(hours: Option<f64>) -> Runtime {
 }
 
 fn until_it_ends(resource: &Resource, limit: Option<f64>) -> Runtime {
-    // A pool that work fills may be full all the time.
+    // An autoscaled pool may be full all the time.
     let is_pool = resource.role == BillingRole::Rented && resource.flag(Key::Autoscaled) == Some(true);
     match limit {
         _ if is_pool => {
             let text = "it ends by itself, after an unknown time".to_owned();
             Runtime::up_to(Period::Month, HOURS_PER_MONTH, text)
         }
-        // Longer than a month is no limit of a month.
+        // A limit of more than a month does not limit the monthly cost.
         Some(limit) if limit >= HOURS_PER_MONTH => {
             let text = format!("its time limit of {} hours is longer than a month", plain(limit));
             Runtime::up_to(Period::Month, HOURS_PER_MONTH, text)

@@ -36,7 +36,7 @@ impl<'a> Pricing<'_, 'a> {
         priced.unwrap_or_else(|why| unpriced(self.why_no_list_price().unwrap_or(why)))
     }
 
-    /// The same without the effect of outdated prices.
+    /// Returns the item without the effect of outdated prices.
     fn as_listed(&self, variants: &[PurchaseVariant<'a>]) -> Result<BillItem, String> {
         let listed = |variant: &PurchaseVariant<'a>| PurchaseVariant {
             machine: variant.machine.clone(),
@@ -49,7 +49,7 @@ impl<'a> Pricing<'_, 'a> {
         Ok(self.total(&priced, bought))
     }
 
-    /// Why what the region costs says nothing of it.
+    /// Returns why the list price of the region does not apply, if it does not.
     fn why_no_list_price(&self) -> Option<String> {
         let provider = self.resource.text(Key::Provider)?;
         if let Some(tenancy) = self.resource.text(Key::Tenancy) {
@@ -64,15 +64,15 @@ impl<'a> Pricing<'_, 'a> {
         let provider = self.resource.text(Key::Provider);
         let accelerator = self.resource.fact(Key::Accelerator);
         if self.resource.fact(Key::Machine).is_absent() && accelerator.is_narrowed() {
-            // Whoever rents it out chooses the machine: node auto-provisioning, accelerators of a service, brokers.
+            // The provider chooses the machine: node auto-provisioning, accelerators of a service, brokers.
             return on_any_machine(self, provider, devices(self.resource, self.catalog)?);
         }
         let provider = provider.ok_or("the provider is unknown")?;
         Ok(self.variants(provider, self.machines(provider)?, |_| None).into())
     }
 
-    /// The variants that have a price as they are bought, and the price from the cheapest of them to the dearest. The
-    /// first one is what is expected.
+    /// Returns the variants that have a price in this way of buying, and their price range. The first variant is the
+    /// expected one.
     fn cheapest_to_dearest<'v>(
         &self,
         variants: &'v [PurchaseVariant<'a>],
@@ -95,7 +95,7 @@ impl<'a> Pricing<'_, 'a> {
         all.map(|bought| (priced, bought)).ok_or(last)
     }
 
-    /// The number of replicas, as far as it is known.
+    /// Returns the number of replicas, as far as it is known.
     fn count(&self) -> Option<Range> {
         match &self.resource.count {
             Fact::Known(known) => Some(known.value),
@@ -112,7 +112,7 @@ impl<'a> Pricing<'_, 'a> {
         }
     }
 
-    /// An hour of the machines that cost most of all that the limits of a pool leave room for.
+    /// Returns the highest hourly cost of the machines that the limits of a pool allow.
     fn most_within_limits(&self, variants: &[&PurchaseVariant<'_>]) -> Option<Money> {
         if self.resource.limits.is_empty() {
             return None;
@@ -129,13 +129,13 @@ impl<'a> Pricing<'_, 'a> {
         matches!(self.resource.purchase(), Some(Purchase::Spot))
     }
 
-    /// The date of the price.
+    /// Returns the date of the price.
     fn date_of_price(&self, variant: &PurchaseVariant<'_>) -> Option<String> {
         let of_spot = Some(variant.unit.spot_as_of.clone()).filter(|date| self.is_spot() && !date.is_empty());
         of_spot.or_else(|| variant.unit.as_of.clone())
     }
 
-    /// Why the price is outdated.
+    /// Returns why the price is outdated, if it is.
     fn stale(&self, variant: &PurchaseVariant<'_>) -> Option<String> {
         let (today, is_spot) = (self.settings.today?, self.is_spot());
         let date = &self.date_of_price(variant)?;
@@ -151,7 +151,7 @@ impl<'a> Pricing<'_, 'a> {
         })
     }
 
-    /// The first of these products that the region of a machine lists.
+    /// Returns the price of the first of these products that the region of the machine lists.
     fn booked(&self, variant: &PurchaseVariant<'_>, products: &[&str]) -> Option<Money> {
         let (machine, region) = (&variant.machine, &variant.region);
         let listed = |product: &&str| self.catalog.commitment(&machine.provider, &machine.name, region, product);
@@ -214,7 +214,7 @@ impl<'a> Pricing<'_, 'a> {
         item
     }
 
-    /// What all of them cost for as long as they run, as they are bought and bought otherwise.
+    /// Adds the cost of all replicas for as long as they run, for the chosen and the other ways of buying.
     fn add_amounts(
         &self,
         item: &mut BillItem,
@@ -226,7 +226,7 @@ impl<'a> Pricing<'_, 'a> {
         let (Some(&first), Some(per_hour)) = (variants.first(), item.per_hour) else { return };
         let times = times(count, runtime, &mut item.steps);
         let mut list = multiply(per_hour, times);
-        // The most that a limit leaves room for is many small machines or few large ones, and not many large ones.
+        // A limit allows many small machines or few large ones, but not many large ones.
         if let Some(most) = self.most_within_limits(variants) {
             list.ceiling = most.times(runtime.hours.ceiling);
             list.expected = list.expected.min(list.ceiling);
@@ -254,7 +254,7 @@ impl<'a> Pricing<'_, 'a> {
     }
 }
 
-/// The part of its hourly price that a machine costs that runs for many hours of a month, and why.
+/// Returns the share of the hourly price that is left after the automatic discount for long use, and why.
 fn sustained(variant: &PurchaseVariant<'_>, runtime: &Runtime, count: Range) -> Option<(Range, String)> {
     let unit = &variant.unit;
     if runtime.per != Period::Month {
@@ -277,7 +277,7 @@ fn sustained(variant: &PurchaseVariant<'_>, runtime: &Runtime, count: Range) -> 
     (shares.expected < 1.0 || shares.ceiling < 1.0).then_some((shares, text))
 }
 
-/// Hours of all of them together. Where nothing limits how many there are, the most that can be said is what is expected.
+/// Returns the hours of all replicas together. If nothing limits their number, the maximum is the expected number.
 fn times(count: Range, runtime: &Runtime, steps: &mut Vec<SumStep>) -> Range {
     match runtime.together {
         Some(hours) => limited(hours, steps),
@@ -294,7 +294,7 @@ fn licence(resource: &Resource) -> Option<String> {
     (!all.is_empty()).then(|| format!("{} and is not included", all.join("; ")))
 }
 
-/// Where nothing limits how many there are, the most that can be said is what is expected.
+/// If nothing limits the number, replaces the maximum by the expected number.
 fn limited(count: Range, steps: &mut Vec<SumStep>) -> Range {
     if count.ceiling.is_finite() {
         return count;

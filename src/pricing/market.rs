@@ -14,8 +14,8 @@ pub struct Elsewhere {
     pub per_hour: Money,
 }
 
-/// The region of its provider in which the same machine is cheapest on demand; none where it is not cheaper anywhere.
-/// Only regions that a price list names: an estimate would compare two guesses.
+/// Returns the region of the same provider in which this machine is cheapest on demand, or `None` if none is cheaper.
+/// Only listed prices count, because an estimate would compare two guesses.
 pub fn cheaper_region(resource: &Resource, item: &BillItem, catalog: &Catalog) -> Option<Elsewhere> {
     let (provider, name) = (resource.text(Key::Provider)?, resource.text(Key::Machine)?);
     let machine = catalog.machine(provider, name)?;
@@ -26,7 +26,7 @@ pub fn cheaper_region(resource: &Resource, item: &BillItem, catalog: &Catalog) -
     offers.min_by(by_price).filter(|it| it.per_hour < now)
 }
 
-/// The provider that rents out as many of the same accelerators cheapest; none where no other is cheaper.
+/// Returns the provider that is cheapest for as many of the same accelerators, or `None` if none is cheaper.
 pub fn cheaper_provider(resource: &Resource, item: &BillItem, catalog: &Catalog) -> Option<Elsewhere> {
     let here = resource.text(Key::Provider)?;
     let (accelerator, count) = (resource.text(Key::Accelerator)?, resource.number(Key::AcceleratorCount)?);

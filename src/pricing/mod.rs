@@ -1,6 +1,6 @@
 //! Calculates the cost of an inventory with the catalog, and the difference between two states.
 //!
-//! Each price contains its calculation steps. An unknown price is a result, too.
+//! Each price contains its calculation steps. If a price is unknown, the result contains the reason.
 
 mod attached;
 mod bill;
@@ -52,69 +52,69 @@ pub use plan::{HoursPlan, OwnMachine, PlannedHours, PurchaseOption, ways};
 pub use purchase_plan::{Bound, PurchaseGroup, PurchaseLine, PurchasePlan, Shrunk, Term, Unplanned, purchase_plan};
 pub use restarts::Restarts;
 
-/// Hours of a month, by convention of the clouds' own calculators.
+/// The hours of a month, as the price calculators of the clouds count them.
 pub const HOURS_PER_MONTH: f64 = 730.0;
 
-/// What the configuration says about prices.
+/// The settings that affect prices.
 #[derive(Debug, Clone, Default)]
 pub struct PricingSettings {
-    /// Used where the text names none, and then marked as assumed.
+    /// The defaults for values that the files do not set. Prices that use them are marked as assumed.
     pub defaults: Defaults,
-    /// Share by which a provider's list prices are lowered, 0 to 1.
+    /// The discount on the list prices of each provider, as a share from 0 to 1.
     pub discounts: BTreeMap<String, f64>,
-    /// What was agreed for some machines; later ones come first.
+    /// The contract prices of some machines. If several cover a machine, the last one wins.
     pub contracts: Vec<Contract>,
-    /// Hardware of one's own, for resources of the provider `on-prem`.
+    /// Own hardware, for resources of the provider `on-prem`.
     pub owned: Vec<Owned>,
-    /// How long some resources run; later ones come first.
+    /// The hours of some resources. If several entries match, the last one wins.
     pub usage: Vec<Usage>,
-    /// By which the age of prices is judged; without it no price is stale.
+    /// The date from which the age of prices is measured. Without it, no price is outdated.
     pub today: Option<Date>,
-    /// In which people read amounts.
+    /// The currency in which reports show amounts.
     pub currency: Currency,
 }
 
-/// The provider of hardware that is owned.
+/// The provider name of own hardware.
 pub const OWN_PROVIDER: &str = "on-prem";
 
-/// What everything costs. `items` has one entry for each resource of the inventory, in the same order.
+/// The cost of all resources. `items` has one entry for each resource of the inventory, in the same order.
 #[derive(Debug, Clone, Default)]
 pub struct Bill {
     pub items: Vec<BillItem>,
     pub rented: CostSum,
     pub requested: CostSum,
-    /// Both together, with each dollar counted once: pods that run on machines of the tree are a part of these.
+    /// The combined total. Each dollar counts once: pods share the cost of the machines that they run on.
     pub combined: CostSum,
-    /// Disks and the like of what is rented, which are not part of it.
+    /// The disks of provisioned machines. `rented` does not contain their cost.
     pub attached: CostSum,
-    /// Of `requested`, what pods cost that name no accelerator.
+    /// The resources whose accelerator is not named, and their monthly cost.
     pub unnamed: Ending,
-    /// Resources whose price is older than prices of its kind may be.
+    /// The number of resources whose price is outdated.
     pub stale: usize,
-    /// What of the sums rests on such prices.
+    /// The part of the totals that is calculated from outdated prices.
     pub past_shelf_life: PastShelfLife,
-    /// Date of the oldest price that was used, `2026-07-20`.
+    /// The date of the oldest price that was used, such as `2026-07-20`.
     pub oldest_row: Option<String>,
-    /// What sums do not count, by the reason.
+    /// The costs that are excluded from the totals, by reason.
     pub apart: BTreeMap<CountedAs, ExcludedTotal>,
 }
 
-/// Resources that have something in common, and what they cost: what ends for one run of each, or for an hour of each.
+/// A group of resources and its cost. If the resources end by themselves, it is the cost of a run or an hour.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Ending {
     pub resources: usize,
     pub amount: MoneyRange,
-    /// An hour of one of each of those of which nothing says how many there are.
+    /// The price of one hour of one replica, for each resource whose number of replicas is unknown.
     pub each_uncounted: Money,
 }
 
-/// Dollars of a month that rest on prices which are older than prices of their kind may be: as their rows say, and what they
-/// may be today.
+/// The monthly cost that is calculated from outdated prices. `expected` uses the prices of the catalog; the range is
+/// what it may be today.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct PastShelfLife {
     pub rented: MoneyRange,
     pub requested: MoneyRange,
-    /// The roles of which an end of the sum moved with such a price, also of a way of buying that is only possible.
+    /// For each role: whether outdated prices moved the minimum or the maximum of the total.
     moved: [bool; 2],
 }
 
@@ -127,13 +127,13 @@ impl PastShelfLife {
         self.moved[role as usize] |= item.monthly != item.listed().monthly;
     }
 
-    /// Whether the ends of a sum are, in part, how far old prices may have moved, and not only how many machines there are.
+    /// Whether outdated prices widen the range of a total, in addition to the number of machines.
     pub fn has_moved(&self, role: BillingRole) -> bool {
         self.moved[role as usize]
     }
 }
 
-/// A sum that is told beside the bill.
+/// A cost that is excluded from the totals.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ExcludedTotal {
     pub resources: usize,
@@ -154,7 +154,7 @@ impl ExcludedTotal {
     }
 }
 
-/// Resources without a price or a number of them.
+/// Returns the number of resources whose price or count is unknown.
 pub fn unpriced<'a>(open: impl Iterator<Item = &'a OpenPart>) -> usize {
     let without = open.filter(|it| matches!(it.cause, OpenCause::Price | OpenCause::Count));
     without.filter_map(|it| it.resource).collect::<BTreeSet<_>>().len()
@@ -168,7 +168,7 @@ impl Bill {
         }
     }
 
-    /// Resources without a price, or without a number of them.
+    /// Returns the number of resources whose price or count is unknown.
     pub fn unpriced(&self) -> usize {
         unpriced(self.rented.open().chain(self.requested.open()))
     }
@@ -178,78 +178,78 @@ impl Bill {
     }
 }
 
-/// What one resource costs.
+/// The cost of one resource.
 #[derive(Debug, Clone, Default)]
 pub struct BillItem {
     pub status: Status,
-    /// One machine or pod for one hour, as it is bought.
+    /// The price of one machine or pod per hour, in the way it is bought.
     pub per_hour: Option<MoneyRange>,
-    /// The part of it that an hour costs where something runs so long that the vendor takes a part off by itself.
+    /// The part of `per_hour` that is left after the provider's automatic discount for long use.
     pub sustained: Option<Range>,
-    /// Unit price × count × hours, for what is there for a month or comes back by a schedule.
+    /// Unit price × count × hours, for resources that run all month or by a schedule.
     pub monthly: Option<MoneyRange>,
-    /// What `amount` is for.
+    /// The period of `amount`.
     pub per: Period,
-    /// Unit price × count × hours of a month, of a run, or one hour where nobody knows how long it runs.
+    /// Unit price × count × hours of a month or of a run. If the length of a run is unknown, it is for one hour.
     pub amount: Option<MoneyRange>,
-    /// The same, bought differently; missing where that price is not known or does not exist.
+    /// The amount for other ways of buying. A way is missing if its price is unknown or does not exist.
     pub amount_if: BTreeMap<CostScenario, MoneyRange>,
-    /// One machine or pod for one hour, bought in each way that has a price.
+    /// The price of one machine or pod per hour, for each way of buying that has a price.
     pub per_hour_if: BTreeMap<CostScenario, MoneyRange>,
-    /// One machine for one hour, booked ahead for days; where the very region lists it.
+    /// The price of one machine per hour in a capacity block, if the region of the machine lists one.
     pub block_per_hour: Option<Money>,
-    /// The same for runs of some days that may wait for their start.
+    /// The price of one machine per hour, for runs of some days that can wait for their start.
     pub flex_per_hour: Option<Money>,
-    /// A contract of the settings commits to it already.
+    /// Whether a contract in the settings already commits to this resource.
     pub is_committed: bool,
-    /// Of each one, in that period.
+    /// The hours of each replica in the period.
     pub hours: f64,
-    /// What says so, where it is not simply the whole month.
+    /// The reason for `hours`, if they are not simply the whole month.
     pub hours_because: Option<String>,
-    /// How often it starts in a month, where the text says that and not how long each run takes.
+    /// The starts per month, if the files set them but not how long each run takes.
     pub starts: Option<f64>,
     pub count: Option<Range>,
-    /// How the price came to be, in order, for `gpulint explain`.
+    /// The calculation steps of the price, in order, for `gpulint explain`.
     pub steps: Vec<SumStep>,
-    /// Date of the price, where a row has one.
+    /// The date of the price, if the catalog has one.
     pub as_of: Option<String>,
-    /// What comes with it and is billed apart.
+    /// The cost of the machine's disks, which is billed separately.
     pub attached: Option<Attached>,
-    /// Software whose licence costs more than this, if there is any.
+    /// The software or tenancy whose price is missing from this cost, if there is any.
     pub licence: Option<String>,
-    /// Pods: accelerators of the machine that nobody can use beside one of them, for want of CPUs or memory.
+    /// For pods: the accelerators that no other pod can use, because this pod leaves too few CPUs or too little memory.
     pub stranded: f64,
-    /// Why it will not start: spot costs more than the text pays.
+    /// Why the machine will not start: the spot price exceeds the maximum that the files set.
     pub will_not_start: Option<String>,
-    /// A pod that runs on machines which this bill counts: its dollars are theirs.
+    /// Whether it is a pod on machines that the totals contain. Its cost is then part of theirs.
     pub is_within: bool,
-    /// What it costs of a month of all, so that each dollar counts once; nothing of what sums do not count.
+    /// The part of this item in the combined total, in which each dollar counts once. `None` if the totals exclude it.
     pub share: Option<MoneyRange>,
-    /// No text names an accelerator: the amount runs from the cheapest to the dearest that it may be, and nothing says where.
+    /// Whether the files name no accelerator. The amount is then a range in which no value is more likely than another.
     pub is_unnamed: bool,
-    /// One run of all of them, where a limit or the settings say how long it is.
+    /// The cost of one run of all replicas, if a time limit or the settings set its length.
     pub run: Option<PricedRun>,
-    /// Why the price is too old to be relied on, if it is.
+    /// Why the price is outdated, if it is.
     pub stale: Option<String>,
-    /// How far such a price may have moved since then.
+    /// How far an outdated price may have moved since its date.
     pub price_move: Option<PriceMove>,
-    /// The amounts without that: at the prices of the rows. Nothing where they are the same.
+    /// The same item at the prices of the catalog, whatever their age. `None` if the amounts are the same.
     pub as_listed: Option<Box<BillItem>>,
-    /// Why what it would cost on spot is no price of today, if it is none.
+    /// Why the spot price is doubtful, if it is.
     pub spot_in_doubt: Option<String>,
 }
 
-/// What one run costs.
+/// The cost of one run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PricedRun {
     pub hours: Range,
-    /// What says so.
+    /// The source of the hours.
     pub because: String,
-    /// Price of an hour × count × hours.
+    /// Price per hour × count × hours.
     pub amount: MoneyRange,
 }
 
-/// What an amount of money is for.
+/// The period of an amount of money.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum Period {
     #[default]
@@ -277,7 +277,7 @@ impl Period {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub enum Status {
     Priced,
-    /// Concluded from another row; the text says how.
+    /// The price is derived from another entry. The string explains how.
     Estimated(String),
     Unpriced(String),
     #[default]
@@ -285,12 +285,12 @@ pub enum Status {
 }
 
 impl BillItem {
-    /// How many there are of a resource: as its price found it, else as its text says.
+    /// Returns the number of replicas that the price uses, or else the number that the files set.
     pub fn count_of(&self, resource: &Resource) -> Option<Range> {
         self.count.or_else(|| resource.count.value().copied())
     }
 
-    /// Why its money is none of a price list, if it is not.
+    /// Returns why the price is an estimate, if it is one.
     pub fn estimate(&self) -> Option<&str> {
         match &self.status {
             Status::Estimated(why) => Some(why),
@@ -298,18 +298,18 @@ impl BillItem {
         }
     }
 
-    /// One machine or pod for one of its hours, after what the vendor takes off by itself.
+    /// Returns the price of one machine or pod per hour, after the provider's automatic discount.
     pub fn hourly(&self) -> Option<MoneyRange> {
         let list = self.per_hour?;
         Some(self.sustained.map_or(list, |shares| multiply(list, shares)))
     }
 
-    /// Its amounts at the prices of the rows, however old: what rules judge by.
+    /// Returns the item at the prices of the catalog, whatever their age. Rules use these amounts.
     pub fn listed(&self) -> &BillItem {
         self.as_listed.as_deref().unwrap_or(self)
     }
 
-    /// An amount at the price of the row, and what it may be today by how far such prices moved.
+    /// Returns an amount at the price of the catalog, and the range that it may be today.
     fn today(&self, amount: Money) -> MoneyRange {
         let Some(it) = self.price_move else { return MoneyRange::exactly(amount) };
         MoneyRange { floor: amount.times(it.low), expected: amount, ceiling: amount.times(it.high) }
@@ -320,14 +320,14 @@ impl BillItem {
     }
 }
 
-/// The hours that were measured, at the price of an hour, in a month of 730 hours.
+/// Returns the cost of the measured hours at the hourly price, scaled to a month of 730 hours.
 pub fn measured_month(resource: &Resource, item: &BillItem) -> Option<Money> {
     let hourly = item.hourly()?.expected;
     let each = resource.number(Key::AcceleratorCount).filter(|it| *it > 0.0)?;
     let (hours, days) = (resource.number(Key::MeasuredHours)?, resource.number(Key::MeasuredWindowDays)?);
     let of_month = hours / each / (days * 24.0) * HOURS_PER_MONTH;
     let cost = of_month.is_finite().then(|| hourly.times(of_month))?;
-    // Never more than the text can cost: what was measured may have been more of them.
+    // The result is never more than the files can cost, because the measurement may cover more machines.
     let most = item.monthly.map(|it| it.expected.max(it.ceiling));
     Some(most.map_or(cost, |most| cost.min(most)))
 }
@@ -362,17 +362,17 @@ impl CostScenario {
     }
 }
 
-/// One step of a sum.
+/// One step of a calculation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SumStep {
-    /// What was done: "row aws g5.xlarge us-east-1, 2026-07-20, karpenter-provider-aws".
+    /// The operation, such as "row aws g5.xlarge us-east-1, 2026-07-20, karpenter-provider-aws".
     pub text: String,
     pub result: Option<Money>,
-    /// What of the text it rests on; nothing where settings or tables say it.
+    /// The value in the files that the step uses. `None` if settings or tables provide it.
     pub of: Option<StepSource>,
 }
 
-/// What of a resource a step rests on.
+/// The value of a resource that a step uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StepSource {
     Fact(Key),
@@ -397,10 +397,10 @@ impl SumStep {
         SumStep { of: fact.span().map(StepSource::At), ..self }
     }
 
-    /// Where the text says it.
+    /// Returns the position in the files that sets the value.
     pub fn span(&self, resource: &Resource) -> Option<Span> {
         match self.of? {
-            // a machine that nobody names follows from what it must have
+            // If no machine type is named, it follows from the requested accelerators.
             StepSource::Fact(Key::Machine) => {
                 let facts = [Key::Machine, Key::Accelerator, Key::AcceleratorCount];
                 facts.into_iter().find_map(|key| resource.fact(key).span())

@@ -6,19 +6,19 @@ use super::unit::dollars;
 use super::{CostScenario, HOURS_PER_MONTH};
 use crate::resolve::plain;
 
-/// Hardware that is owned: what an hour of one accelerator costs.
+/// Own hardware, and the price of one of its accelerators per hour.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Owned {
-    /// A pattern of canonical names.
+    /// A pattern of canonical accelerator names.
     pub accelerator: String,
     pub per_accelerator_hour: Money,
-    /// The sum behind it.
+    /// The calculation of the price per accelerator and hour.
     pub how: String,
     /// The parts of the price, or `None` if the settings contain the hourly price.
     pub purchased: Option<Purchased>,
 }
 
-/// The costs of a machine.
+/// The costs of one own machine.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Purchased {
     pub usd: f64,
@@ -30,7 +30,7 @@ pub struct Purchased {
     pub staff_usd_per_year: f64,
     /// Other monthly costs, such as rack space and support.
     pub usd_per_month: f64,
-    /// The share of the hours in which it works, 0 to 1.
+    /// The share of the hours in which the machine works, from 0 to 1.
     pub utilization: f64,
 }
 
@@ -42,8 +42,8 @@ impl Owned {
         Owned { accelerator: accelerator.into(), per_accelerator_hour: rate, how, purchased: None }
     }
 
-    /// Spreads what is paid each month over the hours in which the hardware works, and adds its power. `None` where a
-    /// number makes no sense.
+    /// Spreads the fixed costs over the hours in which the hardware works, and adds the cost of power. Returns `None`
+    /// if a number is not plausible.
     pub fn purchased(accelerator: impl Into<String>, it: Purchased) -> Option<Self> {
         let positive = [it.usd, it.accelerators, it.years, it.utilization].iter().all(|n| n.is_finite() && *n > 0.0);
         let others = [it.watts, it.usd_per_kwh, it.staff_usd_per_year, it.usd_per_month];
@@ -64,19 +64,19 @@ impl Owned {
         Some(Owned { accelerator: accelerator.into(), per_accelerator_hour: rate, how, purchased: Some(it) })
     }
 
-    /// The hardware that settings declare for an accelerator: what stands later comes first.
+    /// Returns the hardware that the settings declare for an accelerator. The last entry wins.
     pub fn of<'a>(all: &'a [Owned], accelerator: &str) -> Option<&'a Owned> {
         all.iter().rev().find(|it| covers(&it.accelerator, accelerator))
     }
 }
 
 impl Purchased {
-    /// What one machine costs a month whether or not it works.
+    /// Returns the monthly cost of one machine that does not depend on its hours.
     pub fn fixed_per_month(&self) -> f64 {
         self.usd / (self.years * MONTHS_PER_YEAR) + self.staff_usd_per_year / MONTHS_PER_YEAR + self.usd_per_month
     }
 
-    /// `($6500 / 730 h + $2) / ($6500 / 365 h + $2)`: how `share_of_rate` comes to its part.
+    /// Returns the calculation of `share_of_rate`, such as `($6500 / 730 h + $2) / ($6500 / 365 h + $2)`.
     pub(super) fn terms_of_share(&self, hours: f64) -> String {
         let used = HOURS_PER_MONTH * self.utilization;
         let (fixed, power) = (plain(self.fixed_per_month()), plain(self.power_per_hour()));
@@ -84,8 +84,8 @@ impl Purchased {
         format!("{} / {}", rate(hours.clamp(used, HOURS_PER_MONTH)), rate(used))
     }
 
-    /// The part of the hourly rate that an hour costs of a machine which works so many hours of a month: what is paid each month
-    /// is paid once, also where it works longer than the settings say.
+    /// Returns the hourly price as a share of the usual rate, for a machine that works this many hours a month. The
+    /// fixed costs are paid once, even if the machine works longer than the settings expect.
     pub(super) fn share_of_rate(&self, hours: f64) -> f64 {
         let used = HOURS_PER_MONTH * self.utilization;
         let per_hour = |hours: f64| self.fixed_per_month() / hours + self.power_per_hour();
@@ -93,12 +93,12 @@ impl Purchased {
         if rate > 0.0 { per_hour(hours.clamp(used, HOURS_PER_MONTH)) / rate } else { 1.0 }
     }
 
-    /// What one machine costs beside that in an hour in which it works.
+    /// Returns the cost of power for an hour in which the machine works.
     pub fn power_per_hour(&self) -> f64 {
         self.watts / 1000.0 * self.usd_per_kwh
     }
 
-    /// `$250000 / 48 months`, with what else is paid each month.
+    /// Returns the calculation of the fixed costs, such as `$250000 / 48 months`.
     pub fn fixed_terms(&self) -> String {
         let price = format!("${} / {} months", plain(self.usd), plain(self.years * MONTHS_PER_YEAR));
         let staff = format!("${} of staff / 12", plain(self.staff_usd_per_year));
@@ -110,30 +110,30 @@ impl Purchased {
     }
 }
 
-/// Owned hardware beside a way to rent as many of the same accelerators.
+/// The comparison of own hardware with a way to rent as many of the same accelerators.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Against {
     pub scenario: CostScenario,
-    /// Who rents them out, as people read it.
+    /// The provider and the machine, for reports.
     pub of: String,
-    /// An hour of as many accelerators as the own machine has.
+    /// The hourly price of as many accelerators as the own machine has.
     pub rent_per_hour: Money,
     pub crossing: BreakEvenHours,
 }
 
-/// From or up to how many hours a month one machine of one's own costs less.
+/// The hours per month at which one own machine is cheaper than renting.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum BreakEvenHours {
-    /// Above so many, where what is rented is paid by the hour.
+    /// The own machine is cheaper above this number of hours, because the rented machine is billed by the hour.
     Above(f64),
-    /// Below so many, where what is rented is paid for all hours, and only power comes and goes.
+    /// The own machine is cheaper below this number of hours, because the rented machine is billed for all hours.
     Below(f64),
     Always,
     Never,
 }
 
 impl BreakEvenHours {
-    /// One word for machines.
+    /// Returns the name for programs.
     pub fn name(self) -> &'static str {
         match self {
             BreakEvenHours::Above(_) => "above",
@@ -151,8 +151,8 @@ impl BreakEvenHours {
     }
 }
 
-/// Where one machine of one's own begins to cost less than renting its accelerators for so much an hour. On demand the hours
-/// that are used are paid; what was committed to is paid for all hours of a month, whatever is used of them.
+/// Returns the hours at which one own machine is cheaper than renting its accelerators at this price per hour. On
+/// demand bills the hours that are used, and a commitment bills all hours of a month.
 pub fn crossing(own: &Purchased, scenario: CostScenario, rent_per_hour: Money) -> BreakEvenHours {
     let (fixed, power, rent) = (own.fixed_per_month(), own.power_per_hour(), rent_per_hour.usd());
     match scenario {
@@ -175,7 +175,7 @@ pub fn crossing(own: &Purchased, scenario: CostScenario, rent_per_hour: Money) -
 
 #[cfg(test)]
 impl Purchased {
-    /// 240,000 / 48 + 12,000 / 12 + 500 = 6,500 a month; 10 kW at 0.2 = 2 an hour.
+    /// The fixed costs are 240,000 / 48 + 12,000 / 12 + 500 = 6,500 a month; 10 kW at 0.2 cost 2 an hour.
     pub(crate) fn example() -> Purchased {
         Purchased {
             usd: 240_000.0,
@@ -197,7 +197,7 @@ mod tests {
     #[test]
     fn an_hour_is_what_is_fixed_over_the_hours_that_are_used_and_power() {
         let own = Owned::purchased("H100*", Purchased::example()).unwrap();
-        // (6,500 / 365 + 2) / 8 = 2.476027
+        // The price is (6,500 / 365 + 2) / 8 = 2.476027.
         assert_eq!((own.per_accelerator_hour.usd() * 1e6).round(), 2_476_027.0);
         let said = "(($240000 / 48 months + $12000 of staff / 12 + $500) / (730 h x 50% used) + 10 kW x $0.2/kWh) / 8 \
                     accelerators";
@@ -213,7 +213,7 @@ mod tests {
 
     #[test]
     fn rent_by_the_hour_is_dearer_above_so_many_hours() {
-        // 6,500 / (54 - 2) = 125
+        // The machine is cheaper from 6,500 / (54 - 2) = 125 hours on.
         assert_eq!(
             crossing(&Purchased::example(), CostScenario::OnDemand, Money::from_usd(54.0)),
             BreakEvenHours::Above(125.0)
@@ -231,7 +231,7 @@ mod tests {
 
     #[test]
     fn a_commitment_is_paid_for_all_hours() {
-        // 8 x 730 = 5,840 is less than what the own machine costs while it stands still.
+        // Renting costs 8 x 730 = 5,840, less than the own machine costs without running.
         assert_eq!(
             crossing(&Purchased::example(), CostScenario::Reserved3y, Money::from_usd(8.0)),
             BreakEvenHours::Never

@@ -11,34 +11,34 @@ use crate::resolve::plain;
 pub struct PlannedHours {
     pub what: HoursPlan,
     pub hours: f64,
-    /// The providers. Empty means all.
+    /// The providers to consider. An empty list means all providers.
     pub providers: Vec<String>,
-    /// Of the machine, where one is named; of all otherwise.
+    /// The region of the named machine, or of all machines if none is named.
     pub region: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum HoursPlan {
-    /// A name of one accelerator, or of all with the same chip.
+    /// The name of one accelerator, or of all accelerators with the same chip.
     Accelerators { name: String, count: f64 },
-    /// That very machine, in all ways; of other providers what has as many of the same accelerators.
+    /// The named machine in all ways of buying, and machines of other providers with as many of the same accelerators.
     Machines { name: String, count: f64 },
 }
 
-/// One way of buying.
+/// One way of buying the planned hours.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PurchaseOption {
     pub provider: String,
     pub machine: String,
     pub region: String,
     pub accelerator: String,
-    /// Of all machines together, which may be more than the run needs.
+    /// The accelerators of all machines together, which can be more than the plan needs.
     pub accelerators: f64,
     pub machines: f64,
     pub purchase: &'static str,
-    /// None of those that are no price of the list.
+    /// The way of buying as a scenario. `None` for booked capacity and own hardware.
     pub scenario: Option<CostScenario>,
-    /// All machines together.
+    /// The price of all machines together.
     pub per_hour: Money,
     pub total: Money,
     pub restarts: Restarts,
@@ -54,17 +54,17 @@ pub struct PurchaseOption {
 /// One own machine with its costs from the settings.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OwnMachine {
-    /// The sum behind an hour of one accelerator.
+    /// The calculation of the price per accelerator and hour.
     pub how: String,
     pub per_accelerator_hour: Money,
-    /// Nothing where the settings state an hour: then nothing is known of what is paid whether or not it works.
+    /// The costs of the machine. `None` if the settings contain only an hourly price.
     pub purchased: Option<Purchased>,
-    /// The comparison with cloud prices.
+    /// The comparison of the own machine with cloud prices.
     pub against: Vec<Against>,
 }
 
 impl PlannedHours {
-    /// `8xA100-80GB`
+    /// Parses a request such as `8xA100-80GB`.
     pub fn parse(text: &str, hours: f64) -> Result<PlannedHours, String> {
         let expected = || format!("`{text}` is not a number of accelerators such as 8xA100-80GB");
         let (count, accelerator) = text.split_once(['x', 'X', '×']).ok_or_else(expected)?;
@@ -92,8 +92,8 @@ fn is_number_of_things(count: f64) -> bool {
     count > 0.0 && count <= 1e6
 }
 
-/// The ways to buy it, cheapest run first: those of the named machine and the cheapest of each other provider, or the cheapest
-/// machine of each provider for each way of buying; and hardware of one's own.
+/// Returns the ways to buy the hours, the cheapest first. For a named machine: all of its ways, and the cheapest of
+/// each other provider. Otherwise: the cheapest machine of each provider for each way. Own hardware is one more way.
 pub fn ways(catalog: &Catalog, settings: &PricingSettings, run: &PlannedHours) -> Vec<PurchaseOption> {
     let plan = Plan { catalog, settings, run };
     let mut ways = match &run.what {
@@ -159,9 +159,9 @@ impl Plan<'_> {
         ways
     }
 
-    /// The cheapest of each other provider that rents as many of the same accelerators: in machines as large where it has such, as
-    /// many small ones are not connected alike; on demand, as that is what a run of some hours can be compared with, else in
-    /// another way without a commitment.
+    /// Returns the cheapest way of each other provider with as many of the same accelerators. Machines of the same size
+    /// come first, because many small ones are not connected alike. On demand comes first, because it is comparable to
+    /// a run of some hours, and then other ways without a commitment.
     fn elsewhere(&self, machine: &CatalogMachine<'_>, machines: f64) -> Vec<PurchaseOption> {
         let search =
             Search { accelerator: Some(&machine.accelerator), providers: &self.run.providers, ..Search::default() };
@@ -197,7 +197,7 @@ impl Plan<'_> {
         if !(machines.is_finite() && machines > 0.0) {
             return found;
         }
-        // How often machines of another region are taken away says nothing of this one.
+        // The interruption rate of another region does not apply to this one.
         let band = if quote.basis.is_estimate() { "" } else { quote.interruption };
         for scenario in CostScenario::ALL {
             let (purchase, price, as_of, needs) = match scenario {
@@ -276,7 +276,7 @@ impl Plan<'_> {
         }
     }
 
-    /// What the settings declare of the accelerators that are asked for.
+    /// Returns the own hardware in the settings that has the requested accelerators.
     fn on_own_hardware(&self, rented: &[PurchaseOption]) -> Vec<PurchaseOption> {
         let (accelerators, count) = match &self.run.what {
             HoursPlan::Accelerators { name, count } => (self.catalog.chips(name), Some(*count)),
@@ -300,7 +300,7 @@ impl Plan<'_> {
     }
 
     fn own_way(&self, own: &Owned, accelerator: &str, count: f64, rented: &[PurchaseOption]) -> PurchaseOption {
-        // A rate says nothing of machines: it is paid for each accelerator.
+        // A rate has no machine size, because it applies to each accelerator.
         let of_one = own.purchased.map_or(count, |it| it.accelerators);
         let machines = (count / of_one).ceil();
         let per_hour = own.per_accelerator_hour.times(machines * of_one);
@@ -332,7 +332,7 @@ impl Plan<'_> {
         }
     }
 
-    /// What is rented by the hour and for years: of the machine that was named, else the cheapest of all.
+    /// Returns the on-demand and commitment prices of the named machine, or else of the cheapest one, for comparison.
     fn against(&self, own: &Purchased, rented: &[PurchaseOption]) -> Vec<Against> {
         let is_meant = |way: &&PurchaseOption| match &self.run.what {
             HoursPlan::Machines { name, .. } => way.machine.eq_ignore_ascii_case(name),
@@ -353,7 +353,7 @@ impl Plan<'_> {
     }
 }
 
-/// The way of buying of one machine.
+/// One way of buying one machine.
 struct Bought<'a> {
     purchase: &'static str,
     scenario: Option<CostScenario>,
@@ -375,7 +375,7 @@ fn interrupted(band: &str) -> String {
     format!("checkpoints, because it can be interrupted{often}")
 }
 
-/// Returns the cost of the whole commitment, even if the plan uses only a part.
+/// Describes the cost of the whole commitment, even if the plan uses only a part of it.
 fn committed(price: Option<Money>, machines: f64, years: f64) -> String {
     let whole = price.unwrap_or_default().times(machines * years * 8760.0);
     format!("other work for the rest of a commitment of ${}", grouped(whole.micros().unsigned_abs() / 1_000_000))
@@ -415,7 +415,7 @@ mod tests {
             ("gd-8xh100ib-i128", "on demand", 48.0 * 30.0),
             ("p5.48xlarge", "1 year", 48.0 * 30.0),
             ("p5.48xlarge", "on demand", 80.0 * 30.0),
-            // Two whole days.
+            // The capacity block is booked for two whole days.
             ("p5.48xlarge", "capacity block", 60.0 * 48.0),
         ];
         let mut found: Vec<_> = found.iter().map(|(name, way, usd)| (name.as_str(), *way, *usd)).collect();
@@ -425,7 +425,7 @@ mod tests {
 
     #[test]
     fn the_machine_that_wastes_least_is_taken() {
-        // Four are half of a p4d; a g5.48xlarge has eight.
+        // Four g5.xlarge have four accelerators, and a g5.48xlarge has eight.
         let found = ways_of(&planned(accelerators("A10G", 4.0), 1.0, &["aws"]));
         assert!(found.contains(&("g5.xlarge".to_owned(), "on demand", 4.0)), "{found:?}");
     }
@@ -450,7 +450,7 @@ mod tests {
             rows.into_iter().map(|(name, way, count, usd)| format!("{name} {way} {count} {usd}")).collect::<Vec<_>>()
         };
         assert_eq!(sorted(found), sorted(expected.to_vec()));
-        // Less than 5 % of machines a month: 0.05 x 2 x 48 / 730.
+        // Spot takes back less than 5% of the machines in a month: 0.05 x 2 x 48 / 730.
         let spot = all.iter().find(|way| way.purchase == "spot").unwrap();
         let Restarts::Between { least, most: Some(most) } = spot.restarts else { panic!("{:?}", spot.restarts) };
         assert_eq!((least, (most * 1e6).round()), (0.0, 6575.0));
@@ -467,7 +467,7 @@ mod tests {
         providers.dedup();
         assert!(providers.len() == others.len() && others.len() > 2, "{others:#?}");
         assert!(others.iter().all(|way| way.accelerator == "H100-80GB" && way.accelerators >= 8.0), "{others:#?}");
-        // Eight a3-highgpu-1g cost what one a3-highgpu-8g does.
+        // Eight a3-highgpu-1g cost as much as one a3-highgpu-8g.
         let google = others.iter().find(|way| way.provider == "gcp").unwrap();
         assert_eq!((&*google.machine, google.machines, google.purchase), ("a3-highgpu-8g", 1.0, "on demand"));
     }
@@ -478,7 +478,7 @@ mod tests {
         let all = ways(&Catalog::examples(), &PricingSettings::default(), &run);
         let spot = all.iter().find(|way| way.purchase == "spot").unwrap();
         assert_eq!(spot.restarts, Restarts::Unknown);
-        // The band of us-east-1 is no band of another region.
+        // The interruption rate of us-east-1 does not apply to another region.
         let there = PlannedHours {
             region: Some("eu-central-1".into()),
             ..planned(machines("p5.48xlarge", 1.0), 1.0, &["aws"])
@@ -499,7 +499,7 @@ mod tests {
             old.sort_unstable();
             old
         };
-        // The table is of 2026-01-01: 14 days of spot, 180 of a large cloud.
+        // The prices are of 2026-01-01. Spot prices are valid for 14 days, those of a large cloud for 180 days.
         assert!(at("2026-01-10").is_empty());
         assert_eq!(at("2026-01-20"), ["spot"]);
         assert_eq!(at("2026-07-20"), ["1 year", "3 years", "capacity block", "on demand", "spot"]);
@@ -514,7 +514,7 @@ mod tests {
         let all = ways(&Catalog::examples(), &settings, &run);
         let way = all.iter().find(|way| way.purchase == "own").unwrap();
         assert_eq!((way.machines, way.accelerators, &*way.machine), (2.0, 16.0, "8xH100-80GB"));
-        // 2 x (6,500 / 365 + 2) x 48, the hour of one accelerator rounded to a millionth
+        // The expected cost is 2 x (6,500 / 365 + 2) x 48. The hourly price is rounded to a millionth.
         assert!((way.total.usd() - 2.0 * (6500.0 / 365.0 + 2.0) * 48.0).abs() < 0.001, "{}", way.total.usd());
         let own = way.own.as_ref().unwrap();
         let said: Vec<_> = own.against.iter().map(|it| (it.scenario, it.rent_per_hour.usd(), it.crossing)).collect();
@@ -523,7 +523,7 @@ mod tests {
         assert_eq!(said.first().unwrap().2, super::super::BreakEvenHours::Above(6500.0 / 78.0));
         assert_eq!(said[1..], [(year, 48.0, always), (years, 40.0, always)]);
         assert_eq!(said[0].0, demand);
-        // Of other accelerators the settings say nothing.
+        // The settings contain no hardware with other accelerators.
         let other = ways(&Catalog::examples(), &settings, &planned(accelerators("A100-80GB", 8.0), 1.0, &["aws"]));
         assert!(!other.is_empty() && other.iter().all(|way| way.own.is_none()));
     }

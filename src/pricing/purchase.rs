@@ -12,9 +12,9 @@ use crate::resolve::plain;
 pub(super) struct PurchasePrice {
     pub(super) per_hour: MoneyRange,
     pub(super) steps: Vec<SumStep>,
-    /// The prices that it was made from.
+    /// The prices from which this price is calculated.
     pub(super) ways: Vec<CostScenario>,
-    /// Why this makes it an estimate, if it does.
+    /// Why the price is an estimate, if it is one.
     pub(super) estimated: Option<String>,
 }
 
@@ -25,20 +25,20 @@ impl PurchasePrice {
     }
 }
 
-/// What one machine may be, with its prices.
+/// A possible machine for a resource, with its prices.
 #[derive(Debug, Clone)]
 pub(super) struct PurchaseVariant<'c> {
     pub(super) machine: CatalogMachine<'c>,
     pub(super) region: String,
     pub(super) unit: PricedUnit,
-    /// The part of the machine that is paid for; 1 for a whole one.
+    /// The part of the machine that is paid for. A whole machine is 1.
     pub(super) share: f64,
-    /// Accelerators that its CPUs or memory leave to nobody.
+    /// The accelerators that cannot be used, because the pod leaves too few CPUs or too little memory.
     pub(super) stranded: f64,
 }
 
 impl PurchaseVariant<'_> {
-    /// What an hour costs today, as far as its row can tell.
+    /// Returns the hourly price with the range that it may be today, or why it is unknown.
     fn range(&self, scenario: CostScenario) -> Result<MoneyRange, String> {
         self.unit.range(scenario).ok_or_else(|| {
             if let Some(unverified) = &self.unit.unverified {
@@ -54,7 +54,7 @@ impl PurchaseVariant<'_> {
     }
 }
 
-/// Prices a variant as the resource buys it. `count` is how many there are, which mixed purchase depends on.
+/// Prices a variant as the resource buys it. Mixed purchase depends on `count`, the number of replicas.
 pub(super) fn buy(
     catalog: &Catalog,
     resource: &Resource,
@@ -98,8 +98,7 @@ fn spot(variant: &PurchaseVariant<'_>) -> Result<PurchasePrice, String> {
     Ok(PurchasePrice { per_hour, estimated: unit.may_not_run.clone().or(unit.spot_in_doubt.clone()), ..bought })
 }
 
-/// Capacity that is held costs what running it costs, whether something runs in it or not; some providers take less for
-/// what is not used.
+/// Reserved capacity costs the full price, used or not. Some providers bill a lower share for unused capacity.
 fn held(resource: &Resource, variant: &PurchaseVariant<'_>) -> Result<PurchasePrice, String> {
     let share = resource.number(Key::UnusedShare).filter(|_| !resource.fact(Key::Reservation).is_absent());
     let Some(share) = share else {
@@ -110,8 +109,8 @@ fn held(resource: &Resource, variant: &PurchaseVariant<'_>) -> Result<PurchasePr
     Ok(PurchasePrice::with_step(per_hour, &[CostScenario::OnDemand], text))
 }
 
-/// A commitment for the years that the text or a contract says. One of which nobody says for how long costs no more than on
-/// demand.
+/// Prices a commitment for the years that the files or a contract set. If the years are unknown, the price is at most
+/// the on-demand price.
 fn committed(resource: &Resource, variant: &PurchaseVariant<'_>) -> Result<PurchasePrice, String> {
     if variant.unit.is_committed {
         return variant.exactly(CostScenario::OnDemand, "at the commitment price");
@@ -135,7 +134,7 @@ fn committed(resource: &Resource, variant: &PurchaseVariant<'_>) -> Result<Purch
     })
 }
 
-/// From spot to on demand; `dear` expects the dearer of the two.
+/// Returns a range from spot to on demand. If `dear` is true, the more expensive price is the expected one.
 fn spot_to_on_demand(variant: &PurchaseVariant<'_>, dear: bool, text: String) -> Result<PurchasePrice, String> {
     let on_demand = match variant.range(CostScenario::OnDemand) {
         Ok(range) => range,
@@ -190,7 +189,7 @@ fn mixed(resource: &Resource, variant: &PurchaseVariant<'_>, count: Option<Range
     })
 }
 
-/// Purchases that the catalog prices apart from the usual ways.
+/// Prices purchases that the catalog lists separately from the usual ways.
 fn block(catalog: &Catalog, variant: &PurchaseVariant<'_>, purchase: Purchase) -> Result<PurchasePrice, String> {
     let machine = &variant.machine;
     let products: &[&str] = match purchase {

@@ -1,8 +1,8 @@
-//! The purchase plan: how many always running machines to commit to, for how long, and what to leave on spot and on demand.
+//! The purchase plan: how many machines to commit to, for how long, and which machines to leave on spot and on demand.
 //!
-//! A commitment is cheaper if the machine runs for a larger share of the hours than the committed price is of
-//! the on-demand price: the break-even. Machines that always run are above it; of the machines that usage metrics show above
-//! the minimum, those that surely run for longer. Machines with unknown values stay on demand and are listed.
+//! The break-even is the committed price divided by the on-demand price. A commitment is cheaper if a machine runs for
+//! a larger share of the hours. That applies to machines that always run, and to those that usage metrics prove.
+//! Machines with unknown values stay on demand, and the plan lists them.
 
 use std::collections::BTreeMap;
 
@@ -16,59 +16,59 @@ use crate::catalog::Money;
 pub struct PurchasePlan {
     pub groups: Vec<PurchaseGroup>,
     pub unplanned: Vec<Unplanned>,
-    /// The longest commitment that was asked for, in years; none is for blocks of days alone.
+    /// The longest commitment to plan, in years. The value 0 allows only capacity blocks.
     pub most_years: u8,
 }
 
-/// Accelerators of one kind that one provider rents out in one region.
+/// The accelerators of one kind from one provider in one region.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct PurchaseGroup {
     pub provider: String,
     pub region: String,
     pub accelerator: String,
     pub lines: Vec<PurchaseLine>,
-    /// Accelerators that a commitment of the text pays for and nothing in its text uses, beyond what is used up here.
+    /// The committed accelerators that neither the files nor this plan use.
     pub left_of_commitments: f64,
 }
 
-/// Machines of one type in it, all at the same prices.
+/// The machines of one type in a group, all at the same prices.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct PurchaseLine {
     pub machine: String,
-    /// Accelerators of one machine.
+    /// The accelerators of one machine.
     pub accelerators: f64,
     pub offered: HourlyOffers,
     /// The machines that always run, eligible or not.
     pub always: f64,
-    /// Machines that a commitment may pay for, by the share of the hours in which they surely run, the surest first.
+    /// The machines that a commitment may cover, with the share of the hours in which they surely run.
     pub rungs: Vec<Rung>,
     /// The machines that an existing commitment covers.
     pub committed: f64,
-    /// Of these, those of the base, of which the bill says it.
+    /// The part of `committed` that always runs in production, according to the bill.
     pub covered: f64,
-    /// Machines, the surest first, that fit into what is paid already and used by nobody.
+    /// The surest machines that fit into capacity that is already paid for and unused.
     pub used_first: f64,
-    /// Places of reservations that are left even then.
+    /// The reserved capacity that remains unused after this plan.
     pub spare_places: f64,
     pub bound: Option<Bound>,
     /// The same commitment for other terms.
     pub otherwise: Vec<Bound>,
-    /// Machines on an average of all hours that are on spot already, that could be, that stay on demand, and that are booked.
+    /// The average number of machines over all hours: on spot, suitable for spot, on demand, and booked.
     pub on_spot: f64,
     pub for_spot: f64,
     pub on_demand: f64,
     pub booked: f64,
-    /// The most machines there can be; nothing where something has no limit.
+    /// The maximum number of machines. `None` if the number of some resource has no limit.
     pub most: Option<f64>,
-    /// Resources that run for nobody knows how long, and are in no average.
+    /// The resources whose hours are unknown, so that no average contains them.
     pub of_unknown_hours: usize,
-    /// Why machines are left to the hour: the reason, and how many always run for all that.
+    /// Why machines stay on demand: each reason, and how many of these machines always run.
     pub reasons: BTreeMap<String, f64>,
     pub stale: Option<String>,
     pub estimate: Option<String>,
 }
 
-/// For how long something is paid, whether or not it is used.
+/// The time for which a commitment is billed, used or not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Term {
     Block,
@@ -109,32 +109,32 @@ impl Term {
 pub struct Bound {
     pub term: Term,
     pub machines: f64,
-    /// One machine.
+    /// The price of one committed machine.
     pub per_hour: Money,
     pub on_demand: Money,
-    /// Of them, how many surely run on an average of all hours.
+    /// The committed machines that surely run, on an average of all hours.
     pub running: f64,
-    /// At least, in a month.
+    /// The minimum saving per month.
     pub saves: Money,
-    /// The share of the hours in which a machine must run to be worth it.
+    /// The share of the hours for which a machine must run before the commitment is cheaper.
     pub break_even: f64,
     pub quarter: Shrunk,
     pub half: Shrunk,
 }
 
-/// A month of the same commitment when a share of the base has gone.
+/// The same commitment in a month in which a share of the machines is gone.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Shrunk {
-    /// Machines that still run, on an average of all hours.
+    /// The committed machines that still run, on an average of all hours.
     pub running: f64,
     /// The cost of unused committed machines.
     pub unused: Money,
-    /// The saving of used committed machines.
+    /// The saving from committed machines that are used.
     pub saved: Money,
 }
 
 impl Shrunk {
-    /// What is still saved; less than nothing where the commitment costs more than the hours it replaces.
+    /// Returns what the commitment still saves. It is negative if the commitment costs more than the hours it replaces.
     pub fn net(&self) -> Money {
         self.saved - self.unused
     }
@@ -148,7 +148,7 @@ pub struct Unplanned {
     pub why: String,
 }
 
-/// The plan for everything together. Commitments of more years than these are no part of it.
+/// Plans the purchases for all needs together, without commitments that are longer than `most_years`.
 pub fn purchase_plan(needs: &[Need], most_years: u8) -> PurchasePlan {
     let mut plan = PurchasePlan { most_years, ..PurchasePlan::default() };
     let mut groups: BTreeMap<[&str; 3], (BTreeMap<LineKey<'_>, PurchaseLine>, f64)> = BTreeMap::new();
@@ -181,12 +181,12 @@ pub fn purchase_plan(needs: &[Need], most_years: u8) -> PurchasePlan {
         group.lines.iter_mut().for_each(|line| line.commit(most_years));
         plan.groups.push(group);
     }
-    // The highest saving first.
+    // The group with the highest saving comes first.
     plan.groups.sort_by_key(|group| std::cmp::Reverse(group.saves()));
     plan
 }
 
-/// What machines have in common that one commitment pays for. Two repositories may have other prices for the same machine.
+/// The common properties of machines that one commitment covers. Repositories can differ in their prices.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct LineKey<'n> {
     machine: &'n str,
@@ -197,7 +197,7 @@ struct LineKey<'n> {
 impl<'n> LineKey<'n> {
     fn of(need: &'n Need) -> LineKey<'n> {
         let offered = &need.demand.offered;
-        // What is reserved has no price by the hour: it belongs to the machines that have.
+        // Reserved machines have no hourly price. They belong to the machines that have one.
         LineKey {
             machine: &need.machine,
             accelerators: need.accelerators.to_bits(),
@@ -211,7 +211,7 @@ impl PurchaseGroup {
         self.lines.iter().filter_map(|line| line.bound).fold(Money::ZERO, |sum, bound| sum + bound.saves)
     }
 
-    /// Sorts the most expensive machines first.
+    /// Assigns paid, unused capacity to the machines of this group, the most expensive ones first.
     fn use_what_is_paid(&mut self) {
         self.lines.iter_mut().for_each(|line| line.rungs.sort_by(|one, other| other.share.total_cmp(&one.share)));
         let dearest = |line: &PurchaseLine| line.offered.on_demand.unwrap_or_default();
@@ -276,24 +276,24 @@ impl PurchaseLine {
         }
     }
 
-    /// Machines that always run and that a commitment may pay for.
+    /// Returns the number of machines that always run and that a commitment may cover.
     pub fn base(&self) -> f64 {
-        // The sum of nothing is a negative zero, which people would see.
+        // The sum of an empty list is negative zero, which reports would show.
         self.rungs.iter().filter(|rung| rung.share >= 1.0).map(|rung| rung.machines).sum::<f64>() + 0.0
     }
 
     fn commit(&mut self, most_years: u8) {
         let all: Vec<Bound> = Term::ALL.into_iter().filter_map(|term| self.bound_for(term)).collect();
-        // Blocks end after months, and nobody promises the next one: they are for where no years are.
+        // Capacity blocks end after months, and the next one may not exist, so a commitment in years comes first.
         let years = all.iter().filter(|bound| bound.term != Term::Block && bound.term.years() <= most_years);
-        // Of two that save the same, the shorter.
+        // If two terms save the same, the shorter one wins.
         let best = years.min_by_key(|bound| (std::cmp::Reverse(bound.saves), bound.term));
         let best = best.or_else(|| all.iter().find(|bound| bound.term == Term::Block)).copied();
         self.otherwise = all.into_iter().filter(|bound| Some(bound.term) != best.map(|it| it.term)).collect();
         self.bound = best;
     }
 
-    /// All machines that surely run for longer than the break-even; nothing where there are none or nothing is listed.
+    /// Returns a commitment to all machines that surely run longer than the break-even, if there are any.
     fn bound_for(&self, term: Term) -> Option<Bound> {
         let (on_demand, per_hour) = (self.offered.on_demand?, term.price(&self.offered)?);
         let break_even = per_hour.usd() / on_demand.usd();
@@ -328,14 +328,14 @@ impl PurchaseLine {
         })
     }
 
-    /// Of so many machines that are committed to, how many are used on an average of all hours, when this share of the base is
-    /// left. What was paid before is used first.
+    /// Returns how many committed machines are used, on an average of all hours, if this share of the base is left.
+    /// Capacity that was paid for earlier is used first.
     fn running(&self, machines: f64, left: f64) -> f64 {
         let first = self.covered + self.used_first;
         left * (self.sure((first + machines) / left) - self.sure(first / left))
     }
 
-    /// How many of the surest machines run, on an average of all hours.
+    /// Returns how many of the surest machines run, on an average of all hours.
     fn sure(&self, machines: f64) -> f64 {
         let mut sum = self.covered.min(machines);
         let mut rest = machines - sum;
@@ -391,16 +391,17 @@ mod tests {
     fn all_that_always_runs_is_committed_to_and_its_loss_is_told() {
         let year = bound(&[need(CommitmentEligibility::Base, &[(4.0, 1.0)])], 1);
         assert_eq!((year.term, year.machines, year.break_even), (Term::OneYear, 4.0, 0.6));
-        // 4 x (10 - 6) x 730
+        // The saving is 4 x (10 - 6) x 730.
         assert_eq!(year.saves.usd(), 11_680.0);
-        // Three still run: 3 x 4 saved, 1 x 6 paid for nothing; two: 2 x 4 and 2 x 6.
+        // With three machines left, 3 x 4 are saved and 1 x 6 is wasted. With two, 2 x 4 are saved and 2 x 6 are
+        // wasted.
         assert_eq!(year.quarter.net().usd(), (12.0 - 6.0) * 730.0);
         assert_eq!(year.half.net().usd(), (8.0 - 12.0) * 730.0);
         let years = bound(&[need(CommitmentEligibility::Base, &[(4.0, 1.0)])], 3);
         assert_eq!((years.term, years.saves.usd()), (Term::ThreeYears, 4.0 * 6.0 * 730.0));
         let mut listed = need(CommitmentEligibility::Base, &[(4.0, 1.0)]);
         assert!(purchase_plan(std::slice::from_ref(&listed), 0).groups[0].lines[0].bound.is_none());
-        // Cheaper than a year, and gone after months.
+        // The capacity block is cheaper than a year, but it ends after months.
         listed.demand.offered.block = Some(Money::from_usd(5.0));
         assert_eq!(bound(std::slice::from_ref(&listed), 1).term, Term::OneYear);
         assert_eq!(bound(&[listed], 0).term, Term::Block);
@@ -418,7 +419,7 @@ mod tests {
         let base = need(CommitmentEligibility::Base, &[(4.0, 1.0)]);
         let found = bound(&[base.clone(), need(CommitmentEligibility::SparePlaces, &[(1.0, 1.0)])], 1);
         assert_eq!(found.machines, 3.0);
-        // Two of four are left, and the place that was paid before has one of them.
+        // Two of four machines are left, and the earlier reservation covers one of them.
         assert_eq!((found.half.running, found.half.net().usd()), (1.0, (4.0 - 12.0) * 730.0));
         let accelerators =
             Need { machine: String::new(), ..need(CommitmentEligibility::SpareAccelerators, &[(17.0, 1.0)]) };
@@ -436,7 +437,7 @@ mod tests {
         assert_eq!((line.always, line.base(), line.committed, line.on_demand), (3.0, 2.0, 1.0, 0.0));
         let found = line.bound.unwrap();
         assert_eq!((found.machines, found.running, found.saves.usd()), (2.0, 2.0, 2.0 * 4.0 * 730.0));
-        // One and a half of three are left, and the commitment of before has one of them.
+        // One and a half of three are left, and the earlier commitment covers one of them.
         assert_eq!((found.half.running, found.half.net().usd()), (0.5, (2.0 - 9.0) * 730.0));
     }
 

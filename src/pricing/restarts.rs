@@ -2,23 +2,23 @@
 
 use super::HOURS_PER_MONTH;
 
-/// How often a run is expected to start again because a machine of it was taken away.
+/// How often a run is expected to start again because the provider took back one of its machines.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Restarts {
-    /// It is never interrupted.
+    /// The run does not use spot, so it is never interrupted.
     NotSpot,
-    /// The interruption rate is unknown.
+    /// The interruption rate of the machine is unknown.
     Unknown,
     Between {
         least: f64,
-        /// None where the provider says only that it is more.
+        /// The upper bound. `None` if the provider publishes only a lower bound.
         most: Option<f64>,
     },
 }
 
 impl Restarts {
-    /// A band is a share of all machines that is taken away in a month: `<5%`, `5-10%`, `>20%`. One machine after the other
-    /// may be taken, and each of them ends a run of machines that work as one.
+    /// Calculates restarts from a band: the share of machines that the provider takes back in a month, such as `5-10%`.
+    /// Losing any machine ends a run of machines that work together.
     pub(super) fn expected(band: &str, machines: f64, hours: f64) -> Restarts {
         let times = |share: f64| share / 100.0 * machines * hours / HOURS_PER_MONTH;
         match shares(band) {
@@ -28,7 +28,7 @@ impl Restarts {
     }
 }
 
-/// The ends of a band, in percent.
+/// Returns the lower and the upper end of a band, in percent.
 fn shares(band: &str) -> Option<(f64, Option<f64>)> {
     let band = band.trim().strip_suffix('%')?;
     let number =
@@ -50,7 +50,7 @@ mod tests {
 
     #[test]
     fn a_band_is_a_share_of_machines_a_month() {
-        // 5 % of two machines in a tenth of a month.
+        // The band takes 5% of two machines in a tenth of a month.
         assert_eq!(Restarts::expected("<5%", 2.0, 73.0), Restarts::Between { least: 0.0, most: Some(0.01) });
         assert_eq!(Restarts::expected("10-15%", 1.0, 730.0), Restarts::Between { least: 0.1, most: Some(0.15) });
         assert_eq!(Restarts::expected(">20%", 4.0, 1460.0), Restarts::Between { least: 1.6, most: None });

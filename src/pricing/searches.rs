@@ -15,7 +15,7 @@ pub(super) struct MachineQuestion {
     pub(super) accelerators: Accelerators,
     /// Why the price is an estimate.
     pub(super) why: String,
-    /// Any cloud where there are none.
+    /// The provider and region of each candidate. If it is empty, any cloud is possible.
     pub(super) places: Vec<TrialLocation>,
     pub(super) rents: bool,
     pub(super) request: CapacityRequest,
@@ -24,7 +24,7 @@ pub(super) struct MachineQuestion {
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub(super) enum Accelerators {
     Named(Vec<String>),
-    /// What a resource of a vendor may mean, for work that only some can do, on processors that only some have.
+    /// The common accelerators of a vendor, limited to those that can train and those with this processor.
     Common {
         vendor: String,
         trains: bool,
@@ -36,17 +36,17 @@ pub(super) enum Accelerators {
 pub(super) struct TrialLocation {
     pub(super) provider: String,
     pub(super) region: String,
-    /// Of the region, among the steps.
+    /// The explanation of the region, for the calculation steps.
     pub(super) said: Option<String>,
 }
 
-/// What was found for those that asked, as pods of one tree ask for much the same.
+/// The results of earlier searches, because the pods of one repository have similar requests.
 #[derive(Debug, Default)]
 pub(super) struct Searches<'a> {
     known: Mutex<HashMap<MachineQuestion, FoundMachines<'a>>>,
 }
 
-/// As many searches as are remembered; a tree in which each pod asks for something else must not fill the memory.
+/// The maximum number of stored searches, so that a repository with many different requests cannot fill the memory.
 const REMEMBERED: usize = 256;
 
 impl<'a> Searches<'a> {

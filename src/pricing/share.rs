@@ -26,7 +26,7 @@ pub(super) fn pod_variants<'a>(pricing: &Pricing<'_, 'a>) -> FoundMachines<'a> {
     Ok(all.into())
 }
 
-/// Returns the same for a pod with this many accelerators.
+/// Returns the possible machines for a pod with this many accelerators.
 fn with_devices<'a>(pricing: &Pricing<'_, 'a>, devices: f64) -> FoundMachines<'a> {
     let provider = pricing.resource.text(Key::Provider);
     if let (Some(provider), true) = (provider, pricing.resource.fact(Key::Machine).is_narrowed())
@@ -44,8 +44,8 @@ fn with_devices<'a>(pricing: &Pricing<'_, 'a>, devices: f64) -> FoundMachines<'a
     on_any_machine(pricing, provider, devices)
 }
 
-/// Without a machine, the cheapest one with the accelerator sets the price; in each cloud, where none is named; of each
-/// common accelerator, where that is not named either.
+/// If no machine is set, the cheapest one with the accelerator sets the price. If no cloud is set, each cloud has its
+/// cheapest; if no accelerator is set, each common accelerator has one.
 pub(super) fn on_any_machine<'a>(pricing: &Pricing<'_, 'a>, provider: Option<&str>, devices: f64) -> FoundMachines<'a> {
     if let Some(service) = pricing.resource.text(Key::BilledAs) {
         return by_parts(pricing, service, devices);
@@ -66,7 +66,7 @@ pub(super) fn on_any_machine<'a>(pricing: &Pricing<'_, 'a>, provider: Option<&st
     pricing.searches.find(asked, |asked| Search { catalog: pricing.catalog, settings: pricing.settings, asked }.run())
 }
 
-/// The least that an instance of Cloud Run with an accelerator has (documentation, 2026-11): vCPUs, GiB.
+/// The minimum vCPUs and GiB of a Cloud Run instance with an accelerator (documentation, 2026-11).
 const LEAST_OF_RUN: (f64, f64) = (4.0, 16.0);
 
 /// Prices a service that bills its parts separately and has no machine type.
@@ -162,8 +162,8 @@ impl<'a> Search<'a, '_> {
                 _ => format!("no machine type{whose} with {names} has a price"),
             });
         }
-        // Of the machines that it may be, what is expected is the middle one. Where no text names an accelerator at all, no
-        // price is likelier than another: the least that it costs is all that a sum may say.
+        // If several machines are possible, the middle one is expected. If no accelerator is named, no price is more
+        // likely than another, so totals count only the lowest one.
         variants.sort_by_key(|variant| variant.unit.price(CostScenario::OnDemand));
         let is_unnamed = matches!(self.asked.accelerators, Accelerators::Common { .. });
         if !is_unnamed {
@@ -181,7 +181,7 @@ impl<'a> Search<'a, '_> {
         Ok(variants)
     }
 
-    /// What a resource of a vendor may mean: the accelerators that the clouds rent out, or all that its own provider has.
+    /// Returns the accelerators of a vendor that a resource may mean: common ones in the possible clouds, or else all.
     fn accelerators(&self) -> Result<Vec<String>, String> {
         let (vendor, trains, processor) = match &self.asked.accelerators {
             Accelerators::Named(names) => return Ok(names.clone()),
@@ -234,7 +234,7 @@ impl<'a> Search<'a, '_> {
             let is_doubtful = quote.basis.is_estimate() || quote.confidence == "low";
             Some((is_doubtful, price.times(share.part), machine, share))
         });
-        // A price that the region lists comes before one that is estimated or doubtful.
+        // A price that the region lists comes before an estimated or doubtful price.
         let (_, _, machine, share) = offers
             .min_by(|one, other| (one.0, one.1).cmp(&(other.0, other.1)).then_with(|| one.2.name.cmp(&other.2.name)))?;
         let mut unit = unit(self.catalog, self.settings, &machine, &region);
@@ -256,7 +256,7 @@ impl<'a> Search<'a, '_> {
             machines.extend(self.smallest_host(accelerator));
         }
         machines.retain(|machine| machine.count >= devices);
-        // Whoever rents takes the machine of that size; a pod takes a part of any.
+        // A resource that rents a machine needs one of this size. A pod can use a part of any machine.
         let alike = |machine: &CatalogMachine<'_>| !self.asked.rents || machine.count == devices;
         if machines.iter().any(alike) {
             machines.retain(alike);
@@ -270,7 +270,7 @@ impl<'a> Search<'a, '_> {
             holds(request.cpus, machine.cpus.map(allocatable_cpus))
                 && holds(request.memory_gib, machine.memory_gib.map(allocatable_gib))
         };
-        // Which part of a machine its owner keeps back is not known everywhere; that nothing holds more than it has, is.
+        // The capacity that the provider reserves is not always known, but the total capacity is a limit.
         if machines.iter().any(large) {
             machines.retain(large);
         }
@@ -281,7 +281,7 @@ impl<'a> Search<'a, '_> {
     /// Returns the smallest N1 machine for the pod, with enough attached accelerators.
     fn smallest_host(&self, accelerator: &str) -> Option<CatalogMachine<'a>> {
         let request = &self.asked.request;
-        // What can be attached to one machine.
+        // One N1 machine supports only these numbers of attached accelerators.
         let count = [1.0, 2.0, 4.0, 8.0].into_iter().find(|count| *count >= request.devices.get())?;
         let asked = |amount: Option<Exact>| amount.map_or(0.0, Exact::get);
         [1, 2, 4, 8, 16, 32, 64, 96].into_iter().find_map(|cpus| {

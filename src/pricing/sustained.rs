@@ -5,15 +5,15 @@ use crate::inventory::Range;
 
 use super::HOURS_PER_MONTH;
 
-/// What each quarter of a month costs of the list price.
+/// The share of the list price that each quarter of a month costs.
 const QUARTERS: [f64; 4] = [1.0, 0.8, 0.6, 0.4];
 
-/// Whether a machine is of those whose price falls while it runs: accelerators of Google are attached to N1 only.
+/// Whether the price of a machine falls while it runs. This applies to N1, to which Google attaches accelerators.
 pub(super) fn sustains(machine: &CatalogMachine<'_>) -> bool {
     machine.has_guests()
 }
 
-/// The part of the list price that so many hours of a month cost.
+/// Returns the share of the list price that is billed for this number of hours in a month.
 fn share(hours: f64) -> f64 {
     let quarter = HOURS_PER_MONTH / 4.0;
     let paid = QUARTERS
@@ -23,7 +23,7 @@ fn share(hours: f64) -> f64 {
     if hours > 0.0 { paid.sum::<f64>() / hours } else { 1.0 }
 }
 
-/// For each end of the hours of one machine the part that it costs.
+/// Returns the share of the list price for each end of the range of hours.
 pub(super) fn shares(hours: Range) -> Range {
     hours.map(share)
 }

@@ -1,4 +1,4 @@
-//! Cases of bills.
+//! Tests of bills.
 
 use crate::catalog::{Catalog, Money, MoneyRange};
 use crate::inventory::{
@@ -13,7 +13,7 @@ use super::{
     Status, Usage, bill,
 };
 
-/// A catalog of two machines, of which nobody has found a source for the price of the first.
+/// Returns a catalog of two machines. The price of the first one has no verified source.
 fn with_an_unverified_row() -> Catalog {
     let file = |stem, text| crate::catalog::CsvFile { path: stem, stem, text };
     let prices = "provider,machine,region,accelerator,accelerator_count,vcpus,memory_gib,on_demand_usd_per_hour,\
@@ -111,7 +111,7 @@ fn a_machine_tells_its_accelerators_and_its_price() {
     assert_eq!(instance.text(Key::Accelerator), Some("H100-80GB"));
     assert_eq!(instance.number(Key::AcceleratorCount), Some(8.0));
     assert_eq!(instance.number(Key::AcceleratorMemory), Some(80.0));
-    // The list has us-east-1 only; us-west-2 costs the same by the index.
+    // The list contains only us-east-1. The index gives us-west-2 the same price.
     assert!(matches!(item.status, Status::Estimated(_)), "{item:?}");
     assert_eq!(hourly(&item), (32.0, 32.0, 32.0));
     let monthly = item.monthly.unwrap();
@@ -154,7 +154,7 @@ fn accelerators_named_beside_a_machine_that_has_them_add_nothing() {
     assert_eq!(hourly(&item).1, 0.7);
     assert_eq!(resource.text(Key::Impossible), None);
     let (resource, item) = guest("n1-standard-4", "nvidia-tesla-t4", "2");
-    // 4 x 0.03 + 15 x 0.004 + 2 x 0.35
+    // The price is 4 x 0.03 + 15 x 0.004 + 2 x 0.35.
     assert_eq!(hourly(&item).1, 0.88);
     assert_eq!(resource.number(Key::Cpus), Some(4.0));
     for (machine, accelerator, count) in [
@@ -193,7 +193,7 @@ fn a_mixed_pool_costs_the_average_of_its_machines() {
     ]);
     pool.count = Fact::written(Range::exactly(5.0), span());
     let (_, item) = one(pool);
-    // One on demand, and four of which half are spot: 1 + 2 x 1 + 2 x 0.4
+    // One machine is on demand, and half of the other four are on spot: 1 + 2 x 1 + 2 x 0.4.
     assert_eq!(item.monthly.unwrap().expected.usd(), 3.8 * 730.0);
 }
 
@@ -224,7 +224,7 @@ fn a_pod_pays_its_largest_share_of_the_machine() {
 fn a_pod_without_a_provider_costs_between_the_clouds() {
     let (_, item) = one(pod(&[(Key::Accelerator, "NVIDIA-A100-SXM4-80GB"), (Key::AcceleratorCount, "1")]));
     assert!(matches!(&item.status, Status::Estimated(_)));
-    // gcp 5.00; 32 / 8 in aws and azure
+    // The price is 5.00 in gcp, and 32 / 8 in aws and azure.
     assert_eq!(hourly(&item), (4.0, 4.0, 5.0));
 }
 
@@ -274,14 +274,14 @@ fn pods_on_tpus_and_attached_accelerators_have_a_price() {
     assert_eq!(hourly(&one(pod(&tpu)).1).1, 4.8);
     let t4 =
         [(Key::Provider, "gcp"), (Key::Accelerator, "nvidia-tesla-t4"), (Key::AcceleratorCount, "1"), (Key::Cpus, "3")];
-    // The smallest N1 that holds it has 4 CPUs: 4 x 0.03 + 15 x 0.004 + 0.35
+    // The smallest N1 machine that fits has 4 CPUs: 4 x 0.03 + 15 x 0.004 + 0.35.
     assert_eq!(hourly(&one(pod(&t4)).1).1, 0.53);
 }
 
 #[test]
 fn a_pod_that_names_only_a_vendor_may_mean_any_of_its_accelerators() {
     let (_, item) = one(pod(&[(Key::Provider, "aws"), (Key::Vendor, "aws"), (Key::AcceleratorCount, "1")]));
-    // 0.80 on inf2.xlarge, 1.50 on trn1.2xlarge
+    // The price is 0.80 on inf2.xlarge and 1.50 on trn1.2xlarge.
     assert_eq!(hourly(&item), (0.8, 0.8, 1.5));
     let (_, item) = one(pod(&[(Key::Provider, "aws"), (Key::Vendor, "acme"), (Key::AcceleratorCount, "1")]));
     assert_eq!(item.status, Status::Unpriced("the catalog lists no accelerators of acme".into()));
@@ -296,7 +296,7 @@ fn a_pod_without_a_machine_is_priced_where_its_share_costs_least() {
         (Key::AcceleratorCount, "1"),
         (Key::Memory, "100"),
     ]));
-    // 100 / 768 GiB of g5.48xlarge for 15.00, where a whole g5.8xlarge costs 2.50.
+    // The pod takes 100 / 768 GiB of g5.48xlarge for 15.00; a whole g5.8xlarge costs 2.50.
     assert_eq!(hourly(&item).1, 15.0 * 100.0 / 768.0);
 }
 
@@ -316,12 +316,12 @@ fn one_run_costs_its_hours_whatever_a_month_costs() {
     let mut two = g5();
     two.count = Fact::written(Range::exactly(2.0), span());
     assert_eq!(with(PricingSettings::default(), two.clone()).run, None);
-    // Two hours at most, two machines of a dollar an hour.
+    // The job runs for at most two hours on two machines of a dollar an hour.
     two.set(Key::TimeLimit, Fact::written(FactValue::Integer(7200), span()));
     let run = with(PricingSettings::default(), two.clone()).run.unwrap();
     let usd = |run: &PricedRun| (run.amount.floor.usd(), run.amount.expected.usd(), run.amount.ceiling.usd());
     assert_eq!(usd(&run), (0.0, 4.0, 4.0));
-    // The settings are closer than a limit.
+    // The settings are more precise than a time limit.
     let usage = vec![Usage { runs_per_month: Some(10.0), hours_per_run: Some(1.5), ..Usage::default() }];
     let item = with(PricingSettings { usage, ..PricingSettings::default() }, two);
     assert_eq!(usd(&item.run.unwrap()), (3.0, 3.0, 3.0));
@@ -343,23 +343,23 @@ fn usage_and_time_limits_say_how_many_hours_it_runs() {
     let mut job = g5();
     job.set(Key::EndsByItself, Fact::written(FactValue::Flag(true), span()));
     job.set(Key::TimeLimit, Fact::written(FactValue::Integer(7200), span()));
-    // A job has a price a run, and none of a month.
+    // A job has a price per run and no monthly price.
     let item = with(PricingSettings::default(), job.clone());
     let run = item.amount.unwrap();
     assert_eq!((item.per, item.monthly), (Period::Run, None));
     assert_eq!((run.floor.usd(), run.expected.usd(), run.ceiling.usd()), (0.0, 2.0, 2.0));
     assert_eq!(with_usage(usage(None, Some(10.0), None), job.clone()).monthly.unwrap().expected.usd(), 20.0);
-    // A limit of years leaves no month free.
+    // A limit of years can fill the whole month.
     job.set(Key::TimeLimit, Fact::written(FactValue::Integer(100_000_000), span()));
     let monthly = with(PricingSettings::default(), job).monthly.unwrap();
     assert_eq!((monthly.floor.usd(), monthly.expected.usd(), monthly.ceiling.usd()), (0.0, 730.0, 730.0));
     let mut nightly = g5();
     nightly.set(Key::Cron, Fact::written(FactValue::text("0 0 * * *"), span()));
     nightly.set(Key::TimeLimit, Fact::written(FactValue::Integer(7200), span()));
-    // 730 / 24 nights of two hours.
+    // A month has 730 / 24 nights of two hours.
     let monthly = with(PricingSettings::default(), nightly.clone()).monthly.unwrap();
     assert!((monthly.expected.usd() - 730.0 / 12.0).abs() < 1e-4, "{monthly:?}");
-    // How often is known, how long is not.
+    // The number of runs is known, and their length is not.
     nightly.set(Key::TimeLimit, Fact::Absent);
     let item = with(PricingSettings::default(), nightly);
     assert_eq!((item.per, item.monthly, item.amount.unwrap().expected.usd()), (Period::Hour, None, 1.0));
@@ -402,7 +402,7 @@ fn owned_hardware_costs_its_purchase_and_its_power() {
         ..Purchased::default()
     };
     let owned = Owned::purchased("H100*", purchased).unwrap();
-    // (350,400 / (5 x 8,760 x 0.8) + 10 x 0.2) / 8
+    // The price is (350,400 / (5 x 8,760 x 0.8) + 10 x 0.2) / 8.
     assert_eq!(owned.per_accelerator_hour.usd(), 1.5);
     assert!(Owned::purchased("*", Purchased { years: 0.0, ..purchased }).is_none());
     let settings = PricingSettings {
@@ -412,7 +412,7 @@ fn owned_hardware_costs_its_purchase_and_its_power() {
     };
     let pod = pod(&[(Key::Accelerator, "H100"), (Key::AcceleratorCount, "4"), (Key::Purchase, "on-prem")]);
     let item = with(settings.clone(), pod);
-    // Four of eight for all hours of a month: what is paid each month is paid once, and power for each hour.
+    // The pod uses four of eight accelerators all month: fixed costs count once, and power counts each hour.
     assert_eq!(item.per_hour.map(|it| it.expected.usd()), Some(6.0), "{item:#?}");
     assert_eq!(item.amount.map(|it| it.expected.usd()), Some((5_840.0 + 730.0 * 2.0) / 2.0), "{item:#?}");
     let other = resource(BillingRole::Requested, &[(Key::Accelerator, "A100-80GB"), (Key::AcceleratorCount, "1")]);
@@ -432,13 +432,13 @@ fn disks_are_a_line_of_their_own() {
     machine.disks = vec![disk(size(500.0), None, 1.0), disk(size(50.0), Some("gp3"), 4.0)];
     machine.count = Fact::written(Range { floor: 0.0, expected: 2.0, ceiling: f64::INFINITY }, span());
     let (_, bill, _) = priced(vec![machine]);
-    // 0.1 x (500 + 4 x 50) x 2 machines
+    // The cost is 0.1 x (500 + 4 x 50) x 2 machines.
     assert_eq!(
         bill.attached.minimum(),
         MoneyRange { floor: Money::ZERO, ..MoneyRange::exactly(Money::from_usd(140.0)) }
     );
     assert_eq!(bill.rented.minimum().expected.usd(), 2.0 * 730.0);
-    // Sold by size: 200 GiB cost what 1024 do.
+    // These disks are sold by size: 200 GiB cost as much as 1024 GiB.
     let mut azure = rented(&[(Key::Machine, "Standard_NC24ads_A100_v4"), (Key::Region, "eastus")]);
     azure.disks = vec![disk(size(200.0), None, 1.0)];
     assert_eq!(priced(vec![azure]).1.attached.minimum().expected.usd(), 100.0);
@@ -449,7 +449,7 @@ fn disks_are_a_line_of_their_own() {
     let why =
         ["the size of a disk is unknown: the image sets it", "a disk of 10 GiB of tape has no price in the catalog"];
     assert_eq!(attached.not_known, why);
-    // Its operations have a meter of their own: the size alone is the least that it costs.
+    // The operations of an io2 disk are billed separately, so its size alone gives the minimum cost.
     let mut fast = g5();
     fast.disks = vec![disk(size(100.0), Some("io2"), 2.0), disk(size(50.0), Some("io2"), 1.0)];
     let attached = one(fast).1.attached.unwrap();
@@ -459,7 +459,7 @@ fn disks_are_a_line_of_their_own() {
     known.disks = vec![disk(size(100.0), Some("gp3"), 2.0)];
     known.disks[0].speed = DiskSpeed { iops: size(6000.0), throughput: size(125.0) };
     let attached = one(known).1.attached.unwrap();
-    // 2 x (100 x 0.1 + 3,000 x 0.005); 125 MiB/s come with it.
+    // The cost is 2 x (100 x 0.1 + 3,000 x 0.005); 125 MiB/s are included.
     assert_eq!((attached.monthly.expected.usd(), attached.not_known.len()), (50.0, 0), "{attached:#?}");
 }
 
@@ -472,7 +472,7 @@ fn what_is_reserved_is_called_what_it_is() {
     let held = bought("capacity-reservation");
     assert_eq!((hourly(&held), held.status.clone()), ((80.0, 80.0, 80.0), Status::Priced));
     assert!(!said(&held).contains("for a year"), "{}", said(&held));
-    // A commitment of which nobody says for how long.
+    // The length of the commitment is unknown.
     let reserved = bought("reserved");
     assert_eq!(hourly(&reserved), (0.0, 80.0, 80.0));
     assert!(matches!(reserved.status, Status::Estimated(_)) && !said(&reserved).contains("reserved for"));
@@ -507,10 +507,10 @@ fn a_highest_price_bounds_spot() {
         one(machine).1
     };
     assert_eq!(hourly(&limited(0.5)), (0.4, 0.4, 0.4));
-    // It runs only while spot is cheaper.
+    // The machine runs only while spot is cheaper.
     assert_eq!(hourly(&limited(0.3)), (0.0, 0.3, 0.3));
     assert!(matches!(&limited(0.3).status, Status::Estimated(why) if why.contains("limit the price to $0.30")));
-    // `-1` is no limit of its own.
+    // The value `-1` does not limit the spot price.
     assert_eq!(hourly(&limited(-1.0)), (0.4, 0.4, 0.4));
 }
 
@@ -520,7 +520,7 @@ fn capacity_blocks_have_a_price_of_their_own() {
         one(rented(&[(Key::Machine, machine), (Key::Region, "us-east-1"), (Key::Purchase, "capacity-block")])).1
     };
     assert_eq!(hourly(&block("p5.48xlarge")), (60.0, 60.0, 60.0));
-    // Not listed: between spot and on demand.
+    // The capacity block has no list price, so its price is between spot and on demand.
     assert_eq!(hourly(&block("p4d.24xlarge")), (9.6, 24.0, 24.0));
 }
 
@@ -588,11 +588,11 @@ fn shared_accelerators_are_paid_by_part_and_stranded_ones_are_told() {
         all.extend(facts);
         one(pod(&all)).1
     };
-    // A quarter of one of four: 5 / 4 / 4
+    // The share is a quarter of one of four accelerators: 5 / 4 / 4.
     let shared = pod_on(&[(Key::AcceleratorCount, "1"), (Key::SharedBy, "4")]);
     assert_eq!((hourly(&shared).1, shared.stranded), (0.3125, 0.0));
     assert!(shared.steps.iter().any(|step| step.text == "0.25 of its 4 accelerators (4 pods share each)"));
-    // Half of the CPUs and one of four accelerators: one more is of no use to anybody.
+    // The pod takes half of the CPUs and one of four accelerators, so one more accelerator cannot be used.
     let by_cpu = pod_on(&[(Key::AcceleratorCount, "1"), (Key::Cpus, "24")]);
     assert_eq!((hourly(&by_cpu).1, by_cpu.stranded), (2.5, 1.0));
     let told = by_cpu.steps.iter().any(|step| step.text.contains("so 1 of 4 accelerators stay unused"));

@@ -14,40 +14,40 @@ use crate::resolve::plain;
 #[derive(Debug, Clone, Default)]
 pub(super) struct PricedUnit {
     prices: [Option<Money>; CostScenario::ALL.len()],
-    /// Why it is an estimate, if it is one.
+    /// Why the price is an estimate, if it is one.
     pub(super) estimated: Option<String>,
-    /// The steps to each price, and what is said of all of them.
+    /// The calculation steps of each price. A step without a way of buying applies to all prices.
     steps: Vec<(Option<CostScenario>, SumStep)>,
-    /// Spot is a share of what on demand costs.
+    /// Whether the spot price is a share of the on-demand price.
     is_spot_of_on_demand: bool,
     /// Why the spot price can be different today, up to the on-demand price.
     pub(super) spot_in_doubt: Option<String>,
-    /// How far the prices may have moved since the date of their row.
+    /// How far each price may have moved since its date.
     moves: [Option<PriceMove>; CostScenario::ALL.len()],
     /// The maximum spot price that the files set.
     most_for_spot: Option<Money>,
-    /// Of the row, `2026-07-20`.
+    /// The date of the price, such as `2026-07-20`.
     pub(super) as_of: Option<String>,
     pub(super) spot_as_of: String,
-    /// What the row says beside its prices.
+    /// The notes of the price entry in the catalog.
     pub(super) notes: String,
-    /// That there is a price which no sum may use, because nobody has found a source for it.
+    /// The message about a price without a verified source, which no total may use.
     pub(super) unverified: Option<String>,
     /// Whether it is a custom price, to which no discount applies.
     pub(super) is_own: bool,
-    /// What one machine of the user's own cost: more hours of a month make an hour cheaper.
+    /// The costs of one own machine. The more hours it runs in a month, the cheaper each hour is.
     pub(super) purchased: Option<Purchased>,
-    /// A row names this very region.
+    /// Whether the catalog lists a price for exactly this region.
     pub(super) is_listed: bool,
-    /// The list price on demand falls while the machine runs.
+    /// Whether the on-demand list price falls while the machine runs.
     pub(super) sustains: bool,
-    /// The price on demand is one that the user committed to.
+    /// Whether the on-demand price is the price of the user's commitment.
     pub(super) is_committed: bool,
-    /// Why it may not run at all: spot costs more than the text pays for it.
+    /// Why the machine may not run: the spot price may exceed the maximum that the files set.
     pub(super) may_not_run: Option<String>,
-    /// The same, where the price of spot is known to be above what the text pays.
+    /// Why the machine will not start: the spot price is known to exceed the maximum that the files set.
     pub(super) will_not_start: Option<String>,
-    /// No text names an accelerator: it is the least of what it may cost.
+    /// Whether the files name no accelerator. The price is then the lowest possible one.
     pub(super) is_unnamed: bool,
 }
 
@@ -56,7 +56,7 @@ impl PricedUnit {
         self.prices[scenario as usize]
     }
 
-    /// What it may be today: an old price is anything that such prices became.
+    /// Returns the price, and the range that it may be today if it is outdated.
     pub(super) fn range(&self, scenario: CostScenario) -> Option<MoneyRange> {
         let price = self.price(scenario)?;
         Some(match self.price_move(scenario) {
@@ -73,7 +73,7 @@ impl PricedUnit {
         self.moves.iter().any(Option::is_some)
     }
 
-    /// The same at the prices of the rows; how they came to be is told once.
+    /// Returns the prices of the catalog, whatever their age, and without steps, because reports list those only once.
     pub(super) fn as_listed(&self) -> PricedUnit {
         PricedUnit {
             prices: self.prices,
@@ -98,7 +98,7 @@ impl PricedUnit {
         }
     }
 
-    /// What spot costs, with what it may cost instead.
+    /// Returns the spot price, and the range of what the machine may cost instead.
     pub(super) fn spot(&self) -> Option<MoneyRange> {
         let range = self.range(CostScenario::Spot)?;
         let floor = if self.may_not_run.is_some() { Money::ZERO } else { range.floor };
@@ -119,7 +119,7 @@ impl PricedUnit {
         self.estimated.get_or_insert(why);
     }
 
-    /// A price of the machine that the text names.
+    /// Adds a step to a price of the machine that the files name.
     fn step(&mut self, scenario: CostScenario, text: String, result: Money) {
         self.push(scenario, SumStep::new(text, result).about(StepSource::Fact(Key::Machine)));
     }
@@ -128,7 +128,7 @@ impl PricedUnit {
         self.steps.push((Some(scenario), step));
     }
 
-    /// Said of every price.
+    /// Adds a step that applies to every price.
     pub(super) fn add_step(&mut self, step: SumStep) {
         self.steps.push((None, step));
     }
@@ -151,7 +151,7 @@ impl PricedUnit {
         self.step(scenario, text, each.times(part.quantity));
     }
 
-    /// The steps to the prices of these ways, in the order in which they were made.
+    /// Returns the steps to the prices of these ways of buying, in the order in which they were added.
     pub(super) fn steps(&self, ways: &[CostScenario]) -> Vec<SumStep> {
         let needs = |scenario: CostScenario| {
             ways.contains(&scenario)
@@ -161,7 +161,7 @@ impl PricedUnit {
         steps.map(|(_, step)| step.clone()).collect()
     }
 
-    /// How far the prices of these ways may have moved since the day of their row.
+    /// Returns how far the prices of these ways of buying may have moved since their date.
     pub(super) fn steps_of_age(&self, ways: &[CostScenario]) -> Vec<SumStep> {
         let step = |way: &CostScenario| {
             let (price, moved) = (self.price(*way)?, self.price_move(*way)?);
@@ -171,7 +171,7 @@ impl PricedUnit {
         ways.iter().filter_map(step).collect()
     }
 
-    /// Every price changed in the same way.
+    /// Changes every price in the same way.
     fn change(&mut self, text: &str, of: Option<StepSource>, change: impl Fn(Money) -> Money) {
         for scenario in CostScenario::ALL {
             if let Some(price) = self.price(scenario).map(&change) {
@@ -181,12 +181,12 @@ impl PricedUnit {
         }
     }
 
-    /// The product cannot be bought so.
+    /// Removes the spot price of a product that has none.
     pub(super) fn never_spot(&mut self) {
         self.set(CostScenario::Spot, None);
     }
 
-    /// Nobody pays more for spot than the text says.
+    /// Limits the spot price to the maximum that the files set.
     pub(super) fn limit_spot(&mut self, resource: &Resource) {
         let on_demand = self.price(CostScenario::OnDemand);
         let share = resource.number(Key::MaxPriceShare).filter(|share| *share > 0.0);
@@ -222,7 +222,7 @@ impl PricedUnit {
     }
 }
 
-/// The prices of a machine in a region; none where nothing says what it costs.
+/// Returns the prices of a machine in a region. Every price is missing if nothing is known about the machine.
 pub(super) fn unit(
     catalog: &Catalog,
     settings: &PricingSettings,
@@ -254,7 +254,7 @@ pub(super) fn unit(
     unit
 }
 
-/// Hardware of the user's own costs the same however it is bought.
+/// Sets the price of own hardware, which has one price for all ways of buying. Returns whether a custom price applies.
 fn owned(unit: &mut PricedUnit, settings: &PricingSettings, machine: &CatalogMachine<'_>) -> bool {
     if machine.provider != OWN_PROVIDER || unit.is_own {
         return unit.is_own;
@@ -322,7 +322,7 @@ fn listed(quote: &Quote<'_>, scenario: CostScenario) -> Option<Money> {
     }
 }
 
-/// Which row a price stands in, with its date and source, and what was made of it.
+/// Describes where a price comes from: the catalog entry, its date and source, and the calculation.
 fn origin(
     quote: &Quote<'_>,
     machine: &CatalogMachine<'_>,
@@ -355,7 +355,7 @@ fn origin(
         }
         Basis::Refreshed { region: of } => format!("{name} {} {way}: {sum}refreshed price, {row}", place(of)),
         Basis::Listed { region: of } => format!("{name} {} {way}: {sum}{row}", place(of)),
-        // Parts are at the prices of the region already.
+        // The prices of the parts are already those of this region.
         Basis::Regional { .. } if !quote.parts.is_empty() => format!("{name} in {region} {way}: {sum}{row}"),
         Basis::Regional { from, factor } => {
             let base = base.map(|price| format!(" {}", dollars(price))).unwrap_or_default();
@@ -367,7 +367,7 @@ fn origin(
     }
 }
 
-/// The words of the tables for how a price was found.
+/// Describes how a price was found, from the name that the tables use for it.
 fn found_as(basis: &str) -> &str {
     match basis {
         "lowest-zone" => "the cheapest zone",
@@ -382,7 +382,7 @@ fn found_as(basis: &str) -> &str {
     }
 }
 
-/// From machines of the same provider with the same accelerator: the price of one accelerator, times how many it has.
+/// Estimates the price from a machine of the same provider: its price per accelerator times the number of accelerators.
 fn from_accelerator(unit: &mut PricedUnit, catalog: &Catalog, machine: &CatalogMachine<'_>, region: &str) {
     if machine.count <= 0.0 {
         return;
@@ -408,7 +408,7 @@ fn from_accelerator(unit: &mut PricedUnit, catalog: &Catalog, machine: &CatalogM
     unit.set(CostScenario::OnDemand, Some(whole));
 }
 
-/// The machine with the same accelerator whose number of them is nearest, and the cheaper of two.
+/// Returns the machine with the same accelerator and the most similar number of them, or the cheaper one of two.
 fn nearest<'c>(
     catalog: &'c Catalog,
     machine: &CatalogMachine<'_>,
@@ -426,7 +426,7 @@ fn nearest<'c>(
     })
 }
 
-/// Without a spot price of its own, the median share of on demand that spot costs on machines with the same accelerator.
+/// If there is no spot price, uses the median share of the on-demand price of machines with the same accelerator.
 fn estimate_spot(unit: &mut PricedUnit, catalog: &Catalog, machine: &CatalogMachine<'_>, region: &str) {
     let (Some(on_demand), None) = (unit.price(CostScenario::OnDemand), unit.price(CostScenario::Spot)) else { return };
     let others = catalog.machines_with(&machine.provider, &machine.accelerator);
@@ -457,7 +457,7 @@ fn estimate_spot(unit: &mut PricedUnit, catalog: &Catalog, machine: &CatalogMach
     }
 }
 
-/// A spot price moves every day: one of last season says what it was, and no more.
+/// Marks an old spot price as doubtful, because spot prices move every day.
 fn doubt_old_spot(unit: &mut PricedUnit, settings: &PricingSettings) {
     let is_old = settings.today.is_some_and(|today| is_past_spot(&unit.spot_as_of, today));
     if is_old && unit.price(CostScenario::Spot).is_some() {
@@ -468,7 +468,7 @@ fn doubt_old_spot(unit: &mut PricedUnit, settings: &PricingSettings) {
     }
 }
 
-/// A price past its shelf life is no number of today, but one of those that such prices became.
+/// Widens an outdated price to the range that such prices reached.
 fn widen_by_age(unit: &mut PricedUnit, catalog: &Catalog, settings: &PricingSettings, machine: &CatalogMachine<'_>) {
     let Some(today) = settings.today.filter(|_| !unit.is_own) else { return };
     let of_list = unit.as_of.as_deref().and_then(|as_of| catalog.price_move(&machine.provider, false, as_of, today));
@@ -479,7 +479,7 @@ fn widen_by_age(unit: &mut PricedUnit, catalog: &Catalog, settings: &PricingSett
     }
 }
 
-/// `that is 388 days old: such prices became 79% to 100% of themselves within 730 days, $4.50 to $5.67 today`
+/// Explains the price range of today by the age of the price and the changes of similar prices.
 fn moved_since(price: Money, moved: &PriceMove, as_of: &str) -> String {
     let (low, high) = (dollars(price.times(moved.low)), dollars(price.times(moved.high)));
     let (from, to) = (plain((moved.low * 100.0).round()), plain((moved.high * 100.0).round()));
@@ -501,7 +501,7 @@ fn discount(unit: &mut PricedUnit, settings: &PricingSettings, machine: &Catalog
     unit.change(&text, None, |price| price.scaled(keep));
 }
 
-/// Contracts change the price of one way of buying each; of several for the same way the later one holds.
+/// Applies the contract for each way of buying. If several contracts cover the same way, the last one wins.
 fn contract(unit: &mut PricedUnit, settings: &PricingSettings, machine: &CatalogMachine<'_>, region: &str) {
     for way in CostScenario::ALL {
         let contracts = settings.contracts.iter().rev();
@@ -515,7 +515,7 @@ fn contract(unit: &mut PricedUnit, settings: &PricingSettings, machine: &Catalog
             _ => None,
         };
         if let Some(committed) = committed {
-            // The steps that led to what is committed to are now those to the price on demand.
+            // The steps to the commitment price become the steps to the on-demand price.
             let led: Vec<_> =
                 unit.steps.iter().filter(|(of, _)| *of == Some(committed)).map(|(_, step)| step.clone()).collect();
             unit.steps.retain(|(of, _)| *of != Some(way));

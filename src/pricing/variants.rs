@@ -7,20 +7,20 @@ use super::{PricingSettings, StepSource, SumStep};
 use crate::catalog::{Catalog, CatalogMachine, Recognized};
 use crate::inventory::{Fact, FactOrigin, FactValue, Key, Resource};
 
-/// Everything that prices one resource.
+/// The inputs for the price of one resource.
 pub(super) struct Pricing<'s, 'a> {
     pub(super) catalog: &'a Catalog,
     pub(super) settings: &'a PricingSettings,
     pub(super) resource: &'s Resource,
-    /// What was found for other resources.
+    /// The results of searches for other resources.
     pub(super) searches: &'s Searches<'a>,
 }
 
-/// The region for a price.
+/// The region whose prices apply to a resource.
 pub(super) struct PricingRegion {
     pub(super) region: String,
     pub(super) step: Option<SumStep>,
-    /// Neither the text nor the settings name it.
+    /// Whether neither the files nor the settings name the region.
     is_assumed: bool,
 }
 
@@ -28,14 +28,14 @@ pub(super) struct PricingRegion {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Share {
     pub(super) part: f64,
-    /// The sum that says so.
+    /// The calculation of the share.
     pub(super) why: String,
-    /// Accelerators beyond those that it asks for, which nobody else can use beside it.
+    /// The accelerators that the pod does not request and that no other pod can use next to it.
     pub(super) stranded: f64,
 }
 
 impl<'a> Pricing<'_, 'a> {
-    /// Each machine with its price in its region; `share` says which part of it is paid for, and why.
+    /// Returns each machine with its price in its region. `share` returns the part of it that is paid for, and why.
     pub(super) fn variants(
         &self,
         provider: &str,
@@ -97,7 +97,7 @@ impl<'a> Pricing<'_, 'a> {
         }
     }
 
-    /// The region that prices it. One that cannot be known is taken for the configured or the base region, and said.
+    /// Returns the region that sets the price: the known one, or else the configured or the base region, with a step.
     pub(super) fn region(&self, provider: &str) -> PricingRegion {
         let said = |text: String| Some(SumStep::from_text(text).about(StepSource::Fact(Key::Region)));
         let configured = self.settings.defaults.region.as_deref();
@@ -120,7 +120,7 @@ impl<'a> Pricing<'_, 'a> {
         }
     }
 
-    /// Says where it is priced. What costs something else elsewhere is an estimate where no text says where it is.
+    /// Adds the region to the steps. If the region is assumed and the price depends on it, the price is an estimate.
     pub(super) fn add_region_step(&self, unit: &mut PricedUnit, machine: &CatalogMachine<'_>, place: &PricingRegion) {
         place.step.clone().into_iter().for_each(|step| unit.add_step(step));
         if place.is_assumed && !unit.is_own && self.depends_on_region(machine, &place.region) {
@@ -128,7 +128,7 @@ impl<'a> Pricing<'_, 'a> {
         }
     }
 
-    /// Whether a machine costs something else in another region.
+    /// Whether a machine has a different price in another region.
     fn depends_on_region(&self, machine: &CatalogMachine<'_>, region: &str) -> bool {
         let price = |region: &str| self.catalog.quote(machine, region).and_then(|quote| quote.on_demand);
         let here = price(region);

@@ -1,4 +1,4 @@
-//! Calculates the hours of a week in which a schedule lets a resource run, and its replicas.
+//! Calculates how many hours a week a schedule lets a resource run, and with how many replicas.
 
 use crate::inventory::{Fact, FactValue, Key, Range, Resource, ScheduleEntry, ScheduledSize, Until};
 
@@ -13,16 +13,16 @@ const HOURS_PER_WEEK: f64 = 168.0;
 /// The effect of a resource's schedule on a month.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Week {
-    /// Hours of all of them together, for a month.
+    /// The hours of all replicas together in a month.
     pub(super) hours: Range,
     /// The source of the hours.
     pub(super) text: String,
-    /// Machines that are taken away cost nothing at all; those that are stopped keep their disks.
+    /// Whether machines are removed, and not only stopped. Removed machines have no disk cost.
     pub(super) takes_away: bool,
 }
 
-/// The hours by the schedule of a resource. `None` where it has none; an error where it has one that does not tell.
-/// `stated` is how many there are beside it.
+/// Returns the hours that the schedule of a resource sets, `None` without a schedule, or an error if the hours do not
+/// follow from it. `stated` is the number of replicas outside the schedule.
 pub(super) fn week(resource: &Resource, stated: Range) -> Option<Result<Week, String>> {
     if resource.shifts.is_empty() {
         return None;
@@ -44,13 +44,13 @@ pub(super) fn week(resource: &Resource, stated: Range) -> Option<Result<Week, St
     }))
 }
 
-/// Nothing but the clock moves its number: outside of its times there is only the least.
+/// Whether only the clock scales the resource. Outside the scheduled times, it then has its minimum.
 fn is_by_clock(resource: &Resource) -> bool {
     let looks_at = resource.fact(Key::AutoscaledOn).value();
     matches!(looks_at, Some(FactValue::List(names)) if !names.is_empty() && names.iter().all(|name| &**name == "cron"))
 }
 
-/// What changes at a minute of the week.
+/// A change at a minute of the week.
 #[derive(Debug, Clone, Copy)]
 enum Event {
     Start,
@@ -61,9 +61,9 @@ enum Event {
 }
 
 struct Schedule {
-    /// By minute, then in the order of the text.
+    /// The events by minute, then in the order of the files.
     events: Vec<(usize, Event)>,
-    /// The texts of it.
+    /// The schedule entries as the files write them.
     texts: Vec<String>,
     zones: Vec<String>,
 }
@@ -74,7 +74,7 @@ impl Schedule {
         let mut schedule = Schedule { events: Vec::new(), texts: Vec::new(), zones: zones.clone() };
         schedule.zones.sort_unstable();
         schedule.zones.dedup();
-        // Of one time zone, its distance from others does not matter.
+        // With a single time zone, its distance from UTC does not affect the number of hours.
         let distances = if schedule.zones.len() > 1 { distances(&zones)? } else { vec![0; zones.len()] };
         for (at, (shift, ahead)) in shifts.iter().zip(distances).enumerate() {
             let text = known(&shift.at, "a time of the schedule")?;
@@ -112,7 +112,7 @@ impl Schedule {
         Ok(schedule)
     }
 
-    /// A schedule that only stops has unknown start times.
+    /// Returns an error if the schedule contains only stop times, because the start times are then unknown.
     fn has_both(&self) -> Result<(), String> {
         let wakes = |event: &Event| match event {
             Event::Start | Event::Begin(..) | Event::End(_) => true,
@@ -125,7 +125,7 @@ impl Schedule {
         }
     }
 
-    /// It is stopped and started, not made larger and smaller.
+    /// Whether the schedule only stops and starts the resource and never changes its size.
     fn is_switched(&self) -> bool {
         self.events.iter().all(|(_, event)| matches!(event, Event::Start | Event::Stop))
     }
@@ -134,12 +134,12 @@ impl Schedule {
         format!("its schedule {} ({})", self.texts.join(", "), self.zones.join(", "))
     }
 
-    /// Hours of all of them in a week. Between its least and its most, something else may move the number.
+    /// Returns the weekly hours of all replicas. Between minimum and maximum, something else can change the number.
     fn sum(&self, stated: Range) -> Range {
         let in_windows = self.events.iter().any(|(_, event)| matches!(event, Event::Begin(..)));
         let desired = if in_windows { stated.floor } else { stated.expected };
         let mut state = State { min: stated.floor, desired, max: stated.ceiling, begun: Vec::new() };
-        // What holds at the beginning of the week is what its end left.
+        // The state at the beginning of the week is the one that the end of the week leaves.
         self.events.iter().for_each(|(_, event)| state.change(*event, stated));
         let mut sum = Range::exactly(0.0);
         let mut since = 0;
@@ -156,12 +156,12 @@ fn added(sum: Range, now: Range, minutes: usize) -> Range {
     sum.plus(now.times(Range::exactly(minutes as f64 / 60.0)))
 }
 
-/// How many there are at some minute.
+/// The number of replicas at one minute.
 struct State {
     min: f64,
     desired: f64,
     max: f64,
-    /// Windows that are open, each with the least number in it.
+    /// The open windows, each with its minimum number.
     begun: Vec<(usize, f64)>,
 }
 
@@ -193,7 +193,7 @@ fn weekly(text: &str) -> Result<Vec<usize>, String> {
     minutes_of_week(text).ok_or_else(|| format!("the schedule `{text}` is not the same every week"))
 }
 
-/// When clocks are put forward in summer: two of the same kind are as far from each other all year.
+/// The rule for summer time. Zones with the same rule keep their distance from each other all year.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Summer {
     Never,
@@ -284,7 +284,7 @@ const ZONES: [(&str, i32, Summer); 78] = [
     ("australia/hobart", 600, Australian),
 ];
 
-/// The distance of zones from UTC in winter, where they stay as far from each other all year.
+/// Returns the distances of zones from UTC in winter, or an error if their distances from each other change in summer.
 fn distances(zones: &[String]) -> Result<Vec<i32>, String> {
     let all = zones.iter().map(|zone| winter(zone)).collect::<Result<Vec<_>, _>>()?;
     let mut summers = all.iter().zip(zones).map(|((_, summer), zone)| (*summer, zone));
@@ -299,13 +299,13 @@ fn distances(zones: &[String]) -> Result<Vec<i32>, String> {
 fn winter(zone: &str) -> Result<(i32, Summer), String> {
     let lower = zone.to_ascii_lowercase();
     let listed = ZONES.iter().find(|(name, ..)| *name == lower).map(|(_, minutes, summer)| (*minutes, *summer));
-    // `Etc/GMT+5` is behind.
+    // The zone `Etc/GMT+5` is behind UTC.
     let written = || Some(-60 * lower.strip_prefix("etc/gmt")?.parse::<i32>().ok().filter(|it| it.abs() <= 14)?);
     let found = listed.or_else(|| written().map(|minutes| (minutes, Never)));
     found.ok_or_else(|| format!("it uses several time zones, and gpulint does not know the time zone {zone}"))
 }
 
-/// As minutes of a week in UTC.
+/// Converts minutes of a week to UTC.
 fn moved(minutes: Vec<usize>, ahead: i32) -> Vec<usize> {
     let week = MINUTES as i64;
     let in_utc = |minute: usize| (minute as i64 - i64::from(ahead)).rem_euclid(week) as usize;

@@ -7,7 +7,7 @@ use super::row::PriceRow;
 use crate::catalog::Catalog;
 use crate::http::{AwsKeys, Clock, Credential, Error, HttpClient, HttpErrorKind, HttpOrigin, HttpSettings, Secret};
 
-/// The interfaces that are asked.
+/// The interfaces of the providers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum PriceSource {
     AwsPrices,
@@ -34,7 +34,7 @@ impl PriceSource {
         PriceSource::Vast,
     ];
 
-    /// Where the vendor documents it, 2026-11; `{region}` stands for the name of a region.
+    /// Returns the documented address of the interface, 2026-11. `{region}` is a placeholder for the name of a region.
     pub fn address(self) -> &'static str {
         match self {
             PriceSource::AwsPrices => "https://pricing.us-east-1.amazonaws.com",
@@ -50,31 +50,31 @@ impl PriceSource {
     }
 }
 
-/// How the network is reached, and what is asked for.
+/// The access to the network, and the options of the update.
 pub struct Access<'a> {
     pub http: HttpSettings,
     pub clock: &'a dyn Clock,
-    /// Of the vendor that is asked, if there is one.
+    /// The key of the provider, if there is one.
     pub key: Option<Secret>,
-    /// Of an account of AWS, which tells what spot costs in each zone only to those who sign what they ask.
+    /// The keys of an AWS account, because the spot prices of zones require signed requests.
     pub aws: Option<AwsKeys>,
-    /// Other addresses than the documented ones, for a mirror.
+    /// Replacements for the documented addresses, such as a mirror.
     pub addresses: BTreeMap<PriceSource, String>,
-    /// Regions of the large clouds.
+    /// The regions of the large clouds to read.
     pub regions: Vec<String>,
-    /// `2026-11-21`, for vendors that do not date their prices.
+    /// The date, such as `2026-11-21`, for providers that do not date their prices.
     pub today: String,
-    /// Rows that differ from the known ones by more than the guard allows are believed.
+    /// Whether to accept rows that differ from the known ones by more than the guard allows.
     pub accept_changes: bool,
-    /// Told what is being read.
+    /// Receives the name of each source that is read.
     pub progress: &'a dyn Fn(&str),
 }
 
-/// Rows as a vendor states them, before they are judged.
+/// The rows of a provider, not checked yet.
 #[derive(Debug, Default)]
 pub(super) struct FetchedPrices {
     pub(super) rows: Vec<PriceRow>,
-    /// Rows whose currency or unit is not what it must be.
+    /// The rows with an unexpected currency or unit.
     pub(super) rejected: Vec<Rejected>,
     pub(super) notes: Vec<String>,
 }
@@ -84,7 +84,7 @@ impl Access<'_> {
         self.client_at(place, "", credential)
     }
 
-    /// The same of an interface of which each region has its own.
+    /// Returns a client for an interface that has its own address in each region.
     pub(super) fn client_at(
         &self,
         place: PriceSource,
@@ -100,7 +100,7 @@ impl Access<'_> {
         self.key.clone().map_or(Credential::Anonymous, Credential::Bearer)
     }
 
-    /// The regions that are asked for, or the one in which a provider's list is most complete.
+    /// Returns the requested regions, or the one in which the list of a provider is most complete.
     pub(super) fn regions_of(&self, provider: &str, catalog: &Catalog) -> Vec<String> {
         match self.regions.as_slice() {
             [] => vec![catalog.base_region(provider).to_owned()],
@@ -113,10 +113,10 @@ impl Access<'_> {
     }
 }
 
-/// Machines with accelerators times regions are below ten thousand at every vendor.
+/// The maximum number of rows. Every provider has fewer than ten thousand pairs of machine and region.
 pub(super) const MOST_ROWS: usize = 50_000;
 
-/// What leads to the next page is an address with a mark of some hundred letters.
+/// The maximum length of a link to the next page, which contains a marker of some hundred characters.
 pub(super) const LONGEST_LINK: usize = 8 << 10;
 
 pub(super) fn malformed(what: impl Into<String>) -> Error {

@@ -16,11 +16,11 @@ use super::spot;
 
 /// A line of the list has about a thousand characters.
 const LONGEST_LINE: u64 = 1 << 20;
-/// The list of the largest region has about four hundred thousand.
+/// The list of the largest region has about four hundred thousand lines.
 const MOST_LINES: usize = 10_000_000;
-/// Of the hours of machines under plans. A region has about nine hundred plans for twenty machines each.
+/// The maximum number of prices in savings plans. A region has about 900 plans for 20 machines each.
 const MOST_ITEMS: usize = 200_000;
-/// `USE1-BoxUsage:p5.48xlarge` has 25 letters.
+/// A name such as `USE1-BoxUsage:p5.48xlarge` has 25 characters.
 const LONGEST_NAME: usize = 200;
 
 pub(super) fn fetch(catalog: &Catalog, access: &Access<'_>) -> Result<FetchedPrices, Error> {
@@ -62,7 +62,7 @@ struct List<'a> {
 }
 
 impl List<'_> {
-    /// The list of one region. The index names it as JSON; beside it stands the same as lines.
+    /// Reads the list of one region. The index contains its JSON address, and the CSV version has the same name.
     fn read(&mut self, client: &HttpClient<'_>, region: &str, link: &str) -> Result<(), Error> {
         let link = link.strip_suffix(".json").map_or(link.to_owned(), |stem| format!("{stem}.csv"));
         let mut found = Region::default();
@@ -83,7 +83,7 @@ impl List<'_> {
         Ok(())
     }
 
-    /// The day of a list. One that is still to come would be held for the newest for all time.
+    /// Returns the date of a list. A future date is an error, because the list would count as the newest one forever.
     fn day(&self, region: &str, said: &str) -> Result<String, Error> {
         if said.is_empty() {
             return Ok(self.access.today.clone());
@@ -95,7 +95,7 @@ impl List<'_> {
         }
     }
 
-    /// What a plan for one family without an upfront payment costs, where that is less than a reservation.
+    /// Reads the prices of family plans without upfront payment, and uses those that are lower than a reservation.
     fn savings(&mut self, client: &HttpClient<'_>, link: &str) -> Result<(), Error> {
         let index = client.follow_link(link)?.json()?;
         let regions = index.get("regions").and_then(Value::as_array);
@@ -121,7 +121,7 @@ impl List<'_> {
     }
 }
 
-/// One region's list while it is read.
+/// The list of one region while it is read.
 #[derive(Default)]
 struct Region {
     header: Vec<String>,
@@ -143,7 +143,7 @@ impl Region {
             if !line.ends_with('\n') && line.len() as u64 >= LONGEST_LINE {
                 return Err(IoError::new(ErrorKind::InvalidData, "a line of the list is too long"));
             }
-            // Most lines are about machines without accelerators: they are left before they are taken apart.
+            // Most lines are about machines without accelerators, so they are skipped before they are parsed.
             if self.complete && !line.contains("Instance Hour") && !line.contains("Reserved") {
                 continue;
             }
@@ -188,7 +188,7 @@ impl Region {
             return;
         }
         let price = match cell("PricePerUnit").parse::<f64>() {
-            // What is sold otherwise is listed at nothing.
+            // Products with another way of buying have the price zero.
             Ok(0.0) => return,
             Ok(price) if price.is_finite() => Money::from_usd(price),
             _ => {
@@ -214,7 +214,7 @@ impl Region {
     }
 }
 
-/// An answer of which no text is longer than a line may be: a reader of JSON keeps each as a whole.
+/// A reader that limits the length of strings, because the JSON parser stores each string as a whole.
 struct ShortTexts<R> {
     inner: R,
     since_quote: u64,
@@ -235,7 +235,7 @@ impl<R: Read> Read for ShortTexts<R> {
     }
 }
 
-/// The parts of a region's savings plans that are needed. What is not is dropped while it is read.
+/// The required parts of a region's savings plans. The parser drops everything else.
 #[derive(serde::Deserialize)]
 struct Plans {
     #[serde(deserialize_with = "needed")]
@@ -243,12 +243,12 @@ struct Plans {
     terms: Terms,
 }
 
-/// How much of an item of a list is worth keeping; nothing of one is 0.
+/// The size of the required part of an item. An item with size 0 is dropped.
 trait Needed {
     fn needed(&self) -> usize;
 }
 
-/// The items of a list that are needed, and no more of them than a list of machines can have.
+/// Reads the required items of a list, up to a limit that no list of machines reaches.
 fn needed<'de, D: serde::Deserializer<'de>, T: Needed + serde::Deserialize<'de>>(from: D) -> Result<Vec<T>, D::Error> {
     struct Items<T>(std::marker::PhantomData<T>);
     impl<'de, T: Needed + serde::Deserialize<'de>> serde::de::Visitor<'de> for Items<T> {
@@ -274,7 +274,7 @@ fn needed<'de, D: serde::Deserializer<'de>, T: Needed + serde::Deserialize<'de>>
 }
 
 impl Needed for Product {
-    /// A plan that names a family is one for instances; others hold for all compute and cost more.
+    /// A plan with a family is for instances only. Other plans apply to all compute and cost more.
     fn needed(&self) -> usize {
         let Attributes { purchase_option, purchase_term, instance_type } = &self.attributes;
         let is_short = [&self.sku, purchase_term, instance_type].iter().all(|text| text.len() < LONGEST_NAME);

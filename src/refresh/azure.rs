@@ -11,9 +11,9 @@ use super::access::{Access, FetchedPrices, LONGEST_LINK, MOST_ROWS, PriceSource,
 use super::guard::Rejected;
 use super::row::PriceRow;
 
-/// A page has a thousand meters; all machines with accelerators of all regions are about thirty.
+/// A page has a thousand prices. All machines with accelerators in all regions fill about thirty pages.
 const MOST_PAGES: usize = 500;
-/// Hours of a term: a reservation is listed as the price of the whole term.
+/// The hours of a term, because a reservation is listed with the price of the whole term.
 const TERM_HOURS: [(&str, f64); 2] = [("1 Year", 8760.0), ("3 Years", 26_280.0)];
 
 pub(super) fn fetch(catalog: &Catalog, access: &Access<'_>) -> Result<FetchedPrices, Error> {
@@ -55,7 +55,7 @@ pub(super) fn fetch(catalog: &Catalog, access: &Access<'_>) -> Result<FetchedPri
 struct Meters<'a> {
     catalog: &'a Catalog,
     access: &'a Access<'a>,
-    /// With the date from which the on-demand price holds.
+    /// The rows, each with the start date of its on-demand price.
     rows: BTreeMap<(String, String), (PriceRow, String)>,
     rejected: Vec<Rejected>,
 }
@@ -68,7 +68,7 @@ impl Meters<'_> {
         if is_decoy(meter) {
             return;
         }
-        // What is sold otherwise is listed at nothing; the guard refuses what is below it.
+        // Products with another way of buying have the price zero. The guard rejects negative prices.
         let Some(price) = meter.get("retailPrice").and_then(Value::as_f64).filter(|price| *price != 0.0) else {
             return;
         };
@@ -87,7 +87,7 @@ impl Meters<'_> {
                 row.spot = Some(price);
                 (row.spot_as_of, row.spot_basis) = (today.clone(), "list".to_owned());
             }
-            // Of two prices the one that holds since the later day, unless that day is still to come.
+            // Of two prices, the one with the later start date wins, unless that date is in the future.
             "Consumption" if row.on_demand.is_none() || (since > row_since.as_str() && since <= today.as_str()) => {
                 row.on_demand = Some(price);
                 *row_since = since.to_owned();
@@ -107,7 +107,7 @@ impl Meters<'_> {
     }
 }
 
-/// The cheaper of a reservation and a savings plan for a term.
+/// Sets the price of a term to the cheaper one of reservation and savings plan.
 fn commit(row: &mut PriceRow, term: &str, price: Money, basis: &str) {
     let to = match term {
         "1 Year" => &mut row.reserved_1y,
@@ -120,7 +120,7 @@ fn commit(row: &mut PriceRow, term: &str, price: Money, basis: &str) {
     }
 }
 
-/// Meters of the same machine that are something else: Windows, low priority, cloud services, a secondary meter.
+/// Whether the price is for another product of the same machine: Windows, low priority, cloud services, secondary.
 fn is_decoy(meter: &Value) -> bool {
     let text = |key: &str| meter.get(key).and_then(Value::as_str).unwrap_or_default();
     let product = text("productName");

@@ -11,17 +11,17 @@ use super::access::{Access, FetchedPrices, LONGEST_LINK, MOST_ROWS, PriceSource,
 use super::guard::Rejected;
 use super::row::PriceRow;
 
-/// Compute Engine.
+/// The service ID of Compute Engine.
 const SERVICE: &str = "6F81-5844-456A";
-/// A page has five thousand meters; the service has about forty thousand.
+/// A page has five thousand SKUs, and the service has about forty thousand.
 const MOST_PAGES: usize = 100;
 const HOURS_PER_MONTH: i128 = 730;
 const BILLION: i128 = 1_000_000_000;
-/// An accelerator and hour costs some dollars.
+/// The maximum price of a part, because an accelerator costs only some dollars per hour.
 const DEAREST_PART_USD: i128 = 1000;
 const LOCAL_DISK: &str = "SSD backed Local Storage";
 
-/// The meters of a family, and the local disk that each accelerator brings.
+/// The SKUs of a machine family, and the local disk that each accelerator includes.
 struct Family {
     pattern: &'static str,
     core: &'static str,
@@ -30,7 +30,7 @@ struct Family {
     disk_gib: i128,
 }
 
-/// From Google's page of accelerator-optimized machine types and the descriptions of its meters, 2026-05.
+/// The source is Google's page of accelerator-optimized machine types and the descriptions of its SKUs, 2026-05.
 const FAMILIES: &[Family] = &[
     family("a2-highgpu-*", "A2", "Nvidia Tesla A100 GPU", 0),
     family("a2-megagpu-*", "A2", "Nvidia Tesla A100 GPU", 0),
@@ -95,7 +95,7 @@ pub(super) fn fetch(catalog: &Catalog, access: &Access<'_>) -> Result<FetchedPri
     Ok(FetchedPrices { rows, rejected: meters.rejected, notes: Vec::new() })
 }
 
-/// Prices in billionths of a dollar, by meter and region.
+/// Prices in billionths of a dollar, by SKU and region.
 #[derive(Default)]
 struct Meters {
     on_demand: BTreeMap<(String, String), i128>,
@@ -137,7 +137,7 @@ impl Meters {
         }
     }
 
-    /// The rows of a machine in each region that has all of its parts.
+    /// Returns the rows of a machine in each region that has all of its parts.
     fn rows(&self, machine: &CatalogMachine<'_>, today: &str) -> Vec<PriceRow> {
         let Some(family) = FAMILIES.iter().find(|family| covers(family.pattern, &machine.name)) else {
             return Vec::new();
@@ -167,7 +167,7 @@ impl Meters {
         region: &str,
     ) -> Option<Money> {
         let price = |part: &str| prices.get(&(part.to_owned(), region.to_owned())).copied();
-        // Local disks are listed where they differ; elsewhere, and on spot machines, the price of the base region holds.
+        // If a region or spot has no price of its own for local disks, the base region's price applies.
         let base = || self.on_demand.get(&(LOCAL_DISK.to_owned(), "us-central1".to_owned())).copied();
         let disk = match family.disk_gib {
             0 => 0,
@@ -181,7 +181,7 @@ impl Meters {
     }
 }
 
-/// Whole dollars are written as text, the rest as billionths. None of what is no price of a part of a machine.
+/// Returns a price in billionths of a dollar, or `None` if it is implausible. Google sends whole dollars as a string.
 fn billionths(price: &Value) -> Option<i128> {
     let units = price.get("units").and_then(Value::as_str).map_or(Some(0), |units| units.parse::<i64>().ok())?;
     let nanos = price.get("nanos").and_then(Value::as_i64).unwrap_or_default();
@@ -189,8 +189,8 @@ fn billionths(price: &Value) -> Option<i128> {
     (0..=DEAREST_PART_USD * BILLION).contains(&price).then_some(price)
 }
 
-/// The meter that a description names, if it is one that machines are made of; discounts, commitments and reservations
-/// have the name of a meter inside a longer text.
+/// Returns the SKU in a description, if machines consist of it. Discounts, commitments and reservations contain its
+/// name in a longer description.
 fn part_of(description: &str, usage: &str) -> Option<(&'static str, bool)> {
     let parts =
         || FAMILIES.iter().flat_map(|family| [family.core, family.memory, family.accelerator]).chain([LOCAL_DISK]);

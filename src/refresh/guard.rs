@@ -6,7 +6,7 @@ use crate::catalog::{Basis, COMPOSED, Catalog, Money, Offer, PER_ACCELERATOR_USD
 
 use super::row::PriceRow;
 
-/// A row that was not believed.
+/// A row that the guard rejected.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rejected {
     pub machine: String,
@@ -14,11 +14,11 @@ pub struct Rejected {
     pub why: String,
 }
 
-/// So many are told; a list in which everything is refused is refused by the first as well.
+/// The maximum number of reported rows. A list with more errors is already recognizable as broken.
 const MOST_REJECTED: usize = 1000;
 
 impl Rejected {
-    /// Notes a row that was not believed, if it is not one of endlessly many.
+    /// Adds a rejected row to the report, up to the maximum number.
     pub(super) fn note(self, to: &mut Vec<Rejected>) {
         if to.len() < MOST_REJECTED {
             to.push(self);
@@ -31,15 +31,15 @@ pub(super) struct GuardedPrices {
     pub(super) rejected: Vec<Rejected>,
 }
 
-/// How much a price may change between two updates.
+/// The maximum factor by which a price may change between two updates.
 const MOST_CHANGE: f64 = 3.0;
-/// What price lists say where they mean that there is none.
+/// Values in price lists that mean a missing price.
 const PLACEHOLDERS_USD: [f64; 2] = [0.0, 700.0];
 
-/// `Standard_NC128lds_xl_RTXPRO6000BSE_v6` has 37 letters.
+/// The name `Standard_NC128lds_xl_RTXPRO6000BSE_v6` has 37 characters.
 const LONGEST_NAME: usize = 100;
 
-/// Judges rows one by one, and the answer as a whole: a list that has lost half of its machines is a broken answer.
+/// Checks each row, and the whole answer: a list that lost half of its machines is incomplete.
 pub(super) fn judge(
     provider: &str,
     catalog: &Catalog,
@@ -60,7 +60,7 @@ pub(super) fn judge(
     Ok(GuardedPrices { kept, rejected })
 }
 
-/// Judges rows one by one: of a list that need not be whole.
+/// Checks each row of a list that need not be complete.
 pub(super) fn judge_rows(
     provider: &str,
     catalog: &Catalog,
@@ -89,15 +89,15 @@ pub(super) fn judge_rows(
     judged
 }
 
-/// Refuses what stands out beside the rows that can be believed, those of others and those that stay as they were. A row that
-/// was refused already is no measure of its neighbours.
+/// Rejects rows that differ too much from accepted rows, from other providers and from unchanged rows. Rejected rows
+/// are not used for comparison.
 fn beside_others(provider: &str, catalog: &Catalog, rows: &[PriceRow], verdicts: &mut [Option<String>]) {
     let believed = rows.iter().zip(verdicts.iter()).filter(|(_, verdict)| verdict.is_none()).map(|(row, _)| row);
     let believed: Vec<&PriceRow> = believed.collect();
     let here: BTreeSet<(&str, &str)> = believed.iter().map(|row| (&*row.machine, &*row.region)).collect();
     let arrives = |it: &Offer<'_>| provider == it.machine.provider && here.contains(&(&*it.machine.name, it.region));
     let others: Vec<Offer<'_>> = catalog.offers().filter(|it| is_listed(it) && !arrives(it)).collect();
-    // What is known by its name comes before what is new.
+    // Known machine names come before new ones.
     let mut arrived: Vec<PeerPrice<'_>> = believed.into_iter().map(|row| priced(provider, row)).collect();
     arrived.sort_by_key(|row| catalog.machine(provider, row.machine).is_none());
     let all: Vec<PeerPrice<'_>> = others.iter().map(PeerPrice::of).chain(arrived).collect();
@@ -107,7 +107,7 @@ fn beside_others(provider: &str, catalog: &Catalog, rows: &[PriceRow], verdicts:
     }
 }
 
-/// Azure lists a spot price for machines of which spot is as dear as on demand: that is none.
+/// Removes a spot price that equals the on-demand price, as Azure lists it for some machines without spot.
 fn forget_what_saves_nothing(row: &mut PriceRow) {
     if row.spot.is_some() && row.spot == row.on_demand {
         (row.spot, row.spot_as_of, row.spot_basis) = (None, String::new(), String::new());
@@ -118,7 +118,7 @@ fn is_listed(offer: &Offer<'_>) -> bool {
     matches!(offer.quote.basis, Basis::Listed { .. } | Basis::Refreshed { .. })
 }
 
-/// Why a price is not believed beside others, unless the catalog explains it.
+/// Returns why a price is implausible compared with others, unless the catalog explains it.
 fn stands_out(catalog: &Catalog, peers: &Peers<'_>, row: &PeerPrice<'_>) -> Option<String> {
     let doubts = peers.doubts(row).into_iter();
     doubts.filter(|doubt| !catalog.is_exception(doubt.check, row)).map(|doubt| doubt.told).next()
@@ -141,13 +141,13 @@ fn priced<'a>(provider: &'a str, row: &'a PriceRow) -> PeerPrice<'a> {
     }
 }
 
-/// What cannot be a machine, or is not the one that is known by that name.
+/// Returns why a row cannot be a machine, or is another machine than the known one with this name.
 fn no_machine(provider: &str, catalog: &Catalog, row: &PriceRow) -> Option<String> {
     let is_name = |name: &str, more: &str| {
         let fits = |letter: char| letter.is_ascii_alphanumeric() || "._/-".contains(letter) || more.contains(letter);
         !name.is_empty() && name.len() <= LONGEST_NAME && name.chars().all(fits)
     };
-    // Regions of some providers are names for people: `East Coast (NY2)`; `*` is everywhere.
+    // Some providers have display names as regions, such as `East Coast (NY2)`. `*` means everywhere.
     if !is_name(&row.machine, "") || !is_name(&row.region, " ()*") {
         return Some("the name is not a valid machine or region".to_owned());
     }
@@ -161,7 +161,7 @@ fn no_machine(provider: &str, catalog: &Catalog, row: &PriceRow) -> Option<Strin
     (!is_same).then(|| format!("it is listed with {count} {name}, before with {} {}", known.count, known.accelerator))
 }
 
-/// What is asked for each machine in each place, as often as it is listed.
+/// Returns all listed on-demand prices of each machine in each region.
 fn prices_of_places(rows: &[PriceRow]) -> BTreeMap<(String, String), BTreeSet<Money>> {
     let mut prices: BTreeMap<_, BTreeSet<Money>> = BTreeMap::new();
     for row in rows {
@@ -170,7 +170,7 @@ fn prices_of_places(rows: &[PriceRow]) -> BTreeMap<(String, String), BTreeSet<Mo
     prices
 }
 
-/// Of two prices for one thing nobody knows which one holds.
+/// Rejects a machine with two prices, because it is unknown which one applies.
 fn twice(prices: &BTreeMap<(String, String), BTreeSet<Money>>, row: &PriceRow) -> Option<String> {
     let prices = prices.get(&place(row)).filter(|prices| prices.len() > 1)?;
     Some(format!("it is listed at {} and at {}", dollars(*prices.first()?), dollars(*prices.last()?)))
@@ -180,7 +180,7 @@ fn place(row: &PriceRow) -> (String, String) {
     (row.machine.to_ascii_lowercase(), row.region.to_ascii_lowercase())
 }
 
-/// What vendors write is told in a line.
+/// Shortens a provider's text to one line.
 pub(super) fn short(name: &str) -> String {
     name.chars().take(LONGEST_NAME).map(|letter| if letter.is_control() { ' ' } else { letter }).collect()
 }
@@ -189,7 +189,7 @@ fn refusal(provider: &str, catalog: &Catalog, row: &PriceRow, accept_changes: bo
     cannot_be(row).or_else(|| changed(provider, catalog, row).filter(|_| !accept_changes))
 }
 
-/// What is no price of such a machine, whatever it cost before.
+/// Returns why a price is implausible for such a machine, whatever it cost before.
 fn cannot_be(row: &PriceRow) -> Option<String> {
     let later = [("spot", row.spot), ("one year", row.reserved_1y), ("three years", row.reserved_3y)];
     let later = || later.into_iter().filter_map(|(way, price)| Some((way, price?)));
@@ -215,7 +215,7 @@ fn cannot_be(row: &PriceRow) -> Option<String> {
     Some(format!("{way} costs {}, which is impossible", dollars(price)))
 }
 
-/// A price that moved further since it was seen last than prices do.
+/// Returns why a price is implausible, if it changed by more than the maximum factor since the last update.
 fn changed(provider: &str, catalog: &Catalog, row: &PriceRow) -> Option<String> {
     let known = catalog.machine(provider, &row.machine)?;
     let quote = catalog.quote(&known, &row.region);
@@ -229,7 +229,7 @@ fn changed(provider: &str, catalog: &Catalog, row: &PriceRow) -> Option<String> 
     })
 }
 
-/// Machines that the catalog lists in these regions.
+/// Returns the number of machines that the catalog lists in these regions.
 fn known_in(provider: &str, catalog: &Catalog, regions: &[String]) -> usize {
     let offers = catalog.offers().filter(|offer| offer.machine.provider == provider);
     offers.filter(|offer| regions.iter().any(|region| region.eq_ignore_ascii_case(offer.region))).count()
@@ -243,7 +243,7 @@ fn dollars(money: Money) -> String {
 mod tests {
     use super::*;
 
-    /// A row of a machine and a region that the catalog does not list yet.
+    /// Returns a row of a machine and a region that the catalog does not list.
     fn row(machine: &str, region: &str, accelerator: &str, count: f64, usd: f64) -> PriceRow {
         PriceRow {
             machine: machine.into(),

@@ -1,4 +1,4 @@
-//! Lambda's list of instance types: one price everywhere, in cents.
+//! Reads Lambda's list of instance types. Each has one price for all regions, in cents.
 
 use serde_json::Value;
 
@@ -51,7 +51,7 @@ fn new_row(name: &str, today: &str) -> PriceRow {
     }
 }
 
-/// `H100 (80 GB SXM5)` is an H100 with 80 GB.
+/// Returns the accelerator of a description: `H100 (80 GB SXM5)` is an H100 with 80 GB.
 fn described_accelerator(catalog: &Catalog, text: &str) -> Option<String> {
     let text = text.replace(['(', ')'], " ").replace(" GB", "GB");
     catalog.accelerator(&text).map(|known| known.name.to_owned())

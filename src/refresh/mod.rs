@@ -48,7 +48,7 @@ impl PriceVendor {
         PriceVendor::Vast,
     ];
 
-    /// The provider whose prices these are.
+    /// Returns the name of the provider.
     pub fn name(self) -> &'static str {
         match self {
             PriceVendor::Aws => AWS,
@@ -64,7 +64,7 @@ impl PriceVendor {
         Self::ALL.into_iter().find(|vendor| vendor.name() == name)
     }
 
-    /// The environment variable that holds the key, and whether nothing can be asked without one.
+    /// Returns the environment variable for the key, and whether the provider requires one.
     pub fn key(self) -> Option<(&'static str, bool)> {
         match self {
             PriceVendor::Aws | PriceVendor::Azure => None,
@@ -76,26 +76,26 @@ impl PriceVendor {
     }
 }
 
-/// What an update brought.
+/// The result of an update.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Update {
-    /// Every row that holds now: those that arrived, and earlier ones that were not replaced.
+    /// All valid rows: the new ones, and earlier ones that were not replaced.
     pub rows: Vec<PriceRow>,
     pub arrived: usize,
     pub rejected: Vec<Rejected>,
-    /// What could not be read and is not needed: a second source of spot prices.
+    /// Notes about optional sources that could not be read, such as a second source of spot prices.
     pub notes: Vec<String>,
 }
 
 impl Update {
-    /// The text of the file that the cache keeps.
+    /// Returns the content of the cache file.
     pub fn text(&self) -> String {
         row::text(&self.rows)
     }
 }
 
-/// Asks a vendor for its prices, judges them, and merges them with what an earlier update brought. On an error the earlier
-/// rows hold on.
+/// Requests the prices of a provider, checks them, and merges them with the rows of earlier updates. After an error,
+/// the earlier rows stay valid.
 pub fn update(vendor: PriceVendor, catalog: &Catalog, earlier: &str, access: &Access<'_>) -> Result<Update, Error> {
     if let (Some((variable, true)), None) = (vendor.key(), &access.key) {
         return Err(Error::new(HttpErrorKind::Unusable, format!("the provider requires a key: set {variable}")));

@@ -17,23 +17,23 @@ use super::guard::Rejected;
 use super::row::{self, PriceRow};
 use super::{Update, guard};
 
-/// More than all machines of all providers take.
+/// The maximum size of a price file, which is more than all machines of all providers need.
 pub const LONGEST_RELEASE_BYTES: u64 = 32 << 20;
-/// In hexadecimal digits.
+/// The number of hexadecimal digits in a signature.
 const SIGNATURE_DIGITS: usize = 128;
 const KEY_DIGITS: usize = 64;
 
 const FIRST_LINE: &str = "# Prices of gpulint, ";
 
-/// What a release brought, by provider, and what was left as it is.
+/// The prices of a release, by provider, and the number of ignored rows.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct PriceRelease {
     pub updates: BTreeMap<String, Update>,
-    /// Rows that say nothing newer than what is known.
+    /// The number of rows that are not newer than the known prices.
     pub not_newer: usize,
 }
 
-/// The bytes of a release and its signature from an address: the signature lies beside it and ends in `.sig`.
+/// Downloads a release and its signature. The signature has the same address with the suffix `.sig`.
 pub fn fetch(address: &str, access: &Access<'_>) -> Result<(Vec<u8>, String), Error> {
     (access.progress)("signed prices");
     let origin = crate::http::HttpOrigin::parse(address, access.http.allow_plain_http)?;
@@ -45,8 +45,8 @@ pub fn fetch(address: &str, access: &Access<'_>) -> Result<(Vec<u8>, String), Er
     Ok((bytes, signature))
 }
 
-/// Whether the bytes were signed by the holder of a key. Key and signature are hexadecimal; lines that begin with `#` are
-/// remarks.
+/// Checks that the holder of the key signed the bytes. Key and signature are hexadecimal; lines that begin with `#` are
+/// comments.
 pub fn verify(bytes: &[u8], signature: &str, key: &str) -> Result<(), Error> {
     let unusable = |what: &str| Error::new(HttpErrorKind::Unusable, what.to_owned());
     let key = digits(key, KEY_DIGITS).ok_or_else(|| unusable("the key must have 64 hexadecimal digits"))?;
@@ -66,19 +66,19 @@ fn digits(text: &str, count: usize) -> Option<Vec<u8>> {
     (0..count / 2).map(|at| u8::from_str_radix(text.get(2 * at..2 * at + 2)?, 16).ok()).collect()
 }
 
-/// The day of a file. One that is still to come would keep all others out until then.
+/// Returns the date of a file. A future date is an error, because it would block all other files until then.
 pub fn day(bytes: &[u8], today: Date) -> Result<Date, Error> {
     let line = bytes.split(|byte| *byte == b'\n').next().and_then(|line| std::str::from_utf8(line).ok());
     let day = line.and_then(|line| line.strip_prefix(FIRST_LINE)?.trim().parse::<Date>().ok());
     let day = day.ok_or_else(|| malformed("the file has no date of its prices: no prices were updated"))?;
-    // Clocks differ, and it is tomorrow already in the east.
+    // Clocks differ, and in the east it can already be tomorrow.
     if day.since(today) > 1 {
         return Err(malformed(format!("the prices are of {day}, which is in the future: no prices were updated")));
     }
     Ok(day)
 }
 
-/// Takes over what is newer. `earlier` are the rows that earlier updates brought, by provider; `day` is that of the file.
+/// Accepts newer prices. `earlier` contains the rows of earlier updates by provider, and `day` is the date of the file.
 pub fn take(
     bytes: &[u8],
     day: Date,
@@ -90,7 +90,7 @@ pub fn take(
     let mut release = PriceRelease::default();
     let mut by_provider: BTreeMap<String, Vec<PriceRow>> = BTreeMap::new();
     for (provider, row) in row::read_with_provider(text) {
-        // The name becomes that of a file.
+        // The provider's name becomes a file name, so it must be a known one.
         if catalog.providers().iter().any(|known| **known == *provider) {
             by_provider.entry(provider).or_default().push(row);
         }
@@ -133,7 +133,7 @@ fn latest(row: &PriceRow) -> &str {
     row.as_of.as_str().max(&row.spot_as_of)
 }
 
-/// Whether a row says a day, and none after the file was made.
+/// Whether a row has a date, and no date after that of the file.
 fn is_dated(row: &PriceRow, day: Date) -> bool {
     let dates = [&row.as_of, &row.spot_as_of].into_iter().filter(|date| !date.is_empty());
     let mut days = dates.map(|date| date.parse::<Date>()).peekable();

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use crate::catalog::{CatalogMachine, Money, records};
 
-/// Rows by machine and region.
+/// The rows of one provider, by machine and region.
 pub(super) type Rows = BTreeMap<(String, String), PriceRow>;
 
-/// What one machine costs in one region.
+/// The prices of one machine in one region.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct PriceRow {
     pub machine: String,
@@ -52,7 +52,7 @@ const COLUMNS: [&str; 18] = [
 ];
 
 impl PriceRow {
-    /// A row without prices for a machine that the catalog knows.
+    /// Returns a row without prices for a machine of the catalog.
     pub(super) fn of(machine: &CatalogMachine<'_>, region: &str, as_of: &str, source: &str) -> PriceRow {
         PriceRow {
             machine: machine.name.to_string(),
@@ -125,12 +125,12 @@ impl PriceRow {
     }
 }
 
-/// The rows of a file of the cache; what is broken in it is left out, for it can be fetched again.
+/// Reads the rows of a cache file. Skips invalid rows, because an update can fetch them again.
 pub(super) fn read(text: &str) -> Vec<PriceRow> {
     read_with_provider(text).into_iter().map(|(_, row)| row).collect()
 }
 
-/// The same of a table with a column `provider`, with what that column says; blank where there is none.
+/// Reads a table with a column `provider`, and returns the provider of each row. It is blank if the column is missing.
 pub(super) fn read_with_provider(text: &str) -> Vec<(String, PriceRow)> {
     let mut records = records(text);
     let Some((_, Ok(header))) = records.next() else { return Vec::new() };
@@ -162,7 +162,7 @@ pub(super) fn text(rows: &[PriceRow]) -> String {
     text
 }
 
-/// The newer rows, and the older ones of machines and regions that did not arrive again; sorted.
+/// Returns the newer rows, and older rows for other machines and regions, sorted.
 pub(super) fn merge(older: Vec<PriceRow>, newer: Vec<PriceRow>) -> Vec<PriceRow> {
     let mut rows: BTreeMap<(String, String), PriceRow> = BTreeMap::new();
     for row in older.into_iter().chain(newer) {
@@ -172,7 +172,7 @@ pub(super) fn merge(older: Vec<PriceRow>, newer: Vec<PriceRow>) -> Vec<PriceRow>
 }
 
 fn quoted(cell: &str) -> String {
-    // One record is one line.
+    // Each record must be a single line.
     let cell: String = cell.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
     if cell.contains([',', '"']) || cell.starts_with('#') { format!("\"{}\"", cell.replace('"', "\"\"")) } else { cell }
 }

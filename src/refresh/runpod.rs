@@ -1,5 +1,5 @@
-//! RunPod's list of GPU types: a price for one card in the secure and one in the community cloud. It is sold by the card, so
-//! that a machine of several costs as many times as much; its processors and memory are listed for each number of cards.
+//! Reads RunPod's list of GPU types: a price per card in the secure and in the community cloud. A machine with several
+//! cards costs as many times as much. Its processors and memory are listed for each number of cards.
 
 use serde_json::{Value, json};
 
@@ -10,10 +10,10 @@ use super::access::{Access, FetchedPrices, PriceSource, malformed};
 use super::guard::Rejected;
 use super::row::PriceRow;
 
-/// As the tables name its machines: of one card, and of so many.
+/// The numbers of cards for which the tables have machines.
 const COUNTS: [u32; 4] = [1, 2, 4, 8];
 
-/// The names of a cloud's fields.
+/// The field names of one cloud.
 struct Cloud {
     name: &'static str,
     price: &'static str,
@@ -65,7 +65,7 @@ pub(super) fn fetch(catalog: &Catalog, access: &Access<'_>) -> Result<FetchedPri
     Ok(fetched)
 }
 
-/// A part of a card has the name of the card, and less memory.
+/// Returns an error if the memory does not match, because a part of a card has the name of the whole card.
 fn another_card(entry: &Value, accelerator: &Accelerator<'_>) -> Option<String> {
     let memory = entry.get("memoryInGb").and_then(Value::as_f64).filter(|memory| *memory > 0.0)?;
     let (known, name) = (accelerator.memory_gib, accelerator.name);
@@ -83,7 +83,7 @@ fn row(
 ) -> Option<PriceRow> {
     let number = |key: &str| entry.get(key).and_then(Value::as_f64);
     let most = number(cloud.most_cards).or_else(|| number("maxGpuCount"));
-    // Nobody says how many cards one machine may have: then it is known of one only.
+    // If the maximum number of cards per machine is unknown, only one card is certain.
     if f64::from(count) > most.unwrap_or(1.0).max(1.0) {
         return None;
     }
@@ -91,7 +91,7 @@ fn row(
     let spot = price(cloud.spot);
     let name = accelerator.name;
     let machine = if count == 1 { format!("{}/{name}", cloud.name) } else { format!("{}/{count}x{name}", cloud.name) };
-    // What is sold out at the moment has no shape in the answer.
+    // The answer contains no processors and memory for a machine that is sold out.
     let known = catalog.machine("runpod", &machine);
     let shape = |key: &str| entry.pointer(&format!("/of{count}/{key}")).and_then(Value::as_f64).filter(|it| *it > 0.0);
     let by_the_card = format!("{} cloud; sold by the card: {count} times the price of one", cloud.name);

@@ -1,5 +1,5 @@
-//! Spot prices of AWS: savings from the spot advisor, the feed of prices, and current prices of zones
-//! if the keys of an account are set. Later sources override earlier ones.
+//! Reads spot prices of AWS from the spot advisor, from the price feed and, with the keys of an account, from each
+//! zone. Later sources override earlier ones.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use super::access::{Access, PriceSource, malformed};
 use super::row::{PriceRow, Rows};
 use super::spot_history;
 
-/// The feed still has the names of the first regions.
+/// The price feed still uses old names for the first regions.
 const OLD_REGIONS: [(&str, &str); 6] = [
     ("us-east", "us-east-1"),
     ("us-west", "us-west-1"),
@@ -22,8 +22,8 @@ const OLD_REGIONS: [(&str, &str); 6] = [
     ("apac-tokyo", "ap-northeast-1"),
 ];
 
-/// Adds spot prices to rows that have one on demand. A source that fails is told and left out, and what was known of spot
-/// holds on where no other source says it.
+/// Adds spot prices to rows with an on-demand price. Returns a note for each source that fails; its rows then use the
+/// known spot prices if no other source has them.
 pub(super) fn add(rows: &mut Rows, catalog: &Catalog, access: &Access<'_>) -> Vec<String> {
     let mut notes = Vec::new();
     (access.progress)("AWS spot");
@@ -47,7 +47,7 @@ pub(super) fn add(rows: &mut Rows, catalog: &Catalog, access: &Access<'_>) -> Ve
     notes
 }
 
-/// The spot price that is known, with its own day.
+/// Uses the known spot price with its own date.
 fn keep(row: &mut PriceRow, catalog: &Catalog) {
     let Some(machine) = catalog.machine(AWS, &row.machine) else { return };
     let quote = catalog.quote(&machine, &row.region);
@@ -105,13 +105,13 @@ fn sizes(region: &Value) -> impl Iterator<Item = (&str, Money)> {
     sizes.filter_map(|size| {
         let columns = size.get("valueColumns")?.as_array()?;
         let linux = columns.iter().find(|column| column.get("name").and_then(Value::as_str) == Some("linux"))?;
-        // `N/A*` stands where there is no price.
+        // The value `N/A*` means that there is no price.
         let price: f64 = linux.pointer("/prices/USD")?.as_str()?.parse().ok()?;
         Some((size.get("size")?.as_str()?, Money::from_usd(price))).filter(|_| price > 0.0)
     })
 }
 
-/// `callback({...});` is JSON inside a call.
+/// Returns the JSON inside `callback({...});`.
 fn without_callback(text: &str) -> &str {
     let text = text.trim().trim_end_matches(';');
     match (text.find('('), text.strip_suffix(')')) {

@@ -1,4 +1,5 @@
-//! Reads current spot prices of each AWS zone from EC2, which requires an account: XML pages with a thousand prices each.
+//! Reads current spot prices of each AWS zone from EC2, as XML pages with a thousand prices each. This requires an
+//! account.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,13 +12,13 @@ use super::row::Rows;
 
 const VERSION: &str = "2016-11-15";
 const PRICES_PER_PAGE: usize = 1000;
-/// A hundred machines in six zones are one page.
+/// A hundred machines in six zones fit on one page.
 const MOST_PAGES: usize = 50;
 
-/// By machine and zone: since when a price holds, and the price.
+/// The start and the amount of the price, by machine and zone.
 type Zones = BTreeMap<(String, String), (String, Money)>;
 
-/// Puts the price of the cheapest zone into the rows of a region.
+/// Adds the price of the cheapest zone to the rows of a region.
 pub(super) fn add(rows: &mut Rows, region: &str, keys: &AwsKeys, access: &Access<'_>) -> Result<(), Error> {
     let machines: Vec<String> =
         rows.keys().filter(|(_, at)| at == region).map(|(machine, _)| machine.clone()).collect();
@@ -41,7 +42,7 @@ pub(super) fn add(rows: &mut Rows, region: &str, keys: &AwsKeys, access: &Access
     Ok(())
 }
 
-/// What holds at a moment is asked by a span of time that begins and ends with it.
+/// Requests the current prices, with a time span that begins and ends now.
 fn question(machines: &[String], unix_seconds: u64) -> Result<Vec<(String, String)>, Error> {
     let now = moment(unix_seconds).ok_or_else(|| malformed("the clock of this machine is wrong"))?;
     let fixed = [
@@ -65,7 +66,7 @@ fn ask(client: &HttpClient<'_>, question: &[(String, String)]) -> Result<Zones, 
         let form: Vec<String> = pairs.map(|(name, value)| format!("{name}={}", coded(&value))).collect();
         let request = HttpRequest { accept: "*/*", ..HttpRequest::new(HttpMethod::Post, []) };
         let text = client.send(&request.form(form.join("&")).repeatable())?.text();
-        // Half an answer must not be taken for one that ends.
+        // An answer without its end was cut off and must not count as complete.
         if !text.trim_end().ends_with("</DescribeSpotPriceHistoryResponse>") || !text.contains("<spotPriceHistorySet") {
             return Err(malformed("EC2 lists no spot prices"));
         }
@@ -80,7 +81,7 @@ fn ask(client: &HttpClient<'_>, question: &[(String, String)]) -> Result<Zones, 
     }
 }
 
-/// Of several prices of a zone the one that holds since the latest moment.
+/// Reads a price. If a zone has several prices, the one with the latest start wins.
 fn read(item: &str, zones: &mut Zones) {
     let item = item.split("</item>").next().unwrap_or_default();
     let text = |name: &str| inside(item, name).unwrap_or_default();
@@ -93,7 +94,7 @@ fn read(item: &str, zones: &mut Zones) {
     }
 }
 
-/// What stands in the first element of a name. The answer has neither attributes nor names within names.
+/// Returns the content of the first element with this name. The answer has no attributes and no nested names.
 fn inside<'t>(text: &'t str, name: &str) -> Option<&'t str> {
     let (_, rest) = text.split_once(&format!("<{name}>"))?;
     rest.split_once(&format!("</{name}>")).map(|(inside, _)| inside)
@@ -104,7 +105,7 @@ fn plain(text: &str) -> String {
     marks.iter().fold(text.to_owned(), |text, (mark, letter)| text.replace(mark, letter))
 }
 
-/// As a form carries it.
+/// Encodes a value for a form.
 fn coded(value: &str) -> String {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte);
     let letter = |byte| if is_plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") };

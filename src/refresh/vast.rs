@@ -1,4 +1,4 @@
-//! Vast's marketplace: the cheapest offer of one GPU from a verified host, for each accelerator.
+//! Reads Vast's marketplace: for each accelerator, the cheapest offer of one GPU from a verified host.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::http::{Error, HttpMethod, HttpRequest};
 use super::access::{Access, FetchedPrices, PriceSource, malformed};
 use super::row::PriceRow;
 
-/// Hosts that fail more often are no price to plan with.
+/// The minimum reliability of a host. Offers of less reliable hosts are ignored.
 const LEAST_RELIABILITY: f64 = 0.9;
 
 pub(super) fn fetch(catalog: &Catalog, access: &Access<'_>) -> Result<FetchedPrices, Error> {
@@ -28,7 +28,7 @@ pub(super) fn fetch(catalog: &Catalog, access: &Access<'_>) -> Result<FetchedPri
         let Some(row) = read(catalog, offer, &access.today) else { continue };
         match cheapest.get_mut(&row.machine) {
             Some(known) => {
-                // The cheapest offer on demand and the cheapest bid may come from two hosts.
+                // The cheapest on-demand offer and the cheapest bid can be from two hosts.
                 known.spot = [known.spot, row.spot].into_iter().flatten().min();
                 known.on_demand = [known.on_demand, row.on_demand].into_iter().flatten().min();
             }

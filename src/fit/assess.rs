@@ -331,7 +331,8 @@ impl Search<'_, '_> {
         choices.filter(is_better).max_by(|one, two| rate(one).total_cmp(&rate(two)))
     }
 
-    /// Returns the configuration with the lowest cost per token in the resource's region, if the current one is clearly more expensive.
+    /// Returns the configuration with the lowest cost per token in the resource's region, if the current one is
+    /// clearly more expensive.
     fn cheapest_by_token(&self, now: &Speed) -> Option<Choice> {
         if self.resource.number(Key::GroupSize).is_some_and(|size| size > 1.0) {
             return None;

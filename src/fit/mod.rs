@@ -1,12 +1,12 @@
 //! Decides whether a model fits an accelerator, and finds the cheapest machine that it fits. All functions are pure.
 //!
-//! `estimate` calculates the memory of a workload on each device, `demand` reads a workload from the facts of a resource, `choose`
-//! finds the cheapest configuration, `readings` lists plausible values of unset settings, and `assess`
-//! combines these. `config_beside` reads models from a config.json next to the files, `by_measure` uses
-//! usage metrics instead of a model, and `cases` evaluates the estimator.
+//! `estimate` calculates the memory of a workload on each device, `demand` reads a workload from the facts of a
+//! resource, `choose` finds the cheapest configuration, `readings` lists plausible values of unset settings, and
+//! `assess` combines these. `config_beside` reads models from a config.json next to the files, `by_measure` uses usage
+//! metrics instead of a model, and `cases` evaluates the estimator.
 //!
-//! `speed` estimates the tokens per second of a server, `published` finds published measurements, and `speed_cases` evaluates
-//! both. `training_run` estimates the days of training. `tokens` finds the lowest cost per token. `traffic`
+//! `speed` estimates the tokens per second of a server, `published` finds published measurements, and `speed_cases`
+//! evaluates both. `training_run` estimates the days of training. `tokens` finds the lowest cost per token. `traffic`
 //! calculates the required speed, and `unit_costs` the cost of a unit of work.
 
 mod assess;

@@ -1,7 +1,8 @@
 //! Plausible values for the unset values of a workload, from the smallest memory
 //! to the largest.
 //!
-//! There is a verdict only if it is the same for all these values. If some fit and others do not, the verdict is unknown.
+//! There is a verdict only if it is the same for all these values. If some fit and others do not, the verdict is
+//! unknown.
 
 use super::workload::{Optimizer, Recompute, Sharding, Training, Workload};
 use crate::catalog::Precision;

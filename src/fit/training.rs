@@ -1,7 +1,7 @@
 //! The memory of a training step on each device: optimizer states, gathered weights, activations and the loss.
 //!
-//! The terms follow from the tensors that automatic differentiation stores. If a coefficient was fitted to measurements, its
-//! comment says so.
+//! The terms follow from the tensors that automatic differentiation stores. If a coefficient was fitted to
+//! measurements, its comment says so.
 
 use super::memory::{Estimate, GIB, weight_bytes};
 use super::workload::{Method, Optimizer, Recompute, Sharding, Training, Workload};

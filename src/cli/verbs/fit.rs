@@ -144,7 +144,8 @@ fn places<'c>(arguments: &'c Fit, catalog: &'c Catalog) -> Result<Vec<MarketPlac
     Ok(providers.into_iter().map(place).collect())
 }
 
-/// Returns the cheapest options of each large cloud, and one option of each of the cheapest other clouds, sorted by price.
+/// Returns the cheapest options of each large cloud, and one option of each of the cheapest other clouds, sorted by
+/// price.
 fn by_provider(options: Vec<Choice>, clouds: &[&str], of_one: bool) -> Vec<Choice> {
     if of_one {
         return unlike(options).take(2 * MOST).collect();

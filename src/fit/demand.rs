@@ -69,7 +69,7 @@ impl<'r> FactReader<'r> {
         FactReader { resource, origin: Origin::Written, model_taken_for: None }
     }
 
-    /// Why the model was not found by its exact name.
+    /// Records why the model was not found by its exact name.
     fn takes_for(&mut self, why: String) {
         self.weaken(Origin::Inferred(why.as_str().into()));
         self.model_taken_for = Some(why);

@@ -15,8 +15,7 @@ const LONG_SEQUENCE: f64 = 4096.0;
 /// The maximum tokens that most trainings process at a time. A larger batch has shorter samples.
 const MOST_TOKENS: f64 = 8192.0;
 const LARGE_BATCH: f64 = 4.0;
-/// The short context is enough for a question and its answer. The long context is the most that an unset limit
-/// usually means.
+/// The short context is enough for a question and its answer. The long one is the largest plausible if none is set.
 const SHORT_CONTEXT: f64 = 2048.0;
 const LONG_CONTEXT: f64 = 32_768.0;
 

@@ -44,7 +44,7 @@ impl EngineClass {
 pub enum Load {
     /// A fixed number over all replicas.
     Given(f64),
-    /// As many as the engine accepts, up to a limit if one is set.
+    /// The server processes as many requests as the engine accepts, up to a limit if one is set.
     Full(Option<f64>),
 }
 

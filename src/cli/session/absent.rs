@@ -1,5 +1,5 @@
 //! Finds files that the repository has and the work tree lacks: files outside a sparse checkout, and submodules that
-//! are not checked out. These must not look as if they did not exist.
+//! are not checked out. Reports must not treat them as if they did not exist.
 
 use std::collections::BTreeMap;
 use std::fs;

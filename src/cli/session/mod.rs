@@ -285,7 +285,7 @@ impl Session {
         }
         let is_named = |file: &&String| self.scope.named.iter().any(|it| *file == it || is_below(file, it));
         let named = session.files.iter().filter(is_named);
-        // For a chart, the folder is reported instead of its Chart.yaml.
+        // For a chart, reports name the folder instead of its Chart.yaml.
         let charts = named.clone().filter_map(|file| file.strip_suffix("Chart.yaml"));
         let charts = charts.map(|folder| folder.trim_end_matches('/').to_owned());
         let only = Some(named.cloned().chain(charts).collect());

@@ -98,7 +98,7 @@ fn by_token(
     Ok(Outcome::Passed)
 }
 
-/// Answers every row of a CSV file.
+/// A function that answers every row of a CSV file.
 type Cases = fn(&str, &str, &Catalog) -> Result<String, TableError>;
 
 /// Refuses an unknown model name, which is more often a typing error than a new model.

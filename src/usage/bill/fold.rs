@@ -88,7 +88,7 @@ struct GroupSums {
 #[derive(Default)]
 pub(super) struct Fold {
     groups: HashMap<Group, GroupSums>,
-    /// Each machine once. Groups refer to it by its index.
+    /// The machines without duplicates. Groups refer to a machine by its index.
     machines: Vec<BilledMachine>,
     places: HashMap<String, usize>,
     pub(super) went: WentSums,

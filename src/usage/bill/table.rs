@@ -41,7 +41,7 @@ impl BillCells {
     }
 }
 
-/// What the beginning of the buffer contains.
+/// The kind of record at the beginning of the buffer.
 enum Begins {
     /// A record, with its number of bytes.
     Record(usize),

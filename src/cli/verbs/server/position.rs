@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use gen_lsp_types::{Position, PositionEncodingKind, Range};
 
-/// How columns are counted.
+/// The unit in which an editor counts columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Encoding {
     Utf8,

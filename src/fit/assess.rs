@@ -203,8 +203,7 @@ struct Search<'a, 'c> {
 
 impl Search<'_, '_> {
     /// Returns the cheapest alternatives, each with the change that it needs. Each costs less than the current
-    /// configuration.
-    /// If the model does not fit, there is also one on which it fits.
+    /// configuration. If the model does not fit, there is also one on which it fits.
     fn instead(&self, given: &Given, fits: bool, speed: &Result<Speed, &str>) -> BTreeMap<Alternative, Choice> {
         let mut found = BTreeMap::new();
         if self.demand.guessed().is_some() {
@@ -474,8 +473,8 @@ pub(super) fn place<'r>(resource: &'r Resource, catalog: &'r Catalog) -> MarketP
     }
 }
 
-/// Returns all configurations in these places on which the model fits with a margin, the cheapest first.
-/// Returns none if a required value is not set.
+/// Returns all configurations in these places on which the model fits with a margin, the cheapest first. Returns none
+/// if a required value is not set.
 pub fn options(resource: &Resource, catalog: &Catalog, market: &Market<'_>, places: &[MarketPlace<'_>]) -> Vec<Choice> {
     let demand = FactReader::new(resource).demand(catalog);
     let Some(demand) = demand.ok().filter(|demand| demand.guessed().is_none()) else { return Vec::new() };

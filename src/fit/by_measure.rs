@@ -1,6 +1,5 @@
 //! Finds the cheapest smaller accelerator for a measured workload. It has enough memory for the measured maximum, and
-//! is
-//! fast enough for the measured utilization.
+//! is fast enough for the measured utilization.
 
 use super::choose::{Market, MarketPlace};
 use super::demand::FactReader;
@@ -11,8 +10,7 @@ use crate::inventory::{Key, Resource};
 use crate::pricing::BillItem;
 
 /// The required memory as a multiple of the measured maximum, because a later peak can be higher. KRR adds the same
-/// margin
-/// to the memory of pods.
+/// margin to the memory of pods.
 pub const MEMORY_MARGIN: f64 = 1.15;
 
 /// A smaller accelerator is busy for at most this share of the time.
@@ -27,8 +25,7 @@ pub struct Smaller {
 }
 
 /// Returns the cheapest smaller accelerator, or `None` if memory or utilization is not measured, or if no smaller one
-/// is fast
-/// enough and cheaper.
+/// is fast enough and cheaper.
 pub fn smaller(resource: &Resource, item: &BillItem, catalog: &Catalog, market: &Market<'_>) -> Option<Smaller> {
     let is_whole = resource.fact(Key::Slice).is_absent() && resource.fact(Key::SharedBy).is_absent();
     let is_alone = resource.number(Key::GroupSize).is_none_or(|size| size <= 1.0);
@@ -52,8 +49,7 @@ pub fn smaller(resource: &Resource, item: &BillItem, catalog: &Catalog, market: 
 /// The required cache of a server as a multiple of the measured maximum.
 pub const CACHE_MARGIN: f64 = 1.5;
 
-/// Returns the cheapest configuration that holds a server's model and `CACHE_MARGIN` times its measured cache.
-/// Returns
+/// Returns the cheapest configuration that holds a server's model and `CACHE_MARGIN` times its measured cache. Returns
 /// `None` if the cache is not measured, or if no configuration with less memory is fast enough and cheaper.
 pub fn smaller_server(
     resource: &Resource,

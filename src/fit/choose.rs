@@ -146,8 +146,7 @@ impl<'c> Market<'c> {
     }
 
     /// Returns the cheapest machine with this many accelerators of an accepted kind. `accepts` gets the device, and
-    /// whether the
-    /// accelerators have direct links.
+    /// whether the accelerators have direct links.
     pub(super) fn cheapest_with(
         &self,
         devices: f64,
@@ -173,8 +172,8 @@ impl<'c> Market<'c> {
     }
 
     /// Returns the cheapest machine for each accelerator on which a demand fits with a margin, the cheapest first.
-    /// Pods are
-    /// sorted by the price of the whole machine, because a part of it is cheap only if other pods use the rest.
+    /// Pods are sorted by the price of the whole machine, because a part of it is cheap only if other pods use the
+    /// rest.
     pub fn configurations(&self, demand: &Demand<'_>, place: &MarketPlace<'_>) -> Vec<Choice> {
         let shelves = self.shelves(place);
         let mut all = fitting(&shelves, demand, place);

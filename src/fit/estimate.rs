@@ -93,8 +93,7 @@ fn serving(workload: &Workload<'_>) -> Estimate {
 }
 
 /// Returns the activation bytes for each token of a prompt. The maximum is in the middle of a layer: gate, up and
-/// their
-/// product are in memory with the residual and the normalized input, all with two bytes.
+/// their product are in memory with the residual and the normalized input, all with two bytes.
 fn prefill_bytes(model: &Model) -> f64 {
     let wide = if model.plain { 4.0 } else { 6.0 };
     wide * model.middle_width() + 4.0 * model.hidden

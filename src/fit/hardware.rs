@@ -34,9 +34,8 @@ fn squeezed(name: &str) -> impl Iterator<Item = u8> + '_ {
 }
 
 /// The name, usable GiB, bf16 and native fp8 of each device. The usable memory is what drivers report, minus the
-/// memory of
-/// a CUDA context. Sources: logs of serving engines up to 2026-08, and for smaller and older cards the drivers'
-/// totals.
+/// memory of a CUDA context. Sources: logs of serving engines up to 2026-08, and for smaller and older cards the
+/// drivers' totals.
 const DEVICES: &[(&str, f64, bool, bool)] = &[
     ("K80", 11.2, false, false),
     ("M60", 7.4, false, false),

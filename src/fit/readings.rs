@@ -60,8 +60,7 @@ impl<'m> Workload<'m> {
     }
 
     /// Returns workloads that need more memory than usual. In each, one unset value has its largest plausible value,
-    /// because all
-    /// of them are rarely large together.
+    /// because all of them are rarely large together.
     pub(super) fn heavier(&self) -> impl Iterator<Item = Workload<'m>> + use<'m> {
         let (unsaid, said) = (self.unsaid, self.training);
         let window = if self.model.max_context > 0.0 { self.model.max_context } else { LONG_CONTEXT };

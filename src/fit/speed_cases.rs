@@ -46,8 +46,7 @@ fn shown(name: &str) -> String {
 }
 
 /// Returns a published measurement of the same server. Measurements from the source of the case itself are excluded,
-/// because
-/// they would only confirm themselves.
+/// because they would only confirm themselves.
 fn quoted(row: &CaseRow<'_>, catalog: &Catalog) -> Option<(SpeedRange, String)> {
     let question = Question {
         engine: row.text("engine"),

@@ -31,13 +31,11 @@ pub struct TrainingRun {
 }
 
 /// The factor by which training speeds differ between recipes, up or down. No range is narrower. Source: a study of
-/// 509
-/// published measurements of training, 2026-11-22.
+/// 509 published measurements of training, 2026-11-22.
 const NO_CLOSER: f64 = 1.5;
 
 /// The longest sequence with an estimate. Longer sequences spend much time on attention, which six operations per
-/// weight and token
-/// leave out. Their measured speed was as low as a tenth of that of shorter ones (2026-11-22).
+/// weight and token leave out. Their measured speed was as low as a tenth of that of shorter ones (2026-11-22).
 const LONGEST_SEQUENCE: f64 = 8192.0;
 
 /// The smallest model with measurements, in billions of parameters.

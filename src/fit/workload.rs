@@ -79,8 +79,7 @@ impl Unsaid {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Engine {
     /// Reserves a share of the device at start, for weights and a cache pool, and refuses to start if one full
-    /// sequence does
-    /// not fit. Examples are vLLM, SGLang, TGI and TensorRT-LLM.
+    /// sequence does not fit. Examples are vLLM, SGLang, TGI and TensorRT-LLM.
     Pooled { has_utilization: bool },
     /// Allocates on demand. Examples are Transformers and scripts that run once.
     Eager,

@@ -83,8 +83,7 @@ impl Fold {
     }
 
     /// Adds one day: the points of all devices, and those of the device with the most. A device that was present half
-    /// of the
-    /// day counts as half.
+    /// of the day counts as half.
     pub(super) fn at_once(&mut self, all: f64, longest: f64) {
         self.present += longest;
         if longest > 0.0 {

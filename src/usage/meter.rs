@@ -313,8 +313,7 @@ fn mean(all: &[(&Metric, &Statistics, Scale)]) -> Option<f64> {
 }
 
 /// Divides the hours of a device among its pods if their points exceed those of the device. Its utilization then
-/// belongs to
-/// no single pod.
+/// belongs to no single pod.
 fn share(days: &mut Vec<DeviceDay>, there: f64) {
     let held: f64 = days.iter().filter(|it| !it.holder.pod.is_empty()).map(|it| it.points).sum();
     let holders: BTreeSet<&Holder> = days.iter().map(|it| &it.holder).filter(|it| !it.pod.is_empty()).collect();

@@ -1,6 +1,5 @@
 //! Converts usage metrics into rows of `gpulint-usage.csv`. It contains the queries for metrics servers, and the
-//! parsers
-//! for the answers of these servers, of clouds and of other tools.
+//! parsers for the answers of these servers, of clouds and of other tools.
 //!
 //! All functions depend only on saved answers, except `fetch`, which queries a server. Checks of repositories never use
 //! this module. Names of pods, nodes, instances and accounts are never written.

@@ -1,10 +1,8 @@
 //! The queries for a metrics server: one request per exporter and day. Their statistics add up over days and pods.
 //!
-//! Every request contains its evaluation time, so that the same days give the same answers. A day is [00:00, 24:00)
-//! in UTC.
-//! The time is one millisecond before the end of the day, because only Prometheus before version 3 includes the start
-//! of a range.
-//! No query joins series on the server, because a join silently drops series without a partner.
+//! Every request contains its evaluation time, so that the same days give the same answers. A day is [00:00, 24:00) in
+//! UTC. The time is one millisecond before the end of the day, because only Prometheus before version 3 includes the
+//! start of a range. No query joins series on the server, because a join silently drops series without a partner.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -180,8 +178,7 @@ fn moment(day: Date) -> String {
 }
 
 /// Returns a query for all statistics of an exporter as one vector. Series that were scraped twice differ only in
-/// labels
-/// that the query drops, so they count once.
+/// labels that the query drops, so they count once.
 fn query(window: &UsageWindow, exporter: &Exporter, metrics: &[&Metric]) -> String {
     let mut labels = vec![STATISTIC, window.label()];
     if window.label() != "cluster" {

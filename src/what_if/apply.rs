@@ -158,8 +158,7 @@ impl Changing<'_> {
     }
 
     /// Removes the machine and keeps its accelerators, or all its candidates, so that any machine with them is
-    /// possible. A host to
-    /// which accelerators are attached separately stays.
+    /// possible. A host to which accelerators are attached separately stays.
     fn keep_accelerators(&self, it: &mut Resource) {
         let machine = it.fact(Key::Machine).clone();
         let names: Vec<&str> = match &machine {

@@ -43,8 +43,7 @@ impl Scenario {
 }
 
 /// Returns the address without the suffix of a variant or of one of two tools, as in `aws_instance.a
-/// (env/prod.tfvars)` or
-/// `aws_instance.a (Terraform)`.
+/// (env/prod.tfvars)` or `aws_instance.a (Terraform)`.
 fn address_in_run<'r>(it: &'r Resource, today: &Inventory) -> &'r str {
     let without = |address: &'r str, name: Option<&str>| {
         name.and_then(|name| address.strip_suffix(&format!(" ({name})"))).unwrap_or(address)

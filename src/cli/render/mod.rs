@@ -1,6 +1,5 @@
 //! Runs the programs that render charts and kustomizations. Each program sees only copies of the files that it needs,
-//! an empty
-//! environment and its own directory. gpulint changes no file of the tree and uses no shell.
+//! an empty environment and its own directory. gpulint changes no file of the tree and uses no shell.
 
 mod process;
 mod workspace;

@@ -27,8 +27,7 @@ const NOT_IN_BASE: &str = "the base commit does not contain the file, because it
 const NOTHING_STAGED: &str = "no changes are staged: run `gpulint check` to check the files as they are";
 
 /// Returns the state before the change, and the files that can differ. It uses the settings of `head`, so the change
-/// cannot
-/// affect them. Adds `notes` for readers of the comparison.
+/// cannot affect them. Adds `notes` for readers of the comparison.
 pub(in crate::cli) fn earlier(
     arguments: &Diff,
     head: &mut Session,

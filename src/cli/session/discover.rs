@@ -81,8 +81,7 @@ fn walked(directory: &Path, odd_rules: Option<Arc<AtomicBool>>) -> Below {
 }
 
 /// Whether this user's git may ignore files in every repository. The crate `ignore` would compile a pattern to find
-/// this
-/// out, which takes a tenth of a small check.
+/// this out, which takes a tenth of a small check.
 fn may_ignore_everywhere() -> bool {
     let Some(home) = std::env::home_dir() else { return true };
     let settings = std::env::var_os("XDG_CONFIG_HOME").filter(|it| !it.is_empty());

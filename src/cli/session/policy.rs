@@ -10,8 +10,7 @@ use crate::config;
 use crate::source::{BESIDE, Entry, ReadError, Tree};
 
 /// The work tree and the policy's commit, in a directory that no path of the work tree can reach. gpulint finds files
-/// that
-/// settings name relative to themselves there, too, and messages show the commit.
+/// that settings name relative to themselves there, too, and messages show the commit.
 pub(in crate::cli) struct PolicyTree {
     here: DiskTree,
     policy: Option<(String, GitTree)>,

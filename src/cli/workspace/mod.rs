@@ -1,9 +1,8 @@
 //! A directory that is checked repeatedly while its files change, on the disk or unsaved in an editor.
 //!
 //! gpulint retains the complete results of one state, the base. A later state reuses all results that depend on no
-//! changed file, and
-//! has the same result as a full check. If settings change, or files are added or removed, gpulint creates a new
-//! base.
+//! changed file, and has the same result as a full check. If settings change, or files are added or removed, gpulint
+//! creates a new base.
 
 mod stamps;
 #[cfg(test)]

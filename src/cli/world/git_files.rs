@@ -56,8 +56,7 @@ pub(in crate::cli) fn odd(work_tree: &Path) -> Option<PathBuf> {
 }
 
 /// Whether gpulint cannot use the ignore rules of a directory: `.gitignore` is not a regular file or too long, or one
-/// of git's
-/// own files is not a regular file.
+/// of git's own files is not a regular file.
 pub(in crate::cli) fn has_odd_rules(directory: &Path) -> bool {
     let is_too_long = |it: fs::Metadata| !it.is_file() || it.len() > LONGEST_LIST_BYTES;
     let rules = directory.join(".gitignore");

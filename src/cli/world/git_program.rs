@@ -68,8 +68,7 @@ pub(in crate::cli) fn fetching(repository: &Path) -> Result<Command, Failure> {
 }
 
 /// Returns a git command that connects to the origin of an untrusted repository. The repository's settings choose the
-/// address
-/// and the headers but start no program: credential helpers come from the user's settings, and ssh from
+/// address and the headers but start no program: credential helpers come from the user's settings, and ssh from
 /// `GIT_SSH_COMMAND`.
 pub(super) fn asking_origin(repository: &Path) -> Result<Command, Failure> {
     let mut command = hardened(repository, &ONLY_FETCHING)?;

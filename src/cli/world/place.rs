@@ -17,8 +17,7 @@ pub(in crate::cli) struct Place {
     /// The current directory.
     pub(in crate::cli) here: PathBuf,
     /// The files and directories to check, absolute and with links followed. A link to a file in the same repository
-    /// keeps the
-    /// link's path, because the file belongs to the link's directory, too.
+    /// keeps the link's path, because the file belongs to the link's directory, too.
     pub(in crate::cli) named: Vec<PathBuf>,
     /// The root of the tree: the nearest common ancestor of all allowed directories.
     pub(in crate::cli) root: PathBuf,
@@ -28,8 +27,7 @@ pub(in crate::cli) struct Place {
 
 impl Place {
     /// `beside` contains files that options name, such as settings and variable files: gpulint reads but does not
-    /// check them.
-    /// `here` replaces the current directory, if it is set.
+    /// check them. `here` replaces the current directory, if it is set.
     pub(in crate::cli) fn find(here: Option<&Path>, paths: &[PathBuf], beside: &[&Path]) -> Result<Place, Failure> {
         let here = match here {
             Some(here) => canonical(here)?,

@@ -168,8 +168,7 @@ impl Fold {
     }
 
     /// Returns the rows of all groups. A month is open if it ended less than five days before `today`, or if the
-    /// provider
-    /// has not billed usage up to its end.
+    /// provider has not billed usage up to its end.
     pub(super) fn rows(&self, source: &str, today: i64) -> Vec<PaidRow> {
         let row = |(group, sums): (&Group, &GroupSums)| {
             let machine = self.machines.get(group.machine)?;

@@ -1,8 +1,7 @@
 //! Converts a FOCUS bill into rows of `gpulint-paid.csv`, as a stream.
 //!
 //! gpulint writes only charges for machines with accelerators, with the names from the cloud and its tags. It lists
-//! the other
-//! rows by class, so that the written and the listed amounts add up exactly to the total of the input.
+//! the other rows by class, so that the written and the listed amounts add up exactly to the total of the input.
 
 mod columns;
 mod fold;

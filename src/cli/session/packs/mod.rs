@@ -98,8 +98,7 @@ fn name_of(path: &str, config: &Config) -> PackName {
 }
 
 /// Whether the repository cannot change a rule. A rule that must not be suppressed must not be changed, either,
-/// because other
-/// parameters could disable it.
+/// because other parameters could disable it.
 fn is_fixed(rule: &RuleConfig<'_>) -> bool {
     rule.forbid == Some(true) || rule.ignorable == Some(false)
 }

@@ -1,7 +1,7 @@
 //! The command line and all input and output: arguments, files, git, network, reports, exit codes.
 //!
-//! Each subcommand has one file in `verbs`. It reads its input through a `session`, calls `lib.rs` and passes a report to
-//! `output`. No module outside `cli` prints.
+//! Each subcommand has one file in `verbs`. It reads its input through a `session`, calls `lib.rs` and passes a report
+//! to `output`. No module outside `cli` prints.
 
 mod args;
 mod io;

@@ -40,8 +40,7 @@ pub fn assess_all(
     }
 }
 
-/// Assesses a resource. The result is absent if no model is
-/// configured, and unknown if a decisive value is unknown.
+/// Assesses a resource. The result is absent if no model is configured, and unknown if a decisive value is unknown.
 pub fn assess(resource: &Resource, item: &BillItem, catalog: &Catalog, market: &Market<'_>) -> Fact<Assessment> {
     let mut reader = FactReader::new(resource);
     let place_of = |key: Key, other: Key| {
@@ -63,7 +62,8 @@ pub fn assess(resource: &Resource, item: &BillItem, catalog: &Catalog, market: &
         Err(Some((why, key))) => Fact::unknown(why, place_of(key, Key::AcceleratorCount)),
         Err(None) => Fact::Absent,
     };
-    // What no reading of the text would hold is said all the same; else what is missing is.
+    // If the model does not fit with any plausible value, that is the result. Otherwise, a missing value makes it
+    // unknown.
     let surely_not = placed.value().is_some_and(|placed| placed.verdict == FitVerdict::DoesNotFit);
     if let Some((why, key)) = demand.guessed().filter(|_| !surely_not) {
         return Fact::unknown(why, place_of(key, key));
@@ -83,12 +83,12 @@ pub fn assess(resource: &Resource, item: &BillItem, catalog: &Catalog, market: &
     Fact::known(assessment, span, reader.origin)
 }
 
-/// Returns the accelerators of one model copy.
+/// The accelerators that a resource has for its model.
 struct Given {
     device: AcceleratorHardware,
-    /// The accelerators that it uses by its own parallelism.
+    /// The accelerators that one copy of the model uses.
     used: f64,
-    /// All available accelerators.
+    /// All accelerators that are available to one copy.
     all: f64,
 }
 
@@ -113,7 +113,7 @@ impl Given {
 fn judge(demand: &FitDemand<'_>, given: &Given, search: &Search<'_, '_>) -> Result<PlacedModel, MissingFact> {
     let tensor = if demand.tensor_parallel > 0.0 { demand.tensor_parallel } else { given.used };
     let busy = demand.on(given.used, tensor, demand.pipeline_parallel);
-    // It starts with room for one request of the whole context; less room for many is slower, and no failure.
+    // A server starts if one request with the whole context fits. Less memory for more requests only makes it slower.
     let workload = Workload { concurrent: 1.0, ..busy };
     let usable_gib = given.device.usable_gib;
     let holds_all = estimate(&busy).need() <= budget(&busy, usable_gib);
@@ -128,7 +128,7 @@ fn judge(demand: &FitDemand<'_>, given: &Given, search: &Search<'_, '_>) -> Resu
     let fits = verdict != FitVerdict::DoesNotFit;
     let estimate = match fits {
         true => estimate(if holds_all { &busy } else { &workload }),
-        // The memory of the smallest plausible workload.
+        // The memory of the smallest plausible workload shows how far the model is from fitting.
         false => estimate(&workload.lightest()),
     };
     let measured = search.measured(given);
@@ -183,7 +183,7 @@ fn fits_with_less(demand: &FitDemand<'_>, devices: f64, tensor: f64, usable_gib:
     estimate(&workload).need() <= budget(&workload, usable_gib)
 }
 
-/// A server of this kind does not start where its model does not fit; others grow slow, or fail later if at all.
+/// Whether the server refuses to start if its model does not fit. Other programs become slow or fail later.
 fn refuses(demand: &FitDemand<'_>) -> bool {
     demand.task == Task::Serve && matches!(demand.engine, Engine::Pooled { .. }) && !demand.offloaded
 }
@@ -195,15 +195,15 @@ struct Search<'a, 'c> {
     item: &'a BillItem,
     catalog: &'a Catalog,
     market: &'a Market<'c>,
-    /// The requirements of alternatives.
+    /// The speed that alternatives must reach.
     goal: ServerGoal,
-    /// Of the estimate of speeds; none for what serves no tokens.
+    /// The coefficients of the speed estimate, or `None` if the workload generates no tokens.
     coefficients: Option<Coefficients>,
 }
 
 impl Search<'_, '_> {
-    /// The cheapest configurations, by what else would be changed: those that cost less than this one, and one that
-    /// holds the model where this one does not.
+    /// Returns the cheapest alternatives, each with the change that it needs. Each costs less than the current
+    /// configuration. If the model does not fit, there is also one on which it fits.
     fn instead(
         &self,
         given: &Given,
@@ -259,19 +259,19 @@ impl Search<'_, '_> {
     }
 
     fn cheaper(&self, demand: &FitDemand<'_>) -> Option<FitChoice> {
-        // One pod of several that hold a model together costs only a part of what an alternative replaces.
+        // A pod that shares its model with other pods has only a part of the cost that an alternative would replace.
         if self.resource.number(Key::GroupSize).is_some_and(|size| size > 1.0) {
             return None;
         }
         let now = self.item.per_hour?.expected;
         let choice = self.cheapest(demand)?;
-        // The same accelerators in a smaller machine are no smaller accelerators.
+        // A smaller machine with the same accelerators is not a smaller accelerator.
         let same = Some(&*choice.accelerator) == self.resource.text(Key::Accelerator)
             && self.resource.number(Key::AcceleratorCount) == Some(choice.devices);
         (choice.per_hour < now && !same).then_some(choice)
     }
 
-    /// What is too slow for what is asked of it is no alternative; nor is what nobody can say that of.
+    /// Returns the cheapest configuration. It must be fast enough if a speed is required, so its speed must be known.
     fn cheapest(&self, demand: &FitDemand<'_>) -> Option<FitChoice> {
         let place = place(self.resource, self.catalog);
         where_it_is(self.resource, self.catalog, &place, &|place| {
@@ -302,7 +302,7 @@ impl Search<'_, '_> {
         count.map_or(1.0, |count| count.expected).max(1.0)
     }
 
-    /// The same accelerators with fewer of them for each copy, where all of them together write more.
+    /// Returns the same accelerators with fewer for each copy, if they generate more tokens in total.
     fn narrower(&self, given: &Given, now: &ServerSpeed) -> Option<FitChoice> {
         if given.used < 2.0 || self.demand.pipeline_parallel > 1.0 {
             return None;
@@ -335,7 +335,8 @@ impl Search<'_, '_> {
         choices.filter(is_better).max_by(|one, two| rate(one).total_cmp(&rate(two)))
     }
 
-    /// Returns the configuration with the lowest cost per token in the resource's region, if the current one is clearly more expensive.
+    /// Returns the configuration with the lowest cost per token in the resource's region, if the current one is
+    /// clearly more expensive.
     fn cheapest_by_token(&self, now: &ServerSpeed) -> Option<FitChoice> {
         if self.resource.number(Key::GroupSize).is_some_and(|size| size > 1.0) {
             return None;
@@ -369,7 +370,7 @@ impl Search<'_, '_> {
             return Err("gpulint does not estimate parts of accelerators, or one model on several machines");
         }
         let accelerator = self.resource.text(Key::Accelerator).unwrap_or(given.device.name);
-        // More of them than its own parallelism uses do nothing.
+        // Accelerators beyond the declared parallelism do no work.
         let at_work = given.used * self.demand.data_parallel.max(1.0);
         self.demand.speed(
             (self.catalog, self.coefficients.as_ref()),
@@ -380,7 +381,7 @@ impl Search<'_, '_> {
         )
     }
 
-    /// What somebody measured of the same server: only where it is said how long prompts and answers are.
+    /// Returns a published measurement of the same server. The lengths of prompts and answers must be declared.
     fn measured(&self, given: &Given) -> Option<Quotation<'_>> {
         let demand = self.demand;
         let lengths = demand.prompt.zip(demand.answer)?;
@@ -410,7 +411,8 @@ impl Search<'_, '_> {
         }
         let accelerator = self.resource.text(Key::Accelerator).unwrap_or(given.device.name);
         let run = training_run(self.resource, self.demand, self.catalog, accelerator)?;
-        // Memory is judged of those that are known to hold one model together; several machines may share it all the same.
+        // The verdict covers only the accelerators that surely hold one model. More machines may share the model, so
+        // it may still fit.
         let of_all = run.as_ref().is_ok_and(|run| run.accelerators <= given.all);
         Some(if verdict == FitVerdict::DoesNotFit && of_all { Err("it does not fit") } else { run })
     }
@@ -439,7 +441,7 @@ impl Search<'_, '_> {
     }
 }
 
-/// What is found where a resource is, or would be.
+/// Searches in the region of a resource, or in those that gpulint assumes for it.
 pub(super) fn where_it_is(
     resource: &Resource,
     catalog: &Catalog,
@@ -450,7 +452,7 @@ pub(super) fn where_it_is(
         let region = resource.text(Key::Region).unwrap_or_else(|| catalog.base_region(provider));
         return find(&MarketPlace { provider, region, ..place.clone() });
     }
-    // The price of a pod without a provider is that of the middle of the clouds, and so is its alternative's.
+    // A pod without a provider has the median price of the clouds, so its alternative has the median price, too.
     let in_cloud = |provider| find(&MarketPlace { provider, region: catalog.base_region(provider), ..place.clone() });
     let mut choices: Vec<FitChoice> = catalog.assumed_clouds().into_iter().filter_map(in_cloud).collect();
     choices.sort_by_key(|choice| choice.per_hour);
@@ -458,7 +460,7 @@ pub(super) fn where_it_is(
     choices.into_iter().nth(middle)
 }
 
-/// What must come with the accelerators, whoever rents them out.
+/// Returns the requirements of a machine in addition to its accelerators, independent of the provider.
 pub(super) fn place<'r>(resource: &'r Resource, catalog: &'r Catalog) -> MarketPlace<'r> {
     let machine = resource.text(Key::Machine).unwrap_or_default();
     let accelerator = resource.text(Key::Accelerator).and_then(|name| catalog.accelerator(name));
@@ -476,8 +478,8 @@ pub(super) fn place<'r>(resource: &'r Resource, catalog: &'r Catalog) -> MarketP
     }
 }
 
-/// Every configuration on which the model of a resource fits with a margin, in each of these places, the cheapest first.
-/// Nothing where the text does not say enough to tell.
+/// Returns all configurations in these places on which the model fits with a margin, the cheapest first. Returns none
+/// if a required value is not set.
 pub fn options(
     resource: &Resource,
     catalog: &Catalog,

@@ -1,5 +1,5 @@
-//! Finds the cheapest smaller accelerator for a measured workload: it has enough memory for the measured maximum, and is fast enough
-//! for the measured utilization.
+//! Finds the cheapest smaller accelerator for a measured workload. It has enough memory for the measured maximum, and
+//! is fast enough for the measured utilization.
 
 use super::choose::{Market, MarketPlace};
 use super::demand::FactReader;
@@ -9,21 +9,23 @@ use crate::catalog::{Accelerator, Catalog, Precision};
 use crate::inventory::{Key, Resource};
 use crate::pricing::BillItem;
 
-/// What was taken at most, and a little more: a peak of some days is seldom the last one. KRR adds as much to the memory of pods.
+/// The required memory as a multiple of the measured maximum, because a later peak can be higher. KRR adds the same
+/// margin to the memory of pods.
 pub const MEMORY_MARGIN: f64 = 1.15;
 
 /// A smaller accelerator is busy for at most this share of the time.
 pub const BUSY_AT_MOST: f64 = 0.7;
 
-/// A smaller machine for what was measured.
+/// A smaller machine for a measured workload.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Smaller {
     pub choice: FitChoice,
-    /// So many times as long takes the same work there, by the slower of arithmetic and memory.
+    /// The factor by which the same work takes longer, from the slower of arithmetic and memory.
     pub slowdown: f64,
 }
 
-/// Nothing where memory or work is not measured, and where none is smaller, fast enough and cheaper.
+/// Returns the cheapest smaller accelerator, or `None` if memory or utilization is not measured, or if no smaller one
+/// is fast enough and cheaper.
 pub fn smaller(resource: &Resource, item: &BillItem, catalog: &Catalog, market: &Market<'_>) -> Option<Smaller> {
     let is_whole = resource.fact(Key::Slice).is_absent() && resource.fact(Key::SharedBy).is_absent();
     let is_alone = resource.number(Key::GroupSize).is_none_or(|size| size <= 1.0);
@@ -44,11 +46,11 @@ pub fn smaller(resource: &Resource, item: &BillItem, catalog: &Catalog, market: 
     (choice.per_hour < item.per_hour?.expected).then_some(Smaller { choice, slowdown })
 }
 
-/// More of a server's cache than was ever taken: as much again is kept beside it.
+/// The required cache of a server as a multiple of the measured maximum.
 pub const CACHE_MARGIN: f64 = 1.5;
 
-/// The cheapest configuration that holds a server's model and more of its cache than was ever taken. Nothing where the cache is not
-/// measured, and where none has less memory, is fast enough and costs less.
+/// Returns the cheapest configuration that holds a server's model and `CACHE_MARGIN` times its measured cache. Returns
+/// `None` if the cache is not measured, or if no configuration with less memory is fast enough and cheaper.
 pub fn smaller_server(
     resource: &Resource,
     item: &BillItem,
@@ -80,7 +82,7 @@ pub fn smaller_server(
     (choice.per_hour < item.per_hour?.expected).then_some(Smaller { choice, slowdown })
 }
 
-/// What a smaller accelerator must be.
+/// The requirements of a smaller accelerator.
 struct Wanted<'c> {
     now: Accelerator<'c>,
     device: AcceleratorHardware,
@@ -95,7 +97,7 @@ impl Wanted<'_> {
         let was_linked = self.now.interconnect_gb_per_second.is_some_and(|it| it > 0.0);
         let computes = match self.precision {
             Some(precision) => super::choose::supports(then, precision),
-            // What is not said may be what the present one can.
+            // If no precision is set, the workload may use bf16 if the current accelerator supports it.
             None => then.bf16 || !self.device.bf16,
         };
         computes
@@ -105,7 +107,8 @@ impl Wanted<'_> {
             && self.slowdown(&known).is_some_and(|times| self.busy * times <= BUSY_AT_MOST)
     }
 
-    /// By the worse of both: which of them the work waits for is not measured.
+    /// Returns the slowdown by the worse of arithmetic and memory, because it is not measured which of them limits
+    /// the work.
     fn slowdown(&self, then: &Accelerator<'_>) -> Option<f64> {
         let arithmetic = self.now.bf16_tflops? / then.bf16_tflops.filter(|it| *it > 0.0)?;
         let memory = self.now.bandwidth_gb_per_second? / then.bandwidth_gb_per_second.filter(|it| *it > 0.0)?;

@@ -12,7 +12,7 @@ use crate::catalog::{Catalog, Models, Precision, TableError};
 use crate::inventory::{BillingRole, Fact, FactValue, Key, ReadBy, Resource, Task};
 use crate::source::{MemoryTree, SourceFiles, Span};
 
-/// One JSON object a line for each row of the table: `id`, `verdict`, and the numbers behind it.
+/// Returns one line of JSON for each row of the table: `id`, `verdict`, and the numbers behind it.
 pub fn run(path: &str, text: &str, catalog: &Catalog) -> Result<String, TableError> {
     let sources = SourceFiles::new(MemoryTree::new());
     let span = Span::new(sources.derive(path, String::new(), Vec::new()), 0, 0);
@@ -20,7 +20,7 @@ pub fn run(path: &str, text: &str, catalog: &Catalog) -> Result<String, TableErr
 }
 
 impl CaseRow<'_> {
-    /// A number that the notes give: `tp=2`, `sequence_parallel=8`.
+    /// Returns a number from the notes, such as `tp=2` or `sequence_parallel=8`.
     fn noted(&self, name: &str) -> Option<f64> {
         let mut words = self.text("notes").split(|c: char| !c.is_alphanumeric() && c != '=' && c != '_');
         words.find_map(|word| word.strip_prefix(name)?.strip_prefix('=')?.parse().ok())
@@ -59,15 +59,15 @@ fn round(gib: f64) -> f64 {
     (gib * 1000.0).round() / 1000.0
 }
 
-/// Tokens of context where a table says none.
+/// The context in tokens if the table has none.
 const USUAL_WINDOW: f64 = 8192.0;
 
-/// A number that is set for training only where the row says it.
+/// Returns the usual value, but not for training, where the row must contain it.
 fn unless_training(task: Task, usual: f64) -> Option<f64> {
     (task != Task::Train).then_some(usual)
 }
 
-/// What a row says, as the facts that text would tell.
+/// Returns a resource whose facts are the values of a row.
 fn resource(row: &CaseRow<'_>, span: Span) -> Resource {
     let mut resource = Resource::new(ReadBy::Terraform, BillingRole::Requested, "case", row.text("id"), span, span);
     let task = Task::from_name(row.text("task")).unwrap_or(Task::Serve);
@@ -109,7 +109,7 @@ fn resource(row: &CaseRow<'_>, span: Span) -> Resource {
     resource
 }
 
-/// The program that a table calls so.
+/// Returns gpulint's name of the program.
 fn program(engine: &str) -> &str {
     match engine {
         "trt" => "trt-llm",
@@ -118,23 +118,23 @@ fn program(engine: &str) -> &str {
     }
 }
 
-/// What a table says of a measurement and no text says of a deployment.
+/// Adds the properties of a measurement that no configuration contains.
 fn measured<'m>(row: &CaseRow<'_>, workload: Workload<'m>) -> Workload<'m> {
     const SHORT_SAMPLE: f64 = 512.0;
-    // Tables leave the context out where nobody said it; nowhere else is a window cut so short.
+    // The tables omit the context if it was not given. Only here, the window is limited to this usual value.
     let window = if workload.model.max_context > 0.0 { workload.model.max_context } else { USUAL_WINDOW };
     let usual = if workload.task == Task::Train { workload.context } else { window.min(USUAL_WINDOW) };
     let context = row.number("context").unwrap_or(usual);
-    // The examples that a trainer ships use its plugin for the loss.
+    // The examples that come with axolotl use its plugin for the loss.
     let is_example = row.text("engine") == "axolotl" && row.notes("shipped example");
     let recompute = match row.text("grad_ckpt") {
         "selective" => Recompute::Selective,
-        // Who trains a large model without saying so recomputes.
+        // If nothing is set, the training of a large model probably recomputes activations.
         "" => Recompute::Full,
         _ => workload.training.recompute,
     };
     Workload {
-        // Samples that are short and not packed leave most of a training sequence empty.
+        // Short samples that are not packed leave most of a training sequence empty.
         context: if row.notes("short samples") { context.min(SHORT_SAMPLE) } else { context },
         batch: row.number("batch").unwrap_or(1.0),
         concurrent: 1.0,
@@ -155,7 +155,7 @@ fn measured<'m>(row: &CaseRow<'_>, workload: Workload<'m>) -> Workload<'m> {
     }
 }
 
-/// Whether the name of the model leaves open how its weights are stored.
+/// Whether the model's name does not show the precision of its weights.
 fn names_no_precision(row: &CaseRow<'_>) -> bool {
     Models::default().identify(row.text("model")).is_some_and(|found| found.precision.is_none() && !found.unclear)
 }

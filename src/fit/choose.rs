@@ -28,7 +28,7 @@ type Shelves<'c> = Arc<Vec<Shelf<'c>>>;
 struct Candidate<'c> {
     machine: CatalogMachine<'c>,
     device: AcceleratorHardware,
-    /// Whether its accelerators have direct links in addition to the bus.
+    /// Whether the accelerators have direct links in addition to the bus.
     linked: bool,
     vendor: &'c str,
     processor: &'c str,
@@ -52,7 +52,7 @@ struct Shelf<'c> {
 /// A machine that has a price.
 struct Offer<'c> {
     candidate: Candidate<'c>,
-    /// As its service calls it.
+    /// The machine's name in its service.
     name: Cow<'c, str>,
     /// The price of the whole machine per hour.
     whole: Money,
@@ -70,17 +70,17 @@ pub struct MarketPlace<'p> {
     pub provider: &'p str,
     pub region: &'p str,
     pub purchase: Option<Purchase>,
-    /// Whether only a part of a machine is paid for, as for a pod.
+    /// Whether only a part of a machine is billed, as for a pod.
     pub shared: bool,
-    /// All of a machine is paid for all the same: nobody is known to fill the rest of it.
+    /// Whether the whole machine is billed nevertheless, because no other pods are known to use the rest.
     pub whole: bool,
     pub cpus: f64,
     pub memory_gib: f64,
     /// The prefix of a managed service, such as `ml.`, whose machines are required.
     pub service: &'p str,
-    /// Images are built for one vendor's accelerators; any where it is empty.
+    /// The required vendor of accelerators, because images are built for one vendor. Empty means any.
     pub vendor: &'p str,
-    /// Images are built for one kind of processor, too, named as the catalog names it; any where there is none.
+    /// The required processor as the catalog names it, because images are built for one. `None` means any.
     pub processor: Option<&'p str>,
 }
 
@@ -145,8 +145,8 @@ impl<'c> Market<'c> {
         fitting.min_by(Fitting::by_price).map(|it| it.choice(place))
     }
 
-    /// The cheapest machine with so many accelerators of a kind that is accepted, which is asked with whether they have links of
-    /// their own.
+    /// Returns the cheapest machine with this many accelerators of an accepted kind. `accepts` gets the device, and
+    /// whether the accelerators have direct links.
     pub(super) fn cheapest_with(
         &self,
         devices: f64,
@@ -171,8 +171,9 @@ impl<'c> Market<'c> {
             .map(|it| it.choice(place))
     }
 
-    /// Everything on which a demand fits with a margin, the cheapest first: for each accelerator its cheapest machine. A pod
-    /// pays for a part of it; but a part of a large machine is cheap only where others fill the rest, so the whole decides.
+    /// Returns the cheapest machine for each accelerator on which a demand fits with a margin, the cheapest first.
+    /// Pods are sorted by the price of the whole machine, because a part of it is cheap only if other pods use the
+    /// rest.
     pub fn configurations(&self, demand: &FitDemand<'_>, place: &MarketPlace<'_>) -> Vec<FitChoice> {
         let shelves = self.shelves(place);
         let mut all = fitting(&shelves, demand, place);
@@ -180,7 +181,7 @@ impl<'c> Market<'c> {
         all.into_iter().map(|it| it.choice(place)).collect()
     }
 
-    /// The name of the machine there, and what an hour of it costs.
+    /// Returns the name of the machine in this place, and its price per hour.
     fn price(&self, machine: &CatalogMachine<'c>, place: &MarketPlace<'_>) -> Option<(Cow<'c, str>, Money)> {
         let (name, quote) = if place.service.is_empty() {
             (machine.name.clone(), self.catalog.quote(machine, place.region)?)
@@ -228,7 +229,7 @@ impl Fitting<'_, '_> {
     }
 }
 
-/// For each accelerator, and each number of them, the cheapest machine on which a demand fits.
+/// Returns the cheapest machine on which a demand fits, for each accelerator and each number of accelerators.
 fn fitting<'o, 'c>(shelves: &'o [Shelf<'c>], demand: &FitDemand<'_>, place: &MarketPlace<'_>) -> Vec<Fitting<'o, 'c>> {
     let mut found = Vec::new();
     for shelf in shelves.iter().filter(|shelf| supports(&shelf.device, demand.precision)) {
@@ -245,7 +246,7 @@ fn fitting<'o, 'c>(shelves: &'o [Shelf<'c>], demand: &FitDemand<'_>, place: &Mar
                 Some((offer, if place.whole { 1.0 } else { share }))
             });
             let cheapest = shared.min_by(|(one, _), (two, _)| (one.whole, &one.name).cmp(&(two.whole, &two.name)));
-            // What fits depends on the accelerator and on how many there are, not on the machine around them.
+            // Whether a model fits depends on the kind and the number of accelerators, not on the machine.
             if let Some((offer, share)) = cheapest
                 && let Some((need_gib, budget_gib)) = fits(demand, &shelf.device, tensor_parallel)
             {
@@ -256,7 +257,7 @@ fn fitting<'o, 'c>(shelves: &'o [Shelf<'c>], demand: &FitDemand<'_>, place: &Mar
     found
 }
 
-/// The largest of a pod's parts of a machine; `None` where it does not fit on it.
+/// Returns the largest of the pod's shares of a machine, or `None` if the pod does not fit.
 fn share(machine: &CatalogMachine<'_>, devices: f64, place: &MarketPlace<'_>) -> Option<f64> {
     let part = |asked: f64, has: Option<f64>| has.filter(|has| *has > 0.0).map_or(0.0, |has| asked / has);
     let parts = [
@@ -282,7 +283,7 @@ pub(super) fn supports(device: &AcceleratorHardware, precision: Precision) -> bo
         Precision::Bf16 => device.bf16,
         Precision::Fp8 | Precision::Mxfp4 | Precision::Fp4Mix => device.fp8,
         Precision::Nvfp4 => device.fp4,
-        // Kernels for these begin with Turing.
+        // Kernels for these formats need Turing or newer.
         Precision::Awq | Precision::Int8 | Precision::Int4 => device.int8,
         _ => true,
     }
@@ -293,7 +294,7 @@ pub(super) fn fits(demand: &FitDemand<'_>, device: &AcceleratorHardware, tensor_
     let devices = f64::from(tensor_parallel);
     let workload = match demand.task {
         Task::Serve if divides(demand, devices) => demand.on(devices, devices, 1.0),
-        // These do not split one model over devices.
+        // gpulint does not split these models over several devices.
         Task::Embed | Task::Diffusion | Task::Speech if tensor_parallel == 1 => demand.on(1.0, 1.0, 1.0),
         Task::Train => demand.on(devices, 1.0, 1.0),
         _ => return None,
@@ -302,7 +303,7 @@ pub(super) fn fits(demand: &FitDemand<'_>, device: &AcceleratorHardware, tensor_
     (need <= MARGIN * budget).then_some((need, budget))
 }
 
-/// Heads can be spread evenly: each device has as many, and cache heads are divided or repeated.
+/// Whether the attention heads can be distributed evenly over the devices. Cache heads can be divided or repeated.
 fn divides(demand: &FitDemand<'_>, devices: f64) -> bool {
     let model = &demand.model;
     let multiple = |of: f64, by: f64| by > 0.0 && of % by == 0.0;

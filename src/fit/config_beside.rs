@@ -10,7 +10,8 @@ use crate::source::SourceFiles;
 
 const NAME: &str = "config.json";
 
-/// Adds such models to the catalog. If two folders contain different models with one name, the name stays unknown.
+/// Adds the models of such files to the catalog. If two folders contain different models with one name, the name
+/// stays unknown.
 pub fn with_configs_beside<'c>(catalog: &'c Catalog, inventory: &Inventory, sources: &SourceFiles) -> Cow<'c, Catalog> {
     let mut found: BTreeMap<&str, BTreeMap<Arc<str>, String>> = BTreeMap::new();
     for resource in &inventory.resources {
@@ -38,7 +39,7 @@ fn needs_shapes(catalog: &Catalog, name: &str) -> bool {
     catalog.models().identify(name).is_none_or(|found| found.by == Identification::Size)
 }
 
-/// Returns the path: in a folder with the model's name, or else next to the file.
+/// Returns the possible paths: in a folder with the model's name, and next to the file.
 fn places(resource: &Resource, name: &str, sources: &SourceFiles) -> Vec<String> {
     let path = sources.path(sources.origin(resource.span).file);
     let folder = path.rsplit_once('/').map_or(String::new(), |(folder, _)| format!("{folder}/"));

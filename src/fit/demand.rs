@@ -19,7 +19,7 @@ pub struct FitDemand<'m> {
     /// The class of its engine, if there are enough measurements of it.
     pub class: Option<EngineClass>,
     pub precision: Precision,
-    /// Whether the precision of the weights is unknown, because the name is only the one for clients.
+    /// Whether the weights may be quantized, because the known name is only the one for clients.
     pub may_be_quantized: bool,
     pub cache_bytes: f64,
     pub context: f64,
@@ -69,7 +69,7 @@ impl<'r> FactReader<'r> {
         FactReader { resource, origin: FactOrigin::Written, model_taken_for: None }
     }
 
-    /// Why the model was not found by its exact name.
+    /// Records why the model was not found by its exact name.
     fn takes_for(&mut self, why: String) {
         self.weaken(FactOrigin::Inferred(why.as_str().into()));
         self.model_taken_for = Some(why);
@@ -113,11 +113,12 @@ impl<'r> FactReader<'r> {
         let known_by_size = found.by == Identification::Size;
         let model = found.model;
         let context = self.context(&model, task, program)?;
-        // What is not known to take a share of the memory at its start is not said to refuse it.
+        // An unknown program may not reserve memory at its start, so gpulint does not report that it refuses to
+        // start.
         let is_assumed = program.is_empty() && matches!(self.origin, FactOrigin::Assumed(_));
         let engine = if is_assumed { Engine::Eager } else { engine(program) };
         let training = if task == Task::Train { self.training(precision)? } else { Training::default() };
-        // Adapters that say nothing else are trained on weights in four bits.
+        // By default, QLoRA trains on weights with 4 bits.
         let quantizes = training.method == TuningMethod::Qlora && task == Task::Train && precision.is_full();
         let precision = if quantizes { Precision::Nf4 } else { precision };
         let unsaid = if task == Task::Train { 1.0 } else { 0.0 };
@@ -170,7 +171,7 @@ impl<'r> FactReader<'r> {
             recompute: absent(Key::Recompute),
             optimizer: absent(Key::Optimizer),
             sharding: absent(Key::Sharding) && self.accelerators() > 1.0,
-            // DeepSpeed and Megatron keep a copy in 32 bits; elsewhere it is a line of the script.
+            // DeepSpeed and Megatron keep a 32-bit copy. With other libraries, the training script decides.
             copy: precision != Precision::Fp32 && matches!(sharding, "" | "fsdp" | "none" | "ddp"),
             loss: !KNOWN_LOSS.contains(&program),
             ..WorkloadDefaults::default()
@@ -218,7 +219,7 @@ impl<'r> FactReader<'r> {
         if let Some(size) = size {
             return self.sized(catalog, name, size);
         }
-        // A path is no better than no name.
+        // A path identifies a model no better than a missing name does.
         if name.is_none_or(|name| name.starts_with('/'))
             && let Some(found) = self.named_after(catalog)
         {
@@ -235,7 +236,7 @@ impl<'r> FactReader<'r> {
         }
     }
 
-    /// Names of Ollama's own library leave the size out where there is a usual one.
+    /// Identifies a model by its name. A name in Ollama's library can omit the usual size.
     fn identified<'c>(&self, catalog: &'c Catalog, name: &str) -> Option<Identified<'c>> {
         let listed = |found: &Identified<'_>| found.by == Identification::Listed;
         if self.resource.text(Key::Program) == Some("ollama")
@@ -288,7 +289,7 @@ impl<'r> FactReader<'r> {
                 self.weaken(FactOrigin::Inferred(format!("it is for {}", purpose.name()).into()));
                 Some(if purpose == Purpose::Training { Task::Train } else { Task::Serve })
             }
-            // Weights are held whatever is done with them, by what nobody ends.
+            // A program that does not end by itself keeps the weights in memory, whatever it uses them for.
             (None, None) if self.resource.flag(Key::EndsByItself) != Some(true) => {
                 self.weaken(FactOrigin::Assumed("it is unknown what the model is used for".into()));
                 Some(Task::Serve)
@@ -298,7 +299,7 @@ impl<'r> FactReader<'r> {
         match (said, model.modality) {
             (Some(Task::Train), _) => Ok(Task::Train),
             (_, Modality::Diffusion) => Ok(Task::Diffusion),
-            // What speaks and what sees passes over its input once, as what listens and what embeds does.
+            // Models for audio and images process their input once.
             (_, Modality::Speech | Modality::Audio) => Ok(Task::Speech),
             (_, Modality::Embedding | Modality::Image) => Ok(Task::Embed),
             (Some(task), _) => Ok(task),
@@ -316,7 +317,7 @@ impl<'r> FactReader<'r> {
         }
         let published = found.model.published;
         let quantized = |precision: &Precision| !precision.is_full();
-        // A checkpoint that is already quantized stays so, whatever type it computes in.
+        // A quantized checkpoint stays quantized, whatever type it computes in.
         let stored = found.precision.filter(quantized).or(Some(published).filter(quantized));
         if found.unclear && stored.is_none() && said.filter(quantized).is_none() {
             let why = "the model's name marks it as quantized, but does not contain the number of bits";
@@ -329,7 +330,7 @@ impl<'r> FactReader<'r> {
             (None, Some(stored)) => stored,
             (None, None) => said.or(found.precision).unwrap_or(published),
         };
-        // Engines compute in sixteen bits unless told otherwise, whatever type the checkpoint has.
+        // By default, engines compute with 16 bits, whatever type the checkpoint has.
         let widest = said != Some(Precision::Fp32) && matches!(task, Task::Serve | Task::Train);
         Ok(if settled == Precision::Fp32 && widest { Precision::Fp16 } else { settled })
     }
@@ -341,7 +342,7 @@ impl<'r> FactReader<'r> {
         match task {
             Task::Embed | Task::Diffusion | Task::Speech => Ok(512.0),
             Task::Train => Ok(usual_sequence(self.number(Key::BatchSize)?.unwrap_or(1.0))),
-            // Without a limit it takes what the smallest cards get; larger ones would only be given more.
+            // Without a limit, Ollama uses at least the context that it chooses on the smallest cards.
             Task::Serve if program == "ollama" => Ok(model.max_context.clamp(512.0, 4096.0)),
             Task::Serve if model.max_context > 0.0 && !program.is_empty() => {
                 self.weaken(FactOrigin::Default);
@@ -359,7 +360,7 @@ impl<'r> FactReader<'r> {
 
     fn batch(&mut self, task: Task, engine: Engine) -> Result<f64, MissingFact> {
         match (task, engine) {
-            // Sequences of these share one cache; of others each has its own.
+            // In a pooled engine, all sequences share one cache. In other engines, each has its own.
             (Task::Serve, Engine::Pooled { .. }) => Ok(1.0),
             _ => Ok(self.number(Key::BatchSize)?.unwrap_or(1.0)),
         }
@@ -385,7 +386,7 @@ impl<'r> FactReader<'r> {
             None => return Self::missing("no training method is set (all weights or adapters)", Key::Task),
         };
         let said = self.text(Key::Sharding)?.and_then(Sharding::from_name);
-        // Who trains all weights on several devices spreads what each would hold.
+        // By default, full training on several devices distributes all states.
         let spreads = method == TuningMethod::Full && self.accelerators() > 1.0;
         let sharding = said.unwrap_or(if spreads { Sharding::Everything } else { Sharding::None });
         let optimizer = match self.text(Key::Optimizer)? {
@@ -445,7 +446,7 @@ impl<'r> FactReader<'r> {
                 None => return Self::missing(format!("{name} does not support the slice {profile}"), Key::Slice),
             }
         } else if count < 1.0 {
-            // Part of a device that others use as well: its memory is divided by agreement only.
+            // Other programs may use the same device, and nothing enforces how they divide its memory.
             device.usable_gib *= count;
         }
         Ok((device, count.max(1.0)))
@@ -461,7 +462,7 @@ pub(super) fn slice_gib(slice: &AcceleratorSlice<'_>) -> f64 {
 fn engine(program: &str) -> Engine {
     match program {
         "vllm" | "kserve-huggingface" | "aphrodite" | "ray-serve" | "" => Engine::Pooled { has_utilization: true },
-        // NIM picks a profile, and with it a context, that suits the card.
+        // NIM selects a profile, and with it a context, that fits the card.
         "nim" | "sglang" | "tgi" | "lorax" | "trt-llm" | "triton" | "lmdeploy" | "djl" | "mlc-llm" => {
             Engine::Pooled { has_utilization: false }
         }

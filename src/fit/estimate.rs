@@ -33,7 +33,7 @@ pub fn estimate(workload: &Workload<'_>) -> Estimate {
 
 /// Returns the cache bytes of one sequence with this many tokens, over all devices.
 pub fn cache_bytes(model: &Model, tokens: f64, element_bytes: f64) -> f64 {
-    /// What an engine schedules at a time stays in the cache beside the window.
+    /// The tokens that an engine schedules at a time. They stay in the cache in addition to the window.
     const CHUNK: f64 = 2048.0;
     let scale = element_bytes / 2.0;
     let windowed = model.window_bytes_per_token * tokens.min(model.window + CHUNK);
@@ -47,7 +47,7 @@ fn cache_shards(workload: &Workload<'_>) -> f64 {
     heads * workload.pipeline_parallel
 }
 
-/// Tokens of a question with its answer, where many are answered at a time and nobody says how long they are.
+/// The assumed tokens of a question and its answer if a server answers many requests at a time.
 const USUAL_REQUEST: f64 = 2048.0;
 
 fn serving(workload: &Workload<'_>) -> Estimate {
@@ -69,7 +69,7 @@ fn serving(workload: &Workload<'_>) -> Estimate {
             }
         }
         Engine::Layered => {
-            // Computes at most this many tokens at a time.
+            // The engine computes at most this many tokens at a time.
             const STEP: f64 = 512.0;
             let n = workload.devices.max(1.0);
             let cache = cache_bytes(model, workload.context, workload.cache_bytes) * workload.batch / n / GIB;
@@ -80,19 +80,20 @@ fn serving(workload: &Workload<'_>) -> Estimate {
             let n = workload.devices.max(1.0);
             let tokens = workload.context * workload.batch;
             let cache = cache_bytes(model, workload.context, workload.cache_bytes) * workload.batch / n / GIB;
-            // The answer's part of the context passes one token at a time.
+            // The engine processes the answer's part of the context one token at a time.
             let prompt = 0.75 * tokens;
             let scores = if workload.eager_attention { 6.0 * model.heads * workload.context * tokens } else { 0.0 };
             let activations = (prefill_bytes(model) * prompt + scores) / GIB / n;
-            // Workspaces of the libraries, and a few per cent that the allocator loses between blocks.
+            // The overhead contains the workspaces of libraries, and a few percent that the allocator loses between
+            // blocks.
             let overhead = 0.05 + 0.03 * (cache + activations);
             Estimate { weights: weights / n, cache, activations, overhead, ..Estimate::default() }
         }
     }
 }
 
-/// Bytes for each token of a prompt: the widest moment is in the middle of a layer, where gate, up and their product stand
-/// beside the residual and the normalized input, all in two bytes.
+/// Returns the activation bytes for each token of a prompt. The maximum is in the middle of a layer: gate, up and
+/// their product are in memory with the residual and the normalized input, all with two bytes.
 fn prefill_bytes(model: &Model) -> f64 {
     let wide = if model.plain { 4.0 } else { 6.0 };
     wide * model.middle_width() + 4.0 * model.hidden

@@ -3,7 +3,7 @@
 /// The resources of an accelerator for a program.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct AcceleratorHardware {
-    /// Canonical name.
+    /// The canonical name.
     pub name: &'static str,
     /// The GiB that a framework can use with error correction, less than the nominal gigabytes.
     pub usable_gib: f64,
@@ -33,8 +33,9 @@ fn squeezed(name: &str) -> impl Iterator<Item = u8> + '_ {
     name.bytes().filter(u8::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase())
 }
 
-/// Name, usable GiB, bf16, native fp8. Usable memory as drivers report it, minus what a CUDA context cannot give away;
-/// collected from logs of serving engines up to 2026-08, smaller and older cards from their drivers' totals.
+/// The name, usable GiB, bf16 and native fp8 of each device. The usable memory is what drivers report, minus the
+/// memory of a CUDA context. Sources: logs of serving engines up to 2026-08, and for smaller and older cards the
+/// drivers' totals.
 const DEVICES: &[(&str, f64, bool, bool)] = &[
     ("K80", 11.2, false, false),
     ("M60", 7.4, false, false),

@@ -4,17 +4,17 @@ use crate::catalog::{Model, Precision};
 
 pub(super) const GIB: f64 = 1_073_741_824.0;
 
-/// What a workload needs on each device, in GiB.
+/// The memory that a workload needs on each device, in GiB.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Estimate {
     pub weights: f64,
-    /// KV cache, and the state of recurrent layers.
+    /// The KV cache, and the state of recurrent layers.
     pub cache: f64,
     pub activations: f64,
-    /// Gradients and optimizer states.
+    /// The gradients and optimizer states.
     pub optimizer: f64,
     pub overhead: f64,
-    /// Of all devices together.
+    /// The memory of all devices together.
     pub total: f64,
 }
 
@@ -24,17 +24,17 @@ impl Estimate {
     }
 }
 
-/// Weights of a model in a precision, in bytes, over all devices.
+/// Returns the bytes of a model's weights in a precision, over all devices.
 pub fn weight_bytes(model: &Model, precision: Precision) -> f64 {
     if let Some(checkpoint) = model.checkpoint_gib.filter(|_| model.published == precision) {
         return checkpoint * GIB;
     }
     let params = model.params_b * 1e9;
     let embedding = model.embedding_params().min(params * 0.9);
-    // Embedding and head stay in sixteen bits in all formats of four and eight.
+    // All 8-bit and 4-bit formats store the embedding and the head with 16 bits.
     let mixed = |bytes: f64| (params - embedding) * bytes + embedding * 2.0;
     if model.is_mixture() && precision.is_four_bit() && !matches!(precision, Precision::Gguf(_) | Precision::Exl2(_)) {
-        // Attention and router stay wider.
+        // Attention and router have more bits.
         return params * 0.60;
     }
     match precision {

@@ -1,12 +1,12 @@
 //! Decides whether a model fits an accelerator, and finds the cheapest machine that it fits. All functions are pure.
 //!
-//! `estimate` calculates the memory of a workload on each device, `demand` reads a workload from the facts of a resource, `choose`
-//! finds the cheapest configuration, `readings` lists plausible values of unset settings, and `assess`
-//! combines these. `config_beside` reads models from a config.json next to the files, `by_measure` uses
-//! usage metrics instead of a model, and `cases` evaluates the estimator.
+//! `estimate` calculates the memory of a workload on each device, `demand` reads a workload from the facts of a
+//! resource, `choose` finds the cheapest configuration, `readings` lists plausible values of unset settings, and
+//! `assess` combines these. `config_beside` reads models from a config.json next to the files, `by_measure` uses usage
+//! metrics instead of a model, and `cases` evaluates the estimator.
 //!
-//! `speed` estimates the tokens per second of a server, `published` finds published measurements, and `speed_cases` evaluates
-//! both. `training_run` estimates the days of training. `tokens` finds the lowest cost per token. `traffic`
+//! `speed` estimates the tokens per second of a server, `published` finds published measurements, and `speed_cases`
+//! evaluates both. `training_run` estimates the days of training. `tokens` finds the lowest cost per token. `traffic`
 //! calculates the required speed, and `unit_costs` the cost of a unit of work.
 
 mod assess;
@@ -51,78 +51,79 @@ pub use training_run::{TrainingRun, by_tokens, cost_per_run};
 pub use unit_costs::{UnitCosts, placed};
 pub use workload::{Engine, Optimizer, Recompute, Sharding, Training, TuningMethod, Workload, WorkloadDefaults};
 
-/// Share of the budget that a recommendation fills at most.
+/// The maximum share of the memory budget that a recommendation fills.
 pub const MARGIN: f64 = 0.90;
 
-/// What a resource's model is, and whether it fits the accelerators that it was given.
+/// The model of a resource, and whether it fits the resource's accelerators.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Assessment {
-    /// The model as the table names it.
+    /// The model's name in the catalog.
     pub model: String,
     pub task: Task,
     pub params_b: f64,
-    /// Of the weights as they are held.
+    /// The precision of the weights in memory.
     pub precision: &'static str,
-    /// Tokens that must be held; the model's whole window where nothing limits them.
+    /// The tokens that must fit. If nothing limits them, this is the model's whole window.
     pub context: f64,
-    /// Nothing says how many tokens these are.
+    /// Whether the number of context tokens is unknown.
     pub window_assumed: bool,
-    /// Requests that it is told to answer at a time.
+    /// The configured number of requests at a time.
     pub concurrent: Option<f64>,
-    /// Tokens of a prompt and of an answer, as declared or else assumed.
+    /// The declared or assumed tokens of a prompt and of an answer.
     pub lengths: (f64, f64),
-    /// Why the model is not simply the one of the name that the text says.
+    /// The reason why the model was not found by its exact name.
     pub model_taken_for: Option<String>,
-    /// On its accelerators; unknown where these are.
+    /// The result on the resource's accelerators, which is unknown if these are unknown.
     pub placed: Fact<PlacedModel>,
 }
 
-/// A model on its accelerators, with the numbers in GiB for each of them.
+/// The result for a model on its accelerators. Memory is in GiB for each accelerator.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PlacedModel {
     pub verdict: FitVerdict,
-    /// The program will not start: it is a server that needs all of this at once.
+    /// Whether the program refuses to start, because it is a server that needs all of this memory at once.
     pub refuses: bool,
-    /// What nothing says, where the verdict is open; as people call it.
+    /// The readable names of unset values, if the verdict is open.
     pub not_said: Vec<&'static str>,
-    /// Devices that one copy of the model uses.
+    /// The devices that one copy of the model uses.
     pub devices: f64,
     pub need_gib: f64,
     pub budget_gib: f64,
-    /// weights, kv, activations, overhead, ...
+    /// The needed memory by purpose, such as weights, kv, activations and overhead.
     pub breakdown: BTreeMap<&'static str, f64>,
-    /// With weights in eight bits it would fit these accelerators with a margin, and as it is it does not fit.
+    /// Whether the model would fit with 8-bit weights and a margin, and does not fit now.
     pub fits_in_eight_bits: bool,
-    /// With a limit of `LIMITED` tokens it would fit them, and without any it does not.
+    /// Whether the model would fit with a limit of `LIMITED` tokens, and does not fit now.
     pub fits_limited: bool,
-    /// Other configurations of the same provider that hold it with a margin.
+    /// Other configurations of the same provider on which the model fits with a margin.
     pub instead: BTreeMap<FitAlternative, FitChoice>,
-    /// The smallest slice of the same accelerator on which it fits with a margin.
+    /// The smallest slice of the same accelerator on which the model fits with a margin.
     pub fraction: Option<Fraction>,
-    /// How fast one machine or pod of it answers at full load, or why that is not said.
+    /// The speed of one machine or pod at full load, or why it is unknown.
     pub speed: Result<ServerSpeed, &'static str>,
-    /// Who measured the same server, where its rate is that instead of an estimate.
+    /// The source of a published measurement of the same server, if the rate is that measurement and not an estimate.
     pub measured_by: Option<String>,
-    /// How long the run of declared tokens takes, or why that is not said; nothing where none are declared.
+    /// The duration of the declared training run, or why it is unknown. `None` means that no training tokens are
+    /// declared.
     pub training: Option<Result<TrainingRun, &'static str>>,
 }
 
-/// What else would be changed, beside the machine.
+/// The change that an alternative needs in addition to another machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum FitAlternative {
-    /// Nothing: the cheapest that costs less.
+    /// No other change: the cheapest configuration that costs less.
     Smallest,
-    /// Weights in eight bits, where these have more and it is cheaper than without.
+    /// 8-bit weights, if the current ones have more bits and the change makes the alternative cheaper.
     Quantized,
-    /// Weights in sixteen bits, where these have 32.
+    /// 16-bit weights, if the current ones have 32 bits.
     Halved,
-    /// A limit of `LIMITED` tokens, where nothing limits the context and it is cheaper than without.
+    /// A limit of `LIMITED` tokens, if nothing limits the context and the limit makes the alternative cheaper.
     Limited,
-    /// Nothing: the cheapest there is, where it does not fit what it has.
+    /// No other change: the cheapest configuration, for a model that does not fit now.
     Larger,
-    /// Fewer accelerators for each copy of the model, and so more copies on as many.
+    /// Fewer accelerators for each copy of the model, so that the same accelerators run more copies.
     Narrower,
-    /// Nothing: the cheapest for each token that it writes.
+    /// No other change: the configuration with the lowest cost per token.
     PerToken,
 }
 
@@ -138,15 +139,15 @@ impl FitAlternative {
     ];
 }
 
-/// Tokens of context that most requests stay below.
+/// A context limit in tokens that most requests do not reach.
 pub const LIMITED: f64 = 8_192.0;
 
-/// A part of an accelerator that could be used instead of all of it.
+/// A part of an accelerator on which the model fits.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fraction {
-    /// `1g.10gb`
+    /// The profile of the slice, such as `1g.10gb`.
     pub profile: String,
-    /// So many of them are one accelerator.
+    /// The number of such slices on one accelerator.
     pub instances: u32,
     pub need_gib: f64,
     pub budget_gib: f64,
@@ -169,12 +170,13 @@ impl FitVerdict {
     }
 }
 
-/// Fits with room to spare, surely not, or too near the edge to say. `None` where numbers are missing.
+/// Returns whether a workload surely fits, surely does not fit, or is too close to the limit. `None` means that
+/// numbers are missing.
 pub fn verdict(workload: &Workload<'_>, usable_gib: f64) -> Option<FitVerdict> {
     let said = compare(workload, usable_gib)?;
     let used = workload.tensor_parallel * workload.pipeline_parallel;
     if said == FitVerdict::DoesNotFit && workload.task == Task::Serve && workload.devices > used {
-        // More devices than the declared parallelism uses: something that is not declared may use them too.
+        // There are more devices than the declared parallelism uses, and an undeclared setting may use them.
         let all = Workload { tensor_parallel: workload.devices / workload.pipeline_parallel, ..*workload };
         if compare(&all, usable_gib)? != FitVerdict::DoesNotFit {
             return Some(FitVerdict::Borderline);
@@ -183,9 +185,9 @@ pub fn verdict(workload: &Workload<'_>, usable_gib: f64) -> Option<FitVerdict> {
     Some(said)
 }
 
-/// Fits where all plausible readings do, does not where none does.
+/// Returns `Fits` if all plausible workloads fit, and `DoesNotFit` if none does.
 fn compare(workload: &Workload<'_>, usable_gib: f64) -> Option<FitVerdict> {
-    // Trainers that choose their own micro-batch fill the card: many jobs that run stand at its edge.
+    // Trainers that choose their own micro-batch fill the card, so many running jobs are close to the limit.
     let upper = if workload.task == Task::Train { 1.25 } else { 1.15 };
     let budget = budget(workload, usable_gib);
     let share = |reading: &Workload<'_>| estimate(reading).need() / budget;
@@ -201,19 +203,19 @@ fn compare(workload: &Workload<'_>, usable_gib: f64) -> Option<FitVerdict> {
     })
 }
 
-/// A configuration that could be used instead.
+/// A configuration that can replace the current one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FitChoice {
     pub provider: String,
     pub machine: String,
     pub accelerator: String,
-    /// Accelerators that are paid for: of the machine, or of the pod's part of it.
+    /// The accelerators that are billed: those of the machine, or those of the pod's part of it.
     pub count: f64,
-    /// Accelerators that the workload uses.
+    /// The accelerators that the workload uses.
     pub devices: f64,
     pub per_hour: Money,
     pub need_gib: f64,
     pub budget_gib: f64,
-    /// How fast the workload is on it, where that is estimated.
+    /// The estimated speed of the workload on this configuration, if there is an estimate.
     pub speed: Option<ServerSpeed>,
 }

@@ -1,24 +1,25 @@
 //! Plausible values for the unset values of a workload, from the smallest memory
 //! to the largest.
 //!
-//! There is a verdict only if it is the same for all these values. If some fit and others do not, the verdict is unknown.
+//! There is a verdict only if it is the same for all these values. If some fit and others do not, the verdict is
+//! unknown.
 
 use super::workload::{Optimizer, Recompute, Sharding, Training, Workload};
 use crate::catalog::Precision;
 use crate::inventory::Task;
 
-/// Tokens of a training sequence where nothing says how many: what trainers take by themselves.
+/// The default length of training sequences in trainers, in tokens.
 const USUAL_SEQUENCE: f64 = 2048.0;
 const SHORT_SEQUENCE: f64 = 512.0;
 const LONG_SEQUENCE: f64 = 4096.0;
-/// Tokens at a time that few go beyond: more samples of them are shorter.
+/// The maximum tokens that most trainings process at a time. A larger batch has shorter samples.
 const MOST_TOKENS: f64 = 8192.0;
 const LARGE_BATCH: f64 = 4.0;
-/// Context that is enough for a question with its answer, and one that is asked for without a word about it.
+/// The short context is enough for a question and its answer. The long one is the largest plausible if none is set.
 const SHORT_CONTEXT: f64 = 2048.0;
 const LONG_CONTEXT: f64 = 32_768.0;
 
-/// Tokens of a training sequence of which so many are worked on at a time, where nothing says how many.
+/// Returns the assumed tokens of a training sequence for this batch size.
 pub(super) fn usual_sequence(batch: f64) -> f64 {
     USUAL_SEQUENCE.min(MOST_TOKENS / batch).max(SHORT_SEQUENCE)
 }
@@ -58,8 +59,8 @@ impl<'m> Workload<'m> {
         }
     }
 
-    /// Readings that ask for more than is usual. Each takes one thing that is not said at its largest: who leaves all of them
-    /// out has not all of them at once.
+    /// Returns workloads that need more memory than usual. In each, one unset value has its largest plausible value,
+    /// because all of them are rarely large together.
     pub(super) fn heavier(&self) -> impl Iterator<Item = Workload<'m>> + use<'m> {
         let (unsaid, said) = (self.unsaid, self.training);
         let window = if self.model.max_context > 0.0 { self.model.max_context } else { LONG_CONTEXT };
@@ -75,7 +76,7 @@ impl<'m> Workload<'m> {
     }
 }
 
-/// Weights in four bits, which most that are quantized have.
+/// Returns a precision of 4 bits, which most quantized weights have.
 fn quantized(precision: Precision) -> Precision {
     if precision.is_full() { Precision::Int4 } else { precision }
 }

@@ -44,7 +44,7 @@ impl EngineClass {
 pub enum Load {
     /// A fixed number over all replicas.
     Given(f64),
-    /// As many as the engine accepts, up to a limit if one is set.
+    /// The server processes as many requests as the engine accepts, up to a limit if one is set.
     Full(Option<f64>),
 }
 
@@ -57,7 +57,7 @@ pub struct ModelServer<'m> {
     /// Whether the cache has one byte per element instead of two.
     pub small_cache: bool,
     pub accelerator: Peak<'m>,
-    /// All accelerators of all replicas.
+    /// The accelerators of all replicas.
     pub accelerators: f64,
     /// The accelerators of one replica, by default all.
     pub of_replica: Option<f64>,
@@ -253,7 +253,7 @@ fn group(server: &ModelServer<'_>, coefficients: &Coefficients) -> Result<(Band,
 struct Shape {
     weight_bytes: f64,
     cache_bytes: f64,
-    /// Accelerators of one replica.
+    /// The accelerators of one replica.
     devices: f64,
     replicas: f64,
     in_flight: f64,
@@ -269,7 +269,8 @@ impl Shape {
         };
         let all = server.accelerators;
         let mut devices = server.of_replica.map_or(all, |some| some.min(all));
-        // Who declares fewer than hold it means something else: parts of the model one after another.
+        // If the model does not fit on the declared accelerators, the declaration means something else, such as
+        // pipeline stages.
         while room(devices) <= cache_bytes && devices < all {
             devices = (2.0 * devices).min(all);
         }
@@ -298,7 +299,7 @@ fn terms(server: &ModelServer<'_>, shape: &Shape, coefficients: &Coefficients) -
     let flops = 2.0 * active * shape.in_flight * passed;
     let at_most = shape.devices * tflops(peak, server.precision) * 1e12;
     let crossing = if shape.devices > 1.0 {
-        // Two sums a layer over all accelerators, of two bytes for each unit of width.
+        // Each layer needs two sums over all accelerators, with two bytes for each unit of width.
         let bytes = 4.0 * layers * width(model) * shape.in_flight * passed;
         let share = (shape.devices - 1.0) / shape.devices;
         let exchange = bytes / (peak.link_gb_per_second * 1e9) * share * 1e3;
@@ -333,7 +334,7 @@ fn width(model: &Model) -> f64 {
     if model.hidden > 0.0 { model.hidden } else { 128.0 * layers(model) }
 }
 
-/// What the accelerator multiplies at most in this precision; weights of four bits by integers are multiplied in sixteen.
+/// Returns the peak speed in this precision. 4-bit integer weights are multiplied with 16 bits.
 fn tflops(peak: &Peak<'_>, precision: Precision) -> f64 {
     let eight = || peak.fp8_tflops.or(peak.int8_tops);
     let narrow = match precision {

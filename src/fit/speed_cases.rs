@@ -7,7 +7,7 @@ use super::published::{self, Question};
 use super::speed::{Coefficients, EngineClass, Load, ModelServer, SpeedRange, estimate_speed};
 use crate::catalog::{Catalog, Model, Precision, TableError};
 
-/// One JSON object a line for each row of the table, in its order. What a row says of its own result is never read.
+/// Returns one line of JSON for each row of the table, in order. It never reads the measured result of a row.
 pub fn run(path: &str, text: &str, catalog: &Catalog) -> Result<String, TableError> {
     let error = |message: &str| TableError { path: path.to_owned(), line: 1, message: message.to_owned() };
     let coefficients = Coefficients::of(catalog).ok_or_else(|| error("the tables lack numbers"))?;
@@ -30,13 +30,13 @@ fn describe_range(range: SpeedRange, basis: &str, because: &str) -> Value {
     json!({ "tokens_per_s": range, "basis": basis, "because": because })
 }
 
-/// To four digits: no estimate is better, whatever its size.
+/// Rounds to four digits, because no estimate is more accurate.
 fn rounded(rate: f64) -> f64 {
     let unit = 10_f64.powf(rate.log10().floor() - 3.0);
     if unit.is_normal() { ((rate / unit).round() * unit * 1e9).round() / 1e9 } else { rate }
 }
 
-/// A name as it may stand in a message, whoever wrote it.
+/// Makes a foreign name safe for a message.
 fn shown(name: &str) -> String {
     const MOST: usize = 80;
     name.chars()
@@ -45,8 +45,8 @@ fn shown(name: &str) -> String {
         .collect()
 }
 
-/// What somebody else measured of the same thing. A row of the table that comes from the same source as the case is not
-/// taken: a table would be measured by itself.
+/// Returns a published measurement of the same server. Measurements from the source of the case itself are excluded,
+/// because they would only confirm themselves.
 fn quoted(row: &CaseRow<'_>, catalog: &Catalog) -> Option<(SpeedRange, String)> {
     let question = Question {
         engine: row.text("engine"),
@@ -116,13 +116,13 @@ fn estimated(
     Ok((speed.tokens_per_second, because))
 }
 
-/// The same server writes many times as much where prompts are short: without lengths there is nothing to estimate.
+/// The speed depends so much on the lengths of prompts and answers that there is no estimate without them.
 const NO_LENGTHS: &str = "how long prompts and answers are is not said, and most hangs on it";
 
-/// Tokens of an answer below which its writing hardly counts.
+/// The tokens of an answer below which generation hardly affects the time.
 const LEAST_OUTPUT: f64 = 17.0;
 
-/// What makes a row something else than a server that reads prompts and writes answers.
+/// Returns why a row is not a server that reads prompts and generates answers.
 fn unusual(note: &str) -> Option<&'static str> {
     let note = note.to_ascii_lowercase();
     let says = |words: &[&str]| words.iter().any(|word| note.contains(word));
@@ -147,7 +147,7 @@ fn load(row: &CaseRow<'_>) -> Result<Load, &'static str> {
     }
 }
 
-/// The model of the row, with the sizes that the row gives.
+/// Returns the model of the row, with the sizes from the row.
 fn model(row: &CaseRow<'_>, catalog: &Catalog) -> Option<Model> {
     let params = row.number("params_b");
     let active = row.number("active_params_b");

@@ -52,21 +52,21 @@ impl CostComparison {
     }
 }
 
-/// What was found.
+/// The result of the search.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ByToken {
-    /// The cheapest for each token first.
+    /// The configurations, those with the lowest cost per token first.
     pub priced: Vec<TokenCost>,
-    /// Why others have no number: how many, and why.
+    /// The reasons why other configurations have no number, each with its count.
     pub without: Vec<(usize, &'static str)>,
     pub too_slow: usize,
-    /// As many requests at a time as each takes: nobody said how many there are.
+    /// Whether the number of requests is unset, so that each server gets as many as it accepts.
     pub at_full_load: bool,
-    /// Tokens of a prompt and of an answer that all of this is for.
+    /// The tokens of a prompt and of an answer on which all numbers depend.
     pub lengths: (f64, f64),
 }
 
-/// Everything that holds the model, in the order of what a token costs.
+/// Returns all configurations on which the model fits, sorted by the cost per token.
 pub fn by_token(
     resource: &Resource,
     catalog: &Catalog,
@@ -81,7 +81,7 @@ pub fn by_token(
     found.at_full_load = wanted.concurrency.is_none();
     let load = wanted.concurrency.map_or(Load::Full(None), Load::Given);
     for choice in places.iter().flat_map(|place| market.configurations(&demand, place)) {
-        // The whole machine is paid for, so all of it may work.
+        // The whole machine is billed, so all of its accelerators may work.
         let speed =
             demand.speed((catalog, coefficients.as_ref()), &choice.accelerator, choice.count, choice.devices, load);
         match speed {
@@ -97,7 +97,7 @@ pub fn by_token(
     found
         .priced
         .sort_by(|one, two| cost(one).total_cmp(&cost(two)).then_with(|| one.choice.machine.cmp(&two.choice.machine)));
-    // Of each machine the way to run it that costs least.
+    // Keeps only the cheapest way to run the model on each machine.
     let mut seen = BTreeSet::new();
     found.priced.retain(|it| seen.insert((it.choice.provider.clone(), it.choice.machine.clone())));
     let least = found.priced.first().map(cost);
@@ -115,16 +115,17 @@ fn priced(choice: FitChoice, speed: ServerSpeed, wanted: &ServerGoal) -> TokenCo
     TokenCost { choice, speed, at_load, at_traffic, beside_cheapest: CostComparison::AboutTheSame }
 }
 
-/// Millions of written tokens a day below which those who serve the model to everybody cost less than a machine that runs all day.
+/// The traffic, in millions of generated tokens a day, below which a hosting service is cheaper than a machine that
+/// always runs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BreakEven<'c> {
     pub host: MiddleHost<'c>,
     pub millions_per_day: f64,
-    /// Whether the machine could write so many, as far as its range goes.
+    /// Whether the machine can generate this many tokens, at the maximum of its range.
     pub in_reach: bool,
 }
 
-/// How a machine stands to the middle one of a model's hosts.
+/// Compares a machine with the median host of its model.
 pub fn break_even<'c>(host: MiddleHost<'c>, priced: &TokenCost) -> BreakEven<'c> {
     let millions_per_day = priced.choice.per_hour.usd() * 24.0 / host.per_million;
     let most = priced.speed.tokens_per_second.ceiling * 86_400.0 / 1e6;

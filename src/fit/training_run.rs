@@ -14,7 +14,7 @@ pub struct TrainingRun {
     /// The training tokens.
     pub tokens: f64,
     pub params_b: f64,
-    /// Machines or pods that train together.
+    /// The machines or pods that train together.
     pub machines: f64,
     /// The accelerators of all machines.
     pub accelerators: f64,
@@ -30,12 +30,12 @@ pub struct TrainingRun {
     pub days: SpeedRange,
 }
 
-/// What is reached differs by so much either way between recipes, whatever a table says: nothing closer may be said.
-/// Of the study of 2026-11-22 over 509 published measurements of training.
+/// The factor by which training speeds differ between recipes, up or down. No range is narrower. Source: a study of
+/// 509 published measurements of training, 2026-11-22.
 const NO_CLOSER: f64 = 1.5;
 
-/// Longer sequences spend a large part of their time on attention, which six operations for each weight leave out: what was measured
-/// of them reaches down to a tenth of what shorter ones reach. 2026-11-22.
+/// The longest sequence with an estimate. Longer sequences spend much time on attention, which six operations per
+/// weight and token leave out. Their measured speed was as low as a tenth of that of shorter ones (2026-11-22).
 const LONGEST_SEQUENCE: f64 = 8192.0;
 
 /// The smallest model with measurements, in billions of parameters.
@@ -106,7 +106,8 @@ fn estimated(
     })
 }
 
-/// The precision in which such training was measured: dense models of text, trained whole, with nothing on the host.
+/// Returns the precision if there are measurements of such training: dense text models, fully trained, without
+/// offloading.
 fn was_measured(demand: &FitDemand<'_>) -> Result<&'static str, &'static str> {
     if demand.training.method != TuningMethod::Full {
         return Err("there are no measurements of adapter training");
@@ -141,7 +142,7 @@ fn together(resource: &Resource) -> Result<(f64, f64), &'static str> {
     let count = resource.count.value().filter(|count| count.floor == count.ceiling && count.expected >= 1.0);
     let each = resource.number(Key::AcceleratorCount).filter(|each| *each >= 1.0);
     let part = resource.fact(Key::Slice).value().is_some();
-    // What a block makes by its count are resources of their own, which carry the same labels.
+    // Each machine that a block creates by its count is a resource of its own with the same labels.
     let alike = resource.number(Key::Instances).filter(|alike| *alike >= 1.0).unwrap_or(1.0);
     match (count, each) {
         (Some(count), Some(each)) if !part => Ok((count.expected * alike, each)),
@@ -150,7 +151,7 @@ fn together(resource: &Resource) -> Result<(f64, f64), &'static str> {
     }
 }
 
-/// From 10 % to 90 % of what was measured, and no closer than may be said.
+/// Returns the range from the 10th to the 90th percentile of the measurements, but no narrower than `NO_CLOSER`.
 fn reached(share: &TrainingShare<'_>) -> SpeedRange {
     SpeedRange {
         floor: share.least.min(share.middle / NO_CLOSER),
@@ -159,12 +160,12 @@ fn reached(share: &TrainingShare<'_>) -> SpeedRange {
     }
 }
 
-/// 6 x parameters x tokens / (accelerators x peak)
+/// Returns 6 x parameters x tokens / (accelerators x peak), in days.
 fn days_at_peak(params_b: f64, tokens: f64, accelerators: f64, peak_tflops: f64) -> f64 {
     6.0 * params_b * 1e9 * tokens / (accelerators * peak_tflops * 1e12) / SECONDS_PER_DAY
 }
 
-/// What one run costs: by what limits it, or by the settings, else by the tokens that it reads.
+/// Returns the cost of one run: by its time limit or the settings, or else by its training tokens.
 pub fn cost_per_run(item: &BillItem, run: Option<&TrainingRun>) -> Option<SpeedRange> {
     if let Some(run) = &item.run {
         let usd = run.amount;
@@ -173,7 +174,7 @@ pub fn cost_per_run(item: &BillItem, run: Option<&TrainingRun>) -> Option<SpeedR
     by_tokens(item, run?)
 }
 
-/// Days × 24 × what an hour of all machines costs.
+/// Returns the cost of a training run: days × 24 × the hourly cost of all machines.
 pub fn by_tokens(item: &BillItem, run: &TrainingRun) -> Option<SpeedRange> {
     let hour = item.per_hour?;
     let hours = run.days.times(24.0 * run.machines);
@@ -190,7 +191,7 @@ mod tests {
 
     #[test]
     fn days_are_operations_over_what_accelerators_do() {
-        // 6 x 10e9 x 864e9 / (100 x 1000e12) = 518,400 seconds
+        // 6 x 10e9 x 864e9 / (100 x 1000e12) = 518,400 seconds = 6 days.
         assert_eq!(days_at_peak(10.0, 864e9, 100.0, 1000.0), 6.0);
     }
 
@@ -217,7 +218,7 @@ mod tests {
         };
         let hour = MoneyRange::exactly(Money::from_usd(10.0));
         let item = BillItem { per_hour: Some(hour), ..BillItem::default() };
-        // 1 to 3 days of 24 hours on two machines of 10 dollars.
+        // The run takes 1 to 3 days of 24 hours on two machines for $10 per hour.
         let by_days = SpeedRange { floor: 480.0, expected: 720.0, ceiling: 1440.0 };
         assert_eq!(cost_per_run(&item, Some(&run)), Some(by_days));
         assert_eq!(cost_per_run(&item, None), None);
@@ -242,7 +243,7 @@ mod tests {
         }
         let wide = TrainingShare { least: 0.1, most: 0.9, ..catalog.training_share("H100-80GB", "bf16").unwrap() };
         assert_eq!((reached(&wide).floor, reached(&wide).ceiling), (0.1, 0.9));
-        // Three sources lie up to 67 % apart; of others there are two rows.
+        // For one of these, three sources differ by up to 67%. For the others, there are only two rows.
         for (accelerator, precision) in
             [("H100-80GB", "fp8"), ("B200", "fp8"), ("H200", "fp8"), ("MI300X", "bf16"), ("TRN1", "bf16")]
         {

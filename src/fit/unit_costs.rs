@@ -7,16 +7,16 @@ use crate::catalog::{MoneyRange, rounded};
 use crate::inventory::{Fact, Key, Resource, Task};
 use crate::pricing::{BillItem, HOURS_PER_MONTH};
 
-/// In dollars; each where it can be said.
+/// The unit costs in dollars. A cost that cannot be determined is `None`.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct UnitCosts {
-    /// Of a million written tokens, by a server that is busy all the time.
+    /// The cost of a million generated tokens if the server is always at full load.
     pub per_million_at_full_load: Option<SpeedRange>,
-    /// Of a million written tokens, at the traffic that is declared or was measured.
+    /// The cost of a million generated tokens at the declared or measured traffic.
     pub per_million_at_traffic: Option<SpeedRange>,
-    /// Of a thousand requests, pictures or other answers.
+    /// The cost of a thousand requests, such as images or other answers.
     pub per_thousand_requests: Option<SpeedRange>,
-    /// Of a seat for a month.
+    /// The cost of a seat for a month.
     pub per_seat: Option<SpeedRange>,
 }
 
@@ -37,12 +37,12 @@ impl UnitCosts {
     }
 }
 
-/// The model of a server on its accelerators; nothing of what serves none.
+/// Returns the model of a server on its accelerators, or `None` for anything that is not a server.
 pub fn placed(fact: &Fact<Assessment>) -> Option<&PlacedModel> {
     fact.value().filter(|it| it.task == Task::Serve)?.placed.value()
 }
 
-/// What was measured is nearer than what somebody declared.
+/// Returns the requests per day. A measurement has priority over a declaration.
 fn requests_per_day(resource: &Resource) -> Option<f64> {
     resource.number(Key::MeasuredRequests).map(|rate| rate * 86_400.0).or_else(|| resource.number(Key::RequestsPerDay))
 }
@@ -56,7 +56,7 @@ fn over(month: MoneyRange, number: f64) -> SpeedRange {
 }
 
 impl SpeedRange {
-    /// `0.41–0.62`, to two digits.
+    /// Formats the range with two digits, such as `0.41–0.62`.
     pub fn format_range(self) -> String {
         let (floor, ceiling) = (rounded(self.floor), rounded(self.ceiling));
         if floor == ceiling { floor } else { format!("{floor}–{ceiling}") }

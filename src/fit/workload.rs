@@ -11,7 +11,7 @@ pub struct Workload<'m> {
     pub engine: Engine,
     /// The precision of the weights on the device.
     pub precision: Precision,
-    /// Bytes of an element of the KV cache.
+    /// The bytes of an element of the KV cache.
     pub cache_bytes: f64,
     /// The maximum tokens of a sequence.
     pub context: f64,
@@ -19,11 +19,11 @@ pub struct Workload<'m> {
     pub batch: f64,
     /// The configured requests at a time, or 1 if the server must only start.
     pub concurrent: f64,
-    /// Devices of one copy of the model.
+    /// The devices of one copy of the model.
     pub devices: f64,
     pub tensor_parallel: f64,
     pub pipeline_parallel: f64,
-    /// Devices over which experts are spread beyond the tensor-parallel group; 1 where they are not.
+    /// The devices over which experts are distributed beyond the tensor-parallel group. 1 means that they are not.
     pub expert_parallel: f64,
     /// The share of the device memory that the program can fill. `None` is the program's default.
     pub utilization: Option<f64>,
@@ -41,20 +41,20 @@ pub struct Workload<'m> {
 /// The values of a workload that are not set, so that the estimate assumes usual ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct WorkloadDefaults {
-    /// Tokens of a training sequence.
+    /// Whether the tokens of a training sequence are not set.
     pub sequence: bool,
-    /// Samples that a device works on at a time.
+    /// Whether the samples that a device processes at a time are not set.
     pub batch: bool,
     pub recompute: bool,
     pub optimizer: bool,
     pub sharding: bool,
-    /// Whether there is a 32-bit copy of weights that are trained in 16 bits.
+    /// Whether it is unknown if 16-bit training keeps a 32-bit copy of the weights.
     pub copy: bool,
-    /// Whether the loss is computed in pieces.
+    /// Whether it is unknown if the loss is computed in pieces.
     pub loss: bool,
-    /// Tokens that a server must hold.
+    /// Whether the tokens that a server must hold are not set.
     pub context: bool,
-    /// Bits of the weights.
+    /// Whether the bits of the weights are not set.
     pub precision: bool,
 }
 
@@ -78,12 +78,13 @@ impl WorkloadDefaults {
 /// How an engine manages memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Engine {
-    /// Takes a share of the device at start, fills it with weights and a pool for the cache, and refuses to start where
-    /// one full sequence does not fit: vLLM, SGLang, TGI, TensorRT-LLM.
+    /// Reserves a share of the device at start, for weights and a cache pool, and refuses to start if one full
+    /// sequence does not fit. Examples are vLLM, SGLang, TGI and TensorRT-LLM.
     Pooled { has_utilization: bool },
-    /// Allocates on demand: Transformers, one-shot scripts.
+    /// Allocates on demand. Examples are Transformers and scripts that run once.
     Eager,
-    /// llama.cpp and what is built on it: moves layers to the host where the device is full, computes in small steps.
+    /// Moves layers to the host if the device is full, and computes in small steps: llama.cpp and programs based on
+    /// it.
     Layered,
 }
 
@@ -96,23 +97,23 @@ pub struct Training {
     pub recompute: Recompute,
     /// Whether optimizer states are in host memory.
     pub optimizer_offloaded: bool,
-    /// Ranks that share one long sequence.
+    /// The ranks that share one long sequence.
     pub sequence_parallel: f64,
-    /// The loss is computed in pieces and never holds the logits of all tokens.
+    /// Whether the loss is computed in pieces, so that the logits of all tokens are never in memory together.
     pub chunked_loss: bool,
-    /// Weights are loaded in sixteen bits and trained so, without a copy in 32.
+    /// Whether weights are loaded and trained with 16 bits, without a 32-bit copy.
     pub pure_half: bool,
-    /// The trainer prepares quantized models as Transformers does: what is not quantized goes to 32 bits.
+    /// Whether the trainer converts the unquantized parts of a quantized model to 32 bits, as Transformers does.
     pub upcasts_embeddings: bool,
-    /// Trained parameters of adapters for each layer and unit of width: 600 for rank 16 on every linear layer.
+    /// The trained parameters of adapters per layer and unit of width: 600 for rank 16 on every linear layer.
     pub adapter_params: f64,
-    /// Shards hold gradients of frozen weights too, because they are flattened together with trained ones.
+    /// Whether shards contain gradients of frozen weights, because these are flattened together with trained weights.
     pub flat_gradients: bool,
-    /// The loss is computed for tokens with labels only.
+    /// Whether the loss is computed only for tokens with labels.
     pub labelled_loss: bool,
-    /// Norms are fused into kernels that keep their input in sixteen bits.
+    /// Whether fused norm kernels store their input with 16 bits.
     pub fused_norms: bool,
-    /// The trainer keeps logits in sixteen bits and splits them over ranks.
+    /// Whether the trainer keeps logits with 16 bits and splits them over ranks.
     pub parallel_loss: bool,
 }
 
@@ -159,7 +160,7 @@ impl TuningMethod {
 pub enum Optimizer {
     AdamW,
     AdamW8bit,
-    /// Pages of its states move to the host when the device is full.
+    /// AdamW whose state pages move to the host if the device is full.
     Paged,
     Lion,
     Lion8bit,
@@ -181,7 +182,7 @@ impl Optimizer {
         })
     }
 
-    /// Bytes of its states for each parameter, with states in 32 bits.
+    /// Returns the optimizer's state bytes per parameter, if states have 32 bits.
     pub(super) fn state_bytes(self) -> f64 {
         match self {
             Optimizer::AdamW => 8.0,
@@ -189,7 +190,7 @@ impl Optimizer {
             Optimizer::Paged => 0.0,
             Optimizer::Lion => 4.0,
             Optimizer::Lion8bit => 1.0,
-            // Rows and columns instead of matrices.
+            // Adafactor stores one row and one column for each matrix.
             Optimizer::Adafactor => 0.1,
             Optimizer::Sgd => 0.0,
         }
@@ -198,13 +199,13 @@ impl Optimizer {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sharding {
-    /// One device, or data parallel: each rank holds everything.
+    /// Each rank holds everything: one device, or data parallelism.
     None,
-    /// Optimizer states are spread over ranks.
+    /// Optimizer states are distributed over the ranks.
     Optimizer,
-    /// Gradients as well.
+    /// Gradients are distributed, too.
     Gradients,
-    /// Weights as well: ZeRO-3, FSDP.
+    /// Weights are distributed, too: ZeRO-3, FSDP.
     Everything,
     Megatron,
 }
@@ -217,7 +218,7 @@ impl Sharding {
             "zero2" => Sharding::Gradients,
             "zero3" | "fsdp" => Sharding::Everything,
             "megatron" => Sharding::Megatron,
-            // Layers one after another on several devices.
+            // `device_map` places layers one after another on several devices.
             "device_map" => Sharding::Everything,
             _ => return None,
         })

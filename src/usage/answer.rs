@@ -7,18 +7,19 @@ use serde::de::DeserializeOwned;
 
 use crate::http::has_more_values;
 
-/// Labels of one series.
+/// The labels of one series.
 pub(super) type SeriesLabels = BTreeMap<String, String>;
 
-/// Thirteen thousand accelerators have about four million: a value takes more memory than its text.
+/// The most values in one answer. 13,000 accelerators have about four million, and a parsed value takes more memory
+/// than its source.
 const MOST_VALUES: usize = 5_000_000;
 
-/// A value and what it is of.
+/// One value of a metric, with its labels.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Sample {
     pub(super) labels: SeriesLabels,
     pub(super) value: f64,
-    /// Seconds since 1970: the moment that was asked for.
+    /// The evaluation time of the request, in seconds since 1970.
     pub(super) at: f64,
 }
 
@@ -32,11 +33,11 @@ pub(super) enum Answered {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct MeterAnswer {
     pub(super) said: Answered,
-    /// The server left something out.
+    /// Whether the server left out a part of the answer.
     pub(super) is_partial: bool,
 }
 
-/// Why an answer cannot be used; it may still be one of somebody else's.
+/// The reason why gpulint cannot use an answer. If it is not final, the file may have another tool's format.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Unread {
     pub(super) message: String,
@@ -76,7 +77,7 @@ struct Refusal {
 }
 
 impl MeterAnswer {
-    /// What an answer says; why it cannot be used, in words without the names in it.
+    /// Parses an answer. The error message repeats no names from the answer.
     pub(super) fn read(text: &[u8]) -> Result<MeterAnswer, Unread> {
         let refused = |message: String| Unread { message, is_final: true };
         if has_more_values(text, MOST_VALUES) {
@@ -96,7 +97,7 @@ impl MeterAnswer {
         if let Some(answer) = enveloped::<Vec<String>>(text, |it| Ok(Answered::Names(it))) {
             return answer.map_err(refused);
         }
-        // promtool writes what is inside.
+        // promtool writes only the list inside the answer.
         if let Ok(items) = serde_json::from_slice::<Vec<Item>>(text) {
             return samples(items)
                 .map(|it| MeterAnswer { said: Answered::Samples(it), is_partial: false })
@@ -109,7 +110,7 @@ impl MeterAnswer {
         Err(Unread { message, is_final: false })
     }
 
-    /// Rows of other tools are lists of texts, too.
+    /// Whether the answer has the form of a Prometheus API. Other tools also write lists of strings.
     pub(super) fn is_of_prometheus(&self) -> bool {
         match &self.said {
             Answered::Series(series) => series.first().is_none_or(|it| it.contains_key("__name__")),
@@ -147,7 +148,8 @@ fn samples(items: Vec<Item>) -> Result<Vec<Sample>, String> {
     items.into_iter().map(sample).collect()
 }
 
-/// What a server says of a refusal, up to where it quotes series: their labels are names of pods and nodes.
+/// Returns a server's error message up to the first quoted series, because its labels contain names of pods and
+/// nodes.
 pub(super) fn server_error(kind: &str, error: &str) -> String {
     let plain: String = error.chars().map(|it| if it.is_control() { ' ' } else { it }).collect();
     let plain = plain.split(['{', '"']).next().unwrap_or_default().trim().to_owned();

@@ -1,7 +1,7 @@
 //! Reads saved answers of cloud monitoring services: CloudWatch, Google Cloud Monitoring, Azure Monitor.
 //!
-//! Machines have their own name or that of their group. An answer with only an id is refused, or added up
-//! without a name.
+//! Each machine is identified by its own name or by its group's name. gpulint rejects an answer that has only an id,
+//! or adds it up without a name.
 
 use serde_json::Value;
 
@@ -10,11 +10,10 @@ use super::owners::{self, Owners};
 use super::points::{MetricSample, MetricTarget, Points, moment, number, period, text};
 use crate::catalog::{AWS, Catalog};
 
-/// How much of the time an accelerator worked, in percent, as clouds call it; and whether it is a sum over the accelerators
-/// of a machine.
+/// The cloud metrics of utilization in percent. The flag marks metrics that add up all accelerators of a machine.
 const BUSY: &[(&str, &str, bool)] = &[
     ("nvidia_smi_utilization_gpu", "cwagent:GPU_UTIL", false),
-    // 0 to 100 times the number of accelerators (re:Post and SageMaker's guide, 2026-11).
+    // The maximum is 100 times the number of accelerators (re:Post and SageMaker's guide, 2026-11).
     ("GPUUtilization", "sagemaker:GPU_UTIL", true),
     ("container_gpu_utilization", "container-insights:GPU_UTIL", false),
     ("pod_gpu_utilization", "container-insights:GPU_UTIL", false),
@@ -22,17 +21,17 @@ const BUSY: &[(&str, &str, bool)] = &[
     ("container_neuroncore_utilization", "container-insights:NEURONCORE", false),
     ("kubernetes.io/container/accelerator/duty_cycle", "gke:DUTY_CYCLE", false),
     ("kubernetes.io/container/accelerator/tensorcore_utilization", "gke:TENSORCORE", false),
-    // A ratio that the agent multiplies by 100 (its receiver of NVML, 2026-11).
+    // The agent multiplies a ratio by 100 (its receiver of NVML, 2026-11).
     ("agent.googleapis.com/gpu/utilization", "ops-agent:GPU_UTIL", false),
     ("GpuUtilizationPercentage", "azure-ml:GPU_UTIL", false),
     ("GpuUtilization", "azure-ml:GPU_UTIL", false),
     ("containerGpuDutyCycle", "aks:DUTY_CYCLE", false),
 ];
 
-/// In bytes.
+/// The cloud metrics of used memory, in bytes.
 const MEMORY: &[&str] = &["kubernetes.io/container/accelerator/memory_used"];
 
-/// What an answer is, if it is one of these; and what it says.
+/// Reads an answer of a cloud and returns what kind of answer it is. Returns `None` for any other file.
 pub(super) fn read(
     file: &str,
     value: &Value,
@@ -69,7 +68,7 @@ pub(super) fn read(
     None
 }
 
-/// `kind=Endpoint name=llm metric=GPUUtilization stat=Average gpus=4`
+/// The parts of a label such as `kind=Endpoint name=llm metric=GPUUtilization stat=Average gpus=4`.
 #[derive(Debug, Default)]
 struct Words {
     named: MetricTarget,
@@ -115,7 +114,7 @@ impl Words {
     }
 }
 
-/// Ids of instances and numbers of accounts die, and tell.
+/// Rejects instance ids and account numbers: ids do not last, and account numbers are private.
 fn is_no_id(name: &str) -> Result<(), String> {
     let is_instance =
         name.strip_prefix("i-").is_some_and(|it| it.len() >= 8 && it.bytes().all(|b| b.is_ascii_hexdigit()));
@@ -147,7 +146,7 @@ fn cloudwatch(result: &Value, whole: &Value, catalog: &Catalog, points: &mut Poi
 }
 
 fn statistics(file: &str, label: &str, all: &[Value], catalog: &Catalog, points: &mut Points) -> Result<(), String> {
-    // The answer knows the metric alone: the name of its file says what it is of.
+    // The answer contains only the metric, so the file name must identify the resource.
     let file = file.rsplit(['/', '\\']).next().unwrap_or_default().trim_end_matches(".json");
     let mut words = Words::read(file, catalog).map_err(|_| {
         "an answer of get-metric-statistics contains no resource name: save it with a file name such as \"kind=Endpoint name=llm gpus=4.json\""
@@ -204,7 +203,7 @@ fn google(series: &Value, points: &mut Points) -> Result<(), String> {
     let (kind, owner) = match (system("top_level_controller_type"), system("top_level_controller_name")) {
         (kind, owner) if !kind.is_empty() && !owner.is_empty() => (kind, owner),
         _ if !pod.is_empty() => Owners::default().of(&Holder { pod: pod.clone(), ..Holder::default() }),
-        // The id of a machine is all that is left where nobody asked for its name.
+        // If the query did not ask for machine names, the answer contains only the machine's id.
         _ => (
             "Instance".to_owned(),
             Some(system("name")).filter(|it| !it.is_empty()).unwrap_or_else(|| "(name not known)".to_owned()),
@@ -230,7 +229,7 @@ fn google(series: &Value, points: &mut Points) -> Result<(), String> {
         [label("/metric/labels/accelerator_id"), label("/metric/labels/uuid"), label("/metric/labels/gpu_number")];
     points.device(&named, &holder, &device.concat());
     for (at, value) in all {
-        // The end of an hour that ends at midnight belongs to the day before.
+        // An hour that ends at midnight belongs to the day before.
         let point = MetricSample {
             source,
             at: at - seconds.min(60.0),
@@ -274,7 +273,7 @@ fn azure(of: &Value, points: &mut Points) -> Result<(), String> {
     Ok(())
 }
 
-/// A row of the query that the documents show: an hour of one container of one controller.
+/// Reads one row of the query in gpulint's documentation: one hour of one container.
 fn insights(row: &Value, points: &mut Points) -> Result<(), String> {
     let own = |key: &str| row.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
     let (kind, name) = match (own("ControllerKind"), own("ControllerName")) {

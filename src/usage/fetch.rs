@@ -1,5 +1,5 @@
-//! Queries a Prometheus API: the available exporters, then one request per exporter and day, then owners. The answers are reduced like saved
-//! ones. No other file of this module opens a network connection.
+//! Queries a Prometheus API: first the available exporters, then one request per exporter and day, then owners.
+//! gpulint processes the answers like saved ones. No other file of this module opens a network connection.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ use crate::http::{
     Clock, Credential, Error, HttpClient, HttpErrorKind, HttpMethod, HttpOrigin, HttpRequest, HttpSettings,
 };
 
-/// Whom to ask, and how.
+/// The metrics server to query, and the connection settings.
 pub struct Metering<'a> {
     pub address: &'a str,
     pub credential: Credential,
@@ -22,7 +22,7 @@ pub struct Metering<'a> {
     pub clock: &'a dyn Clock,
 }
 
-/// What came of it.
+/// The result of querying a metrics server.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct FetchedMetrics {
     pub report: UsageReport,
@@ -30,13 +30,13 @@ pub struct FetchedMetrics {
     pub bytes: u64,
 }
 
-/// All requests together.
+/// The time limit for all requests together.
 const MOST_SECONDS: u64 = 30 * 60;
 
-/// Matchers of a request for series; each names a hundred objects at most.
+/// The most matchers in one request for series. Each matcher contains at most 100 names.
 const MATCHERS_A_REQUEST: usize = 20;
 
-/// Answers that leave something out are refused rather than given: Thanos, VictoriaMetrics. Others do not know them.
+/// These parameters make Thanos and VictoriaMetrics reject a query instead of returning a partial answer.
 const WHOLE: [(&str, &str); 3] = [("partial_response", "false"), ("deny_partial_response", "1"), ("nocache", "1")];
 
 struct Asking<'a> {
@@ -45,11 +45,11 @@ struct Asking<'a> {
     since: u64,
     requests: usize,
     bytes: u64,
-    /// Google's frontend refuses parameters that it does not know.
+    /// Whether the server accepts the parameters in `WHOLE`. Google's frontend rejects unknown parameters.
     knows_whole: bool,
 }
 
-/// Asks for a window, and makes rows of the answers.
+/// Queries all days of a window and converts the answers into rows.
 pub fn fetch(metering: &Metering<'_>, window: &UsageWindow, catalog: &Catalog) -> Result<FetchedMetrics, Error> {
     let origin = HttpOrigin::parse(metering.address, metering.http.allow_plain_http)?;
     let client = HttpClient::new(origin, metering.credential.clone(), metering.http.clone(), metering.clock)?;
@@ -92,7 +92,7 @@ fn take(gathered: &mut MeterDays<'_>, name: &str, answer: &MeterAnswer, window: 
 }
 
 impl Asking<'_> {
-    /// The names of metrics that are there in the window. Clusters are told on the way.
+    /// Returns the names of the metrics in the window, and records the clusters.
     fn probe(&mut self, window: &UsageWindow, gathered: &mut MeterDays<'_>) -> Result<BTreeSet<String>, Error> {
         let mut names = BTreeSet::new();
         for request in request::probe(window) {
@@ -116,7 +116,8 @@ impl Asking<'_> {
         Ok(names)
     }
 
-    /// Owners of those who hold devices, a step at a time; of all where names do not find them.
+    /// Queries the owners of the pods that use devices, one level at a time. If none is found by name, it queries all
+    /// owners.
     fn owners(&mut self, window: &UsageWindow, gathered: &mut MeterDays<'_>) -> Result<(), Error> {
         for _ in 0..MOST_STEPS {
             let wanted = gathered.owners.next(&gathered.holders());
@@ -172,7 +173,7 @@ impl Asking<'_> {
             _ => HttpRequest::new(HttpMethod::Post, path).form(request::form(&parameters)).repeatable(),
         };
         self.requests += 1;
-        // What a server quotes of its series are names of pods and nodes.
+        // A server's error can quote series, whose labels contain names of pods and nodes.
         let plain = |error: Error| {
             Error::new(error.kind, format!("{}: {}", request.name, answer::server_error("", &error.message)))
         };

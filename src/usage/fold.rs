@@ -6,7 +6,7 @@ use super::meter::DeviceDay;
 use crate::measured::row::UsageRow;
 use crate::source::Date;
 
-/// Five-minute points of an hour.
+/// The number of five-minute points in an hour.
 const POINTS_AN_HOUR: f64 = 12.0;
 
 /// A time-weighted mean.
@@ -37,11 +37,11 @@ impl Mean {
 /// The measurements of some devices over some days.
 #[derive(Debug, Clone, Default)]
 pub(super) struct UsageSums {
-    /// Five-minute points of whole accelerators.
+    /// The five-minute points, in whole accelerators.
     pub(super) points: f64,
-    /// The same of devices and parts as they are asked for, each in full for everybody who shares it.
+    /// The same points in requested devices and parts. A shared device counts in full for each pod.
     pub(super) raw: f64,
-    /// Points without a pod.
+    /// The points at which no pod used the device.
     pub(super) nobody: f64,
     /// Points at which the pod or the node existed.
     pub(super) present: f64,
@@ -61,7 +61,7 @@ pub(super) struct UsageSums {
 
 impl UsageSums {
     pub(super) fn add(&mut self, exporter: &'static str, day: Date, device: &DeviceDay, part: f64) {
-        // What lived between two points did something, too.
+        // A pod that lived between two points has no points, but its measurements count.
         let weight = (device.points * part).max(1e-6);
         self.points += device.points * part;
         self.raw += device.raw;
@@ -82,7 +82,8 @@ impl UsageSums {
         }
     }
 
-    /// What was there on a day, of all devices and of the longest: one that is there half of the day counts half.
+    /// Adds one day: the points of all devices, and those of the device with the most. A device that was present half
+    /// of the day counts as half.
     pub(super) fn at_once(&mut self, all: f64, longest: f64) {
         self.present += longest;
         if longest > 0.0 {
@@ -90,7 +91,7 @@ impl UsageSums {
         }
     }
 
-    /// The devices of another pod or node.
+    /// Adds the devices of another pod or node.
     pub(super) fn join(&mut self, other: &UsageSums) {
         self.points += other.points;
         self.raw += other.raw;
@@ -110,20 +111,20 @@ impl UsageSums {
     }
 
     pub(super) fn accelerators(&self) -> Option<f64> {
-        // A point more or less is the scrape, and no part of a device.
+        // A difference of one point comes from the scrape, not from a part of a device.
         let whole = self.most.round();
         let said = if (self.most - whole).abs() < 0.1 { whole } else { (self.most * 100.0).round() / 100.0 };
         (said > 0.0).then_some(said)
     }
 
-    /// As in `dcgm:GR_ENGINE_ACTIVE`.
+    /// Returns the sources of the measurements, such as `dcgm:GR_ENGINE_ACTIVE`.
     pub(super) fn source(&self) -> String {
         let all: Vec<String> =
             self.measures.iter().map(|(exporter, measure)| format!("{exporter}:{measure}")).collect();
         all.join("+")
     }
 
-    /// What was measured of devices.
+    /// Writes the device measurements into a row.
     pub(super) fn fill(&self, row: &mut UsageRow) {
         if self.days.is_empty() {
             return;

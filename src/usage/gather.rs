@@ -16,27 +16,27 @@ use crate::catalog::Catalog;
 use crate::measured::row::{OBSERVER, UsageRow};
 use crate::source::Date;
 
-/// Five-minute points of an hour.
+/// The number of five-minute points in an hour.
 const POINTS_AN_HOUR: f64 = 12.0;
 
-/// Rows, and what has to be said with them.
+/// The rows of a usage file, with warnings and notes about them.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct UsageReport {
     pub rows: Vec<UsageRow>,
-    /// What is missing: such a file is written only where that is allowed.
+    /// The missing data. gpulint writes an incomplete file only if the user allows it.
     pub incomplete: Vec<String>,
     pub notes: Vec<String>,
-    /// Accelerator hours: of all devices, of those that workloads held, of those that nobody held.
+    /// The accelerator hours of all devices, of devices in use, and of devices that no workload used.
     pub hours: [f64; 3],
 }
 
-/// What is said of some days, by answers in any order.
+/// Collects the answers for several days, in any order.
 pub(super) struct MeterDays<'c> {
     catalog: &'c Catalog,
-    /// The cluster that is meant where answers tell of several, and what the file calls it.
+    /// The chosen cluster if the answers contain several, and its name in the file.
     cluster: Option<String>,
     clusters: BTreeSet<String>,
-    /// The days of each exporter that were answered, and whether there was anything.
+    /// The days for which each exporter has an answer, and whether that answer contains data.
     days: BTreeMap<(&'static str, Date), bool>,
     devices: BTreeMap<(Holder, String), UsageSums>,
     nodes: BTreeMap<(String, String, String), UsageSums>,
@@ -50,7 +50,7 @@ pub(super) struct MeterDays<'c> {
     refused: usize,
 }
 
-/// A workload's container on one kind of accelerator.
+/// The key of a row: a workload's container on one kind of accelerator.
 type RowKey = (String, String, String, String, String, String);
 
 impl<'c> MeterDays<'c> {
@@ -77,7 +77,7 @@ impl<'c> MeterDays<'c> {
         self.incomplete.insert(what);
     }
 
-    /// The answer of one exporter for one day.
+    /// Adds the answer of one exporter for one day.
     pub(super) fn take_day(&mut self, exporter: &'static Exporter, day: Date, samples: &[Sample]) {
         let is_measured = |it: &&Exporter| self.days.get(&(it.name, day)).copied().unwrap_or_default();
         if exporter.is_second && table::EXPORTERS.iter().filter(|it| it.is_meter()).any(|it| is_measured(&it)) {
@@ -117,7 +117,7 @@ impl<'c> MeterDays<'c> {
     }
 
     fn take_devices(&mut self, exporter: &'static Exporter, day: Date, devices: Vec<DeviceDay>) {
-        // Of Neuron each core is a device: how many a machine has tells what part one is.
+        // AWS Neuron reports each core as a device. The number of a machine's cores gives the share of one core.
         let mut cores: BTreeMap<String, f64> = BTreeMap::new();
         for it in &devices {
             *cores.entry(it.node.clone()).or_default() += 1.0;
@@ -129,7 +129,7 @@ impl<'c> MeterDays<'c> {
             let (accelerator, part) = meter::in_catalog(self.catalog, &it, cores);
             let node = (it.holder.cluster.clone(), it.node.clone(), accelerator.clone());
             let holder = (it.holder.clone(), accelerator);
-            // Slices are counted as they are asked for; cores are parts of what is asked for.
+            // Slices count as requested units. Cores are parts of a requested unit.
             let unit = if it.profile.is_empty() { part } else { 1.0 };
             *of_nodes.entry(node.clone()).or_default().entry(it.device).or_default() += it.points * unit;
             let (all, longest) = of_holders.entry(holder.clone()).or_default();
@@ -146,7 +146,7 @@ impl<'c> MeterDays<'c> {
         }
     }
 
-    /// Label sets of owners and of nodes.
+    /// Adds the label sets of owners and nodes.
     pub(super) fn take_series(&mut self, series: &[SeriesLabels]) {
         for labels in series {
             if !self.is_of_another(labels) {
@@ -156,7 +156,7 @@ impl<'c> MeterDays<'c> {
         }
     }
 
-    /// Takes an answer for what its name says it is.
+    /// Adds an answer according to the name of its request.
     pub(super) fn take(&mut self, name: &str, day: Option<Date>, said: &Answered) -> Result<(), String> {
         match (said, table::exporter(name), day) {
             (Answered::Samples(samples), Some(exporter), Some(day)) => {
@@ -167,7 +167,7 @@ impl<'c> MeterDays<'c> {
                 self.take_series(series);
                 Ok(())
             }
-            // An empty list is the same for both.
+            // An empty list can be an answer to either kind of request.
             (Answered::Samples(samples), None, _) if samples.is_empty() => Ok(()),
             (Answered::Names(_), ..) => Ok(()),
             _ => Err(format!("the file name does not match the content: `{name}`")),
@@ -184,7 +184,7 @@ impl<'c> MeterDays<'c> {
         let only = || self.clusters.first().filter(|_| self.clusters.len() == 1);
         match &self.cluster {
             Some(chosen) => chosen.clone(),
-            // Not everything that is scraped in a cluster is told its name.
+            // Some metrics of a cluster lack the cluster's name.
             None if said.is_empty() => only().cloned().unwrap_or_default(),
             None => said.to_owned(),
         }
@@ -194,19 +194,19 @@ impl<'c> MeterDays<'c> {
         self.clusters.extend(names.iter().filter(|it| !it.is_empty()).cloned());
     }
 
-    /// Clusters are known before the first answer is taken, so that none is added to another.
+    /// Records the clusters before the first answer is added, so that data of two clusters never mix.
     pub(super) fn see_clusters(&mut self, samples: &[Sample]) {
         let named = samples.iter().map(|it| cluster_label(&it.labels)).filter(|it| !it.is_empty());
         self.clusters.extend(named.map(str::to_owned));
     }
 
-    /// Holders of devices and those who asked for some, whose owners are needed.
+    /// Returns the pods whose owners are needed: they use or request devices, or serve a model.
     pub(super) fn holders(&self) -> BTreeSet<&Holder> {
         let all = self.devices.keys().map(|(holder, _)| holder).chain(self.held.keys()).chain(self.served.keys());
         all.filter(|it| !it.pod.is_empty()).collect()
     }
 
-    /// Why nothing can be concluded from what was gathered.
+    /// Returns the reason why the answers allow no conclusion.
     pub(super) fn refusal(&self) -> Option<String> {
         let named: Vec<&str> = self.clusters.iter().map(String::as_str).collect();
         if named.len() > 1 && !self.cluster.as_deref().is_some_and(|it| named.contains(&it)) {
@@ -232,7 +232,7 @@ impl<'c> MeterDays<'c> {
         })
     }
 
-    /// The rows of all days from `from` up to `to`.
+    /// Returns the rows for all days from `from` to `to`, exclusive.
     pub(super) fn report(mut self, from: Date, to: Date) -> UsageReport {
         self.find_gaps(from, to);
         if self.refused > 0 {
@@ -252,7 +252,8 @@ impl<'c> MeterDays<'c> {
         }
     }
 
-    /// Days on which a meter said nothing although it did on others, or somebody asked for accelerators.
+    /// Records the days without samples of an exporter that has samples on other days. A day without requests is not
+    /// a gap.
     fn find_gaps(&mut self, from: Date, to: Date) {
         let days: Vec<Date> = (from.unix_days()..to.unix_days()).filter_map(Date::from_unix_days).collect();
         let exporters: BTreeSet<&str> = self.days.iter().filter(|(_, any)| **any).map(|((name, _), _)| *name).collect();
@@ -262,7 +263,7 @@ impl<'c> MeterDays<'c> {
             let Some(exporter) = table::exporter(name) else { continue };
             let is_there = |day: &Date| self.days.get(&(exporter.name, *day)).copied();
             let nobody_asked = |day: &Date| is_there(day).is_some() && self.is_observed(*day) && !asked(day);
-            // A server of models may be scaled to zero: only an answer that was not given is missing.
+            // A model server may be scaled to zero, so only a missing answer is a gap.
             let lacks = |day: &&Date| match exporter.is_meter() || exporter.name == table::OBSERVER {
                 true => !is_there(day).unwrap_or_default() && !nobody_asked(day),
                 false => is_there(day).is_none(),
@@ -370,7 +371,7 @@ impl<'c> MeterDays<'c> {
         if self.there.is_empty() { format!("{source} (days only: no kube-state-metrics)") } else { source }
     }
 
-    /// Nodes by pool; those of no pool that is known as one.
+    /// Returns one row for each node pool, and one for the nodes without a known pool.
     fn pools(&self, from: Date, to: Date) -> Vec<UsageRow> {
         let mut pools: BTreeMap<(&str, &str, &str), (UsageSums, BTreeSet<&str>)> = BTreeMap::new();
         for ((cluster, node, accelerator), fold) in &self.nodes {
@@ -399,7 +400,7 @@ impl<'c> MeterDays<'c> {
                 ..UsageRow::default()
             };
             fold.fill(&mut row);
-            // What several share is told where they are told.
+            // The rows of workloads report sharing, so the rows of pools do not.
             row.shared = None;
             row
         };
@@ -423,7 +424,7 @@ impl<'c> MeterDays<'c> {
     }
 }
 
-/// A workload's container: what it did, what it asked for, what it served.
+/// The devices, requests and served traffic of a workload's container.
 #[derive(Default)]
 struct Workload {
     devices: UsageSums,
@@ -445,7 +446,8 @@ impl Workload {
     }
 }
 
-/// The row of the same workload that what is said without an accelerator belongs to: its own container's, or the busiest.
+/// Returns the row that receives data without an accelerator: the row of the same container, or else the workload's
+/// busiest row.
 fn nearest(found: &BTreeMap<RowKey, Workload>, key: RowKey) -> RowKey {
     let same = found.iter().filter(|(it, _)| (&it.0, &it.1, &it.2, &it.3) == (&key.0, &key.1, &key.2, &key.3));
     let rank = |(it, of): &(&RowKey, &Workload)| (it.4 == key.4, of.devices.points);
@@ -462,7 +464,7 @@ fn cluster_label(labels: &SeriesLabels) -> &str {
 }
 
 impl UsageReport {
-    /// Somebody measured something: that the observer was there alone says nothing.
+    /// Whether any row contains a measurement. The presence of kube-state-metrics alone does not count.
     pub fn has_measured(&self) -> bool {
         let any = |row: &UsageRow| row.gpu_hours.is_some() || row.busy.is_some() || row.running_max.is_some();
         self.rows.iter().any(any)

@@ -19,12 +19,12 @@ impl Holder {
         Holder { cluster: cluster.to_owned(), namespace: text(NAMESPACE), pod: text(POD), container: text(CONTAINER) }
     }
 
-    /// The device is not allocated to a pod.
+    /// Returns the holder of a device that is not allocated to a pod.
     pub(super) fn nobody(cluster: &str) -> Holder {
         Holder { cluster: cluster.to_owned(), ..Holder::default() }
     }
 
-    /// The pod of the exporter itself, by its name.
+    /// Whether the pod or container name is that of an exporter.
     pub(super) fn measures(&self) -> bool {
         EXPORTER_PODS.iter().any(|name| self.pod.contains(name) || self.container.contains(name))
     }

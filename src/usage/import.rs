@@ -16,15 +16,15 @@ use crate::catalog::Catalog;
 use crate::measured::row::UsageRow;
 use crate::source::Date;
 
-/// What came of saved answers.
+/// The result of importing saved answers.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ImportedAnswers {
     pub report: UsageReport,
-    /// What files were taken for, and how many.
+    /// The number of files of each recognized kind.
     pub taken: BTreeMap<String, usize>,
 }
 
-/// Reads files by their names and bytes. `cluster` is the one that is meant, and what it is called in the rows.
+/// Imports files by their names and bytes. `cluster` selects a cluster and is its name in the rows.
 pub fn import(
     files: &[(String, Vec<u8>)],
     catalog: &Catalog,
@@ -34,7 +34,7 @@ pub fn import(
     let mut known: BTreeMap<&[u8], &str> = BTreeMap::new();
     let mut answered: BTreeMap<(String, Date), &str> = BTreeMap::new();
     for (name, text) in files {
-        // A file that was copied says nothing more, and its hours must not count twice.
+        // The hours of a copied file must not count twice.
         if let Some(before) = known.insert(text, name) {
             done.report.notes.push(format!("skipped `{name}`: it has the same content as `{before}`"));
             continue;
@@ -76,7 +76,7 @@ pub fn import(
     Ok(done)
 }
 
-/// The shape of a file says whose it is.
+/// Imports a file of another tool, which gpulint recognizes by the shape of its content.
 fn of_others(name: &str, text: &[u8], catalog: &Catalog, points: &mut Points) -> Result<&'static str, String> {
     let unknown = || {
         "gpulint does not recognize the format (known: Prometheus API, promtool, CloudWatch, Google Cloud Monitoring, Azure \
@@ -88,7 +88,7 @@ fn of_others(name: &str, text: &[u8], catalog: &Catalog, points: &mut Points) ->
     read.unwrap_or_else(|| Err(unknown()))
 }
 
-/// The name of the request that a file answers, and the day.
+/// The name of the request that a file answers, and its day.
 type Asked = (String, Option<Date>);
 
 fn of_prometheus(
@@ -139,7 +139,7 @@ pub(super) fn describe_import(name: &str, day: Option<Date>) -> String {
     day.map_or_else(|| name.to_owned(), |day| format!("{name} of {day}"))
 }
 
-/// Which request an answer belongs to: samples say it themselves, and an empty answer by the name of its file.
+/// Returns the request that an answer belongs to. Samples identify it. For an empty answer, the file name does.
 pub(super) fn what(file: &str, answer: &MeterAnswer) -> Result<Asked, String> {
     let named = named(file);
     match &answer.said {
@@ -161,7 +161,7 @@ pub(super) fn what(file: &str, answer: &MeterAnswer) -> Result<Asked, String> {
     }
 }
 
-/// The exporter and the day of a sample.
+/// Returns the exporter and the day of a sample.
 fn exporter_and_day(sample: &Sample) -> Option<(&'static str, Date)> {
     let (_, metric) = label(&sample.labels, STATISTIC).split_once(':')?;
     let exporter = table::EXPORTERS.iter().find(|it| it.metric(metric).is_some())?;
@@ -170,7 +170,7 @@ fn exporter_and_day(sample: &Sample) -> Option<(&'static str, Date)> {
     Some((exporter.name, day))
 }
 
-/// `dcgm.2026-11-21.json` → dcgm, 2026-11-21
+/// Reads a file name: `dcgm.2026-11-21.json` → dcgm, 2026-11-21
 fn named(file: &str) -> Option<Asked> {
     let file = file.rsplit(['/', '\\']).next()?;
     let mut parts = file.split('.');

@@ -8,22 +8,23 @@ use super::request::{POD, POINTS_A_DAY, STATISTIC};
 use super::table::{Exporter, Fills, Metric, MetricUnit};
 use crate::catalog::Catalog;
 
-/// Of two readings of one measure on one day, one is of another generation of the exporter, or of a second one.
+/// The most points in a day. If two readings of a measure have more, they come from two exporters or exporter
+/// versions.
 const MOST_POINTS: f64 = POINTS_A_DAY * 1.02;
 
-/// What one container did with one device on one day.
+/// The usage of one device by one container on one day.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct DeviceDay {
     pub(super) holder: Holder,
     pub(super) node: String,
     pub(super) accelerator: String,
-    /// The part of the device that it is, as in `1g.5gb`.
+    /// The part of the device, such as `1g.5gb`.
     pub(super) profile: String,
-    /// Five-minute points of the accelerator that are counted for this holder.
+    /// The five-minute points of the accelerator that count for this holder.
     pub(super) points: f64,
-    /// The same, in full for everybody who shares it.
+    /// The same points. A shared device counts in full for each holder.
     pub(super) raw: f64,
-    /// Which of the day's devices it is.
+    /// The index of the device on this day.
     pub(super) device: usize,
     pub(super) busy: Option<f64>,
     pub(super) busy_max: Option<f64>,
@@ -32,22 +33,22 @@ pub(super) struct DeviceDay {
     pub(super) tensor: Option<f64>,
     pub(super) memory_gib: Option<f64>,
     pub(super) shared: bool,
-    /// What was measured, as in `GR_ENGINE_ACTIVE`.
+    /// The measure, such as `GR_ENGINE_ACTIVE`.
     pub(super) measure: &'static str,
 }
 
-/// What a day of an exporter says, and what is to be told of it.
+/// The devices of one exporter on one day, with notes about its metrics.
 #[derive(Debug, Default)]
 pub(super) struct MeterDay {
     pub(super) devices: Vec<DeviceDay>,
-    /// Series whose pod is the exporter's own.
+    /// The number of series whose pod is the exporter itself.
     pub(super) own: usize,
-    /// Values that no meter can mean.
+    /// The number of impossible values.
     pub(super) refused: usize,
     pub(super) notes: BTreeSet<String>,
 }
 
-/// Statistics of one metric.
+/// The statistics of one metric.
 #[derive(Debug, Clone, Default)]
 struct Statistics {
     sum: Option<f64>,
@@ -57,27 +58,27 @@ struct Statistics {
     points: Option<f64>,
 }
 
-/// A device or a part of one: the device without its part, and the part.
+/// The key of a device or of a part of it: the labels of the device, and the part.
 type DeviceKey = (Vec<String>, String);
 
 #[derive(Debug, Default)]
 struct Held {
     about: SeriesLabels,
-    /// By metric and by the pod that measured: where that one starts anew, another series goes on.
+    /// The statistics by metric and by exporter pod. A restarted exporter pod continues in another series.
     metrics: BTreeMap<(usize, String), Statistics>,
 }
 
 struct Reading<'a> {
     exporter: &'a Exporter,
     held: BTreeMap<(Holder, DeviceKey), Held>,
-    /// Points at which a device was there, whoever held it.
+    /// The points at which a device existed, with or without a holder.
     there: BTreeMap<(DeviceKey, usize), f64>,
     most: BTreeMap<usize, f64>,
     is_whole: BTreeMap<usize, bool>,
     day: MeterDay,
 }
 
-/// The label of a part of a device.
+/// The label that identifies a part of a device.
 const PART: &str = "GPU_I_ID";
 
 pub(super) fn read(exporter: &Exporter, samples: &[&Sample], cluster: &dyn Fn(&SeriesLabels) -> String) -> MeterDay {
@@ -97,7 +98,7 @@ pub(super) fn read(exporter: &Exporter, samples: &[&Sample], cluster: &dyn Fn(&S
     reading.finish()
 }
 
-/// Pods whose series name another pod under `exported_pod`: they measure, and hold nothing.
+/// Returns the pods whose series name another pod in `exported_pod`. They are exporters and use no device.
 fn own_pods<'s>(samples: &[&'s Sample]) -> BTreeSet<&'s str> {
     let all = samples.iter().filter(|it| !label(&it.labels, "exported_pod").is_empty());
     all.map(|it| label(&it.labels, "pod")).filter(|it| !it.is_empty()).collect()
@@ -118,7 +119,7 @@ impl Reading<'_> {
             return;
         }
         if !key.1.is_empty() && !metric.parts {
-            // Of a part, this exporter says zero here whatever it does.
+            // For a part of a device, this metric is always zero.
             return;
         }
         let mut holder = Holder::of(labels, cluster);
@@ -147,14 +148,15 @@ impl Reading<'_> {
 
     fn device(&self, labels: &SeriesLabels, cluster: &str) -> DeviceKey {
         let whole = self.exporter.devices.iter().filter(|it| **it != PART);
-        // A node is called `Hostname` before dcgm-exporter 4.8.3, and `hostname` since; they are one.
+        // Before version 4.8.3, dcgm-exporter calls the node `Hostname`, and since then `hostname`. Both are the same
+        // node.
         let texts = whole.map(|name| label(labels, name).to_owned()).filter(|it| !it.is_empty());
         let mut whole: Vec<String> = std::iter::once(cluster.to_owned()).chain(texts).collect();
         whole.dedup();
         (whole, label(labels, PART).to_owned())
     }
 
-    /// The device stands beside its parts and would count twice.
+    /// Removes a device that is also reported by its parts, because it would count twice.
     fn without_wholes_beside_parts(&mut self) {
         let cut: BTreeSet<Vec<String>> =
             self.held.keys().filter(|(_, key)| !key.1.is_empty()).map(|(_, key)| key.0.clone()).collect();
@@ -180,18 +182,18 @@ impl Reading<'_> {
         self.day
     }
 
-    /// Points of a device on the day, by the measure that is used.
+    /// Returns the points of a device on the day, by the preferred measure.
     fn there(&self, key: &DeviceKey, days: &[DeviceDay]) -> f64 {
         let measure = days.first().map_or("", |it| it.measure);
         let all = self.exporter.metrics.iter().enumerate().filter(|(_, it)| it.measure == measure);
         let points: Vec<f64> = all.filter_map(|(at, _)| self.there.get(&(key.clone(), at))).copied().collect();
         let (sum, most) = (points.iter().sum::<f64>(), points.iter().copied().fold(0.0, f64::max));
         let said = if sum > MOST_POINTS { most } else { sum };
-        // Where nobody asked for them, what holders had is all that is known.
+        // If the answer lacks the points of the device, only the points of its holders are known.
         if said > 0.0 { said } else { days.iter().map(|it| it.points).sum() }
     }
 
-    /// What a value of each metric is divided by to be a ratio; nothing where nobody can tell.
+    /// Returns the divisor that makes each metric a ratio, or `None` if the unit is unclear.
     fn scales(&mut self) -> BTreeMap<usize, Option<Scale>> {
         let mut scales = BTreeMap::new();
         for (at, metric) in self.exporter.metrics.iter().enumerate() {
@@ -211,7 +213,8 @@ impl Reading<'_> {
                 }
                 MetricUnit::Ratio if most <= 101.0 => {
                     self.note(metric, "contains percentages under the name of a ratio: gpulint divides them by 100");
-                    // Points below two percent were counted below two hundredths of a percent.
+                    // The query counted points below 0.02 as idle, which is 0.02% here, so the idle share is
+                    // unusable.
                     Some(Scale { divisor: 100.0, idle: false })
                 }
                 MetricUnit::Percent | MetricUnit::Ratio => {
@@ -224,7 +227,7 @@ impl Reading<'_> {
             };
             scales.insert(at, scale);
         }
-        // Those that have no maximum are of the same kind as their measure says.
+        // A metric without a maximum has the unit of its definition.
         for (at, metric) in self.exporter.metrics.iter().enumerate() {
             let divisor = if metric.unit == MetricUnit::Percent { 100.0 } else { 1.0 };
             scales.entry(at).or_insert(Some(Scale { divisor, idle: true }));
@@ -256,7 +259,7 @@ impl Statistics {
     }
 }
 
-/// The readings of the measure that is preferred: two generations of an exporter on one day add up.
+/// Returns the readings of the preferred measure. Readings of two exporter versions on one day add up.
 fn device_day(
     exporter: &Exporter,
     scales: &BTreeMap<usize, Option<Scale>>,
@@ -309,14 +312,15 @@ fn mean(all: &[(&Metric, &Statistics, Scale)]) -> Option<f64> {
     (n > 0.0).then(|| (sum / n).min(1.0))
 }
 
-/// More points than the device had are points of several at once: its hours are divided, and its work is nobody's alone.
+/// Divides the hours of a device among its pods if their points exceed those of the device. Its utilization then
+/// belongs to no single pod.
 fn share(days: &mut Vec<DeviceDay>, there: f64) {
     let held: f64 = days.iter().filter(|it| !it.holder.pod.is_empty()).map(|it| it.points).sum();
     let holders: BTreeSet<&Holder> = days.iter().map(|it| &it.holder).filter(|it| !it.pod.is_empty()).collect();
     let is_shared = holders.len() > 1 && held > there * 1.1 + 2.0;
     for day in days.iter_mut() {
         if day.holder.pod.is_empty() {
-            // The exporter may tell the device itself beside those who share it.
+            // The exporter may report the device itself in addition to the pods that share it.
             day.points = day.points.min((there - held).max(0.0));
         } else if held > there && held > 0.0 {
             day.points *= there / held;
@@ -326,10 +330,10 @@ fn share(days: &mut Vec<DeviceDay>, there: f64) {
     days.retain(|it| !it.holder.pod.is_empty() || it.points > 0.0);
 }
 
-/// The name of an accelerator in the catalog, and how much of one such a device is.
+/// Returns the catalog name of an accelerator, and the share of one accelerator that the device is.
 pub(super) fn in_catalog(catalog: &Catalog, day: &DeviceDay, cores: f64) -> (String, f64) {
     if let Some(machine) = catalog.machine(crate::catalog::AWS, &day.accelerator) {
-        // Of Neuron, what is measured is a core.
+        // For AWS Neuron, the measured device is a core.
         let part = if cores > 0.0 { machine.count / cores } else { 1.0 };
         return (machine.accelerator.into_owned(), part);
     }

@@ -1,5 +1,5 @@
-//! Converts usage metrics into rows of `gpulint-usage.csv`: the queries for metrics servers, and the parsers of their answers and of those
-//! of clouds and other tools.
+//! Converts usage metrics into rows of `gpulint-usage.csv`. It contains the queries for metrics servers, and the
+//! parsers for the answers of these servers, of clouds and of other tools.
 //!
 //! All functions depend only on saved answers, except `fetch`, which queries a server. Checks of repositories never use
 //! this module. Names of pods, nodes, instances and accounts are never written.
@@ -27,12 +27,12 @@ pub use gather::UsageReport;
 pub use import::{ImportedAnswers, import};
 pub use request::{UsageRequest, UsageWindow};
 
-/// Every request that `fetch` makes once it knows which metrics there are; of the exporters that are named, or of all.
+/// Returns the requests that `fetch` makes after it knows the available metrics, for the named exporters or for all.
 pub fn queries(window: &UsageWindow, exporters: &[String]) -> Vec<UsageRequest> {
     [request::of_days(window, exporters, None), request::of_owners(window)].concat()
 }
 
-/// Requests as lines of name, method, path and body, between tabs.
+/// Formats each request as one line: name, method, path and body, separated by tabs.
 pub fn as_text(requests: &[UsageRequest]) -> String {
     request::as_text(requests)
 }
@@ -41,7 +41,7 @@ pub fn as_json(requests: &[UsageRequest]) -> String {
     request::as_json(requests)
 }
 
-/// What a request may be restricted to.
+/// Returns the names of the exporters that a user can select.
 pub fn exporters() -> Vec<&'static str> {
     table::EXPORTERS.iter().map(|it| it.name).collect()
 }

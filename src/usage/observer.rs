@@ -7,25 +7,25 @@ use super::holder::{Holder, first, label};
 use super::request::{POINTS_A_DAY, STATISTIC};
 use super::table::{Exporter, Fills};
 
-/// What one container asked for on one day.
+/// The accelerators that one container requested on one day.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct HeldDay {
-    /// At once.
+    /// The accelerators that the container requests at a time.
     pub(super) accelerators: f64,
-    /// Five-minute points, each times its accelerators.
+    /// The five-minute points, each multiplied by its accelerators.
     pub(super) points: f64,
-    /// Five-minute points at which the container was there.
+    /// The five-minute points at which the container existed.
     pub(super) present: f64,
-    /// It asks for a share of a device.
+    /// Whether the container requests a share of a device.
     pub(super) shared: bool,
-    /// The part of a device that it asks for, as in `1g.5gb`.
+    /// The requested part of a device, such as `1g.5gb`.
     pub(super) profile: String,
 }
 
 #[derive(Debug, Default)]
 pub(super) struct ObserverDay {
     pub(super) held: BTreeMap<Holder, HeldDay>,
-    /// Five-minute points at which the observer was there, by cluster.
+    /// The five-minute points at which kube-state-metrics was running, by cluster.
     pub(super) there: BTreeMap<String, f64>,
     pub(super) refused: usize,
 }
@@ -72,7 +72,7 @@ pub(super) fn read(exporter: &Exporter, samples: &[&Sample], cluster: &dyn Fn(&S
     day
 }
 
-/// `nvidia_com_mig_1g_5gb` → `1g.5gb`
+/// Converts a resource name into a profile: `nvidia_com_mig_1g_5gb` → `1g.5gb`
 fn profile(resource: &str) -> String {
     let profile = resource.strip_prefix("nvidia_com_mig_").unwrap_or_default();
     profile.replacen('_', ".", 1)

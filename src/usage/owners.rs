@@ -6,11 +6,11 @@ use super::answer::SeriesLabels;
 use super::holder::{Holder, first, label};
 use super::request::{NAMESPACE, OWNER_METRICS, POD};
 
-/// What stands for pods that nothing owns: their names are not kept.
+/// The kind and name in rows for pods without an owner. gpulint does not store their names.
 pub(super) const ALONE: (&str, &str) = ("Pod", "(without an owner)");
 pub(super) const UNKNOWN: (&str, &str) = ("Unknown", "(owner not known)");
 
-/// Labels that clouds and autoscalers put on nodes, as kube-state-metrics writes them.
+/// The node labels of clouds and autoscalers that name the pool, as kube-state-metrics writes them.
 const POOLS: &[&str] = &[
     "label_cloud_google_com_gke_nodepool",
     "label_eks_amazonaws_com_nodegroup",
@@ -22,21 +22,22 @@ const POOLS: &[&str] = &[
     "label_oke_oraclecloud_com_pool_name",
 ];
 
-/// The most steps from a pod upwards.
+/// The most steps from a pod to its topmost owner.
 pub(super) const MOST_STEPS: usize = 4;
 
 type Object = (String, String, String, String);
 
 #[derive(Debug, Default)]
 pub(super) struct Owners {
-    /// Cluster, namespace, kind, name → the kind and name of its controller; none where it has none.
+    /// Maps an object (cluster, namespace, kind, name) to its controller's kind and name, or to `None` if it has no
+    /// controller.
     owner: BTreeMap<Object, Option<(String, String)>>,
-    /// What recording rules say in one step.
+    /// The workloads of pods, from recording rules.
     workload: BTreeMap<(String, String, String), (String, String)>,
     pool: BTreeMap<(String, String), String>,
 }
 
-/// Kinds that have a metric of their owners, and the label that names them there.
+/// The metrics of owners, with the kind of the owned object.
 const KINDS: &[(&str, &str)] = &[
     ("kube_pod_owner", "Pod"),
     ("kube_replicaset_owner", "ReplicaSet"),
@@ -67,7 +68,7 @@ impl Owners {
             let names = if *kind == "Pod" { POD } else { std::slice::from_ref(named) };
             let key = (cluster.to_owned(), namespace, (*kind).to_owned(), first(labels, names).to_owned());
             let (owner, name) = (label(labels, "owner_kind"), label(labels, "owner_name"));
-            // Older versions write `<none>`.
+            // Older versions of kube-state-metrics write `<none>`.
             let is_none = |text: &str| text.is_empty() || text == "<none>";
             let controls = label(labels, "owner_is_controller") != "false";
             if is_none(owner) || is_none(name) {
@@ -78,7 +79,7 @@ impl Owners {
         }
     }
 
-    /// The kind and the name of what made a pod.
+    /// Returns the kind and the name of the workload that created a pod.
     pub(super) fn of(&self, holder: &Holder) -> (String, String) {
         let mut at = (holder.cluster.clone(), holder.namespace.clone(), "Pod".to_owned(), holder.pod.clone());
         for _ in 0..MOST_STEPS {
@@ -102,7 +103,7 @@ impl Owners {
         }
     }
 
-    /// Objects whose owners are still to be asked for.
+    /// Returns the objects whose owners gpulint must still query.
     pub(super) fn next(&self, holders: &BTreeSet<&Holder>) -> BTreeSet<(&'static str, String, String)> {
         let mut wanted = BTreeSet::new();
         for holder in holders {
@@ -127,17 +128,17 @@ impl Owners {
     }
 }
 
-/// Recording rules write `deployment` or `Deployment` by their version.
+/// Normalizes the kind, because recording rules write `deployment` or `Deployment`, depending on their version.
 fn kind_of(text: &str) -> String {
     let known = ["Deployment", "StatefulSet", "DaemonSet", "Job", "CronJob", "ReplicaSet", "Pod"];
     let found = known.iter().find(|it| it.eq_ignore_ascii_case(text));
     found.map_or(text, |it| it).to_owned()
 }
 
-/// Letters of names that Kubernetes draws: no vowels, and nothing that looks like another.
+/// The characters of names that Kubernetes generates: no vowels, and no characters that look alike.
 const DRAWN: &str = "bcdfghjklmnpqrstvwxz2456789";
 
-/// The Deployment in the name of a ReplicaSet, `name-5d8f7c9b6d`, where a cloud tells no more than that.
+/// Returns the Deployment from a ReplicaSet's name (`name-5d8f7c9b6d`), for clouds that report only the ReplicaSet.
 pub(super) fn above(kind: String, name: String) -> (String, String) {
     let named = name.rsplit_once('-').filter(|(_, set)| is_drawn(set, 8..=10)).map(|(name, _)| name.to_owned());
     match named.filter(|it| kind == "ReplicaSet" && !it.is_empty()) {
@@ -150,7 +151,7 @@ fn is_drawn(text: &str, lengths: std::ops::RangeInclusive<usize>) -> bool {
     lengths.contains(&text.len()) && text.chars().all(|it| DRAWN.contains(it))
 }
 
-/// The Deployment in the name of a pod, `name-5d8f7c9b6d-x2x7k`, where nobody tells owners.
+/// Returns the Deployment from a pod's name (`name-5d8f7c9b6d-x2x7k`), if no owner is known.
 fn deployment(pod: &str) -> Option<String> {
     let (rest, own) = pod.rsplit_once('-')?;
     let (name, set) = rest.rsplit_once('-')?;

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::points::{MetricTarget, Points, day, moment, number, text};
 use crate::source::Date;
 
-/// What a file is, if it is one of these; and what it says.
+/// Reads a file of another tool and returns its kind. Returns `None` for any other file.
 pub(super) fn read(value: &Value, points: &mut Points) -> Option<Result<&'static str, String>> {
     if let Some(all) = value.get("instances").and_then(Value::as_array).filter(|_| value.get("timestamp").is_some()) {
         return Some(gpuaudit(value, all, points).map(|()| "a scan of gpuaudit"));
@@ -20,10 +20,10 @@ pub(super) fn read(value: &Value, points: &mut Points) -> Option<Result<&'static
     is_slurm.then(|| slurm(jobs, points).map(|()| "jobs of Slurm (sacct --json)"))
 }
 
-/// How far gpuaudit looks back (its source, 2026-11).
+/// The number of days that gpuaudit covers (its source, 2026-11).
 const GPUAUDIT_DAYS: i64 = 7;
 
-/// Tags that name the group of a machine.
+/// The tags that name the group of a machine.
 const GROUPS: [&str; 4] =
     ["eks:nodegroup-name", "karpenter.sh/nodepool", "aws:autoscaling:groupName", "aws:eks:nodegroup-name"];
 
@@ -48,7 +48,7 @@ fn gpuaudit(scan: &Value, all: &[Value], points: &mut Points) -> Result<(), Stri
         let from = Date::from_unix_days(to.unix_days() - days).unwrap_or(to);
         points.hold(&named, "gpuaudit", (from, to), uptime * count);
         points.accelerators(&named, count);
-        // Of an endpoint, CloudWatch adds up its accelerators, and gpuaudit hands that on.
+        // For an endpoint, CloudWatch adds up all accelerators, and gpuaudit copies that sum.
         let is_sum = text(it, "/source").starts_with("sagemaker");
         if let Some(percent) = of("avg_gpu_utilization") {
             points.mean(&named, percent / if is_sum { 100.0 * count } else { 100.0 }, uptime * count);
@@ -57,7 +57,7 @@ fn gpuaudit(scan: &Value, all: &[Value], points: &mut Points) -> Result<(), Stri
     Ok(())
 }
 
-/// Names of nodes and ids of instances stay behind.
+/// Returns the kind and the name without node names and instance ids.
 fn gpuaudit_name(it: &Value) -> (String, String) {
     let tag = |name: &str| it.get("tags").and_then(|tags| tags.get(name)).and_then(Value::as_str);
     if let Some(group) = GROUPS.iter().find_map(|name| tag(name)) {
@@ -93,13 +93,13 @@ fn opencost(sets: &[Value], points: &mut Points) -> Result<(), String> {
     }
 }
 
-/// One allocation; its window, where it is about accelerators.
+/// Reads one allocation. Returns its window if it uses accelerators.
 fn allocation(it: &Value, points: &mut Points) -> Option<(f64, f64)> {
     let of = |key: &str| it.get(key).and_then(number);
     let hours = of("gpuHours").filter(|it| *it > 0.0)?;
     let (start, end) = (moment(it.pointer("/window/start")?)?, moment(it.pointer("/window/end")?)?);
     let property = |key: &str| text(it, &format!("/properties/{key}")).to_owned();
-    // What is idle or given to nobody is no workload.
+    // Idle and unallocated capacity is not a workload.
     if text(it, "/name").contains("__") || property("controller").is_empty() {
         return Some((start, end));
     }
@@ -114,7 +114,8 @@ fn allocation(it: &Value, points: &mut Points) -> Option<(f64, f64)> {
     let (from, to) = (day(start)?, day(end - 1.0)?);
     let to = Date::from_unix_days(to.unix_days() + 1)?;
     points.hold(&named, "opencost:requests", (from, to), hours);
-    // A mean over several accelerators is divided by their number in some versions: of one alone it is what it says.
+    // Only some versions divide the mean over several accelerators by their number. With one accelerator, it is
+    // unambiguous.
     let at_once = of("minutes").filter(|it| *it > 0.0).map(|minutes| hours * 60.0 / minutes);
     let usage = it.pointer("/gpuAllocation/gpuUsageAverage").and_then(number).filter(|it| *it > 0.0);
     if let (Some(usage), true) = (usage, at_once.is_some_and(|it| it <= 1.01)) {
@@ -123,7 +124,7 @@ fn allocation(it: &Value, points: &mut Points) -> Option<(f64, f64)> {
     Some((start, end))
 }
 
-/// OpenCost writes kinds in small letters.
+/// Restores the capitals of a kind, because OpenCost writes kinds in lower case.
 fn kind_of(text: &str) -> String {
     let known = ["Deployment", "StatefulSet", "DaemonSet", "Job", "CronJob", "ReplicaSet", "Rollout"];
     known.iter().find(|it| it.eq_ignore_ascii_case(text)).map_or(text, |it| it).to_owned()
@@ -134,7 +135,7 @@ fn slurm(jobs: &[Value], points: &mut Points) -> Result<(), String> {
         let held = job.pointer("/tres/allocated").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
         let gpus: Vec<&Value> =
             held.iter().filter(|it| text(it, "/type") == "gres" && is_gpu(text(it, "/name"))).collect();
-        // `gpu` counts those of all kinds; a kind alone stands where nobody counted.
+        // The entry `gpu` counts all kinds. Without it, only the entry of a kind has a count.
         let all = gpus.iter().find(|it| text(it, "/name") == "gpu").or(gpus.first());
         let Some(count) = all.and_then(|it| it.get("count")).and_then(number).filter(|it| *it > 0.0) else { continue };
         let kinds: BTreeSet<&str> = gpus.iter().filter_map(|it| text(it, "/name").strip_prefix("gpu:")).collect();

@@ -8,7 +8,7 @@ use crate::catalog::Catalog;
 use crate::measured::row::UsageRow;
 use crate::source::Date;
 
-/// A machine, an endpoint, a workload, as a cloud names it.
+/// The machine, endpoint or workload that a metric belongs to, as the cloud names it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct MetricTarget {
     pub(super) cluster: String,
@@ -34,7 +34,7 @@ struct Sum {
     devices: BTreeMap<String, BTreeSet<String>>,
 }
 
-/// What one kind of answer says.
+/// The sums for one kind of answer.
 #[derive(Debug, Default)]
 pub(super) struct Points {
     sums: BTreeMap<MetricTarget, Sum>,
@@ -46,17 +46,17 @@ pub(super) struct Points {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct MetricSample<'p> {
     pub(super) source: &'p str,
-    /// Seconds since 1970, and how long it stands for.
+    /// The time of the point, in seconds since 1970. `seconds` is the time that it covers.
     pub(super) at: f64,
     pub(super) seconds: f64,
     pub(super) accelerators: f64,
-    /// 0 to 1, of one accelerator.
+    /// The utilization of one accelerator, from 0 to 1.
     pub(super) value: f64,
-    /// The highest of its time, and no mean.
+    /// Whether the value is a maximum instead of a mean.
     pub(super) is_most: bool,
 }
 
-/// Longer, and a mean says nothing of idle minutes and of peaks.
+/// The longest period for which a mean still shows idle minutes and peaks.
 const SHORT_SECONDS: f64 = 300.0;
 
 impl Points {
@@ -86,7 +86,7 @@ impl Points {
         }
     }
 
-    /// Hours that were held, with nothing said of what was done in them.
+    /// Adds the hours of a resource without its utilization.
     pub(super) fn hold(&mut self, named: &MetricTarget, source: &str, days: (Date, Date), hours: f64) {
         if !(hours.is_finite() && hours >= 0.0) {
             self.refused += 1;
@@ -99,7 +99,7 @@ impl Points {
         *sum.hours.get_or_insert(0.0) += hours;
     }
 
-    /// A mean over hours that `hold` was told of.
+    /// Adds a mean utilization for hours that `hold` already added.
     pub(super) fn mean(&mut self, named: &MetricTarget, value: f64, hours: f64) {
         if !(0.0..=1.01).contains(&value) || !hours.is_finite() {
             self.refused += 1;
@@ -125,7 +125,7 @@ impl Points {
         sum.memory_gib = Some(sum.memory_gib.unwrap_or_default().max(gib));
     }
 
-    /// One window for all that have none of their own: what is not there on a day was not measured on it.
+    /// Returns the rows. Resources without a window of their own share one, because a missing day was not measured.
     pub(super) fn rows(self, catalog: &Catalog) -> Vec<UsageRow> {
         let days = self.sums.values().flat_map(|it| &it.days);
         let (first, last) = (days.clone().min().copied(), days.max().copied());
@@ -164,7 +164,7 @@ pub(super) fn day(at: f64) -> Option<Date> {
     (0.0..3e6).contains(&days).then(|| Date::from_unix_days(days as i64))?
 }
 
-/// Seconds since 1970: a number, or `2026-11-21T00:00:00+00:00`.
+/// Parses a time into seconds since 1970. It is a number or a string such as `2026-11-21T00:00:00+00:00`.
 pub(super) fn moment(value: &Value) -> Option<f64> {
     if let Some(number) = value.as_f64() {
         return Some(number);
@@ -188,7 +188,7 @@ pub(super) fn moment(value: &Value) -> Option<f64> {
     Some(date.unix_days() as f64 * 86_400.0 + time - offset)
 }
 
-/// A number, also one that a command line wrote as text.
+/// Parses a number, also if a command line tool wrote it as a string.
 pub(super) fn number(value: &Value) -> Option<f64> {
     value.as_f64().or_else(|| value.as_str()?.trim().parse().ok()).filter(|it| it.is_finite())
 }
@@ -197,7 +197,7 @@ pub(super) fn text<'v>(value: &'v Value, path: &str) -> &'v str {
     value.pointer(path).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// The shortest time between two of them: how long each stands for.
+/// Returns the shortest time between two points, which is the time that each point covers.
 pub(super) fn period(moments: &[f64]) -> Option<f64> {
     let mut sorted = moments.to_vec();
     sorted.sort_by(f64::total_cmp);

@@ -1,8 +1,8 @@
-//! The queries for a metrics server: one request per exporter and day, with statistics that add up over days and pods.
+//! The queries for a metrics server: one request per exporter and day. Their statistics add up over days and pods.
 //!
-//! Every request contains its evaluation time, so that the same days give the same answers. A day is [00:00, 24:00) in UTC. The time
-//! is a millisecond before its end, because Prometheus counts the start of a range in before version 3 and not since.
-//! No query joins series on the server, because a join silently drops series without a partner.
+//! Every request contains its evaluation time, so that the same days give the same answers. A day is [00:00, 24:00) in
+//! UTC. The time is one millisecond before the end of the day, because only Prometheus before version 3 includes the
+//! start of a range. No query joins series on the server, because a join silently drops series without a partner.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -10,36 +10,36 @@ use std::fmt::Write as _;
 use super::table::{EXPORTERS, Exporter, Fills, Metric, MetricUnit, RESOURCES};
 use crate::source::Date;
 
-/// Points at which a range is looked at: 288 a day.
+/// The number of points at which a query evaluates one day.
 pub(super) const POINTS_A_DAY: f64 = 288.0;
 const STEP: &str = "5m";
 
-/// Below it, an accelerator does nothing.
+/// The utilization below which an accelerator is idle.
 const IDLE: f64 = 0.02;
 
-/// The label that says which statistic of which metric a value is.
+/// The label that identifies the statistic and the metric of a value.
 pub(super) const STATISTIC: &str = "gpulint";
 
-/// Who owns which pod, and which pool nodes belong to: label sets without samples.
+/// The requests for the owners of pods and the pools of nodes. The answers are label sets without samples.
 pub(super) const OWNERS: &str = "owners";
 pub(super) const NODES: &str = "nodes";
-/// Which metrics there are, and which clusters.
+/// The requests for the available metrics and clusters.
 pub(super) const NAMES: &str = "names";
 pub(super) const CLUSTERS: &str = "clusters";
 
-/// Names of one thing in the labels of different servers; the first that holds something counts. Where the labels of a
-/// scrape win over those of the exporter, the workload stands under `exported_`.
+/// The names of one label on different servers. The first that is not empty counts. If the labels of the scrape
+/// override those of the exporter, the workload is in labels that start with `exported_`.
 pub(super) const NAMESPACE: &[&str] = &["exported_namespace", "namespace", "namespace_name", "pod_namespace"];
 pub(super) const POD: &[&str] = &["exported_pod", "pod", "pod_name"];
 pub(super) const CONTAINER: &[&str] = &["exported_container", "container", "container_name"];
 
-/// The days that are asked for, and how the cluster is told from others.
+/// The days to query, and the label that selects the cluster.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UsageWindow {
     pub from: Date,
-    /// The day behind the last one.
+    /// The end date, exclusive.
     pub to: Date,
-    /// A label, and the value of the cluster that is meant.
+    /// The label and the value that select the cluster.
     pub cluster: Option<(String, String)>,
 }
 
@@ -57,18 +57,18 @@ impl UsageWindow {
     }
 }
 
-/// One thing that is asked.
+/// One request to a metrics server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UsageRequest {
-    /// `dcgm.2026-11-21`: the name of the file that keeps the answer.
+    /// The file name of the saved answer, such as `dcgm.2026-11-21`.
     pub name: String,
     pub method: &'static str,
-    /// Below the address of the server.
+    /// The path below the address of the server.
     pub path: &'static str,
     pub parameters: Vec<(&'static str, String)>,
 }
 
-/// Which metrics there are, and which clusters.
+/// Returns the requests for the available metrics and clusters.
 pub(super) fn probe(window: &UsageWindow) -> Vec<UsageRequest> {
     let names: Vec<&str> = EXPORTERS.iter().flat_map(|it| it.metrics).map(|it| it.name).collect();
     let own = window.selector().map(|it| format!(",{it}")).unwrap_or_default();
@@ -89,7 +89,7 @@ pub(super) fn probe(window: &UsageWindow) -> Vec<UsageRequest> {
     requests
 }
 
-/// Everything that is asked of the exporters that are named, or of all; of their metrics, those that are there.
+/// Returns the requests for all days, for the named exporters or for all, and only for the available metrics.
 pub(super) fn of_days(
     window: &UsageWindow,
     exporters: &[String],
@@ -114,12 +114,12 @@ pub(super) fn of_days(
     requests
 }
 
-/// Owners of all pods, and all nodes: what can be asked before it is known which of them matter.
+/// Returns the requests for the owners of all pods and for all nodes. They need no earlier answer.
 pub(super) fn of_owners(window: &UsageWindow) -> Vec<UsageRequest> {
     let own = window.selector().map(|it| format!("{{{it}}}")).unwrap_or_default();
     let all = ["kube_pod_owner", "kube_replicaset_owner", "kube_job_owner", "kube_replicationcontroller_owner"];
     let mut matchers: Vec<String> = all.iter().map(|name| format!("{name}{own}")).collect();
-    // What kube-prometheus says of the same in one step.
+    // This recording rule of kube-prometheus contains the workload of each pod.
     matchers.push(format!("namespace_workload_pod:kube_pod_owner:relabel{own}"));
     vec![series(OWNERS, window, matchers), of_nodes(window)]
 }
@@ -129,10 +129,10 @@ pub(super) fn of_nodes(window: &UsageWindow) -> UsageRequest {
     series(NODES, window, vec![format!("kube_node_labels{own}")])
 }
 
-/// Names in a regular expression; more would be refused for the length of the query.
+/// The most names in a regular expression. Servers reject longer queries.
 const NAMES_A_MATCHER: usize = 100;
 
-/// Owners of those objects of a namespace alone.
+/// Returns matchers for the owners of these objects only.
 pub(super) fn of_owned(window: &UsageWindow, owned: &BTreeSet<(&'static str, String, String)>) -> Vec<String> {
     let own = window.selector().map(|it| format!(",{it}")).unwrap_or_default();
     let mut matchers = Vec::new();
@@ -150,7 +150,7 @@ pub(super) fn of_owned(window: &UsageWindow, owned: &BTreeSet<(&'static str, Str
     matchers
 }
 
-/// Which label of a metric of owners names what is owned.
+/// The label of each owner metric that names the owned object.
 pub(super) const OWNER_METRICS: &[(&str, &str)] = &[
     ("kube_pod_owner", "pod"),
     ("kube_replicaset_owner", "replicaset"),
@@ -177,8 +177,8 @@ fn moment(day: Date) -> String {
     format!("{}.999", (day.unix_days() + 1) * 86_400 - 1)
 }
 
-/// All statistics of an exporter as one vector. What is scraped twice (two jobs, a pair of servers) differs in labels that
-/// are not kept, and counts once.
+/// Returns a query for all statistics of an exporter as one vector. Series that were scraped twice differ only in
+/// labels that the query drops, so they count once.
 fn query(window: &UsageWindow, exporter: &Exporter, metrics: &[&Metric]) -> String {
     let mut labels = vec![STATISTIC, window.label()];
     if window.label() != "cluster" {
@@ -234,7 +234,7 @@ fn over(what: &str, metric: &str) -> String {
     format!("{what}_over_time({metric}[1d])")
 }
 
-/// Text between quotes, as PromQL reads it.
+/// Returns a PromQL string literal.
 fn quoted(text: &str) -> String {
     let mut quoted = String::from("\"");
     for letter in text.chars() {
@@ -248,7 +248,7 @@ fn quoted(text: &str) -> String {
     quoted
 }
 
-/// A name in a regular expression.
+/// Escapes a name for a regular expression.
 fn escaped(name: &str) -> String {
     let mut escaped = String::new();
     for letter in name.chars() {
@@ -260,7 +260,7 @@ fn escaped(name: &str) -> String {
     escaped
 }
 
-/// Requests for people, and for a shell that carries them out: a line each of name, method, path and body, between tabs.
+/// Formats each request as one line for people and shell scripts: name, method, path and body, separated by tabs.
 pub(super) fn as_text(requests: &[UsageRequest]) -> String {
     let mut text = String::new();
     for it in requests {
@@ -269,7 +269,7 @@ pub(super) fn as_text(requests: &[UsageRequest]) -> String {
     text
 }
 
-/// Parameters as a form carries them.
+/// Encodes parameters as a form body.
 pub(super) fn form(parameters: &[(&'static str, String)]) -> String {
     let pairs: Vec<String> =
         parameters.iter().map(|(name, value)| format!("{}={}", coded(name), coded(value))).collect();
@@ -326,7 +326,7 @@ mod tests {
         let all = of_days(&window(), &["dcgm".to_owned()], None);
         assert_eq!(all.len(), 14);
         assert_eq!(all[13].name, "dcgm.2026-11-21");
-        // `date -u -d 2026-11-22 +%s` is 1795305600.
+        // `date -u -d 2026-11-22 +%s` prints 1795305600.
         assert_eq!(all[13].parameters[1], ("time", "1795305599.999".to_owned()));
         assert!(all[0].parameters[0].1.len() < 8_000, "VictoriaMetrics refuses long queries");
     }

@@ -1,4 +1,4 @@
-//! One day of metrics of model servers.
+//! Reads one day of metrics of model servers.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use super::holder::{Holder, label};
 use super::request::STATISTIC;
 use super::table::{Exporter, Fills};
 
-/// What one pod served on one day.
+/// The traffic that one pod served on one day.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct ServedDay {
     pub(super) requests: Option<f64>,
@@ -18,7 +18,7 @@ pub(super) struct ServedDay {
     pub(super) preemptions: Option<f64>,
 }
 
-/// By pod; and how many values no server can mean.
+/// Returns the served traffic by pod, and the number of impossible values.
 pub(super) fn read(
     exporter: &Exporter,
     samples: &[&Sample],
@@ -29,7 +29,7 @@ pub(super) fn read(
         let labels = &sample.labels;
         let Some((_, name)) = label(labels, STATISTIC).split_once(':') else { continue };
         let Some((_, metric)) = exporter.metric(name) else { continue };
-        // The cache is a share that its program calls a percentage.
+        // The cache usage is a ratio, although its name says `perc`.
         let is_share = metric.fills == Fills::Cache;
         if !(sample.value.is_finite() && sample.value >= 0.0) || is_share && sample.value > 1.01 {
             refused += 1;
@@ -45,7 +45,7 @@ pub(super) fn read(
 }
 
 impl ServedDay {
-    /// Parts of a server, and reasons to end a request, add up; of its cache the fullest part counts.
+    /// Adds a value. Parts of a server and finish reasons add up. For the cache, the fullest part counts.
     fn add(&mut self, fills: Fills, value: f64) {
         let place = match fills {
             Fills::Requests => &mut self.requests,
@@ -63,7 +63,7 @@ impl ServedDay {
         *place = Some(place.unwrap_or_default() + value);
     }
 
-    /// Two pods of one workload on one day.
+    /// Adds another pod of the same workload on the same day.
     pub(super) fn join(&mut self, other: &ServedDay) {
         let all = [
             (Fills::Requests, other.requests),

@@ -1,16 +1,16 @@
-//! The metric names of exporters, one row per name. No other file of this module knows exporters.
+//! The metric names of exporters, one entry per name. No other file of this module names exporters.
 //!
-//! Source: the exporters' code and release notes, November 2026. If an exporter renamed metrics, all
-//! names are listed. Rows with the same `measure` mean the same.
+//! Source: the exporters' code and release notes, November 2026. If an exporter renamed a metric, the table lists all
+//! its names. Entries with the same `measure` have the same meaning.
 
-/// What a metric tells of an accelerator or of a server.
+/// The quantity that a metric measures, of an accelerator or of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Fills {
-    /// How much of the time it worked.
+    /// The share of the time in which the accelerator works.
     Busy,
-    /// Which share of its units worked.
+    /// The share of its units that work.
     Units,
-    /// How much of the time its matrix units worked.
+    /// The share of the time in which its matrix units work.
     Tensor,
     Memory,
     Requests,
@@ -19,22 +19,22 @@ pub(super) enum Fills {
     Waiting,
     Cache,
     Preemptions,
-    /// Accelerators that a container asked for.
+    /// The accelerators that a container requests.
     Held,
-    /// Nothing but that the observer was there.
+    /// The presence of kube-state-metrics.
     Observer,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum MetricUnit {
-    /// 0 to 1.
+    /// A value from 0 to 1.
     Ratio,
-    /// 0 to 100.
+    /// A value from 0 to 100.
     Percent,
-    /// So many of them are a GiB.
+    /// The number of these units in one GiB.
     PerGib(f64),
     Count,
-    /// Grows until its program starts anew.
+    /// A value that grows until its program restarts.
     Counter,
 }
 
@@ -46,25 +46,25 @@ pub(super) struct Metric {
     pub(super) name: &'static str,
     pub(super) fills: Fills,
     pub(super) unit: MetricUnit,
-    /// What it is called in the file; the earlier ones of an exporter are preferred.
+    /// The name of the measure in the usage file. gpulint prefers the exporter's first entries.
     pub(super) measure: &'static str,
-    /// Conditions on its labels.
+    /// The conditions on the metric's labels.
     pub(super) only: &'static str,
-    /// It says something of a part of a device (MIG).
+    /// Whether the metric also describes parts of a device (MIG).
     pub(super) parts: bool,
-    /// The same name stood for whole percents once.
+    /// Whether older versions used the same name for whole percentages.
     pub(super) doubtful: bool,
 }
 
 pub(super) struct Exporter {
-    /// Also the name of its request.
+    /// The name of the exporter and of its request.
     pub(super) name: &'static str,
-    /// Labels that together tell one device from another, or one part of a server from another.
+    /// The labels that together identify a device, or a part of a server.
     pub(super) devices: &'static [&'static str],
-    /// Labels that say what it is and where.
+    /// The labels that describe the device and its place.
     pub(super) about: &'static [&'static str],
     pub(super) metrics: &'static [Metric],
-    /// It measures what another exporter may measure as well, and counts where that one does not.
+    /// Whether this exporter counts only for days on which no other exporter measured the devices.
     pub(super) is_second: bool,
 }
 
@@ -73,7 +73,7 @@ impl Exporter {
         self.metrics.iter().enumerate().find(|(_, it)| it.name == name)
     }
 
-    /// It measures devices, and not what runs on them.
+    /// Whether the exporter measures devices, not the programs on them.
     pub(super) fn is_meter(&self) -> bool {
         self.metrics.iter().any(|it| it.fills == Fills::Busy)
     }
@@ -97,7 +97,7 @@ impl Metric {
     }
 }
 
-/// Names of pods that measure others. A device that they call their own is nobody's.
+/// The names of exporter pods. A device with such a pod counts as unused.
 pub(super) const EXPORTER_PODS: &[&str] = &[
     "dcgm-exporter",
     "nvidia-dcgm",
@@ -108,11 +108,11 @@ pub(super) const EXPORTER_PODS: &[&str] = &[
     "neuron-monitor",
 ];
 
-/// How accelerators are asked for, as kube-state-metrics writes it.
+/// The names of accelerator resources, as kube-state-metrics writes them.
 pub(super) const RESOURCES: &str = "nvidia_com_gpu.*|nvidia_com_mig_.*|amd_com_gpu.*|habana_ai_gaudi|gpu_intel_com_.*|\
      google_com_tpu|aws_amazon_com_neuron.*";
 
-/// The request of what kube-state-metrics says.
+/// The request for the metrics of kube-state-metrics.
 pub(super) const OBSERVER: &str = "kube";
 
 use Fills::{Busy, Cache, Held, Memory, Observer, Preemptions, Requests, Running, Tensor, Tokens, Units, Waiting};
@@ -126,10 +126,10 @@ pub(super) const EXPORTERS: &[Exporter] = &[
         about: &["modelName", "GPU_I_PROFILE", "node"],
         metrics: &[
             row("DCGM_FI_PROF_GR_ENGINE_ACTIVE", Busy, Ratio, "GR_ENGINE_ACTIVE").of_parts(),
-            // From 4.9.0 on.
+            // The name since version 4.9.0.
             row("DCGM_FI_PROF_GR_ENGINE_UTIL_RATIO", Busy, Ratio, "GR_ENGINE_ACTIVE").of_parts(),
             row("DCGM_FI_DEV_GPU_UTIL", Busy, Percent, "GPU_UTIL"),
-            // A ratio from DCGM 4.7 on; in 4.6 the name is that of whole percents.
+            // The value is a ratio since DCGM 4.7. In 4.6, the same name contains whole percentages.
             row("DCGM_FI_DEV_GPU_UTIL_RATIO", Busy, Ratio, "GPU_UTIL").doubtful(),
             row("DCGM_FI_PROF_SM_ACTIVE", Units, Ratio, "SM_ACTIVE").of_parts(),
             row("DCGM_FI_PROF_SM_UTIL_RATIO", Units, Ratio, "SM_ACTIVE").of_parts(),
@@ -146,7 +146,7 @@ pub(super) const EXPORTERS: &[Exporter] = &[
         about: &["card_model", "card_series", "node"],
         metrics: &[
             row("gpu_gfx_activity", Busy, Percent, "GFX_ACTIVITY"),
-            // The prefix is a setting of the exporter; its own dashboards use this one.
+            // The prefix is a setting of the exporter. Its own dashboards use this one.
             row("amd_gpu_gfx_activity", Busy, Percent, "GFX_ACTIVITY"),
             row("gpu_prof_sm_active", Units, Percent, "SM_ACTIVE"),
             row("gpu_prof_tensor_active_percent", Tensor, Percent, "TENSOR_ACTIVE"),
@@ -209,13 +209,14 @@ pub(super) const EXPORTERS: &[Exporter] = &[
             row("vllm:num_requests_running", Running, Count, ""),
             row("vllm:num_requests_waiting", Waiting, Count, ""),
             row("vllm:kv_cache_usage_perc", Cache, Ratio, ""),
-            // Before 0.9.
+            // The name before version 0.9.
             row("vllm:gpu_cache_usage_perc", Cache, Ratio, ""),
             row("vllm:num_preemptions_total", Preemptions, Counter, ""),
         ],
     },
     Exporter {
-        // Every rank of a tensor says the same: the ranks are no labels here, and count once.
+        // All ranks of a tensor-parallel group report the same value. The query omits their label, so they count
+        // once.
         name: "sglang",
         is_second: false,
         devices: &["model_name", "engine_type"],
@@ -253,7 +254,7 @@ pub(super) const EXPORTERS: &[Exporter] = &[
     Exporter {
         name: OBSERVER,
         is_second: false,
-        // A pod of a name may come back on another node within a day.
+        // Within a day, a pod of the same name can return on another node.
         devices: &["uid", "resource"],
         about: &["node"],
         metrics: &[

@@ -15,7 +15,7 @@ use super::changes::{WhatIfChanges, Wrong};
 use super::instances::counted;
 use super::scenario::WhatIfScenario;
 
-/// What the text may say of a machine beside its name, and which another machine brings with it.
+/// The facts about a machine in addition to its name. Another machine replaces them.
 const DESCRIBED: [Key; 9] = [
     Key::Accelerator,
     Key::AcceleratorCount,
@@ -28,13 +28,13 @@ const DESCRIBED: [Key; 9] = [
     Key::MachineTypes,
 ];
 
-/// What is said of a machine apart from its accelerators.
+/// The facts about a machine that are independent of its accelerators.
 const OF_MACHINE: [Key; 4] = [Key::Cpus, Key::Memory, Key::MachineTypes, Key::Topology];
 
-/// The same of the machine that a pod runs on: how many accelerators it asks for is its own.
+/// The same facts for a pod's machine. The number of requested accelerators stays, because it belongs to the pod.
 const DESCRIBED_TO_PODS: [Key; 4] = [Key::Accelerator, Key::AcceleratorMemory, Key::Processor, Key::NodeAccelerators];
 
-/// What only the provider that it leaves has a word for.
+/// The facts that only the old provider has.
 const OF_PROVIDER: [Key; 12] = [
     Key::Tenancy,
     Key::BilledAs,
@@ -69,7 +69,8 @@ impl FactOverrides for WhatIfScenario {
 }
 
 impl WhatIfChanges {
-    /// The provider that a resource moves to: the one that is said, or that of a machine which its own does not have.
+    /// Returns the provider that a resource moves to: the requested one, or that of a machine that the current
+    /// provider lacks.
     pub fn other_provider(&self, it: &Resource, catalog: &Catalog) -> Option<Arc<str>> {
         let now = it.text(Key::Provider);
         let is_other = |provider: &str| now.is_none_or(|now| !now.eq_ignore_ascii_case(provider));
@@ -81,7 +82,7 @@ impl WhatIfChanges {
         Some(catalog.provider_of(machine)?.into()).filter(|it: &Arc<str>| is_other(it))
     }
 
-    /// A region is one of the provider's, where that is known and has any.
+    /// Refuses a region that the provider does not have. A provider without known regions accepts any.
     pub fn demand_region(&self, it: &Resource, catalog: &Catalog) -> Result<(), Wrong> {
         let Some(region) = &self.region else { return Ok(()) };
         let other = self.other_provider(it, catalog);
@@ -104,7 +105,7 @@ struct Changing<'s> {
 }
 
 impl Changing<'_> {
-    /// On what it runs, where, and how that is bought.
+    /// Changes the machine, its place and its way of buying.
     fn place(&self, it: &mut Resource) {
         let changes = self.changes;
         let provider = changes.other_provider(it, self.catalog);
@@ -156,8 +157,8 @@ impl Changing<'_> {
         set_fact(it, Key::Provider, FactValue::text(provider.clone()));
     }
 
-    /// Lets go of a machine, and keeps its accelerators, or all that they may be: any machine with such will do. One that takes
-    /// what is named apart from it stays.
+    /// Removes the machine and keeps its accelerators, or all its candidates, so that any machine with them is
+    /// possible. A host to which accelerators are attached separately stays.
     fn keep_accelerators(&self, it: &mut Resource) {
         let machine = it.fact(Key::Machine).clone();
         let names: Vec<&str> = match &machine {
@@ -179,7 +180,8 @@ impl Changing<'_> {
         it.set(Key::Machine, Fact::Absent);
     }
 
-    /// Labels of nodes say what their machine is: of a pool they follow it, of a pod they ask for it.
+    /// Adapts node labels, which describe the machine: a pool's labels follow its machine, and a pod's labels select
+    /// a machine.
     fn labels_of_nodes(&self, it: &mut Resource) {
         let changes = self.changes;
         let machine = it.fact(Key::Machine).value().map(ToString::to_string);
@@ -208,7 +210,7 @@ impl Changing<'_> {
         it.selector.labels = kept.collect();
     }
 
-    /// What runs on it.
+    /// Changes the workload.
     fn workload(&self, it: &mut Resource) {
         let says = |key: Key| self.changes.declared.iter().any(|(_, _, said, _)| *said == key);
         if says(Key::Model) && !says(Key::Parameters) {
@@ -230,13 +232,13 @@ impl Changing<'_> {
     }
 }
 
-/// Sets a fact as if it were written where the text has it, or at the resource where it has none.
+/// Sets a fact as if it were written at the fact's position, or at the resource if the fact has none.
 fn set_fact(it: &mut Resource, key: Key, value: FactValue) {
     let span: Span = it.fact(key).span().unwrap_or(it.span);
     it.set(key, Fact::written(value, span));
 }
 
-/// What all machines have that it may be, or what each of them has.
+/// Sets the value that all possible machines share, or else the value of each of them as a candidate.
 fn one_of(it: &mut Resource, key: Key, machine: &Fact<FactValue>, values: impl Iterator<Item = FactValue>) {
     let mut all: Vec<FactValue> = Vec::new();
     for value in values {

@@ -9,26 +9,26 @@ use crate::inventory::{Fact, FactValue, Key, Purchase, Range};
 use crate::pricing::{HOURS_PER_MONTH, OWN_PROVIDER};
 use crate::source::Span;
 
-/// What is said otherwise than in the text.
+/// The values that a scenario changes.
 #[derive(Debug, Clone, Default)]
 pub struct WhatIfChanges {
-    /// Each as it was written, the last of a key only.
+    /// The changes as they were written. For a repeated key, only the last one counts.
     pub asked: Vec<(String, String)>,
     pub(super) machine: Option<Arc<str>>,
     pub(super) provider: Option<Arc<str>>,
     pub(super) region: Option<Arc<str>>,
     pub(super) accelerator: Option<Arc<str>>,
     pub(super) accelerators: Option<f64>,
-    /// How it is bought, and for how many years that is.
+    /// The way of buying, and the years of a commitment.
     pub(super) purchase: Option<(Purchase, Option<f64>)>,
     pub(super) count: Option<Range>,
-    /// Hours of a month.
+    /// The hours per month.
     pub(super) hours: Option<f64>,
-    /// What people may also declare in labels, with the label; nothing where the word says that a program decides.
+    /// The values that labels can declare, with the label. `None` means that a program decides the value.
     pub(super) declared: Vec<(&'static str, Arc<str>, Key, Option<FactValue>)>,
 }
 
-/// Why something that was asked cannot be.
+/// The reason why a requested change is not possible.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Wrong {
     pub why: String,
@@ -39,11 +39,11 @@ fn wrong<T>(why: impl Into<String>, help: impl Into<String>) -> Result<T, Wrong>
     Err(Wrong { why: why.into(), help: help.into() })
 }
 
-/// What rents or places something.
+/// The keys that change how a resource is provisioned or placed.
 const PLACES: [&str; 8] =
     ["machine", "region", "provider", "purchase", "count", "hours", "accelerator", "accelerators"];
 
-/// What may be said of what runs, with the label by which a person declares the same.
+/// The keys that change the workload, with the labels that declare the same.
 const WORKLOADS: [(&str, &str); 9] = [
     ("model", "gpulint.dev/model"),
     ("params", "gpulint.dev/params"),
@@ -56,16 +56,17 @@ const WORKLOADS: [(&str, &str); 9] = [
     ("train-tokens", "gpulint.dev/train-tokens"),
 ];
 
-/// Years of a commitment, by the words for it.
+/// The years of a commitment, by its name.
 const COMMITTED: [(&str, f64); 2] = [("reserved-1y", 1.0), ("reserved-3y", 3.0)];
 
 impl WhatIfChanges {
-    /// Every key that may be set.
+    /// Returns every key that can be set.
     pub fn keys() -> impl Iterator<Item = &'static str> {
         PLACES.into_iter().chain(WORKLOADS.into_iter().map(|(key, _)| key))
     }
 
-    /// Reads what was asked. `at` is any place: what is said gets the places of what it stands for.
+    /// Parses the requested changes. `at` can be any position, because a changed value gets the position of the
+    /// replaced one.
     pub fn read(asked: &[(String, String)], catalog: &Catalog, at: Span) -> Result<WhatIfChanges, Wrong> {
         let mut changes = WhatIfChanges::default();
         for (key, value) in asked {
@@ -95,7 +96,7 @@ impl WhatIfChanges {
         Ok(())
     }
 
-    /// What a label may declare is read as it is there.
+    /// Parses a value as the label of the same meaning is parsed.
     fn declare(&mut self, key: &str, value: &str, catalog: &Catalog, at: Span) -> Result<(), Wrong> {
         let Some((_, label)) = WORKLOADS.into_iter().find(|(known, _)| *known == key) else {
             let all: Vec<&str> = WhatIfChanges::keys().collect();
@@ -123,7 +124,7 @@ impl WhatIfChanges {
         Ok(())
     }
 
-    /// A machine is one of its own cloud's.
+    /// Refuses a machine type that the requested provider does not have.
     fn demand_one_cloud(&self, catalog: &Catalog) -> Result<(), Wrong> {
         let (Some(provider), Some(machine)) = (&self.provider, &self.machine) else { return Ok(()) };
         let known = catalog.machines_named(machine);
@@ -142,14 +143,14 @@ impl WhatIfChanges {
     }
 }
 
-/// What is set in every case, and what `others` say beside or instead of it.
+/// Returns the changes for every case, with those of one case added. For the same key, the case has priority.
 pub fn together(shared: &[(String, String)], others: &[(String, String)]) -> Vec<(String, String)> {
     let is_said_again = |(key, _): &&(String, String)| others.iter().any(|(other, _)| other == key);
     shared.iter().filter(|it| !is_said_again(it)).chain(others).cloned().collect()
 }
 
 fn machine(name: &str, catalog: &Catalog) -> Result<Arc<str>, Wrong> {
-    // One of a known family that the catalog does not list may be new: it has no price then, and that is said.
+    // An unlisted machine of a known family may be new. It has no price, which the result shows.
     let is_near = |provider: &str| catalog.nearest_machine(provider, name).is_some();
     let is_of_family = catalog.provider_of(name).is_some_and(|provider| !is_near(provider));
     if catalog.machines_named(name).is_empty() && !is_of_family {
@@ -172,7 +173,7 @@ fn provider(name: &str, catalog: &Catalog) -> Result<Arc<str>, Wrong> {
     wrong(format!("unknown provider `{name}`"), help)
 }
 
-/// One that some provider has: whether the machine is there, its price says.
+/// Returns a region that some provider has. Whether it has the machine is decided by its price.
 fn region(name: &str, catalog: &Catalog) -> Result<Arc<str>, Wrong> {
     let known = || catalog.providers().into_iter();
     let is_known =
@@ -217,7 +218,7 @@ fn number(key: &str, text: &str, most: f64) -> Result<f64, Wrong> {
     }
 }
 
-/// `4`, `1..4` from the floor to the ceiling, `1..2..4` with what is expected between them.
+/// Parses a count: `4`, minimum and maximum as in `1..4`, or with the expected count between them as in `1..2..4`.
 fn count(text: &str) -> Result<Range, Wrong> {
     const MOST: f64 = 1e6;
     let numbers: Option<Vec<f64>> =
@@ -235,7 +236,7 @@ fn count(text: &str) -> Result<Range, Wrong> {
 }
 
 impl WhatIfChanges {
-    /// Where, on what or how it is rented is changed.
+    /// Whether the place, the machine, the accelerator or the way of buying changes.
     pub fn moves(&self) -> bool {
         self.machine.is_some()
             || self.provider.is_some()

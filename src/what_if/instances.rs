@@ -2,10 +2,11 @@
 
 use crate::inventory::{CountedIn, Fact, Range, ReadBy, Resource};
 
-/// No text makes more of one block.
+/// The maximum number of machines of one block.
 const MOST: f64 = 10_000.0;
 
-/// A resource with another count; of a block that makes one machine after the other, as many as are left of it.
+/// Returns the resources with another count. For a block that creates machines one by one, it removes or adds
+/// machines.
 pub(super) fn counted(mut it: Resource, count: Range, today: usize) -> Vec<Resource> {
     let is_exact = count.floor == count.ceiling && count.ceiling <= MOST;
     if !is_exact || !is_instance(&it) {
@@ -20,15 +21,15 @@ pub(super) fn counted(mut it: Resource, count: Range, today: usize) -> Vec<Resou
         return switched_off(it, count);
     }
     let place = place(&it).unwrap_or(0);
-    // Behind the last one of today, as the text would have them.
+    // Adds machines after the block's last machine of today, as Terraform would number them.
     let more = if place + 1 == today.max(1) { today.max(1)..wanted } else { 0..0 };
     let others = more.map(|number| named(it.clone(), number));
-    // Where nobody knows how many there are, the first one stands for all.
+    // If the number of machines is unknown, the first machine represents all.
     let stays = place < wanted && (place == 0 || place < today);
     stays.then(|| named(it.clone(), place)).into_iter().chain(others).collect()
 }
 
-/// A block that makes none is read as one of which there are none.
+/// Keeps the first machine with a count of zero, as gpulint reads a block that creates none.
 fn switched_off(it: Resource, none: Range) -> Vec<Resource> {
     let span = it.span;
     let mut first = (place(&it) == Some(0)).then(|| named(it, 0));
@@ -36,17 +37,17 @@ fn switched_off(it: Resource, none: Range) -> Vec<Resource> {
     first.into_iter().collect()
 }
 
-/// One machine of a block that makes as many as its `count` says, or one as long as it has none.
+/// Whether the resource is one machine of a Terraform block, with or without a `count`.
 pub(super) fn is_instance(it: &Resource) -> bool {
     let is_terraform = matches!(it.front_end, ReadBy::Terraform | ReadBy::Plan);
     let is_one = it.count.span() == Some(it.span) && it.count.value() == Some(&Range::exactly(1.0));
-    // Of what is only a part of a block, the address says more.
+    // A resource that is only a part of a block has a longer address.
     let is_whole = it.address.starts_with(&*it.declared.address)
         && it.address.get(it.declared.address.len()..).is_some_and(|rest| rest.is_empty() || rest.starts_with(" ("));
     is_terraform && is_one && is_whole && place(it).is_some()
 }
 
-/// Which of the machines of its block it is.
+/// Returns the machine's index in its block.
 fn place(it: &Resource) -> Option<usize> {
     match it.declared.address.strip_prefix(&*it.declared.block)? {
         "" => Some(0),

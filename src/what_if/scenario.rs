@@ -9,21 +9,21 @@ use crate::inventory::{Inventory, Resource, RunId};
 use super::changes::WhatIfChanges;
 use super::instances::is_instance;
 
-/// Changes of some resources.
+/// The changes of some resources.
 #[derive(Debug, Clone)]
 pub struct WhatIfScenario {
-    /// Those that are changed: each by its run, and by its address there.
+    /// The changed resources, each by its deployment and its address in it.
     about: BTreeSet<(Option<RunId>, String)>,
     pub(super) changes: WhatIfChanges,
-    /// How many machines their blocks make by a count today; one where that is not the same in all runs.
+    /// The number of machines that each block creates by its count. It is one if deployments differ.
     pub(super) instances: BTreeMap<Arc<str>, usize>,
     pub(super) catalog: Catalog,
-    /// Labels by which the user's workloads declare a fact.
+    /// The user's own labels that declare a fact.
     pub(super) own: BTreeMap<String, String>,
 }
 
 impl WhatIfScenario {
-    /// `today` is what the text says; `own` are the labels by which the user's workloads declare a fact.
+    /// `today` is the current inventory, and `own` contains the user's own labels that declare a fact.
     pub fn new(
         about: BTreeSet<String>,
         changes: WhatIfChanges,
@@ -42,8 +42,8 @@ impl WhatIfScenario {
     }
 }
 
-/// The address before that of a variant was made of it, or of one of two tools: `aws_instance.a (env/prod.tfvars)`,
-/// `aws_instance.a (Terraform)`.
+/// Returns the address without the suffix of a variant or of one of two tools, as in `aws_instance.a
+/// (env/prod.tfvars)` or `aws_instance.a (Terraform)`.
 fn address_in_run<'r>(it: &'r Resource, today: &Inventory) -> &'r str {
     let without = |address: &'r str, name: Option<&str>| {
         name.and_then(|name| address.strip_suffix(&format!(" ({name})"))).unwrap_or(address)

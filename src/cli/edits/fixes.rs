@@ -97,7 +97,7 @@ impl Fixes {
     }
 }
 
-/// Returns the fixes with other effects than intended, and those effects.
+/// Returns the fixes whose effects differ from the intended ones, with these effects.
 fn wrong(before: &JudgedTree, after: &JudgedTree, chosen: &[&Finding]) -> BTreeMap<Identity, String> {
     let mut wrong = BTreeMap::new();
     let left: BTreeSet<Identity> =
@@ -119,8 +119,8 @@ fn wrong(before: &JudgedTree, after: &JudgedTree, chosen: &[&Finding]) -> BTreeM
     if wrong.is_empty() { brought(before, after, chosen) } else { wrong }
 }
 
-/// Returns fixes that add or worsen a finding of their resource. Of several fixes of one resource, the last is withdrawn: the
-/// others can be correct without it.
+/// Returns fixes that add or worsen a finding of their resource. Of several fixes of one resource, the last is
+/// withdrawn: the others can be correct without it.
 fn brought(before: &JudgedTree, after: &JudgedTree, chosen: &[&Finding]) -> BTreeMap<Identity, String> {
     let mut given_up: BTreeMap<&str, (Identity, String)> = BTreeMap::new();
     let worse = worse_findings(before, after);

@@ -11,7 +11,7 @@ use crate::cli::session::judged::{Identity, JudgedTree, Texts};
 use crate::decide::FixedBy;
 use crate::source::{Date, Span, normalize};
 
-/// The rules of a comment by file and line.
+/// The rules that each new comment names, by file and line.
 type Comments = BTreeMap<String, BTreeMap<usize, BTreeSet<String>>>;
 
 /// Rules about unreadable files and about suppressions. Suppressing these would hide an error.
@@ -28,11 +28,11 @@ pub(in crate::cli) struct Acceptance<'a> {
     pub(in crate::cli) until: Option<Date>,
 }
 
-/// The comments that have the intended effect.
+/// The suppression comments that have the intended effect.
 pub(in crate::cli) struct Ignores {
     pub(in crate::cli) wishes: Vec<IgnoreComment>,
     pub(in crate::cli) texts: Texts,
-    /// The state with these comments.
+    /// The results with these comments.
     pub(in crate::cli) after: Arc<JudgedTree>,
 }
 

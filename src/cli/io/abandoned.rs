@@ -54,7 +54,7 @@ fn is_own(_: &Metadata) -> bool {
 fn is_running(process: &[u8]) -> bool {
     let id = std::str::from_utf8(process).ok().and_then(|digits| digits.parse().ok());
     let found = id.and_then(rustix::process::Pid::from_raw).map(rustix::process::test_kill_process);
-    // A process that must not be queried exists.
+    // If gpulint may not send a signal to a process, the process exists.
     found.is_some_and(|answer| answer != Err(rustix::io::Errno::SRCH))
 }
 

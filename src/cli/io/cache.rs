@@ -32,8 +32,8 @@ pub(in crate::cli) fn remembered_directory(environment: CiVariables) -> Option<P
     Some(home(environment).ok()??.join("texts"))
 }
 
-/// Returns `GPULINT_CACHE_DIR`, or the system's cache directory. A directory in the repository is refused: the author of a
-/// change could write prices to it.
+/// Returns `GPULINT_CACHE_DIR`, or the system's cache directory. A directory in the repository is refused: the author
+/// of a change could write prices to it.
 fn home(environment: CiVariables) -> Result<Option<PathBuf>, Failure> {
     if let Some(named) = environment("GPULINT_CACHE_DIR").map(PathBuf::from) {
         return match own_repository(&named) {
@@ -85,7 +85,7 @@ fn own_repository(directory: &Path) -> Option<PathBuf> {
     real.starts_with(repository).then(|| repository.to_owned())
 }
 
-/// Returns the refreshed prices of a directory by provider. A missing directory has none.
+/// Returns the refreshed prices in a directory by provider. If the directory does not exist, there are none.
 pub(in crate::cli) fn read(directory: &Path) -> Result<Vec<(String, String)>, Failure> {
     let entries = match fs::read_dir(directory) {
         Ok(entries) => entries,

@@ -46,7 +46,7 @@ pub(in crate::cli) fn target_branch(environment: CiVariables) -> Option<String> 
         "CI_MERGE_REQUEST_TARGET_BRANCH_NAME",
         "BITBUCKET_PR_DESTINATION_BRANCH",
         "SYSTEM_PULLREQUEST_TARGETBRANCH",
-        // Atlantis
+        // Atlantis sets this variable.
         "BASE_BRANCH_NAME",
     ];
     let name = NAMES.iter().find_map(|name| environment(name))?;
@@ -103,7 +103,8 @@ fn github(environment: CiVariables, event: Option<&Value>) -> Surroundings {
     }
 }
 
-/// Returns why the token must not be sent to the API address of the environment: it does not belong to the job's server.
+/// Returns why the token must not be sent to the API address of the environment: it does not belong to the job's
+/// server.
 pub(in crate::cli) fn stray_interface(host: CodeHost, environment: CiVariables, api: &str) -> Option<String> {
     let (server, variables) = match host {
         CodeHost::Github => {
@@ -119,7 +120,7 @@ pub(in crate::cli) fn stray_interface(host: CodeHost, environment: CiVariables, 
     (!belongs && !is_local).then(|| format!("{variables}: the token would go to `{}`", api.escape_debug()))
 }
 
-/// Returns `host` for `https://host:8443/path`.
+/// Returns the host of an address: `host` for `https://host:8443/path`.
 fn host_of(address: &str) -> String {
     let rest = address.trim().split_once("://").map_or(address, |(_, rest)| rest);
     let authority = rest.split(['/', '?', '#', '\\']).next().unwrap_or_default();

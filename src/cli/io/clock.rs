@@ -1,13 +1,13 @@
-//! The day of this machine's clock: the only place that asks for it.
+//! Reads this machine's clock. No other module reads it.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::cli::Failure;
 use crate::source::Date;
 
-/// The day of this machine's clock, in universal time.
+/// Returns today's date by this machine's clock, in UTC.
 pub(in crate::cli) fn today() -> Result<Date, Failure> {
-    // A clock before 1970 is as wrong as one at its end.
+    // A clock before 1970 counts as 1970, because it is wrong anyway.
     day(SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()))
 }
 

@@ -1,4 +1,4 @@
-//! A tree of files on a disk, of which only what is allowed is read, wherever links lead.
+//! A tree of files on the disk. gpulint reads only files in allowed directories, wherever links lead.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
@@ -17,28 +17,28 @@ use super::serving;
 use crate::source::bytes_of;
 use crate::source::{ReadError, Tree, TreeEntry, demand_text, named};
 
-/// A tree on a disk. Only what lies below an allowed directory is read, wherever links lead.
+/// A tree of files on the disk. gpulint reads only files in allowed directories, wherever links lead.
 pub(in crate::cli) struct DiskTree {
     root: PathBuf,
-    /// Canonical directories and files.
+    /// The allowed directories and files, with links followed.
     allowed: Vec<PathBuf>,
-    /// Text that lies at a path without being there: standard input.
+    /// The contents that replace files on the disk or do not exist there, such as standard input, by path.
     given: BTreeMap<String, Vec<u8>>,
     directories: Arc<KnownDirectories>,
     largest: LargestFile,
 }
 
-/// What was found of directories.
+/// A cache of directories.
 #[derive(Default)]
 pub(in crate::cli) struct KnownDirectories {
-    /// With links followed: files stand side by side, and following a path asks for each of its parts.
+    /// The directories with links followed. Without this cache, each file would resolve every part of its path again.
     real: RwLock<HashMap<String, PathBuf>>,
-    /// What they hold, for trees that are read one after the other while nothing comes or goes.
+    /// The lists of directories, for trees that are read one after the other while no file is added or removed.
     lists: Option<RwLock<HashMap<String, Vec<TreeEntry>>>>,
 }
 
 impl KnownDirectories {
-    /// For several trees.
+    /// Returns a cache that several trees of one disk can share.
     pub(in crate::cli) fn shared() -> Arc<Self> {
         Arc::new(KnownDirectories { lists: Some(RwLock::default()), ..Self::default() })
     }
@@ -59,14 +59,14 @@ impl DiskTree {
         DiskTree { root, allowed, given: BTreeMap::new(), directories: Arc::default(), largest: LargestFile::default() }
     }
 
-    /// Smaller or larger files than usual are read.
+    /// Sets the size limit of files.
     #[must_use]
     pub(in crate::cli) fn up_to(self, bytes: u64) -> Self {
         self.largest.set(bytes);
         self
     }
 
-    /// What is known of directories already, and what is found of them, is that of other trees of this disk too.
+    /// Uses a cache of directories that other trees of this disk also use.
     #[must_use]
     pub(in crate::cli) fn knowing(self, directories: &Arc<KnownDirectories>) -> Self {
         DiskTree { directories: directories.clone(), ..self }
@@ -82,7 +82,7 @@ impl DiskTree {
         self
     }
 
-    /// The place on the disk, with links followed, if it may be read, and what stands there.
+    /// Returns the path on the disk with links followed, and its metadata. Fails if the path is not allowed.
     fn resolve(&self, path: &str) -> Result<(PathBuf, Metadata), ReadError> {
         let told = |error: io::Error| failure(&error);
         let (directory, name) = path.rsplit_once('/').unwrap_or(("", path));
@@ -103,7 +103,7 @@ impl DiskTree {
         if is_below { Ok(real) } else { Err(ReadError::Outside) }
     }
 
-    /// A directory of the tree with links followed: only the part of its path that was not asked for before is looked at.
+    /// Returns a directory with links followed. It resolves only the parts of the path that are not cached.
     fn real(&self, directory: &str) -> io::Result<PathBuf> {
         if let Some(known) = self.known(directory) {
             return Ok(known);
@@ -158,7 +158,7 @@ impl Tree for DiskTree {
     }
 
     fn mentions(&self, path: &str, wanted: &[u8]) -> bool {
-        // What cannot be looked at may hold anything.
+        // A file that cannot be opened may contain anything.
         let open = |(real, _)| fs::File::open(real).map_err(|error| failure(&error));
         let Ok(file) = self.resolve(path).and_then(open) else { return true };
         holds(file, wanted).unwrap_or(true)
@@ -198,7 +198,7 @@ impl DiskTree {
             .collect()
     }
 
-    /// What of the text that is given stands in a directory, on disk or not.
+    /// Returns the entries of a directory that come from replaced contents.
     fn given_in(&self, directory: &str) -> Vec<TreeEntry> {
         let entry = |path: &String| {
             let inside = match directory {
@@ -212,12 +212,12 @@ impl DiskTree {
     }
 }
 
-/// Where a path of a tree lies on the disk.
+/// Returns the path on the disk for a path of the tree.
 pub(in crate::cli) fn below(root: &Path, path: &str) -> PathBuf {
     root.join(&*os_name(path))
 }
 
-/// A path of the tree as the system writes it.
+/// Converts a path of the tree to the system's representation.
 #[cfg(unix)]
 fn os_name(path: &str) -> Cow<'_, OsStr> {
     use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -232,12 +232,12 @@ fn os_name(path: &str) -> Cow<'_, OsStr> {
     Cow::Borrowed(OsStr::new(path))
 }
 
-/// A path of which everything but its end is known to hold no link.
+/// Resolves a path in which only the last part can be a link.
 fn followed(path: PathBuf) -> io::Result<PathBuf> {
     if fs::symlink_metadata(&path)?.is_symlink() { path.canonicalize() } else { Ok(path) }
 }
 
-/// Reads a regular file; a pipe or a device would block or never end.
+/// Reads a regular file. Other files, such as pipes, could block or never end.
 pub(in crate::cli) fn read_limited(path: &Path, limit: u64) -> Result<Vec<u8>, ReadError> {
     if !serving::may_read(path) {
         return Err(ReadError::Outside);
@@ -271,7 +271,7 @@ fn read_head(path: &Path, metadata: &Metadata, most: usize) -> Result<Vec<u8>, R
     Ok(bytes)
 }
 
-/// Looks for bytes without keeping what was looked at.
+/// Whether a file contains these bytes. It keeps only one piece of the file in memory.
 fn holds(mut file: impl Read, wanted: &[u8]) -> io::Result<bool> {
     let mut window = vec![0; 1 << 20];
     let mut kept = 0;
@@ -283,7 +283,7 @@ fn holds(mut file: impl Read, wanted: &[u8]) -> io::Result<bool> {
         if memchr::memmem::find(window.get(..read).unwrap_or_default(), wanted).is_some() {
             return Ok(true);
         }
-        // They may begin at the end of this piece.
+        // The bytes may begin at the end of this piece.
         kept = read.min(wanted.len().saturating_sub(1));
         window.copy_within(read - kept..read, 0);
     }

@@ -26,12 +26,12 @@ const BEHIND_SLASH: char = '0';
 /// The longest attributes file that is read.
 const LONGEST_ATTRIBUTES: u64 = 1 << 20;
 
-/// A tree of git objects, read without touching the work tree, the index or the network.
+/// A tree of git objects. Reading it does not change the work tree or the index and uses no network.
 pub(in crate::cli) struct GitTree {
     entries: TreeEntries,
     /// The links of the tree. Without links, no path is redirected.
     has_links: bool,
-    /// Objects that a partial clone does not hold.
+    /// The objects that a partial clone lacks.
     missing: Arc<Mutex<Vec<String>>>,
     objects: Arc<GitObjects>,
     largest_file: u64,
@@ -52,9 +52,9 @@ struct Laid {
 /// The evidence that a file has the content of an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Proof {
-    /// By its time and size, the file is unchanged since git wrote it.
+    /// The file's time and size show that it is unchanged since git wrote it.
     Untouched,
-    /// By the digest of its content, calculated only for files that are read.
+    /// The digest of the file's content matches. gpulint calculates it only for files that it reads.
     Digest,
 }
 
@@ -197,7 +197,8 @@ impl GitTree {
         (text.len() as u64 <= self.largest_file).then(|| demand_text(text.to_vec()))
     }
 
-    /// Reads files from the work tree if they match the digest of their object. Identical files are those that `other` has, too.
+    /// Reads files from the work tree if their digest matches the object. The files that `other` also contains count
+    /// as identical.
     #[must_use]
     pub(in crate::cli) fn proven_by(self, work_tree: &Path, other: Option<&TreeEntries>) -> Self {
         let is_same = |(path, object): &(&String, &GitEntry)| {
@@ -353,7 +354,7 @@ impl Tree for GitTree {
             match inside.split_once('/') {
                 Some((name, _)) => {
                     entries.push(TreeEntry { name: name.to_owned(), is_directory: true });
-                    // The position after all paths below the directory.
+                    // The search continues after all paths below the directory.
                     from = format!("{prefix}{name}{BEHIND_SLASH}");
                 }
                 None => {

@@ -25,7 +25,7 @@ pub(in crate::cli) struct ChangedPath {
     pub(in crate::cli) now: Option<(String, String)>,
 }
 
-/// `git diff-tree --stdin`, kept running.
+/// A running `git diff-tree --stdin`, which compares one pair of trees after the other.
 pub(in crate::cli) struct GitChanges {
     process: Child,
     questions: ChildStdin,
@@ -75,8 +75,8 @@ impl GitChanges {
     }
 }
 
-/// Returns the changes from the index to a commit. Returns `None` if the index contains a conflict, or the output of git is
-/// unexpected. Then the caller lists the whole commit.
+/// Returns the changes from the index to a commit. Returns `None` if the index contains a conflict, or the output of
+/// git is unexpected. Then the caller lists the whole commit.
 pub(super) fn of_index(repository: &Path, commit: &str) -> Result<Option<Vec<ChangedPath>>, Failure> {
     // An intent-to-add entry has a name but no content, in the index, too.
     let ask = ["diff-index", "--cached", "-R", "--raw", "-z", "--no-renames", "--no-abbrev", "--no-ext-diff"];
@@ -96,7 +96,7 @@ pub(super) fn of_index(repository: &Path, commit: &str) -> Result<Option<Vec<Cha
     Ok(Some(changes))
 }
 
-/// `:100644 100644 <id> <id> M`
+/// Parses a change such as `:100644 100644 <id> <id> M`.
 fn change(about: &str, path: String) -> Option<ChangedPath> {
     let mut words = about.strip_prefix(':')?.split(' ');
     let (old_mode, mode, _, id) = (words.next()?, words.next()?, words.next()?, words.next()?);

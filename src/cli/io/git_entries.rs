@@ -136,7 +136,7 @@ pub(super) fn not_understood(line: &str) -> Failure {
     Failure::new(format!("git did not print a list of files: `{}`", line.escape_debug()))
 }
 
-/// A line of `git ls-tree`: mode, type, id, a tab, the path.
+/// Parses a line of `git ls-tree`: mode, type, id, a tab, the path.
 fn entry(line: &str) -> Option<(String, GitEntry)> {
     let (about, path) = line.split_once('\t')?;
     let mut words = about.split(' ');
@@ -144,7 +144,7 @@ fn entry(line: &str) -> Option<(String, GitEntry)> {
     Some((path.to_owned(), GitEntry { kind: kind_of(mode), id: id.to_owned() }))
 }
 
-/// A line of `git ls-files --stage`: mode, id, stage, a tab, the path. Of a conflict, the last of its versions.
+/// Parses a line of `git ls-files --stage`: mode, id, stage, a tab, the path. In a conflict, the last version counts.
 fn staged_entry(line: &str) -> Option<(String, GitEntry)> {
     let (about, path) = line.split_once('\t')?;
     let mut words = about.split(' ');

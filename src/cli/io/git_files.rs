@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use super::file_tree::read_limited;
 use super::serving;
 
-/// A path and a word before it.
+/// The longest pointer file: a path, and a word before it.
 const LONGEST_POINTER_BYTES: u64 = 1 << 14;
-/// As long as the lists of ignored files of whole organizations.
+/// The longest list of ignored files that is read. The lists of whole organizations are shorter.
 const LONGEST_LIST_BYTES: u64 = 1 << 20;
 
 /// The git files of one work tree, and those of the whole repository.
@@ -55,8 +55,8 @@ pub(in crate::cli) fn odd(work_tree: &Path) -> Option<PathBuf> {
     })
 }
 
-/// Whether the rules of a directory about what git ignores can be read: git reads no `.gitignore` that is none, and one that
-/// never ends is a device.
+/// Whether gpulint cannot use the ignore rules of a directory: `.gitignore` is not a regular file or too long, or one
+/// of git's own files is not a regular file.
 pub(in crate::cli) fn has_odd_rules(directory: &Path) -> bool {
     let is_too_long = |it: fs::Metadata| !it.is_file() || it.len() > LONGEST_LIST_BYTES;
     let rules = directory.join(".gitignore");

@@ -27,7 +27,7 @@ const LINK: u32 = 0o160_000;
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::cli) struct Indexed {
     pub(in crate::cli) path: String,
-    /// Its object id in hexadecimal.
+    /// The file's object id in hexadecimal.
     pub(in crate::cli) id: String,
     modified: Duration,
     size: u32,
@@ -172,7 +172,7 @@ impl<'b> Rest<'b> {
         Some(Entry { stat, id, flags, more })
     }
 
-    /// A number of seven bits a byte, as in packs.
+    /// Reads a variable-length number with seven bits per byte, as in packs.
     fn offset(&mut self) -> Option<usize> {
         let mut value = 0_usize;
         loop {
@@ -229,7 +229,7 @@ pub(in crate::cli) fn same<'o>(
     same.into_iter().map(|file| file.path.clone()).collect()
 }
 
-/// Whether attributes let git write another content than that of the object.
+/// Whether attributes can make git write a content that differs from the object.
 pub(in crate::cli) fn makes_other_text(attributes: &[u8]) -> bool {
     let words: [&[u8]; 3] = [b"working-tree-encoding", b"filter", b"ident"];
     words.iter().any(|word| memchr::memmem::find(attributes, word).is_some())

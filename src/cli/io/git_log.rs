@@ -15,7 +15,7 @@ const LONGEST_MESSAGE: usize = 8_000;
 /// The most commits in one command line.
 const MOST_NAMED: usize = 500;
 
-/// A commit of the first parents.
+/// A commit in the chain of first parents.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::cli) struct LoggedCommit {
     pub(in crate::cli) id: String,

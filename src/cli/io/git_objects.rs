@@ -10,13 +10,13 @@ use super::git_program::{git, not_started};
 use crate::cli::Failure;
 use crate::source::{ReadError, blob_digest, demand_text, to_hex};
 
-/// The length of an id that is a SHA-256, in hexadecimal.
+/// The length of a SHA-256 object id, in hexadecimal digits.
 const LONG_ID: usize = 64;
 
-/// The contents of objects, for all trees of one repository.
+/// The contents of git objects, shared by all trees of one repository.
 pub(in crate::cli) struct GitObjects {
     repository: PathBuf,
-    /// The process. It starts with the first request.
+    /// The git process. It starts with the first request.
     reader: Mutex<Option<Reader>>,
     kept: Mutex<Kept>,
 }
@@ -47,7 +47,8 @@ impl GitObjects {
         read.and_then(demand_text)
     }
 
-    /// Older versions of git end at the first missing object of a partial clone that must not fetch.
+    /// Reads an object. If git has ended, as older versions do at an object that a partial clone lacks, the next call
+    /// restarts it.
     fn ask(&self, id: &str, limit: u64) -> Result<Vec<u8>, ReadError> {
         let mut reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
         let started = match &mut *reader {
@@ -122,13 +123,13 @@ impl Kept {
     }
 }
 
-/// Reads a content and adds it to the cache.
+/// Returns the memory that a cached object takes, including overhead.
 fn size_of(id: &str, text: &Text) -> usize {
     const AROUND: usize = 128;
     id.len() + AROUND + text.as_ref().map_or(0, |text| text.len())
 }
 
-/// `git cat-file --batch`, kept running: one process for all files.
+/// A running `git cat-file --batch`, one process for all files.
 struct Reader {
     process: Child,
     questions: ChildStdin,
@@ -162,7 +163,7 @@ impl Reader {
         let mut header = String::new();
         let read = self.answers.read_line(&mut header).map_err(broken)?;
         self.is_over = read == 0;
-        // `<id> blob <bytes>`, or `<id> missing`.
+        // Git answers `<id> blob <bytes>` or `<id> missing`.
         let Some(bytes) = header.trim_end().split(' ').nth(2).and_then(|bytes| bytes.parse::<u64>().ok()) else {
             return Err(ReadError::Missing);
         };

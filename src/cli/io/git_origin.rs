@@ -9,8 +9,8 @@ use crate::cli::Failure;
 /// The program that the server starts, whatever the settings of the repository contain.
 const SENDER: &str = "--upload-pack=git-upload-pack";
 
-/// Fetches the last commits of a reference or a commit id. Returns whether the fetch succeeded. `FETCH_HEAD` is then the newest of
-/// them, and no reference of the repository changes.
+/// Fetches the last commits of a reference or a commit id. Returns whether the fetch succeeded. `FETCH_HEAD` is then
+/// the newest of them, and no reference of the repository changes.
 pub(in crate::cli) fn fetch(repository: &Path, what: &str, depth: u32) -> Result<bool, Failure> {
     let depth = format!("--depth={depth}");
     let options = ["fetch", "--quiet", "--no-tags", "--no-recurse-submodules", "--refmap=", SENDER, &depth];
@@ -23,7 +23,7 @@ pub(in crate::cli) fn references(repository: &Path, names: &[&str]) -> Result<Op
     if !listed.status.success() {
         return Ok(None);
     }
-    // `<id>`, a tab, and the name.
+    // Each line contains the id, a tab, and the name.
     let text = String::from_utf8_lossy(&listed.stdout);
     Ok(Some(text.lines().filter_map(|line| Some(line.split_once('\t')?.1.to_owned())).collect()))
 }

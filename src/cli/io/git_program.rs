@@ -24,7 +24,8 @@ const HARDENED: [&str; 5] = [
     "log.showSignature=false",
 ];
 
-/// The same as environment variables. Replace references and grafts are disabled, because they change the reviewed history.
+/// The same protection as environment variables. They disable replace references and grafts, which change the
+/// reviewed history.
 const HARDENED_ENVIRONMENT: [(&str, &str); 8] = [
     ("GIT_OPTIONAL_LOCKS", "0"),
     ("GIT_NO_LAZY_FETCH", "1"),
@@ -48,14 +49,15 @@ const ONLY_FETCHING: [&str; 5] = [
 /// Protocols that start no program that the server chooses.
 const PROTOCOLS: &str = "https:ssh:file";
 
-/// Reads an untrusted repository: without network, prompts, locks and programs of its settings.
+/// Returns a git command for an untrusted repository. It uses no network, prompts or locks, and starts no program of
+/// its settings.
 pub(super) fn git(repository: &Path) -> Result<Command, Failure> {
     let mut command = hardened(repository, &[])?;
     command.env("GIT_ALLOW_PROTOCOL", "none");
     Ok(command)
 }
 
-/// Fetches another repository into an empty one, with the user's credentials and proxies.
+/// Returns a git command that fetches another repository into an empty one, with the user's credentials and proxies.
 pub(in crate::cli) fn fetching(repository: &Path) -> Result<Command, Failure> {
     let mut command = hardened(repository, &ONLY_FETCHING)?;
     command.args(["-c", "fetch.fsckObjects=true"]);
@@ -65,8 +67,9 @@ pub(in crate::cli) fn fetching(repository: &Path) -> Result<Command, Failure> {
     Ok(over_network(command))
 }
 
-/// Connects to the origin of an untrusted repository. Its settings choose the address and the headers
-/// but start no program: credential helpers come from the user's settings, and ssh from `GIT_SSH_COMMAND`.
+/// Returns a git command that connects to the origin of an untrusted repository. The repository's settings choose the
+/// address and the headers but start no program: credential helpers come from the user's settings, and ssh from
+/// `GIT_SSH_COMMAND`.
 pub(super) fn asking_origin(repository: &Path) -> Result<Command, Failure> {
     let mut command = hardened(repository, &ONLY_FETCHING)?;
     // An empty helper removes all earlier ones.
@@ -86,7 +89,7 @@ fn helpers_of_user(repository: &Path) -> Result<Vec<String>, Failure> {
     for scope in ["--system", "--global"] {
         let listed = run(repository, &["config", scope, "--null", "--get-regexp", r"^credential\..*helper$"])?;
         let settings = listed.stdout.split(|byte| *byte == 0).filter(|it| !it.is_empty());
-        // `key`, a line end, and the value.
+        // Each setting is the key, a line end, and the value.
         helpers.extend(settings.map(|it| String::from_utf8_lossy(it).replacen('\n', "=", 1)));
     }
     Ok(helpers)

@@ -1,7 +1,7 @@
 //! A binary cache by git object id: classifications of files, and small contents.
 //!
-//! An object id depends only on the content, so a result is valid for every path. The cache has two sorted tables of fixed-length
-//! records, followed by the contents. Nothing is parsed before it is requested.
+//! An object id depends only on the content, so a result is valid for every path. The cache has two sorted tables of
+//! fixed-length records, followed by the contents. Nothing is parsed before it is requested.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -13,7 +13,7 @@ pub(in crate::cli) type ScanResult = [u8; 2];
 
 const NUMBER: usize = 4;
 
-/// The bytes of an object id.
+/// Returns the bytes of an object id.
 pub(in crate::cli) fn id_of(hexadecimal: &str) -> Option<Vec<u8>> {
     let digit = |byte: &u8| char::from(*byte).to_digit(16);
     let pairs = hexadecimal.as_bytes().chunks(2).map(|pair| match pair {
@@ -142,7 +142,7 @@ mod tests {
         assert!(Memory::read(some().to_bytes("ground"), "another", 20).is_none());
     }
 
-    /// The seal of the file finds all of this first; without it, too, no bytes do harm.
+    /// Even without the seal, which normally rejects damaged files, no bytes cause a panic.
     #[test]
     fn no_bytes_do_harm() {
         let whole = some().to_bytes("ground");

@@ -110,13 +110,13 @@ fn style(color: ColorChoice) -> ReportStyle {
     let choice = EntryChoice { most: Most::Screen, ..EntryChoice::default() };
     let usual = ReportStyle::default();
     let columns = OutputStream::Output.columns().map(|columns| columns.max(NARROWEST));
-    // The longest line that is easy to read.
+    // Longer lines are hard to read.
     let width = columns.map_or(usual.width, |columns| columns.min(200));
     let plain = OutputStream::Output.is_terminal() && !OutputStream::Output.is_able();
     ReportStyle { color, plain, width, columns, choice }
 }
 
-/// With fewer columns, tables are not readable.
+/// The minimum number of columns. With fewer, tables are not readable.
 const NARROWEST: usize = 40;
 
 pub(in crate::cli) fn errors_in_color() -> bool {
@@ -153,7 +153,7 @@ pub(in crate::cli) fn save(path: &Path, text: &str) -> Result<(), Failure> {
 /// Returns the path with links followed. The file itself need not exist.
 fn real(path: &Path) -> io::Result<PathBuf> {
     let directory = |path: &Path| path.parent().map_or(PathBuf::new(), Path::to_owned);
-    // Writing would go through a link without a target.
+    // A write goes through a link, even if its target does not exist.
     let path = fs::read_link(path).map_or_else(|_| path.to_owned(), |target| directory(path).join(target));
     path.canonicalize().or_else(|error| {
         let directory = directory(&path);
@@ -205,7 +205,8 @@ pub(in crate::cli) fn send(message: &str) -> io::Result<()> {
     writeln!(out, "{message}").and_then(|()| out.flush())
 }
 
-/// Reports entries that were not evaluated next to output that does not list them, so that the output does not look complete.
+/// Reports entries that were not evaluated next to output that does not list them, so that the output does not look
+/// complete.
 pub(in crate::cli) fn complain_of_unjudged(report: &Report<'_>) {
     if let Some(said) = not_judged(report) {
         complain(&format!("{said}; list: `gpulint cost`"));

@@ -16,8 +16,8 @@ use crate::source::named;
 pub(in crate::cli) struct WorkingTree {
     /// The current directory.
     pub(in crate::cli) here: PathBuf,
-    /// The files and directories to check, absolute and with links followed. A link to a file of its own repository keeps the
-    /// link's path, because the file belongs to the link's directory, too.
+    /// The files and directories to check, absolute and with links followed. A link to a file in the same repository
+    /// keeps the link's path, because the file belongs to the link's directory, too.
     pub(in crate::cli) named: Vec<PathBuf>,
     /// The root of the tree: the nearest common ancestor of all allowed directories.
     pub(in crate::cli) root: PathBuf,
@@ -100,7 +100,8 @@ impl WorkingTree {
 }
 
 impl WorkingTree {
-    /// Returns how code hosts name files: relative to the root of the repository. Outside a repository, same as `paths`.
+    /// Returns how code hosts name files: relative to the root of the repository. Outside a repository, it returns
+    /// `paths`.
     pub(in crate::cli) fn hosted_paths(&self) -> ShownPaths {
         if repository(&self.root) == Some(&self.root) { ShownPaths::default() } else { self.paths() }
     }
@@ -114,7 +115,7 @@ pub(in crate::cli) fn canonical(path: &Path) -> Result<PathBuf, Failure> {
     })
 }
 
-/// Does the same, with this help if the path does not exist.
+/// Returns the absolute path, or an error with this help if the path does not exist.
 fn canonical_or(path: &Path, help: impl FnOnce() -> String) -> Result<PathBuf, Failure> {
     path.canonicalize().map_err(|error| match error.kind() {
         std::io::ErrorKind::NotFound => {
@@ -148,7 +149,7 @@ fn at_its_place(path: &Path) -> Result<PathBuf, Failure> {
     Ok(is_link.then(own).flatten().unwrap_or(real))
 }
 
-/// Returns the next step for a path to check that does not exist. It may be a subcommand behind an option, or a misspelled one.
+/// Returns the next step for a missing path. It may be a subcommand behind an option, or a misspelled one.
 fn help_for_missing(path: &Path) -> String {
     let typed = path.to_str().unwrap_or_default();
     let command = CliArguments::command();
@@ -197,7 +198,8 @@ fn asked_elsewhere(typed: &str) -> Option<&'static str> {
     }
 }
 
-/// Returns the path that was probably meant: the same path with the slashes of this system, or a similar name next to it.
+/// Returns the path that was probably meant: the same path with the slashes of this system, or a similar name next to
+/// it.
 fn beside(path: &Path) -> Option<PathBuf> {
     const MOST: usize = 10_000;
     let slashed = PathBuf::from(path.to_str()?.replace('\\', "/"));
@@ -222,7 +224,8 @@ fn demand_inside(real: &Path) -> Result<(), Failure> {
         .with_help("pass files and folders below the served folder, relative to it"))
 }
 
-/// Returns the directory that gpulint may read because of a named path: its repository, or else the current directory around it.
+/// Returns the directory that gpulint may read because of a named path: its repository, or else the current directory
+/// around it.
 fn boundary(path: &Path, here: &Path) -> PathBuf {
     let directory = if path.is_dir() { path } else { path.parent().unwrap_or(path) };
     match repository(directory) {

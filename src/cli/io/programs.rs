@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use crate::cli::io::place;
 
-/// Returns the first program with this name in PATH. Relative entries, such as `.`, are ignored because they depend on the
-/// current directory. Programs in the repository, or linked into it, belong to its author and are ignored, too.
+/// Returns the first program with this name in PATH. Relative entries, such as `.`, are ignored because they depend on
+/// the current directory. Programs in the repository, or linked into it, belong to its author and are ignored, too.
 pub(in crate::cli) fn find(name: &str, repository: &Path) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
     let file = format!("{name}{}", std::env::consts::EXE_SUFFIX);

@@ -19,7 +19,7 @@ pub(in crate::cli) fn replace(path: &Path, text: &[u8], permissions: Option<Perm
     written.inspect_err(|_| drop(fs::remove_file(&beside)))
 }
 
-/// Returns when the bytes are on the disk. It does not write through an existing file or link.
+/// Writes a new file and returns when its bytes are on the disk. It never writes through an existing file or link.
 fn write_through(path: &Path, text: &[u8]) -> io::Result<()> {
     drop(fs::remove_file(path));
     let mut file = fs::OpenOptions::new().write(true).create_new(true).open(path)?;
@@ -27,7 +27,7 @@ fn write_through(path: &Path, text: &[u8]) -> io::Result<()> {
     file.sync_all()
 }
 
-/// `.report.json.4711`
+/// Returns the name of a temporary file, such as `.report.json.4711`.
 fn hidden(name: &OsStr, end: &str) -> OsString {
     let mut hidden = OsString::from(".");
     hidden.push(name);

@@ -1,7 +1,8 @@
 //! Cache files with a seal, which proves that this user's gpulint wrote the complete file. A damaged or
 //! foreign file is ignored.
 //!
-//! The key of the seal is outside the cache, so a process that can only write the cache, such as a restored CI cache, cannot seal.
+//! The key of the seal is outside the cache, so a process that can only write the cache, such as a restored CI cache,
+//! cannot seal.
 
 use std::fs::{self, Metadata, OpenOptions};
 use std::io::Write;
@@ -79,7 +80,7 @@ fn read_key(path: &Path) -> Option<Vec<u8>> {
     is_key.then(|| fs::read(path).ok()).flatten()
 }
 
-/// If another run creates the key at the same time, the existing one is used.
+/// Creates the key. If another process creates it at the same time, that key is used.
 fn make_key(path: &Path) -> Option<Vec<u8>> {
     let mut bytes = [0; KEY_BYTES];
     SystemRandom::new().fill(&mut bytes).ok()?;
@@ -111,7 +112,7 @@ fn is_private(_: &Metadata) -> bool {
     true
 }
 
-/// A file of another user can contain anything.
+/// Whether this user owns the file. A file of another user can contain anything.
 #[cfg(unix)]
 fn is_own(found: &Metadata) -> bool {
     use std::os::unix::fs::MetadataExt;
@@ -123,7 +124,7 @@ fn is_own(_: &Metadata) -> bool {
     true
 }
 
-/// Another build of the same version can have other results.
+/// Returns an identifier of this build, because another build of the same version can have other results.
 pub(in crate::cli) fn program() -> String {
     let metadata = std::env::current_exe().and_then(fs::metadata);
     let told = metadata.map(|it| format!("{} {:?}", it.len(), it.modified().ok()));

@@ -5,7 +5,7 @@ use std::process::{Child, Command, ExitStatus};
 use std::sync::mpsc::{self, Receiver};
 use std::time::{Duration, Instant};
 
-/// A program in its own process group, to which its children belong, too.
+/// A program in its own process group, to which its child processes belong, too.
 pub(in crate::cli) struct Started {
     pub(in crate::cli) child: Child,
 }
@@ -17,7 +17,7 @@ impl Started {
         Ok(Started { child: command.spawn()? })
     }
 
-    /// Waits for its end until the time limit.
+    /// Waits until the program ends or the deadline is reached.
     pub(in crate::cli) fn wait_until(&mut self, deadline: Instant) -> io::Result<Option<ExitStatus>> {
         const LONGEST_PAUSE: Duration = Duration::from_millis(2);
         let mut pause = Duration::from_micros(50);

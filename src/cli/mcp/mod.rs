@@ -1,4 +1,5 @@
-//! `gpulint mcp`: answers coding assistants about one folder, over the Model Context Protocol on standard input and output.
+//! `gpulint mcp`: answers coding assistants about one folder, over the Model Context Protocol on standard input and
+//! output.
 //!
 //! Modules: `protocol` (messages), `page` (shortens reports), `parameters` and
 //! `tools` (the tools and their command lines), `answer` (runs a call in memory), `server` (schedules calls). The

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 pub(super) const MOST_BYTES: usize = 24_000;
 /// The default number of entries on a page.
 pub(super) const USUAL_ENTRIES: usize = 20;
-/// The number of entries shown of other lists.
+/// The number of entries shown of the lists that were not requested.
 const BESIDE: usize = 5;
 /// Shorter lists are not cut, because this saves too little.
 const SMALL_BYTES: usize = 200;
@@ -107,8 +107,8 @@ impl ReportPage {
         true
     }
 
-    /// Returns the list to cut: the largest other list, then the requested list, then the largest list inside it. If entries need
-    /// not be complete, lists inside them are cut first.
+    /// Returns the list to cut: the largest other list, then the requested list, then the largest list inside it. If
+    /// entries need not be complete, lists inside them are cut first.
     fn most_easily_missed(&self, report: &Value) -> Option<String> {
         let mut lists = Vec::new();
         gather(report, String::new(), &mut lists);
@@ -121,13 +121,13 @@ impl ReportPage {
         lists.into_iter().min_by_key(|(path, _, bytes)| (rank(path), Reverse(*bytes))).map(|(path, ..)| path)
     }
 
-    /// Keeps at least one entry of the requested list, whatever its size.
+    /// Whether the path is that of the requested list, of which at least one entry stays.
     fn is_asked(&self, path: &str) -> bool {
         path.strip_prefix('/').unwrap_or(path) == self.list
     }
 }
 
-/// Returns every list with its path, its number of entries and its size, and the size of the whole report.
+/// Returns the size of a value, and adds every list in it with its path, its number of entries and its size.
 fn gather(value: &Value, path: String, lists: &mut Vec<(String, usize, usize)>) -> usize {
     const BETWEEN: usize = 1;
     let step = |key: &str| format!("{path}/{}", key.replace('~', "~0").replace('/', "~1"));
@@ -216,7 +216,7 @@ mod tests {
         assert_eq!(of("findings").next_offset(), Some(findings.len()));
     }
 
-    /// Of scenarios none is left out to tell all resources of another one.
+    /// If entries need not be complete, all of them remain, and gpulint cuts the resources inside them.
     #[test]
     fn entries_that_need_not_be_whole_all_remain() {
         let case = |name: &str| json!({ "name": name, "resources": vec!["r".repeat(100); 3_000] });

@@ -25,11 +25,11 @@ pub(super) enum ParameterKind {
     Number,
     Flag,
     Texts,
-    /// Names with values, each as NAME=VALUE.
+    /// Names with values, each written as NAME=VALUE.
     Pairs,
-    /// Objects with a name and pairs, each as NAME:KEY=VALUE,KEY=VALUE.
+    /// Objects with a name and pairs, each written as NAME:KEY=VALUE,KEY=VALUE.
     Cases,
-    /// Files below the folder that is served.
+    /// Files below the served folder.
     Paths,
     /// The positional argument with this id.
     First(&'static str),

@@ -5,8 +5,8 @@ use std::io::{self, BufRead, Read};
 
 use serde_json::{Map, Value, json};
 
-/// The versions that begin with a handshake, the newest first: modelcontextprotocol.io/specification, read 2026-11-26. Tools have
-/// had structured answers since the oldest of them.
+/// The versions that begin with a handshake, the newest first: modelcontextprotocol.io/specification, read 2026-11-26.
+/// Tools have had structured answers since the oldest of them.
 const HANDSHAKES: [&str; 2] = ["2025-11-25", "2025-06-18"];
 /// The version that each request contains.
 const WITHOUT_HANDSHAKE: &str = "2026-07-28";

@@ -29,9 +29,9 @@ fn instructions() -> String {
 
 enum Event {
     Line(Result<String, Value>),
-    /// The input has ended.
+    /// The client closed the input.
     End,
-    /// The call of this number has its answer.
+    /// A thread finished the call with this number, with this answer.
     Done(u64, Value),
 }
 

@@ -1,5 +1,5 @@
-//! Runs the programs that render charts and kustomizations. They see copies of the files that belong to what they render,
-//! an empty environment and a directory of their own; nothing of the tree is written, no shell is involved.
+//! Runs the programs that render charts and kustomizations. Each program sees only copies of the files that it needs,
+//! an empty environment and its own directory. gpulint changes no file of the tree and uses no shell.
 
 mod process;
 mod workspace;
@@ -79,7 +79,8 @@ impl RenderOutcome {
         }
     }
 
-    /// Renders parts of another chart or kustomization with it, or separately if its output does not contain them.
+    /// Renders other charts and kustomizations that are parts of this one together with it, or separately if its
+    /// output lacks them.
     fn build(&mut self, sources: &SourceFiles, program: &RenderProgram, mut waiting: Vec<RenderPlan>, time: Duration) {
         let mut built: BTreeSet<String> = BTreeSet::new();
         while !waiting.is_empty() {

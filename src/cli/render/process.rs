@@ -11,7 +11,8 @@ use crate::cli::io::started::{Started, read};
 
 /// The pause between two checks of a running program.
 const GLANCE: Duration = Duration::from_millis(20);
-/// The memory limit. The largest public charts need a fifth of it, but a loop in a template takes gigabytes within seconds.
+/// The memory limit. The largest public charts need a fifth of it, but a loop in a template takes gigabytes within
+/// seconds.
 const MOST_MEMORY_KIB: u64 = 1 << 20;
 /// The most bytes of error output that are read.
 const MOST_COMPLAINTS: u64 = 64 << 10;
@@ -34,7 +35,7 @@ impl RenderProgram {
         self.name == name
     }
 
-    /// Returns its output. The program is killed at the time limit, or if it prints too much.
+    /// Returns the program's output. gpulint kills the program at the time limit, or if it prints too much.
     pub(super) fn run(
         &self,
         workspace: &RenderDirectory,
@@ -46,7 +47,7 @@ impl RenderProgram {
         let output = read(started.child.stdout.take(), most_bytes + 1);
         let complaints = read(started.child.stderr.take(), MOST_COMPLAINTS);
         let finished = wait(&mut started, &output, time_limit, most_bytes);
-        // Its child processes are killed, too.
+        // This also kills the program's child processes.
         started.end();
         let status = started.child.wait().map_err(|error| error.to_string())?;
         let text = finished?;
@@ -112,7 +113,7 @@ fn wait(
     if text.len() as u64 > most_bytes {
         return Err(format!("it printed more than {} MiB", most_bytes >> 20));
     }
-    // It closed its output, so it should end soon.
+    // The program closed its output, so it should end soon.
     let ended = started.wait_until(deadline).map_err(|error| error.to_string())?;
     ended.map(|_| text).ok_or_else(too_long)
 }
@@ -179,7 +180,7 @@ mod tests {
             let said = shell(&script, Duration::from_millis(500), 4096);
             assert_eq!(said.is_ok(), ends_well, "{said:?}");
             let process = said.unwrap_or_else(|_| std::fs::read_to_string(&record).unwrap());
-            // It is gone, or waits for somebody to ask how it ended.
+            // The process is running unless it is gone or is a zombie.
             let is_running = || {
                 let state = std::fs::read_to_string(format!("/proc/{}/stat", process.trim())).unwrap_or_default();
                 state.rsplit(") ").next().is_some_and(|rest| rest.starts_with(['R', 'S']))

@@ -28,7 +28,7 @@ impl RenderDirectory {
         for _ in 0..TRIES {
             let number = NUMBER.fetch_add(1, Ordering::Relaxed);
             let root = std::env::temp_dir().join(format!("gpulint-{}-{number}", std::process::id()));
-            // Fails if the name exists, so that another user's directory is never used.
+            // This fails if the name exists, so that gpulint never uses another user's directory.
             match create_private(&root) {
                 Ok(()) => {
                     let workspace = RenderDirectory { root: root.canonicalize()? };

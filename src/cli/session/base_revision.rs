@@ -26,8 +26,8 @@ const NOT_IN_BASE: &str = "the base commit does not contain the file, because it
 /// The error of a hook that runs on all files without a change: it must not look as if nothing was found.
 const NOTHING_STAGED: &str = "no changes are staged: run `gpulint check` to check the files as they are";
 
-/// The earlier state, under the same settings, as it was named, and which files differ; `notes` are what a reader of the comparison must know. What a
-/// name means never depends on what the change itself has brought.
+/// Returns the state before the change, and the files that can differ. It uses the settings of `head`, so the change
+/// cannot affect them. Adds `notes` for readers of the comparison.
 pub(in crate::cli) fn earlier(
     arguments: &Diff,
     head: &mut Session,
@@ -52,7 +52,7 @@ pub(in crate::cli) struct BaseNamed<'a> {
     pub(in crate::cli) base_file: Option<&'a Path>,
 }
 
-/// Returns the same for a subcommand that has only some of these options.
+/// Returns the state before the change, for a subcommand that has only some of these options.
 pub(in crate::cli) fn earlier_named(
     named: &BaseNamed<'_>,
     head: &mut Session,
@@ -184,13 +184,13 @@ fn commit(
     Ok((base, touched))
 }
 
-/// Whether a file is read: if files were named, the whole repository is read, or else only the named directories.
+/// Whether a file is read. If the user named files, the whole repository is read, or else only the named directories.
 fn is_wanted(head: &Session, file: &str) -> bool {
     head.reads_all() || head.scope.named.iter().any(|it| file == it || is_below(file, it))
 }
 
-/// Another directory in the place of the one that was named, or of the running one: paths, settings and patterns mean
-/// the same in both states.
+/// Returns another directory as the base, in place of the named or the current directory, so that paths, settings and
+/// patterns mean the same in both states.
 fn directory(path: &Path, head: &mut Session) -> Result<(Session, Touched), Failure> {
     let there = place::canonical(path)?;
     // Without git, a .gitignore can be part of the change.
@@ -220,7 +220,7 @@ fn directory(path: &Path, head: &mut Session) -> Result<(Session, Touched), Fail
 fn file(path: &Path, head: &Session) -> Result<(Session, Touched), Failure> {
     let named = match (head.scope.named.as_slice(), head.files.as_slice()) {
         ([named], _) if head.reads_all() && head.scope.root.join(named).is_file() => named,
-        // Standard input.
+        // The named file is standard input.
         ([], [piped]) => piped,
         _ => return Err(one_file(path)),
     };
@@ -256,9 +256,10 @@ fn one_file(path: &Path) -> Failure {
         .with_help("pass one file: `gpulint diff --base-file OLD NEW`")
 }
 
-/// A directory in the place of another: paths relative to one are read relative to the other.
+/// A tree that shows another directory in place of a directory: paths relative to one mean the same paths in the
+/// other.
 struct Shifted {
-    /// A path of the tree.
+    /// The replaced directory, as a path of the tree.
     here: String,
     there: DiskTree,
 }
@@ -270,7 +271,7 @@ impl Shifted {
             here.next();
             path.next();
         }
-        // Does not use the system's paths, because a backslash is a normal character on Unix.
+        // The function avoids the system's paths, because a backslash is a normal character on Unix.
         here.map(|_| "..").chain(path).collect::<Vec<_>>().join("/")
     }
 }

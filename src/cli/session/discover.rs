@@ -80,8 +80,8 @@ fn walked(directory: &Path, odd_rules: Option<Arc<AtomicBool>>) -> Below {
     few_below(&walk).unwrap_or_else(|| all_below(&walk))
 }
 
-/// Whether this user has files that git ignores in every repository. `ignore` would compile a pattern to find that out,
-/// which takes a tenth of a small run.
+/// Whether this user's git may ignore files in every repository. The crate `ignore` would compile a pattern to find
+/// this out, which takes a tenth of a small check.
 fn may_ignore_everywhere() -> bool {
     let Some(home) = std::env::home_dir() else { return true };
     let settings = std::env::var_os("XDG_CONFIG_HOME").filter(|it| !it.is_empty());
@@ -156,7 +156,7 @@ fn closed(error: &ignore::Error) -> Option<(PathBuf, &'static str)> {
     }
 }
 
-/// The files that one thread found. They are handed over when the thread ends.
+/// The files that one thread found. The thread adds them to the others when it ends.
 struct Gathered<'a> {
     found: &'a Mutex<Below>,
     mine: Below,
@@ -174,7 +174,7 @@ impl Drop for Gathered<'_> {
 /// The reason why an entry is not a regular file.
 enum Oddity {
     Told(&'static str),
-    /// A link to a directory. Its files are found at their own place.
+    /// A link to a directory. gpulint finds the linked files at their own place.
     Directory,
 }
 

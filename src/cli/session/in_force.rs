@@ -1,5 +1,5 @@
-//! The rules and the prices that apply: built-in ones, those of packs, and custom ones, as the settings and the command line
-//! choose them.
+//! The rules and the prices that apply: built-in ones, those of packs, and custom ones, as the settings and the
+//! command line choose them.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -15,7 +15,7 @@ use crate::source::{Date, MemoryTree, SourceFiles};
 use crate::terraform;
 use crate::{AnalysisCache, AnalysisSettings};
 
-/// The files of an example, and its surroundings.
+/// The files of an example, with its catalog and its date.
 pub(in crate::cli) struct Imagined {
     /// The tree, which contains the settings under their usual name.
     pub(in crate::cli) tree: MemoryTree,

@@ -72,8 +72,8 @@ impl JudgedTree {
         all.filter_map(|id| self.analysis.inventory.resources.get(id.0))
     }
 
-    /// The file was named, is no link to another one, and is read as it is: bytes that are no UTF-8 have no place in it, nor
-    /// has a file in UTF-16.
+    /// Whether gpulint may write to the file. The user must have named it, it must not be a link, and it must be
+    /// valid UTF-8.
     pub(in crate::cli) fn is_writable(&self, file: FileId) -> bool {
         let path = self.session.sources.path(file);
         let real = |path: &Path| path.canonicalize().ok();
@@ -92,7 +92,7 @@ impl Session {
         report::explain(&self.report(analysis, &[]), id) + &self.explain_fit(analysis, id)
     }
 
-    /// Returns the same with the price first, for small windows.
+    /// Returns the same explanation with the price first, for small windows.
     pub(in crate::cli) fn explain_price_first(&self, analysis: &Analysis, id: ResourceId) -> String {
         report::explain_price_first(&self.report(analysis, &[]), id) + &self.explain_fit(analysis, id)
     }
@@ -123,7 +123,7 @@ impl Session {
 
 /// States of a tree that is being edited.
 impl Session {
-    /// Keeps its results, so that many edited states can reuse them.
+    /// Retains the results, so that many edited states can reuse them.
     pub(in crate::cli) fn keep_for_edits(&mut self) {
         self.cache.looks = ScanCache::kept();
         self.cache.terraform = SharedTerraform::lasting();

@@ -100,7 +100,7 @@ impl Found {
         }
         let Some(file) = place.in_tree(path) else { return };
         self.only.extend(submodules(path, place));
-        // For a chart, the folder is reported instead of its Chart.yaml.
+        // For a chart, reports name the folder instead of its Chart.yaml.
         self.only.extend(file.strip_suffix("Chart.yaml").map(|folder| folder.trim_end_matches('/').to_owned()));
         // A file depends on others, which can be anywhere in its repository.
         let around = path.parent().map(|directory| place::repository(directory).unwrap_or(directory));

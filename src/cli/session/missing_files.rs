@@ -1,5 +1,5 @@
-//! Finds files that the repository has and the work tree lacks: files outside a sparse checkout, and submodules that are not
-//! checked out. These must not look as if they did not exist.
+//! Finds files that the repository has and the work tree lacks: files outside a sparse checkout, and submodules that
+//! are not checked out. Reports must not treat them as if they did not exist.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -23,7 +23,7 @@ pub(super) fn not_checked_out(repository: &Path) -> Vec<SkippedFile> {
     not_here(repository, &list, &|_| true)
 }
 
-/// Returns the same for another commit.
+/// Returns the missing parts of another commit.
 pub(super) fn not_here(repository: &Path, list: &[u8], is_in_it: &dyn Fn(&str) -> bool) -> Vec<SkippedFile> {
     let mut absent = submodules(repository, list);
     match left_out(repository) {
@@ -61,7 +61,7 @@ pub(super) fn left_out(repository: &Path) -> Result<Vec<String>, String> {
     Ok(files.filter(|file| repository.join(file).symlink_metadata().is_err()).map(str::to_owned).collect())
 }
 
-/// Returns the first missing directory in a file's path, or else the file.
+/// Returns the first missing directory in a file's path, or the file itself if all of its directories exist.
 fn missing_part(repository: &Path, file: &str) -> String {
     let ends = file.match_indices('/').map(|(at, _)| at);
     let mut directories = ends.filter_map(|end| file.get(..end));

@@ -54,7 +54,7 @@ use crate::{Analysis, AnalysisCache, AnalysisSettings};
 use look::{Found, FoundInput, find_input, with_given};
 use packs::LoadedPack;
 
-/// A session: the files to read, the settings in force, and the request.
+/// The input of a subcommand: the files to read, the settings in force, and the options.
 pub(super) struct Session {
     pub(super) sources: SourceFiles,
     /// The files to read, sorted and without duplicates.
@@ -64,7 +64,7 @@ pub(super) struct Session {
     pub(super) policy: SessionPolicy,
     pub(super) scope: Arc<SessionScope>,
     skipped: Vec<SkippedFile>,
-    /// Returns a file that the tree should contain but lacks.
+    /// Returns the name of a file that the tree should contain but lacks.
     missing: Option<Missing>,
     /// Files that are the same in the earlier state.
     same: Arc<HashSet<String>>,
@@ -125,7 +125,8 @@ impl Session {
         Self::with_rules(input, selection, Found::add)
     }
 
-    /// Opens a session of the index with the requested rules. It lists files with git instead of walking the directories.
+    /// Opens a session of the index with the requested rules. It lists files with git instead of walking the
+    /// directories.
     pub(super) fn of_index(input: &InputArguments, selection: &Selection) -> Result<Session, Failure> {
         // Named values files are searched in the work tree.
         let needs_walk = |place: &WorkingTree| !input.values.is_empty() || place.named.iter().any(|it| it.is_file());
@@ -277,7 +278,8 @@ impl Session {
         }
     }
 
-    /// Returns a session with the same settings for the tree of a commit, where the named directories can contain other files.
+    /// Returns a session with the same settings for the tree of a commit, where the named directories can contain
+    /// other files.
     pub(super) fn at_commit(&self, tree: impl Tree + 'static, mut files: Vec<String>) -> Session {
         files.retain(|file| !self.policy.packs.iter().any(|pack| pack.brings(file)));
         let session = self.at(tree, files);
@@ -286,7 +288,7 @@ impl Session {
         }
         let is_named = |file: &&String| self.scope.named.iter().any(|it| *file == it || is_below(file, it));
         let named = session.files.iter().filter(is_named);
-        // For a chart, the folder is reported instead of its Chart.yaml.
+        // For a chart, reports name the folder instead of its Chart.yaml.
         let charts = named.clone().filter_map(|file| file.strip_suffix("Chart.yaml"));
         let charts = charts.map(|folder| folder.trim_end_matches('/').to_owned());
         let only = Some(named.cloned().chain(charts).collect());
@@ -332,7 +334,7 @@ impl Session {
         self.scope.only.is_some()
     }
 
-    /// Whether the file itself was named.
+    /// Whether the user named this file.
     fn is_named_as_file(&self, path: &str) -> bool {
         self.scope.named.iter().any(|named| named == path)
     }
@@ -488,7 +490,8 @@ impl Session {
         }
     }
 
-    /// Fails if a rule did not load or failed. The results of the other rules were reported, but nothing must look clean.
+    /// Fails if a rule did not load or failed. The results of the other rules were reported, but nothing must look
+    /// clean.
     pub(super) fn demand_whole_rules(&self, analysis: &Analysis) -> Result<(), Failure> {
         let failed = analysis.broken_rules.iter().cloned().map(Diagnostic::from);
         let wrong: Vec<Diagnostic> = self.policy.wrong_rules.iter().cloned().chain(failed).collect();
@@ -575,7 +578,8 @@ fn is_manifest(text: &str) -> bool {
     text.contains("apiVersion") && text.contains("kind") && text.lines().any(|line| is_key(line, "apiVersion"))
 }
 
-/// Returns the names that rules can use. For rule files named on the command line, the names in the settings are valid, too.
+/// Returns the names that rules can use. For rule files named on the command line, the names in the settings are
+/// valid, too.
 fn names_here(session: &Session, is_without_settings: bool) -> rules::KnownNames {
     let around = is_without_settings.then(|| Session::settings_only(&InputArguments::here()).ok()).flatten();
     let SessionPolicy { config, .. } = &around.as_ref().unwrap_or(session).policy;

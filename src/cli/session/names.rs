@@ -1,4 +1,5 @@
-//! Finds names in settings that the catalog does not know. For example, a discount for `amazon` would silently have no effect.
+//! Finds names in settings that the catalog does not know. For example, a discount for `amazon` would silently have no
+//! effect.
 
 use crate::catalog::{Catalog, covers};
 use crate::config::{Config, ConfigEntry, ConfigTable, setting};
@@ -29,7 +30,7 @@ pub(in crate::cli) fn unknown(config: &Config, catalog: &Catalog) -> Vec<Diagnos
         names.contract(&table);
     }
     for table in config.tables(setting!("hardware")) {
-        // Own accelerators can be missing from all clouds, so only likely typing errors are refused.
+        // Custom hardware can be missing from all clouds, so gpulint refuses only likely typing errors.
         if let Some((name, span)) = table.text_at(setting!("hardware[].accelerator"))
             && names.catalog.accelerator(name).is_none()
             && names.nearest_accelerator(name).is_some()

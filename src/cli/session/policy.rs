@@ -1,4 +1,5 @@
-//! Reads settings, rules and prices from another commit (--policy-ref), so that a change cannot relax the gate that checks it.
+//! Reads settings, rules and prices from another commit (--policy-ref), so that a change cannot relax the gate that
+//! checks it.
 
 use crate::cli::Failure;
 use crate::cli::args::InputArguments;
@@ -8,8 +9,8 @@ use crate::cli::io::place::{self, WorkingTree};
 use crate::config;
 use crate::source::{BESIDE, ReadError, Tree, TreeEntry};
 
-/// The work tree, with the policy's commit in a directory that no path of the work tree can reach. Files that settings name relative to
-/// themselves are found there, too, and messages show the commit.
+/// The work tree and the policy's commit, in a directory that no path of the work tree can reach. gpulint finds files
+/// that settings name relative to themselves there, too, and messages show the commit.
 pub(in crate::cli) struct PolicyTree {
     here: DiskTree,
     policy: Option<(String, GitTree)>,

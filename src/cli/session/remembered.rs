@@ -110,7 +110,7 @@ fn ground(session: &Session) -> String {
     to_hex(&sha256(format!("{SHAPE} {}\n{wanted:?} {largest}", sealed::program()).as_bytes()))
 }
 
-/// Returns the name of the cache file for a repository and its options.
+/// Returns the name of the cache file for a repository and the command line's options.
 fn name(session: &Session, ground: &str) -> String {
     let repository = to_hex(&sha256(session.scope.root.to_string_lossy().as_bytes()));
     let part = |digest: &str| digest.chars().take(16).collect::<String>();

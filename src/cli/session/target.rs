@@ -1,8 +1,10 @@
-//! Finds the base of a pull request, and the commit whose settings apply to it. The author of the change cannot choose either.
+//! Finds the base of a pull request, and the commit whose settings apply to it. The author of the change cannot choose
+//! either.
 //!
-//! A build checks out either the merge of the pull request, which the code host made, or its head. The first parent of that
-//! merge is the current target branch. If the head is checked out, only the code host knows the target: its variables name the branch, and
-//! origin has its tip. The history of the head cannot be used, because the author writes that history.
+//! A build checks out either the merge of the pull request, which the code host made, or its head. The first parent of
+//! that merge is the current target branch. If the head is checked out, only the code host knows the target: its
+//! variables name the branch, and origin has its tip. The history of the head cannot be used, because the author
+//! writes that history.
 
 use std::path::{Path, PathBuf};
 

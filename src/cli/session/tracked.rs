@@ -1,5 +1,5 @@
-//! Adds tracked files to those found on disk. Tracked files are part of a change and of a deployment, even if .gitignore or the name of a folder
-//! excludes them from a walk: the author of a change could write these lists, too.
+//! Adds tracked files to those found on disk. Tracked files are part of a change and of a deployment, even if
+//! .gitignore or a folder's name excludes them from a walk. The author of a change could write these lists, too.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -21,8 +21,8 @@ pub(super) fn left_out(repository: &Path, found: &[String]) -> Result<Vec<String
     Ok(missing(repository, names, found))
 }
 
-/// The same of the repositories of what was named, as git's own list has it and without starting git, by paths of the tree;
-/// `found` is sorted. Where the list is of a form that is not read, a walk has to do.
+/// Returns the tracked files of the named repositories that were not found, from git's index and without starting git.
+/// `found` is sorted. If gpulint cannot read the index, it returns none, and only the walk finds files.
 pub(super) fn not_found(place: &WorkingTree, found: &[String]) -> Vec<String> {
     let reads_all = place.named.iter().any(|path| path.is_file());
     let repositories = place.allowed.iter().filter(|it| place::repository(it) == Some(it));

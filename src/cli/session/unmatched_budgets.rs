@@ -1,4 +1,4 @@
-//! Finds budgets without resources: with a misspelled name, every change would pass.
+//! Finds budgets that apply to no resource. If a budget's label is misspelled, every change would pass.
 
 use super::Session;
 use crate::Analysis;

@@ -18,7 +18,7 @@ impl Session {
         (analysis, decision.findings)
     }
 
-    /// Returns the same, with the suppressions that were found.
+    /// Returns the decision for each finding, with the suppressions that were found.
     pub(in crate::cli) fn judge_all(&self) -> (Analysis, Decision) {
         self.decide(self.analyze_all())
     }

@@ -273,8 +273,8 @@ fn access<'a>(arguments: &Fetch, vendor: PriceVendor, today: Date, progress: &'a
     let mut http = network::settings(&ci::process_variable);
     http.timeout = Duration::from_secs(arguments.timeout);
     http.deadline = Some(SystemClock.now().saturating_add(arguments.timeout.saturating_mul(SLOW_ANSWERS)));
-    // The largest answer that is held in memory is a page of Google's SKUs, about ten megabytes. The list of one AWS region has up
-    // to four hundred megabytes, and is read as a stream.
+    // The largest answer in memory is a page of Google's SKUs, about ten megabytes. The list of one AWS region has up
+    // to four hundred megabytes, so gpulint reads it as a stream.
     http.max_reply_bytes = 32 << 20;
     let mirror = arguments.mirror.iter().flat_map(|address| PriceSource::ALL.map(|place| (place, address.clone())));
     Access {

@@ -61,7 +61,7 @@ pub(in crate::cli) fn run(arguments: &CommentArguments) -> Result<ExitStatus, Fa
 /// The comment in the form that the code host accepts.
 struct PreparedComment {
     body: String,
-    /// Whether the report has nothing that justifies a first comment.
+    /// Whether the report contains nothing that justifies a first comment.
     is_quiet: bool,
     notes: Vec<Note>,
 }

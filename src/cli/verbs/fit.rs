@@ -98,7 +98,7 @@ fn by_token(
     Ok(ExitStatus::Passed)
 }
 
-/// Answers every row of a CSV file.
+/// A function that answers every row of a CSV file.
 type Cases = fn(&str, &str, &Catalog) -> Result<String, TableError>;
 
 /// Refuses an unknown model name, which is more often a typing error than a new model.
@@ -144,7 +144,8 @@ fn places<'c>(arguments: &'c Fit, catalog: &'c Catalog) -> Result<Vec<MarketPlac
     Ok(providers.into_iter().map(place).collect())
 }
 
-/// Returns the cheapest options of each large cloud, and one option of each of the cheapest other clouds, sorted by price.
+/// Returns the cheapest options of each large cloud, and one option of each of the cheapest other clouds, sorted by
+/// price.
 fn by_provider(options: Vec<FitChoice>, clouds: &[&str], of_one: bool) -> Vec<FitChoice> {
     if of_one {
         return unlike(options).take(2 * MOST).collect();

@@ -29,9 +29,9 @@ const HOOKS: &str = ".pre-commit-config.yaml";
 struct Host {
     name: &'static str,
     address: &'static [&'static str],
-    /// The file or directory of its pipelines.
+    /// The file or the directory of the host's pipelines.
     pipelines: &'static str,
-    /// The file that runs gpulint. If the host has one file for all pipelines, it is that file.
+    /// The file that runs gpulint. If the host has one file for all pipelines, this is that file.
     workflow: &'static str,
     /// The documentation page whose recipe is written.
     recipes: &'static str,
@@ -185,7 +185,7 @@ fn hook(told: &mut String, repository: &Path) -> Result<(), Failure> {
     let recipe = recipe(include_str!("../../../docs/ci/pre-commit.md"), HOOKS).unwrap_or_default();
     let what = "the hook: run `pre-commit install` to check each commit";
     let help = "add this to `repos`:";
-    // Only the part below `repos:` of the recipe.
+    // The user's file already has `repos:`, so only the recipe's part below it is needed.
     let piece = recipe.split_once("repos:\n").map_or(recipe.as_str(), |(_, piece)| piece).to_owned();
     place_file(told, repository, HOOKS, &recipe, what, (help, &piece))
 }
@@ -264,8 +264,8 @@ fn host(repository: &Path) -> Option<&'static Host> {
     HOSTS.iter().find(|host| repository.join(host.pipelines).exists()).or_else(|| HOSTS.iter().find(is_of))
 }
 
-/// Returns the recipe for a file: the code block of a page whose first line is a comment with the file's name. The rest of
-/// that line is for readers of the page.
+/// Returns the recipe for a file: the code block of a page whose first line is a comment with the file's name. The
+/// rest of that line is for readers of the page.
 fn recipe(page: &str, file: &str) -> Option<String> {
     let fences = page.split("```yaml\n").skip(1).filter_map(|rest| rest.split_once("\n```"));
     let named = fences.map(|(fence, _)| fence).find(|fence| {

@@ -33,7 +33,7 @@ pub(super) fn run(arguments: &CheckArguments) -> Result<ExitStatus, Failure> {
         let may_differ = workspace.refresh();
         let looked = began.elapsed();
         if may_differ || last.is_none() {
-            // Invalid settings are reported once, and the files stay watched.
+            // gpulint reports invalid settings once and keeps watching the files.
             match workspace.judge() {
                 Ok(judged) if last.as_ref().is_none_or(|last| !Arc::ptr_eq(last, &judged)) => {
                     print_state(arguments, &judged)?;

@@ -1,7 +1,8 @@
-//! A directory that is checked repeatedly while its files change, on a disk or in an editor before saving.
+//! A directory that is checked repeatedly while its files change, on the disk or unsaved in an editor.
 //!
-//! One state, the base, is kept completely. A later state reuses all results of it that depend on no changed file, and has the same result as
-//! a full check. If settings change, or files are added or removed, the base is created again.
+//! gpulint retains the complete results of one state, the base. A later state reuses all results that depend on no
+//! changed file, and has the same result as a full check. If settings change, or files are added or removed, gpulint
+//! creates a new base.
 
 mod stamps;
 #[cfg(test)]
@@ -19,10 +20,10 @@ use super::session::Session;
 use super::session::judged::{JudgedTree, Texts};
 use stamps::Stamps;
 
-/// With more changed files than this, a state is made the new base when there is time for it.
+/// If more files than this differ from the base, gpulint makes the current state the new base when it is idle.
 const FEW: usize = 3;
 
-/// What is asked of a directory.
+/// The options with which a directory is checked.
 #[derive(Debug, Default)]
 pub(super) struct WorkspaceOptions {
     pub(super) input: InputArguments,
@@ -33,20 +34,20 @@ pub(super) struct WorkspaceOptions {
 pub(super) struct Workspace {
     asked: WorkspaceOptions,
     place: WorkingTree,
-    /// What stands in an editor, by paths of the tree.
+    /// The unsaved file contents in the editor, by path of the tree.
     texts: Texts,
     base: Option<Base>,
 }
 
-/// The state that is kept.
+/// The base: a state with its results.
 struct Base {
     judged: Arc<JudgedTree>,
-    /// What stood in an editor then.
+    /// The editor's unsaved contents in this state.
     texts: Texts,
     stamps: Stamps,
-    /// Files that changed on the disk since.
+    /// The files that changed on the disk since this state.
     elsewhere: HashSet<String>,
-    /// What edited states found of directories, since the disk was looked at.
+    /// The directories that later checks read, since gpulint last checked the disk for changes.
     directories: Arc<KnownDirectories>,
 }
 
@@ -57,18 +58,18 @@ impl Workspace {
         Ok(Workspace { asked, place, texts: Texts::new(), base: None })
     }
 
-    /// The root of the tree, with links followed.
+    /// Returns the root of the tree, with links followed.
     pub(super) fn root(&self) -> &Path {
         &self.place.root
     }
 
-    /// A file as a path of the tree, where it may be read.
+    /// Returns a file as a path of the tree, or `None` if gpulint may not read it.
     pub(super) fn in_tree(&self, file: &Path) -> Option<String> {
         let is_allowed = self.place.allowed.iter().any(|it| file.starts_with(it));
         self.place.in_tree(file).filter(|_| is_allowed)
     }
 
-    /// What stands in an editor for a file; nothing where it is what lies on the disk.
+    /// Sets the editor's content of a file. `None` means that the content on the disk applies.
     pub(super) fn set(&mut self, path: &str, text: Option<Vec<u8>>) {
         match text {
             Some(text) => drop(self.texts.insert(path.to_owned(), text)),
@@ -76,22 +77,22 @@ impl Workspace {
         }
     }
 
-    /// The files that an editor has.
+    /// Returns the files that have a content from the editor.
     pub(super) fn texts(&self) -> HashSet<String> {
         self.texts.keys().cloned().collect()
     }
 
-    /// The texts of another one, which asked otherwise about the same directory.
+    /// Takes over the editor's contents from a workspace with other options for the same directory.
     pub(super) fn take_texts_of(&mut self, other: &Workspace) {
         self.texts.clone_from(&other.texts);
     }
 
-    /// Looks whether files changed on the disk.
+    /// Returns whether relevant files changed on the disk.
     pub(super) fn refresh(&mut self) -> bool {
         let input = self.input();
         let Some(base) = &mut self.base else { return true };
         let session = &base.judged.session;
-        // Settings that cannot be used are told by whoever judges.
+        // The next check reports invalid settings.
         let Ok(Session { files, .. }) = Session::open(&input) else {
             self.base = None;
             return true;
@@ -110,7 +111,7 @@ impl Workspace {
         base.elsewhere.len() > before
     }
 
-    /// What is to be said now.
+    /// Returns the results for the current files.
     pub(super) fn judge(&mut self) -> Result<Arc<JudgedTree>, Failure> {
         let texts = self.texts.clone();
         if let Some(judged) = self.judge_with(&texts) {
@@ -123,7 +124,7 @@ impl Workspace {
         Ok(judged)
     }
 
-    /// What would be said with these texts, beside those of the editor; they are not kept.
+    /// Returns the results with these contents in addition to those of the editor. It does not store the contents.
     pub(super) fn imagine(&mut self, more: &Texts) -> Result<Arc<JudgedTree>, Failure> {
         let mut texts = self.texts.clone();
         texts.extend(more.iter().map(|(path, text)| (path.clone(), text.clone())));
@@ -134,19 +135,19 @@ impl Workspace {
         }
     }
 
-    /// So much differs from the base that a new one is worth its time.
+    /// Whether so many files differ from the base that a new base saves time.
     pub(super) fn has_drifted(&self) -> bool {
         self.base.as_ref().is_some_and(|base| self.changed(base, &self.texts).len() > FEW)
     }
 
-    /// Makes the state at hand the base.
+    /// Makes the current state the base.
     pub(super) fn keep_as_base(&mut self) -> Result<(), Failure> {
         self.base = None;
         self.base = Some(self.make_base()?);
         Ok(())
     }
 
-    /// What is named, with the texts of the editor.
+    /// Returns the input options, with the editor's contents.
     fn input(&self) -> InputArguments {
         let given = self.texts.iter().map(|(path, text)| (path.clone(), text.clone())).collect();
         InputArguments { given, ..self.asked.input.clone() }
@@ -154,7 +155,7 @@ impl Workspace {
 
     fn make_base(&self) -> Result<Base, Failure> {
         let mut session = Session::judging(&self.input(), &self.asked.selection)?;
-        // A file that is only in an editor yet.
+        // Some files may exist only in the editor.
         session.add_files(self.texts.keys().filter(|path| session.may_hold(path)).cloned().collect());
         session.keep_for_edits();
         let mut stamps = Stamps::of(&self.place.root, session.files.iter().cloned());
@@ -169,7 +170,8 @@ impl Workspace {
         })
     }
 
-    /// The base with these texts; nothing where there is none, or settings may have changed.
+    /// Returns the results of the base with these contents, or `None` if there is no base or settings may have
+    /// changed.
     fn judge_with(&self, texts: &Texts) -> Option<Arc<JudgedTree>> {
         let base = self.base.as_ref()?;
         let changed = self.changed(base, texts);
@@ -184,7 +186,7 @@ impl Workspace {
         Some(Arc::new(JudgedTree::of(session.edited(texts, changed, &base.directories), &self.asked.threshold)))
     }
 
-    /// The files that differ from the base.
+    /// Returns the files that differ from the base.
     fn changed(&self, base: &Base, texts: &Texts) -> HashSet<String> {
         let sources = &base.judged.session.sources;
         let is_new = |(path, text): &(&String, &Vec<u8>)| match base.texts.get(*path) {

@@ -1,4 +1,4 @@
-//! Whatever is edited, in whatever order: what is said is what a run from nothing says, byte for byte.
+//! Tests that results after any edits, in any order, equal those of a full check, byte for byte.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::*;
 use crate::report::{self, Format, ReportStyle};
 
-/// A directory of its own, which ends with the test.
+/// A temporary directory that is deleted when the test ends.
 struct Scratch(PathBuf);
 
 impl Scratch {
@@ -43,7 +43,7 @@ fn asked(directory: &Path) -> WorkspaceOptions {
     WorkspaceOptions { input, ..WorkspaceOptions::default() }
 }
 
-/// Everything that is said: the report for programs, and what each resource costs and why.
+/// Returns all results: the JSON report, and the cost of each resource with its reasons.
 fn full_report(judged: &JudgedTree) -> String {
     let report = judged.session.report(&judged.analysis, &judged.findings);
     let told = report::render(Format::Json, &report, ReportStyle::default()).unwrap_or_default();
@@ -123,7 +123,7 @@ impl Random {
         usize::try_from(self.0 % most.max(1) as u64).unwrap_or_default()
     }
 
-    /// A text with a piece put in, taken out, or in the place of another.
+    /// Returns a text after a random edit: a piece is inserted, deleted or replaced.
     fn edit(&mut self, text: &str) -> String {
         let places: Vec<usize> = text.char_indices().map(|(at, _)| at).chain([text.len()]).collect();
         let start = self.below(places.len());
@@ -138,7 +138,8 @@ impl Random {
     }
 }
 
-/// How many edits are made, and where their row begins: `GPULINT_EDITS`, `GPULINT_SEED`.
+/// Returns a number from a variable: `GPULINT_EDITS` is the number of edits, and `GPULINT_SEED` starts the random
+/// numbers.
 fn number(name: &str, usual: u64) -> u64 {
     std::env::var(name).ok().and_then(|it| it.parse().ok()).unwrap_or(usual)
 }
@@ -159,7 +160,7 @@ fn after_any_edits_the_same_is_said_as_by_a_run_from_nothing() {
         match random.below(12) {
             0 => workspace.set(path, None),
             1 => {
-                // Saved by the editor.
+                // In this case, the editor saves the file.
                 workspace.set(path, Some(text.clone().into_bytes()));
                 scratch.write(path, &text);
                 workspace.refresh();
@@ -170,7 +171,7 @@ fn after_any_edits_the_same_is_said_as_by_a_run_from_nothing() {
                 workspace.refresh();
             }
             3 => {
-                // Changed by somebody else, and in another time than before.
+                // In this case, another program changes the file, with another modification time.
                 scratch.write(path, &text);
                 let file = fs::File::options().write(true).open(scratch.0.join(path)).unwrap();
                 let later = std::time::SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(1_000_000 + round);
@@ -187,7 +188,7 @@ fn after_any_edits_the_same_is_said_as_by_a_run_from_nothing() {
             let _ = workspace.keep_as_base();
         }
         if random.below(12) == 0 {
-            // All that was written over comes to its end here, or every text would end as noise.
+            // The original files are restored now and then. Otherwise, every file would become noise.
             workspace.texts.clear();
             files(&scratch);
         }
@@ -208,7 +209,7 @@ fn after_any_edits_the_same_is_said_as_by_a_run_from_nothing() {
             }
         }
     }
-    // Most rounds rest on what was there before.
+    // Some rounds must reuse the base, or the test would compare only full checks.
     assert!(taken > 0);
 }
 
@@ -225,7 +226,7 @@ fn a_keystroke_evaluates_only_the_roots_that_see_it() {
     assert_eq!(shared.times_taken(), 2);
     assert_ne!(full_report(&before), full_report(&after));
     assert!(Arc::ptr_eq(&workspace.base.as_ref().unwrap().judged, &before));
-    // What was there again is not judged again.
+    // The earlier content is not evaluated again.
     workspace.set("one/main.tf", None);
     assert!(Arc::ptr_eq(&workspace.judge().unwrap(), &before));
 }
@@ -246,7 +247,7 @@ fn what_nobody_reads_is_not_read_because_an_editor_has_it() {
     assert!(full_report(&workspace.judge().unwrap()).contains("fresh/main.tf"));
 }
 
-/// A file that no list of texts holds, and that a function of Terraform looks for.
+/// The Terraform function `fileset` finds this file, although gpulint does not read it.
 #[test]
 fn what_comes_beside_the_texts_is_seen() {
     let scratch = Scratch::new("beside");
@@ -260,7 +261,7 @@ fn what_comes_beside_the_texts_is_seen() {
     assert!(workspace.refresh());
     let after = full_report(&workspace.judge().unwrap());
     assert_ne!(before, after);
-    // An edited state sees it too.
+    // The results of an edited state depend on the file, too.
     let text = fs::read_to_string(scratch.0.join("main.tf")).unwrap() + "# edited\n";
     workspace.set("main.tf", Some(text.into_bytes()));
     workspace.judge().unwrap();

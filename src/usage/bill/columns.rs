@@ -1,8 +1,8 @@
-//! Finds the columns of a file: the names of FOCUS 1.0 to 1.3, and those that clouds add to it.
+//! Finds the columns of a bill: the names of FOCUS 1.0 to 1.3, and those that clouds add.
 
 use super::table::BillCells;
 
-/// What is read of a row.
+/// A value that gpulint reads from a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum BillField {
     Effective,
@@ -33,11 +33,11 @@ pub(super) enum BillField {
     Publisher,
     Allocated,
     AllocatedTags,
-    /// What kind of use it is, as AWS writes it: `USE2-BoxUsage:p5.48xlarge`.
+    /// The usage type, as AWS writes it: `USE2-BoxUsage:p5.48xlarge`.
     UsageType,
 }
 
-/// With the columns that say it, the best first, in small letters.
+/// The columns of each field in lower case, the best first.
 const FIELDS: [(BillField, &[&str]); 29] = [
     (BillField::Effective, &["effectivecost"]),
     (BillField::List, &["listcost"]),
@@ -70,7 +70,7 @@ const FIELDS: [(BillField, &[&str]); 29] = [
     (BillField::UsageType, &["x_usagetype"]),
 ];
 
-/// Columns of clouds that may name the machine.
+/// The columns of clouds that may name the machine.
 const MACHINES: [&str; 8] = [
     "x_instancetype",
     "x_machinetype",
@@ -82,7 +82,7 @@ const MACHINES: [&str; 8] = [
     "x_labels",
 ];
 
-/// What a file must have to be a bill, as FOCUS writes it.
+/// The columns that a bill must have, with their names in FOCUS.
 const NEEDED: [(BillField, &str); 7] = [
     (BillField::Currency, "BillingCurrency"),
     (BillField::Category, "ChargeCategory"),
@@ -93,17 +93,17 @@ const NEEDED: [(BillField, &str); 7] = [
     (BillField::Provider, "ProviderName (or ServiceProviderName)"),
 ];
 
-/// Where the columns of a file stand.
+/// The positions of the columns in a file.
 pub(super) struct BillColumns {
     places: [Vec<usize>; FIELDS.len()],
     pub(super) machines: Vec<usize>,
     pub(super) count: usize,
-    /// As the columns tell it: `focus-1.2`.
+    /// The version of the format, such as `focus-1.2`.
     pub(super) version: &'static str,
 }
 
 impl BillColumns {
-    /// Nothing is taken of a file that lacks what is needed: why, with the names that are wanted.
+    /// Finds the columns. If a required column is missing, the error names it.
     pub(super) fn of(header: &BillCells) -> Result<BillColumns, String> {
         let text = |at: usize| String::from_utf8_lossy(header.bytes(at)).trim().to_ascii_lowercase();
         let names: Vec<String> = (0..header.len()).map(text).collect();
@@ -130,19 +130,19 @@ impl BillColumns {
         self.places.get(field as usize).map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// The cell of the first of its columns that says something; NULL says nothing.
+    /// Returns the first cell of a field's columns that is not empty or NULL.
     pub(super) fn cell<'r>(&self, cells: &'r BillCells, field: BillField) -> &'r [u8] {
         let found = self.places(field).iter().map(|at| non_null(cells.bytes(*at)));
         { found }.find(|it| !it.is_empty()).unwrap_or_default()
     }
 
-    /// The same as text; nothing where it is none.
+    /// Returns the same cell as a string, or an empty string if it is not valid UTF-8.
     pub(super) fn text<'r>(&self, cells: &'r BillCells, field: BillField) -> &'r str {
         std::str::from_utf8(self.cell(cells, field)).unwrap_or_default()
     }
 }
 
-/// Some exports write NULL as a word.
+/// Trims a cell and makes it empty if it contains the word NULL.
 pub(super) fn non_null(cell: &[u8]) -> &[u8] {
     let cell = cell.trim_ascii();
     if cell.eq_ignore_ascii_case(b"null") { b"" } else { cell }
@@ -158,7 +158,7 @@ fn version(names: &[String]) -> &'static str {
     }
 }
 
-/// What a file is instead, as far as its columns tell.
+/// Returns why a file is not a bill, with its likely format.
 fn refused(names: &[String], missing: &[&str]) -> String {
     let has = |name: &str| names.iter().any(|it| it == name);
     let other = match () {

@@ -7,32 +7,32 @@ use super::moment::Minutes;
 use super::name::BillName;
 use crate::measured::paid::{BillMonth, BilledAmount, Charge, PaidRow};
 
-/// Things and months that are told apart: with more, the file would be none for people.
+/// The most groups of a resource and a month. A larger result would be too long for people to read.
 pub(super) const MOST_GROUPS: usize = 50_000;
 /// The most currencies in one bill.
 const MOST_CURRENCIES: usize = 32;
 
-/// A month is billed for days after it has ended.
+/// A provider still bills a month in the first days after its end.
 const DAYS_UNTIL_CLOSED: i64 = 5;
 
 /// The class of a row of the bill.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum BillRowClass {
     Written(Charge),
-    /// Of machines without accelerators, disks, networks and all other services.
+    /// The charge is for something else: machines without accelerators, disks, networks or other services.
     Other(Charge),
 }
 
-/// Money of one currency by where it went, with the number of its rows.
+/// The sum and the number of rows, for each currency and class.
 pub(super) type SumsByClass = BTreeMap<([u8; 3], BillRowClass), (BilledAmount, u64)>;
 
-/// The way of buying of an hour.
+/// The way of buying for an hour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PurchaseKind {
     OnDemand,
     Spot,
     Committed,
-    /// The bill does not contain it.
+    /// The bill does not contain the way of buying.
     Open,
 }
 
@@ -54,9 +54,9 @@ pub(super) struct BillLine<'r> {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum LineHours {
     Known(BilledAmount),
-    /// The row has another unit than time.
+    /// The unit of the row is not a time.
     None,
-    /// The row should have hours, but has none.
+    /// The row should contain hours, but does not.
     Open,
 }
 
@@ -77,7 +77,7 @@ struct GroupSums {
     is_list_open: bool,
     hours: Option<BilledAmount>,
     are_hours_open: bool,
-    /// On demand, spot, committed.
+    /// The hours on demand, on spot and under a commitment.
     by_way: [BilledAmount; 3],
     on_demand_paid: BilledAmount,
     on_demand_list: BilledAmount,
@@ -88,11 +88,11 @@ struct GroupSums {
 #[derive(Default)]
 pub(super) struct BillSums {
     groups: HashMap<Group, GroupSums>,
-    /// Each machine once; groups name it by its place.
+    /// The machines without duplicates. Groups refer to a machine by its index.
     machines: Vec<BilledMachine>,
     places: HashMap<String, usize>,
     pub(super) went: SumsByClass,
-    /// The last moment for which a provider billed use.
+    /// The end of the last period for which each provider billed usage.
     until: BTreeMap<String, Minutes>,
     /// The number of rows whose names were omitted.
     pub(super) hidden: u64,
@@ -123,7 +123,7 @@ impl BillSums {
         Ok(())
     }
 
-    /// Use was billed until then.
+    /// Records that a provider billed usage until this time.
     pub(super) fn saw(&mut self, provider: &str, end: Minutes) {
         const MOST_PROVIDERS: usize = 64;
         if let Some(until) = self.until.get_mut(provider) {
@@ -167,15 +167,15 @@ impl BillSums {
         Ok(())
     }
 
-    /// Rows of all groups; a month that ended less than five days before `today`, or for which use is billed no further than
-    /// into it, is open.
+    /// Returns the rows of all groups. A month is open if it ended less than five days before `today`, or if the
+    /// provider has not billed usage up to its end.
     pub(super) fn rows(&self, source: &str, today: i64) -> Vec<PaidRow> {
         let row = |(group, sums): (&Group, &GroupSums)| {
             let machine = self.machines.get(group.machine)?;
             let end = Minutes::end_of(group.month);
             let until = self.until.get(&machine.provider).copied().unwrap_or_default();
             let is_open = until < end || Minutes::of_day(today - DAYS_UNTIL_CLOSED) < end;
-            // A charge for a period that has not ended does not tell how far the bill goes.
+            // A charge for a period in the future does not show how far the bill extends.
             let is_told = is_open && until <= Minutes::of_day(today + 1);
             let billed_days = is_told.then(|| until.min(end).days_of(group.month));
             Some(PaidRow { open: is_open, billed_days, ..sums.row(group, machine, source) })

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::catalog::{AWS, AZURE, Catalog, GCP, Recognized};
 
-/// Words of a description that are looked at.
+/// The most words of a description that gpulint checks.
 const MOST_WORDS: usize = 40;
 
 /// The part of a machine whose hours a row counts.
@@ -12,11 +12,11 @@ const MOST_WORDS: usize = 40;
 pub(super) enum HoursOf {
     Machines,
     Accelerators,
-    /// Those of its processors, or of nothing.
+    /// The hours of processors, or no hours.
     Nothing,
 }
 
-/// The machine of a row, as far as the row describes it.
+/// The machine of a row, with the details that the row contains.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct BilledMachine {
     pub(super) provider: String,
@@ -25,12 +25,12 @@ pub(super) struct BilledMachine {
     pub(super) gpus: Option<f64>,
     pub(super) hours: HoursOf,
     pub(super) region: String,
-    /// Reserved capacity that was not used.
+    /// Whether the row is for reserved capacity that was not used.
     pub(super) is_unused: bool,
     pub(super) is_spot: bool,
 }
 
-/// The cells of a row that tell it.
+/// The cells of a row that describe its machine.
 #[derive(Default)]
 pub(super) struct MachineCells<'r> {
     pub(super) provider: &'r str,
@@ -41,7 +41,7 @@ pub(super) struct MachineCells<'r> {
     pub(super) usage_type: &'r str,
     pub(super) resource_type: &'r str,
     pub(super) region: &'r str,
-    /// Of a cloud's own columns.
+    /// The columns that only one cloud has.
     pub(super) others: Vec<&'r str>,
 }
 
@@ -101,7 +101,8 @@ impl MachineCells<'_> {
         })
     }
 
-    /// Google bills processors, memory and accelerators of a machine apart: the hours are those of the accelerators.
+    /// Reads Google's rows, which bill a machine's processors, memory and accelerators separately. Only accelerator
+    /// rows count hours.
     fn part(
         &self,
         catalog: &Catalog,
@@ -127,7 +128,7 @@ impl MachineCells<'_> {
         }
         let is_part = ["core", "ram", "cpu", "memory"].iter().any(|word| at(word).is_some());
         if let Some(found) = machine {
-            // Disks and networks of the machine are not what a price of a machine holds.
+            // The price of a machine does not contain its disks and networks.
             return is_part.then_some(BilledMachine { hours: HoursOf::Nothing, ..found });
         }
         let family = words.get(at("instance").filter(|_| is_part)?.checked_sub(1)?)?;
@@ -139,13 +140,13 @@ impl MachineCells<'_> {
         Some(BilledMachine { hours: HoursOf::Nothing, ..of("", if is_one { &first } else { "" }, None) })
     }
 
-    /// The name of the machine, where a column is for it.
+    /// Returns the machine type from the columns that are meant for it.
     fn named(&self) -> Option<String> {
         const NAMES: [&str; 5] = ["instancetype", "x_instancetype", "servicetype", "machine_spec", "machinetype"];
         let cells = std::iter::once(self.details).chain(self.others.iter().copied());
         let found = cells.filter(|it| !it.is_empty()).find_map(|cell| match cell.starts_with(['{', '[']) {
             true => NAMES.iter().find_map(|name| detail(cell, name)),
-            // One of the columns that hold nothing else.
+            // This column contains only machine types.
             false => Some(cell.to_owned()).filter(|it| !it.contains(' ')),
         });
         let of_usage = || {
@@ -160,7 +161,7 @@ impl MachineCells<'_> {
         { cells }.find_map(|cell| detail(cell, name)?.parse().ok()).filter(|it: &f64| it.is_finite() && *it < 1e6)
     }
 
-    /// Words that may be the name of a machine: free text is the last resort.
+    /// Returns the words that may be a machine type. Free text comes last.
     fn words(&self, provider: &str) -> Vec<String> {
         let texts = [self.description, self.meter, self.resource_type];
         let texts = texts.into_iter().chain(self.others.iter().copied());
@@ -179,7 +180,7 @@ impl MachineCells<'_> {
     }
 }
 
-/// The value of a key of JSON, whatever capitals it has, in an object or in a list of keys and values.
+/// Returns the value of a key from a JSON object or from a list of keys and values. Capitals do not matter.
 fn detail(cell: &str, name: &str) -> Option<String> {
     let is_it = |key: &str| {
         let key = key.rsplit('/').next().unwrap_or(key);
@@ -201,7 +202,7 @@ fn detail(cell: &str, name: &str) -> Option<String> {
 }
 
 impl BilledMachine {
-    /// A name that no cloud gives to a machine is none that is written.
+    /// Removes a machine or region name that no cloud would use.
     pub(super) fn harmless(mut self) -> BilledMachine {
         let is_name = |text: &str, most: usize| {
             let is_of = |it: u8| it.is_ascii_alphanumeric() || matches!(it, b'-' | b'_' | b'.' | b' ');

@@ -1,7 +1,7 @@
 //! Converts a FOCUS bill into rows of `gpulint-paid.csv`, as a stream.
 //!
-//! Only charges for machines with accelerators are written, with the names that the cloud and its tags give them. Every other row is
-//! listed by class, so that the total of the input equals the written amounts plus the listed amounts exactly.
+//! gpulint writes only charges for machines with accelerators, with the names from the cloud and its tags. It lists
+//! the other rows by class, so that the written and the listed amounts add up exactly to the total of the input.
 
 mod columns;
 mod fold;
@@ -31,7 +31,7 @@ use table::{BillCells, BillTable};
 
 /// The most errors that are reported for each file.
 const MOST_TOLD: usize = 20;
-/// Bytes of cells whose machine is remembered.
+/// The most bytes of cells for which gpulint remembers the machine.
 const MOST_REMEMBERED: usize = 16 << 20;
 /// The largest size of a decompressed file.
 const LONGEST_FILE: u64 = 1 << 40;
@@ -50,16 +50,16 @@ pub struct BillSum {
 #[derive(Debug, Default)]
 pub struct BillReport {
     pub rows: Vec<PaidRow>,
-    /// Rows that could not be read: with their file, their line and the cause, the first of each file.
+    /// The rows that gpulint could not read, with file, line and cause. It lists only the first ones of each file.
     pub wrong: Vec<String>,
     pub wrong_rows: u64,
     pub notes: Vec<String>,
-    /// Of each currency, where its money went: the sum of all is what was read.
+    /// The amounts by currency and class. Together they are the total of the input.
     pub sums: Vec<BillSum>,
 }
 
 impl BillReport {
-    /// What was read of each currency, in all rows that could be.
+    /// Returns the total that gpulint read in each currency.
     pub fn read(&self) -> BTreeMap<&str, BilledAmount> {
         let mut all = BTreeMap::new();
         for sum in &self.sums {
@@ -69,11 +69,11 @@ impl BillReport {
     }
 }
 
-/// Takes one file after the other.
+/// Imports one file after the other.
 pub struct BillImport<'a> {
     catalog: &'a Catalog,
     today: Date,
-    /// Keys of tags by which is kept what has no name of its own.
+    /// The keys of the tags that name resources without a name of their own.
     tags: Vec<String>,
     fold: BillSums,
     versions: BTreeSet<&'static str>,
@@ -94,7 +94,7 @@ impl<'a> BillImport<'a> {
         }
     }
 
-    /// Reads a file, packed or not. Where it is no bill, nothing of it is taken.
+    /// Reads a plain or compressed file. If it is not a bill, gpulint uses no part of it.
     pub fn add(&mut self, name: &str, mut input: impl Read) -> Result<(), String> {
         let wrong = |why: String| format!("`{name}`: {why}");
         let mut first = [0; 4];
@@ -136,7 +136,7 @@ impl<'a> BillImport<'a> {
     }
 }
 
-/// Every sum of each currency, those of nothing too where something like it was written.
+/// Returns the sums of each currency and class.
 fn sums(went: &SumsByClass) -> Vec<BillSum> {
     let sum = |((currency, went), (amount, rows)): (&([u8; 3], BillRowClass), &(BilledAmount, u64))| BillSum {
         currency: String::from_utf8_lossy(currency).into_owned(),
@@ -153,7 +153,7 @@ fn sums(went: &SumsByClass) -> Vec<BillSum> {
     went.iter().map(sum).collect()
 }
 
-/// What a file is by its first bytes, where it is none that is read.
+/// Returns the format of a packed file that gpulint does not read, by its first bytes.
 fn packed_otherwise(begin: &[u8]) -> Option<&'static str> {
     match begin {
         [b'P', b'A', b'R', b'1'] => Some("it is Parquet: `gpulint usage bill --sql duckdb` prints a query for it"),
@@ -178,7 +178,7 @@ fn fill(input: &mut impl Read, into: &mut [u8]) -> io::Result<usize> {
     Ok(filled)
 }
 
-/// Knows the sum of what was read through it.
+/// A reader that computes the digest of the bytes that it passes on.
 struct Hashed<R> {
     input: R,
     sum: Context,
@@ -203,14 +203,14 @@ impl<R: Read> Read for &mut Hashed<R> {
     }
 }
 
-/// One file as it is read.
+/// The state of one file while gpulint reads it.
 struct Reading<'a> {
     catalog: &'a Catalog,
     tags: &'a [String],
     fold: BillSums,
     wrong: Vec<String>,
     wrong_rows: u64,
-    /// The machine that cells name, by these cells: few differ.
+    /// The machines by the cells that describe them. Many rows have the same cells.
     machines: HashMap<Box<[u8]>, Option<BilledMachine>>,
     remembered: usize,
     key: Vec<u8>,
@@ -230,7 +230,7 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// The sum of its bytes, and the version of its columns.
+    /// Reads the file. Returns the digest of its bytes, and the version of its columns.
     fn read(&mut self, mut input: Hashed<impl Read>) -> Result<(Vec<u8>, &'static str), String> {
         let failed = |error: io::Error| error.to_string();
         let mut table = BillTable::new(&mut input);
@@ -310,7 +310,7 @@ impl<'a> Reading<'a> {
         self.fold.add(line).map_err(Wrong::File)
     }
 
-    /// What the cells say, once for all rows in which they are the same.
+    /// Returns the machine of a row. It evaluates equal cells only once.
     fn machine(&mut self, columns: &BillColumns, cells: &BillCells) -> Option<BilledMachine> {
         const TOLD_BY: [BillField; 8] = [
             BillField::Provider,
@@ -363,11 +363,11 @@ impl<'a> Reading<'a> {
 
 enum Wrong {
     Row(String),
-    /// Nothing more can be taken.
+    /// The rest of the file cannot be read.
     File(String),
 }
 
-/// What every row must say.
+/// The values that every row must contain.
 struct Common {
     charge: Charge,
     is_correction: bool,
@@ -420,7 +420,7 @@ impl Common {
     }
 }
 
-/// Hours of machines that a row adds.
+/// Returns the machine hours that a row adds.
 fn hours(
     columns: &BillColumns,
     cells: &BillCells,
@@ -447,13 +447,13 @@ fn hours(
         let each = machine.gpus.filter(|_| machine.hours == HoursOf::Accelerators);
         return Ok(LineHours::Known(each.map_or(hours, |each| hours.over(each))));
     }
-    // A correction may have no quantity, and what is no machine's time has another unit.
+    // A correction can lack a quantity. A charge that is not for machine time has another unit.
     let is_of_other = [BillField::PricingUnit, BillField::ConsumedUnit].iter().any(|unit| !text(*unit).is_empty());
     let has_quantity = [BillField::PricingQuantity, BillField::ConsumedQuantity].iter().any(|it| !text(*it).is_empty());
     Ok(if common.is_correction || (is_of_other && has_quantity) { LineHours::None } else { LineHours::Open })
 }
 
-/// Hours of one unit: `Hours`, `Hrs`, `100 Hours`, `Seconds`.
+/// Returns the hours in one unit: `Hours`, `Hrs`, `100 Hours`, `Seconds`.
 fn hours_of_unit(unit: &str) -> Option<f64> {
     if is_an_hour(unit) {
         return Some(1.0);
@@ -477,7 +477,7 @@ fn bought(columns: &BillColumns, cells: &BillCells, machine: &BilledMachine) -> 
     match columns.text(cells, BillField::Pricing).to_ascii_lowercase().as_str() {
         "committed" | "commitment-based" | "commitment based" => PurchaseKind::Committed,
         "dynamic" | "spot" => PurchaseKind::Spot,
-        // Old exports call everything so.
+        // Old exports use these names also for spot.
         "standard" | "on-demand" | "ondemand" | "" if machine.is_spot => PurchaseKind::Spot,
         "standard" | "on-demand" | "ondemand" => PurchaseKind::OnDemand,
         _ => PurchaseKind::Open,
@@ -488,7 +488,7 @@ fn no_number(name: &str, said: &str) -> String {
     format!("{name} is not a number: `{}`", short(said))
 }
 
-/// What a message may repeat of a cell: no number of an account, and nothing that moves a terminal.
+/// Shortens a cell for a message and removes account numbers and control characters.
 fn short(text: &str) -> String {
     let mut digits = 0;
     let plain = text.chars().take(40).map(|it| {

@@ -5,7 +5,7 @@ use crate::source::{days_from_civil, days_in_month};
 
 const MINUTES_PER_DAY: i64 = 1440;
 
-/// Minutes since 1970, in UTC.
+/// A time in minutes since 1970, in UTC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(super) struct Minutes(pub(super) i64);
 
@@ -50,14 +50,15 @@ impl Minutes {
         Minutes::of_day(month.next().first_day())
     }
 
-    /// Days of a month before it: none where the month begins later.
+    /// Returns the days of a month before this time, or zero if the month begins later.
     pub(super) fn days_of(self, month: BillMonth) -> BilledAmount {
         let minutes = self.0 - Minutes::of_day(month.first_day()).0;
         BilledAmount::of_ratio(minutes.max(0), MINUTES_PER_DAY)
     }
 }
 
-/// Minutes by which a zone is before UTC: of `:00Z`, `:00.000+02:00`, `:00`, ` UTC`.
+/// Parses the seconds and the zone, such as `:00Z`, `:00.000+02:00`, `:00` or ` UTC`. Returns the minutes ahead of
+/// UTC.
 fn zone(text: &[u8]) -> Option<i64> {
     let digits = |text: &[u8]| text.iter().take_while(|it| it.is_ascii_digit()).count();
     let mut rest = text;

@@ -8,10 +8,11 @@ use serde_json::Value;
 
 use crate::measured::paid::{KeyKind, is_harmless};
 
-/// Tags by their keys in small letters, with `-` for all marks and without the prefix of those that users set.
+/// The tags by key. Keys are in lower case, with `-` for all punctuation and without the prefix of user tags.
 type BillTags = BTreeMap<String, String>;
 
-/// What tells a pool; the surest first. `aks-managed-poolName` and its like end in the same words.
+/// The tags that name a node pool, the most reliable first. `aks-managed-poolName` and similar keys end in the same
+/// words.
 const POOLS: [&str; 9] = [
     "karpenter-sh-nodepool",
     "karpenter-sh-provisioner-name",
@@ -35,18 +36,18 @@ const NAMESPACES: [&str; 2] = ["aws-eks-namespace", "goog-k8s-namespace"];
 const KINDS: [&str; 2] = ["aws-eks-workload-type", "goog-k8s-workload-type"];
 const WORKLOADS: [&str; 2] = ["aws-eks-workload-name", "goog-k8s-workload-name"];
 
-/// The cells of a row that tell it.
+/// The cells of a row from which gpulint takes its name.
 pub(super) struct NameCells<'r> {
     pub(super) tags: &'r str,
     pub(super) allocated_tags: &'r str,
     pub(super) allocated: &'r str,
     pub(super) id: &'r str,
     pub(super) name: &'r str,
-    /// Which must stand in no name.
+    /// The account numbers, which no name may contain.
     pub(super) accounts: [&'r str; 2],
 }
 
-/// The name of a row, and whether a better one was left out because it would do harm.
+/// The name of a row, and whether gpulint omitted a better name because it is unsafe to write.
 #[derive(Debug, PartialEq)]
 pub(super) struct BillName {
     pub(super) kind: KeyKind,
@@ -55,7 +56,7 @@ pub(super) struct BillName {
 }
 
 impl NameCells<'_> {
-    /// `tags` are the keys by which what has no name of its own is kept.
+    /// Returns the name. `by_tags` contains the tags to use if a resource has no name of its own.
     pub(super) fn name(&self, by_tags: &[String]) -> BillName {
         let mut tags = tags(self.tags);
         tags.extend(self::tags(self.allocated_tags));
@@ -74,7 +75,7 @@ impl NameCells<'_> {
         let cluster = of(&CLUSTERS);
         let mut all = Vec::new();
         if let (Some(namespace), Some(name)) = (of(&NAMESPACES), of(&WORKLOADS)) {
-            // Google writes `apps/v1-Deployment`.
+            // Google writes the kind as `apps/v1-Deployment`.
             let kind = of(&KINDS).map(|it| it.rsplit(['/', '-']).next().unwrap_or(it)).unwrap_or_default();
             let parts = [cluster.map_or("", String::as_str), namespace, kind, name];
             all.push((KeyKind::Workload, parts.join("/")));
@@ -93,7 +94,7 @@ impl NameCells<'_> {
         all
     }
 
-    /// An account, an id, or what looks like one.
+    /// Whether a key contains an account number, an id, or something similar.
     fn names_account(&self, key: &str) -> bool {
         let holds = |account: &&str| account.len() >= 6 && key.contains(*account);
         let is_id = self.id == key && !self.id.is_empty();
@@ -101,7 +102,7 @@ impl NameCells<'_> {
     }
 }
 
-/// `//compute.googleapis.com/projects/p/zones/z/instances/trainer` → trainer
+/// Returns the last part of a name: `//compute.googleapis.com/projects/p/zones/z/instances/trainer` → trainer
 fn last_part(name: &str) -> &str {
     match name.starts_with('/') || name.starts_with("arn:") {
         true => name.rsplit(['/', ':']).next().unwrap_or(name),
@@ -109,7 +110,7 @@ fn last_part(name: &str) -> &str {
     }
 }
 
-/// Ids that end in a name which somebody gave.
+/// Returns the user's name at the end of an id, for the ids that have one.
 fn name_of_id(id: &str) -> Option<&str> {
     const GIVEN: [&str; 9] = [
         ":endpoint/",
@@ -156,7 +157,7 @@ fn tags(cell: &str) -> BillTags {
     if cell.is_empty() {
         return BillTags::new();
     }
-    // Azure's own export leaves the braces out.
+    // Azure's own export omits the braces.
     let read = serde_json::from_str(cell).or_else(|_| serde_json::from_str(&format!("{{{cell}}}")));
     let text = |value: &Value| match value {
         Value::String(text) => Some(text.trim().to_owned()),

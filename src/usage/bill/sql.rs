@@ -2,7 +2,7 @@
 
 use crate::catalog::{AWS, AZURE, Catalog, CatalogMachine, GCP};
 
-/// The warehouse of a bill, and its columns.
+/// The data warehouse of a bill, which decides the column names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Warehouse {
     /// AWS Cost and Usage Report 2.0, in Athena.
@@ -35,10 +35,10 @@ const CHIPS: [&str; 16] = [
     "tpu v5p",
 ];
 
-/// What is no name: a formula, a control character, the number of an account, the id of a machine.
+/// The pattern of strings that are not names: formulas, control characters, account numbers and machine ids.
 const HIDDEN: &str = r"^[-=+@]|[[:cntrl:]]|[0-9]{12}|(^|[/=])i-[0-9a-z]{8,}|arn:";
 
-/// The query, with the machines that have accelerators in it.
+/// Returns the query, which contains the list of GPU machine types.
 pub fn bill_query(warehouse: Warehouse, catalog: &Catalog) -> String {
     let (text, providers): (&str, &[&str]) = match warehouse {
         Warehouse::Aws => (include_str!("sql/aws.sql"), &[AWS]),
@@ -75,7 +75,7 @@ fn row(warehouse: Warehouse, machine: &CatalogMachine<'_>) -> String {
     }
 }
 
-/// A pattern of all names: the free text of an old bill holds one between blanks.
+/// Returns a pattern that matches each name. In the free text of old bills, blanks enclose the name.
 fn names(machines: &[CatalogMachine<'_>]) -> String {
     let names: Vec<String> = machines.iter().map(|it| it.name.to_ascii_lowercase().replace('.', "\\.")).collect();
     format!(r"(^|[\s,(])({})([\s,)]|$)", names.join("|"))

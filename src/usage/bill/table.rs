@@ -1,19 +1,19 @@
-//! Reads CSV as a stream: a file of any size in the memory of one record.
+//! Reads CSV as a stream: a file of any size needs only the memory of one record.
 //!
-//! A quoted cell can contain commas, quotes and line ends. A record that cannot be read is reported with its line,
-//! and reading continues with the next line, so that one wrong quote hides nothing else.
+//! A quoted cell can contain commas, quotes and line ends. If a record cannot be read, gpulint reports its line and
+//! continues with the next line, so that one wrong quote does not hide the rest.
 
 use std::io::{self, Read};
 
 use memchr::{memchr, memchr2};
 
-/// Bytes of one record. Tags of a resource have some ten thousand at most.
+/// The most bytes of one record. The tags of a resource have some ten thousand bytes at most.
 const LONGEST_RECORD: usize = 1 << 20;
 const PIECE: usize = 256 << 10;
-/// A table with more columns is none of a bill.
+/// The most columns. A table with more columns is not a bill.
 const MOST_CELLS: usize = 1000;
 
-/// The cells of one record; its memory is used again for the next.
+/// The cells of one record. The next record reuses their memory.
 #[derive(Default)]
 pub(super) struct BillCells {
     bytes: Vec<u8>,
@@ -41,13 +41,13 @@ impl BillCells {
     }
 }
 
-/// What a piece of text begins with.
+/// The kind of record at the beginning of the buffer.
 enum Begins {
-    /// A record of so many bytes.
+    /// A record, with its number of bytes.
     Record(usize),
-    /// A blank line of so many bytes.
+    /// A blank line, with its number of bytes.
     Blank(usize),
-    /// More is needed to tell.
+    /// The buffer is too short to decide.
     Open,
     Wrong(&'static str),
 }
@@ -57,11 +57,11 @@ pub(super) struct BillTable<R> {
     buffer: Vec<u8>,
     at: usize,
     is_whole: bool,
-    /// Of the next record, counted from 1.
+    /// The line of the next record, counted from 1.
     line: usize,
 }
 
-/// One record was read into the cells, or could not be; and the line that it begins in.
+/// The line on which a record begins, and whether the record could be read into the cells.
 pub(super) type BillRecord = (usize, Result<(), &'static str>);
 
 impl<R: Read> BillTable<R> {
@@ -69,7 +69,7 @@ impl<R: Read> BillTable<R> {
         BillTable { input, buffer: Vec::new(), at: 0, is_whole: false, line: 1 }
     }
 
-    /// The first bytes, without taking them.
+    /// Returns the first bytes without consuming them.
     pub(super) fn peek(&mut self) -> io::Result<&[u8]> {
         if self.buffer.is_empty() {
             self.fill()?;
@@ -77,7 +77,7 @@ impl<R: Read> BillTable<R> {
         Ok(self.rest())
     }
 
-    /// A mark of the encoding is no part of the first cell.
+    /// Skips bytes, such as a byte order mark, which does not belong to the first cell.
     pub(super) fn skip(&mut self, bytes: usize) {
         self.at += bytes;
     }
@@ -138,7 +138,7 @@ impl<R: Read> BillTable<R> {
         Ok(())
     }
 
-    /// On to the next line, however long this one is.
+    /// Skips the rest of the line, regardless of its length.
     fn skip_line(&mut self) -> io::Result<()> {
         self.line += 1;
         loop {
@@ -213,7 +213,7 @@ enum Ended {
     Record,
 }
 
-/// A cell between quotes, in which two quotes are one. How many bytes it takes, with what ends it.
+/// Reads a quoted cell, in which two quotes mean one. Returns its number of bytes and what ends it.
 fn quoted(text: &[u8], is_whole: bool, cells: &mut BillCells) -> Result<(usize, Ended), Begins> {
     let mut at = 1;
     loop {
@@ -254,7 +254,7 @@ fn quoted(text: &[u8], is_whole: bool, cells: &mut BillCells) -> Result<(usize, 
 mod tests {
     use super::*;
 
-    /// Gives a few bytes at a time: records are cut in all places.
+    /// Returns a few bytes per read, so that records are cut at every position.
     struct Drops<'t>(&'t [u8], usize);
 
     impl Read for Drops<'_> {

@@ -1,4 +1,5 @@
-//! For merges that changed cost or findings: finds their pull request, and the commit of the branch that changed each resource.
+//! Finds the pull request of each merge that changed cost or findings, and the commit of its branch that changed each
+//! resource.
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
@@ -39,8 +40,8 @@ pub(super) fn name_requests(
     Ok(())
 }
 
-/// Finds the commits of merged branches that made a change, the largest changes first, within the time limit and with at most
-/// this many evaluated states.
+/// Finds the commits of merged branches that made a change, the largest changes first, within the time limit and with
+/// at most this many evaluated states.
 pub(super) fn name_commits(
     request: &HistoryRequest<'_>,
     walk: &HistoryWalk<'_>,
@@ -107,8 +108,8 @@ impl Branches<'_, '_> {
         Ok(())
     }
 
-    /// Returns the position of the commit that gave a resource its state at the end of the branch, if the state was different before
-    /// the branch. If a file is unreadable at a commit, the resource can have that state already.
+    /// Returns the position of the commit that gave a resource its state at the end of the branch, if the state was
+    /// different before the branch. If a file is unreadable at a commit, the resource can have that state already.
     fn find(
         &mut self,
         commits: &[LoggedCommit],
@@ -164,7 +165,7 @@ impl Branches<'_, '_> {
 /// A resource at a commit.
 struct State<'a> {
     holding: Option<&'a Holding>,
-    /// The resource can be in a file that was not evaluated.
+    /// Whether the resource can be in a file that was not evaluated.
     is_unsure: bool,
 }
 

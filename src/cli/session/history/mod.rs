@@ -58,14 +58,14 @@ pub(in crate::cli) fn read(request: &HistoryRequest<'_>) -> Result<CostHistory, 
 
 /// A point, with the data that decides whether it is reliable.
 struct Candidate {
-    /// Its position among the commits of the plan.
+    /// The position among the commits of the plan.
     place: usize,
     point: HistoryPoint,
     unread: Vec<String>,
     missing: Vec<String>,
 }
 
-/// One for each evaluated commit.
+/// Returns one point for each evaluated commit.
 fn points(plan: &HistoryPlan, outcomes: Vec<Option<CommitOutcome>>) -> Vec<Candidate> {
     let mut points = Vec::new();
     let mut passed_over = 0;
@@ -94,8 +94,8 @@ fn points(plan: &HistoryPlan, outcomes: Vec<Option<CommitOutcome>>) -> Vec<Candi
     points
 }
 
-/// Marks a point as a gap if the clone lacks a file, or if a file is unreadable that was readable before. The cost of that
-/// file is unknown, not zero.
+/// Marks a point as a gap if the clone lacks a file, or if a file is unreadable that was readable before. The cost of
+/// that file is unknown, not zero.
 fn close_gaps(
     request: &HistoryRequest<'_>,
     plan: &HistoryPlan,

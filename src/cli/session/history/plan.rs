@@ -11,7 +11,7 @@ use crate::source::Date;
 
 const SECONDS_OF_DAY: i64 = 86_400;
 
-/// 1970-01-01 was a Thursday; weeks begin on Monday.
+/// The days from a Monday to 1970-01-01, which was a Thursday, because weeks begin on Monday.
 const DAYS_TO_MONDAY: i64 = 3;
 
 /// A commit that can become a point.
@@ -25,7 +25,7 @@ pub(super) struct PlannedCommit {
 }
 
 pub(super) struct HistoryPlan {
-    /// The oldest first.
+    /// The commits, the oldest first.
     pub(super) commits: Vec<PlannedCommit>,
     pub(super) from_the_first: bool,
     /// The number of commits in the requested period.
@@ -78,7 +78,7 @@ fn from(commits: Vec<PlannedCommit>, since: Date) -> Vec<PlannedCommit> {
     commits.into_iter().skip(first.saturating_sub(1)).collect()
 }
 
-/// Returns the last commit of each day or week, and the first commit of all.
+/// Returns the last commit of each day or week, and the very first commit.
 fn thinned(commits: Vec<PlannedCommit>, every: HistoryInterval) -> Vec<PlannedCommit> {
     let days = |time: i64| time.div_euclid(SECONDS_OF_DAY);
     let bucket = |it: &PlannedCommit| match every {

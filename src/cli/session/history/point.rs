@@ -65,7 +65,8 @@ impl Analyst<'_> {
         (computed, trace)
     }
 
-    /// Whether a file is read: if files were named, the whole repository is read, or else only the named directories.
+    /// Whether a file is read. If the user named files, the whole repository is read, or else only the named
+    /// directories.
     fn is_wanted(&self, file: &str) -> bool {
         self.session.reads_all() || self.session.scope.named.iter().any(|it| file == it || is_below(file, it))
     }
@@ -76,7 +77,7 @@ impl Analyst<'_> {
     }
 }
 
-/// Returns the parts that no checkout can read.
+/// Returns the submodules, which gpulint cannot read from a commit.
 fn submodules(tree: &GitTree) -> Vec<SkippedFile> {
     let list = tree.read(missing_files::LIST).unwrap_or_default();
     let listed: BTreeSet<String> = missing_files::listed(&list).into_iter().chain(tree.submodules()).collect();

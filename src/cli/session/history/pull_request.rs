@@ -13,29 +13,29 @@ pub(super) fn pull_request(message: &str) -> Option<PullRequest> {
     let title = lines.next();
     gitea(subject)
         .or_else(|| {
-            // GitHub, and Bitbucket Data Center, whose body lists commits.
+            // GitHub writes this message, and so does Bitbucket Data Center, whose body lists commits.
             let (number, rest) = leading_number(subject.strip_prefix("Merge pull request #")?)?;
             let is_titled = rest.starts_with(" from ");
             Some(request('#', number, title.filter(|_| is_titled)))
         })
         .or_else(|| {
-            // Newer Bitbucket Data Center.
+            // Newer versions of Bitbucket Data Center write this message.
             let (number, rest) = leading_number(subject.strip_prefix("Pull request #")?)?;
             Some(request('#', number, rest.strip_prefix(": ")))
         })
         .or_else(|| {
-            // Bitbucket Cloud.
+            // Bitbucket Cloud writes this message.
             let (_, rest) = subject.strip_prefix("Merged in ")?.rsplit_once(" (pull request #")?;
             let (number, _) = leading_number(rest).filter(|(_, rest)| *rest == ")")?;
             Some(request('#', number, title))
         })
         .or_else(|| {
-            // Azure DevOps.
+            // Azure DevOps writes this message.
             let (number, rest) = leading_number(subject.strip_prefix("Merged PR ")?)?;
             Some(request('!', number, Some(rest.strip_prefix(": ")?)))
         })
         .or_else(|| {
-            // GitLab names it at the end; the title may be missing.
+            // GitLab names the pull request at the end of the message. The title may be missing.
             subject.strip_prefix("Merge branch ")?;
             let is_reference = |line: &str| line.starts_with("See merge request ");
             let (_, number) = body.lines().map(str::trim).rfind(|it| is_reference(it))?.rsplit_once('!')?;
@@ -44,7 +44,7 @@ pub(super) fn pull_request(message: &str) -> Option<PullRequest> {
         })
 }
 
-/// Gitea and Forgejo: `Merge pull request 'Add pools' (#7) from pools into main`
+/// Parses the message of Gitea and Forgejo: `Merge pull request 'Add pools' (#7) from pools into main`
 fn gitea(subject: &str) -> Option<PullRequest> {
     let (title, rest) = subject.strip_prefix("Merge pull request '")?.rsplit_once("' (#")?;
     let (number, _) = leading_number(rest).filter(|(_, rest)| rest.starts_with(") from "))?;

@@ -12,9 +12,9 @@ pub(in crate::cli) struct HistoryRequest<'a> {
     pub(in crate::cli) newest: &'a str,
     pub(in crate::cli) since: Option<Date>,
     pub(in crate::cli) every: HistoryInterval,
-    /// The number of commits above which only some are evaluated first, and then those between two that differ.
+    /// The maximum number of commits to evaluate first. gpulint then evaluates those between two commits that differ.
     pub(in crate::cli) most: usize,
-    /// The command line, on which a point depends, too.
+    /// The command line. A point depends on it, too.
     pub(in crate::cli) asked: String,
     pub(in crate::cli) settings_of: String,
 }

@@ -24,7 +24,7 @@ const UNUSED: Duration = Duration::from_secs(7 * 86_400);
 /// The version of the cache's format.
 const SHAPE: u32 = 2;
 
-/// A directory for one repository.
+/// The cached points of one repository, in one directory.
 pub(super) struct KeptPoints {
     directory: PathBuf,
     /// The digest of everything except the tree on which a point depends.
@@ -38,7 +38,7 @@ enum Saved<S> {
         snapshot: S,
         unread: Vec<String>,
     },
-    /// The result is the same as that of another tree.
+    /// The result is the same as that of the tree with this id.
     As(String),
 }
 

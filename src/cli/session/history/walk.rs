@@ -75,7 +75,7 @@ impl<'a> HistoryWalk<'a> {
         self.ran_out.load(Ordering::Relaxed)
     }
 
-    /// One result for each commit of the plan, `None` for commits that were not evaluated.
+    /// Returns one result for each commit of the plan, or `None` for a commit that was not evaluated.
     pub(super) fn run(&self, most: usize) -> Result<Vec<Option<CommitOutcome>>, Failure> {
         let count = self.plan.commits.len();
         let _progress = Progress::over_commits(self.done.clone(), count);
@@ -96,7 +96,6 @@ impl<'a> HistoryWalk<'a> {
         Ok(outcomes)
     }
 
-    /// The shared state of all workers.
     pub(super) fn worker(&self) -> CommitWorker<'_, 'a> {
         CommitWorker { walk: self, at: None, changes: None, last: None }
     }
@@ -107,7 +106,7 @@ impl<'a> HistoryWalk<'a> {
         is_over
     }
 
-    /// Evaluates some commits, given by their ascending positions.
+    /// Evaluates the commits at these positions, which ascend.
     fn look(&self, places: &[usize], outcomes: &mut [Option<CommitOutcome>]) -> Result<(), Failure> {
         let open: Vec<usize> =
             places.iter().copied().filter(|place| outcomes.get(*place).is_some_and(Option::is_none)).collect();

@@ -118,7 +118,7 @@ mod tests {
         let tree = MemoryTree::new().with("p/b.md", "b\n").with("p/a/c.md", "c\n").with("p/B.md", "").with("q", "q");
         let sums = Sums::read(&tree, "p").unwrap();
         assert_eq!(sums.0.keys().collect::<Vec<_>>(), ["B.md", "a/c.md", "b.md"]);
-        // as `sha256sum B.md a/c.md b.md | sha256sum` prints it
+        // The expected value is the output of `sha256sum B.md a/c.md b.md | sha256sum`.
         assert_eq!(sums.total(), "db5178d6e6318e968b703394d1c2aa7a36da4a1089f0e527c922a02b9edbc233");
         let other = Sums::read(&tree.with("p/a/d.md", ""), "p").unwrap();
         assert_eq!(other.first_difference(&sums).as_deref(), Some("`a/d.md` was added"));

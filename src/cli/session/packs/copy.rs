@@ -21,11 +21,11 @@ const VENDOR: &str = "gpulint rules vendor";
 /// A pack that comes from git.
 pub(in crate::cli) struct Copied<'a> {
     pub(in crate::cli) origin: PackCommit<'a>,
-    /// Its directory in the tree.
+    /// The pack's directory in the tree.
     pub(in crate::cli) path: String,
-    /// Its directory, relative to the lock file.
+    /// The pack's directory, relative to the lock file.
     inside: String,
-    /// The directory of the settings and the lock file.
+    /// The directory of the settings and of the lock file.
     directory: String,
     span: Span,
 }
@@ -176,7 +176,7 @@ fn lock_path(directory: &str) -> String {
     if directory.is_empty() { lock::NAME.to_owned() } else { format!("{directory}/{}", lock::NAME) }
 }
 
-/// `https://git.example.org/platform/gpu-rules.git` → `.gpulint/gpu-rules`
+/// Returns the default directory: `https://git.example.org/platform/gpu-rules.git` → `.gpulint/gpu-rules`
 fn default_path(directory: &str, git: &str) -> Option<String> {
     let name = git.trim_end_matches('/').rsplit(['/', ':']).next()?.trim_end_matches(".git");
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use super::content::Sums;
 use crate::source::{ReadError, Tree};
 
-/// The file's name. It is next to the `gpulint.toml` that names the packs.
+/// The name of the lock file. It is next to the `gpulint.toml` that names the packs.
 pub(super) const NAME: &str = "gpulint.lock";
 
 const VERSION: u32 = 1;
@@ -28,7 +28,7 @@ pub(super) struct Lock {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Locked {
-    /// Its directory, relative to the lock file.
+    /// The pack's directory, relative to the lock file.
     pub(super) path: String,
     pub(super) git: String,
     pub(super) commit: String,

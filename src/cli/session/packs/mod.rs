@@ -20,18 +20,18 @@ use crate::rules::{self, PackName, PageText};
 use crate::source::{SourceFiles, Span, file_name};
 pub(in crate::cli) use copy::Copies;
 
-/// Prices of a pack.
+/// The name of a pack's price file.
 const PRICES: &str = "prices.csv";
 
 /// A configured pack.
 pub(in crate::cli) struct LoadedPack {
-    /// Its directory in the tree.
+    /// The pack's directory in the tree.
     path: String,
-    /// Whether it is a copy of another repository's files.
+    /// Whether the pack is a copy of another repository's files.
     is_copy: bool,
-    /// The position where it is named.
+    /// The position of the setting that names the pack.
     span: Span,
-    /// Its settings.
+    /// The settings of the pack.
     pub(in crate::cli) config: Config,
     pub(in crate::cli) pages: Vec<PageText>,
 }
@@ -101,7 +101,8 @@ fn name_of(path: &str, config: &Config) -> PackName {
     PackName { name: format!("{name}{version}"), pages }
 }
 
-/// Whether the repository cannot change a rule. If suppression is forbidden, changes are, too: other parameters could disable the rule.
+/// Whether the repository cannot change a rule. A rule that must not be suppressed must not be changed, either,
+/// because other parameters could disable it.
 fn is_fixed(rule: &RuleConfig<'_>) -> bool {
     rule.forbid == Some(true) || rule.ignorable == Some(false)
 }
@@ -191,7 +192,8 @@ pub(in crate::cli) fn add(packs: &[LoadedPack], own: &Config, into: &mut rules::
     wrong
 }
 
-/// Merges labels, tiers, amounts and budgets. The repository has priority, except for rules that the pack forbids to change.
+/// Merges labels, tiers, amounts and budgets. The repository has priority, except for rules that the pack forbids to
+/// change.
 fn add_rule_settings(pack: &LoadedPack, into: &mut rules::RuleSettings) {
     let of_pack = settings::rule_settings(&pack.config);
     let fixed: Vec<&str> = pack.fixed_rules().collect();

@@ -50,7 +50,7 @@ impl<'a> Bench<'a> {
         Bench { ground, page, own: own.to_vec(), alone: Arc::new(alone) }
     }
 
-    /// Returns the same with another content of the rule file, or `None` if it does not load.
+    /// Returns a bench with another content of the rule file, or `None` if that content does not load.
     pub(super) fn changed(&self, text: &str) -> Option<Bench<'a>> {
         let mut own = self.own.clone();
         let page = own.iter_mut().find(|own| *self.page.text == *own.text)?;

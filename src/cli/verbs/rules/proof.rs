@@ -14,12 +14,12 @@ use crate::source::unified;
 /// The result of an example.
 #[derive(Debug)]
 pub(in crate::cli) struct Proof {
-    /// The line of the rule file where it starts.
+    /// The line of the rule file where the example starts.
     pub(in crate::cli) line: usize,
     pub(in crate::cli) title: String,
-    /// The differences, as lines. Empty if the example passes.
+    /// The differences, as lines. There are none if the example passes.
     pub(in crate::cli) wrong: Vec<String>,
-    /// Whether it belongs to an example, and not to the whole rule file.
+    /// Whether the result belongs to an example, and not to the whole rule file.
     pub(super) is_example: bool,
     /// The reasons of the result, with --why.
     pub(super) why: Vec<String>,

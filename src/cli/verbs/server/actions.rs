@@ -34,9 +34,9 @@ const REASON: &str = "TODO: add a reason";
 pub(super) struct ChosenAction {
     pub(super) folder: PathBuf,
     what: What,
-    /// Its file, as a path of the tree.
+    /// The file of the action, as a path of the tree.
     path: String,
-    /// The identity of its finding.
+    /// The rule of the finding, which identifies the finding together with the file and the address.
     #[serde(default)]
     rule: String,
     #[serde(default)]
@@ -110,7 +110,8 @@ pub(super) fn actions_at(
     all
 }
 
-/// What was asked for by name of a kind, or of a kind above it; only what belongs to a place where nothing was.
+/// Whether the editor requested this kind of action, by its name or by a more general kind. Without a request, source
+/// actions are left out.
 fn is_wanted(kind: Option<&CodeActionKind>, wanted: Option<&[CodeActionKind]>) -> bool {
     let Some(kind) = kind.map(|it| String::from(it.clone())) else { return false };
     match wanted {

@@ -19,7 +19,7 @@ pub(super) const FIX_ALL: &str = "source.fixAll.gpulint";
 #[derive(Debug, Clone, Copy)]
 pub(super) struct EditorClient {
     pub(super) encoding: Encoding,
-    /// Whether it requests the edits of an action when the user selects it.
+    /// Whether the editor requests the edits of an action when the user selects it.
     pub(super) resolves_edits: bool,
     /// Whether edits can contain the version of a document.
     pub(super) takes_versions: bool,
@@ -61,9 +61,9 @@ impl EditorClient {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum PriceDisplay {
-    /// At the end of the line.
+    /// gpulint shows prices at the end of the line.
     Hints,
-    /// Above the line.
+    /// gpulint shows prices above the line.
     Lens,
     Off,
 }
@@ -72,11 +72,12 @@ pub(super) enum PriceDisplay {
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct Preferences {
-    /// At the end of lines if the editor supports it, or else above them.
+    /// The position of prices. By default, they are at the end of lines if the editor supports it, or else above
+    /// them.
     pub(super) prices: Option<PriceDisplay>,
     /// The lowest level that is shown: error, warning or note.
     pub(super) level: Option<String>,
-    /// Another settings file, relative to the folder.
+    /// The path of another settings file, relative to the folder.
     pub(super) config: Option<PathBuf>,
     /// A Terraform variable file, relative to the folder, which selects the environment.
     pub(super) environment: Option<PathBuf>,

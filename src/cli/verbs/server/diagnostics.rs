@@ -30,7 +30,7 @@ const MOST_RELATED: usize = 20;
 /// The results of one state of a folder.
 pub(super) struct FolderDiagnostics {
     pub(super) judged: Arc<JudgedTree>,
-    /// The versions of the open documents that it describes, by path in the tree.
+    /// The versions of the open documents that these results describe, by path in the tree.
     pub(super) versions: BTreeMap<String, i32>,
     pub(super) diagnostics: BTreeMap<PathBuf, Vec<Diagnostic>>,
 }
@@ -40,7 +40,7 @@ pub(super) struct KnownText {
     pub(super) told: Arc<FolderDiagnostics>,
     pub(super) folder: PathBuf,
     pub(super) file: PathBuf,
-    /// As a path of the tree.
+    /// The document, as a path of the tree.
     pub(super) path: String,
 }
 
@@ -68,7 +68,7 @@ impl FolderDiagnostics {
         FolderDiagnostics { judged, versions, diagnostics }
     }
 
-    /// The version of an open document that it describes.
+    /// Returns the version of an open document that these results describe.
     pub(super) fn version_of(&self, file: &Path) -> Option<i32> {
         let path = file.strip_prefix(&self.judged.session.scope.root).ok()?.to_str()?;
         self.versions.get(path).copied()

@@ -10,7 +10,7 @@ use super::position::{Encoding, TextLines};
 
 /// A document as the editor has it, saved or not.
 pub(super) struct OpenText {
-    /// Its path with links followed.
+    /// The document's path with links followed.
     pub(super) path: PathBuf,
     pub(super) version: i32,
     pub(super) text: String,

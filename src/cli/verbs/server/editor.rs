@@ -21,7 +21,7 @@ use crate::cli::io::place as tree_place;
 use crate::cli::{ExitStatus, Failure};
 use crate::languages::table::read_endings;
 
-/// A check without a progress message.
+/// The longest check that shows no progress message.
 const SHORT: Duration = Duration::from_millis(500);
 
 /// The time that a request waits for the check of its document.
@@ -105,7 +105,7 @@ const WORKER_STACK: usize = 8 << 20;
 /// An open folder.
 #[derive(Default)]
 pub(super) struct Folder {
-    /// Its path as the editor writes it, which can contain links.
+    /// The folder's path as the editor writes it, which can contain links.
     shown: PathBuf,
     /// Whether only a file of the folder was opened.
     is_implied: bool,
@@ -125,7 +125,7 @@ pub(super) struct LanguageServer<'c> {
     pub(super) preferences: Preferences,
     pub(super) tasks: Sender<Task>,
     pub(super) documents: OpenTexts,
-    /// Open folders by path, with links followed.
+    /// The open folders by path, with links followed.
     pub(super) folders: BTreeMap<PathBuf, Folder>,
     /// Requests about documents that are being checked.
     pub(super) waiting: Vec<(Instant, Request)>,
@@ -415,7 +415,8 @@ impl LanguageServer<'_> {
         let last = of.told.replace(told.clone());
         let wrong = std::mem::take(&mut of.wrong);
         let shown = of.shown.clone();
-        // Diagnostics are sent for each version of an open document, even empty ones, because some editors wait for them.
+        // Diagnostics are sent for each version of an open document, even empty ones, because some editors wait for
+        // them.
         let open = self.documents.all().map(|(_, it)| it.path.clone()).filter(|it| it.starts_with(folder));
         let open: BTreeSet<PathBuf> = open.collect();
         let none = Vec::new();

@@ -1,7 +1,7 @@
 //! `gpulint server`: a language server that shows findings and prices in editors.
 //!
-//! The main thread talks to the editor and tracks open documents. Another thread reads and checks files (`worker`). Results always
-//! contain the version of their document. Results for an older version are dropped.
+//! The main thread talks to the editor and tracks open documents. Another thread reads and checks files (`worker`).
+//! Results always contain the version of their document. Results for an older version are dropped.
 
 mod actions;
 mod client;

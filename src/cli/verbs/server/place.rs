@@ -1,10 +1,10 @@
-//! Addresses of editors and paths of this system.
+//! Converts between editor addresses and paths of this system.
 
 use std::path::{Path, PathBuf};
 
 use url::Url;
 
-/// The file of an address; nothing for what lies in no file.
+/// Returns the file of an address, or `None` for an address that is not a file.
 pub(super) fn path_of(uri: &str) -> Option<PathBuf> {
     let url = Url::parse(uri).ok()?;
     if url.scheme() != "file" {
@@ -22,7 +22,7 @@ pub(super) fn uri_of(path: &Path) -> Option<String> {
     Url::from_file_path(path).ok().map(String::from)
 }
 
-/// The path with links followed; of a file that is not there yet, those of its directory.
+/// Returns the path with links followed. If the file does not exist yet, the links in its directory are followed.
 pub(super) fn real(path: &Path) -> PathBuf {
     if let Ok(real) = path.canonicalize() {
         return real;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use gen_lsp_types::{Position, PositionEncodingKind, Range};
 
-/// How columns are counted.
+/// The unit in which an editor counts columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Encoding {
     Utf8,
@@ -131,7 +131,7 @@ mod tests {
             let lines = TextLines::of(text, encoding);
             for (offset, letter) in text.char_indices() {
                 let back = lines.offset(lines.position(offset));
-                // The place behind a line is before its end.
+                // The position at a line's end is before a carriage return.
                 let is_end = letter == '\n' && text.as_bytes().get(offset - 1) == Some(&b'\r');
                 assert_eq!(back, if is_end { offset - 1 } else { offset }, "{offset} {encoding:?}");
             }
@@ -150,7 +150,7 @@ mod tests {
         let lines = TextLines::of("ab\ncd", Encoding::Utf16);
         assert_eq!(lines.offset(Position { line: 0, character: 99 }), 2);
         assert_eq!(lines.offset(Position { line: 9, character: 0 }), 5);
-        // In the middle of a letter of two units: behind it.
+        // A position inside a character of two UTF-16 units moves behind it.
         assert_eq!(TextLines::of("𝛼b", Encoding::Utf16).offset(Position { line: 0, character: 1 }), 4);
     }
 }

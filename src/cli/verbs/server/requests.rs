@@ -1,5 +1,5 @@
-//! Answers requests of the editor. A request about a document is answered from the last results, if they describe its newest version,
-//! or else after the next check.
+//! Answers requests of the editor. A request about a document is answered from the last results, if they describe its
+//! newest version, or else after the next check.
 
 use std::path::Path;
 use std::time::Instant;
@@ -19,7 +19,7 @@ use super::worker::Task;
 
 enum Known {
     Now(KnownText),
-    /// The document is being checked.
+    /// The document is still being checked.
     Later,
     Never,
 }
@@ -54,7 +54,7 @@ impl LanguageServer<'_> {
     }
 
     fn known(&self, uri: &str) -> Known {
-        // A closed document has its last results.
+        // For a closed document, the last results apply.
         let open = self.documents.get(uri);
         let Some(file) = open.map(|it| it.path.clone()).or_else(|| Some(real(&path_of(uri)?))) else {
             return Known::Never;

@@ -1,5 +1,5 @@
-//! The worker thread, which reads and checks files. It takes all pending changes before it starts, so that for several keystrokes
-//! only the last state is checked.
+//! The worker thread, which reads and checks files. It takes all pending changes before it starts, so that for several
+//! keystrokes only the last state is checked.
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -37,7 +37,7 @@ pub(super) enum Task {
         file: PathBuf,
         text: Option<(i32, String)>,
     },
-    /// Files can have changed on the disk.
+    /// Files may have changed on the disk.
     Refresh {
         folder: PathBuf,
     },

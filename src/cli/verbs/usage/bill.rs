@@ -57,7 +57,8 @@ fn opened(path: &Path) -> Result<File, Failure> {
     }
 }
 
-/// Writes the rows and a summary of all amounts. Writes nothing if there are no rows, or if some rows could not be read.
+/// Writes the rows and a summary of all amounts. Writes nothing if there are no rows, or if some rows could not be
+/// read.
 fn written(done: &BillReport, arguments: &UsageBill) -> Result<ExitStatus, Failure> {
     for why in &done.wrong {
         output::complain(&format!("not read: {why}"));

@@ -46,7 +46,7 @@ pub struct Analysis {
 }
 
 impl Analysis {
-    /// The context in which rules evaluate the tree.
+    /// Returns the context in which rules evaluate the tree.
     pub fn world<'a>(&'a self, settings: &'a Settings) -> World<'a> {
         World {
             inventory: &self.inventory,
@@ -108,7 +108,7 @@ pub struct Kept {
 }
 
 impl Kept {
-    /// Whether an entry is retained: by its resource, or by its place if it has no resource.
+    /// Returns whether an entry is retained: by its resource, or by its place if it has no resource.
     pub fn keeps(&self, resource: &mut Option<ResourceId>, stands: impl FnOnce() -> bool) -> bool {
         match resource {
             Some(id) => {

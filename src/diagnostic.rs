@@ -53,7 +53,7 @@ impl Diagnostic {
         }
     }
 
-    /// A file that its own tool would reject.
+    /// Returns a file that its own tool would reject.
     pub fn unreadable(message: impl Into<String>, span: Span) -> Self {
         Diagnostic { unreadable: true, ..Self::new(Level::Error, message, Some(span)) }
     }
@@ -98,7 +98,7 @@ macro_rules! skip_kinds {
         impl SkipKind {
             pub const ALL: &[SkipKind] = &[$(SkipKind::$kind,)*];
 
-            /// The name in reports.
+            /// Returns the name in reports.
             pub const fn name(self) -> &'static str {
                 match self {
                     $(SkipKind::$kind => $name,)*
@@ -206,7 +206,7 @@ pub fn shortened(mut message: String) -> String {
     message
 }
 
-/// The closest known name, for "did you mean" messages; none if no name is close.
+/// Returns the closest known name, for "did you mean" messages; none if no name is close.
 pub fn nearest<'a>(typed: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     // A third of the letters may differ; longer names are not typing errors.
     let allowed = (typed.chars().count().min(64) / 3).max(1);
@@ -219,7 +219,7 @@ pub fn nearest<'a>(typed: &str, known: impl IntoIterator<Item = &'a str>) -> Opt
         .map(|(_, name)| name)
 }
 
-/// The number of letters to insert, delete, change or swap with a neighbor to turn one name into the other.
+/// Returns the number of letters to insert, delete, change or swap with a neighbor to turn one name into the other.
 pub fn distance(a: &str, b: &str) -> usize {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     let mut before: Vec<usize> = Vec::new();

@@ -27,7 +27,7 @@ impl Spent {
 /// The totals of one state, each with the rule that checks it.
 type Totals = [(String, Total)];
 
-/// The totals of both states that have a limit.
+/// Returns the totals of both states that have a limit.
 pub fn budgets(before: &Totals, after: &Totals) -> Vec<Spent> {
     let earlier = |rule: &str, name: &str| {
         let same = before.iter().find(|(of, total)| of == rule && &*total.name == name);

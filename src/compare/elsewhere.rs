@@ -49,7 +49,7 @@ pub(super) fn lose(
     told
 }
 
-/// A resource in an earlier total that no later state contains.
+/// Returns a resource in an earlier total that no later state contains.
 fn vanished(change: &Change, earlier: &Side) -> Option<ResourceId> {
     let id = change.before.filter(|_| change.after.is_none() && !change.is_lost())?;
     earlier.resource(id).is_added().then_some(id)
@@ -99,7 +99,7 @@ fn told(it: &Elsewhere, lost: &BTreeSet<ResourceId>, earlier: &Side, head: &Stat
     Unjudged { span: it.span, standing: UnjudgedStatus::Lost, ..unjudged }
 }
 
-/// Resources that a `moved` block sends into a module that is not downloaded.
+/// Returns resources that a `moved` block sends into a module that is not downloaded.
 fn moved(
     states: [(&State, &Analysis); 2],
     gone: &BTreeSet<ResourceId>,
@@ -163,7 +163,7 @@ fn appeared([before, after]: [(&State, &Analysis); 2], touched: &Touched, left: 
     found
 }
 
-/// Everything that the readers could not find, with the block that refers to it.
+/// Returns everything that the readers could not find, with the block that refers to it.
 fn missed((state, analysis): (&State, &Analysis)) -> Vec<(Elsewhere, String)> {
     let sources = state.sources;
     let bodies: HashMap<Span, Span> =
@@ -190,7 +190,7 @@ fn missed((state, analysis): (&State, &Analysis)) -> Vec<(Elsewhere, String)> {
     calls.chain(skipped).chain(foreign).collect()
 }
 
-/// The sources that deployment tools download, from changed files.
+/// Returns the sources that deployment tools download, from changed files.
 fn fetched(state: &State, touched: &Touched) -> BTreeMap<String, Elsewhere> {
     let mut found = BTreeMap::new();
     for path in &touched.files {
@@ -225,7 +225,7 @@ fn fetched_at(state: &State, path: &str, range: std::ops::Range<usize>, named: &
     Elsewhere { path: path.to_owned(), span, what, is_changed_only: false }
 }
 
-/// Whether a file belongs to a tool that downloads what it deploys.
+/// Returns true if a file belongs to a tool that downloads what it deploys.
 fn fetches(path: &str, text: &str) -> bool {
     const FILES: [&str; 6] =
         ["kustomization.", "Kustomization", "Chart.yaml", "helmfile", "fleet.yaml", "requirements.yaml"];
@@ -238,13 +238,13 @@ fn is_address(value: &str) -> bool {
         && !value.starts_with("https://kubernetes.default")
 }
 
-/// Whether the chart is a directory of this tree.
+/// Returns true if the chart is a directory of this tree.
 fn is_here(state: &State, path: &str, chart: &str) -> bool {
     let is_directory = |at: Option<String>| at.is_some_and(|it| !state.sources.tree().list(&it).is_empty());
     chart.contains(['$', '{']) || is_directory(join("", chart)) || is_directory(join(parent(path), chart))
 }
 
-/// The strings that appear in any file of a state.
+/// Returns the strings that appear in any file of a state.
 fn named_anywhere(state: &State, texts: &[&str]) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for path in state.files {

@@ -42,7 +42,7 @@ impl<'a> Judged<'a> {
         Side { sources: self.sources, inventory: self.inventory, bill: self.bill }
     }
 
-    /// The indexes of findings that are not suppressed.
+    /// Returns the indexes of findings that are not suppressed.
     fn counting(&self, places: impl IntoIterator<Item = usize>) -> Vec<usize> {
         places.into_iter().filter(|at| self.findings.get(*at).is_some_and(Decided::counts)).collect()
     }
@@ -187,7 +187,7 @@ fn apart_from_known_text(state: &Judged, new: Vec<usize>, unchanged: &[usize]) -
     new.into_iter().partition(|at| text(at).is_none_or(|text| !known.contains(&text)))
 }
 
-/// The identity of a finding in both states: its rule and resource, or its file and content without a resource.
+/// Returns the identity of a finding in both states: its rule and resource, or its file and content without a resource.
 fn identities(
     state: &Judged,
     text: &dyn Fn(&Sources, &Finding) -> String,
@@ -216,7 +216,7 @@ fn identities(
     state.findings.iter().map(identity).collect()
 }
 
-/// The earlier resource of each later one.
+/// Returns the earlier resource of each later one.
 fn earlier_selves(delta: &Delta) -> HashMap<ResourceId, ResourceId> {
     delta.changes.iter().filter_map(|change| change.after.zip(change.before)).collect()
 }
@@ -226,19 +226,19 @@ fn budget_of<'b>(finding: &Finding, budgets: &'b [Spent]) -> Option<&'b Spent> {
     budgets.iter().find(|it| it.is_of(&finding.rule, total))
 }
 
-/// True if the budget of the finding has to pay more than before.
+/// Returns true if the budget of the finding has to pay more than before.
 fn has_grown(finding: &Finding, budgets: &[Spent]) -> bool {
     budget_of(finding, budgets).is_some_and(|it| it.before.is_some_and(|before| it.after > before))
 }
 
-/// The cost that a change adds to the budget of a finding.
+/// Returns the cost that a change adds to the budget of a finding.
 fn added(finding: &Finding, budgets: &[Spent]) -> Option<Money> {
     let spent = budget_of(finding, budgets)?;
     let added = spent.after - spent.before.unwrap_or_default();
     (added > Money::ZERO).then_some(added)
 }
 
-/// Resources whose cost the change clearly raised: earlier findings about them are worse now.
+/// Returns resources whose cost the change clearly raised: earlier findings about them are worse now.
 fn grown(delta: &Delta, growth: Growth, before: &Judged, after: &Judged) -> HashSet<ResourceId> {
     let cost =
         |state: &Judged, id: ResourceId| state.bill.items.get(id.0).and_then(|item| Some((item.per, item.amount?)));

@@ -33,7 +33,7 @@ pub(crate) struct Gate {
 }
 
 impl Gate {
-    /// The settings that decided the verdict.
+    /// Returns the settings that decided the verdict.
     pub(crate) fn decided_by(&self, verdict: Verdict, blocked: bool) -> String {
         match verdict {
             Verdict::NotJudged if blocked && self.fails_on_unexplained => {
@@ -43,7 +43,8 @@ impl Gate {
         }
     }
 
-    /// True if the finding fails the run. A note never does, and a finding in an example only if the settings say so.
+    /// Returns true if the finding fails the run. A note never does, and a finding in an example only if the settings
+    /// say so.
     pub(crate) fn stops(&self, decided: &Decided) -> bool {
         let (finding, threshold) = (&decided.finding, self.threshold(decided));
         decided.counts()
@@ -57,7 +58,8 @@ impl Gate {
         if self.forced.contains(&decided.finding.rule) { self.of_forced } else { self.usual }
     }
 
-    /// The verdict, and whether the run fails. Cost that is no longer evaluated may have grown, so it fails the run.
+    /// Returns the verdict, and whether the run fails. Cost that is no longer evaluated may have grown, so it fails
+    /// the run.
     pub(crate) fn decide<'a>(
         &self,
         findings: impl IntoIterator<Item = &'a Decided>,

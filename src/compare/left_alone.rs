@@ -42,7 +42,7 @@ pub(super) fn keep(before: &Analysis, after: &mut Analysis, change: &Delta) -> V
     kept
 }
 
-/// A fact of the earlier state with a place in this state, because places of the other state are invalid here.
+/// Returns a fact of the earlier state with a place in this state, because places of the other state are invalid here.
 fn said_at<T: Clone>(fact: &Fact<T>, span: Span) -> Fact<T> {
     match fact.clone() {
         Fact::Known(known) => Fact::Known(Known { span, defined: None, ..known }),

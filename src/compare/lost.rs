@@ -95,7 +95,7 @@ impl Gone {
         }
     }
 
-    /// True if an unevaluated entry replaces the resource, or names its machine.
+    /// Returns true if an unevaluated entry replaces the resource, or names its machine.
     fn may_be_in(&self, it: &Unjudged, sources: &Sources) -> bool {
         let names = |machine: &str| {
             it.known.contains(machine) || it.span.is_some_and(|span| sources.snippet(span).contains(machine))
@@ -109,7 +109,7 @@ pub(crate) fn mark_saved(unjudged: &mut [Unjudged], change: &Delta, before: Side
     mark(unjudged, &gone(change, before, after), after.sources);
 }
 
-/// The lost resources.
+/// Returns the lost resources.
 pub(super) fn gone(delta: &Delta, before: Side, after: Side) -> Vec<Gone> {
     let lost = delta.changes.iter().filter(|change| change.is_lost());
     lost.filter_map(|change| Some(change.after.map_or(Gone::of(before, change.before?), |id| Gone::of(after, id))))
@@ -141,13 +141,13 @@ impl Undecided {
         })
     }
 
-    /// The subject in the earlier state.
+    /// Returns the subject in the earlier state.
     pub(super) fn of_finding(finding: &Finding, sources: &Sources) -> Undecided {
         let piece = || Self::of_piece(finding.piece.as_ref(), sources);
         finding.resource.map_or_else(piece, Undecided::Resource)
     }
 
-    /// The subject in the later state; none for a resource that did not exist before.
+    /// Returns the subject in the later state; none for a resource that did not exist before.
     pub(super) fn now(
         it: &Undetermined,
         selves: &HashMap<ResourceId, ResourceId>,
@@ -227,7 +227,8 @@ fn switched_off(before: &Analysis, head: &State, after: &Analysis) -> Vec<Unjudg
 
 static_regex!(static BLOCK: Regex = r"(?s)removed\s*\{[^{}]*?from\s*=\s*([\w.-]+).*?destroy\s*=\s*false");
 
-/// Resources that `removed` with `destroy = false` takes out of the Terraform state: they continue to run and cost the same.
+/// Returns resources that `removed` with `destroy = false` takes out of the Terraform state: they continue to run and
+/// cost the same.
 fn forgotten(base: &State, head: &State) -> Vec<Unjudged> {
     let files = head.files.iter().filter(|path| files::is_terraform(path) && !base.same.contains(*path));
     let tell = |path: &String| {
@@ -252,7 +253,7 @@ fn said(state: &State, it: &Unjudged) -> Said {
     (it.path.clone(), it.reason.clone(), decide::digest(&[text, it.known.clone()]))
 }
 
-/// The relevant part of a module without a caller: its lines about accelerators, and numbers.
+/// Returns the relevant part of a module without a caller: its lines about accelerators, and numbers.
 fn lines_about_accelerators(state: &State, directory: &str) -> String {
     let tree = state.sources.tree();
     let files = tree.list(directory).into_iter().filter(|it| !it.is_directory && files::is_terraform(&it.name));
@@ -267,7 +268,7 @@ fn lines_about_accelerators(state: &State, directory: &str) -> String {
     decide::digest(&lines)
 }
 
-/// A digest of a file's bytes; for a directory, of its files.
+/// Returns a digest of a file's bytes; for a directory, of its files.
 fn digest_of_file(sources: &Sources, path: &str) -> String {
     match sources.tree().read(path) {
         Ok(bytes) => to_hex(&sha256(&bytes)),
@@ -283,8 +284,8 @@ fn digest_of_file(sources: &Sources, path: &str) -> String {
     }
 }
 
-/// The content that a finding without a resource is about: the whole file if it is unreadable, otherwise the place of the
-/// finding.
+/// Returns the content that a finding without a resource is about: the whole file if it is unreadable, otherwise the
+/// place of the finding.
 pub(crate) fn text_of(sources: &Sources, finding: &Finding) -> String {
     let span = sources.origin(finding.span);
     if finding.rule == "unreadable" {

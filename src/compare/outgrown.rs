@@ -15,7 +15,7 @@ fn words(sources: &Sources, span: Span) -> Words {
     (sources.path(sources.origin(span).file), sources.snippet(span).trim().to_owned())
 }
 
-/// How often each suppression occurs in a state.
+/// Returns how often each suppression occurs in a state.
 fn counts(sources: &Sources, all: &[Listed]) -> HashMap<Words, usize> {
     let mut counts = HashMap::new();
     // A suppression of several rules is listed once.
@@ -46,7 +46,7 @@ pub(super) struct Outgrown {
 }
 
 impl States<'_> {
-    /// The findings of suppressions that cover more than before.
+    /// Returns the findings of suppressions that cover more than before.
     pub(super) fn outgrown(&self) -> Outgrown {
         let (before, after) = (counts(self.before.sources, self.earlier), counts(self.after.sources, self.later));
         let is_old = |span: Span| {
@@ -79,7 +79,7 @@ impl States<'_> {
         outgrown
     }
 
-    /// True if the machine type or the accelerators changed.
+    /// Returns true if the machine type or the accelerators changed.
     fn is_another(&self, earlier: ResourceId, later: ResourceId) -> bool {
         let (before, after) = (&self.before.inventory.resources, &self.after.inventory.resources);
         let (Some(before), Some(after)) = (before.get(earlier.0), after.get(later.0)) else { return true };

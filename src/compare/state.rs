@@ -23,7 +23,7 @@ pub(crate) struct State<'a> {
 }
 
 impl State<'_> {
-    /// The content of a file, from the cache if it was read before.
+    /// Returns the content of a file, from the cache if it was read before.
     pub(super) fn text(&self, path: &str) -> Option<Arc<str>> {
         if self.sources.has(path) {
             return self.sources.open(path).ok().map(|file| self.sources.text(file));

@@ -52,12 +52,12 @@ impl Weight {
         Weight { usd: self.usd - other.usd, accelerators: self.accelerators - other.accelerators }
     }
 
-    /// True if the difference is more than rounding.
+    /// Returns true if the difference is more than rounding.
     fn is_more(self) -> bool {
         self.usd > 0.5 || self.accelerators > 0.01
     }
 
-    /// True if this growth is as large as the other one, except for rounding.
+    /// Returns true if this growth is as large as the other one, except for rounding.
     fn explains(self, other: Weight) -> bool {
         self.usd * 1.001 + 0.5 >= other.usd && self.accelerators + 0.01 >= other.accelerators
     }
@@ -75,7 +75,7 @@ impl Weight {
     }
 }
 
-/// The identities by which two resources may be the same: kind and name, or kind and file.
+/// Returns the identities by which two resources may be the same: kind and name, or kind and file.
 fn identities(sources: &Sources, resource: &Resource) -> [String; 2] {
     let Declaration { name, part, .. } = &resource.declared;
     let path = sources.path(sources.origin(resource.span).file);
@@ -99,7 +99,7 @@ fn counted(delta: &Delta, before: &Side, after: &Side) -> HashMap<String, (Weigh
     grown
 }
 
-/// All growth that no total contains.
+/// Returns all growth that no total contains.
 pub(super) fn grown(base: &State, before: &Analysis, head: &State, after: &Analysis, delta: &Delta) -> Vec<Unjudged> {
     let (earlier, later) = (before.side(base.sources), after.side(head.sources));
     let counted = counted(delta, &earlier, &later);
@@ -112,7 +112,7 @@ pub(super) fn grown(base: &State, before: &Analysis, head: &State, after: &Analy
     told
 }
 
-/// Files that differ between both states, or that only one of them has.
+/// Returns files that differ between both states, or that only one of them has.
 fn changed<'f>(base: &'f State<'f>, head: &'f State<'f>) -> BTreeSet<&'f String> {
     let differs = |path: &&String| {
         !base.same.contains(*path) && base.sources.tree().read(path).ok() != head.sources.tree().read(path).ok()
@@ -123,7 +123,7 @@ fn changed<'f>(base: &'f State<'f>, head: &'f State<'f>) -> BTreeSet<&'f String>
 
 type Counts = HashMap<String, (Weight, Weight)>;
 
-/// The largest growth and weight of any counted resource that may be the same thing.
+/// Returns the largest growth and weight of any counted resource that may be the same thing.
 fn stand_in(counted: &Counts, sources: &Sources, resource: &Resource) -> (Weight, Weight) {
     let found = identities(sources, resource).into_iter().filter_map(|identity| counted.get(&identity));
     found
@@ -175,7 +175,8 @@ fn not_added(
     told
 }
 
-/// Resources in the totals with more accelerators of the same kind for no more money, if their price is assumed.
+/// Returns resources in the totals with more accelerators of the same kind for no more money, if their price is
+/// assumed.
 fn more_for_less(before: &Side, after: &Side, delta: &Delta) -> Vec<Unjudged> {
     let is_same = |now: &Resource, earlier: &Resource| {
         [Key::Machine, Key::Accelerator].iter().all(|key| match (now.fact(*key), earlier.fact(*key)) {
@@ -271,7 +272,7 @@ fn alone(state: &State, paths: &[String]) -> Analysis {
     analyze_with(state.sources, &there, &settings, &cache)
 }
 
-/// All files of each root that has its own state and a changed file.
+/// Returns all files of each root that has its own state and a changed file.
 fn roots(head: &State, changed: &BTreeSet<&String>) -> Vec<Vec<String>> {
     let directories = changed.iter().filter(|path| files::is_terraform(path)).map(|path| (parent(path), Vec::new()));
     let mut directories: BTreeMap<&str, Vec<String>> = directories.collect();
@@ -294,7 +295,7 @@ fn roots(head: &State, changed: &BTreeSet<&String>) -> Vec<Vec<String>> {
     roots.collect()
 }
 
-/// True for a manifest that is neither a chart template nor a kustomization.
+/// Returns true for a manifest that is neither a chart template nor a kustomization.
 fn is_plain_manifest(path: &str) -> bool {
     let is_manifest = [".yaml", ".yml", ".json"].iter().any(|ending| path.ends_with(ending));
     let name = path.rsplit('/').next().unwrap_or(path).to_ascii_lowercase();

@@ -78,7 +78,7 @@ fn know_blocks(state: &State, analysis: &Analysis, all: &mut [Unjudged]) {
     }
 }
 
-/// The module calls for which readers skipped something.
+/// Returns the module calls for which readers skipped something.
 fn calls(state: &State, analysis: &Analysis) -> HashMap<Span, Call> {
     let told = analysis.inventory.diagnostics.iter().filter(|it| it.skips.is_some());
     let told: BTreeSet<Span> = told.filter_map(|it| it.span).collect();
@@ -108,7 +108,7 @@ fn calls(state: &State, analysis: &Analysis) -> HashMap<Span, Call> {
 /// Arguments that never affect a machine.
 const DECIDES_NOTHING: [&str; 4] = ["tags", "default_tags", "description", "version"];
 
-/// A call without comment lines, `depends_on`, and arguments that affect no machine.
+/// Returns a call without comment lines, `depends_on`, and arguments that affect no machine.
 fn deciding_text(state: &State, block: &terraform::Block) -> String {
     let mut text = state.sources.snippet(block.body);
     let start = block.body.start;

@@ -167,7 +167,7 @@ impl Baseline {
         (kept, gone)
     }
 
-    /// The number of accepted findings.
+    /// Returns the number of accepted findings.
     pub fn len(&self) -> usize {
         self.entries.values().map(|it| it.count).sum()
     }
@@ -197,7 +197,7 @@ fn whole_cents(money: Money) -> f64 {
     (money.usd() * 100.0).round() / 100.0
 }
 
-/// The facts of the rule without money: prices change independently and have their own tolerance.
+/// Returns the facts of the rule without money: prices change independently and have their own tolerance.
 pub fn fingerprint(finding: &Finding) -> String {
     let is_fact = |evidence: &&Evidence| !evidence.fact.starts_with("bill") && !evidence.fact.contains("usd");
     let mut parts: Vec<String> =

@@ -50,8 +50,8 @@ impl Target {
     }
 }
 
-/// The places where a comment can suppress a finding: its place, the header of its block, and every fact of the rule. The line
-/// that a change points at is one of these.
+/// Returns the places where a comment can suppress a finding: its place, the header of its block, and every fact of
+/// the rule. The line that a change points at is one of these.
 pub(super) fn places(finding: &Finding, grounds: &Grounds) -> impl Iterator<Item = Span> {
     let resource = finding.resource.and_then(|id| grounds.inventory.resources.get(id.0));
     let header = resource.map(|it| it.span).or(finding.piece.as_ref().map(|it| it.span));
@@ -110,7 +110,8 @@ impl Layout {
         Layout { text, lines, content, known: HashMap::new() }
     }
 
-    /// The line that the comment ends, otherwise the next line with more than a comment, with the block that begins there.
+    /// Returns the line that the comment ends, otherwise the next line with more than a comment, with the block that
+    /// begins there.
     pub(super) fn lines(&mut self, comment: Span) -> Lines {
         // The line of the comment itself is included.
         let own = self.from(comment.start as usize + 1).saturating_sub(1);
@@ -131,7 +132,7 @@ impl Layout {
         lines
     }
 
-    /// The first line that begins at or after this place.
+    /// Returns the first line that begins at or after this place.
     fn from(&self, at: usize) -> usize {
         self.lines.partition_point(|line| line.start < at)
     }
@@ -162,7 +163,7 @@ impl Layout {
         self.text.get(line.start..line.end).unwrap_or_default()
     }
 
-    /// Whether only comments are before it.
+    /// Returns true if only comments are before it.
     pub(super) fn is_at_top(&self, comment: Span) -> bool {
         let first = self.content.first().and_then(|&first| self.lines.get(first));
         let before = first.and_then(|it| self.text.get(it.start..floor(&self.text, comment.start as usize)));
@@ -170,7 +171,7 @@ impl Layout {
     }
 }
 
-/// True for a blank line, a comment, or a document separator.
+/// Returns true for a blank line, a comment, or a document separator.
 fn is_empty(line: &str) -> bool {
     let line = line.trim_start_matches('\u{feff}').trim();
     line.is_empty() || line.starts_with(['#', '*']) || line.starts_with("//") || line.starts_with("/*") || line == "---"

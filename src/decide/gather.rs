@@ -19,7 +19,7 @@ pub(super) struct Suppression {
     pub(super) span: Span,
 }
 
-/// Every valid suppression, and the errors of the others.
+/// Returns every valid suppression, and the errors of the others.
 pub(super) fn gather(grounds: &Grounds, complaints: &mut Complaints) -> Vec<Suppression> {
     let mut all = comments(grounds, complaints);
     all.extend(annotations(grounds, complaints));
@@ -130,7 +130,7 @@ fn annotation(text: Option<&str>) -> Result<(Option<Date>, Option<String>), Stri
     Ok((until, Some(reason.to_owned()).filter(|reason| !reason.is_empty())))
 }
 
-/// What the settings demand of a suppression and this one lacks, with the help.
+/// Returns what the settings demand of a suppression and this one lacks, with the help.
 fn lacks(suppression: &Suppression, grounds: &Grounds) -> Option<(String, String)> {
     let demands = grounds.demands;
     if demands.reason && suppression.reason.is_none() {
@@ -217,7 +217,7 @@ impl Starts {
         begins
     }
 
-    /// What a comment refers to: the line that it ends, or the block that begins on the line below.
+    /// Returns what a comment refers to: the line that it ends, or the block that begins on the line below.
     fn target(&self, covered: Lines) -> Target {
         let line = covered.first_line;
         let here = (line.file, line.start)..(line.file, line.end);

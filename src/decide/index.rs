@@ -84,7 +84,7 @@ impl<'a> Index<'a> {
         }
     }
 
-    /// The groups that may cover a finding, including all that do.
+    /// Returns the groups that may cover a finding, including all that do.
     pub(super) fn near(&self, finding: &Finding, grounds: &Grounds) -> BTreeSet<usize> {
         let rule = finding.rule.as_str();
         let mut near = BTreeSet::new();

@@ -42,7 +42,8 @@ pub struct Decided {
 }
 
 impl Decided {
-    /// A finding without a suppression; `counted` comes from its resource, or from the deployment of its folder.
+    /// Returns a finding without a suppression; `counted` comes from its resource, or from the deployment of its
+    /// folder.
     pub fn new(finding: Finding, sources: &Sources, inventory: &Inventory) -> Decided {
         let resource = finding.resource.and_then(|id| inventory.resources.get(id.0));
         let counted = match resource {
@@ -58,7 +59,7 @@ impl Decided {
         Decided { finding, suppressed: None, baselined: None, counted }
     }
 
-    /// True if nothing accepts it.
+    /// Returns true if nothing accepts it.
     pub fn counts(&self) -> bool {
         self.suppressed.is_none() && self.baselined.is_none()
     }

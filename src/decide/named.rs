@@ -22,8 +22,8 @@ pub(super) struct Asked {
     pub(super) all: String,
 }
 
-/// The keywords by which the language requests accelerators, if it has some; otherwise the first name of a machine or
-/// accelerator, otherwise the first word for one. Comments do not count, except those that Slurm reads.
+/// Returns the keywords by which the language requests accelerators, if it has some; otherwise the first name of a
+/// machine or accelerator, otherwise the first word for one. Comments do not count, except those that Slurm reads.
 pub(super) fn asked_for(text: &str, language: &Language, catalog: &Catalog) -> Option<Asked> {
     let is_comment = |line: &str| {
         let line = line.trim_start();
@@ -60,7 +60,7 @@ static_regex!(
     static TYPE_OF_RESOURCE: Regex = r#"(?m)(?:^|[\s{,"'])Type["']?\s*:\s*["']?AWS::"#
 );
 
-/// The file without strings that a script only prints, and without comments at line ends.
+/// Returns the file without strings that a script only prints, and without comments at line ends.
 fn without_printed_lines<'t>(text: &'t str, language: &Language) -> Cow<'t, str> {
     if language.is_script {
         return without_printed(text).into();
@@ -84,7 +84,7 @@ static_regex!(
     static STEP: Regex = r"^\s*(?:-\s+)?(?:(?:run|script|bash|command|sh)\s*:\s*)?"
 );
 
-/// The beginning of a comment, outside of quotes.
+/// Returns the beginning of a comment, outside of quotes.
 fn comment_at(line: &str, mark: &str) -> Option<usize> {
     let quotes = |text: &str| text.matches(['"', '\'']).count();
     line.match_indices(mark).map(|(at, _)| at).find(|at| line.get(..*at).is_some_and(|before| quotes(before) % 2 == 0))
@@ -101,7 +101,7 @@ fn names(line: &str) -> impl Iterator<Item = &str> {
     line.split(|c| !in_name(c)).map(|name| name.trim_matches(['-', '.']))
 }
 
-/// The first name in a line of a machine with accelerators, or of an accelerator.
+/// Returns the first name in a line of a machine with accelerators, or of an accelerator.
 fn named_in_line<'l>(line: &'l str, catalog: &Catalog) -> Option<&'l str> {
     names(line).find(|name| {
         let name = name.trim_start_matches("ml.");
@@ -121,7 +121,7 @@ fn in_name(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.')
 }
 
-/// Whether a word names a machine with accelerators, or an accelerator.
+/// Returns true if a word names a machine with accelerators, or an accelerator.
 pub(super) fn is_known(name: &str, catalog: &Catalog) -> bool {
     let is_mixed =
         name.len() > 1 && name.bytes().any(|b| b.is_ascii_digit()) && name.bytes().any(|b| b.is_ascii_alphabetic());
@@ -146,7 +146,7 @@ fn is_other_family(name: &str, catalog: &Catalog) -> bool {
         && !has_size()
 }
 
-/// Whether a value is exactly such a name, and not a short one.
+/// Returns true if a value is exactly such a name, and not a short one.
 pub(super) fn is_one_name(value: &str, catalog: &Catalog) -> bool {
     let name = value.trim_start_matches("ml.");
     let is_listed = || !catalog.machines_named(name).is_empty() || catalog.accelerator(name).is_some();
@@ -155,12 +155,12 @@ pub(super) fn is_one_name(value: &str, catalog: &Catalog) -> bool {
     name.len() > SHORT_NAME && name.chars().all(in_name) && is_known(name, catalog) && (is_listed() || is_of_family())
 }
 
-/// The first name in a value of a machine with accelerators, or of an accelerator.
+/// Returns the first name in a value of a machine with accelerators, or of an accelerator.
 pub fn named_machine(value: &str, catalog: &Catalog) -> Option<String> {
     value.lines().find_map(|line| named_in_line(line, catalog)).map(|name| name.trim_start_matches("ml.").to_owned())
 }
 
-/// Whether a string mentions accelerators, or names a machine with some.
+/// Returns true if a string mentions accelerators, or names a machine with some.
 pub fn names_accelerators(text: &str, catalog: &Catalog) -> bool {
     let text = text.to_ascii_lowercase();
     if accelerators::are_mentioned(&text) {

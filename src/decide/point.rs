@@ -44,7 +44,8 @@ impl Written<'_> {
     }
 }
 
-/// The numbers of lines between the common beginning and end of both versions that the earlier version does not have there.
+/// Returns the numbers of lines between the common beginning and end of both versions that the earlier version does
+/// not have there.
 fn new_lines(before: &str, after: &str) -> HashSet<usize> {
     let (earlier, later): (Vec<&str>, Vec<&str>) = (before.lines().collect(), after.lines().collect());
     let start = earlier.iter().zip(&later).take_while(|(one, other)| one == other).count();

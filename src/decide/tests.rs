@@ -36,7 +36,7 @@ struct Case {
     findings: Vec<Finding>,
 }
 
-/// The built-in rules, and some that never report anything.
+/// Returns the built-in rules, and some that never report anything.
 fn rules(sources: &Sources) -> Rules {
     let file = sources.open("main.tf").unwrap();
     let page = |name: &str| PageText {

@@ -44,7 +44,7 @@ impl Verdict {
         }
     }
 
-    /// The verdict in reports for people; programs read [`Verdict::name`].
+    /// Returns the verdict in reports for people; programs read [`Verdict::name`].
     pub fn in_words(self) -> &'static str {
         match self {
             Verdict::NotJudged => "incomplete",
@@ -78,7 +78,7 @@ pub struct Seen<'a> {
     pub catalog: &'a Catalog,
 }
 
-/// Everything relevant that was not evaluated, in the order of files.
+/// Returns everything relevant that was not evaluated, in the order of files.
 pub fn unjudged(seen: &Seen) -> Vec<Unjudged> {
     let mut all = seen.inventory.unjudged.clone();
     all.extend(seen.left_out());
@@ -104,7 +104,7 @@ impl Seen<'_> {
         self.sources.path(self.sources.origin(span).file)
     }
 
-    /// What the readers report as skipped.
+    /// Returns what the readers report as skipped.
     fn left_out(&self) -> impl Iterator<Item = Unjudged> {
         let left_out = self.inventory.diagnostics.iter().filter_map(|it| Some((it, it.skips?.0)));
         left_out.filter_map(|(it, kind)| {
@@ -133,7 +133,7 @@ impl Seen<'_> {
         })
     }
 
-    /// Files that were not read, except those that a diagnostic reports.
+    /// Returns files that were not read, except those that a diagnostic reports.
     fn skipped(&self) -> impl Iterator<Item = Unjudged> {
         let reported: BTreeSet<SkipKind> =
             self.inventory.diagnostics.iter().filter_map(|it| Some(it.skips?.0)).collect();
@@ -160,7 +160,7 @@ impl Seen<'_> {
         self.inventory.skipped.iter().filter(move |it| it.kind == kind)
     }
 
-    /// Whether a file in a directory names accelerators.
+    /// Returns true if a file in a directory names accelerators.
     fn names_accelerators_in(&self, directory: &str) -> bool {
         let files = self.sources.tree().list(directory).into_iter().filter(|it| !it.is_directory);
         let paths = files.map(|it| if directory.is_empty() { it.name } else { format!("{directory}/{}", it.name) });
@@ -170,7 +170,7 @@ impl Seen<'_> {
             .any(|file| names_accelerators(&self.sources.text(file), self.catalog))
     }
 
-    /// Files that cannot be read, even if the finding is suppressed or the rule is off.
+    /// Returns files that cannot be read, even if the finding is suppressed or the rule is off.
     fn unreadable(&self) -> impl Iterator<Item = Unjudged> {
         let found = || self.findings.iter().filter(|it| it.rule == "unreadable");
         let told: BTreeSet<_> = found().map(|it| it.span).collect();
@@ -183,7 +183,7 @@ impl Seen<'_> {
         })
     }
 
-    /// Files in unsupported languages that name accelerators.
+    /// Returns files in unsupported languages that name accelerators.
     fn foreign(&self) -> impl Iterator<Item = Unjudged> {
         let mut shown_in_examples: BTreeSet<&str> = BTreeSet::new();
         self.inventory.foreign.iter().filter_map(move |it| {
@@ -212,7 +212,7 @@ impl Seen<'_> {
         })
     }
 
-    /// The place of a line in a file, numbered from 0.
+    /// Returns the place of a line in a file, numbered from 0.
     fn line(&self, path: &str, number: usize) -> Option<Span> {
         let file = self.sources.open(path).ok()?;
         let text = self.sources.text(file);
@@ -260,7 +260,7 @@ const MOST_BESIDE: usize = 200;
 /// Folders in which programs define machines.
 const PROGRAM_FOLDERS: [&str; 5] = ["lib", "bin", "src", "infra", "stacks"];
 
-/// The companion files of a program: in the same folder and in its usual subfolders.
+/// Returns the companion files of a program: in the same folder and in its usual subfolders.
 fn companion_files(sources: &Sources, path: &str, language: &Language) -> Vec<String> {
     if language.beside.is_empty() {
         return Vec::new();

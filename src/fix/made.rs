@@ -74,8 +74,8 @@ fn is_source_of_helm(line: &str) -> bool {
     source.is_some_and(|path| path.contains("/templates/") || path.contains("/crds/"))
 }
 
-/// The lower-case content of a comment line; empty for an empty line or the start of a document. None for any other line,
-/// which ends the head of the file.
+/// Returns the lower-case content of a comment line; empty for an empty line or the start of a document. None for any
+/// other line, which ends the head of the file.
 fn comment(line: &str) -> Option<String> {
     let line = line.trim_start_matches('\u{feff}').trim();
     if line.is_empty() || line == "---" {

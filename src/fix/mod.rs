@@ -19,7 +19,7 @@ use crate::source::Edit;
 
 /// Writes a requested change into the file of a resource.
 pub trait Writer {
-    /// The edits; none if the file already has the value.
+    /// Returns the edits; none if the file already has the value.
     fn write(&self, resource: &Resource, wish: &Wish) -> Result<Vec<Edit>, Declined>;
 
     /// The same for several labels at once, because they may need a mapping that does not exist yet.

@@ -28,7 +28,7 @@ pub fn plan(findings: &mut [Finding], inventory: &Inventory, sources: &Sources, 
     demand_own_text(findings, inventory);
 }
 
-/// All edits of a fix, or an error.
+/// Returns all edits of a fix, or an error.
 fn edits(fix: &Fix, resource: &Resource, sources: &Sources, writer: &dyn Writer) -> Result<Vec<Edit>, String> {
     let mut edits: Vec<Edit> = Vec::new();
     let mut labels = Vec::new();
@@ -67,7 +67,7 @@ fn edits(fix: &Fix, resource: &Resource, sources: &Sources, writer: &dyn Writer)
     if overlap { Err("two of its edits overlap".to_owned()) } else { Ok(edits) }
 }
 
-/// True if the file already has the value.
+/// Returns true if the file already has the value.
 fn is_granted(resource: &Resource, wish: &Wish) -> bool {
     match (&wish.part, &wish.value) {
         (Part::Fact(key), Some(value)) => resource.fact(*key).value().is_some_and(|it| same(it, value)),

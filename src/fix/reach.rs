@@ -34,7 +34,7 @@ impl Reach {
         reach
     }
 
-    /// The other resources that an edit would change.
+    /// Returns the other resources that an edit would change.
     pub(super) fn touched(&self, edits: &[Edit], resource: &Resource) -> Vec<ResourceId> {
         let mut found: Vec<ResourceId> = Vec::new();
         let inside = |edit: &Edit| resource.body.contains(edit.span);

@@ -82,7 +82,7 @@ pub enum CommentOutcome {
 
 /// The operations that a code host must support.
 pub(super) trait Conversation {
-    /// All comments of the pull request, the oldest first.
+    /// Returns all comments of the pull request, the oldest first.
     fn comments(&self) -> Result<Vec<Posted>, Error>;
     fn comment(&self, id: &str) -> Result<Posted, Error>;
     fn create(&self, body: &str) -> Result<Posted, Error>;
@@ -92,14 +92,14 @@ pub(super) trait Conversation {
     fn hide(&self, _comment: &Posted) -> Result<bool, Error> {
         Ok(false)
     }
-    /// The newest commit of the pull request.
+    /// Returns the newest commit of the pull request.
     fn head(&self) -> Result<Option<String>, Error>;
     /// Waits a little, longer after each failure.
     fn pause(&self, attempt: u32);
     /// Our own name as in `Posted::author`; `None` if the token may not query it.
     fn viewer(&self) -> Result<Option<String>, Error>;
 
-    /// The lines that the pull request shows; `None` if the host supports no notes on lines.
+    /// Returns the lines that the pull request shows; `None` if the host supports no notes on lines.
     fn shown_lines(&self) -> Result<Option<Vec<ShownFile>>, Error> {
         Ok(None)
     }

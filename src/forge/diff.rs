@@ -19,7 +19,7 @@ pub(super) struct Hunk {
 }
 
 impl ShownFile {
-    /// The hunk that shows all of these lines and adds at least one of them.
+    /// Returns the hunk that shows all of these lines and adds at least one of them.
     pub(super) fn hunk_with(&self, first: u32, last: u32) -> Option<&Hunk> {
         self.hunks.iter().find(|hunk| {
             hunk.lines.contains(&first)
@@ -52,7 +52,7 @@ pub(super) fn hunks(patch: &str) -> Vec<Hunk> {
     found
 }
 
-/// The first line of a hunk in the new version: `@@ -1,2 +3,4 @@`.
+/// Returns the first line of a hunk in the new version: `@@ -1,2 +3,4 @@`.
 fn hunk_start(line: &str) -> Option<u32> {
     let ranges = line.strip_prefix("@@ -")?;
     let (_, new) = ranges.split_once(" +")?;

@@ -98,7 +98,7 @@ impl Conversation for Gitea<'_> {
         Ok(Some(diff::files(&self.client.send(&request)?.text())))
     }
 
-    /// The notes of every review: the host lists them review by review.
+    /// Returns the notes of every review: the host lists them review by review.
     fn line_notes(&self) -> Result<Vec<Posted>, Error> {
         let mut notes = Vec::new();
         let reviews = self.pages(&["pulls", &self.number, "reviews"], |review| {

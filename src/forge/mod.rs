@@ -48,7 +48,7 @@ pub fn upsert(target: &CommentTarget, comment: &Comment, wire: &Wire) -> Result<
     }
 }
 
-/// What would be written, for a dry run.
+/// Returns what would be written, for a dry run.
 pub fn preview(target: &CommentTarget, comment: &Comment) -> String {
     marker::stamp(&comment.body, &comment.tag, target.head.as_deref(), marker::Style::of(target.host))
 }
@@ -64,8 +64,8 @@ pub fn review(target: &CommentTarget, tag: &Tag, notes: &[LineNote], wire: &Wire
     }
 }
 
-/// The number of the only open pull request from this branch with the target's head, for builds that run after other builds and
-/// know no number. Only GitHub has such builds.
+/// Returns the number of the only open pull request from this branch with the target's head, for builds that run
+/// after other builds and know no number. Only GitHub has such builds.
 pub fn pull_request_from(target: &CommentTarget, owner: &str, branch: &str, wire: &Wire) -> Result<Option<u64>, Error> {
     if target.host != CodeHost::Github {
         return Ok(None);

@@ -108,7 +108,7 @@ fn put_away(host: &dyn Conversation, comment: &Comment, old: &Posted) -> Result<
     }
 }
 
-/// The newest commit of the pull request, if it is not ours but the one in the comment.
+/// Returns the newest commit of the pull request, if it is not ours but the one in the comment.
 fn newer_head(host: &dyn Conversation, posted: &Posted, head: Option<&str>) -> Option<String> {
     let head = head?;
     let told = marker::read(&posted.body)?.head?;

@@ -46,7 +46,7 @@ pub(super) trait FrontEnd: Sync {
     /// Adds the content of its files to `out`, which contains files that earlier front ends left for it.
     fn read(&self, input: &FrontEndInput<'_>, out: &mut Reading);
 
-    /// Whether it read the file of a resource, and therefore edits it.
+    /// Returns true if it read the file of a resource, and therefore edits it.
     fn reads(&self, _: &Resource) -> bool {
         false
     }

@@ -45,7 +45,7 @@ impl FrontEnd for CloudTemplates {
     }
 }
 
-/// Whether it is a template that was read, or a program whose templates were read.
+/// Returns true if it is a template that was read, or a program whose templates were read.
 fn is_read(it: &Foreign, taken: &BTreeSet<String>) -> bool {
     let folder = it.language.writes_into.and_then(|inside| join(parent(&it.path), inside));
     let wrote = |folder: &str| taken.iter().any(|taken| folder.is_empty() || is_below(taken, folder));

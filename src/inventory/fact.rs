@@ -117,7 +117,7 @@ impl<T> Fact<T> {
         }
     }
 
-    /// Whether the value is unknown and its candidates are known.
+    /// Returns true if the value is unknown and its candidates are known.
     pub fn is_open(&self) -> bool {
         matches!(self, Fact::Unknown(unknown) if !unknown.candidates.is_empty())
     }
@@ -126,7 +126,7 @@ impl<T> Fact<T> {
         matches!(self, Fact::Absent)
     }
 
-    /// Whether the value is known or has a few known candidates.
+    /// Returns true if the value is known or has a few known candidates.
     pub fn is_narrowed(&self) -> bool {
         match self {
             Fact::Known(_) => true,

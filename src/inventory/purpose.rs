@@ -141,7 +141,7 @@ impl Level {
     }
 }
 
-/// Whether the value of this label key shows the purpose.
+/// Returns true if the value of this label key shows the purpose.
 fn tells_purpose(key: &str) -> bool {
     const KEYS: &[&str] = &[
         "workload",

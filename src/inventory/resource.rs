@@ -106,7 +106,7 @@ impl Skipped {
         Skipped { path: path.into(), reason: reason.into(), kind, is_example: false, absent: None }
     }
 
-    /// Whether gpulint knows its content from other files.
+    /// Returns true if gpulint knows its content from other files.
     pub fn is_known_elsewhere(&self) -> bool {
         matches!(self.kind, SkipKind::PlanBeside | SkipKind::Alternatives)
     }
@@ -543,27 +543,27 @@ impl Inventory {
 }
 
 impl Resource {
-    /// Whether totals count it: it has no other version that counts, and its deployment counts.
+    /// Returns true if totals count it: it has no other version that counts, and its deployment counts.
     pub fn is_added(&self) -> bool {
         self.version_of.is_none() && self.counted == Counted::Deployed
     }
 
-    /// Whether it only patches another object whose number gpulint has not found.
+    /// Returns true if it only patches another object whose number gpulint has not found.
     pub fn takes_its_count(&self) -> bool {
         self.is_patch && self.count.why().is_some()
     }
 
-    /// Whether it is switched off: its count is 0, and it could be started.
+    /// Returns true if it is switched off: its count is 0, and it could be started.
     pub fn is_switched_off(&self) -> bool {
         self.count.value().is_some_and(|count| count.ceiling == 0.0) && self.fact(Key::Impossible).value().is_none()
     }
 
-    /// Whether nothing limits its number.
+    /// Returns true if nothing limits its number.
     pub fn is_unlimited(&self) -> bool {
         self.count.value().is_some_and(|count| count.ceiling.is_infinite())
     }
 
-    /// All places that set a value of it.
+    /// Returns all places that set a value of it.
     pub fn places(&self) -> impl Iterator<Item = Span> {
         let facts = self.facts().flat_map(|(_, fact)| [fact.span(), fact.defined()]);
         let labels = self.labels.entries.values().flat_map(|fact| [fact.span(), fact.defined()]);

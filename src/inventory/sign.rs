@@ -124,7 +124,7 @@ fn stands_at(text: &[u8], at: usize, (before, rest): &(&str, &str)) -> bool {
     is(at..at + rest.len(), rest) && at.checked_sub(before.len()).is_some_and(|start| is(start..at, before))
 }
 
-/// Whether the line so far begins a comment.
+/// Returns true if the line so far begins a comment.
 fn is_comment(before: &[u8]) -> bool {
     let line = before.rsplit(|byte| *byte == b'\n').next().unwrap_or_default().trim_ascii_start();
     line.starts_with(b"#") || line.starts_with(b"//")

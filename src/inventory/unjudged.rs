@@ -67,7 +67,7 @@ impl Unjudged {
         Unjudged { span: Some(span), ..self }
     }
 
-    /// Whether it may hide a resource with this address.
+    /// Returns true if it may hide a resource with this address.
     pub fn may_hide(&self, address: &str, path: &str) -> bool {
         match (&self.address, self.span) {
             (Some(own), _) => address

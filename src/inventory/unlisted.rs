@@ -90,12 +90,12 @@ impl Unlisted {
     }
 }
 
-/// Whether the name of a type shows that it is about accelerators.
+/// Returns true if the name of a type shows that it is about accelerators.
 pub fn is_type_of_accelerators(name: &str) -> bool {
     words(name).split('_').any(accelerators::is_asking)
 }
 
-/// Whether users choose the keys in a field of this name.
+/// Returns true if users choose the keys in a field of this name.
 pub fn is_open_map(name: &str) -> bool {
     OPEN_MAPS.contains(&words(name).as_str())
 }

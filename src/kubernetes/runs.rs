@@ -84,8 +84,8 @@ impl Runs {
     }
 }
 
-/// A file that the kustomization or Application of its folder does not include. Deploying the folder does not apply it,
-/// so each such file is a deployment of its own.
+/// Returns a file that the kustomization or Application of its folder does not include. Deploying the folder does not
+/// apply it, so each such file is a deployment of its own.
 fn unlisted(path: &str) -> Run {
     let label = format!("{}, not listed", file_name(path));
     Run { counted: Counted::Unlisted, ..Run::new(RunKind::Manifests, parent(path), Some(&label)) }

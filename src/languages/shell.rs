@@ -203,7 +203,8 @@ impl Lexer<'_> {
         Some(c)
     }
 
-    /// Whether a line continues: a backslash before its end, also with spaces in between, which is a common mistake.
+    /// Returns true if a line continues: a backslash before its end, also with spaces in between, which is a common
+    /// mistake.
     fn continuation(&mut self) -> bool {
         let after = &self.rest()[1..];
         let blank = after.len() - after.trim_start_matches([' ', '\t', '\r']).len();

@@ -134,7 +134,7 @@ impl Judge<'_> {
         }
     }
 
-    /// Why a row cannot be used.
+    /// Returns why a row cannot be used.
     fn unusable(&self, resource: &Resource, row: &UsageRow) -> Option<String> {
         let coverage = row.coverage.unwrap_or_else(|| days(row) / window(row));
         let age = self.today.map(|today| today.since(row.to));
@@ -159,7 +159,7 @@ impl Judge<'_> {
         self.changed(resource, row)
     }
 
-    /// Why the measurement is outdated: the configuration requests something else than what ran.
+    /// Returns why the measurement is outdated: the configuration requests something else than what ran.
     pub(super) fn changed(&self, resource: &Resource, row: &UsageRow) -> Option<String> {
         let asked = resource.text(Key::Accelerator);
         let number = resource.number(Key::AcceleratorCount);
@@ -210,8 +210,8 @@ impl<'r> Observers<'r> {
         }
     }
 
-    /// The window and its place, if the monitoring system ran all the time and saw other workloads of the namespace: then a
-    /// workload that it did not see did not run.
+    /// Returns the window and its place, if the monitoring system ran all the time and saw other workloads of the
+    /// namespace: then a workload that it did not see did not run.
     pub(super) fn watched(&self, resource: &Resource, cluster: Option<&str>) -> Option<(String, Span)> {
         if resource.role != Role::Requested {
             return None;
@@ -227,7 +227,7 @@ impl<'r> Observers<'r> {
     }
 }
 
-/// Why the measurement is outdated: the configuration sets another number of pods or machines than ran.
+/// Returns why the measurement is outdated: the configuration sets another number of pods or machines than ran.
 fn replicas_changed(resource: &Resource, row: &UsageRow) -> Option<String> {
     const NEAR: f64 = 0.1;
     let (ran, asked) = (row.replicas?, resource.count.value()?);
@@ -244,7 +244,7 @@ fn replicas_changed(resource: &Resource, row: &UsageRow) -> Option<String> {
         .then(|| format!("measured on {} of them, but the configuration now requests {said}", trimmed(ran)))
 }
 
-/// The program, if it allocates all memory at its start.
+/// Returns the program, if it allocates all memory at its start.
 fn preallocates(resource: &Resource) -> Option<String> {
     let program = resource.text(Key::Program)?;
     PREALLOCATING.contains(&program).then(|| program.to_owned())
@@ -259,7 +259,7 @@ fn days(row: &UsageRow) -> f64 {
     row.days.unwrap_or_else(|| window(row)).min(window(row))
 }
 
-/// The last day; `to` is exclusive.
+/// Returns the last day; `to` is exclusive.
 fn last_day(row: &UsageRow) -> Date {
     Date::from_unix_days(row.to.unix_days() - 1).unwrap_or(row.to)
 }

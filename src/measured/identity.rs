@@ -114,8 +114,8 @@ impl<'r> RowIndex<'r> {
         self.places.get(identity).cloned().unwrap_or_default()
     }
 
-    /// The identities that a resource may have, and whether they are exact names. The resource's names come before those of
-    /// objects that its controller creates.
+    /// Returns the identities that a resource may have, and whether they are exact names. The resource's names come
+    /// before those of objects that its controller creates.
     fn find(&self, resource: &Resource, cluster: Option<&str>) -> (Vec<Identity<'r>>, bool) {
         for is_own in [true, false] {
             let names = resource.metered.iter().filter(|it| it.is_own == is_own);

@@ -62,7 +62,7 @@ impl Measured {
         self.rows.is_empty()
     }
 
-    /// The number of resources with and without usable metrics, in one line.
+    /// Returns the number of resources with and without usable metrics, in one line.
     pub fn in_short(&self) -> Option<String> {
         let open = self.unmeasured.len();
         let all = self.matched.len() + self.unmeasured.iter().filter(|(id, _)| !self.matched.contains_key(id)).count();

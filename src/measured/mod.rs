@@ -103,7 +103,8 @@ fn metered(
     measured
 }
 
-/// An unmatched row of the same kind, namespace and accelerators: the workload may have had another name when it was measured.
+/// Returns an unmatched row of the same kind, namespace and accelerators: the workload may have had another name when
+/// it was measured.
 fn renamed(resource: &Resource, measured: &Measured, judge: &facts::Judge<'_>) -> Option<(String, Span)> {
     let alike = |row: &UsageRow, it: &MeterName| {
         it.kind.as_deref() == Some(row.kind.as_str()) && it.namespace.as_deref() == Some(row.namespace.as_str())

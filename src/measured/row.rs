@@ -54,7 +54,7 @@ macro_rules! columns {
                 $((stringify!($number), $number_meaning),)+
             ];
 
-            /// The function that stores a cell of a column.
+            /// Returns the function that stores a cell of a column.
             fn setter(column: &str) -> Option<Setter> {
                 Some(match column {
                     $(stringify!($text) => |row, cell| {
@@ -135,7 +135,7 @@ impl UsageRow {
         parts.map(String::as_str).collect::<Vec<_>>().join("/")
     }
 
-    /// The identity that must be unique: the same workload, measured by the same source over the same days.
+    /// Returns the identity that must be unique: the same workload, measured by the same source over the same days.
     pub fn identity(&self) -> String {
         let UsageRow { cluster, namespace, kind, name, container, source, accelerator, .. } = self;
         let parts = [cluster, namespace, kind, name, container, source, accelerator];
@@ -144,8 +144,8 @@ impl UsageRow {
     }
 }
 
-/// The rows of a file, and the errors of other rows. A file of another version, or with an unknown column, is an error as a
-/// whole.
+/// Returns the rows of a file, and the errors of other rows. A file of another version, or with an unknown column, is
+/// an error as a whole.
 pub fn read(text: &str) -> Result<(Vec<UsageRow>, Vec<UsageError>), UsageError> {
     read_rows(text, HEADER, columns, |columns, cells, line| row(columns, cells, line))
 }
@@ -206,7 +206,7 @@ fn day(column: &str, cell: &str) -> Result<Date, String> {
     })
 }
 
-/// None if the cell is empty.
+/// Returns None if the cell is empty.
 fn number(column: &str, cell: &str, most: f64) -> Result<Option<f64>, String> {
     if cell.is_empty() {
         return Ok(None);

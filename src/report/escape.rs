@@ -49,7 +49,7 @@ pub fn without_marked<'t>(text: &'t str, hash: &str) -> Cow<'t, str> {
     Cow::Owned(text)
 }
 
-/// Whether text would be a command at the beginning of a line.
+/// Returns true if text would be a command at the beginning of a line.
 pub(super) fn begins_command(text: &str) -> bool {
     text.starts_with("::") || COMMANDS.iter().any(|(mark, _)| text.starts_with(mark))
 }

@@ -68,7 +68,7 @@ pub use views::wrapped::wrapped;
 use crate::diagnostic::Diagnostic;
 use crate::source::Sources;
 
-/// The findings in a format; `None` if the format is only for bills.
+/// Returns the findings in a format; `None` if the format is only for bills.
 pub fn render(format: Format, report: &Report, style: Style) -> Option<String> {
     if matches!(format, Format::Sarif | Format::Github | Format::Gitlab) {
         let report = Report { paths: report.hosted_paths, catalog: report.catalog.clone(), ..*report };
@@ -99,12 +99,12 @@ fn for_hosts(format: Format, report: &Report) -> String {
     }
 }
 
-/// The report on one tree as a comment.
+/// Returns the report on one tree as a comment.
 pub fn comment(report: &Report, room: Room) -> String {
     formats::markdown::check(report, room)
 }
 
-/// The bill in a format; `None` if the format is only for findings.
+/// Returns the bill in a format; `None` if the format is only for findings.
 pub fn cost(format: Format, report: &Report, style: Style) -> Option<String> {
     match format {
         Format::Text => Some(formats::text::cost(report, style)),

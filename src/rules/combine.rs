@@ -38,7 +38,7 @@ pub fn combine_lacks(inventory: &Inventory, findings: &mut Vec<Finding>) {
     *findings = kept;
 }
 
-/// Whether the same edits fix both findings, with savings for the same period.
+/// Returns true if the same edits fix both findings, with savings for the same period.
 fn is_answered_with(finding: &Finding, first: &Finding) -> bool {
     let is_alike = (finding.level, finding.confidence) == (first.level, first.confidence);
     is_alike

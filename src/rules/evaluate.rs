@@ -103,7 +103,7 @@ pub(super) fn place(page: &Page, at: usize, message: &str) -> String {
     format!("line {line}: {message}")
 }
 
-/// Whether an entry of `match` holds or may hold.
+/// Returns true if an entry of `match` holds or may hold.
 pub(super) fn may_match(wanted: &Match, asking: &FactContext<'_>) -> bool {
     !matches!(accepts(wanted, asking), Answer::No)
 }

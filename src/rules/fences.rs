@@ -103,7 +103,7 @@ impl<'a> Content<'a> {
     }
 }
 
-/// Whether a code block starts the next example.
+/// Returns true if a code block starts the next example.
 fn is_next(current: &Example, content: &Content<'_>) -> bool {
     let has = |files: &[ExampleFile], path: &str| files.iter().any(|file| file.path == path);
     let before = current.before.as_deref().unwrap_or_default();

@@ -68,8 +68,8 @@ pub(super) fn judge(
     judgement
 }
 
-/// Whether rules evaluate a resource. They skip bases that other deployments replace, excluded and unlisted files,
-/// copies, and pods with a count of zero. Reports list these separately.
+/// Returns true if rules evaluate a resource. They skip bases that other deployments replace, excluded and unlisted
+/// files, copies, and pods with a count of zero. Reports list these separately.
 fn is_judged(inventory: &Inventory, resource: Option<ResourceId>) -> bool {
     let resource = resource.and_then(|id| inventory.resources.get(id.0));
     let is_none = |it: &Resource| it.role == Role::Requested && it.count.value().is_some_and(|it| it.ceiling == 0.0);

@@ -223,12 +223,12 @@ impl Rules {
         }
     }
 
-    /// Whether a pack declares that it removed the rule with this name.
+    /// Returns true if a pack declares that it removed the rule with this name.
     pub fn is_removed(&self, name: &str) -> bool {
         self.settings.removed.contains(name)
     }
 
-    /// Whether the rule is on, at least for some paths.
+    /// Returns true if the rule is on, at least for some paths.
     pub fn is_on(&self, name: &str) -> bool {
         self.on_somewhere.contains(name) || self.pages.iter().zip(&self.on).any(|(page, on)| page.name == name && *on)
     }

@@ -51,7 +51,7 @@ fn note(add: impl FnOnce(&mut AskedOfTree)) {
 }
 
 impl AskedOfTree {
-    /// Whether nothing that was read differs.
+    /// Returns true if nothing that was read differs.
     pub(crate) fn misses(&self, differing: &Differing) -> bool {
         self.files.is_disjoint(&differing.files)
             && self.lists.is_disjoint(&differing.lists)

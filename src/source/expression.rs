@@ -25,7 +25,7 @@ impl AdaptiveRegex {
         AdaptiveRegex { text: text.into(), small: OnceLock::new(), whole: OnceLock::new() }
     }
 
-    /// Whether it compiles and has a group.
+    /// Returns true if it compiles and has a group.
     pub fn has_group(&self) -> bool {
         self.whole().is_some_and(|whole| whole.captures_len() > 1)
     }

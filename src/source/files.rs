@@ -189,7 +189,7 @@ impl Sources {
         self.hold(path, self.tree.read(path).map(|bytes| decoded(&bytes)))
     }
 
-    /// Whether the file was requested before.
+    /// Returns true if the file was requested before.
     pub fn has(&self, path: &str) -> bool {
         asked::file(path);
         self.read_lock().by_path.contains_key(path)
@@ -294,8 +294,8 @@ impl Sources {
         file.pieces.get_or_init(|| cut(&file.text).into()).clone()
     }
 
-    /// Whether this many bytes of a file may be read again. Edits in each item of a list would each read the whole
-    /// document.
+    /// Returns true if this many bytes of a file may be read again. Edits in each item of a list would each read the
+    /// whole document.
     pub fn again(&self, file: FileId, bytes: usize) -> bool {
         let length = self.file(file).text.len() as u64;
         let before = {

@@ -24,8 +24,8 @@ impl Needles {
         words.map_or(Needles::Everywhere, Needles::OneByOne)
     }
 
-    /// Whether a word occurs at a place that counts; `counts` gets its index and its place. If several begin at one
-    /// place, the first one is used.
+    /// Returns whether a word occurs at a place that counts; `counts` gets its index and its place. If several begin
+    /// at one place, the first one is used.
     pub fn any(&self, text: &[u8], counts: impl Fn(usize, usize) -> bool) -> bool {
         let mut from = 0;
         loop {

@@ -15,7 +15,7 @@ pub trait Tree: Send + Sync {
             text
         })
     }
-    /// Whether a file contains these bytes, although it is too large for `read`.
+    /// Returns true if a file contains these bytes, although it is too large for `read`.
     fn mentions(&self, _path: &str, _wanted: &[u8]) -> bool {
         true
     }
@@ -196,12 +196,12 @@ const EXAMPLES: [&str; 24] = [
     "specs",
 ];
 
-/// Whether a folder of this name contains examples or tests, whatever deploys its surroundings.
+/// Returns true if a folder of this name contains examples or tests, whatever deploys its surroundings.
 pub fn is_example(name: &str) -> bool {
     EXAMPLES.iter().any(|known| known.eq_ignore_ascii_case(name))
 }
 
-/// Whether a path is below a directory; every path is below the root.
+/// Returns true if a path is below a directory; every path is below the root.
 pub fn is_below(path: &str, directory: &str) -> bool {
     directory.is_empty() || path.strip_prefix(directory).is_some_and(|rest| rest.starts_with('/'))
 }

@@ -26,13 +26,13 @@ pub(super) fn is_looked_at(head: &State, file: &Changed) -> bool {
     }
 }
 
-/// True for a template or a values file of a chart in this tree.
+/// Returns true for a template or a values file of a chart in this tree.
 pub(super) fn is_of_chart(head: &State, path: &str) -> bool {
     let name = file_name(path);
     (path.contains("templates/") || name.contains("values")) && chart_around(head, path).is_some()
 }
 
-/// The directory of the chart that contains a path.
+/// Returns the directory of the chart that contains a path.
 pub(super) fn chart_around<'p>(head: &State, path: &'p str) -> Option<&'p str> {
     let has_chart = |directory: &&str| head.sources.tree().list(directory).iter().any(|it| it.name == "Chart.yaml");
     std::iter::successors(Some(path), |it| (!it.is_empty()).then(|| parent(it))).find(has_chart)
@@ -46,7 +46,7 @@ pub(super) struct AcceleratorSearch<'c> {
     has_values: bool,
 }
 
-/// Whether a string requests accelerators anywhere.
+/// Returns true if a string requests accelerators anywhere.
 pub(super) fn of_text(text: &str, catalog: &Catalog) -> bool {
     let asking = AcceleratorSearch { catalog, role: Role::Script, has_values: false };
     super::change::lines(text).any(|line| asking.asked(line).is_some())
@@ -58,7 +58,7 @@ impl<'c> AcceleratorSearch<'c> {
         AcceleratorSearch { catalog: &head.settings.catalog, role: file.role, has_values }
     }
 
-    /// What a line requests.
+    /// Returns what a line requests.
     pub(super) fn asked(&self, line: Line) -> Option<String> {
         let line = line.text.trim();
         if ["#", "//", "*", "--", ";"].iter().any(|mark| line.starts_with(mark)) {

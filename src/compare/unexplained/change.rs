@@ -120,7 +120,7 @@ pub(super) struct Line<'t> {
 }
 
 impl<'p> Changed<'p> {
-    /// None if both states are equal, or if one is not text.
+    /// Returns None if both states are equal, or if one is not text.
     pub(super) fn of(path: &'p str, base: &State, head: &State) -> Option<Changed<'p>> {
         let role = Role::of(path);
         let read = |state: &State| state.sources.tree().read(path);

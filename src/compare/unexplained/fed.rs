@@ -18,7 +18,7 @@ const MOST_PROGRAMS: usize = 200;
 /// Longer programs are not written by hand.
 const LONGEST_PROGRAM: usize = 1 << 18;
 
-/// The file that uses each of these files, by the path of the used file.
+/// Returns the file that uses each of these files, by the path of the used file.
 pub(super) fn takers(
     states: &States,
     speaking: &BTreeSet<String>,
@@ -151,7 +151,7 @@ fn generators<'s>(
     folders.into_iter().filter_map(|folder| join(folder, "kustomization.yaml"))
 }
 
-/// Whether a word names a path: all folders in the word must match.
+/// Returns true if a word names a path: all folders in the word must match.
 fn is_meant(word: &str, path: &str, taker: &str) -> bool {
     let word = word.trim_start_matches(['.', '/']);
     let is_end = path.strip_suffix(word).is_some_and(|rest| rest.is_empty() || rest.ends_with('/'));
@@ -159,7 +159,7 @@ fn is_meant(word: &str, path: &str, taker: &str) -> bool {
     is_end && (word.contains('/') || is_near())
 }
 
-/// The parts of a root that call programs or use unread files.
+/// Returns the parts of a root that call programs or use unread files.
 fn calls(text: &str) -> Option<String> {
     let mut calls = String::new();
     for found in CALLS.find_iter(text) {
@@ -170,7 +170,7 @@ fn calls(text: &str) -> Option<String> {
     (!calls.is_empty()).then_some(calls)
 }
 
-/// The position where the first opened bracket closes.
+/// Returns the position where the first opened bracket closes.
 fn end_of(text: &str) -> usize {
     let mut depth = 0_usize;
     for (at, c) in text.char_indices() {

@@ -156,7 +156,7 @@ impl Taken {
             .map(|name| format!("`{name}`"))
     }
 
-    /// The name near a value: `name: TF_VAR_n` above `value: "8"`, `key = "n"` next to `value = "8"`.
+    /// Returns the name near a value: `name: TF_VAR_n` above `value: "8"`, `key = "n"` next to `value = "8"`.
     fn paired(&self, line: Line, file: &Changed) -> Option<String> {
         if !GIVEN.is_match(line.text) {
             return None;
@@ -167,7 +167,7 @@ impl Taken {
         found.find(|name| self.variables.contains(name) || self.placeholders.contains(name))
     }
 
-    /// The first changed line that passes something to a deploy tool, and what.
+    /// Returns the first changed line that passes something to a deploy tool, and what.
     pub(super) fn over(&self, file: &Changed, is_near: bool) -> Option<(Option<usize>, String)> {
         // A moved line passes the same as before.
         let moved: BTreeSet<&str> = file.gone_lines().map(|line| line.text.trim()).collect();
@@ -197,12 +197,13 @@ impl Taken {
     }
 }
 
-/// Whether a program calls a cloud API.
+/// Returns true if a program calls a cloud API.
 fn is_calling(file: &Changed) -> bool {
     file.role == Role::Code && CALLS_CLOUDS.is_match(&file.is)
 }
 
-/// Whether a file can pass values to a deploy tool: a script, a pipeline, settings, or a program that calls a cloud API.
+/// Returns true if a file can pass values to a deploy tool: a script, a pipeline, settings, or a program that calls a
+/// cloud API.
 pub(super) fn may_hand_over(file: &Changed) -> bool {
     let is_data = || file.is_yaml() || file.path.ends_with(".json") || file.is.contains("tfe_variable");
     match file.role {
@@ -212,7 +213,7 @@ pub(super) fn may_hand_over(file: &Changed) -> bool {
     }
 }
 
-/// Whether a path belongs to a script or pipeline, which calls deploy tools.
+/// Returns true if a path belongs to a script or pipeline, which calls deploy tools.
 pub(super) fn is_caller(path: &str) -> bool {
     const NAMES: [&str; 13] = [
         "workflow",

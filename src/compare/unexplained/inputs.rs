@@ -66,7 +66,7 @@ fn is_input(states: &States, speaking: &BTreeSet<String>, it: &Unjudged, file: &
     }
 }
 
-/// The directory of the chart or kustomization that contains a path.
+/// Returns the directory of the chart or kustomization that contains a path.
 fn whole<'i>(states: &States, it: &'i Unjudged) -> Option<&'i str> {
     let is_directory = !file_name(&it.path).contains('.');
     match chart_around(states.head, &it.path) {
@@ -77,7 +77,7 @@ fn whole<'i>(states: &States, it: &'i Unjudged) -> Option<&'i str> {
     }
 }
 
-/// Whether a file below a directory names accelerators, or a file with accelerators names the directory.
+/// Returns true if a file below a directory names accelerators, or a file with accelerators names the directory.
 fn speaks(states: &States, speaking: &BTreeSet<String>, directory: &str) -> bool {
     let (tree, catalog) = (states.head.sources.tree(), &states.head.settings.catalog);
     let text_of = |path: &String| tree.read(path).map(|text| String::from_utf8_lossy(&text).into_owned());

@@ -36,7 +36,8 @@ pub(in crate::compare) use states::States;
 const CURE: &str = "check the effect on cost; in gpulint.toml, add the file to `[[runs]]` if a deployment uses it, to `exclude` if none \
                     does, or set `unexplained = \"tell\"` to let such changes pass";
 
-/// All changes with an unknown cost effect that `unjudged` does not contain yet; marks entries of it that the change affects.
+/// Returns all changes with an unknown cost effect that `unjudged` does not contain yet; marks entries of it that the
+/// change affects.
 pub(in crate::compare) fn not_explained(
     states: &States,
     touched: &Touched,
@@ -172,12 +173,12 @@ impl UnexplainedFiles<'_> {
     }
 }
 
-/// True if the whole file is already listed.
+/// Returns true if the whole file is already listed.
 fn is_refused(states: &States, path: &str) -> bool {
     states.after.inventory.unjudged.iter().any(|it| it.span.is_none() && it.path == path)
 }
 
-/// The files that contain resources with accelerators in either state, or anything that was not evaluated.
+/// Returns the files that contain resources with accelerators in either state, or anything that was not evaluated.
 fn speaking(states: &States) -> BTreeSet<String> {
     let mut files = BTreeSet::new();
     for (state, analysis) in [(states.base, states.before), (states.head, states.after)] {
@@ -189,8 +190,8 @@ fn speaking(states: &States) -> BTreeSet<String> {
     files
 }
 
-/// Whether a script may belong to resources with accelerators: it is in the same part of the tree, in a part that deploys
-/// nothing, or it names the other part.
+/// Returns true if a script may belong to resources with accelerators: it is in the same part of the tree, in a part
+/// that deploys nothing, or it names the other part.
 fn is_near(states: &States, speaking: &BTreeSet<String>, file: &Changed) -> bool {
     let part = |path: &str| path.split_once('/').map_or(String::new(), |(first, _)| first.to_owned());
     let own = part(file.path);
@@ -207,7 +208,7 @@ fn is_near(states: &States, speaking: &BTreeSet<String>, file: &Changed) -> bool
         || speaks.iter().any(|part| !part.is_empty() && file.is.contains(&format!("{part}/")))
 }
 
-/// True for a manifest that was read, so that its numbers are known.
+/// Returns true for a manifest that was read, so that its numbers are known.
 fn is_explained_manifest(states: &States, file: &Changed) -> bool {
     let sources = states.head.sources;
     file.is_yaml()
@@ -243,7 +244,7 @@ impl Explained {
         Explained { lines, none: BTreeSet::new() }
     }
 
-    /// The numbers of explained lines, from 0.
+    /// Returns the numbers of explained lines, from 0.
     fn lines(&self, path: &str) -> &BTreeSet<usize> {
         self.lines.get(path).unwrap_or(&self.none)
     }
@@ -253,7 +254,7 @@ impl Explained {
     }
 }
 
-/// The ends of the lines of a file.
+/// Returns the ends of the lines of a file.
 fn line_ends(text: &str) -> Vec<usize> {
     memchr::memchr_iter(b'\n', text.as_bytes()).collect()
 }

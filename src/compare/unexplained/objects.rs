@@ -77,7 +77,7 @@ impl<'t> TextParts<'t> {
         TextParts { lines, borders, kind }
     }
 
-    /// The part that contains a line.
+    /// Returns the part that contains a line.
     fn around(&self, line: usize) -> Range<usize> {
         let is_block = self.kind == PartKind::Block;
         // The line that ends a block belongs to it, and the line that begins a document belongs to that document.
@@ -106,7 +106,7 @@ fn numbers<'t>(lines: impl Iterator<Item = Line<'t>>) -> Vec<String> {
     numbers
 }
 
-/// The first change in an object whose effect is unknown, with its line.
+/// Returns the first change in an object whose effect is unknown, with its line.
 pub(super) fn changed(
     states: &States,
     file: &Changed,
@@ -182,7 +182,7 @@ impl Changing {
     }
 }
 
-/// The addresses of resources with accelerators, as a search pattern.
+/// Returns the addresses of resources with accelerators, as a search pattern.
 pub(super) fn references(states: &States) -> Option<AhoCorasick> {
     let all = states.after.inventory.resources.iter().flat_map(|it| &it.declared.references);
     let all: BTreeSet<&str> = all.map(|it| &**it).collect();
@@ -190,7 +190,7 @@ pub(super) fn references(states: &States) -> Option<AhoCorasick> {
 }
 
 impl Part<'_> {
-    /// The first new line, or the first line of the part.
+    /// Returns the first new line, or the first line of the part.
     fn at(&self) -> usize {
         self.new.first().map_or(self.lines.start, |line| line.number)
     }
@@ -204,7 +204,7 @@ impl Part<'_> {
         numbers(self.new.iter().copied()) != self.gone.as_ref().map_or(&[][..], |it| it.numbers())
     }
 
-    /// True if the part only contains names.
+    /// Returns true if the part only contains names.
     fn is_only_named(&self) -> bool {
         let is_named = |line: &Line| NAMING.is_match(line.text) || line.text.trim_start().starts_with('#');
         !self.new.is_empty() && self.new.iter().all(is_named)
@@ -238,7 +238,7 @@ impl<'o> Objects<'o> {
         parts.into_iter().map(part).collect()
     }
 
-    /// How often or how long something runs.
+    /// Returns how often or how long something runs.
     fn hours(&self) -> Option<(usize, String)> {
         let (file, catalog) = (self.file, &self.states.head.settings.catalog);
         if !file.is_yaml() || !(self.speaking.contains(file.path) || decide::names_accelerators(&file.is, catalog)) {
@@ -306,12 +306,12 @@ impl<'o> Objects<'o> {
     }
 }
 
-/// True if Argo CD uses the file for a directory with accelerators.
+/// Returns true if Argo CD uses the file for a directory with accelerators.
 fn is_beside_sources(file: &Changed, speaking: &BTreeSet<String>) -> bool {
     file.path.contains(".argocd-source") && speaking.iter().any(|path| path.starts_with(parent(file.path)))
 }
 
-/// True if it deploys a directory with accelerators.
+/// Returns true if it deploys a directory with accelerators.
 fn leads_to(file: &Changed, text: &str, speaking: &BTreeSet<String>) -> bool {
     let own = parent(file.path);
     PATHS.captures_iter(text).filter_map(|it| it.get(1)).any(|found| {

@@ -6,7 +6,7 @@ use regex::Regex;
 
 use crate::source::static_regex;
 
-/// The files that a script or pipeline reads into a deployment, as it names them.
+/// Returns the files that a script or pipeline reads into a deployment, as it names them.
 pub(super) fn values_from_files(text: &str) -> BTreeSet<&str> {
     if !CALLED.is_match(text) {
         return BTreeSet::new();

@@ -44,7 +44,7 @@ fn means(program: &KnownProgram, key: Key, text: &str, value: &Value) -> bool {
     matches!(meaning(Some(program), key, text), ValueMeaning::Value(meant) if meant == *value)
 }
 
-/// Whether the program chooses a good value itself if no argument sets it.
+/// Returns true if the program chooses a good value itself if no argument sets it.
 pub fn chooses(program: &str, key: Key) -> bool {
     TABLE.program(program).is_some_and(|(_, program)| program.chooses.contains(&key))
 }

@@ -72,7 +72,8 @@ pub fn recognize(container: &Container) -> ProgramFacts {
     facts
 }
 
-/// Whether a command starts Ray, or a script that may start it. The switch by which a server uses Ray does not count.
+/// Returns true if a command starts Ray, or a script that may start it. The switch by which a server uses Ray does
+/// not count.
 fn speaks_of_ray(command: &Command) -> bool {
     const SWITCHES: [&str; 2] = ["--distributed-executor-backend", "--worker-use-ray"];
     let mut before = "";

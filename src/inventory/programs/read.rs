@@ -413,7 +413,7 @@ fn known(value: Value, token: &CommandWord) -> Fact<Value> {
     fact
 }
 
-/// Whether the text is a hub name, with owner and name: `Qwen/Qwen2.5-7B-Instruct`. A file path is not.
+/// Returns true if the text is a hub name, with owner and name: `Qwen/Qwen2.5-7B-Instruct`. A file path is not.
 fn is_name_of_hub(text: &str) -> bool {
     let is_name = |part: &str| {
         part.starts_with(|c: char| c.is_ascii_alphanumeric())

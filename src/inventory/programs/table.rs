@@ -185,7 +185,7 @@ impl ProgramTable {
         self.programs.iter().enumerate().find(|(_, program)| program.name == name)
     }
 
-    /// Whether a program reads a variable with this name, in normalized spelling.
+    /// Returns true if a program reads a variable with this name, in normalized spelling.
     pub(super) fn reads_variable(&self, name: &str) -> bool {
         self.variables.contains(name)
     }
@@ -210,7 +210,7 @@ impl ProgramTable {
         self.not_images.iter().any(|pattern| image_matches(pattern, path, tag))
     }
 
-    /// Whether a command that starts with these words only downloads a model.
+    /// Returns true if a command that starts with these words only downloads a model.
     pub(super) fn only_fetches(&self, words: &[&str]) -> bool {
         self.fetches.iter().any(|fetch| words.len() >= fetch.len() && fetch.iter().zip(words).all(|(a, b)| a == b))
     }
@@ -295,7 +295,7 @@ impl KnownProgram {
         }
     }
 
-    /// Whether its command identifies this program in an image.
+    /// Returns true if its command identifies this program in an image.
     pub(super) fn runs_in(&self, image: Option<&str>) -> bool {
         let matches = |image: &str| {
             let (path, tag) = image_parts(image);

@@ -35,7 +35,7 @@ impl CommandWord {
         self.text.contains(HOLE)
     }
 
-    /// Whether the whole word is unknown, so that it may be any number of arguments.
+    /// Returns true if the whole word is unknown, so that it may be any number of arguments.
     pub(super) fn is_open(&self) -> bool {
         !self.text.is_empty() && self.text.chars().all(|c| c == HOLE)
     }
@@ -289,7 +289,7 @@ fn leftover(word: CommandWord) -> CommandWord {
     }
 }
 
-/// A word of a script, at its place in the script.
+/// Returns a word of a script, at its place in the script.
 fn script_word(script: &CommandWord, offset: Option<usize>, piece: &ShellWord, env: &Variables) -> CommandWord {
     let mut word = script.with_text(&piece.text);
     if let Some(offset) = offset {
@@ -354,7 +354,7 @@ fn is_shell(name: &str) -> bool {
     matches!(name, "sh" | "bash" | "ash" | "dash" | "zsh")
 }
 
-/// Whether the text is a shell's command flag: `-c`, `-lc`, `-ec`, `-exc`.
+/// Returns true if the text is a shell's command flag: `-c`, `-lc`, `-ec`, `-exc`.
 fn is_command_flag(text: &str) -> bool {
     text.strip_prefix('-')
         .is_some_and(|flags| flags.ends_with('c') && flags.len() <= 6 && flags.chars().all(|c| c.is_ascii_lowercase()))

@@ -101,7 +101,7 @@ impl Operator {
         }
     }
 
-    /// Whether it compares the order of two values.
+    /// Returns true if it compares the order of two values.
     pub(super) fn is_order(self) -> bool {
         matches!(self, Operator::Less | Operator::LessOrEqual | Operator::Greater | Operator::GreaterOrEqual)
     }

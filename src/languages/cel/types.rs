@@ -71,7 +71,7 @@ impl Type {
         Type::Map(Box::new(key), Box::new(value))
     }
 
-    /// Whether a value of this type is accepted for the other type.
+    /// Returns true if a value of this type is accepted for the other type.
     pub(super) fn suits(&self, wanted: &Type) -> bool {
         match (self, wanted) {
             (Type::Any, _) | (_, Type::Any) => true,
@@ -85,7 +85,7 @@ impl Type {
         matches!(self, Type::Integer | Type::Unsigned | Type::Double)
     }
 
-    /// Whether `==` between the two types can be true.
+    /// Returns true if `==` between the two types can be true.
     pub(super) fn may_equal(&self, other: &Type) -> bool {
         match (self, other) {
             (Type::Null, _) | (_, Type::Null) => true,

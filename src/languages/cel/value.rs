@@ -152,7 +152,7 @@ impl UnknownValue {
         UnknownValue { why: why.into(), span, about: About::Fact, candidates: Vec::new(), beginning: None }
     }
 
-    /// Whether the known beginning excludes this string.
+    /// Returns true if the known beginning excludes this string.
     pub(super) fn excludes(&self, value: &CelValue) -> bool {
         match (&self.beginning, value) {
             (Some(beginning), CelValue::Text(text)) => !text.starts_with(&**beginning),

@@ -6,7 +6,7 @@ use super::value::{GoValue, Kind};
 
 const DEEPEST: usize = 64;
 
-/// Whether a value counts as true, or the cause if it is unknown.
+/// Returns whether a value counts as true, or the cause if it is unknown.
 pub(crate) fn truth(value: &GoValue) -> Result<bool, Cause> {
     Ok(match &value.kind {
         Kind::Nil | Kind::NilInside => false,

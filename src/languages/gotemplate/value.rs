@@ -46,7 +46,7 @@ pub(crate) trait Object: Debug {
     }
     /// Returns a field or the result of a method; `None` if the name does not exist.
     fn field(&self, name: &str, arguments: &[GoValue], heap: &Heap) -> Option<Result<GoValue, TemplateFailure>>;
-    /// Whether a field is a method, which takes arguments.
+    /// Returns true if a field is a method, which takes arguments.
     fn is_method(&self, _name: &str) -> bool {
         false
     }

@@ -171,7 +171,7 @@ fn spell(value: &Value, into: &mut String) {
     }
 }
 
-/// Whether two values are equal, including their types; `None` if an unknown value decides.
+/// Returns whether two values are equal, including their types; `None` if an unknown value decides.
 pub(crate) fn equal(a: &Value, b: &Value) -> Option<bool> {
     match (&a.data, &b.data) {
         (Data::Unknown(_), _) | (_, Data::Unknown(_)) => None,

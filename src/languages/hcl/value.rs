@@ -265,7 +265,7 @@ impl Value {
         }
     }
 
-    /// Whether it or a member is an expression that Terraform would refuse.
+    /// Returns true if it or a member is an expression that Terraform would refuse.
     pub fn any_refused(&self) -> bool {
         if !self.open {
             return false;
@@ -281,12 +281,12 @@ impl Value {
         }
     }
 
-    /// Whether no part of it is unknown at any depth.
+    /// Returns true if no part of it is unknown at any depth.
     pub fn is_wholly_known(&self) -> bool {
         self.any_cause().is_none()
     }
 
-    /// Whether it or a member is sensitive.
+    /// Returns true if it or a member is sensitive.
     pub fn any_sensitive(&self) -> bool {
         self.sensitive || self.secret
     }

@@ -73,7 +73,8 @@ impl Chart {
         Chart { values, ..self.clone() }
     }
 
-    /// Whether the chart uses values of this name: it has a default, a subchart has the name, or a template reads it.
+    /// Returns true if the chart uses values of this name: it has a default, a subchart has the name, or a template
+    /// reads it.
     pub(crate) fn takes(&self, sources: &Sources, key: &str) -> bool {
         let asked = format!(".Values.{key}");
         let asks = |text: &str| {

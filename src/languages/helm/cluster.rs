@@ -10,7 +10,7 @@ pub struct Cluster {
 }
 
 impl Default for Cluster {
-    /// The most common version on the clusters of large clouds (November 2026).
+    /// Returns the most common version on the clusters of large clouds (November 2026).
     fn default() -> Self {
         Cluster { version: "v1.34.0".to_owned(), interfaces: Vec::new() }
     }

@@ -106,7 +106,8 @@ fn pieces(text: &str) -> Vec<Range<usize>> {
 
 static_regex!(static BORDER: Regex = r"(?:\A|\s*\n)---\s*");
 
-/// Whether Helm creates an object only to test a release, or never. The latter has an unknown hook, such as one of Helm
+/// Returns true if Helm creates an object only to test a release, or never. The latter has an unknown hook, such as
+/// one of Helm
 /// 2.
 fn is_left_out(file: FileId, text: &str, with_tests: bool) -> bool {
     const HOOK: &str = "helm.sh/hook";
@@ -183,7 +184,7 @@ fn is_alone(all: &str, hole: &Hole) -> bool {
     before.trim().is_empty() && after.trim().is_empty()
 }
 
-/// Whether the hole is a whole value in brackets, as in `{a: HOLE}` and `[HOLE]`.
+/// Returns true if the hole is a whole value in brackets, as in `{a: HOLE}` and `[HOLE]`.
 fn is_within_brackets(all: &str, hole: &Hole) -> bool {
     let before = all.get(..hole.start).unwrap_or_default().rsplit('\n').next().unwrap_or_default().trim_end();
     let after = all.get(hole.end..).unwrap_or_default().trim_start();

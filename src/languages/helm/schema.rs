@@ -173,7 +173,7 @@ impl<'s> Judge<'s> {
         broken.is_empty()
     }
 
-    /// Whether no part of it is unknown.
+    /// Returns true if no part of it is unknown.
     fn is_known(&mut self, value: &GoValue) -> bool {
         self.left = self.left.saturating_sub(1);
         self.left > 0

@@ -143,7 +143,7 @@ fn file_in(sources: &Sources, directory: &str, name: &str) -> Option<String> {
     there.then_some(path)
 }
 
-/// Whether kustomize treats this as a URL rather than a path, or probably does.
+/// Returns true if kustomize treats this as a URL rather than a path, or probably does.
 pub(crate) fn is_remote(text: &str) -> bool {
     const STARTS: [&str; 8] =
         ["git@", "git::", "gh:", "github.com", "gitlab.com", "bitbucket.org", "ssh:", "git.launchpad.net"];

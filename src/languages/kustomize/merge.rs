@@ -295,7 +295,7 @@ fn valid(named: &[bool], keys: &[String], values: &[String]) -> (Vec<String>, Ve
     kept.map(|((key, value), _)| (key.clone(), value.clone())).unzip()
 }
 
-/// Whether the keys of an element have these values; a key without a value only has to exist.
+/// Returns true if the keys of an element have these values; a key without a value only has to exist.
 fn matches(element: &ObjectValue, keys: &[String], values: &[String]) -> bool {
     if keys.first().is_none_or(String::is_empty) {
         return values.first().is_some_and(|value| !is_collection(element) && element.raw() == value);

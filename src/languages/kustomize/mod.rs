@@ -184,7 +184,7 @@ impl BuildBudget {
     }
 }
 
-/// Whether a directory is a component, which only other kustomizations include.
+/// Returns true if a directory is a component, which only other kustomizations include.
 pub(crate) fn is_component(sources: &Sources, directory: &str) -> bool {
     let read = kustomization::Kustomization::read(sources, directory);
     read.and_then(Result::ok).is_some_and(|it| it.is_component)

@@ -12,7 +12,7 @@ use super::resource::{Resource, Resources};
 use super::transform::put;
 use super::value::{ObjectValue, ScalarKind};
 
-/// Whether prefixes and suffixes leave names of this kind unchanged.
+/// Returns true if prefixes and suffixes leave names of this kind unchanged.
 fn keeps_its_name(id: &Id) -> bool {
     match id.gvk.kind.as_str() {
         "CustomResourceDefinition" | "Namespace" => true,

@@ -174,7 +174,7 @@ impl Referrer<'_> {
     }
 }
 
-/// Whether one list is the end of the other; an empty list matches only an empty one.
+/// Returns true if one list is the end of the other; an empty list matches only an empty one.
 fn same_ending(a: &[String], b: &[String]) -> bool {
     let (short, long) = if a.len() <= b.len() { (a, b) } else { (b, a) };
     if short.is_empty() { long.is_empty() } else { long.ends_with(short) }

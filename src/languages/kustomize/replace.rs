@@ -153,7 +153,7 @@ fn set_at(
     }
 }
 
-/// Whether the path continues inside a string.
+/// Returns true if the path continues inside a string.
 fn inside_of_text(object: &ObjectValue, parts: &[String]) -> bool {
     (1..parts.len()).any(|length| {
         let found = parts.get(..length).and_then(|head| look(object, head));

@@ -224,7 +224,7 @@ impl ObjectValue {
         }
     }
 
-    /// Whether both are equal, regardless of their places.
+    /// Returns true if both are equal, regardless of their places.
     pub(super) fn equals(&self, other: &ObjectValue) -> bool {
         match (&self.data, &other.data) {
             (ObjectData::Scalar { text, .. }, ObjectData::Scalar { text: other_text, .. }) => {

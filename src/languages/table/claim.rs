@@ -47,7 +47,7 @@ pub fn claim(path: &str, text: &[u8]) -> Option<&'static Language> {
     read.or(marked.first()).copied().or(called)
 }
 
-/// Whether the root of a text has the keys that identify its language.
+/// Returns true if the root of a text has the keys that identify its language.
 pub(crate) fn has_root_keys(language: &Language, text: &[u8]) -> bool {
     language.root_keys.iter().all(|key| has_root_key(text, key.as_bytes()))
 }
@@ -81,12 +81,12 @@ pub(crate) fn languages_of_script(path: &str, text: &[u8]) -> Vec<&'static Langu
     all_called(path).filter(is_marked).collect()
 }
 
-/// Whether only few of many such files are relevant, which their first bytes show.
+/// Returns true if only few of many such files are relevant, which their first bytes show.
 pub(crate) fn is_program(path: &str) -> bool {
     PYTHON.iter().any(|name| is_called(path, name))
 }
 
-/// Whether the name of a file belongs to one language and not to data.
+/// Returns true if the name of a file belongs to one language and not to data.
 pub(crate) fn is_named_apart(path: &str) -> bool {
     called(path).is_some_and(|it| {
         const DATA: [&str; 4] = [".yaml", ".yml", ".json", ".gotmpl"];
@@ -112,7 +112,7 @@ fn has_line(text: &[u8], key: &[u8]) -> bool {
     memchr::memmem::find_iter(text, key).any(is_key)
 }
 
-/// Whether the mapping at the root has a key: in block style at the start of a line, else between its braces.
+/// Returns true if the mapping at the root has a key: in block style at the start of a line, else between its braces.
 fn has_root_key(text: &[u8], key: &[u8]) -> bool {
     let text = text.strip_prefix("\u{feff}".as_bytes()).unwrap_or(text);
     match text.iter().position(|byte| !byte.is_ascii_whitespace()) {

@@ -36,7 +36,7 @@ pub(crate) enum HoleMeaning {
 }
 
 impl HoleMeaning {
-    /// Whether a condition on it holds; `None` if this is unknown.
+    /// Returns whether a condition on it holds; `None` if this is unknown.
     pub(crate) fn holds(&self) -> Option<bool> {
         match self {
             HoleMeaning::Flag(flag) => Some(*flag),

@@ -528,7 +528,7 @@ impl Settled {
     }
 }
 
-/// Whether a mapping has no merge keys and no duplicate keys, as nearly all do.
+/// Returns true if a mapping has no merge keys and no duplicate keys, as nearly all do.
 fn is_settled(entries: &[NodeEntry]) -> bool {
     if entries.iter().any(|entry| &*entry.key == "<<") {
         return false;

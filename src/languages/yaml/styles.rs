@@ -247,7 +247,7 @@ impl Shape {
     }
 }
 
-/// Whether a plain scalar with this text is a string.
+/// Returns true if a plain scalar with this text is a string.
 fn is_string(text: &str) -> bool {
     const NUMBERS: [&str; 12] =
         [".nan", ".NaN", ".NAN", ".inf", ".Inf", ".INF", "+.inf", "+.Inf", "+.INF", "-.inf", "-.Inf", "-.INF"];
@@ -261,7 +261,7 @@ fn is_string(text: &str) -> bool {
     !(number(text).is_some() || is_sixty(text) || is_time(text))
 }
 
-/// Whether it is a number with base 60 in old YAML: `1:30`.
+/// Returns true if it is a number with base 60 in old YAML: `1:30`.
 fn is_sixty(text: &str) -> bool {
     let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
     let mut parts = digits.split(':');
@@ -280,7 +280,7 @@ fn is_sixty(text: &str) -> bool {
         && fraction.chars().all(|c| c.is_ascii_digit() || c == '_')
 }
 
-/// Whether it is a date, with or without a time.
+/// Returns true if it is a date, with or without a time.
 fn is_time(text: &str) -> bool {
     let Some((year, rest)) = text.split_once('-') else { return false };
     let Some((month, rest)) = rest.split_once('-') else { return false };

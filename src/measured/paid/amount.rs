@@ -51,7 +51,7 @@ impl BilledAmount {
         (value <= MOST).then_some(BilledAmount(if is_negative { -value } else { value }))
     }
 
-    /// A number divided by another one, to the last stored digit.
+    /// Returns a number divided by another one, to the last stored digit.
     pub fn of_ratio(number: i64, over: i64) -> BilledAmount {
         BilledAmount(i128::from(number) * ONE / i128::from(over.max(1)))
     }
@@ -68,7 +68,7 @@ impl BilledAmount {
         self.0 as f64 / ONE as f64
     }
 
-    /// A part of the amount, such as accelerator hours of a machine with eight: exact if possible.
+    /// Returns a part of the amount, such as accelerator hours of a machine with eight: exact if possible.
     #[must_use]
     pub fn over(self, parts: f64) -> BilledAmount {
         match parts.fract() == 0.0 && (1.0..1e9).contains(&parts) {

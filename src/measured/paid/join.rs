@@ -76,7 +76,7 @@ impl<'i> PaidIndex<'i> {
         index
     }
 
-    /// The resources that a row may match, or why there is none, if the reason is not only the name.
+    /// Returns the resources that a row may match, or why there is none, if the reason is not only the name.
     fn find(&self, row: &PaidRow) -> Result<BTreeSet<ResourceId>, NoPartner> {
         let name = PaidName::of(row);
         let named: Vec<ResourceId> = match row.key_kind {

@@ -149,7 +149,7 @@ fn tell(paid: &Paid, id: ResourceId, resource: &mut Resource, catalog: &Catalog,
     resource.set(Key::PaidMonth, known(Value::text(month.to_string())));
 }
 
-/// The sums of a recent month, or why there are none.
+/// Returns the sums of a recent month, or why there are none.
 fn told(
     paid: &Paid,
     id: ResourceId,

@@ -186,7 +186,7 @@ pub fn of_rows(rows: &str) -> String {
 }
 
 impl PaidRow {
-    /// The columns with their meaning.
+    /// Returns the columns with their meaning.
     pub fn columns() -> impl Iterator<Item = (&'static str, &'static str)> {
         COLUMNS.iter().map(|(name, meaning, ..)| (*name, *meaning))
     }
@@ -198,7 +198,7 @@ impl PaidRow {
         parts.into_iter().filter(|it| !it.is_empty()).collect::<Vec<_>>().join(" ")
     }
 
-    /// The identity that must be unique.
+    /// Returns the identity that must be unique.
     pub fn identity(&self) -> String {
         let kinds = [self.key_kind.name(), self.charge.name()].map(str::to_owned);
         let texts =
@@ -207,7 +207,7 @@ impl PaidRow {
         format!("{}\n{}\n{:?}", texts.collect::<Vec<_>>().join("\n"), self.month, self.gpus)
     }
 
-    /// True if the bill shows for all hours how they were bought.
+    /// Returns true if the bill shows for all hours how they were bought.
     pub fn is_split(&self) -> bool {
         self.hours.is_none_or(|hours| self.parts() == hours)
     }
@@ -216,14 +216,14 @@ impl PaidRow {
         [self.on_demand, self.spot, self.committed].into_iter().flatten().sum()
     }
 
-    /// The accelerator hours of the row.
+    /// Returns the accelerator hours of the row.
     pub fn accelerator_hours(&self) -> Option<BilledAmount> {
         Some(self.hours?.times(self.gpus?))
     }
 }
 
-/// The rows of a file, and the errors of other rows. A file of another version, or with an unknown column, is an error as a
-/// whole.
+/// Returns the rows of a file, and the errors of other rows. A file of another version, or with an unknown column, is
+/// an error as a whole.
 pub fn read(text: &str) -> Result<(Vec<PaidRow>, Vec<UsageError>), UsageError> {
     read_rows(text, HEADER, setters, |setters, cells, line| row(setters, &cells, line))
 }

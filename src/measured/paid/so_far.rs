@@ -57,7 +57,7 @@ impl SoFar {
     }
 }
 
-/// The days that the hours of a resource prove: if it never stops, and the configured number ran.
+/// Returns the days that the hours of a resource prove: if it never stops, and the configured number ran.
 fn proven_days(paid: &Paid, id: ResourceId, resource: &Resource, month: BillMonth) -> Option<f64> {
     let may_rest = RESTS.iter().any(|key| !resource.fact(*key).is_absent()) || !resource.shifts.is_empty();
     let count = resource.count.value().map(|it| it.expected).filter(|it| *it > 0.0 && !may_rest)?;

@@ -44,7 +44,7 @@ impl PaidOptions {
         }
     }
 
-    /// The sum of the usage rows of a month; none without rows.
+    /// Returns the sum of the usage rows of a month; none without rows.
     pub fn sums<'r>(
         &self,
         rows: impl Iterator<Item = &'r PaidRow>,
@@ -83,7 +83,7 @@ impl PaidOptions {
 }
 
 impl PaidSums {
-    /// The share of the hours, if there are any.
+    /// Returns the share of the hours, if there are any.
     pub fn share(&self, of: BilledAmount) -> Option<f64> {
         let hours = self.hours.filter(|it| *it > BilledAmount::ZERO)?;
         Some(of.as_f64() / hours.as_f64())

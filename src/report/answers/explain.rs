@@ -9,7 +9,7 @@ use crate::report::formats::text::TextTable;
 use crate::report::views::money::{exact, mark};
 use crate::report::{Report, escape};
 
-/// A resource with its facts, the steps of its price, and its cost with other purchase options.
+/// Returns a resource with its facts, the steps of its price, and its cost with other purchase options.
 pub fn explain(report: &Report, id: ResourceId) -> String {
     let Some(resource) = report.inventory.resources.get(id.0) else { return String::new() };
     let at = report.paths.locate(report.sources, resource.span);
@@ -78,7 +78,7 @@ fn steps(text: &mut String, report: &Report, resource: &Resource, steps: &[Step]
     }
 }
 
-/// The links to other resources, and their reasons.
+/// Returns the links to other resources, and their reasons.
 fn links(report: &Report, resource: &Resource) -> String {
     if resource.links.is_empty() {
         return String::new();
@@ -96,7 +96,7 @@ fn links(report: &Report, resource: &Resource) -> String {
     format!("\n{}", table.print())
 }
 
-/// Every fact with its source.
+/// Returns every fact with its source.
 fn facts(report: &Report, resource: &Resource) -> String {
     let mut table = TextTable::new(&["fact", "value", "source", "where"], 0..0);
     let place = |span| {

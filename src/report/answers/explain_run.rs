@@ -8,8 +8,8 @@ use crate::pricing::{BillItem, Period};
 use crate::report::escape::one_line;
 use crate::report::views::training_run;
 
-/// The cost of a run with a time limit, and the duration of training with declared tokens, or why it is unknown; empty if
-/// neither is declared.
+/// Returns the cost of a run with a time limit, and the duration of training with declared tokens, or why it is
+/// unknown; empty if neither is declared.
 pub fn explain_run(resource: &Resource, fact: &Fact<Assessment>, item: Option<&BillItem>) -> String {
     let unpriced = BillItem::default();
     let item = item.unwrap_or(&unpriced);

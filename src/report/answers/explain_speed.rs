@@ -8,7 +8,7 @@ use crate::inventory::{Fact, Key, Resource, Task};
 use crate::pricing::{BillItem, HOURS_PER_MONTH};
 use crate::report::escape;
 
-/// The estimate for one machine or pod, or why there is none, and the resulting costs.
+/// Returns the estimate for one machine or pod, or why there is none, and the resulting costs.
 pub fn explain_speed(resource: &Resource, item: &BillItem, fact: &Fact<Assessment>, catalog: &Catalog) -> String {
     let mut text = String::new();
     match fit::placed(fact).zip(fact.value()) {

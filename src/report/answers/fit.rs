@@ -63,7 +63,7 @@ struct Chosen<'a> {
     budget_gib_per_gpu: Number,
 }
 
-/// The answer in a format; `None` if the command does not support the format.
+/// Returns the answer in a format; `None` if the command does not support the format.
 pub fn fit(
     format: Format,
     fact: &Fact<Assessment>,
@@ -119,7 +119,7 @@ fn ends(range: SpeedRange, unit: f64) -> Ends {
     Ends { floor: rounded(range.floor), expected: rounded(range.expected), ceiling: rounded(range.ceiling) }
 }
 
-/// Why there is no verdict.
+/// Returns why there is no verdict.
 fn cause(fact: &Fact<Assessment>) -> Option<&str> {
     fact.why().or_else(|| fact.value()?.placed.why())
 }

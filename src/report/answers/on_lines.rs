@@ -28,7 +28,7 @@ pub struct CallOnLine {
     pub resources: Vec<ResourceId>,
 }
 
-/// The prices to show in a file, in the order of places.
+/// Returns the prices to show in a file, in the order of places.
 pub fn prices_on_lines(report: &Report, file: FileId, calls: Vec<CallOnLine>) -> Vec<LinePrice> {
     let called = calls.into_iter().filter_map(|call| {
         let label = sum(report, &call.resources)?;
@@ -39,7 +39,7 @@ pub fn prices_on_lines(report: &Report, file: FileId, calls: Vec<CallOnLine>) ->
     all
 }
 
-/// The monthly cost of these resources: of machines if there are any, otherwise of pods.
+/// Returns the monthly cost of these resources: of machines if there are any, otherwise of pods.
 fn sum(report: &Report, resources: &[ResourceId]) -> Option<String> {
     let of = |role: Role| {
         let all =
@@ -105,14 +105,14 @@ fn label(report: &Report, resources: &[ResourceId]) -> Option<String> {
     }
 }
 
-/// A finding for its place: the problem, the cost and the help.
+/// Returns a finding for its place: the problem, the cost and the help.
 pub fn finding_in_place(report: &Report, finding: &Finding) -> String {
     let saves = report.currency.saved(finding).map(|saved| format!(", saves {saved}")).unwrap_or_default();
     let help = finding.help.as_deref().map(|help| format!("\n{}", one_line(help))).unwrap_or_default();
     format!("{}{saves}{help}", shortened(&one_line(&finding.message), LONGEST_MESSAGE))
 }
 
-/// The cost of one resource; for a pod on machines that count elsewhere, a part of its pool.
+/// Returns the cost of one resource; for a pod on machines that count elsewhere, a part of its pool.
 fn cost(report: &Report, item: &BillItem) -> Option<String> {
     let costs = report.currency.costs(item)?;
     Some(if item.is_within { format!("{costs}, part of its pool") } else { costs })

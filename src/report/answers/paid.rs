@@ -14,7 +14,7 @@ pub struct SumOfBill<'a> {
     pub amount: BilledAmount,
 }
 
-/// The columns of the file.
+/// Returns the columns of the file.
 pub fn paid_columns() -> String {
     let mut table = TextTable::new(&["column", "content"], 2..2);
     for (name, meaning) in PaidRow::columns() {

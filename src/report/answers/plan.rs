@@ -5,7 +5,7 @@ use super::{plan_text, plan_wire};
 use crate::report::formats::json;
 use crate::report::{Format, Style};
 
-/// The plan in a format; `None` if the command does not support the format.
+/// Returns the plan in a format; `None` if the command does not support the format.
 pub fn plan(format: Format, planned: &PlannedPurchases<'_>, style: Style) -> Option<String> {
     match format {
         Format::Text => Some(plan_text::text(planned, style)),

@@ -58,7 +58,7 @@ fn place(group: &Group, line: &Line) -> String {
     format!("{} {} {}", group.provider, group.region, line.machine)
 }
 
-/// The machines that always run, and the commitment for them.
+/// Returns the machines that always run, and the commitment for them.
 fn table(plan: &PurchasePlan, currency: &Currency, style: Style) -> String {
     let headings = [
         "machines",
@@ -183,7 +183,7 @@ fn how(group: &Group, line: &Line, currency: &Currency) -> Vec<String> {
     said
 }
 
-/// Each reason with its resources.
+/// Returns each reason with its resources.
 fn not_planned(plan: &PurchasePlan) -> Vec<String> {
     let mut reasons: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for it in &plan.unplanned {

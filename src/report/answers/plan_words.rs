@@ -50,7 +50,7 @@ impl Together {
         self.terms.is_empty()
     }
 
-    /// The break-even of all machines together.
+    /// Returns the break-even of all machines together.
     pub(super) fn break_even(&self) -> f64 {
         self.committed.usd() / self.on_demand.usd()
     }
@@ -82,7 +82,7 @@ pub(super) fn in_words(term: Term) -> &'static str {
     }
 }
 
-/// The answer in one line.
+/// Returns the answer in one line.
 pub(super) fn answer(planned: &PlannedPurchases<'_>) -> String {
     let plan = planned.plan;
     let bound: Vec<&Group> = plan.groups.iter().filter(|it| it.lines.iter().any(|it| it.bound.is_some())).collect();
@@ -148,7 +148,7 @@ fn why_nothing(plan: &PurchasePlan) -> String {
     }
 }
 
-/// The calculation of a commitment, so that readers can check it.
+/// Returns the calculation of a commitment, so that readers can check it.
 pub(super) fn steps(line: &Line, bound: &Bound, currency: &Currency) -> Vec<String> {
     let (hour, on_demand) = (currency.per_hour(bound.per_hour), currency.per_hour(bound.on_demand));
     let exact = |money: Money| currency.exact_to_the_cent(money);
@@ -188,7 +188,7 @@ fn step_of(what: &str, shrunk: &Shrunk, bound: &Bound, currency: &Currency) -> S
     )
 }
 
-/// The mean number of machines over all hours.
+/// Returns the mean number of machines over all hours.
 pub(super) fn running(machines: f64) -> Number {
     Number((machines * 1e4).round() / 1e4)
 }

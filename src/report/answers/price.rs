@@ -49,7 +49,7 @@ struct Row<'a> {
     retired: Option<&'a str>,
 }
 
-/// The prices in a format; `None` if the command does not support the format.
+/// Returns the prices in a format; `None` if the command does not support the format.
 pub fn price(format: Format, prices: &Prices<'_>, style: Style) -> Option<String> {
     match format {
         Format::Json => Some(json::print(&rows(prices))),
@@ -59,7 +59,7 @@ pub fn price(format: Format, prices: &Prices<'_>, style: Style) -> Option<String
 }
 
 impl Prices<'_> {
-    /// The memory of one whole accelerator in GiB.
+    /// Returns the memory of one whole accelerator in GiB.
     fn memory_gib(&self, accelerator: &str) -> Option<f64> {
         let known = self.catalog.accelerator(accelerator)?;
         Some(known.memory_gib).filter(|gib| *gib > 0.0)
@@ -130,7 +130,7 @@ fn row<'a>(prices: &'a Prices<'_>, offer: &'a Offer<'_>) -> Row<'a> {
     }
 }
 
-/// The basis of a price, in words.
+/// Returns the basis of a price, in words.
 pub(in crate::report) fn basis(basis: &Basis) -> String {
     match basis {
         Basis::Own { line, .. } => format!("your own price, line {line}"),

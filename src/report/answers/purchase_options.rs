@@ -65,7 +65,7 @@ struct Cheaper<'a> {
     hours_per_month: Option<Number>,
 }
 
-/// The ways in a format; `None` if the command does not support the format.
+/// Returns the ways in a format; `None` if the command does not support the format.
 pub fn purchase_options(format: Format, options: &PurchaseOptions<'_>, style: Style) -> Option<String> {
     match format {
         Format::Json => Some(json::print(&options.ways.iter().map(row).collect::<Vec<_>>())),

@@ -28,7 +28,7 @@ pub fn reconcile(format: Format, report: &Report, asked: &AskedMonths) -> Option
     }
 }
 
-/// Lines for gpulint.toml, each with the numbers of the bill.
+/// Returns lines for gpulint.toml, each with the numbers of the bill.
 pub fn proposed_discounts(report: &Report) -> String {
     let proposed = discounts(report);
     if proposed.is_empty() {

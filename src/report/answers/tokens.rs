@@ -59,7 +59,7 @@ struct Hosted<'a> {
     confidence: &'static str,
 }
 
-/// The answer in a format; `None` if the command does not support the format.
+/// Returns the answer in a format; `None` if the command does not support the format.
 pub fn by_token(format: Format, found: &ByToken, hosted: Option<&BreakEven<'_>>, style: Style) -> Option<String> {
     match format {
         Format::Json => Some(as_json(found, hosted)),
@@ -143,7 +143,8 @@ fn as_text(found: &ByToken, hosted: Option<&BreakEven<'_>>, style: Style) -> Str
     text
 }
 
-/// A note of low confidence: host prices change by a quarter within months, and no two hosts serve exactly the same.
+/// Returns a note of low confidence: host prices change by a quarter within months, and no two hosts serve exactly
+/// the same.
 fn note(it: &BreakEven<'_>) -> String {
     let (host, as_of) = (escape::one_line(it.host.host.host), it.host.host.as_of);
     let reach = if it.in_reach { "" } else { ", which is more than the first machine above can generate" };

@@ -52,12 +52,12 @@ impl Headline {
         Headline { money, rows, findings: findings(it), open: open(it) }
     }
 
-    /// The verdict and the answer.
+    /// Returns the verdict and the answer.
     pub(super) fn line(&self, verdict: Verdict) -> String {
         format!("{} – {}", verdict.in_words(), self.money)
     }
 
-    /// The lines below: findings and what was not evaluated in one line, then the rows.
+    /// Returns the lines below: findings and what was not evaluated in one line, then the rows.
     pub(super) fn below(&self) -> Vec<String> {
         let counts: Vec<String> = self.findings.iter().chain(&self.open).cloned().collect();
         let counts = Some(counts.join("; ")).filter(|it| !it.is_empty());
@@ -246,7 +246,8 @@ fn percent(sum: &CostChange) -> String {
     format!(", {}{percent:.0}%", if percent > 0.0 { "+" } else { "" })
 }
 
-/// The cost of jobs that end, which no monthly total contains: `jobs $1.59 to $44.25 → $3.18 to $88.50 per run`.
+/// Returns the cost of jobs that end, which no monthly total contains: `jobs $1.59 to $44.25 → $3.18 to $88.50 per
+/// run`.
 fn jobs(it: &Difference) -> Vec<String> {
     let mut sums: BTreeMap<Period, [MoneyRange; 2]> = BTreeMap::new();
     for (place, state) in [&it.before, &it.after].into_iter().enumerate() {

@@ -76,7 +76,7 @@ struct Shown {
     details: bool,
 }
 
-/// The most new findings that fit.
+/// Returns the most new findings that fit.
 fn fitting(it: &Difference, room: Room, kept: Shown) -> usize {
     let (mut fits, mut too_many) = (0, kept.new);
     while too_many - fits > 1 {
@@ -87,7 +87,7 @@ fn fitting(it: &Difference, room: Room, kept: Shown) -> usize {
     fits
 }
 
-/// The comment if nothing changed: it may replace a longer one about an earlier commit.
+/// Returns the comment if nothing changed: it may replace a longer one about an earlier commit.
 fn nothing(it: &Difference) -> String {
     let mut text = Markdown::default();
     text.push("### GPU cost: nothing changed");
@@ -218,7 +218,7 @@ fn what(text: &mut Markdown, it: &Difference, change: &Change) {
     }
 }
 
-/// True if only the name at the end of the address differs.
+/// Returns true if only the name at the end of the address differs.
 fn is_renamed(it: &Difference, change: &Change) -> bool {
     let (Some(earlier), Some(later)) = (it.before.resource(change.before), it.after.resource(change.after)) else {
         return false;

@@ -4,7 +4,7 @@ use super::Difference;
 use crate::pricing::CostChange;
 use crate::report::formats::outputs::{cost, dollars, lines, verdict};
 
-/// The state after the change, and the effect of the change.
+/// Returns the state after the change, and the effect of the change.
 pub(super) fn difference(it: &Difference) -> String {
     let delta = it.delta;
     let (rented, requested, total) = (delta.rented.difference, delta.requested.difference, delta.combined.difference);

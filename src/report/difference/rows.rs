@@ -24,7 +24,7 @@ pub(super) struct DifferenceRow<'a> {
 }
 
 impl DifferenceRow<'_> {
-    /// The address, without instance keys if the row contains several.
+    /// Returns the address, without instance keys if the row contains several.
     pub(super) fn name(&self, it: &Difference) -> String {
         let address = it.address(self.first);
         match (self.all.len(), self.runs) {
@@ -110,7 +110,7 @@ fn together(one: Option<Cost>, other: Option<Cost>) -> Option<Cost> {
     })
 }
 
-/// The name and kind of the deployment of a change; empty without one.
+/// Returns the name and kind of the deployment of a change; empty without one.
 fn run(it: &Difference, change: &Change) -> (String, Option<RunKind>) {
     let of = |report: &Report, id| {
         let run = report.resource(id)?.run.as_ref()?;
@@ -120,7 +120,8 @@ fn run(it: &Difference, change: &Change) -> (String, Option<RunKind>) {
     of(&it.after, change.after).or_else(|| of(&it.before, change.before)).unwrap_or_default()
 }
 
-/// The deployments that the change affects, with the effect on each, if there are several: the largest change first.
+/// Returns the deployments that the change affects, with the effect on each, if there are several: the largest change
+/// first.
 pub(super) fn environments(it: &Difference) -> Vec<Environment> {
     let touched: BTreeSet<String> =
         it.delta.visible().map(|change| run(it, change).0).filter(|it| !it.is_empty()).collect();
@@ -150,7 +151,8 @@ pub(super) fn environments(it: &Difference) -> Vec<Environment> {
     if all.len() > 1 { all } else { Vec::new() }
 }
 
-/// The common address of all instances of a block: `module.a.aws_instance.b` for `module.a["x"].aws_instance.b[0]`.
+/// Returns the common address of all instances of a block: `module.a.aws_instance.b` for
+/// `module.a["x"].aws_instance.b[0]`.
 fn without_keys(address: &str) -> String {
     let mut depth = 0usize;
     let outside = address.chars().filter(|c| match c {

@@ -115,7 +115,7 @@ pub(in crate::report) fn cost(report: &Report) -> String {
     rows
 }
 
-/// A resource of a scenario, with its cost.
+/// Returns a resource of a scenario, with its cost.
 pub(in crate::report) fn resource(report: &Report, at: usize) -> Vec<String> {
     let Some(resource) = report.inventory.resources.get(at) else { return Vec::new() };
     let item = report.bill.items.get(at);

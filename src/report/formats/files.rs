@@ -21,7 +21,7 @@ struct File<'a> {
     unread: Vec<&'a str>,
 }
 
-/// Every relevant file; `None` if the format is only for findings.
+/// Returns every relevant file; `None` if the format is only for findings.
 pub fn files(format: Format, report: &Report) -> Option<String> {
     let files = coverage::files(report);
     match format {

@@ -135,7 +135,7 @@ pub(in crate::report) fn cost(report: &Report) -> String {
     rows
 }
 
-/// Resources of the bill without a row: they have no price, or the number of their runs is unknown.
+/// Returns resources of the bill without a row: they have no price, or the number of their runs is unknown.
 pub fn left_out(report: &Report) -> usize {
     let items = report.inventory.resources.iter().zip(&report.bill.items);
     items.filter(|(resource, item)| adds_up(resource, item) && item.monthly.is_none()).count()
@@ -178,14 +178,15 @@ fn charges<'a>(
     machines.into_iter().chain(disks).collect()
 }
 
-/// The total hours: expected cost divided by the price per hour, because schedules change the number of machines.
+/// Returns the total hours: expected cost divided by the price per hour, because schedules change the number of
+/// machines.
 fn hours(item: &BillItem, amount: MoneyRange, month: BillMonth) -> f64 {
     let hour = item.hourly().map_or(0.0, |hour| hour.expected.usd());
     let of_each = item.hours * month.hours() / HOURS_PER_MONTH;
     if hour > 0.0 { amount.expected.usd() / hour } else { item.count.map_or(0.0, |it| it.expected) * of_each }
 }
 
-/// The first second of a month.
+/// Returns the first second of a month.
 fn midnight(month: BillMonth) -> String {
     format!("{month}-01T00:00:00Z")
 }
@@ -195,7 +196,7 @@ impl Charge<'_> {
         self.resource.text(key).unwrap_or_default()
     }
 
-    /// The provider's name as on its own bills.
+    /// Returns the provider's name as on its own bills.
     fn provider(&self) -> &str {
         match self.said(Key::Provider) {
             "" => "Unknown",

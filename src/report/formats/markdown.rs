@@ -22,7 +22,7 @@ const LONGEST_NAME: usize = 200;
 /// The most characters of a message or its help.
 const LONGEST_MESSAGE: usize = 1_000;
 
-/// The report on one tree as Markdown.
+/// Returns the report on one tree as Markdown.
 pub(in crate::report) fn check(report: &Report, room: Room) -> String {
     let counting: Vec<&Decided> = report.findings.iter().filter(|decided| decided.counts()).collect();
     let mut most = counting.len();
@@ -206,7 +206,7 @@ fn unknowns(report: &Report) -> Vec<Markdown> {
     alone.into_values().chain(counted).chain(undetermined(report)).collect()
 }
 
-/// All skipped checks in one line, with the most frequent causes.
+/// Returns all skipped checks in one line, with the most frequent causes.
 fn undetermined(report: &Report) -> Option<Markdown> {
     const MOST: usize = 3;
     let mut causes: BTreeMap<&str, usize> = BTreeMap::new();

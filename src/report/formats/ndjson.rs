@@ -57,7 +57,7 @@ pub(super) struct Row<'a> {
     labels_open: bool,
 }
 
-/// The cost of each resource, in the order of the inventory.
+/// Returns the cost of each resource, in the order of the inventory.
 pub(in crate::report) fn cost(report: &Report) -> String {
     let mut text = String::new();
     for (resource, item) in report.inventory.resources.iter().zip(&report.bill.items) {

@@ -4,13 +4,14 @@ use crate::catalog::Money;
 use crate::pricing::CostSum;
 use crate::report::Report;
 
-/// The number of findings and the cost. It leaves out what only a comparison knows, such as the number of new findings.
+/// Returns the number of findings and the cost. It leaves out what only a comparison knows, such as the number of new
+/// findings.
 pub(in crate::report) fn check(report: &Report) -> String {
     let findings = report.findings.iter().filter(|decided| decided.counts()).count();
     verdict(report) + &lines(&[("findings", findings.to_string())]) + &cost(report)
 }
 
-/// The verdict, and the number of unevaluated entries.
+/// Returns the verdict, and the number of unevaluated entries.
 pub(in crate::report) fn verdict(report: &Report) -> String {
     let unjudged = report.inventory.unjudged.len();
     lines(&[("verdict", report.verdict.name().to_owned()), ("not-judged", unjudged.to_string())])
@@ -39,7 +40,8 @@ fn ceiling(sum: &CostSum) -> String {
     if sum.is_unlimited() { String::new() } else { dollars(sum.minimum().ceiling) }
 }
 
-/// Resources with a cost per run or hour: the number of their runs is unknown, so no monthly total contains them.
+/// Returns resources with a cost per run or hour: the number of their runs is unknown, so no monthly total contains
+/// them.
 fn endings(report: &Report) -> usize {
     report.bill.endings(report.inventory).values().map(|it| it.resources).sum()
 }

@@ -114,7 +114,8 @@ struct Summary<'a> {
     waste_micro_usd: i64,
 }
 
-/// All lines: resources, findings, unevaluated entries, and the totals last. Without the last line, the output is incomplete.
+/// Returns all lines: resources, findings, unevaluated entries, and the totals last. Without the last line, the
+/// output is incomplete.
 pub(in crate::report) fn check(report: &Report) -> String {
     let mut text = String::new();
     for (resource, item) in report.inventory.resources.iter().zip(&report.bill.items) {

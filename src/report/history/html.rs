@@ -36,7 +36,7 @@ pub(super) fn history(history: &History) -> String {
     page.print()
 }
 
-/// The sections about the history.
+/// Returns the sections about the history.
 pub(in crate::report) fn sections(history: &History) -> Vec<PageSection> {
     [Some(course(history)), added(history), months(history), unknown(history)].into_iter().flatten().collect()
 }
@@ -54,7 +54,7 @@ fn footer(history: &History) -> Vec<String> {
     ]
 }
 
-/// The section with the curve, by accelerator.
+/// Returns the section with the curve, by accelerator.
 fn course(history: &History) -> PageSection {
     let mut body = Html::new();
     let names = largest(history);
@@ -110,7 +110,7 @@ fn apart(mut marks: Vec<Label>) -> Vec<Label> {
     apart
 }
 
-/// The value of each series in a state, the lowest first; the last is everything else.
+/// Returns the value of each series in a state, the lowest first; the last is everything else.
 fn stacked(snapshot: &Snapshot, names: &[String]) -> Vec<f64> {
     let mut values = vec![0.0; names.len() + 1];
     for holding in snapshot.added() {
@@ -124,7 +124,7 @@ fn stacked(snapshot: &Snapshot, names: &[String]) -> Vec<f64> {
     values
 }
 
-/// The accelerators with the highest cost over time.
+/// Returns the accelerators with the highest cost over time.
 fn largest(history: &History) -> Vec<String> {
     let mut sums: BTreeMap<&str, Money> = BTreeMap::new();
     for snapshot in history.points.iter().filter_map(Point::snapshot) {
@@ -154,7 +154,7 @@ fn ticks(history: &History, most: Money) -> Vec<Label> {
     (0..5).map(label).filter(|it| it.at <= 1.0).collect()
 }
 
-/// The first and the last day, and the middle if they differ.
+/// Returns the first and the last day, and the middle if they differ.
 fn dates(history: &History, first: i64, last: i64) -> Vec<Label> {
     let (Some(from), Some(to)) = (history.points.first(), history.points.last()) else { return Vec::new() };
     let day = |time: i64| crate::source::Date::from_unix_days(time.div_euclid(86_400)).unwrap_or_default().to_string();
@@ -183,7 +183,7 @@ fn legend(page: &mut Html, history: &History, names: &[String]) {
     });
 }
 
-/// The largest steps, sorted by time.
+/// Returns the largest steps, sorted by time.
 fn marked(history: &History) -> Vec<&Step> {
     let mut steps: Vec<&Step> = history.steps.iter().filter(|it| !moved(it).is_zero()).collect();
     steps.sort_by_key(|it| (Reverse(absolute(moved(it))), it.to));
@@ -266,7 +266,7 @@ const MONTHS: [(&str, Column); 6] = [
     ("possible savings", Column::Number),
 ];
 
-/// The last known state of each month.
+/// Returns the last known state of each month.
 fn months(history: &History) -> Option<PageSection> {
     let mut months: BTreeMap<String, Option<&Snapshot>> = BTreeMap::new();
     for point in &history.points {

@@ -16,7 +16,7 @@ use crate::report::views::history::{Blame, blame};
 use crate::report::{Format, History, Holding, Style};
 use crate::source::is_below;
 
-/// The cost over the commits in a format; `None` if the format belongs to another subcommand.
+/// Returns the cost over the commits in a format; `None` if the format belongs to another subcommand.
 pub fn history(format: Format, history: &History, style: Style) -> Option<String> {
     match format {
         Format::Text => Some(text::history(history, style)),
@@ -49,7 +49,7 @@ impl Blamed<'_> {
     }
 }
 
-/// The blame of today's cost in a format.
+/// Returns the blame of today's cost in a format.
 pub fn blamed(format: Format, history: &History, wanted: Blamed<'_>, style: Style) -> Option<String> {
     let told: Vec<Blame<'_>> = blame(history).into_iter().filter(|it| wanted.covers(it.holding)).collect();
     match format {

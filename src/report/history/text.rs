@@ -72,12 +72,12 @@ pub(in crate::report) fn change_money(currency: Currency, it: &CostChange) -> St
     parts.join(", ")
 }
 
-/// The expected monthly cost of machines and pods as far as it is known; each dollar counts once.
+/// Returns the expected monthly cost of machines and pods as far as it is known; each dollar counts once.
 pub(in crate::report) fn expected(it: &Snapshot) -> Money {
     it.combined().minimum().expected
 }
 
-/// The increase in a step of the cost that both states know.
+/// Returns the increase in a step of the cost that both states know.
 pub(in crate::report) fn moved(it: &Step) -> Money {
     it.combined.difference.expected
 }
@@ -120,7 +120,7 @@ pub(super) fn answer(history: &History) -> String {
     text
 }
 
-/// The change in the direction of `grown`; in any direction if `grown` is zero.
+/// Returns the change in the direction of `grown`; in any direction if `grown` is zero.
 fn towards(delta: Money, grown: Money) -> Money {
     let is_against = if grown.is_zero() { delta < Money::ZERO } else { grown < Money::ZERO };
     if is_against { -delta } else { delta }
@@ -166,7 +166,7 @@ pub(in crate::report) fn subject(commit: &Commit, by: Option<&BranchCommit>) -> 
     text
 }
 
-/// The author; for a merge, the author of the commit that made the change.
+/// Returns the author; for a merge, the author of the commit that made the change.
 pub(in crate::report) fn author(commit: &Commit, by: Option<&BranchCommit>) -> String {
     shortened(&one_line(by.map_or(&commit.author, |it| &it.author)), LONGEST_AUTHOR)
 }
@@ -250,7 +250,7 @@ fn months(text: &mut String, history: &History, style: Style) {
     not_shown(text, left_out, "earlier month");
 }
 
-/// True if the expected cost does not differ.
+/// Returns true if the expected cost does not differ.
 fn is_still(it: &CostChange) -> bool {
     [it.difference, it.became_known, it.no_longer_known].iter().all(|it| it.expected.is_zero())
 }
@@ -406,7 +406,7 @@ pub(super) fn blame(history: &History, told: &[Blame<'_>], style: Style) -> Stri
     text
 }
 
-/// Its share of the total: pods on counted machines add nothing.
+/// Returns its share of the total: pods on counted machines add nothing.
 fn share(it: &Blame<'_>) -> Money {
     it.holding.share.map_or(Money::ZERO, |it| it.expected)
 }

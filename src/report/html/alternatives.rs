@@ -106,7 +106,7 @@ fn dearest<'a>(report: &'a Report<'a>) -> Vec<Choices<'a>> {
     priced.into_iter().map(choices).collect()
 }
 
-/// The cheapest other region or provider.
+/// Returns the cheapest other region or provider.
 fn elsewhere(resource: &Resource, item: &BillItem, now: Money, catalog: &Catalog) -> Option<(String, Money)> {
     let here = item.per_hour?.expected;
     let places = [cheaper_region(resource, item, catalog), cheaper_provider(resource, item, catalog)];

@@ -179,7 +179,7 @@ fn paths(page: &mut Html, it: &Area) {
     }
 }
 
-/// The range of each state, in units of the drawing.
+/// Returns the range of each state, in units of the drawing.
 fn stretches<'a>(it: &'a Area) -> impl Iterator<Item = (f64, f64, &'a AreaState)> {
     let ends = it.states.iter().skip(1).map(|next| Some(next.from)).chain([None]);
     it.states.iter().zip(ends).map(|(state, end)| match end {
@@ -189,7 +189,7 @@ fn stretches<'a>(it: &'a Area) -> impl Iterator<Item = (f64, f64, &'a AreaState)
     })
 }
 
-/// The vertical position of the upper edge of a series.
+/// Returns the vertical position of the upper edge of a series.
 fn edge(it: &Area, values: &[f64], count: usize) -> f64 {
     let sum: f64 = values.iter().take(count).sum();
     if it.most > 0.0 { HEIGHT * (1.0 - sum / it.most) } else { HEIGHT }
@@ -220,7 +220,7 @@ fn close(path: &mut String, open: &mut bool) {
     }
 }
 
-/// The upper edge of the minimums.
+/// Returns the upper edge of the minimums.
 fn dashed(it: &Area, series: usize) -> String {
     let mut path = String::new();
     for (from, to, state) in stretches(it).filter(|(_, _, state)| state.is_minimum()) {

@@ -11,7 +11,7 @@ use crate::report::Report;
 use crate::report::views::cuts::counted;
 use crate::report::views::money::mark;
 
-/// A card for each of the most important numbers.
+/// Returns a card for each of the most important numbers.
 pub(in crate::report) fn cards(report: &Report, with_findings: bool) -> Html {
     let mut page = Html::new();
     for (role, title, color) in [

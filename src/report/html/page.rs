@@ -35,7 +35,7 @@ pub(in crate::report) struct HtmlPage {
 /// A little more than a browser tab can show.
 const LONGEST_TITLE: usize = 56;
 
-/// The title of the tab: the name, and the answer.
+/// Returns the title of the tab: the name, and the answer.
 pub(in crate::report) fn title(about: Option<&str>, heading: &str) -> String {
     let whole = about.map_or_else(|| heading.to_owned(), |about| format!("{about}: {heading}"));
     format!("{} – gpulint", shortened(&whole, LONGEST_TITLE))

@@ -43,7 +43,7 @@ pub(in crate::report) fn section(report: &Report) -> PageSection {
 
 const NEVER: &str = "No total contains transfer, support or tax. A month is 730 hours.";
 
-/// The prices and their age.
+/// Returns the prices and their age.
 pub(in crate::report) fn footer(report: &Report) -> Vec<String> {
     let mut lines = Vec::new();
     if !report.catalog.as_of.is_empty() {
@@ -60,7 +60,7 @@ fn unjudged(report: &Report, it: &crate::inventory::Unjudged) -> String {
     format!("{}{line}: {}{cure}", report.paths.show(&it.path), it.reason)
 }
 
-/// Each cause once, with its number of occurrences.
+/// Returns each cause once, with its number of occurrences.
 fn counted(causes: impl Iterator<Item = String>) -> Vec<String> {
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     for cause in causes {

@@ -23,7 +23,7 @@ pub(in crate::report) struct SavingStep {
     pub(in crate::report) findings: usize,
 }
 
-/// The steps, the lowest risk first.
+/// Returns the steps, the lowest risk first.
 pub(in crate::report) fn steps(report: &Report) -> Vec<SavingStep> {
     let step = |risk: Risk| {
         let mut best: HashMap<Option<ResourceId>, Money> = HashMap::new();

@@ -14,7 +14,7 @@ use super::{Format, Report};
 /// The most fixes in the list.
 const FIRST: usize = 5;
 
-/// The message in a chat format; `None` for other formats.
+/// Returns the message in a chat format; `None` for other formats.
 pub(in crate::report) fn written(format: Format, message: &Message) -> Option<String> {
     match format {
         Format::Slack => Some(slack::message(message)),
@@ -23,7 +23,7 @@ pub(in crate::report) fn written(format: Format, message: &Message) -> Option<St
     }
 }
 
-/// The message about one tree.
+/// Returns the message about one tree.
 pub(in crate::report) fn check(report: &Report) -> Message {
     if report.is_empty {
         return Message {
@@ -49,7 +49,7 @@ pub(in crate::report) fn titled(report: &Report, title: &str) -> String {
     report.title.map_or_else(|| title.to_owned(), |about| format!("{about}: {title}"))
 }
 
-/// What to fix first, if anything saves money.
+/// Returns what to fix first, if anything saves money.
 pub(in crate::report) fn first_steps(report: &Report) -> Option<(String, Vec<String>)> {
     let steps = first::advice(report);
     let told: Vec<String> = steps.iter().take(FIRST).map(|advice| first::told(report, advice)).collect();

@@ -26,7 +26,7 @@ pub(super) fn page(review: &Review) -> String {
     page.print()
 }
 
-/// The changes of cost in the month.
+/// Returns the changes of cost in the month.
 fn month(review: &Review) -> Option<PageSection> {
     const MOST: usize = 20;
     let moved = review.moved();
@@ -48,7 +48,7 @@ fn month(review: &Review) -> Option<PageSection> {
     })
 }
 
-/// The billed cost of the month.
+/// Returns the billed cost of the month.
 fn bill(review: &Review) -> Option<PageSection> {
     let (sums, resources) = paid(review.report, review.month)?;
     let mut body = Html::new();

@@ -12,7 +12,7 @@ pub use month::Month;
 use super::message::written;
 use super::{Format, Style};
 
-/// The review in a format; `None` if the format is only for findings.
+/// Returns the review in a format; `None` if the format is only for findings.
 pub fn review(format: Format, review: &Review, style: Style) -> Option<String> {
     match format {
         Format::Html => Some(html::page(review)),

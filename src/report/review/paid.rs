@@ -7,7 +7,7 @@ use crate::report::views::reconcile::{AskedMonths, Reconciled, ReconciledMonth, 
 /// The most resources in the list.
 const MOST: usize = 5;
 
-/// The month of the review on the bill; none if the bill has no row of it.
+/// Returns the month of the review on the bill; none if the bill has no row of it.
 fn billed<'a>(report: &'a Report<'a>, month: Month) -> Option<ReconciledMonth<'a>> {
     let month = month.to_string().parse().ok()?;
     let is_billed = report.measured.paid.rows.iter().any(|it| it.row.month == month);
@@ -15,7 +15,7 @@ fn billed<'a>(report: &'a Report<'a>, month: Month) -> Option<ReconciledMonth<'a
     months.into_iter().next()
 }
 
-/// The sums of the bill, and the most expensive resources: billed and expected cost, as hours times rate.
+/// Returns the sums of the bill, and the most expensive resources: billed and expected cost, as hours times rate.
 pub(super) fn paid(report: &Report<'_>, month: Month) -> Option<(Vec<String>, Vec<String>)> {
     let month = billed(report, month)?;
     let lines = month.lines.iter().filter(|it| it.sums().is_some());

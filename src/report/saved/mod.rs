@@ -129,7 +129,7 @@ impl State {
         }
     }
 
-    /// What is no longer evaluated after the comparison.
+    /// Returns what is no longer evaluated after the comparison.
     pub fn inventory_mut(&mut self) -> &mut Inventory {
         &mut self.inventory
     }
@@ -240,7 +240,7 @@ impl Builder {
         Some(id)
     }
 
-    /// The resource of a finding; only its address may be known.
+    /// Returns the resource of a finding; only its address may be known.
     fn about(&mut self, path: &str, name: Option<Name>, kind: Option<&str>, span: Span) -> Option<ResourceId> {
         let name = name?;
         if let Some(id) = self.by_place.get(&(path.to_owned(), name.clone())) {
@@ -449,7 +449,7 @@ fn gather(bill: &mut Bill) {
     bill.combined = CostSum::new(bill.combined.minimum(), parts).unlimited(bill.combined.is_unlimited());
 }
 
-/// A deployment in a saved report; none if its kind is unknown.
+/// Returns a deployment in a saved report; none if its kind is unknown.
 fn run(it: SavedRun) -> Option<Run> {
     let kind = named(&RunKind::ALL, RunKind::name, &it.kind)?;
     let folder = if it.folder == "." { "" } else { &it.folder };
@@ -477,7 +477,7 @@ impl Builder {
     }
 }
 
-/// The price in a saved report.
+/// Returns the price in a saved report.
 fn item(it: &SavedPrice) -> BillItem {
     let reason = || it.reason.clone().unwrap_or_default();
     let status = match it.status.as_str() {
@@ -556,7 +556,7 @@ fn give_sums(delta: &mut Delta, before: &Bill, after: &Bill) {
 }
 
 impl DifferenceDocument {
-    /// A place before and after the change.
+    /// Returns a place before and after the change.
     fn places(&self) -> (Places, Places) {
         let (mut before, mut after) = (Places::default(), Places::default());
         for it in &self.changes {

@@ -75,8 +75,8 @@ const MOST_MACHINES: f64 = 1e7;
 /// For a report that lacks values for a plan.
 const NOT_TOLD: &str = "the report does not contain this value; create the report again with this version of gpulint";
 
-/// The machines in a report of `gpulint check --format json`, with the name of the report and its number of unevaluated entries;
-/// none for another document.
+/// Returns the machines in a report of `gpulint check --format json`, with the name of the report and its number of
+/// unevaluated entries; none for another document.
 pub fn saved_needs(text: &str, from: &str) -> Result<Option<(Vec<Need>, usize)>, String> {
     #[derive(Deserialize)]
     struct Kind {

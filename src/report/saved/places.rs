@@ -57,7 +57,7 @@ pub(super) struct Located {
 }
 
 impl Located {
-    /// The place in the texts of blanks; every place was marked before.
+    /// Returns the place in the texts of blanks; every place was marked before.
     pub(super) fn span(&self, path: &str, line: usize, column: usize) -> Option<Span> {
         let file = self.files.get(path)?;
         let start = file.begins.get(line.clamp(1, MOST_LINES) - 1)? + column.clamp(1, MOST_COLUMNS) - 1;

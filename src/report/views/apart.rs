@@ -25,7 +25,7 @@ pub(in crate::report) fn lines(report: &Report) -> Vec<String> {
     report.bill.apart.iter().filter(|_| !is_alone).map(line).collect()
 }
 
-/// The excluded cost if the total counts nothing: `accelerators only in examples and tests: 2 resources, …`.
+/// Returns the excluded cost if the total counts nothing: `accelerators only in examples and tests: 2 resources, …`.
 pub(in crate::report) fn only(report: &Report) -> Option<String> {
     let part = |(counted, sum): (&Counted, &Apart)| {
         format!("{}: {}{}", place(*counted), shown(sum, report.currency), named(report, *counted))

@@ -8,7 +8,7 @@ impl Spent {
         self.limit.is_some_and(|limit| self.after > limit)
     }
 
-    /// True if the change affects the total, or if it is over the limit.
+    /// Returns true if the change affects the total, or if it is over the limit.
     pub(in crate::report) fn is_worth_telling(&self) -> bool {
         self.is_over() || self.before.is_some_and(|before| before != self.after)
     }

@@ -121,7 +121,7 @@ impl<'a> FindingGroup<'a> {
 }
 
 impl Choice {
-    /// The findings that count, in groups, the most money first; findings about excluded resources come last.
+    /// Returns the findings that count, in groups, the most money first; findings about excluded resources come last.
     pub(in crate::report) fn groups<'a>(self, report: &'a Report) -> Vec<FindingGroup<'a>> {
         let shown = report.findings.iter().filter(|it| it.counts() && self.shows(it));
         let (counting, apart): (Vec<&Decided>, Vec<&Decided>) = shown.partition(|it| it.counted == Counted::Deployed);
@@ -214,7 +214,7 @@ impl Choice {
     }
 }
 
-/// All findings that count, by file; within a file, the most money first.
+/// Returns all findings that count, by file; within a file, the most money first.
 pub(in crate::report) fn by_file<'a>(report: &'a Report) -> BTreeMap<String, Vec<&'a Decided>> {
     let choice = Choice { group: Some(GroupBy::File), ..Choice::default() };
     choice.groups(report).into_iter().map(|it| (it.name.unwrap_or_default(), it.findings)).collect()
@@ -236,7 +236,7 @@ impl GroupBy {
         }
     }
 
-    /// The group of a resource.
+    /// Returns the group of a resource.
     pub(in crate::report) fn group_of(self, report: &Report, resource: &Resource) -> String {
         match self {
             GroupBy::Rule => nowhere(),

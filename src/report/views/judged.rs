@@ -130,12 +130,12 @@ pub(in crate::report) fn wire<'a>(report: &Report<'a>) -> Vec<NotJudged<'a>> {
     all.into_iter().map(shown).collect()
 }
 
-/// The line where the part begins that was not evaluated, or the line of the word that shows it.
+/// Returns the line where the part begins that was not evaluated, or the line of the word that shows it.
 pub(in crate::report) fn line(report: &Report, it: &Unjudged) -> Option<usize> {
     it.span.or(it.shown_at).map(|span| report.paths.locate(report.sources, span).line)
 }
 
-/// The file, with the line of the word that shows it.
+/// Returns the file, with the line of the word that shows it.
 pub(in crate::report) fn place(report: &Report, it: &Unjudged) -> String {
     let path = report.paths.show(&it.path);
     match it.shown_at {

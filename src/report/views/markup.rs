@@ -102,7 +102,7 @@ pub(in crate::report) fn cell_code(text: &str, most: usize) -> Markdown {
     Markdown(lines.join("<br>"))
 }
 
-/// A string as code, at most this many characters.
+/// Returns a string as code, at most this many characters.
 pub(in crate::report) fn code(text: &str, most: usize) -> Markdown {
     Markdown(in_ticks(&escape::shortened(text, most)))
 }
@@ -130,7 +130,7 @@ pub(in crate::report) fn figures(text: &str) -> Markdown {
     Markdown(shown)
 }
 
-/// A link with Markdown as its text.
+/// Returns a link with Markdown as its text.
 pub(in crate::report) fn linked(text: Markdown, address: &Address) -> Markdown {
     Markdown(format!("[{}]({})", text.0, address.0))
 }
@@ -154,7 +154,7 @@ impl Address {
         Address(shown)
     }
 
-    /// The address of a line of a file; the path can contain anything.
+    /// Returns the address of a line of a file; the path can contain anything.
     pub(in crate::report) fn of_line(base: &str, path: &str, line: usize) -> Address {
         let path: String = path
             .bytes()

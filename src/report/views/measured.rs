@@ -89,7 +89,7 @@ pub(in crate::report) fn wire<'a>(report: &'a Report) -> Option<MeasuredUse<'a>>
     })
 }
 
-/// The name of a resource in lists for people, and the rows that are used.
+/// Returns the name of a resource in lists for people, and the rows that are used.
 pub(in crate::report) fn listed<'a>(report: &'a Report) -> Vec<(&'a Resource, Option<&'a str>, Vec<&'a MeasuredRow>)> {
     let rows = |id: &ResourceId| {
         let places = report.measured.matched.get(id).into_iter().flatten();

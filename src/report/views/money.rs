@@ -5,7 +5,7 @@ use crate::inventory::Role;
 use crate::pricing::{Bill, BillItem, CostSum, Period};
 use crate::rules::Finding;
 
-/// The name of a role in tables for people.
+/// Returns the name of a role in tables for people.
 pub(in crate::report) fn role_heading(role: Role) -> &'static str {
     match role {
         Role::Rented => "provisioned machines",
@@ -64,7 +64,7 @@ impl Currency {
         }
     }
 
-    /// The monthly cost, with its minimum if that is lower than expected.
+    /// Returns the monthly cost, with its minimum if that is lower than expected.
     pub(in crate::report) fn monthly_with_floor(&self, sum: &CostSum, mark: &str) -> String {
         let range = sum.minimum();
         let floor =
@@ -92,8 +92,8 @@ impl Currency {
         }
     }
 
-    /// The cost of pods that request an accelerator without naming its type: `without an accelerator type: $1,032 to $16,149 (2
-    /// workloads)`.
+    /// Returns the cost of pods that request an accelerator without naming its type: `without an accelerator type:
+    /// $1,032 to $16,149 (2 workloads)`.
     pub(in crate::report) fn unnamed(&self, bill: &Bill) -> Option<String> {
         let workloads = match bill.unnamed.resources {
             0 => return None,
@@ -103,13 +103,14 @@ impl Currency {
         Some(format!("without an accelerator type: {} ({workloads})", self.least_to_most(bill.unnamed.amount, "")))
     }
 
-    /// What a finding saves if you follow its help, with the period: `$120/month`, `$8.50/run`, `up to $640/month`.
+    /// Returns what a finding saves if you follow its help, with the period: `$120/month`, `$8.50/run`, `up to
+    /// $640/month`.
     pub(in crate::report) fn saved(&self, finding: &Finding) -> Option<String> {
         let mark = mark(finding.is_estimated);
         Some(format!("{}/{}", self.saving(finding.saves?, mark), finding.per.name()))
     }
 
-    /// The expected saving, or `up to` the maximum saving if the expected cost is zero.
+    /// Returns the expected saving, or `up to` the maximum saving if the expected cost is zero.
     pub(in crate::report) fn saving(&self, saves: MoneyRange, mark: &str) -> String {
         match saves.expected.is_zero() {
             true => format!("up to {mark}{}", self.amount(saves.ceiling)),
@@ -117,7 +118,8 @@ impl Currency {
         }
     }
 
-    /// The cost of an item, with the period. If the expected cost is zero: the hourly price of one, and the maximum of all.
+    /// Returns the cost of an item, with the period. If the expected cost is zero: the hourly price of one, and the
+    /// maximum of all.
     pub(in crate::report) fn costs(&self, item: &BillItem) -> Option<String> {
         let (amount, mark) = (item.amount?, mark_of(item));
         if amount.expected.is_zero() && amount.ceiling > Money::ZERO {
@@ -133,7 +135,7 @@ impl Currency {
         Some(format!("{mark}{}/{}", self.range(amount), item.per.name()))
     }
 
-    /// The currency of the amounts and its rate; nothing for dollars.
+    /// Returns the currency of the amounts and its rate; nothing for dollars.
     pub(in crate::report) fn rate(&self) -> Option<String> {
         let rate = || format!("amounts in {}: {} per dollar, from the settings", self.code(), self.per_usd);
         (*self != Currency::USD).then(rate)
@@ -150,7 +152,7 @@ impl Currency {
         }
     }
 
-    /// The price per hour, rounded to a hundredth of a cent.
+    /// Returns the price per hour, rounded to a hundredth of a cent.
     pub(in crate::report) fn per_hour(&self, money: Money) -> String {
         let (symbol, money) = (self.symbol(), self.exchanged(money));
         with_decimals(&symbol, money, 4)
@@ -164,12 +166,12 @@ pub(in crate::report) fn mark(is_estimated: bool) -> &'static str {
     if is_estimated { MARK } else { "" }
 }
 
-/// The mark for the cost of a resource.
+/// Returns the mark for the cost of a resource.
 pub(in crate::report) fn mark_of(item: &BillItem) -> &'static str {
     mark(item.is_estimated())
 }
 
-/// The period of an amount, in words.
+/// Returns the period of an amount, in words.
 pub(in crate::report) fn while_running(per: Period) -> &'static str {
     match per {
         Period::Hour => "per hour of running",
@@ -178,7 +180,7 @@ pub(in crate::report) fn while_running(per: Period) -> &'static str {
     }
 }
 
-/// All digits in dollars, so that readers can check a calculation.
+/// Returns all digits in dollars, so that readers can check a calculation.
 pub(in crate::report) fn exact(money: Money) -> String {
     with_decimals("$", money, 6)
 }

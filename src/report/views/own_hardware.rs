@@ -7,7 +7,7 @@ use crate::complete::plain;
 use crate::pricing::{Against, Crossing, HOURS_PER_MONTH, OwnMachine, Purchased, Scenario};
 use crate::report::one_line;
 
-/// The cost per hour, the fixed cost per month, and the break-even with renting.
+/// Returns the cost per hour, the fixed cost per month, and the break-even with renting.
 pub(in crate::report) fn lines(own: &OwnMachine) -> String {
     let Some(machine) = &own.purchased else {
         let unknown = "the fixed costs are not set, so the break-even hours are unknown";

@@ -191,7 +191,7 @@ fn line<'a>(
     Some(line)
 }
 
-/// Why the billed hours differ from the expected hours.
+/// Returns why the billed hours differ from the expected hours.
 fn hours_causes(line: &Reconciled<'_>, item: &BillItem, ran: f64, hours: f64) -> Vec<String> {
     let (Some(factor), Some(count)) = (line.hours_factor, item.count_of(line.resource)) else {
         return Vec::new();
@@ -230,7 +230,7 @@ fn hours_causes(line: &Reconciled<'_>, item: &BillItem, ran: f64, hours: f64) ->
     causes
 }
 
-/// Why the billed price per hour differs from the expected price.
+/// Returns why the billed price per hour differs from the expected price.
 fn rate_causes(
     report: &Report<'_>,
     line: &Reconciled<'_>,

@@ -19,7 +19,8 @@ const NAMES_TOLD: usize = 4;
 /// The most characters of one name.
 const LONGEST_NAME: usize = 200;
 
-/// Each finding in the given order, with its repeats: for other instances of its block, or for other lines of its file.
+/// Returns each finding in the given order, with its repeats: for other instances of its block, or for other lines of
+/// its file.
 pub(in crate::report) fn grouped_repeats<'a>(
     report: &Report,
     findings: &[&'a Decided],
@@ -54,13 +55,13 @@ pub(in crate::report) struct Also {
 }
 
 impl Also {
-    /// The line for a terminal.
+    /// Returns the line for a terminal.
     pub(in crate::report) fn text(&self) -> String {
         let names: Vec<String> = self.names.iter().map(|(words, name)| format!("{words}{name}")).collect();
         format!("{}{}{}", self.before, names.join(", "), self.after)
     }
 
-    /// The line for a comment: names are code.
+    /// Returns the line for a comment: names are code.
     pub(in crate::report) fn markdown(&self) -> Markdown {
         let mut text = figures(&self.before);
         for (at, (words, name)) in self.names.iter().enumerate() {
@@ -120,7 +121,7 @@ fn together(report: &Report, first: &Decided, others: &[&Decided]) -> String {
     })
 }
 
-/// What distinguishes the repeats from the first finding: their deployments, otherwise their addresses.
+/// Returns what distinguishes the repeats from the first finding: their deployments, otherwise their addresses.
 fn names(report: &Report, first: &Decided, others: &[&Decided]) -> Vec<(String, String)> {
     let run = |it: &Decided| {
         let run = report.resource(it.finding.resource)?.run.as_ref()?;
@@ -147,7 +148,7 @@ fn names(report: &Report, first: &Decided, others: &[&Decided]) -> Vec<(String, 
         .collect()
 }
 
-/// The place of the finding in its file.
+/// Returns the place of the finding in its file.
 fn place(report: &Report, decided: &Decided) -> Span {
     report.sources.origin(decided.finding.span)
 }

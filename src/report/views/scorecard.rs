@@ -67,7 +67,7 @@ const UTILIZATION_TARGET: f64 = 0.6;
 const SPOT_TARGET: f64 = 0.7;
 
 impl MeasuredUse {
-    /// None if nothing is measured.
+    /// Returns None if nothing is measured.
     fn new(report: &Report) -> Option<MeasuredUse> {
         let (mut hours, mut busy, mut idle) = (0.0, 0.0, 0.0);
         // Machines if any are measured, else pods: the hours of pods are hours of machines.
@@ -260,13 +260,13 @@ pub(in crate::report) fn saving<'a>(report: &Report<'a>) -> impl Iterator<Item =
     })
 }
 
-/// The findings that together save most of the total.
+/// Returns the findings that together save most of the total.
 pub(in crate::report) fn best_savings<'a>(report: &'a Report) -> BTreeMap<Option<ResourceId>, &'a Finding> {
     best_of(report, saving(report))
 }
 
-/// The finding of each resource that saves most. Savings on one resource overlap, and so do savings on machines and on the
-/// pods that run on them: only the larger of the two counts.
+/// Returns the finding of each resource that saves most. Savings on one resource overlap, and so do savings on
+/// machines and on the pods that run on them: only the larger of the two counts.
 pub(in crate::report) fn best_of<'a>(
     report: &Report,
     findings: impl Iterator<Item = &'a Finding>,
@@ -319,13 +319,13 @@ fn best_by<'a>(
 /// The group of sizing rules.
 const SIZE: &str = "sizing";
 
-/// Resources with a finding of a sizing rule.
+/// Returns resources with a finding of a sizing rule.
 fn wrong_size(report: &Report) -> BTreeSet<ResourceId> {
     let findings = report.findings.iter().map(|it| &it.finding);
     findings.filter(|it| it.group == SIZE).filter_map(|it| it.resource).collect()
 }
 
-/// Whether interruptible work is on spot; none if its purchase option is unknown or spot is not offered.
+/// Returns whether interruptible work is on spot; none if its purchase option is unknown or spot is not offered.
 fn spot(resource: &Resource) -> Option<bool> {
     let can_wait = matches!(resource.purpose(), Some(Purpose::Training | Purpose::Batch));
     let on_pool = resource.links.iter().any(|link| link.kind == LinkKind::Pool);

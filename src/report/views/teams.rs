@@ -17,7 +17,7 @@ pub struct Team {
 }
 
 impl Team {
-    /// The difference of the known cost.
+    /// Returns the difference of the known cost.
     pub(in crate::report) fn difference(&self) -> MoneyRange {
         self.after.minimum() - self.before.minimum()
     }
@@ -26,12 +26,12 @@ impl Team {
 /// Label keys that name a team, the most specific first.
 const KEYS: [&str; 8] = ["team", "squad", "owner", "department", "cost-center", "costcenter", "project", "service"];
 
-/// The team label of a resource.
+/// Returns the team label of a resource.
 pub(in crate::report) fn team(resource: &Resource) -> Option<&str> {
     label(resource, &KEYS)
 }
 
-/// The first of these label keys that a resource has; keys can have a prefix, capitals and other separators.
+/// Returns the first of these label keys that a resource has; keys can have a prefix, capitals and other separators.
 pub(in crate::report) fn label<'a>(resource: &'a Resource, keys: &[&str]) -> Option<&'a str> {
     let plain = |key: &str| key.rsplit('/').next().unwrap_or(key).to_lowercase().replace(['_', '.', ' '], "-");
     let named = |wanted: &&str| {
@@ -41,7 +41,7 @@ pub(in crate::report) fn label<'a>(resource: &'a Resource, keys: &[&str]) -> Opt
     keys.iter().find_map(named).map(AsRef::as_ref).filter(|value: &&str| !value.trim().is_empty())
 }
 
-/// The teams of both states, the largest change first. Counts machines; without machines, pods.
+/// Returns the teams of both states, the largest change first. Counts machines; without machines, pods.
 pub fn teams(before: &Report, after: &Report) -> Vec<Team> {
     let is_rented = [before, after].iter().any(|it| it.inventory.resources.iter().any(|it| it.role == Role::Rented));
     let role = if is_rented { Role::Rented } else { Role::Requested };

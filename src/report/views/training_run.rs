@@ -8,7 +8,7 @@ use crate::fit::speed::SpeedRange;
 use crate::fit::{TrainingRun, by_tokens};
 use crate::pricing::BillItem;
 
-/// The duration of training with the declared tokens, or why it is unknown; empty if no tokens are declared.
+/// Returns the duration of training with the declared tokens, or why it is unknown; empty if no tokens are declared.
 pub(in crate::report) fn section(training: Option<&Result<TrainingRun, &'static str>>, item: &BillItem) -> String {
     match training {
         None => String::new(),
@@ -19,7 +19,7 @@ pub(in crate::report) fn section(training: Option<&Result<TrainingRun, &'static 
     }
 }
 
-/// A warning if the time limit ends the run before its tokens are processed.
+/// Returns a warning if the time limit ends the run before its tokens are processed.
 fn cut_off(run: &TrainingRun, item: &BillItem) -> String {
     match &item.run {
         Some(limit) if limit.hours.ceiling < run.days.floor * 24.0 => {

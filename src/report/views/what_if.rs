@@ -34,7 +34,7 @@ impl<'a> Cases<'a> {
         self.all.first()
     }
 
-    /// The indexes of the resources that a case changes.
+    /// Returns the indexes of the resources that a case changes.
     pub(in crate::report) fn changed(&self, case: &Case<'a>) -> Vec<usize> {
         let blocks: BTreeSet<Arc<str>> = match self.today().filter(|_| case.is_counted_anew) {
             Some(today) => {
@@ -145,7 +145,7 @@ fn finite(count: Range) -> f64 {
     if count.expected.is_finite() { count.expected } else { count.floor }
 }
 
-/// The different values of a fact.
+/// Returns the different values of a fact.
 pub(in crate::report) fn said(report: &Report<'_>, places: &[usize], key: Key) -> String {
     let resources = places.iter().filter_map(|at| report.inventory.resources.get(*at));
     let words: BTreeSet<String> = resources.map(|it| word(it, key)).filter(|word| !word.is_empty()).collect();
@@ -181,7 +181,7 @@ pub(in crate::report) fn accelerators(report: &Report<'_>, places: &[usize]) -> 
     }
 }
 
-/// The verdict whether each model fits; several verdicts with their numbers.
+/// Returns the verdict whether each model fits; several verdicts with their numbers.
 pub(in crate::report) fn fits(report: &Report<'_>, places: &[usize]) -> String {
     let mut verdicts: BTreeMap<&'static str, usize> = BTreeMap::new();
     for at in places {
@@ -195,7 +195,7 @@ pub(in crate::report) fn fits(report: &Report<'_>, places: &[usize]) -> String {
     }
 }
 
-/// Whether the model of one resource fits; `?` if this is unknown.
+/// Returns whether the model of one resource fits; `?` if this is unknown.
 pub(in crate::report) fn fit(report: &Report<'_>, at: usize) -> Option<&'static str> {
     match report.fits.get(at)? {
         Fact::Absent => None,

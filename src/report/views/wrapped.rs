@@ -41,7 +41,7 @@ fn broken(out: &mut String, line: &str, columns: usize) {
     }
 }
 
-/// The width of a string that can contain color codes.
+/// Returns the width of a string that can contain color codes.
 fn shown(text: &str) -> usize {
     let mut columns = 0;
     let mut is_color = false;

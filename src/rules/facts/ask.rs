@@ -148,7 +148,7 @@ fn unknown_because(why: Arc<str>) -> CelValue {
     }))
 }
 
-/// A placeholder span for the assumed resource.
+/// Returns a placeholder span for the assumed resource.
 fn span(asking: &FactContext<'_>) -> Option<Span> {
     let inventory = asking.world.inventory;
     let raw = inventory.objects.first().or(inventory.blocks.first());

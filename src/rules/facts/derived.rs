@@ -98,7 +98,7 @@ pub(super) fn copies(resource: &Resource) -> CelValue {
     }
 }
 
-/// Whether it holds its accelerators while idle, and neither requests nor an autoscaler start or stop it.
+/// Returns whether it holds its accelerators while idle, and neither requests nor an autoscaler start or stop it.
 pub(super) fn only_waits(resource: &Resource) -> CelValue {
     let serves = resource.purpose() == Some(Purpose::Inference);
     let waits = !resource.fact(Key::Kept).is_absent() && !serves && resource.fact(Key::Autoscaled).is_absent();
@@ -108,8 +108,8 @@ pub(super) fn only_waits(resource: &Resource) -> CelValue {
 /// Clouds that label their spot nodes, so that pods can select them.
 const LABELS_SPOT: [&str; 3] = ["aws", "azure", "gcp"];
 
-/// Whether a pod ends by itself, selects a cloud's machine and does not request spot. A pool in the files, a named pool
-/// or a queue would decide instead.
+/// Returns whether a pod ends by itself, selects a cloud's machine and does not request spot. A pool in the files, a
+/// named pool or a queue would decide instead.
 pub(super) fn asks_no_spot(resource: &Resource) -> CelValue {
     let is_rented = resource.fact(Key::Provider).origin().is_some_and(|it| !matches!(it, Origin::Assumed(_)))
         && resource.text(Key::Provider).is_some_and(|provider| LABELS_SPOT.contains(&provider));
@@ -140,7 +140,7 @@ pub(super) fn asks_no_spot(resource: &Resource) -> CelValue {
     CelValue::Flag(asks)
 }
 
-/// Whether it may stop for hours. Always true, but certain only if the files mark it as not production.
+/// Returns whether it may stop for hours. Always true, but certain only if the files mark it as not production.
 pub(super) fn may_rest(_: &Resource) -> CelValue {
     CelValue::Flag(true)
 }

@@ -75,7 +75,7 @@ impl<'a> World<'a> {
         now.get(id).or_else(|| self.before?.inventory.resources.get(id - now.len()))
     }
 
-    /// Whether the index belongs to the earlier state.
+    /// Returns true if the index belongs to the earlier state.
     fn is_earlier(&self, id: u32) -> bool {
         id as usize >= self.inventory.resources.len()
     }

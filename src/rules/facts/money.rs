@@ -193,12 +193,12 @@ pub(super) enum Sum {
 }
 
 impl Sum {
-    /// Whether it is the cost of machines, not of their disks or of everything together.
+    /// Returns true if it is the cost of machines, not of their disks or of everything together.
     fn is_of_machines(self) -> bool {
         !self.is_of_all() && !matches!(self, Sum::Saves | Sum::Disks | Sum::AllDisks)
     }
 
-    /// Whether it is the cost of everything together.
+    /// Returns true if it is the cost of everything together.
     fn is_of_all(self) -> bool {
         use Sum::{
             Combined, CombinedMore, Rented, RentedBefore, RentedMore, Requested, RequestedBefore, RequestedMore,

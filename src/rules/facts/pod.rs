@@ -65,7 +65,7 @@ fn of(asking: &FactContext<'_>, id: u32, read: impl Fn(&RawPod) -> CelValue) -> 
     pod.map_or(CelValue::Absent, read)
 }
 
-/// The pods of an object.
+/// Returns the pods of an object.
 pub(super) fn of_object(asking: &FactContext<'_>, object: u32) -> CelValue {
     let inventory = asking.world.inventory;
     let first = asking.raws.pod_numbers(inventory).firsts.get(object as usize).copied().unwrap_or_default();

@@ -130,7 +130,7 @@ impl Raws {
         self.all_resources.get_or_init(all).clone()
     }
 
-    /// Whether the list is one of those that live as long as this value.
+    /// Returns true if the list is one of those that live as long as this value.
     pub(super) fn is_kept(&self, members: &Arc<[CelValue]>) -> bool {
         let lists = [&self.all_objects, &self.all_blocks, &self.all_resources];
         lists.iter().any(|list| matches!(list.get(), Some(CelValue::List(all)) if Arc::ptr_eq(all, members)))

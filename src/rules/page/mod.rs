@@ -110,7 +110,7 @@ pub(super) struct Front {
     pub(super) may_look_at_raw: bool,
 }
 
-/// Whether the text is a name of lower-case letters, digits and dashes.
+/// Returns true if the text is a name of lower-case letters, digits and dashes.
 pub fn is_name(text: &str) -> bool {
     let is_word = |word: &str| !word.is_empty() && word.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit());
     text.split('-').all(is_word) && text.len() <= 64
@@ -151,7 +151,7 @@ impl RawUse {
         WantedRaw { blocks: self.block || self.blocks, objects, pods: self.pods }
     }
 
-    /// Whether it may read all objects or blocks for each one of them.
+    /// Returns true if it may read all objects or blocks for each one of them.
     pub(super) fn everything(self) -> bool {
         self.objects || self.blocks || self.resources
     }
@@ -370,12 +370,12 @@ impl Page {
         self.text.get(..place.unwrap_or(when.start)).unwrap_or_default().matches('\n').count() + 1
     }
 
-    /// Whether the rule has a fix.
+    /// Returns true if the rule has a fix.
     pub fn has_fix(&self) -> bool {
         self.speech().fix.is_some()
     }
 
-    /// Whether its output or its condition depends on this variable.
+    /// Returns true if its output or its condition depends on this variable.
     pub fn names(&self, variable: &str) -> bool {
         let (speech, grouping) = (self.speech(), self.grouping());
         let conditions = grouping.into_iter().flat_map(Grouping::expressions).chain(self.when()).chain(&speech.saves);

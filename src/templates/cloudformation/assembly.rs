@@ -42,7 +42,7 @@ impl Assemblies {
         stacks.get(name).or_else(|| name.ends_with(NESTED).then(around).flatten().map(|(_, stack)| stack))
     }
 
-    /// Whether a file only describes the templates next to it.
+    /// Returns true if a file only describes the templates next to it.
     pub(super) fn describes(&mut self, sources: &Sources, path: &str) -> bool {
         self.stacks(sources, parent(path)).is_some_and(|stacks| !stacks.is_empty())
     }

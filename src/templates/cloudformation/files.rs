@@ -97,7 +97,7 @@ impl<'p> Parsed<'p> {
     }
 }
 
-/// Whether any part has a CloudFormation type: a fragment that other templates include has one.
+/// Returns true if any part has a CloudFormation type: a fragment that other templates include has one.
 fn declares(root: &Node) -> bool {
     let is_type = |node: &Node| node.text_at("Type").is_some_and(|it| it.starts_with("AWS::"));
     let mut open = vec![root];

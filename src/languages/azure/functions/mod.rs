@@ -273,7 +273,7 @@ fn refused(name: &str, at: Span) -> Value {
     Value::refused(format!("the function `{name}` is not supported, or its arguments are invalid"), at)
 }
 
-/// Whether an expression is a lambda function.
+/// Returns true if an expression is a lambda function.
 fn is_lambda(expr: &AzureExpr) -> bool {
     matches!(expr.kind, AzureKind::Lambda(..))
 }

@@ -229,7 +229,7 @@ pub(super) fn with_article(holds: &Type) -> String {
     }
 }
 
-/// Whether two literals can be equal; used by the rule-file loader.
+/// Returns true if two literals can be equal; used by the rule-file loader.
 pub(crate) fn same(left: &CelValue, right: &CelValue) -> bool {
     let mut budget = super::CelBudget::standard();
     matches!(operators::equal(left, right, &mut budget), Ok(CelValue::Flag(true)))

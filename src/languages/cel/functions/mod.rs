@@ -33,7 +33,7 @@ pub(crate) struct Function {
 }
 
 impl Function {
-    /// Whether the host evaluates it.
+    /// Returns true if the host evaluates it.
     pub(super) fn is_of_host(&self) -> bool {
         matches!(self.run, FunctionBody::Host)
     }
@@ -267,7 +267,7 @@ impl Function {
         }
     }
 
-    /// Whether its result keeps the list's members that may not exist.
+    /// Returns true if its result keeps the list's members that may not exist.
     pub(super) fn keeps_members(&self) -> bool {
         matches!((self.run, self.gives), (FunctionBody::Host, Gives::Same))
     }

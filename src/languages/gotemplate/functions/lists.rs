@@ -88,7 +88,7 @@ fn reverse(c: &mut FunctionCall<'_, '_>) -> FunctionOutcome {
     c.list(items)
 }
 
-/// Whether a list contains a value, or the cause if this is unknown.
+/// Returns whether a list contains a value, or the cause if this is unknown.
 fn among(c: &FunctionCall<'_, '_>, value: &GoValue, others: &[GoValue]) -> Result<bool, TemplateFailure> {
     let mut unknown: Option<Cause> = None;
     // Each member is compared only as far as it equals the value.

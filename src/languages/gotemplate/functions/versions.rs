@@ -136,7 +136,7 @@ impl Object for Version {
     }
 }
 
-/// Whether a version meets a constraint.
+/// Returns whether a version meets a constraint.
 pub(crate) fn fulfils(constraint: &str, version: &str) -> Result<bool, TemplateFailure> {
     let version = Version::parse(version).ok_or("invalid semantic version")?;
     let mut fits = false;

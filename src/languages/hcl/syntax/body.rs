@@ -178,7 +178,7 @@ impl Parser<'_> {
         !in_block
     }
 
-    /// Whether a Terraform block begins on this line without indentation, which is a safe place to continue.
+    /// Returns true if a Terraform block begins on this line without indentation, which is a safe place to continue.
     fn at_top_level_block(&self) -> bool {
         const KEYWORDS: [&str; 9] =
             ["resource", "data", "module", "variable", "locals", "output", "provider", "terraform", "moved"];

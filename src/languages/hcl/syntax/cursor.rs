@@ -267,7 +267,7 @@ impl<'t> Parser<'t> {
         Some(HclName { text: Arc::from(self.slice(start, self.at)), span: self.span(start) })
     }
 
-    /// Whether this whole word is at this position.
+    /// Returns true if this whole word is at this position.
     pub(super) fn at_word(&self, word: &str) -> bool {
         self.starts_with(word) && identifier_length(self.rest(), self.text, self.at) == Some(word.len())
     }
@@ -295,7 +295,7 @@ fn identifier_length(rest: &[u8], text: &str, at: usize) -> Option<usize> {
     Some(chars.find(|(_, c)| !continues(*c)).map_or(rest_length, |(i, _)| i))
 }
 
-/// Whether an identifier may contain the character after its first letter. Combining accents are allowed.
+/// Returns true if an identifier may contain the character after its first letter. Combining accents are allowed.
 fn continues(c: char) -> bool {
     let is_accent = || CanonicalCombiningClassMapBorrowed::new().get_u8(c) != 0;
     c.is_alphanumeric() || matches!(c, '_' | '-') || (!c.is_ascii() && is_accent())

@@ -234,7 +234,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Whether this line closes the heredoc; if so, it consumes the word.
+    /// Returns true if this line closes the heredoc; if so, it consumes the word.
     fn eat_marker(&mut self, marker: &str) -> bool {
         let blanks = self.rest().iter().take_while(|b| matches!(b, b' ' | b'\t' | b'\r')).count();
         let rest = self.rest().get(blanks..).unwrap_or_default();

@@ -166,7 +166,7 @@ struct Shown<'a> {
     per_usd: f64,
 }
 
-/// The findings and the skipped checks.
+/// Returns the findings and the skipped checks.
 pub(in crate::report) fn check(report: &Report) -> String {
     crate::report::formats::json::print(&Document {
         version: crate::report::formats::json::VERSION,

@@ -19,7 +19,7 @@ use crate::report::escape;
 
 pub(in crate::report) const VERSION: u32 = 1;
 
-/// A JSON document for programs, formatted so that people can read it.
+/// Returns a JSON document for programs, formatted so that people can read it.
 pub fn print(value: &impl Serialize) -> String {
     // Writing plain data to memory cannot fail. If it did, an empty report must not look clean.
     let text = serde_json::to_string_pretty(value).unwrap_or_else(|error| format!("{{\"error\": \"{error}\"}}"));

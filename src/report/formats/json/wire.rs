@@ -186,7 +186,7 @@ impl Fact {
         Self::with(report, fact, value)
     }
 
-    /// A fact whose value has another JSON type.
+    /// Returns a fact whose value has another JSON type.
     pub(super) fn with(
         report: &Report,
         fact: &inventory::Fact<Value>,
@@ -353,7 +353,7 @@ pub(in crate::report) fn unknown_machines<'a>(report: &Report<'a>) -> Vec<Unknow
     report.unknown_machines.iter().map(shown).collect()
 }
 
-/// Resources without a price, and why.
+/// Returns resources without a price, and why.
 pub(in crate::report) fn unpriced<'a>(report: &Report<'a>) -> Vec<UnknownMachine<'a>> {
     let resources = report.inventory.resources.iter().zip(&report.bill.items);
     let shown = |(it, item): (&'a Resource, &'a BillItem)| {
@@ -364,7 +364,7 @@ pub(in crate::report) fn unpriced<'a>(report: &Report<'a>) -> Vec<UnknownMachine
     resources.filter_map(shown).collect()
 }
 
-/// Resources whose region is taken from a setting.
+/// Returns resources whose region is taken from a setting.
 pub(in crate::report) fn assumed<'a>(report: &Report<'a>) -> Vec<UnknownMachine<'a>> {
     let shown = |(it, cause): (&'a Resource, &'a str)| {
         let at = report.paths.locate(report.sources, it.span);
@@ -496,12 +496,12 @@ pub(in crate::report) fn resource<'a>(report: &Report<'a>, id: ResourceId) -> Op
     })
 }
 
-/// The Terraform root of the resource, which distinguishes equal addresses.
+/// Returns the Terraform root of the resource, which distinguishes equal addresses.
 pub(super) fn root(report: &Report, resource: &Resource) -> Option<String> {
     resource.root.as_deref().map(|root| report.paths.show_directory(root))
 }
 
-/// The deployment of the resource.
+/// Returns the deployment of the resource.
 pub(super) fn run(resource: &Resource) -> Option<&str> {
     resource.run.as_ref().map(inventory::RunId::as_str)
 }

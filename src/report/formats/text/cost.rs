@@ -16,7 +16,8 @@ use crate::report::views::money::{mark_of, role_heading};
 use crate::report::views::unit_work::{COLUMNS, reasons, unit_work};
 use crate::report::{Most, Report, Sort, Style, escape};
 
-/// The bill: a table of machines and a table of pods, sorted by cost or path, in groups if the style asks for them.
+/// Returns the bill: a table of machines and a table of pods, sorted by cost or path, in groups if the style asks for
+/// them.
 pub(in crate::report) fn cost(report: &Report, style: Style) -> String {
     let mut text = String::new();
     let _ = writeln!(text, "{}", cost_line(report));

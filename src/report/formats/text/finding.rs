@@ -30,7 +30,7 @@ pub(in crate::report) struct AlreadyPrinted {
 }
 
 impl AlreadyPrinted {
-    /// Whether another finding already printed the line of this one and named its resource.
+    /// Returns true if another finding already printed the line of this one and named its resource.
     fn has_shown(&self, report: &Report, finding: &Finding) -> bool {
         let place = report.sources.origin(finding.span);
         self.places.contains(&(place.file, report.sources.line(place)))
@@ -181,7 +181,7 @@ fn brief(text: &mut String, block: &Block, is_plain: bool) {
     }
 }
 
-/// The Terraform root, if it is not the directory of the finding: several roots can call a module.
+/// Returns the Terraform root, if it is not the directory of the finding: several roots can call a module.
 fn root_elsewhere(report: &Report, decided: &Decided) -> Option<String> {
     let resource = report.inventory.resources.get(decided.finding.resource?.0)?;
     let root = resource.root.as_deref()?;
@@ -193,7 +193,7 @@ fn shown_help(help: &str) -> String {
     escape::shortened(&escape::harmless(help), 2_000)
 }
 
-/// The cost of the resource, and the saving of the finding.
+/// Returns the cost of the resource, and the saving of the finding.
 fn money(report: &Report, finding: &Finding, with_cost: bool) -> Option<String> {
     let costs =
         finding.resource.filter(|_| with_cost).and_then(|id| report.currency.costs(report.bill.items.get(id.0)?));

@@ -41,7 +41,7 @@ impl Snippet {
         Snippet { path: escape::one_line(&location.path), text, first_line: line, place, line, column }
     }
 
-    /// The first line of a place without context.
+    /// Returns the first line of a place without context.
     fn of_place(place: &str, location: &Location) -> Snippet {
         let line = place.lines().next().unwrap_or_default();
         let text = escape::harmless(cut(line, 0, WIDEST).0);
@@ -51,13 +51,13 @@ impl Snippet {
 }
 
 impl Snippet {
-    /// The place in words, with its line: `main.tf:3: instance_type = "p5.48xlarge"`.
+    /// Returns the place in words, with its line: `main.tf:3: instance_type = "p5.48xlarge"`.
     pub(super) fn place_and_line(&self) -> String {
         let line = self.text.lines().nth(self.line.saturating_sub(self.first_line)).unwrap_or_default();
         format!("{}:{}: {}", self.path, self.line, line.trim())
     }
 
-    /// The place, if the content of the file is unknown.
+    /// Returns the place, if the content of the file is unknown.
     pub(super) fn place_of_unknown_text(&self) -> Option<String> {
         let is_blank = self.text.trim().is_empty();
         is_blank.then(|| format!("{}:{}:{}", self.path, self.line, self.column))

@@ -69,7 +69,7 @@ impl TextTable {
     }
 }
 
-/// The columns of each line.
+/// Returns the columns of each line.
 fn parts(widths: &[usize], most: usize) -> Vec<Range<usize>> {
     let (mut parts, mut start, mut used) = (Vec::new(), 0, 0);
     for (column, width) in widths.iter().enumerate() {

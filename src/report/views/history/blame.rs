@@ -47,7 +47,7 @@ struct Lost<'a> {
 
 type Key = (Option<String>, String);
 
-/// Every resource in today's total, the most expensive first.
+/// Returns every resource in today's total, the most expensive first.
 pub fn blame(history: &History) -> Vec<Blame<'_>> {
     let Some((_, newest)) = history.newest() else { return Vec::new() };
     let mut brought: BTreeMap<Key, Brought<'_>> = BTreeMap::new();
@@ -117,7 +117,8 @@ fn follow<'a>(brought: &mut BTreeMap<Key, Brought<'a>>, history: &'a History, st
     }
 }
 
-/// The commit that first declared a resource whose cost became known later; none if that was before the history begins.
+/// Returns the commit that first declared a resource whose cost became known later; none if that was before the
+/// history begins.
 fn first_declared<'a>(history: &'a History, step: &'a Step, change: &'a StepChange) -> Option<BlamedCommit<'a>> {
     let holding = change.after.as_ref()?;
     let earlier = history.points.get(..=step.from?)?;

@@ -45,17 +45,17 @@ pub struct History {
 }
 
 impl History {
-    /// The newest point whose cost is known.
+    /// Returns the newest point whose cost is known.
     pub fn newest(&self) -> Option<(&Point, &Arc<Snapshot>)> {
         self.points.iter().rev().find_map(|point| Some((point, point.snapshot()?)))
     }
 
-    /// The oldest point whose cost is known.
+    /// Returns the oldest point whose cost is known.
     pub fn oldest(&self) -> Option<(&Point, &Arc<Snapshot>)> {
         self.points.iter().find_map(|point| Some((point, point.snapshot()?)))
     }
 
-    /// The points whose cost is unknown, with the reason.
+    /// Returns the points whose cost is unknown, with the reason.
     pub fn gaps(&self) -> impl Iterator<Item = (&Point, &str)> {
         self.points.iter().filter_map(|point| match &point.state {
             PointState::Gap(why) => Some((point, why.as_str())),

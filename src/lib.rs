@@ -63,12 +63,12 @@ pub struct Settings {
     pub scenario: Option<Arc<dyn inventory::Adjust>>,
 }
 
-/// Reads the files at `paths` and returns everything that follows from them. A pure function of files and settings.
+/// Reads the files at `paths` and returns the complete analysis. The result depends only on files and settings.
 pub fn analyze(sources: &Sources, paths: &[String], settings: &Settings) -> Analysis {
     analyze_with(sources, paths, settings, &AnalysisCache::default())
 }
 
-/// The same, with a cache shared between states of the tree.
+/// Returns the same result as `analyze`, faster with a cache that several states of the tree share.
 pub fn analyze_with(sources: &Sources, paths: &[String], settings: &Settings, cache: &AnalysisCache) -> Analysis {
     let read = front_ends::read(sources, paths, settings, cache);
     let front_ends::Reading { mut inventory, blocks, roots, plans, comments, plain, .. } = read;

@@ -10,7 +10,7 @@ pub struct Spent {
     /// The owner of the budget: `team search`.
     pub name: String,
     pub limit: Option<Money>,
-    /// None if there was no such total.
+    /// The total before the change; `None` if it did not exist.
     pub before: Option<Money>,
     pub after: Money,
     /// The hours of the month on which the amounts are based.
@@ -18,7 +18,7 @@ pub struct Spent {
 }
 
 impl Spent {
-    /// The limit, for a budget rule.
+    /// Returns true if this is the total that a budget rule checks.
     pub fn is_of(&self, rule: &str, total: &Total) -> bool {
         self.rule == rule && self.name == *total.name
     }

@@ -1,14 +1,15 @@
-//! Resources that disappear while code appears that is not in this tree: they may run there, so that their cost is no longer
-//! known. It is no saving, and the change does not pass.
+//! Finds resources that disappear while new references to code outside this tree appear. They may run there, so their
+//! cost is unknown: it is not a saving, and the change does not pass.
 //!
-//! Code elsewhere is one of these, whatever the front end:
+//! Code is outside the tree in these cases, for each front end:
 //!
-//! 1. what a reader misses: a module that is not on disk, a template, a language that gpulint does not read;
-//! 2. what a deployment tool fetches: the source of an Application, a HelmRelease or a kustomization, a chart of a registry;
-//! 3. the target of a `moved` block, if it is in a module that is not on disk.
+//! 1. A reader cannot find it: a module that is not on disk, a template, a language that gpulint does not read.
+//! 2. A deployment tool downloads it: the source of an Application, a HelmRelease or a kustomization, a chart of a
+//!    registry.
+//! 3. It is the target of a `moved` block, in a module that is not on disk.
 //!
-//! The first two count if the base does not have them; of a call that is in the base, a changed body counts for resources of
-//! the same directory.
+//! Cases 1 and 2 count only if the base state lacks the reference. If only the block of an existing reference changes,
+//! it counts for resources of the same directory.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -23,7 +24,7 @@ use crate::inventory::{Resource, ResourceId, Unjudged, UnjudgedStatus};
 use crate::pricing::{Change, Delta, Side};
 use crate::source::{Span, file_name, join, parent, static_regex};
 
-/// A reader gains nothing from more entries.
+/// More entries would not help the reader.
 const MOST_SHOWN: usize = 20;
 
 /// Marks resources that may run elsewhere as no longer evaluated, and returns where they may run.
@@ -55,14 +56,15 @@ fn vanished(change: &Change, earlier: &Side) -> Option<ResourceId> {
     earlier.resource(id).is_added().then_some(id)
 }
 
-/// Code elsewhere that the later state refers to.
+/// A reference in the later state to code outside this tree.
 #[derive(Debug, Clone)]
 struct Elsewhere {
     path: String,
     span: Option<Span>,
     /// The description for reports.
     what: String,
-    /// The reference is not new, but its block differs: this counts for resources of the same directory.
+    /// True if the reference is not new and only its block changed. Then it counts only for resources of the same
+    /// directory.
     is_changed_only: bool,
 }
 
@@ -138,7 +140,7 @@ fn from_and_to<'t>(found: &regex::Captures<'t>) -> Option<(&'t str, &'t str)> {
     Some((part(1).or(part(4))?, part(2).or(part(3))?))
 }
 
-/// Code elsewhere to which only the later state refers, or with a changed block.
+/// Returns references to code outside this tree that are new in the later state, or whose block changed.
 fn appeared([before, after]: [(&State, &Analysis); 2], touched: &Touched, left: &[ResourceId]) -> Vec<Elsewhere> {
     let mut known: HashMap<(String, String), BTreeSet<String>> = HashMap::new();
     for (it, body) in missed(before) {
@@ -261,7 +263,7 @@ fn named_anywhere(state: &State, texts: &[&str]) -> BTreeSet<String> {
 }
 
 static_regex!(
-/// The two names can appear in either order.
+/// A `moved` block. Its two addresses can appear in either order.
 static MOVED: Regex = r#"(?s)moved\s*\{\s*(?:from\s*=\s*([\w.\["\]-]+)\s+to\s*=\s*([\w.\["\]-]+)|to\s*=\s*([\w.\["\]-]+)\s+from\s*=\s*([\w.\["\]-]+))\s*\}"#);
 static_regex!(
 /// API groups of objects that deploy from elsewhere.
@@ -270,7 +272,7 @@ static_regex!(
 /// Keys under which tools name their sources.
 static SOURCES: Regex = r#"(?m)(?:^|[\s{,\["'-])(repo|repoURL|repoUrl|repo_url|repository|url|git|remote|chart|template_url|TemplateURL|source_url|manifest_url|filename|ref)["']?\s*[:=]\s*["']?([^\s,}\]"'#]+)"#);
 static_regex!(
-/// Entries of YAML lists.
+/// Matches the entries of YAML lists.
 static ENTRIES: Regex = r#"(?m)^\s*-\s+["']?([^\s"'#]+)|[\[,]\s*["']?([^\s,"'\]]+://[^\s,"'\]]+)"#);
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ use crate::pricing::{Bill, ChangeKind, Delta, Side};
 use crate::rules::{Finding, Total, Undetermined};
 use crate::source::{Sources, Span};
 
-/// One state with its decisions.
+/// One state of the tree, with the decisions about its findings.
 #[derive(Clone, Copy)]
 pub(crate) struct Judged<'a> {
     pub(crate) sources: &'a Sources,
@@ -59,7 +59,8 @@ pub(crate) struct Reconsidered {
 }
 
 impl Reconsidered {
-    /// For saved reports, whose suppressions cannot be checked.
+    /// Creates the comparison of two saved reports. Their suppressions cannot be checked, because a report contains no
+    /// files.
     pub(crate) fn without_text(gate: &Gate, before: &Judged, after: &Judged) -> Reconsidered {
         let delta = difference(before.side(), after.side());
         let grown = grown(&delta, gate.growth, before, after);
@@ -67,8 +68,8 @@ impl Reconsidered {
     }
 }
 
-/// Decides again about the later state with the earlier one: reopens findings that suppressions no longer cover, lists checks
-/// that can no longer be evaluated, and adds to findings what the change costs and on which changed line they are.
+/// Compares the decisions of both states. Reopens findings that suppressions no longer cover, lists checks that can no
+/// longer be evaluated, and adds to each finding the cost of the change and the changed line.
 pub(crate) fn reconsider(
     change: &Delta,
     gate: &Gate,
@@ -175,7 +176,8 @@ pub(crate) fn findings(
     }
 }
 
-/// New findings, and findings about more instances of a block than before.
+/// Splits new findings into those about new code, and those about more instances of a block that already had this
+/// finding.
 fn apart_from_known_text(state: &Judged, new: Vec<usize>, unchanged: &[usize]) -> (Vec<usize>, Vec<usize>) {
     let text = |at: &usize| {
         let finding = &state.findings.get(*at)?.finding;
@@ -226,7 +228,7 @@ fn budget_of<'b>(finding: &Finding, budgets: &'b [Spent]) -> Option<&'b Spent> {
     budgets.iter().find(|it| it.is_of(&finding.rule, total))
 }
 
-/// Returns true if the budget of the finding has to pay more than before.
+/// Returns true if the cost of the finding's budget rises.
 fn has_grown(finding: &Finding, budgets: &[Spent]) -> bool {
     budget_of(finding, budgets).is_some_and(|it| it.before.is_some_and(|before| it.after > before))
 }

@@ -1,4 +1,5 @@
-//! A suppression covers only what it was written for. What it covers beyond that is new, until someone rewrites the suppression.
+//! Finds suppressions that cover more than before. A suppression covers only the findings for which it was written, so
+//! the others are new until the suppression is rewritten.
 
 use std::collections::{HashMap, HashSet};
 
@@ -36,12 +37,12 @@ pub(super) struct States<'a> {
     pub(super) grown: &'a HashSet<ResourceId>,
 }
 
-/// The indexes of findings of suppressions that cover more than before.
+/// Findings whose suppressions cover more than before, by index.
 #[derive(Default)]
 pub(super) struct Outgrown {
-    /// The suppression is unchanged: these findings are new.
+    /// Findings whose suppression is unchanged. They count as new.
     pub(super) reopened: Vec<usize>,
-    /// The suppression was rewritten: the change accepts these findings.
+    /// Findings whose suppression the change rewrites. The change accepts them.
     pub(super) renewed: Vec<usize>,
 }
 
@@ -87,9 +88,9 @@ impl States<'_> {
         keys.into_iter().any(|key| before.fact(key).value() != after.fact(key).value())
     }
 
-    /// Removed suppressions for the reader: their rules and places.
+    /// Returns the suppressions that the change removes: their rules and places.
     pub(super) fn removed(&self) -> Vec<(String, Span)> {
-        // A suppression with another wording is not removed.
+        // A suppression whose wording changed is not removed.
         let key = |sources: &Sources, it: &Listed| (sources.path(sources.origin(it.span).file), it.rules.clone());
         let mut after: HashMap<_, usize> = HashMap::new();
         for it in self.later {

@@ -33,7 +33,7 @@ impl State<'_> {
     }
 }
 
-/// The changed paths of both states.
+/// The paths that may differ between both states.
 #[derive(Default)]
 pub(crate) struct Touched {
     /// Files that may differ, or that only one state has.

@@ -1,13 +1,13 @@
-//! Finds growth that no total contains: in resources or files that others replace.
+//! Finds growth of cost that no total contains, in resources or files that others replace.
 //!
-//! An environment replaces the root that it belongs to, an overlay its base, one version of an object another. But a repository
-//! cannot prove that no one applies the replaced one directly. So this module reports growth there, unless the counted
+//! A variant of a root replaces the root, an overlay its base, and one version of an object another. But a repository
+//! cannot prove that the replaced one is never applied directly. So this module reports its growth, unless the counted
 //! replacement grew by as much:
 //!
-//! 1. it compares the cost of resources that are listed but not in a total, before and after;
-//! 2. it reads changed files again, each as if nothing replaced it;
-//! 3. it reports a resource that requests more accelerators for less money, if its price is assumed: such a price falls when
-//!    another file hints at another cloud.
+//! 1. It compares the cost of resources that are listed but not in a total, before and after the change.
+//! 2. It reads changed files again, each as if nothing replaced it.
+//! 3. It reports a resource that requests more accelerators for less money, if its price is assumed: such a price
+//!    falls when another file hints at another cloud.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -52,7 +52,7 @@ impl Weight {
         Weight { usd: self.usd - other.usd, accelerators: self.accelerators - other.accelerators }
     }
 
-    /// Returns true if the difference is more than rounding.
+    /// Returns true if the difference is larger than a rounding error.
     fn is_more(self) -> bool {
         self.usd > 0.5 || self.accelerators > 0.01
     }
@@ -82,7 +82,7 @@ fn identities(sources: &Sources, resource: &Resource) -> [String; 2] {
     [format!("{} {name}{part}", resource.kind), format!("{} in {path}", resource.kind)]
 }
 
-/// By how much the resources in the totals grew, and their weight now, by identity.
+/// Returns by identity how much the resources in the totals grew, and their weight after the change.
 fn counted(delta: &Delta, before: &Side, after: &Side) -> HashMap<String, (Weight, Weight)> {
     let mut grown: HashMap<String, (Weight, Weight)> = HashMap::new();
     for change in &delta.changes {
@@ -159,7 +159,7 @@ fn not_added(
         let grew = now.beyond(change.before.map_or(Weight::default(), |id| Weight::of(before, id)));
         let (grown, all) = stand_in(counted, after.sources, resource);
         let was_counted = change.before.is_some_and(|id| before.resource(id).is_added());
-        // Of several versions of one object, a cluster contains one: the heaviest counts.
+        // A cluster contains one of several versions of an object, so the one with the largest weight counts.
         let is_held = resource.version_of.is_some() && all.explains(now);
         let reason = if !is_aside && !is_held && grew.is_more() && !grown.explains(grew) {
             format!("it grew by {}, and no total contains it: {why}", grew.spoken(amount))
@@ -213,7 +213,7 @@ fn more_for_less(before: &Side, after: &Side, delta: &Delta) -> Vec<Unjudged> {
     told.collect()
 }
 
-/// Reads changed files as if nothing replaced them: manifests, and roots with a state of their own.
+/// Reads changed manifests, and changed roots with a separate state, as if nothing replaced them.
 fn read_alone(
     base: &State,
     head: &State,
@@ -244,7 +244,7 @@ fn read_alone(
             let resource = now_side.resource(id);
             let (path, address) = key(&now_side, resource);
             let before = known.get(&(path.clone(), address.clone())).copied().unwrap_or_default();
-            // Without its pool, it has another price, so only accelerators count here.
+            // A pod has another price without its pool, so only its accelerators count here.
             let alone = Weight { usd: 0.0, ..Weight::of(&now_side, id) };
             let grew = Weight { usd: 0.0, ..alone.beyond(before) };
             let (grown, all) = stand_in(counted, now_side.sources, resource);
@@ -263,7 +263,7 @@ fn read_alone(
     told
 }
 
-/// Analyzes a few files without anything around them that could replace them.
+/// Analyzes a few files without the other files that could replace them.
 fn alone(state: &State, paths: &[String]) -> Analysis {
     let there: Vec<String> = paths.iter().filter(|path| state.files.binary_search(path).is_ok()).cloned().collect();
     let settings = Settings { rules: std::sync::Arc::default(), ..state.settings.clone() };

@@ -28,7 +28,7 @@ pub(crate) fn note(state: &State, analysis: &mut Analysis) {
     analysis.bill.set_unread(&analysis.inventory);
 }
 
-/// Charts of this tree that Terraform installs with other values: gpulint does not know the result.
+/// Returns charts of this tree that Terraform installs with other values, because gpulint does not know the result.
 fn installed(state: &State, analysis: &Analysis) -> Vec<Unjudged> {
     let blocks = analysis.roots.iter().flat_map(|root| {
         let own = analysis.blocks.get(root.blocks.clone()).unwrap_or_default();
@@ -60,7 +60,7 @@ fn installed(state: &State, analysis: &Analysis) -> Vec<Unjudged> {
     blocks.filter(speaks).map(tell).collect()
 }
 
-/// Adds the known values of machines with an unknown type: their number and arguments.
+/// Adds the known number and arguments of machines with an unknown type.
 fn know_blocks(state: &State, analysis: &Analysis, all: &mut [Unjudged]) {
     if analysis.left_out.unknown_machines.is_empty() {
         return;
@@ -132,7 +132,7 @@ fn deciding_text(state: &State, block: &terraform::Block) -> String {
     text.lines().filter(|line| !is_comment(line)).collect::<Vec<_>>().join("\n")
 }
 
-/// Longer than any value for a module; a longer value is compared as written.
+/// The limit on the values of a call that are compared. A longer value is compared as written.
 const MOST_VALUES: usize = 10_000;
 
 fn add_blocks(values: &mut Vec<String>, block: &terraform::Block) {

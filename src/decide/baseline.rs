@@ -1,7 +1,7 @@
-//! Findings that were accepted together, so that only new ones count.
+//! Reads and writes baselines: findings that were accepted together, so that only new ones count.
 //!
-//! An entry has a rule, a file, a resource, and the facts behind the finding. It has no line, because lines move. If a fact
-//! changes or the cost grows, the finding is open again.
+//! An entry has a rule, a file, a resource, and the facts behind the finding. It has no line, because lines move. If a
+//! fact changes or the cost grows, the finding is open again.
 
 use std::collections::BTreeMap;
 
@@ -26,7 +26,7 @@ pub struct Baseline {
     entries: BTreeMap<Key, Accepted>,
 }
 
-/// Rule, file relative to the baseline's directory, address, and the facts of the rule.
+/// The rule, the file relative to the baseline's directory, the address, and the facts of the rule.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Key {
     rule: String,

@@ -10,12 +10,13 @@ use crate::source::{FileId, Sources, Span, matches};
 
 pub(super) enum Target {
     File(FileId),
-    /// A range of a file, and everything inside of these module calls.
+    /// The suppression covers a range of a file, and everything inside these module calls.
     Here {
         whole: Span,
         calls: Vec<String>,
     },
-    /// What an annotated object makes: resources, or an object that rules check directly.
+    /// The suppression covers everything that an annotated object creates: resources, or an object that rules check
+    /// directly.
     Annotated {
         resources: Vec<ResourceId>,
         bodies: Vec<Span>,
@@ -76,7 +77,7 @@ pub(super) struct Lines {
 pub(super) struct Layout {
     text: Arc<str>,
     lines: Vec<Line>,
-    /// For each line, the next one with more than a comment.
+    /// For each line, the next line that contains more than a comment.
     content: Vec<usize>,
     known: HashMap<usize, Lines>,
 }
@@ -110,8 +111,8 @@ impl Layout {
         Layout { text, lines, content, known: HashMap::new() }
     }
 
-    /// Returns the line that the comment ends, otherwise the next line with more than a comment, with the block that
-    /// begins there.
+    /// Returns the line at whose end the comment is, or the next line that contains more than a comment, with the
+    /// block that begins there.
     pub(super) fn lines(&mut self, comment: Span) -> Lines {
         // The line of the comment itself is included.
         let own = self.from(comment.start as usize + 1).saturating_sub(1);
@@ -163,7 +164,7 @@ impl Layout {
         self.text.get(line.start..line.end).unwrap_or_default()
     }
 
-    /// Returns true if only comments are before it.
+    /// Returns true if the file has only comments before this one.
     pub(super) fn is_at_top(&self, comment: Span) -> bool {
         let first = self.content.first().and_then(|&first| self.lines.get(first));
         let before = first.and_then(|it| self.text.get(it.start..floor(&self.text, comment.start as usize)));

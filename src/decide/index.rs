@@ -107,7 +107,8 @@ impl<'a> Index<'a> {
     }
 }
 
-/// Ranges of one file, sorted by start, in a tree of their furthest ends: the children of a node have its doubled index.
+/// Ranges of one file, sorted by start, in a tree that stores the furthest end below each node. The children of node
+/// `n` are `2n` and `2n + 1`.
 #[derive(Default)]
 struct Stretches {
     all: Vec<(Span, usize)>,

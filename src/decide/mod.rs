@@ -59,7 +59,7 @@ impl Decided {
         Decided { finding, suppressed: None, baselined: None, counted }
     }
 
-    /// Returns true if nothing accepts it.
+    /// Returns true if no suppression and no baseline accepts the finding.
     pub fn counts(&self) -> bool {
         self.suppressed.is_none() && self.baselined.is_none()
     }
@@ -75,7 +75,7 @@ pub struct Suppressed {
     pub span: Span,
 }
 
-/// What a suppression can apply to.
+/// Everything that is needed to decide about suppressions.
 pub struct Grounds<'a> {
     pub sources: &'a Sources,
     pub inventory: &'a Inventory,
@@ -102,7 +102,7 @@ pub struct Demands {
     pub longest_days: Option<f64>,
 }
 
-/// Who forbids suppressions of a rule.
+/// The authority that forbids suppressions of a rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FixedBy {
     /// The settings of the repository, which can still contain an exception.
@@ -133,7 +133,7 @@ pub struct Listed {
     pub silences: usize,
 }
 
-/// The decisions.
+/// The decisions about all findings and suppressions.
 #[derive(Debug, Default)]
 pub struct Decision {
     /// Every finding, suppressed or not, and findings about invalid suppressions.

@@ -11,14 +11,14 @@ use crate::languages::table::claim::has_root_keys;
 use crate::languages::table::{Language, Reader};
 use crate::source::static_regex;
 
-/// What a file in an unsupported language requests.
+/// The request that a file in an unsupported language contains.
 pub(super) struct Asked {
     pub(super) words: String,
-    /// The name belongs to a known machine or accelerator.
+    /// True if the name belongs to a known machine or accelerator.
     pub(super) is_known: bool,
     /// The line number, from 0.
     pub(super) line: usize,
-    /// All requests, so that a change of them is noticed.
+    /// All requests of the file. A comparison detects changes of them.
     pub(super) all: String,
 }
 
@@ -80,7 +80,7 @@ fn without_printed_lines<'t>(text: &'t str, language: &Language) -> Cow<'t, str>
 }
 
 static_regex!(
-    /// What can precede a command in a pipeline.
+    /// Matches the text that can precede a command in a pipeline.
     static STEP: Regex = r"^\s*(?:-\s+)?(?:(?:run|script|bash|command|sh)\s*:\s*)?"
 );
 
@@ -90,7 +90,7 @@ fn comment_at(line: &str, mark: &str) -> Option<usize> {
     line.match_indices(mark).map(|(at, _)| at).find(|at| line.get(..*at).is_some_and(|before| quotes(before) % 2 == 0))
 }
 
-/// Words as they appear in a sentence.
+/// Formats words as they appear in a sentence.
 fn shown(words: &str) -> String {
     const LONGEST: usize = 80;
     let plain = words.chars().map(|c| if c.is_control() || c == '`' { ' ' } else { c });
@@ -128,14 +128,15 @@ pub(super) fn is_known(name: &str, catalog: &Catalog) -> bool {
     is_mixed && catalog.names_something(name) && !is_version(name) && !is_other_family(name, catalog)
 }
 
-/// `v1.0.0`, which without its dots would be a V100.
+/// Returns true for a version such as `v1.0.0`, which would be a V100 without its dots.
 fn is_version(name: &str) -> bool {
     let number = name.strip_prefix(['v', 'V']).unwrap_or(name).split('-').next().unwrap_or_default();
     let parts = || number.split('.');
     parts().count() > 1 && parts().all(|part| !part.is_empty() && part.bytes().all(|it| it.is_ascii_digit()))
 }
 
-/// Excludes names that only look like AWS machines: those have a dot and a size (`g5.xlarge`), unlike `g1-standard-2-4`.
+/// Returns true for names that only look like AWS machines: those have a dot and a size (`g5.xlarge`), unlike
+/// `g1-standard-2-4`.
 fn is_other_family(name: &str, catalog: &Catalog) -> bool {
     let small = name.to_ascii_lowercase();
     let has_size = || small.contains('.') || small.contains("large") || small.contains("metal");
@@ -150,7 +151,7 @@ fn is_other_family(name: &str, catalog: &Catalog) -> bool {
 pub(super) fn is_one_name(value: &str, catalog: &Catalog) -> bool {
     let name = value.trim_start_matches("ml.");
     let is_listed = || !catalog.machines_named(name).is_empty() || catalog.accelerator(name).is_some();
-    // The first letters identify a family: `P1v2` is not an AWS machine.
+    // The first letters must belong to a known family: `P1v2` is not an AWS machine.
     let is_of_family = || name.contains(['.', '-', '_']) && catalog.provider_of(name).is_some();
     name.len() > SHORT_NAME && name.chars().all(in_name) && is_known(name, catalog) && (is_listed() || is_of_family())
 }

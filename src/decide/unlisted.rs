@@ -1,4 +1,4 @@
-//! Resources of unsupported types and kinds that name machines with accelerators.
+//! Lists resources of unsupported types and kinds that name machines with accelerators.
 
 use crate::catalog::Catalog;
 use crate::diagnostic::SkipKind;
@@ -6,7 +6,7 @@ use crate::inventory::{FieldMeaning, Unjudged, Unlisted, UnlistedField};
 
 use super::named::is_one_name;
 
-/// At most this many fields are named.
+/// The limit on fields that an entry names.
 const MOST_NAMED: usize = 3;
 
 /// Returns the entry for a resource, at a path; none if the resource has nothing to do with accelerators.

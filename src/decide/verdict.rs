@@ -1,4 +1,4 @@
-//! The verdict of a run, and the list of everything relevant that was not evaluated.
+//! Determines the verdict of a run, and lists everything relevant that was not evaluated.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -86,10 +86,10 @@ pub fn unjudged(seen: &Seen) -> Vec<Unjudged> {
     all.extend(seen.unreadable());
     all.extend(seen.foreign());
     all.extend(seen.inventory.unlisted.iter().filter_map(|it| unlisted::tell(it, seen.path(it.span), seen.catalog)));
-    // A resource that cannot be read has no price either: it is listed once.
+    // A resource that cannot be read has no price either, so it is listed only once.
     let told: BTreeSet<Option<String>> = all.iter().map(|it| it.address.clone()).filter(Option::is_some).collect();
     let modules: Vec<Unjudged> = all.iter().filter(|it| it.kind == SkipKind::MissingModule).cloned().collect();
-    // The same applies to resources from the arguments of a missing module, in each of its instances.
+    // A resource from the arguments of a missing module is listed only with that module, for each of its instances.
     let is_of_module = |address: &String| modules.iter().any(|it| it.may_hide(address, ""));
     let is_told = |it: &Unjudged| told.contains(&it.address) || it.address.as_ref().is_some_and(is_of_module);
     all.extend(seen.without_price().filter(|it| !is_told(it)));
@@ -104,7 +104,7 @@ impl Seen<'_> {
         self.sources.path(self.sources.origin(span).file)
     }
 
-    /// Returns what the readers report as skipped.
+    /// Returns entries for everything that the readers report as skipped.
     fn left_out(&self) -> impl Iterator<Item = Unjudged> {
         let left_out = self.inventory.diagnostics.iter().filter_map(|it| Some((it, it.skips?.0)));
         left_out.filter_map(|(it, kind)| {
@@ -254,7 +254,7 @@ impl Seen<'_> {
     }
 }
 
-/// At most this many companion files are searched.
+/// The limit on companion files that are searched.
 const MOST_BESIDE: usize = 200;
 
 /// Folders in which programs define machines.

@@ -16,7 +16,7 @@ pub struct RunOptions {
     pub exclude: Vec<String>,
 }
 
-/// Names of examples that can also be environments.
+/// Folder names that can mean an example or an environment.
 const EITHER: [&str; 2] = ["test", "demo"];
 
 /// Names of environments: if one of them is a sibling, `test` or `demo` is an environment, too.
@@ -66,7 +66,7 @@ impl<'r> Folders<'r> {
     }
 }
 
-/// Returns how a deployment in this folder counts. Only folders below a directory on the command line matter:
+/// Returns how a deployment in this folder counts. Only folders below a directory of the command line are relevant:
 /// `gpulint check examples/a` checks that example.
 pub(super) fn by_place(folder: &str, folders: &Folders<'_>, options: &RunOptions) -> Counted {
     if options.exclude.iter().any(|pattern| covers(pattern, folder)) {
@@ -106,7 +106,8 @@ fn below<'p>(path: &'p str, directory: &str) -> Option<&'p str> {
     if rest.is_empty() { Some(rest) } else { rest.strip_prefix('/') }
 }
 
-/// A pattern without a slash, except at its end, matches a directory anywhere; it covers everything below.
+/// Returns true if a pattern covers a folder or one of its parents. A pattern without a slash, except at its end,
+/// matches a directory anywhere.
 pub(super) fn covers(pattern: &str, folder: &str) -> bool {
     let pattern = pattern.trim_end_matches("/**").trim_end_matches('/');
     let Some(rooted) = pattern.strip_prefix('/').or_else(|| pattern.contains('/').then_some(pattern)) else {

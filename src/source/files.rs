@@ -1,4 +1,4 @@
-//! Source files, text derived from them, and spans in both.
+//! Stores source files and texts derived from them, with places in both.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -11,7 +11,8 @@ use super::limits::Limits;
 use super::lines::Lines;
 use super::tree::{BESIDE, ReadError, Tree, file_name, join, parent, real_path};
 
-/// How often a file may be read again as a whole, and how many further bytes of all files together: some seconds.
+/// How often a file may be read again completely, and how many more bytes all files together may be read again.
+/// Reading that much takes some seconds.
 const TIMES_AGAIN: u64 = 32;
 const SPARE_BYTES: u64 = 12 << 20;
 
@@ -77,7 +78,7 @@ impl Edit {
         joined
     }
 
-    /// Returns the indentation of its first full line.
+    /// Returns the indentation of the first full line of the replacement.
     fn depth(&self) -> usize {
         let line = self.replacement.trim_start_matches(['\r', '\n']);
         if line.len() == self.replacement.len() { 0 } else { line.len() - line.trim_start().len() }
@@ -206,7 +207,7 @@ impl Sources {
         result
     }
 
-    /// Adds derived text.
+    /// Adds a text that was derived from source files. The segments contain the origin of each part.
     pub fn derive(&self, path: &str, text: String, segments: Vec<Segment>) -> FileId {
         let mut files = self.files.write().unwrap_or_else(PoisonError::into_inner);
         files.push(path.to_owned(), text.into(), segments)
@@ -278,7 +279,7 @@ impl Sources {
         }
     }
 
-    /// Returns the first files that were read, each with its path.
+    /// Returns the given number of files in the order of reading, each with its path.
     pub fn first(&self, count: usize) -> Vec<(String, Arc<str>)> {
         self.read_lock().all.iter().take(count).map(|file| (file.path.clone(), file.text.clone())).collect()
     }
@@ -288,7 +289,7 @@ impl Sources {
         self.read_lock().all.len()
     }
 
-    /// Returns how the only reader of a file splits its text; computed once.
+    /// Returns the pieces into which the only reader of a file splits it, computed once.
     pub fn pieces(&self, file: FileId, cut: impl FnOnce(&str) -> Vec<Range<usize>>) -> Arc<[Range<usize>]> {
         let file = self.file(file);
         file.pieces.get_or_init(|| cut(&file.text).into()).clone()

@@ -60,7 +60,7 @@ impl Lines {
     }
 }
 
-/// Every byte that is not a continuation byte begins a character.
+/// Returns the number of characters. Every byte that is not a UTF-8 continuation byte begins a character.
 fn characters(bytes: &[u8]) -> usize {
     bytes.iter().filter(|&&byte| byte & 0xC0 != 0x80).count()
 }

@@ -8,7 +8,7 @@ use std::fmt;
 pub trait Tree: Send + Sync {
     /// Returns the bytes of a file.
     fn read(&self, path: &str) -> Result<Vec<u8>, ReadError>;
-    /// Returns the first bytes of a file of any size.
+    /// Returns the first bytes of a file, regardless of its size.
     fn head(&self, path: &str, bytes: usize) -> Result<Vec<u8>, ReadError> {
         self.read(path).map(|mut text| {
             text.truncate(bytes);
@@ -36,7 +36,7 @@ pub struct Entry {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ReadError {
     Missing,
-    /// The path leads out of the tree, and it is not on the command line.
+    /// The path leads out of the tree, and the command line does not name it.
     Outside,
     TooLarge {
         bytes: u64,
@@ -196,7 +196,7 @@ const EXAMPLES: [&str; 24] = [
     "specs",
 ];
 
-/// Returns true if a folder of this name contains examples or tests, whatever deploys its surroundings.
+/// Returns true if a folder of this name contains examples or tests, regardless of the deployments around it.
 pub fn is_example(name: &str) -> bool {
     EXAMPLES.iter().any(|known| known.eq_ignore_ascii_case(name))
 }

@@ -1,5 +1,5 @@
-//! New lines that name a machine with accelerators or request some, if gpulint read nothing there: no fact is defined there, and
-//! no entry lists the line as not evaluated.
+//! Finds new lines that name a machine with accelerators or request accelerators, although gpulint read nothing there:
+//! no fact is on the line, and no entry lists it as not evaluated.
 
 use regex::Regex;
 
@@ -14,8 +14,8 @@ use crate::source::{file_name, from_base64, is_example, parent, static_regex};
 const CLUSTER_DECIDES: [&str; 6] =
     [".Release.Namespace", ".Release.IsUpgrade", ".Release.IsInstall", ".Release.Revision", ".Capabilities", "lookup "];
 
-/// Whether lines of this file count. Not in rendered charts, whose values switch lines on and off, nor in documentation and
-/// tests, which often name machines.
+/// Returns true if new lines of this file count. Lines of rendered charts do not, because values switch them on and
+/// off. Nor do lines of documentation and tests, which often name machines.
 pub(super) fn is_looked_at(head: &State, file: &Changed) -> bool {
     match file.role {
         Role::Beside => false,
@@ -42,7 +42,7 @@ pub(super) fn chart_around<'p>(head: &State, path: &'p str) -> Option<&'p str> {
 pub(super) struct AcceleratorSearch<'c> {
     catalog: &'c Catalog,
     role: Role,
-    /// Variable files override the defaults.
+    /// True if variable files override the defaults.
     has_values: bool,
 }
 
@@ -58,7 +58,7 @@ impl<'c> AcceleratorSearch<'c> {
         AcceleratorSearch { catalog: &head.settings.catalog, role: file.role, has_values }
     }
 
-    /// Returns what a line requests.
+    /// Returns the machine or accelerator that a line requests.
     pub(super) fn asked(&self, line: Line) -> Option<String> {
         let line = line.text.trim();
         if ["#", "//", "*", "--", ";"].iter().any(|mark| line.starts_with(mark)) {
@@ -120,8 +120,8 @@ impl<'c> AcceleratorSearch<'c> {
 }
 
 static_regex!(
-/// A device key with a number or a template expression. Keys of unknown vendors match by name alone; the colon of an image has no
-/// space behind it.
+/// Matches a device key with a number or a template expression. Keys of unknown vendors match by name alone. The colon
+/// of an image has no space after it, so images do not match.
 static DEVICES: Regex = {
     let known: Vec<String> = accelerators::device_keys().map(regex::escape).collect();
     let amount = r#"(?:[1-9]|\{\{|\$[\{(A-Za-z])"#;

@@ -1,4 +1,5 @@
-//! Files that unread programs use: a program that Terraform runs, and the programs and files that it uses in turn.
+//! Finds files that unread programs use: a program that Terraform runs, and the programs and files that it uses in
+//! turn.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -12,13 +13,13 @@ use super::states::States;
 use crate::front_ends::files;
 use crate::source::{file_name, join, parent, static_regex};
 
-/// How deep calls between programs are followed.
+/// The maximum depth of calls between programs that are followed.
 const DEEPEST: usize = 4;
 const MOST_PROGRAMS: usize = 200;
 /// Longer programs are not written by hand.
 const LONGEST_PROGRAM: usize = 1 << 18;
 
-/// Returns the file that uses each of these files, by the path of the used file.
+/// Returns for each of these files the file that uses it.
 pub(super) fn takers(
     states: &States,
     speaking: &BTreeSet<String>,
@@ -65,7 +66,7 @@ fn callers_of_terraform(states: &States, speaking: &BTreeSet<String>) -> Vec<(St
     roots.filter_map(|path| Some((path.clone(), calls(&states.head.text(path)?)?.into()))).collect()
 }
 
-/// Follows what is deployed to the files that it uses, through programs that call programs.
+/// Searches the files that deployments use, through programs that call programs.
 struct TakerSearch<'a> {
     states: &'a States<'a>,
     /// The files to search for, by name.
@@ -107,7 +108,7 @@ impl TakerSearch<'_> {
         }
     }
 
-    /// The file that a word names, or a file next to a state that it names.
+    /// Records the file that a word names.
     fn take(&mut self, taker: &str, word: &str) {
         let named = self.names.get(file_name(word)).into_iter().flatten().filter(|_| file_name(word).len() > 2);
         for path in named {
@@ -126,7 +127,7 @@ impl TakerSearch<'_> {
     }
 }
 
-/// Kustomizations near an object that takes values from their ConfigMaps and Secrets.
+/// Returns kustomizations near an object that takes values from their ConfigMaps and Secrets.
 fn generators<'s>(
     states: &'s States,
     speaking: &BTreeSet<String>,

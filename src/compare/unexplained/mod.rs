@@ -1,15 +1,16 @@
 //! Finds changes whose effect on cost is unknown.
 //!
-//! Each changed file is one of three: *explained*, gpulint read everything that changed in it; *beside*, no deployment tool
-//! uses it; or *not explained*. This module reports the last, and by default they fail the run (`unexplained` in the settings):
+//! Each changed file belongs to one of three groups. It is *explained* if gpulint read everything that changed in it,
+//! *beside* if no deployment tool uses it, and *not explained* otherwise. This module reports the last group, and by
+//! default it fails the run (setting `unexplained`):
 //!
-//! 1. `asks`: a new line requests accelerators, and gpulint read nothing there;
-//! 2. `objects`: a number changed in an object or block of an unsupported kind that names a machine, refers to other files, or
-//!    changes other objects;
-//! 3. `handed`: a script, a pipeline or settings pass another number, file or command to a deploy tool;
-//! 4. `fed`: an unread program uses the file;
-//! 5. `inputs`: something that was not evaluated before either has other inputs now;
-//! 6. a submodule is at another commit.
+//! 1. `asks`: a new line requests accelerators, and gpulint read nothing there.
+//! 2. `objects`: a number changed in an object or block of an unsupported kind that names a machine, refers to other
+//!    files, or changes other objects.
+//! 3. `handed`: a script, a pipeline or settings pass another number, file or command to a deploy tool.
+//! 4. `fed`: an unread program uses the file.
+//! 5. `inputs`: the inputs of an unchanged gap changed.
+//! 6. A submodule is at another commit.
 
 mod asks;
 mod change;
@@ -36,8 +37,8 @@ pub(in crate::compare) use states::States;
 const CURE: &str = "check the effect on cost; in gpulint.toml, add the file to `[[runs]]` if a deployment uses it, to `exclude` if none \
                     does, or set `unexplained = \"tell\"` to let such changes pass";
 
-/// Returns all changes with an unknown cost effect that `unjudged` does not contain yet; marks entries of it that the
-/// change affects.
+/// Returns all changes with an unknown cost effect that `unjudged` does not contain yet. Marks entries of `unjudged`
+/// that the change affects.
 pub(in crate::compare) fn not_explained(
     states: &States,
     touched: &Touched,
@@ -131,7 +132,7 @@ impl UnexplainedFiles<'_> {
         }
     }
 
-    /// Files that an ignore list no longer leaves out are deployed.
+    /// Reports files that an ignore list no longer excludes, because they are deployed now.
     fn look_at_lists_of_ignored_files(&mut self, files: &[Changed], speaking: &BTreeSet<String>) {
         const LISTS: [&str; 3] = [".helmignore", ".terraformignore", ".sourceignore"];
         let is_list = |file: &&Changed| LISTS.iter().any(|name| file.path.ends_with(name));
@@ -146,7 +147,7 @@ impl UnexplainedFiles<'_> {
         }
     }
 
-    /// An opened file was read, unless it is a program that another program runs.
+    /// Reports changed files that programs use. A file that gpulint opened was read, unless another program runs it.
     fn look_at_what_is_taken(&mut self, files: &[Changed], speaking: &BTreeSet<String>) {
         let is_unread = |file: &&Changed| file.role != Role::Read || !self.states.head.sources.has(file.path);
         let wanted: BTreeSet<String> = files.iter().filter(is_unread).map(|file| file.path.to_owned()).collect();
@@ -229,7 +230,7 @@ impl Explained {
         let inventory = &states.after.inventory;
         let resources = inventory.resources.iter().flat_map(Resource::places);
         let unjudged = inventory.unjudged.iter().filter_map(|it| it.span);
-        // A manifest repeats a request: requests and limits, a node and its machine.
+        // A manifest repeats its requests: in requests and limits, or for a node and its machine.
         let is_manifest = |it: &&Resource| matches!(it.front_end, FrontEnd::Kubernetes | FrontEnd::Chart);
         let bodies = inventory.resources.iter().filter(is_manifest).map(|it| it.body);
         let sources = states.head.sources;

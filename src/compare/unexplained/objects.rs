@@ -1,5 +1,5 @@
-//! Objects and blocks of unsupported kinds, objects that deploy from elsewhere, and objects that change others: gpulint does not
-//! know the effect of a changed number in them.
+//! Finds changed numbers in objects and blocks whose effect gpulint does not know: those of unsupported kinds, those
+//! that deploy from elsewhere, and those that change other objects.
 
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
@@ -17,7 +17,7 @@ use crate::inventory::accelerators;
 use crate::source::{is_below, is_example, join, parent, static_regex};
 
 static_regex!(
-/// Tools that deploy from elsewhere.
+/// API groups and kinds of tools that deploy from elsewhere.
 static DEPLOYERS: Regex = r#"(?ms)(?:argoproj\.io|fluxcd\.io|cattle\.io|configsync\.gke\.io|carvel\.dev|contrib\.fluxcd|pulumi\.com|terraform\.io|coreos\.com|kcl).*^\s*["']?kind["']?\s*:\s*["']?(?:Application|ApplicationSet|HelmRelease|HelmChart|HelmChartConfig|GitRepository|OCIRepository|HelmRepository|Bucket|Kustomization|Terraform|GitRepo|Bundle|RootSync|RepoSync|PackageInstall|App|Stack|Workspace|Subscription|Component|Composition|HelmOp)\b"#);
 static_regex!(
 /// Keys that select the version to deploy.
@@ -164,7 +164,7 @@ impl<'t> GoneLines<'t> {
     }
 }
 
-/// What a line changes.
+/// The kind of property that a line changes.
 #[derive(Clone, Copy)]
 enum Changing {
     /// The version that a tool deploys.
@@ -224,7 +224,7 @@ impl<'o> Objects<'o> {
         }
         let gone = Rc::new(GoneLines { lines: file.gone_lines().collect(), ..GoneLines::default() });
         if parts.is_empty() && !gone.lines.is_empty() && !file.is.is_empty() {
-            // If only lines were removed: the part that is now at their place.
+            // If the change only removes lines, this is the part that is now at their place.
             let at = gone.lines.first().map_or(0, |line| line.number).min(of_text.lines.len().saturating_sub(1));
             parts.push((of_text.around(at), Vec::new()));
         }
@@ -294,7 +294,7 @@ impl<'o> Objects<'o> {
 
     fn counts(&self, part: &Part) -> Option<String> {
         let file = self.file;
-        // A block that is evaluated as a whole was read, wherever its values are.
+        // A block that gpulint evaluates was read completely, wherever its values are defined.
         let is_read = EVALUATED.is_match(&part.text) && file.path.ends_with(".tf");
         let is_data = file.role == Role::Read || file.is.contains("kubectl") || file.is.contains("oc apply");
         if is_read || !is_data || !part.has_other_numbers() {
@@ -311,7 +311,7 @@ fn is_beside_sources(file: &Changed, speaking: &BTreeSet<String>) -> bool {
     file.path.contains(".argocd-source") && speaking.iter().any(|path| path.starts_with(parent(file.path)))
 }
 
-/// Returns true if it deploys a directory with accelerators.
+/// Returns true if the object deploys a directory with accelerators.
 fn leads_to(file: &Changed, text: &str, speaking: &BTreeSet<String>) -> bool {
     let own = parent(file.path);
     PATHS.captures_iter(text).filter_map(|it| it.get(1)).any(|found| {

@@ -109,7 +109,7 @@ pub struct Kept {
 }
 
 impl Kept {
-    /// Returns whether an entry is retained: by its resource, or by its place if it has no resource.
+    /// Returns true if an entry remains: because of its resource, or because of its place if it has no resource.
     pub fn keeps(&self, resource: &mut Option<ResourceId>, stands: impl FnOnce() -> bool) -> bool {
         match resource {
             Some(id) => {

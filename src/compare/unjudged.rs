@@ -132,7 +132,7 @@ fn deciding_text(state: &State, block: &terraform::Block) -> String {
     text.lines().filter(|line| !is_comment(line)).collect::<Vec<_>>().join("\n")
 }
 
-/// The limit on the values of a call that are compared. A longer value is compared as written.
+/// The limit on values of a call that are compared. Beyond it, only the text of the call is compared.
 const MOST_VALUES: usize = 10_000;
 
 fn add_blocks(values: &mut Vec<String>, block: &terraform::Block) {

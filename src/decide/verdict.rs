@@ -170,7 +170,7 @@ impl Seen<'_> {
             .any(|file| names_accelerators(&self.sources.text(file), self.catalog))
     }
 
-    /// Returns files that cannot be read, even if the finding is suppressed or the rule is off.
+    /// Returns the entries for files that cannot be read, even if the finding is suppressed or the rule is off.
     fn unreadable(&self) -> impl Iterator<Item = Unjudged> {
         let found = || self.findings.iter().filter(|it| it.rule == "unreadable");
         let told: BTreeSet<_> = found().map(|it| it.span).collect();
@@ -183,7 +183,7 @@ impl Seen<'_> {
         })
     }
 
-    /// Returns files in unsupported languages that name accelerators.
+    /// Returns the entries for files in unsupported languages that name accelerators.
     fn foreign(&self) -> impl Iterator<Item = Unjudged> {
         let mut shown_in_examples: BTreeSet<&str> = BTreeSet::new();
         self.inventory.foreign.iter().filter_map(move |it| {

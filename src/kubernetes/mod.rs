@@ -66,7 +66,8 @@ pub struct Options {
 #[derive(Debug, Default)]
 pub struct KubernetesReading {
     pub inventory: Inventory,
-    /// For each resource, the Terraform string that contains its manifest, if that is not the manifest itself.
+    /// For each resource, the Terraform string that contains its manifest, if the derived manifest file is not that
+    /// string itself.
     pub carriers: Vec<Option<FileId>>,
     /// The comments for gpulint.
     pub comments: Vec<Span>,
@@ -203,7 +204,7 @@ struct Parsed {
     skipped: Option<Skipped>,
     /// The reason why facts of this file are only inferred.
     inferred: Option<Arc<str>>,
-    /// The number of documents in the file. The others were generated from them.
+    /// The number of documents that the file itself contains. All later documents were generated from them.
     written: usize,
     /// The numbers of the documents that are replaced by others.
     stood_for: BTreeSet<usize>,

@@ -52,7 +52,7 @@ fn break_at(bytes: &mut [u8], at: usize) {
 }
 
 impl<'t> GoLines<'t> {
-    /// Returns the line breaks of a text that only Go's library recognizes; `None` if there are none.
+    /// Finds the line breaks that only Go's library recognizes; returns `None` if the text has none.
     pub(crate) fn of(text: &'t str) -> Option<Self> {
         let places: Vec<usize> = places(text.as_bytes()).collect();
         (!places.is_empty()).then_some(GoLines { text, places })

@@ -106,7 +106,7 @@ impl<'c> AcceleratorSearch<'c> {
         words.find(|word| word.len() > 3 && self.is_machine(word)).map(str::to_owned)
     }
 
-    /// A machine name with accelerators that has no other meaning.
+    /// Returns true if a name can only mean a machine with accelerators.
     fn is_machine(&self, name: &str) -> bool {
         // Versions that begin with a date or a number look like names of TPU slices.
         let after = name.trim_start_matches('v').trim_start_matches(|c: char| c.is_ascii_digit());

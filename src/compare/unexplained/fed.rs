@@ -108,7 +108,8 @@ impl TakerSearch<'_> {
         }
     }
 
-    /// Records the file that a word names.
+    /// Records the file that a word names. If the word names a Terraform state, records the changed files next to the
+    /// state.
     fn take(&mut self, taker: &str, word: &str) {
         let named = self.names.get(file_name(word)).into_iter().flatten().filter(|_| file_name(word).len() > 2);
         for path in named {

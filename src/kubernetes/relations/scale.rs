@@ -27,7 +27,7 @@ pub(in crate::kubernetes) struct Scaler {
     looks_at: Fact<Value>,
     cooldown: Fact<Value>,
     shifts: Vec<Shift>,
-    /// The position of its target's name.
+    /// The position of the target's name.
     span: Span,
 }
 
@@ -180,7 +180,7 @@ fn attach(found: &mut FoundResource, scaler: &Scaler, decides: bool, why: Arc<st
         Fact::Known(Known { value, origin: Origin::Written | Origin::Resolved, .. }) => Some(value.expected),
         _ => None,
     };
-    // A schedule does not start from the workload's own number.
+    // The workload's own number is not the starting point of a schedule.
     let stated = stated.filter(|_| scaler.shifts.is_empty());
     resource.count = scaler.count.clone().map(|range| Range::between(range.floor, stated, range.ceiling));
     resource.shifts = scaler.shifts.clone();

@@ -17,17 +17,17 @@ const CLASS: &str = "deviceclass.resource.kubernetes.io/";
 pub(in crate::kubernetes) struct Device {
     #[serde(alias = "name")]
     pub key: String,
-    /// Empty if the key does not determine the vendor.
+    /// The vendor of the device; empty if the key does not determine it.
     #[serde(default)]
     pub vendor: String,
     pub provider: Option<String>,
     pub chip: Option<String>,
     #[serde(default)]
     pub slice: bool,
-    /// The part that matches `*` is the name of the accelerator.
+    /// True if the part of the key that matches `*` is the name of the accelerator.
     #[serde(default)]
     pub named: bool,
-    /// The key requests a part of a device, and does not determine its size.
+    /// True if the key requests a part of a device without determining its size.
     #[serde(default)]
     pub shared: bool,
     pub per: Option<f64>,
@@ -55,7 +55,7 @@ pub(in crate::kubernetes) struct Label {
     pub map: BTreeMap<String, String>,
     /// The meaning of any value.
     pub any: Option<String>,
-    /// A part of values that only owned hardware has.
+    /// A part of label values that occurs only on owned hardware.
     pub owned: Option<String>,
     /// The separator between several values in one string.
     pub split: Option<String>,
@@ -74,7 +74,7 @@ pub(in crate::kubernetes) enum LabelMeaning {
     Family,
     /// The part of machine names after the family: `12xlarge`.
     Size,
-    /// A letter in machine names whose machines may have accelerators: `g`.
+    /// A letter that starts machine names and stands for machines that may have accelerators: `g`.
     Category,
     /// The digit after that letter: `5`.
     Generation,

@@ -170,7 +170,7 @@ pub(super) fn labelled_spot(document: &Document, paper: &Page<'_>, label: &str, 
     paper.replace(value, &AddedPiece::text(word))
 }
 
-/// Replaces the value of a fact: a separate scalar, or a switch.
+/// Replaces the value of a fact that is a separate scalar or a flag.
 pub(super) fn written(
     document: &Document,
     paper: &Page<'_>,

@@ -40,7 +40,7 @@ pub(super) struct Page<'t> {
 }
 
 impl<'t> Page<'t> {
-    /// `own` is the document that is edited.
+    /// Creates the page. `own` is the document of the file that is edited.
     pub(super) fn new(text: &'t str, own: &str, root: &Node) -> Page<'t> {
         let line_end = if own.contains("\r\n") { "\r\n" } else { "\n" };
         let mut page = Page { text, line_end, step: 2, dash: 2 };

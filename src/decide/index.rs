@@ -9,7 +9,7 @@ use crate::inventory::ResourceId;
 use crate::rules::Finding;
 use crate::source::{FileId, Span};
 
-/// The most dots and brackets in the address of a module call that a comment can cover.
+/// The maximum number of dots and brackets in the address of a module call that a comment can cover.
 const DEEPEST_CALL: usize = 200;
 
 /// Suppressions of one rule that cover the same: the first one suppresses the finding.

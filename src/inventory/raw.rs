@@ -84,8 +84,8 @@ pub enum Data {
     Beginning(Arc<str>, Arc<Unknown<RawTree>>),
 }
 
-/// Limit on the stored values of one object or block. Real files are far smaller, but aliases and functions can expand
-/// a few lines to billions of values.
+/// The limit on the stored values of one object or block. Real files are far smaller, but aliases and functions can
+/// expand a few lines to billions of values.
 pub const MOST_VALUES: u32 = 50_000;
 
 impl RawTree {

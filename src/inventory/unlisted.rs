@@ -35,7 +35,7 @@ const OPEN_MAPS: [&str; 19] = [
     "connection",
     "provisioner",
 ];
-/// Limit on fields: further fields only repeat the earlier ones.
+/// The limit on fields: further fields only repeat the earlier ones.
 const MOST_FIELDS: usize = 20;
 
 /// A resource or an object of an unsupported type.

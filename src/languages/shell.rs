@@ -21,9 +21,9 @@ use std::sync::Arc;
 /// Represents an unknown part in a known text; front ends may use it too.
 pub const HOLE: char = '\u{FFFC}';
 
-/// Limit on words, which also stops variables that expand each other. No model name is longer.
+/// The limit on words, which also stops variables that expand each other. No model name is longer.
 const LONGEST_WORD: usize = 16 << 10;
-/// Limit on scripts; the rest is ignored.
+/// The limit on scripts; the rest is ignored.
 const LONGEST_SCRIPT: usize = 512 << 10;
 const MOST_WORDS: usize = 20_000;
 

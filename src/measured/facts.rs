@@ -264,7 +264,7 @@ fn last_day(row: &UsageRow) -> Date {
     Date::from_unix_days(row.to.unix_days() - 1).unwrap_or(row.to)
 }
 
-/// `14 days to 2026-11-21, 99% of the hours measured`
+/// Returns text such as `14 days to 2026-11-21, 99% of the hours measured`.
 fn said_window(row: &UsageRow) -> String {
     let coverage = row.coverage.unwrap_or_else(|| days(row) / window(row));
     format!("{} days to {}, {:.0}% of the hours measured", trimmed(days(row)), last_day(row), coverage * 100.0)

@@ -66,14 +66,14 @@ pub(super) fn claims(
     found.into_iter().map(claim).collect()
 }
 
-/// `2 resources match the metrics of prod/Deployment/a: …`
+/// Returns text such as `2 resources match the metrics of prod/Deployment/a: …`.
 fn claimed_twice(inventory: &Inventory, identity: &Identity<'_>, several: &BTreeSet<usize>) -> String {
     let named = several.iter().take(2).filter_map(|at| inventory.resources.get(*at)).map(|it| it.address.as_str());
     let named: Vec<&str> = named.collect();
     format!("{} resources match the metrics of {}: {}", several.len(), shown(identity), named.join(", "))
 }
 
-/// `2 measured workloads match it: prod/a, dev/a`
+/// Returns text such as `2 measured workloads match it: prod/a, dev/a`.
 fn measured_twice(several: &[Identity<'_>]) -> String {
     let named: Vec<String> = several.iter().take(3).map(shown).collect();
     format!("{} measured workloads match it: {}", several.len(), named.join(", "))

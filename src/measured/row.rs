@@ -19,7 +19,7 @@ pub const FILE_NAME: &str = "gpulint-usage.csv";
 /// A special kind: the monitoring system itself ran, so that what it did not see did not run.
 pub const OBSERVER: &str = "Observer";
 
-/// The most characters of one string.
+/// The maximum number of characters of one string.
 const LONGEST: usize = 253;
 
 /// Decimal digits in the file.
@@ -129,7 +129,7 @@ pub fn of_rows(rows: &str) -> String {
 }
 
 impl UsageRow {
-    /// `prod/serving/Deployment/llama`, for people.
+    /// Returns text such as `prod/serving/Deployment/llama`, for people.
     pub fn shown(&self) -> String {
         let parts = [&self.cluster, &self.namespace, &self.kind, &self.name].into_iter().filter(|it| !it.is_empty());
         parts.map(String::as_str).collect::<Vec<_>>().join("/")

@@ -1,7 +1,7 @@
-//! Turns results into bytes, one file per format.
+//! Turns results into reports, with one file for each format.
 //!
-//! Each format has its own types; types of other modules are never serialized. Only this module rounds numbers and escapes hostile
-//! strings. It knows no file, no terminal and no clock.
+//! Each format has its own types, and types of other modules are never serialized. Only this module rounds numbers and
+//! escapes hostile strings. It uses no files, no terminal and no clock.
 
 mod answers;
 mod difference;
@@ -90,7 +90,7 @@ pub fn render(format: Format, report: &Report, style: Style) -> Option<String> {
     })
 }
 
-/// Formats for code hosts.
+/// Returns the findings in a format for code hosts.
 fn for_hosts(format: Format, report: &Report) -> String {
     match format {
         Format::Sarif => formats::sarif::check(report),

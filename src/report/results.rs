@@ -18,7 +18,7 @@ use crate::source::{Date, Sources};
 pub struct Report<'a> {
     pub sources: &'a Sources,
     pub paths: &'a Paths,
-    /// The same for code hosts, which identify a file by its path in the repository.
+    /// The paths for code hosts, which identify a file by its path in the repository.
     pub hosted_paths: &'a Paths,
     pub inventory: &'a Inventory,
     pub bill: &'a Bill,
@@ -34,9 +34,9 @@ pub struct Report<'a> {
     pub measured: &'a Measured,
     pub verdict: Verdict,
     pub catalog: Catalog,
-    /// True if there was nothing to check, which is not the same as no findings.
+    /// True if there was nothing to check. This differs from a check without findings.
     pub is_empty: bool,
-    /// The name of what the report is about.
+    /// The name of the report's subject.
     pub title: Option<&'a str>,
     /// The catalog for further prices; none in a saved report.
     pub market: Option<&'a crate::catalog::Catalog>,

@@ -78,7 +78,7 @@ fn is_judged(inventory: &Inventory, resource: Option<ResourceId>) -> bool {
     resource.is_none_or(|it| !is_none(it) && !is_aside(it))
 }
 
-/// Limit on related members of a group in a finding. Its message can count the others.
+/// The limit on related members of a group in a finding. Its message can count the others.
 const MOST_RELATED: usize = 100;
 
 struct Judge<'a> {

@@ -20,7 +20,7 @@ pub struct Reason {
     pub parts: Vec<String>,
 }
 
-/// Limit on the explained resources.
+/// The limit on the explained resources.
 const MOST: usize = 50;
 
 pub(super) fn reasons(page: &Page, world: &World<'_>, settings: &Settings) -> Vec<Reason> {

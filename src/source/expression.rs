@@ -72,7 +72,7 @@ impl AdaptiveRegex {
     }
 }
 
-/// Size limit for compiled patterns; matching takes linear time.
+/// The size limit for compiled patterns; matching takes linear time.
 const SIZE_LIMIT: usize = 1 << 20;
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ pub fn lines_with_offsets(text: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// Distance in bytes between two cached character counts.
+/// The distance in bytes between two cached character counts.
 const STRIDE: usize = 4096;
 
 #[derive(Debug)]

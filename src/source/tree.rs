@@ -134,7 +134,7 @@ fn joined(directory: &str, relative: &str) -> Option<String> {
     normalize(&format!("{directory}/{relative}"))
 }
 
-/// Limit on consecutive links.
+/// The limit on consecutive links.
 const MOST_LINKS: usize = 16;
 
 /// Returns a path with links resolved; `None` if a link leaves the tree or is part of a cycle.

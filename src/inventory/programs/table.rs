@@ -370,7 +370,7 @@ fn assignments(text: &str) -> Vec<(Key, String)> {
     pairs.filter_map(|(key, value)| Some((Key::named(key)?, value.to_owned()))).collect()
 }
 
-/// `--a_b` and `--a-b` are one flag; short flags keep their case.
+/// Returns the form in which flags are compared. `--a_b` and `--a-b` are one flag; short flags keep their case.
 pub(super) fn normalize_flag(text: &str) -> String {
     if text.starts_with("--") || !text.starts_with('-') {
         text.trim_end_matches('=').replace('_', "-").to_ascii_lowercase()
@@ -384,7 +384,8 @@ pub(super) fn normalize_variable(text: &str) -> String {
     text.replace(['-', '.'], "_").to_ascii_uppercase()
 }
 
-/// `engineArgs.tensorParallelSize`, `engine_args.tensor-parallel-size` and similar spellings are one path.
+/// Returns the form in which paths are compared. `engineArgs.tensorParallelSize`, `engine_args.tensor-parallel-size`
+/// and similar spellings are one path.
 pub(super) fn normalize_path(text: &str) -> String {
     snake_case(text).replace('-', "_")
 }

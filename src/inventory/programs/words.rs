@@ -11,10 +11,10 @@ use crate::source::Span;
 /// Limit for nested scripts, such as `docker run` in `sh -c`: real scripts do not nest deeper.
 const DEEPEST: usize = 4;
 
-/// Limit on the commands of one container.
+/// The limit on the commands of one container.
 const MOST_COMMANDS: usize = 2_000;
 
-/// Limit on the bytes that variables add to one container.
+/// The limit on the bytes that variables add to one container.
 const MOST_EXPANDED: usize = 4 << 20;
 
 /// A word of a command, with the argument that contains it.

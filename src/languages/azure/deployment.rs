@@ -14,7 +14,7 @@ use super::model::{AzureTemplate, Deployed};
 use super::placed::Placed;
 use super::syntax::{AzureExpr, AzureKind};
 
-/// Limit on nested deployments.
+/// The limit on nested deployments.
 const DEEPEST: usize = 12;
 
 /// Target of a deployment, as far as it is set.
@@ -41,7 +41,7 @@ struct Budget {
     depth: Cell<usize>,
 }
 
-/// Limit on variables that depend on variables, so that the stack is large enough.
+/// The limit on variables that depend on variables, so that the stack is large enough.
 const DEEPEST_VALUE: usize = 200;
 
 /// One template with one set of parameter values.

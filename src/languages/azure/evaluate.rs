@@ -275,7 +275,7 @@ impl AzureDeployment<'_> {
     }
 }
 
-/// Limit on nested function calls.
+/// The limit on nested function calls.
 const DEEPEST_CALL: usize = 24;
 
 fn shown(key: &Value) -> String {

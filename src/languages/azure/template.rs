@@ -9,7 +9,7 @@ use super::expression::of_text;
 use super::model::{AzureTemplate, DeclaredFunction, DeclaredParameter, DeclaredResource, Deployed, NamedExpr};
 use super::syntax::{AzureEntry, AzureExpr, AzureKind, AzureLoop};
 
-/// Limit on nested deployments.
+/// The limit on nested deployments.
 const DEEPEST: usize = 12;
 
 /// Resource type of a deployment.

@@ -11,10 +11,10 @@ pub(crate) struct CelBudget {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Exhausted;
 
-/// Limit on visited nodes and on compared elements and bytes: a few milliseconds.
+/// The limit on visited nodes and on compared elements and bytes: a few milliseconds.
 const STEPS: u64 = 1_000_000;
 
-/// Limit on the size of all values of an evaluation.
+/// The limit on the size of all values of an evaluation.
 const BYTES: u64 = 8 << 20;
 
 impl CelBudget {

@@ -2,7 +2,7 @@
 
 use crate::diagnostic::distance;
 
-/// Limit on the compared letters.
+/// The limit on the compared letters.
 const LONGEST: usize = 64;
 
 /// Returns the most similar name, if it is similar enough to be a typing error.

@@ -13,7 +13,7 @@ use crate::source::Span;
 use super::evaluate::LoopNames;
 use super::template::CloudTemplate;
 
-/// Limit on nested stacks, far above what real templates nest.
+/// The limit on nested stacks, far above what real templates nest.
 const DEEPEST: usize = 12;
 
 /// Types that are nested stacks, with the property for the location of their template.

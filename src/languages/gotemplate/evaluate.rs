@@ -19,18 +19,18 @@ use super::syntax::{Branch, Command, Pipeline, Template, TemplateExpression, Tem
 use super::text::{Cause, Text, TextOrigin, TextWriter};
 use super::value::{GoValue, Heap, Kind, MapEntries};
 
-/// Limit on the steps of one rendering; the largest public charts use 2% of it.
+/// The limit on the steps of one rendering; the largest public charts use 2% of it.
 const MOST_STEPS: u64 = 1_500_000;
-/// Limit on the bytes of one rendering, because many run at once.
+/// The limit on the bytes of one rendering, because many run at once.
 const MOST_BYTES: usize = 32 << 20;
-/// Factor by which text grows when it is parsed, in bytes per byte.
+/// The factor by which text grows when it is parsed, in bytes per byte.
 pub(super) const PARSED: usize = 16;
-/// Limit on nested templates, blocks and parentheses. The stack of a rendering is large enough for more.
+/// The limit on nested templates, blocks and parentheses. The stack of a rendering is large enough for more.
 const DEEPEST: usize = 600;
 
-/// Bytes that functions read for one step.
+/// The bytes that functions read for one step.
 pub(super) const BYTES_PER_STEP: u64 = 128;
-/// Limit on the nesting of values that functions read.
+/// The limit on the nesting of values that functions read.
 const DEEPEST_VALUE: usize = 64;
 
 /// All templates of a chart by name.

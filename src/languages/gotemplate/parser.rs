@@ -7,7 +7,7 @@ use super::lexer::{self, PlacedToken, TemplateToken};
 use super::syntax::{Branch, Command, Pipeline, Template, TemplateExpression, TemplateNode};
 use super::text::Text;
 
-/// Limit on nested parentheses and blocks, above any real template.
+/// The limit on nested parentheses and blocks, above any real template.
 const DEEPEST: usize = 100;
 
 /// A syntax error and its place.

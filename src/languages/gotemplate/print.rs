@@ -8,7 +8,7 @@ use super::numbers;
 use super::text::{Cause, Text, TextWriter};
 use super::value::{GoValue, Kind};
 
-/// Limit on depth, because mappings may contain themselves.
+/// The limit on depth, because mappings may contain themselves.
 const DEEPEST: usize = 64;
 
 /// Formats a value like `%v`. An unknown value becomes a hole, and strings keep their origins.

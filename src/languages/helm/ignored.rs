@@ -4,7 +4,7 @@ use globset::{GlobBuilder, GlobMatcher};
 
 use crate::source::{Sources, join};
 
-/// Limit on rules, above any real file.
+/// The limit on rules, above any real file.
 const MOST: usize = 500;
 
 pub(super) struct Ignored {

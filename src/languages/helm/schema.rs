@@ -7,16 +7,16 @@ use serde_json::{Map as Json, Value as Schema};
 
 use crate::languages::gotemplate::{GoValue, Kind};
 
-/// Limit on comparisons of a value with a schema, for all values of a chart.
+/// The limit on comparisons of a value with a schema, for all values of a chart.
 const MOST: usize = 200_000;
-/// Limit on nested schemas.
+/// The limit on nested schemas.
 const DEEPEST: usize = 64;
 const LONGEST_PATTERN: usize = 1_000;
-/// Limit on the size of a pattern, above any real one.
+/// The limit on the size of a pattern, above any real one.
 const PATTERN_BYTES: usize = 64 << 10;
 /// Cost of compiling a pattern, in comparisons.
 const PATTERN_COUNTS: usize = 500;
-/// Limit on reported violations per chart.
+/// The limit on reported violations per chart.
 const TOLD: usize = 3;
 
 /// Returns the violations of a chart's schema, each with the path of the value.

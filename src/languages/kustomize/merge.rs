@@ -9,7 +9,7 @@ use super::value::{Field, ObjectData, ObjectValue};
 use super::{BuildBudget, Trouble};
 
 const DIRECTIVE: &str = "$patch";
-/// Limit on depth; parsed documents are less deep.
+/// The limit on depth; parsed documents are less deep.
 const DEEPEST: usize = 256;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

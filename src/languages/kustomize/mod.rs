@@ -147,11 +147,11 @@ pub(crate) struct BuildBudget {
 }
 
 impl BuildBudget {
-    /// Limit on steps, about a second. The largest public kustomizations use 10% of it.
+    /// The limit on steps, about a second. The largest public kustomizations use 10% of it.
     const STEPS: u64 = 30_000_000;
-    /// Limit on copied values. Patches for hundreds of objects copy some ten thousand.
+    /// The limit on copied values. Patches for hundreds of objects copy some ten thousand.
     const COPIES: u64 = 500_000;
-    /// Limit on depth; parsed documents are less deep.
+    /// The limit on depth; parsed documents are less deep.
     const DEEPEST: usize = 256;
 
     fn of(steps: u64) -> Self {

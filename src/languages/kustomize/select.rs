@@ -9,7 +9,7 @@ use super::id::{Gvk, Id};
 use super::resource::Resource;
 use super::value::ObjectValue;
 
-/// Limit on the size of a pattern, above any real one.
+/// The limit on the size of a pattern, above any real one.
 const LARGEST_PATTERN: usize = 1 << 18;
 
 /// `target:` of a patch.

@@ -15,9 +15,9 @@ use super::value::ObjectValue;
 use super::variables::KustomizeVariable;
 use super::{BuildBudget, Trouble, TroubleCause, generate, inflate, names, plugins, references, transform, variables};
 
-/// Limit on nested bases.
+/// The limit on nested bases.
 const DEEPEST: usize = 32;
-/// Limit on objects, above any real kustomization.
+/// The limit on objects, above any real kustomization.
 const MOST_OBJECTS: usize = 20_000;
 
 /// The objects of one kustomization and its bases.

@@ -53,7 +53,7 @@ impl PulumiProgram {
     }
 }
 
-/// Limit on variables that depend on variables, so that the stack is large enough.
+/// The limit on variables that depend on variables, so that the stack is large enough.
 const DEEPEST: usize = 200;
 
 struct ProgramRun<'p> {

@@ -48,7 +48,7 @@ fn functions_hand_on(script: &str) -> bool {
     })
 }
 
-/// Limit on functions, above any real script.
+/// The limit on functions, above any real script.
 const MOST_FUNCTIONS: usize = 200;
 
 /// Returns true if a line writes to a file, which may be read again.

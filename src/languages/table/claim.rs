@@ -8,7 +8,7 @@ use crate::source::Needles;
 
 use super::{LANGUAGES, Language, PYTHON, ROOT_OF_MANIFEST, Reader, is_called};
 
-/// Bytes of a program that are searched for imports, because repositories have thousands of programs.
+/// The bytes of a program that are searched for imports, because repositories have thousands of programs.
 pub(crate) const HEAD_OF_PROGRAM: usize = 8 << 10;
 
 /// The marks of all data languages, for one search.
@@ -19,7 +19,7 @@ static MARKS: LazyLock<(Needles, Vec<&'static Language>)> = LazyLock::new(|| {
     (Needles::new(&marks), languages)
 });
 
-/// Bytes in which the keys of a manifest begin.
+/// The bytes in which the keys of a manifest begin.
 const HEAD: usize = 4096;
 
 /// Returns the language of data that is not a manifest.

@@ -20,11 +20,11 @@ use super::json;
 use super::node::{Node, NodeData, NodeEntry};
 use super::scalar;
 
-/// Limit on nesting, so that recursion fits a small stack. Real manifests nest less than 40 levels.
+/// The limit on nesting, so that recursion fits a small stack. Real manifests nest less than 40 levels.
 const NESTING_LIMIT: usize = 128;
 /// Mappings with more keys than this use a hash map.
 const LONGEST_SEARCHED: usize = 12;
-/// Limit on notes about duplicate keys in one document.
+/// The limit on notes about duplicate keys in one document.
 const REPEATED_KEYS_NAMED: usize = 3;
 
 #[derive(Debug, Default)]
@@ -189,9 +189,9 @@ struct Words {
     recent: [Option<Arc<str>>; WORDS],
 }
 
-/// Size of the cache, a power of two.
+/// The size of the cache, a power of two.
 const WORDS: usize = 256;
-/// Limit on cached strings, because longer ones are rarely repeated.
+/// The limit on cached strings, because longer ones are rarely repeated.
 const LONGEST_WORD: usize = 32;
 
 impl Words {

@@ -3,9 +3,9 @@
 
 use super::scalar::{boolean, is_null, number};
 
-/// Column after which a line is folded.
+/// The column after which a line is folded.
 const WIDTH: usize = 80;
-/// Length of keys after which they need a question mark.
+/// The length of keys after which they need a question mark.
 const LONGEST_KEY: usize = 128;
 
 #[derive(Clone, Copy, PartialEq)]

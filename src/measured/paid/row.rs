@@ -16,7 +16,7 @@ pub const HEADER: &str = "# gpulint paid 1";
 /// The default file name.
 pub const FILE_NAME: &str = "gpulint-paid.csv";
 
-/// The most characters of one string.
+/// The maximum number of characters of one string.
 const LONGEST: usize = 253;
 
 /// The kind of charge.
@@ -191,7 +191,7 @@ impl PaidRow {
         COLUMNS.iter().map(|(name, meaning, ..)| (*name, *meaning))
     }
 
-    /// `aws pool prod/gpu-h100 p5.48xlarge`, for people.
+    /// Returns text such as `aws pool prod/gpu-h100 p5.48xlarge`, for people.
     pub fn shown(&self) -> String {
         let machine = if self.machine.is_empty() { &self.accelerator } else { &self.machine };
         let parts = [self.provider.as_str(), self.key_kind.name(), &self.key, machine, &self.region];

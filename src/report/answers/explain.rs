@@ -1,4 +1,4 @@
-//! How gpulint computed one price, for `gpulint explain`.
+//! Shows how gpulint computed one price, for `gpulint explain`.
 
 use std::fmt::Write;
 
@@ -17,7 +17,7 @@ pub fn explain(report: &Report, id: ResourceId) -> String {
     format!("{head}\n{}{}{}", facts(report, resource), links(report, resource), price(report, resource, id))
 }
 
-/// The same with the price first, for displays of a few lines.
+/// Returns the same report with the price first, for displays of a few lines.
 pub fn explain_price_first(report: &Report, id: ResourceId) -> String {
     let Some(resource) = report.inventory.resources.get(id.0) else { return String::new() };
     let price = price(report, resource, id);
@@ -66,7 +66,7 @@ fn price(report: &Report, resource: &Resource, id: ResourceId) -> String {
     text
 }
 
-/// Each step with its result and the place of its input.
+/// Writes each step of a price, with its result and the place of its input.
 fn steps(text: &mut String, report: &Report, resource: &Resource, steps: &[Step]) {
     for step in steps {
         let result = step.result.map(|money| format!("  {}", exact(money))).unwrap_or_default();

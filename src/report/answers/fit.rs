@@ -22,7 +22,7 @@ struct Document<'a> {
     verdict: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     cause: Option<&'a str>,
-    /// Why gpulint took this model for the given name.
+    /// The reason why gpulint chose this model for the given name.
     #[serde(skip_serializing_if = "Option::is_none")]
     inferred: Option<&'a str>,
     model: Option<&'a str>,
@@ -194,10 +194,10 @@ fn as_text(fact: &Fact<Assessment>, item: &BillItem, options: &[Choice], style: 
     text
 }
 
-/// In the order of the report.
+/// The parts of the needed memory, in the order of the report.
 const PARTS: [&str; 5] = ["weights", "kv", "activations", "optimizer", "overhead"];
 
-/// Configurations by provider, the cheapest first.
+/// Returns the table of configurations by provider, the cheapest first.
 fn table(options: &[Choice], style: Style) -> String {
     if options.is_empty() {
         return "\nno machine in the catalog has enough memory with a safety margin\n".to_owned();

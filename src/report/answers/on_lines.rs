@@ -1,4 +1,4 @@
-//! The cost of the resource on a line of a file, for an editor.
+//! Computes the cost of the resources on each line of a file, for an editor.
 
 use crate::catalog::MoneyRange;
 use crate::inventory::{ResourceId, Role};
@@ -9,11 +9,11 @@ use crate::report::views::money::mark;
 use crate::rules::Finding;
 use crate::source::{FileId, Span};
 
-/// The editor shows this next to the line.
+/// The maximum length of a cause, because the editor shows it next to the line.
 const LONGEST_CAUSE: usize = 60;
 const LONGEST_MESSAGE: usize = 1_000;
 
-/// The cost of the resources whose first line this is.
+/// The cost of the resources that begin on one line.
 pub struct LinePrice {
     /// The header of their block.
     pub span: Span,
@@ -118,7 +118,7 @@ fn cost(report: &Report, item: &BillItem) -> Option<String> {
     Some(if item.is_within { format!("{costs}, part of its pool") } else { costs })
 }
 
-/// For several different costs: from the cheapest to the most expensive.
+/// Returns one cost, or the range from the cheapest to the most expensive resource.
 fn spread(report: &Report, items: &[&BillItem], count: usize) -> String {
     let amounts = || items.iter().filter_map(|item| Some((item.amount?.expected, item.per)));
     let (Some(least), Some(most)) = (amounts().min(), amounts().max()) else { return format!("{count} × ?") };

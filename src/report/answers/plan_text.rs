@@ -11,7 +11,7 @@ use crate::report::escape::one_line;
 use crate::report::formats::json::Number;
 use crate::report::formats::text::TextTable;
 
-/// At most this many addresses are named for each reason why something is not planned.
+/// The limit on addresses that are listed for each reason why something is not planned.
 const MOST_NAMED: usize = 5;
 
 pub(super) fn text(planned: &PlannedPurchases<'_>, style: Style) -> String {
@@ -103,7 +103,7 @@ fn nonzero(machines: f64) -> String {
     if machines > 0.0 { running(machines).to_string() } else { String::new() }
 }
 
-/// Machines without a commitment, and why.
+/// Returns the machines without a commitment, and the reason.
 fn left(group: &Group, line: &Line, currency: &Currency) -> Option<String> {
     let mut parts = Vec::new();
     let hour =
@@ -134,7 +134,7 @@ fn left(group: &Group, line: &Line, currency: &Currency) -> Option<String> {
     Some(format!("{}: {}{most}{reasons}", place(group, line), parts.join(", ")))
 }
 
-/// `1 machine`, `2.5 machines`
+/// Returns text such as `1 machine`, `2.5 machines`.
 fn count(machines: f64) -> String {
     let noun = if machines == 1.0 { "machine" } else { "machines" };
     format!("{} {noun}", running(machines))

@@ -118,13 +118,13 @@ fn sentence(what: &str, sum: &Together, half: &str, currency: &Currency) -> Stri
     )
 }
 
-/// Accelerators that run always or most of the time, eligible or not.
+/// Returns the number of accelerators that run always or most of the time, eligible or not.
 fn steady(group: &Group) -> f64 {
     let measured = |line: &Line| line.rungs.iter().filter(|it| it.share < 1.0).map(|it| it.machines).sum::<f64>();
     always(group) + group.lines.iter().map(|line| measured(line) * line.accelerators).sum::<f64>()
 }
 
-/// Accelerators that always run, eligible or not.
+/// Returns the number of accelerators that always run, eligible or not.
 pub(super) fn always(group: &Group) -> f64 {
     group.lines.iter().map(|line| line.always * line.accelerators).sum()
 }

@@ -15,7 +15,7 @@ pub struct Prices<'a> {
     pub catalog: &'a Catalog,
     pub offers: &'a [Offer<'a>],
     pub hardware: &'a [Hardware<'a>],
-    /// Prices per month, per GPU and per GiB are for spot instead of on demand.
+    /// True if the prices per month, per GPU and per GiB are spot prices, and not on demand.
     pub on_spot: bool,
     /// The day from which ages count.
     pub today: Date,

@@ -30,7 +30,8 @@ struct Row<'a> {
     purchase: &'a str,
     usd_per_hour: Number,
     total_usd: Number,
-    /// Null if the provider never takes the machines back, and on spot if no rate is known.
+    /// The expected number of restarts. Null if the provider never takes the machines back, or if no rate is known for
+    /// spot.
     restarts: Option<RestartRange>,
     needs: &'a str,
     as_of: &'a str,
@@ -60,7 +61,7 @@ struct Cheaper<'a> {
     than: &'a str,
     bought: &'static str,
     rent_usd_per_hour: Number,
-    /// `above`, `below`, `always` or `never`.
+    /// The side of the limit on which the option is cheaper: `above`, `below`, `always` or `never`.
     when: &'static str,
     hours_per_month: Option<Number>,
 }

@@ -19,7 +19,7 @@ use crate::report::views::unit_work;
 use crate::report::views::what_if::{Case, Cases, Cost, accelerators, beyond, costs, fit, fits, said};
 use crate::report::{Format, Report, Style};
 
-/// At most this many findings of a case are shown as text.
+/// The limit on findings of a case that are shown as text.
 const MOST: usize = 8;
 
 /// Returns the scenarios in a format; `None` if the command does not support the format.

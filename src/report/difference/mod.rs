@@ -52,7 +52,7 @@ pub struct Gate {
 }
 
 impl<'a> Difference<'a> {
-    /// Returns true if nothing deserves a first comment: at most, resources were moved or renamed.
+    /// Returns true if the change does not need a comment: at most, resources were moved or renamed.
     pub fn is_quiet(&self) -> bool {
         !self.has_something_to_tell() && self.delta.visible().all(|change| change.kind == ChangeKind::Moved)
     }
@@ -100,7 +100,7 @@ impl<'a> Difference<'a> {
         self.after.currency.amount(money)
     }
 
-    /// `+$4,180`, `-$120`, `$0`.
+    /// Returns text such as `+$4,180`, `-$120`, `$0`.
     fn signed(&self, money: Money) -> String {
         let sign = if money > Money::ZERO { "+" } else { "" };
         format!("{sign}{}", self.amount(money))

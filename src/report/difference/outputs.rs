@@ -24,13 +24,13 @@ pub(super) fn difference(it: &Difference) -> String {
             ("total-delta-ceiling", ceiling(&delta.combined)),
             ("became-known", dollars(delta.combined.became_known.expected)),
             ("no-longer-known", dollars(delta.combined.no_longer_known.expected)),
-            // True if nothing deserves a first comment.
+            // True if the change does not need a comment.
             ("quiet", it.is_quiet().to_string()),
         ]);
     changed + &cost(&it.after)
 }
 
-/// None if one of the states has no maximum.
+/// Returns the change of the maximum; empty if one of the states has no maximum.
 fn ceiling(change: &CostChange) -> String {
     let is_unlimited = change.before.is_unlimited() || change.after.is_unlimited();
     if is_unlimited { String::new() } else { dollars(change.difference.ceiling) }

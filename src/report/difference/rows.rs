@@ -14,11 +14,11 @@ pub(super) struct DifferenceRow<'a> {
     /// The change with the largest amount.
     pub(super) first: &'a Change,
     pub(super) all: Vec<&'a Change>,
-    /// The number of deployments they are in: roots, overlays, environments.
+    /// The number of deployments that contain these changes: roots, overlays, environments.
     pub(super) runs: usize,
-    /// The kind of these deployments, if all have the same.
+    /// The kind of these deployments, if all have the same kind.
     places: &'static str,
-    /// The total of all; none if one has no price.
+    /// The total of all resources in the row; `None` if one of them has no price.
     pub(super) before: Option<Cost>,
     pub(super) after: Option<Cost>,
 }
@@ -34,7 +34,7 @@ impl DifferenceRow<'_> {
         }
     }
 
-    /// ` × 3`, ` in 8 roots`
+    /// Returns text such as ` × 3`, ` in 8 roots`.
     pub(super) fn number(&self) -> String {
         match (self.all.len(), self.runs) {
             (1, _) => String::new(),
@@ -83,7 +83,8 @@ pub(super) fn rows<'a>(it: &'a Difference) -> Vec<DifferenceRow<'a>> {
 /// The key of changes that are shown as one row: place, kind of change, and period.
 type Alike = (Option<Span>, Option<Span>, &'static str, String, Vec<Option<Period>>);
 
-/// Only resources that differ in nothing but the address; a move has two places and gets its own row.
+/// Returns the key by which changes share a row: their resources differ only in the address. A moved resource has two
+/// places and gets its own row.
 fn alike(it: &Difference, change: &Change) -> Option<Alike> {
     if change.kind == ChangeKind::Moved {
         return None;

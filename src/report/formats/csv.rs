@@ -182,7 +182,7 @@ fn dollars(range: Option<MoneyRange>) -> [String; 3] {
 /// Spreadsheets cut cells at 32,767 characters.
 const LONGEST_CELL: usize = 30_000;
 
-/// Some programs convert full-width characters to normal ones.
+/// Characters with which a formula can begin. Some programs convert full-width characters to normal ones.
 const FORMULAS: [char; 8] = ['=', '+', '-', '@', '\u{ff1d}', '\u{ff0b}', '\u{ff0d}', '\u{ff20}'];
 
 /// Writes a cell so that a spreadsheet does not run it as a formula.

@@ -24,7 +24,7 @@ struct Charge<'a> {
     resource: &'a Resource,
     amount: MoneyRange,
     list: MoneyRange,
-    /// What is priced, and its unit.
+    /// The priced quantity, in its unit.
     quantity: f64,
     unit: &'static str,
     what: What,
@@ -118,8 +118,8 @@ fn decimal(number: f64) -> String {
     format!("{number:?}")
 }
 
-/// Rows for the parts of the total, with each dollar counted once, for the month of the reference day: with its hours, not the
-/// 730 of other totals.
+/// Returns rows for the parts of the total, with each dollar counted once. The rows are for the month of the reference
+/// day, with its hours instead of the 730 of other totals.
 pub(in crate::report) fn cost(report: &Report) -> String {
     let names: Vec<&str> = COLUMNS.iter().map(|(name, _)| *name).collect();
     let mut rows = format!("{}\n", names.join(","));
@@ -163,7 +163,7 @@ fn charges<'a>(
         path: report.paths.locate(report.sources, resource.span).path,
         tool,
     };
-    // For pods on machines of the tree, only the cost beyond these machines.
+    // For pods on machines of this tree, only the cost that exceeds the cost of these machines.
     let share = item.share.filter(|share| !item.is_within || share.expected > Money::ZERO);
     let of_month = |amount: MoneyRange| amount.times(month.hours() / HOURS_PER_MONTH);
     let machines = share.map(|amount| {

@@ -35,7 +35,7 @@ pub(in crate::report) fn cost(report: &Report) -> String {
     ])
 }
 
-/// None without a maximum.
+/// Returns the maximum of a sum; empty if there is none.
 fn ceiling(sum: &CostSum) -> String {
     if sum.is_unlimited() { String::new() } else { dollars(sum.minimum().ceiling) }
 }

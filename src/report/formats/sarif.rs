@@ -93,7 +93,7 @@ fn rule(page: &Page, pack: Option<&PackName>) -> Value {
     rule
 }
 
-/// Returns the reason and the help; the page of the rule has the examples.
+/// Returns the reason and the help of a rule. The web page of the rule has the examples.
 fn explained(page: &Page) -> &str {
     let body = page.body().trim();
     body.split_once("\n## Examples").map_or(body, |(prose, _)| prose.trim())

@@ -1,4 +1,4 @@
-//! The cost over the commits as a page: the course, the commits that changed it, and what is unknown.
+//! Shows the cost over the commits as a page: its course, the commits that changed it, and what is unknown.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -306,7 +306,7 @@ fn months(history: &History) -> Option<PageSection> {
     Some(PageSection { id: "months-section", title: "Month by month", answer: None, body })
 }
 
-/// Commits that could not be read, and notes about the whole history.
+/// Returns the section about commits that could not be read, with notes about the whole history.
 fn unknown(history: &History) -> Option<PageSection> {
     let mut lines: Vec<String> = history.notes.clone();
     let gaps = history.gaps();

@@ -116,7 +116,7 @@ struct WireBill<'a> {
     endings: Vec<WireEnding<'a>>,
     accelerators: WireAccelerators,
     unpriced: usize,
-    /// The totals are minimums.
+    /// True if the totals are minimums.
     at_least: bool,
     findings: WireFindings<'a>,
     not_judged: WireUnjudged<'a>,
@@ -153,7 +153,7 @@ struct WireRule<'a> {
 #[derive(Serialize)]
 struct WireUnjudged<'a> {
     count: usize,
-    /// The index of an identical earlier point in the list.
+    /// True if the point is identical to the earlier one in the list.
     as_before: bool,
     list: Vec<WireUnjudgedEntry<'a>>,
 }
@@ -222,7 +222,7 @@ struct WireStep<'a> {
     between: usize,
     rented: Bounds,
     requested: Bounds,
-    /// The cost that both states know; the rest is separate.
+    /// The change of the cost that both states know. The other changes are separate.
     combined: Bounds,
     became_known: Bounds,
     no_longer_known: Bounds,

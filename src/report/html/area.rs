@@ -11,7 +11,7 @@ pub(in crate::report) struct Label {
     pub(in crate::report) text: String,
 }
 
-/// The values from a moment on.
+/// The values from one point in time on.
 pub(in crate::report) struct AreaState {
     /// The beginning, as a share of the width.
     pub(in crate::report) from: f64,
@@ -46,7 +46,7 @@ const WIDTH: f64 = 10_000.0;
 
 const COLORS: [Color; 5] = [Color::Blue, Color::Vermillion, Color::Green, Color::Purple, Color::Grey];
 
-/// The last series contains everything else.
+/// Returns the color of a series. The last series contains everything else.
 fn color(series: usize, all: usize) -> Color {
     let at = if series + 1 == all { COLORS.len() - 1 } else { series };
     COLORS.get(at).copied().unwrap_or(Color::Grey)
@@ -123,7 +123,7 @@ fn line(page: &mut Html, tick: &Label) {
     if tick.at <= 0.0 {
         return;
     }
-    // Text that is readable on every area.
+    // The outline keeps the label readable on every area.
     let y = format!("{:.1}", TOP + HEIGHT * (1.0 - tick.at) - 3.0);
     let attributes = [
         ("class", "tick"),

@@ -41,7 +41,7 @@ pub(in crate::report) fn section(report: &Report) -> Option<PageSection> {
     Some(PageSection { id: "who-pays", title: "Who pays?", answer, body })
 }
 
-/// `Most is for team search: $12,000 of $30,000/month for provisioned machines.`
+/// Returns text such as `Most is for team search: $12,000 of $30,000/month for provisioned machines.`.
 fn most(report: &Report, cut: Cut, slices: &[Slice], role: Role) -> Option<String> {
     let of = |slice: &Slice| amount(slice, role);
     let first = slices.iter().max_by_key(|it| of(it).expected).filter(|it| !of(it).expected.is_zero())?;
@@ -129,7 +129,7 @@ fn panel(page: &mut Html, report: &Report, cut: Cut, slices: &[Slice], roles: &[
     });
 }
 
-/// No amount means zero only if all resources have a monthly cost.
+/// If no resource has an amount, the sum is zero only if all resources have a monthly cost.
 fn shown(report: &Report, slice: &Slice, sum: &CostSum) -> String {
     let range = sum.minimum();
     match (range == MoneyRange::ZERO, slice.unpriced(), slice.beside) {

@@ -1,4 +1,4 @@
-//! What the total leaves out, and why; which prices were used.
+//! Shows the costs that the total leaves out, the reasons, and the used prices.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::report::views::price_age::price_age;
 use crate::report::views::{apart, coverage, judged};
 use crate::report::{Report, escape};
 
-/// The most entries of one list.
+/// The maximum number of entries of one list.
 const MOST: usize = 500;
 
 pub(in crate::report) fn section(report: &Report) -> PageSection {

@@ -108,7 +108,7 @@ fn answer(report: &Report) -> Option<String> {
     })
 }
 
-/// What to fix first: the lowest risk, then the largest saving.
+/// Writes what to fix first: the lowest risk, then the largest saving.
 fn first(page: &mut Html, report: &Report) {
     const MOST: usize = 5;
     let all = advice(report);
@@ -132,7 +132,7 @@ fn first(page: &mut Html, report: &Report) {
     });
 }
 
-/// The cost that is left after each step.
+/// Writes the remaining cost after each step.
 fn safe_first(page: &mut Html, report: &Report) {
     let steps = steps(report);
     let now = report.bill.combined.minimum().expected;

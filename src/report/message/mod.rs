@@ -11,7 +11,7 @@ use super::views::cost_line::{cost_line, cost_rows};
 use super::views::{first, judged, price_age};
 use super::{Format, Report};
 
-/// The most fixes in the list.
+/// The maximum number of fixes in the list.
 const FIRST: usize = 5;
 
 /// Returns the message in a chat format; `None` for other formats.
@@ -44,7 +44,7 @@ pub(in crate::report) fn check(report: &Report) -> Message {
     }
 }
 
-/// Adds the name of what the report is about.
+/// Adds the name of the report's subject to a title.
 pub(in crate::report) fn titled(report: &Report, title: &str) -> String {
     report.title.map_or_else(|| title.to_owned(), |about| format!("{about}: {title}"))
 }

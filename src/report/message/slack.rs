@@ -11,7 +11,7 @@ const HEADER: usize = 150;
 const SECTION: usize = 3_000;
 const BLOCKS: usize = 50;
 
-/// The most entries of a section.
+/// The maximum number of entries of a section.
 const ENTRY: usize = 500;
 
 pub(super) fn message(it: &Message) -> String {

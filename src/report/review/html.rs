@@ -19,7 +19,7 @@ pub(super) fn page(review: &Review) -> String {
     let lines = vec![format!("Now: {}", cost_line(report)), format!("{}{open}.", sentence(&text::found(report)))];
     let first: Vec<PageSection> = month(review).into_iter().collect();
     let mut page = whole(report, &review.said(&moved), lines, first, Rest::Everything);
-    // After the savings, and before the findings.
+    // The sections about the month come after the savings and before the findings.
     let place = page.sections.iter().position(|it| it.id == "findings").unwrap_or(page.sections.len());
     let course = history::sections(review.history).into_iter().chain(scorecard(review)).chain(bill(review));
     page.sections.splice(place..place, course);

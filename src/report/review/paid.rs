@@ -4,7 +4,7 @@ use super::month::Month;
 use crate::report::Report;
 use crate::report::views::reconcile::{AskedMonths, Reconciled, ReconciledMonth, reconcile, summed};
 
-/// The most resources in the list.
+/// The maximum number of resources in the list.
 const MOST: usize = 5;
 
 /// Returns the month of the review on the bill; none if the bill has no row of it.
@@ -15,14 +15,15 @@ fn billed<'a>(report: &'a Report<'a>, month: Month) -> Option<ReconciledMonth<'a
     months.into_iter().next()
 }
 
-/// Returns the sums of the bill, and the most expensive resources: billed and expected cost, as hours times rate.
+/// Returns the sums of the bill, and lines about the most expensive resources: billed and expected cost, and the
+/// factors of hours and rate.
 pub(super) fn paid(report: &Report<'_>, month: Month) -> Option<(Vec<String>, Vec<String>)> {
     let month = billed(report, month)?;
     let lines = month.lines.iter().filter(|it| it.sums().is_some());
     Some((summed(&month), lines.take(MOST).map(|it| told(report, it)).collect()))
 }
 
-/// `aws_instance.train: $16,000 paid of $17,863 expected (hours × 1, rate × 0.896: discount)`
+/// Returns text such as `aws_instance.train: $16,000 paid of $17,863 expected (hours × 1, rate × 0.896: discount)`.
 fn told(report: &Report<'_>, it: &Reconciled<'_>) -> String {
     let amount = |money| report.currency.amount(money);
     let paid = it.sums().map(|it| amount(it.paid)).unwrap_or_default();

@@ -9,10 +9,10 @@ use crate::report::message::Message;
 use crate::report::views::markup::{self, Address, Markdown, markdown};
 use crate::report::views::scorecard::Scorecard;
 
-/// The most characters of one entry.
+/// The maximum number of characters of one entry.
 const LONGEST: usize = 400;
 
-/// The most characters of a sentence.
+/// The maximum number of characters of a sentence.
 const LONGEST_LINE: usize = 2_000;
 
 pub(super) fn text(review: &Review, style: Style) -> String {

@@ -7,11 +7,11 @@ use crate::source::{FileId, MemoryTree, Sources, Span};
 /// Lines and columns of files of unknown content.
 #[derive(Default)]
 pub(super) struct Places {
-    /// By path, the number of columns of each line.
+    /// The number of columns of each line, by path.
     files: BTreeMap<String, BTreeMap<usize, usize>>,
 }
 
-/// Longer files are not written by hand, so such a report is not ours.
+/// The limit on lines of a file. No real file is longer, so a report with more lines is not valid.
 const MOST_LINES: usize = 2_000_000;
 const MOST_COLUMNS: usize = 10_000;
 
@@ -64,7 +64,7 @@ impl Located {
         Some(Span::new(file.file, start, start))
     }
 
-    /// Whole lines, without the final line feed.
+    /// Returns the place of whole lines, without the final line feed.
     pub(super) fn lines(&self, path: &str, first: usize, last: usize) -> Option<Span> {
         let file = self.files.get(path)?;
         let start = *file.begins.get(first.checked_sub(1)?)?;

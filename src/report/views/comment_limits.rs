@@ -6,19 +6,19 @@ use super::markup::{Markdown, markdown};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Room {
     pub characters: usize,
-    /// `<details>` folds; on other hosts, its tags would be visible.
+    /// True if the host folds `<details>`. Other hosts would show the tags.
     pub folds: bool,
 }
 
 impl Default for Room {
-    /// For a file for any host: below 60,000 characters, with space for the marker of a host.
+    /// Returns limits that suit any host: below 60,000 characters, with space for the marker of a host.
     fn default() -> Self {
         Room { characters: 59_500, folds: true }
     }
 }
 
 impl Room {
-    /// At most this many characters, and never more than people read.
+    /// Creates limits with this many characters, but never more than people read.
     pub fn new(longest: usize, folds: bool) -> Room {
         const MARKER: usize = 500;
         Room { characters: longest.saturating_sub(MARKER).min(Room::default().characters), folds }

@@ -8,7 +8,7 @@ use crate::inventory::Role;
 use crate::pricing::{Ending, Period};
 use crate::report::Report;
 
-/// Machines and pods together, with each dollar counted once: `GPU cost at least ~$36,199/month`.
+/// Returns the total of machines and pods, with each dollar counted once: `GPU cost at least ~$36,199/month`.
 pub(in crate::report) fn cost_line(report: &Report) -> String {
     if report.is_empty {
         return "nothing to check here".to_owned();
@@ -109,14 +109,14 @@ fn per_run(currency: Currency, ending: &Ending, per: Period, mark: &str) -> Stri
     }
 }
 
-/// Returns how often jobs start whose duration is unknown.
+/// Returns how often jobs with an unknown duration start.
 fn starts(report: &Report) -> Option<String> {
     let items = report.inventory.resources.iter().zip(&report.bill.items).filter(|(it, _)| it.is_added());
     let starts: f64 = items.filter_map(|(_, item)| item.starts).sum();
     (starts > 0.0).then(|| format!("jobs start {} times per month, duration unknown", in_words(starts)))
 }
 
-/// `43,800`, `21.7`
+/// Returns text such as `43,800`, `21.7`.
 pub(in crate::report) fn in_words(starts: f64) -> String {
     if starts < 100.0 { crate::complete::plain(starts) } else { crate::catalog::grouped(starts.round() as u64) }
 }

@@ -77,7 +77,8 @@ pub(in crate::report) fn wire<'a>(report: &Report<'a>) -> Coverage<'a> {
     Coverage { files_that_matter: matter, wholly_read: matter - not_read.len(), not_read }
 }
 
-/// `partly read or not read: 7 of 219 files (4 variable files that no deployment uses, …); …`; nothing if all were read.
+/// Returns text such as `partly read or not read: 7 of 219 files (4 variable files that no deployment uses, …); …`;
+/// nothing if all were read.
 pub(in crate::report) fn line(report: &Report) -> Option<String> {
     let unread = unread(report);
     if unread.is_empty() {

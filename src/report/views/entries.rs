@@ -19,7 +19,7 @@ const WIDTH: usize = 110;
 #[derive(Debug, Clone, Copy)]
 pub struct Style {
     pub color: bool,
-    /// For screen readers: no drawing characters.
+    /// True if the output has no drawing characters, for screen readers.
     pub plain: bool,
     /// The width of a line.
     pub width: usize,
@@ -28,14 +28,14 @@ pub struct Style {
     pub choice: Choice,
 }
 
-/// A file has no limit.
+/// The default is for files, in which width is not limited.
 impl Default for Style {
     fn default() -> Self {
         Style { color: false, plain: false, width: WIDTH, columns: None, choice: Choice::default() }
     }
 }
 
-/// Which findings a text report shows, and in which order. Nothing else depends on it.
+/// The findings that a text report shows, and their order. Only the text format uses it.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Choice {
     pub sort: Sort,
@@ -48,7 +48,7 @@ pub struct Choice {
 pub enum Most {
     #[default]
     All,
-    /// As many as fit on a screen.
+    /// Shows as many findings as fit on a screen.
     Screen,
     Top(usize),
 }
@@ -141,7 +141,7 @@ impl Choice {
         groups.into_iter().map(group).chain(apart).collect()
     }
 
-    /// Entries in this order: each finding with its repeats, by their total money.
+    /// Returns each finding with its repeats, in this order, by their total money.
     pub(in crate::report) fn entries<'a>(
         self,
         report: &Report,
@@ -171,7 +171,8 @@ impl Choice {
         entries
     }
 
-    /// Notes are only counted, unless they save money or the user requests everything.
+    /// Returns true if the report shows a finding. Notes are only counted, unless they save money or the user requests
+    /// everything.
     pub(in crate::report) fn shows(self, decided: &Decided) -> bool {
         let has_money = decided.finding.saves.is_some_and(|saves| saves.ceiling > Money::ZERO);
         has_money || decided.finding.level > Level::Note || self.detail == Detail::Verbose || self.most == Most::All

@@ -30,7 +30,7 @@ impl Currency {
         }
     }
 
-    /// Minimum to maximum, or one number if they are equal.
+    /// Formats the minimum and the maximum, or one number if they are equal.
     pub(in crate::report) fn range(&self, range: MoneyRange) -> String {
         if range.floor == range.ceiling {
             self.amount(range.expected)
@@ -41,8 +41,8 @@ impl Currency {
         }
     }
 
-    /// `at least ~$36,199/month`, `~$36,199/month, maximum $74,132`; `unknown` if nothing has a price. The maximum of an
-    /// incomplete sum is marked `at least`.
+    /// Returns text such as `at least ~$36,199/month`, `~$36,199/month, maximum $74,132`; `unknown` if nothing has a
+    /// price. The maximum of an incomplete sum is marked `at least`.
     pub(in crate::report) fn monthly(&self, sum: &CostSum, mark: &str) -> String {
         let range = sum.minimum();
         if range == MoneyRange::ZERO && !sum.is_whole() {
@@ -51,7 +51,7 @@ impl Currency {
         let most = if sum.is_unlimited() {
             Some(", no maximum".to_owned())
         } else {
-            // Amounts that round to the same number are shown once.
+            // If two amounts round to the same number, it is shown once.
             (self.amount(range.ceiling) != self.amount(range.expected)).then(|| {
                 let at_least = if sum.is_whole() { "" } else { "at least " };
                 format!(", maximum {at_least}{mark}{}", self.amount(range.ceiling))
@@ -72,7 +72,7 @@ impl Currency {
         format!("{}{}", self.monthly(sum, mark), floor.unwrap_or_default())
     }
 
-    /// `$3,620`, `at least ~$3,620`, `unknown`
+    /// Returns text such as `$3,620`, `at least ~$3,620`, `unknown`.
     pub(in crate::report) fn at_least(&self, sum: &CostSum, mark: &str) -> String {
         let expected = sum.minimum().expected;
         match (sum.is_whole(), expected.is_zero()) {
@@ -83,7 +83,7 @@ impl Currency {
         }
     }
 
-    /// `$3`, `$1.59 to $44.25`
+    /// Returns text such as `$3`, `$1.59 to $44.25`.
     pub(in crate::report) fn least_to_most(&self, range: MoneyRange, mark: &str) -> String {
         let most = range.expected.max(range.ceiling);
         match range.floor == most {
@@ -141,7 +141,7 @@ impl Currency {
         (*self != Currency::USD).then(rate)
     }
 
-    /// Exact to the cent at any size, so that readers can check a calculation.
+    /// Formats an amount exact to the cent at any size, so that readers can check a calculation.
     pub(in crate::report) fn exact_to_the_cent(&self, money: Money) -> String {
         let (symbol, money) = (self.symbol(), self.exchanged(money));
         let cents = (money.micros().unsigned_abs() + 5_000) / 10_000;

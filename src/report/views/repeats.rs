@@ -10,13 +10,13 @@ use crate::report::views::money::mark;
 use crate::report::{Report, one_line};
 use crate::source::Span;
 
-/// The most lines of repeats in the list.
+/// The maximum number of lines of repeats in the list.
 const LINES_TOLD: usize = 20;
 
-/// The most addresses, places or variants of repeats in the list.
+/// The maximum number of addresses, places or variants of repeats in the list.
 const NAMES_TOLD: usize = 4;
 
-/// The most characters of one name.
+/// The maximum number of characters of one name.
 const LONGEST_NAME: usize = 200;
 
 /// Returns each finding in the given order, with its repeats: for other instances of its block, or for other lines of
@@ -109,7 +109,7 @@ pub(in crate::report) fn also(report: &Report, first: &Decided, others: &[&Decid
     Also { before, names, after: format!("{rest}{together}") }
 }
 
-/// `; all 4 save $41,019/month`
+/// Returns text such as `; all 4 save $41,019/month`.
 fn together(report: &Report, first: &Decided, others: &[&Decided]) -> String {
     let all = std::iter::once(&first).chain(others);
     let per = first.finding.per;

@@ -12,7 +12,7 @@ use crate::report::Report;
 use crate::report::views::markup::{Markdown, figures, markdown};
 use crate::rules::{Finding, Layer, Risk};
 
-/// How many of the possible resources follow a practice.
+/// The number of resources that follow a practice, and of those that could.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub(in crate::report) struct ScorecardShare {
     of: usize,
@@ -67,10 +67,10 @@ const UTILIZATION_TARGET: f64 = 0.6;
 const SPOT_TARGET: f64 = 0.7;
 
 impl MeasuredUse {
-    /// Returns None if nothing is measured.
+    /// Returns the measured use; `None` if nothing is measured.
     fn new(report: &Report) -> Option<MeasuredUse> {
         let (mut hours, mut busy, mut idle) = (0.0, 0.0, 0.0);
-        // Machines if any are measured, else pods: the hours of pods are hours of machines.
+        // Uses machines if any of them are measured, otherwise pods, because hours of pods are also hours of machines.
         let measured = || report.inventory.resources.iter().filter(|it| it.is_added());
         let is_rented = measured().any(|it| it.role == Role::Rented && it.number(Key::MeasuredBusy).is_some());
         let role = if is_rented { Role::Rented } else { Role::Requested };
@@ -187,7 +187,7 @@ impl Scorecard {
         }
     }
 
-    /// One line for each practice that applies to a resource here.
+    /// Returns one line for each practice that applies to a resource in this tree.
     pub(in crate::report) fn lines(&self) -> Vec<(&'static str, String)> {
         let shares = [
             ("training and batch on spot", self.on_spot),
@@ -250,7 +250,7 @@ impl Scorecard {
     }
 }
 
-/// Findings that save money in the total.
+/// Returns the findings that save money in the total.
 pub(in crate::report) fn saving<'a>(report: &Report<'a>) -> impl Iterator<Item = &'a Finding> {
     let inventory = report.inventory;
     let counting = report.findings.iter().filter(|it| it.counts() && it.counted == Counted::Deployed);
@@ -274,7 +274,7 @@ pub(in crate::report) fn best_of<'a>(
     best_by(report, findings, |saves| (saves.expected, saves.ceiling))
 }
 
-/// The same for the maximum savings.
+/// Returns the finding with the highest maximum saving for each resource.
 pub(in crate::report) fn best_at_full_scale<'a>(report: &'a Report) -> BTreeMap<Option<ResourceId>, &'a Finding> {
     best_by(report, saving(report), |saves| (saves.ceiling, saves.expected))
 }

@@ -10,7 +10,7 @@ use crate::report::Report;
 /// The cost of machines of a team, before and after.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Team {
-    /// None without a team label.
+    /// The name of the team; `None` for resources without a team label.
     pub name: Option<String>,
     pub before: CostSum,
     pub after: CostSum,
@@ -41,7 +41,7 @@ pub(in crate::report) fn label<'a>(resource: &'a Resource, keys: &[&str]) -> Opt
     keys.iter().find_map(named).map(AsRef::as_ref).filter(|value: &&str| !value.trim().is_empty())
 }
 
-/// Returns the teams of both states, the largest change first. Counts machines; without machines, pods.
+/// Returns the teams of both states, the largest change first. Counts machines, or pods if there are no machines.
 pub fn teams(before: &Report, after: &Report) -> Vec<Team> {
     let is_rented = [before, after].iter().any(|it| it.inventory.resources.iter().any(|it| it.role == Role::Rented));
     let role = if is_rented { Role::Rented } else { Role::Requested };

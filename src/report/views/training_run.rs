@@ -82,7 +82,7 @@ fn lines(run: &TrainingRun, item: &BillItem) -> String {
     text
 }
 
-/// `1.9 to 4.3`
+/// Returns text such as `1.9 to 4.3`.
 fn between(range: SpeedRange) -> String {
     let digits = |number: f64| match number {
         n if n >= 100.0 => format!("{n:.0}"),
@@ -96,7 +96,7 @@ fn dollars(usd: f64) -> String {
     Currency::USD.amount(Money::from_usd(usd))
 }
 
-/// `15 billion`
+/// Returns text such as `15 billion`.
 fn tokens(tokens: f64) -> String {
     let units = [(1e12, " trillion"), (1e9, " billion"), (1e6, " million")];
     match units.into_iter().find(|(unit, _)| tokens >= *unit) {

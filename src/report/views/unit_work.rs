@@ -15,7 +15,7 @@ pub(in crate::report) struct UnitWork<'a> {
     pub(in crate::report) costs: UnitCosts,
     /// The source of a measured rate.
     pub(in crate::report) measured_by: Option<&'a str>,
-    /// Why the speed is unknown.
+    /// The reason why the speed is unknown.
     pub(in crate::report) because: Option<&'static str>,
 }
 

@@ -17,7 +17,7 @@ pub fn wrapped(text: &str, columns: usize) -> String {
     out
 }
 
-/// True without columns and drawings.
+/// Returns true for a line without columns and drawings.
 fn is_sentence(line: &str) -> bool {
     let said = line.trim_start();
     !said.contains("  ") && !said.contains(['│', '╭', '╰', '┬', '─']) && !said.starts_with('·')

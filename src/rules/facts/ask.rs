@@ -15,7 +15,7 @@ use crate::source::Span;
 /// Steps that a question costs: it checks every machine of a provider.
 const STEPS: usize = 5_000;
 
-/// Limit on the alternatives that a rule sees.
+/// The limit on the alternatives that a rule sees.
 const MOST: usize = 16;
 
 pub(super) fn ask(

@@ -7,7 +7,7 @@ use crate::languages::cel::CelValue;
 use super::{Stand, unknown_fact, value_of};
 use crate::rules::format;
 
-/// `2 × 8 A100-80GB`, `0 to 4 × 1 L4`, `8 GPUs`.
+/// Returns text such as `2 × 8 A100-80GB`, `0 to 4 × 1 L4`, `8 GPUs`.
 pub(super) fn gpus(resource: &Resource) -> String {
     let name = resource.text(Key::Accelerator);
     let slice = resource.text(Key::Slice);

@@ -197,7 +197,7 @@ fn labels(asking: &FactContext<'_>, id: u32) -> CelValue {
     })
 }
 
-/// Limit on the links of one resource that rules can see.
+/// The limit on the links of one resource that rules can see.
 const MAX_LINKS: u32 = 256;
 
 fn links(asking: &FactContext<'_>, id: u32) -> CelValue {

@@ -23,7 +23,7 @@ pub(super) struct Cursor<'t> {
     pub(super) diagnostics: Vec<Diagnostic>,
 }
 
-/// Limit on nested brackets.
+/// The limit on nested brackets.
 const DEEPEST: usize = 64;
 
 impl<'t> Cursor<'t> {

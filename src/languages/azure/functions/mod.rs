@@ -20,7 +20,7 @@ use super::syntax::{AzureExpr, AzureKind};
 
 pub(super) use collections::member;
 
-/// Limit on candidates, beyond which they are of no use.
+/// The limit on candidates, beyond which they are of no use.
 const MOST_CANDIDATES: usize = 16;
 
 /// Result of a function; `None` if the arguments are invalid.

@@ -5,7 +5,7 @@ use crate::source::Span;
 
 use super::{Made, is_list};
 
-/// Limit on the members of a range.
+/// The limit on the members of a range.
 const MOST: i64 = 10_000;
 
 pub(super) fn made(name: &str, arguments: &[Value], at: Span) -> Made {

@@ -62,7 +62,7 @@ pub(super) fn made(name: &str, arguments: &[Value], at: Span) -> Made {
     }
 }
 
-/// Limit on padding: no real name is longer.
+/// The limit on padding: no real name is longer.
 const MOST_PADDING: usize = 10_000;
 
 /// Returns the string, but not a value that can only be converted to one.

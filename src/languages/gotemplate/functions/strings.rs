@@ -9,7 +9,7 @@ use super::super::value::{GoValue, Kind};
 use super::How::{Careful, Form, Plain};
 use super::{FunctionCall, FunctionOutcome, Row};
 
-/// Limit on the indentation of a line, above any real one.
+/// The limit on the indentation of a line, above any real one.
 const WIDEST: i64 = 4_000;
 
 pub(super) const TABLE: &[Row] = &[

@@ -14,7 +14,7 @@ use natural::Natural;
 const PARSED: u16 = 512;
 const COUNTED: u16 = 64;
 const FLOATING: u16 = 53;
-/// Limit on powers of two. Terraform's limit is higher, but no real file needs more.
+/// The limit on powers of two. Terraform's limit is higher, but no real file needs more.
 const LARGEST_EXPONENT: i64 = 20_000;
 const LONGEST_LITERAL: usize = 4_000;
 

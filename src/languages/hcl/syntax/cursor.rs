@@ -8,7 +8,7 @@ use crate::source::{FileId, Span};
 
 use super::{HclName, NESTING_LIMIT, SyntaxError};
 
-/// Limit on messages, because a hostile file may contain millions of errors.
+/// The limit on messages, because a hostile file may contain millions of errors.
 const KEPT_MESSAGES: usize = 50;
 
 /// Maps the parsed text to its place in a file.
@@ -62,8 +62,8 @@ pub(super) struct Parser<'t> {
     pub(super) comments: Vec<Span>,
 }
 
-/// Limit on nodes. A tree needs about twenty times the memory of its text. The largest of 5,709 public files uses 2% of
-/// this limit.
+/// The limit on nodes. A tree needs about twenty times the memory of its text. The largest of 5,709 public files uses
+/// 2% of this limit.
 pub(super) const MOST_NODES: u32 = 1_000_000;
 
 impl<'t> Parser<'t> {

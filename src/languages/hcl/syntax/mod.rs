@@ -18,7 +18,7 @@ use crate::source::{FileId, Limits, Span};
 
 use super::number::Number;
 
-/// Limit on nested brackets, blocks and operators; the deepest of 5,709 public files has 21 levels.
+/// The limit on nested brackets, blocks and operators; the deepest of 5,709 public files has 21 levels.
 pub(crate) const NESTING_LIMIT: u32 = Limits::DEEPEST;
 
 /// A parsed file.

@@ -8,7 +8,7 @@ use super::cursor::{Failed, Parse, Parser};
 use super::directives::{remove_indentation, template};
 use super::{Expression, HclKind, HclName, SyntaxError};
 
-/// Limit on heredocs without an end, each of which costs a scan of the rest of the file. Only a hostile file has
+/// The limit on heredocs without an end, each of which costs a scan of the rest of the file. Only a hostile file has
 /// several.
 const LOST_HEREDOCS: u32 = 16;
 

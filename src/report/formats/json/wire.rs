@@ -92,7 +92,7 @@ pub(in crate::report) struct Sum {
     #[serde(flatten)]
     known: Bounds,
     whole: bool,
-    /// No maximum: the ceiling contains the expected cost of the parts without a limit.
+    /// True if there is no maximum. The ceiling then contains the expected cost of the parts without a limit.
     unlimited: bool,
     /// Resources with an unknown cost. Files and blocks that were not evaluated are in `not_judged`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -116,7 +116,7 @@ impl From<&CostSum> for Sum {
 }
 
 impl Sum {
-    /// For a sum whose open parts are already in other sums.
+    /// Creates the JSON of a sum without its open parts, because other sums already list them.
     pub(in crate::report) fn without_parts(sum: &CostSum) -> Sum {
         Sum { known: sum.minimum().into(), whole: sum.is_whole(), unlimited: sum.is_unlimited(), open: Vec::new() }
     }
@@ -148,7 +148,7 @@ impl From<&CostChange> for Changes {
 }
 
 impl Changes {
-    /// For sums whose open parts are already in other sums.
+    /// Creates the JSON of a change without its open parts, because other sums already list them.
     pub(in crate::report) fn without_parts(it: &CostChange) -> Changes {
         let (before, after) = (Sum::without_parts(&it.before), Sum::without_parts(&it.after));
         Changes { before, after, ..it.into() }
@@ -278,7 +278,7 @@ pub(super) struct Price {
     pub(super) stranded_accelerators: Number,
     pub(super) as_of: Option<String>,
     pub(super) stale: Option<String>,
-    /// No accelerator is named: the expected cost is the lowest possible one.
+    /// True if no accelerator type is named. The expected cost is then the lowest possible one.
     pub(super) accelerator_unnamed: bool,
     /// Costs that this price leaves out.
     pub(super) not_included: Vec<String>,
@@ -322,7 +322,7 @@ fn not_included(item: &BillItem) -> Vec<String> {
 #[derive(Debug, Serialize)]
 pub(in crate::report) struct Skipped<'a> {
     path: String,
-    /// The cause, for programs.
+    /// The cause, in the form for programs.
     kind: &'static str,
     reason: &'a str,
 }
@@ -469,7 +469,7 @@ pub(super) fn counted<'a>(report: &Report<'a>) -> Vec<Counted<'a>> {
     all.into_iter().flatten().collect()
 }
 
-/// One entry of the list.
+/// Returns the JSON of one resource.
 pub(in crate::report) fn resource<'a>(report: &Report<'a>, id: ResourceId) -> Option<Counted<'a>> {
     let it = report.resource(Some(id))?;
     let at = report.paths.locate(report.sources, it.span);
@@ -610,7 +610,7 @@ pub(in crate::report) struct Totals {
     unnamed: Unnamed,
     /// The cost that is based on outdated prices.
     stale: usize,
-    /// Excluded from the total.
+    /// The cost that is excluded from the total, by reason.
     apart: Vec<Apart>,
 }
 

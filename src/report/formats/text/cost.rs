@@ -111,7 +111,7 @@ fn units(text: &mut String, report: &Report, style: Style) {
 }
 
 fn sort(lines: &mut [(&Resource, &BillItem)], report: &Report, by: Sort) {
-    // Months first, then runs, then hours.
+    // Costs per month come first, then costs per run, then costs per hour.
     let money = |item: &BillItem| item.amount.map(|range| (Reverse(item.per), range.expected, range.ceiling));
     let path = |it: &Resource| report.sources.path(report.sources.origin(it.span).file);
     lines.sort_by(|a, b| match by {

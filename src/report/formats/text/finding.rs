@@ -16,10 +16,10 @@ use crate::report::{Paths, Report, Style, escape};
 use crate::rules::{Finding, Safety};
 use crate::source::{self, FileId, Sources};
 
-/// The most related lines of one finding.
+/// The maximum number of related lines of one finding.
 const MOST_RELATED: usize = 5;
 
-/// What a report has already printed and does not repeat.
+/// The parts that a report has already printed and does not repeat.
 #[derive(Default)]
 pub(in crate::report) struct AlreadyPrinted {
     /// Resources whose cost is printed.
@@ -30,7 +30,7 @@ pub(in crate::report) struct AlreadyPrinted {
 }
 
 impl AlreadyPrinted {
-    /// Returns true if another finding already printed the line of this one and named its resource.
+    /// Returns true if an earlier finding already printed this finding's line and named its resource.
     fn has_shown(&self, report: &Report, finding: &Finding) -> bool {
         let place = report.sources.origin(finding.span);
         self.places.contains(&(place.file, report.sources.line(place)))
@@ -58,7 +58,7 @@ impl Renderer {
         Renderer { handler: handler.without_syntax_highlighting(), is_plain: style.plain }
     }
 
-    /// A finding; `others` are repeats elsewhere. The cost of a resource is printed once.
+    /// Writes a finding. `others` contains its repeats in other places. The cost of a resource is printed once.
     pub(in crate::report) fn finding(
         &self,
         text: &mut String,
@@ -111,7 +111,7 @@ impl Renderer {
         text.push('\n');
     }
 
-    /// A message about the input or the configuration.
+    /// Writes a message about the input or the configuration.
     pub(in crate::report) fn diagnostic(
         &self,
         text: &mut String,
@@ -167,7 +167,7 @@ impl Renderer {
     }
 }
 
-/// A finding about a line that is already printed above.
+/// Writes a finding about a line that is already printed above.
 fn brief(text: &mut String, block: &Block, is_plain: bool) {
     let mark = match block.level {
         Level::Error => "×",

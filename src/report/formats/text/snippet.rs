@@ -6,7 +6,7 @@ use crate::report::Paths;
 use crate::report::escape;
 use crate::source::{Location, Sources, Span};
 
-/// The most bytes of a line around the marked place.
+/// The maximum number of bytes of a line around the marked place.
 const WIDEST: usize = 160;
 
 /// The line of a place, cut to a readable width. miette would search the whole file for each place.
@@ -72,7 +72,7 @@ impl SourceCode for Snippet {
         _after: usize,
     ) -> Result<Box<dyn SpanContents<'a> + 'a>, MietteError> {
         let name = self.path.clone();
-        // Without context, only line and column are needed.
+        // If no context is requested, only line and column are needed.
         Ok(Box::new(if before == 0 {
             MietteSpanContents::new_named(name, &[], *span, self.line - 1, self.column - 1, 1)
         } else {
@@ -98,7 +98,7 @@ fn line_end(text: &str, from: usize) -> usize {
     memchr::memchr(b'\n', &text.as_bytes()[from..]).map_or(text.len(), |at| from + at)
 }
 
-/// At most `most` bytes of a line around `at`, and how many bytes before them were left out.
+/// Returns at most `most` bytes of a line around `at`, and how many bytes before them were left out.
 fn cut(line: &str, at: usize, most: usize) -> (&str, usize) {
     if line.len() <= most {
         return (line, 0);

@@ -18,10 +18,10 @@ use crate::report::views::{apart, coverage};
 use crate::report::{Detail, Most, Report, Style, escape};
 use crate::rules::{Finding, Safety};
 
-/// At most this many causes are listed; the rest is a count.
+/// The limit on causes that are listed. The rest is only counted.
 const MOST_CAUSES: usize = 5;
 
-/// At most this many reasons for unread files are on the first screen.
+/// The limit on reasons for unread files on the first screen.
 const MOST_REASONS: usize = 2;
 
 /// The first lines: the cost, the possible savings, and what was not evaluated.
@@ -80,7 +80,7 @@ pub(super) fn write(text: &mut String, report: &Report, style: Style) {
     text.push_str(&Scorecard::new(report).text());
 }
 
-/// The same in a few lines: the counts, and the command or option that lists everything.
+/// Lists what was not evaluated in a few lines: the counts, and the command or option that lists everything.
 fn in_short(text: &mut String, report: &Report) {
     let mut parts = Vec::new();
     let mut part = |n: usize, words: fn(usize) -> String| {
@@ -161,7 +161,8 @@ fn measured(text: &mut String, report: &Report) {
     }
 }
 
-/// Returns resources of which the total counts another version: the base of an overlay, alternatives.
+/// Returns lines about resources that the total does not count because it counts another version: the base of an
+/// overlay, alternatives.
 fn versions(report: &Report) -> Vec<String> {
     let place = |span| {
         let at = report.paths.locate(report.sources, span);
@@ -174,7 +175,8 @@ fn versions(report: &Report) -> Vec<String> {
     report.inventory.resources.iter().filter_map(shown).collect()
 }
 
-/// Returns what the bill leaves out: costs that gpulint found and cannot price, then costs that no file contains.
+/// Returns lines about costs that the bill does not contain: costs that gpulint found and cannot price, then costs
+/// that no file contains.
 fn not_included(report: &Report) -> Vec<String> {
     let mut all = Vec::new();
     let items = || report.bill.items.iter();

@@ -23,7 +23,7 @@ use crate::source::Date;
 
 /// The cost of a tree over its commits, from the oldest to the newest.
 pub struct History {
-    /// The name of what the history is about.
+    /// The name of the history's subject.
     pub title: Option<String>,
     pub points: Vec<Point>,
     pub steps: Vec<Step>,
@@ -32,7 +32,7 @@ pub struct History {
     pub every: Every,
     /// The commits in this time, evaluated or not.
     pub commits: usize,
-    /// The first point is the first commit of the repository, which added all its resources.
+    /// True if the first point is the first commit of the repository, which added all its resources.
     pub from_the_first: bool,
     /// The origin of the settings and rules for all points.
     pub settings_of: String,

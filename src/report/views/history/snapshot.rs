@@ -73,7 +73,7 @@ pub struct Snapshot {
     pub accelerators_requested: f64,
     /// Resources without a price.
     pub unpriced: usize,
-    /// By rule; suppressed findings do not count.
+    /// The number of findings for each rule. Suppressed findings do not count.
     pub findings: Vec<RuleCount>,
     /// The possible monthly saving: the largest of each resource.
     pub saves: Amount,
@@ -146,12 +146,12 @@ pub struct Holding {
     pub accelerators: Option<f64>,
     /// Machines or pods: minimum, expected, maximum.
     pub count: Option<[f64; 3]>,
-    /// None if the number of runs is unknown, or without a price.
+    /// The monthly cost; `None` if the number of runs or the price is unknown.
     pub monthly: Option<Amount>,
     /// The period of `amount`: `month`, `run` or `hour`.
     pub per: String,
     pub amount: Option<Amount>,
-    /// Why there is no price.
+    /// The reason why the resource has no price.
     pub unpriced: Option<String>,
     /// Other unknown parts of its cost: the names of the causes.
     pub open: Vec<(String, String)>,
@@ -164,7 +164,8 @@ pub struct Holding {
 }
 
 impl Holding {
-    /// Returns true if a file of that path may contain it: both have one folder, or the file belongs to its root.
+    /// Returns true if a file at this path may contain the resource: both are in one folder, or the file belongs to
+    /// its root.
     fn is_of(&self, path: &str) -> bool {
         let folder = parent(path);
         let of_run = |run: &str| {
@@ -226,7 +227,7 @@ impl Holding {
         self.monthly.is_some() || self.amount.is_some()
     }
 
-    /// Returns true if it is the same resource with the same cost, wherever it is defined.
+    /// Returns true if both are the same resource with the same cost, even if they are defined in different places.
     pub fn costs_as(&self, other: &Holding) -> bool {
         (&self.machine, &self.accelerator, self.accelerators, self.count)
             == (&other.machine, &other.accelerator, other.accelerators, other.count)
@@ -253,7 +254,7 @@ impl Snapshot {
         resources.sort_by(|a, b| (&a.run, &a.address, &a.path).cmp(&(&b.run, &b.address, &b.path)));
         let accelerators = |is_rented| {
             let counted = resources.iter().filter(|it| it.is_added && it.is_rented == is_rented);
-            // The sum of nothing can be negative zero.
+            // The sum of an empty list can be negative zero.
             rounded(counted.map(Holding::expected_accelerators).fold(0.0, |sum, it| sum + it))
         };
         let savings = best_savings(report).into_values().filter(|it| it.per == Period::Month);
@@ -339,12 +340,12 @@ impl Snapshot {
         rounded(of_their_own.map(Holding::expected_accelerators).fold(0.0, |sum, it| sum + it))
     }
 
-    /// Returns true if an unevaluated entry may be a resource of that address.
+    /// Returns true if an unevaluated entry may be the resource with this address.
     pub fn may_hide(&self, it: &Holding) -> bool {
         self.declares(it) || self.not_judged.iter().any(|open| open.address.is_none() && open.path == it.path)
     }
 
-    /// Returns true if a resource of that address exists and was not evaluated.
+    /// Returns true if a resource with this address exists and was not evaluated.
     pub(super) fn declares(&self, it: &Holding) -> bool {
         let within = |open: &SnapshotUnjudged| {
             let rest = open.address.as_ref().and_then(|own| it.address.strip_prefix(&**own));

@@ -31,9 +31,9 @@ pub enum StepKind {
     Changed,
     /// The same resource with another name or deployment.
     Moved,
-    /// Its cost was unknown before: it was not added.
+    /// The cost was unknown before, so the resource was not added.
     BecameKnown,
-    /// Its cost is unknown now: it was not removed.
+    /// The cost is unknown now, so the resource was not removed.
     NoLongerKnown,
 }
 
@@ -279,7 +279,7 @@ fn moves(gone: &[&Holding], new: &[&Holding]) -> Vec<(usize, usize)> {
     moved
 }
 
-/// Returns what two equal resources have in common.
+/// Returns a string that is equal for two equal resources.
 fn signature(it: &Holding, called: &str) -> String {
     let what = (&it.kind, &it.machine, &it.accelerator, it.accelerators, it.count);
     format!("{called:?} {what:?} {:?}", (it.monthly, &it.per, it.amount, it.is_rented))

@@ -1,5 +1,5 @@
-//! Reads `accelerators.toml`: the words that suggest accelerators in files that gpulint does not parse, and the node
-//! labels for them.
+//! Reads `accelerators.toml`: words that suggest accelerators in files that gpulint does not parse, and node labels
+//! for accelerators.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
@@ -67,7 +67,7 @@ static TABLE: LazyLock<File> =
         Err(why) => unreachable!("the embedded words for accelerators: {why}"),
     });
 
-/// Words that also count within longer words.
+/// Search words, which also count within longer words.
 struct Parts {
     words: Vec<&'static Word>,
     needles: Needles,
@@ -86,7 +86,7 @@ impl Parts {
 }
 
 impl Word {
-    /// Returns true if the word counts at this place: false inside a longer word with another meaning.
+    /// Returns true if the word counts at this place. It does not inside a longer word with another meaning.
     fn counts_at(&self, text: &str, at: usize) -> bool {
         let is_part_of = |other: &String| {
             let start = other.find(&self.word).and_then(|offset| at.checked_sub(offset));
@@ -128,7 +128,8 @@ fn vendor(name: &str) -> Option<&'static Vendor> {
     TABLE.vendor.iter().find(|it| it.name == name)
 }
 
-/// Returns true if pods on several machines see devices of this vendor as one, or one device as several.
+/// Returns true if devices of this vendor appear to pods in another number than they have: several as one, or one as
+/// several.
 pub fn are_joined(vendor_name: &str) -> bool {
     vendor(vendor_name).is_some_and(|it| it.joined)
 }
@@ -138,12 +139,12 @@ pub fn are_compiled_for(vendor_name: &str) -> bool {
     vendor(vendor_name).is_some_and(|it| it.compiled)
 }
 
-/// A chip or a series of chips, in lower case.
+/// Returns true if a lower-case name is a chip or a series of chips.
 pub fn is_chip_or_series(name: &str) -> bool {
     is_chip(name) || TABLE.chips.series.contains(name)
 }
 
-/// A chip at the start of an accelerator's name: `h100` of `h100-80gb`.
+/// Returns true if a name is the chip at the start of an accelerator's name: `h100` of `h100-80gb`.
 pub fn is_chip(name: &str) -> bool {
     TABLE.chips.names.contains(name)
 }
@@ -151,7 +152,7 @@ pub fn is_chip(name: &str) -> bool {
 /// Returns true if a label or taint key has a domain of Kubernetes, a cloud or an accelerator vendor.
 pub fn is_put_by_cloud(key: &str) -> bool {
     let Some((domain, _)) = key.split_once('/') else { return false };
-    // A kubelet cannot set its own role, so the cluster's owner sets it.
+    // A kubelet cannot set the role of its own node, so the owner of the cluster sets this label.
     if domain == "node-role.kubernetes.io" {
         return false;
     }

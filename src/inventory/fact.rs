@@ -37,15 +37,15 @@ pub struct Unknown<T> {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Origin {
     Written,
-    /// Resolved through variables, locals, modules or links.
+    /// The value was resolved through variables, locals, modules or links.
     Resolved,
     /// The default that the provider documents.
     Default,
-    /// Inferred from another value; the string names it.
+    /// The value was inferred from another value, which the string names.
     Inferred(Arc<str>),
-    /// Inferred from the name under which a model is served.
+    /// The value was inferred from the name under which a model is served.
     ServedName,
-    /// Assumed, because the files do not set it; the string names the gpulint setting that supplied the value.
+    /// The value was assumed, because the files do not set it. The string names the gpulint setting that supplied it.
     Assumed(Arc<str>),
 }
 

@@ -54,7 +54,7 @@ const TIMES: &[&str] = &[
     "terminateon",
     "ttl",
 ];
-/// The same for labels whose value may be a word: the name of a schedule, or `true`.
+/// Other labels that suggest an end, whose value may also be a word: the name of a schedule, or `true`.
 const SCHEDULES: &[&str] = &[
     "autodelete",
     "autodestroy",

@@ -25,7 +25,7 @@ pub enum Says<'a> {
     Around(&'a str),
     /// The name of a program that the resource runs.
     Image(&'a str),
-    /// The work of its commands.
+    /// The work that the resource's commands do.
     Does(Purpose, &'a str),
 }
 

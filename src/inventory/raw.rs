@@ -43,7 +43,7 @@ pub struct Raw {
 pub struct RawPod {
     /// Name of the template, if the object has several: worker, head.
     pub name: Arc<str>,
-    /// Part of a resource that these pods are, if they request accelerators.
+    /// The part of the resource that consists of these pods, if they request accelerators.
     pub part: Option<Arc<str>>,
     pub spec: RawTree,
     pub containers: Vec<RawContainer>,
@@ -54,7 +54,7 @@ pub struct RawPod {
     pub origin: Origin,
 }
 
-/// A container, with the settings that its object has for it elsewhere.
+/// A container, with the settings that its object defines for it in other places.
 #[derive(Debug, Clone)]
 pub struct RawContainer {
     /// Role of the container: main, init, sidecar or ephemeral.

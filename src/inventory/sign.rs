@@ -7,7 +7,7 @@ use regex::bytes::Regex;
 
 use crate::source::{Needles, compiled};
 
-/// A component that the files define or lack, and that has no accelerators itself.
+/// A supporting component, which has no accelerators itself. Rules report whether the files define it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Sign {
     /// An exporter of accelerator metrics.
@@ -65,8 +65,7 @@ pub fn signs(text: &[u8]) -> Vec<(Sign, std::ops::Range<usize>)> {
     found
 }
 
-/// Every text that a pattern matches contains one of these, in any case. They are cut before three rare letters, by
-/// which the search finds them.
+/// Every match of a pattern contains one of these words, in any case. The search uses three rare letters of each word.
 const PARTS: [(&str, &str); 11] = [
     ("d", "cgm"),
     ("g", "pu-operator"),
@@ -81,7 +80,7 @@ const PARTS: [(&str, &str); 11] = [
     ("containerinsig", "hts"),
 ];
 
-/// Parts of words that have only one spelling.
+/// Parts of words that occur in only one spelling.
 const EXACT: [&str; 11] = [
     "ResourceQuota",
     "ClusterQueue",
@@ -96,7 +95,7 @@ const EXACT: [&str; 11] = [
     "scale-down-enabled",
 ];
 
-/// Byte sequences of which every text with a component has one.
+/// Byte sequences for a fast search. Every file with a component contains at least one of them.
 static RARE: LazyLock<Needles> = LazyLock::new(|| {
     let three: BTreeSet<&str> = PARTS.iter().filter_map(|(_, rest)| rest.get(..3)).collect();
     let words = EXACT.map(str::to_owned).into_iter().chain(three.into_iter().flat_map(in_any_case));

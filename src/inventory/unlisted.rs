@@ -58,7 +58,7 @@ pub struct Unlisted {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnlistedField {
     pub name: String,
-    /// Not set if unknown.
+    /// The value; `None` if it is unknown.
     pub value: Option<String>,
     pub says: FieldMeaning,
 }
@@ -66,11 +66,11 @@ pub struct UnlistedField {
 /// Kind of a field, by its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FieldMeaning {
-    /// `instance_type`
+    /// A machine type: `instance_type`.
     Machine,
-    /// `gpu_model`
+    /// An accelerator: `gpu_model`.
     Accelerator,
-    /// `gpus`, `gpu_count`
+    /// A number: `gpus`, `gpu_count`.
     Number,
 }
 

@@ -53,7 +53,7 @@ pub struct ExpectedOutput {
 pub struct ExampleFile {
     pub path: String,
     pub text: String,
-    /// The line of the rule file before its first line.
+    /// The number of the line before its first line in the rule file.
     pub line: usize,
 }
 
@@ -87,7 +87,7 @@ pub struct Expected {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Surprise {
     pub at: Expected,
-    /// Whether the expected result is missing, or else unexpected.
+    /// True if an expected result is missing; false if a result is unexpected.
     pub is_missing: bool,
 }
 

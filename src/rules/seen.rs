@@ -106,7 +106,7 @@ fn member(of: &str, key: &str) -> String {
     if is_plain { format!("{of}.{key}") } else { format!("{of}[{key:?}]") }
 }
 
-/// Absent values are not listed.
+/// Lists one value, unless it is absent.
 fn one(
     asking: &FactContext<'_>,
     name: String,

@@ -1,4 +1,4 @@
-//! The rules of a run: built-in and custom rules, and which of them are on.
+//! Loads the rules of a run: built-in and custom rules, and which of them are on.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -131,7 +131,7 @@ impl Rules {
         (rules, wrong)
     }
 
-    /// Adds the custom rules, which must come last because this sorts all rules.
+    /// Adds the custom rules. This must come last, because it sorts all rules.
     fn add_own(&mut self, own: &[PageText], settings: &Settings, wrong: &mut Vec<Diagnostic>) {
         for own in own {
             self.add(&Source { path: &own.path, text: &own.text, own: Some(own), front: None }, settings, wrong);
@@ -294,7 +294,7 @@ impl Rules {
         refused.filter_map(say).collect()
     }
 
-    /// Returns a message of gpulint itself as a finding of the rule that explains it; `None` if that rule is off.
+    /// Returns a message of gpulint as a finding of the rule that explains it; `None` if that rule is off.
     pub fn say(&self, rule: &str, message: String, help: Option<String>, span: Span) -> Option<Finding> {
         let page = self.page(rule).filter(|page| self.is_on(&page.name))?;
         Some(Finding {

@@ -151,7 +151,7 @@ pub struct Override {
     /// Place of the rule's name.
     pub span: Option<Span>,
     pub level: Option<Level>,
-    /// Last day on which the rule reports only notes, whatever its level.
+    /// The last day on which the rule reports only notes, regardless of its level.
     pub note_until: Option<Date>,
     pub parameters: Vec<(String, Parameter, Option<Span>)>,
 }

@@ -219,7 +219,7 @@ impl Commands {
         }
     }
 
-    /// `docker run [options] IMAGE [arguments]`.
+    /// Reads `docker run [options] IMAGE [arguments]`.
     fn docker_run(&mut self, words: &[CommandWord], depth: usize) {
         const ALONE: &[&str] = &[
             "--detach",
@@ -277,7 +277,7 @@ fn not_in_text(name: &str) -> Arc<str> {
     format!("the value of variable `{name}` is unknown").into()
 }
 
-/// Outside a shell, only a person or an earlier tool fills in `${NAME}`.
+/// Marks `${NAME}` as unknown outside a shell, because a person or another tool fills it in.
 fn leftover(word: CommandWord) -> CommandWord {
     if !word.text.contains("${") {
         return word;
@@ -397,7 +397,7 @@ fn prefix(words: &[CommandWord], env: &mut Variables) -> usize {
     while let Some(word) = words.get(at) {
         if let Some((name, value)) = shell::assignment(&word.text) {
             if name.starts_with("Exec") {
-                // In a line of a unit file, the command begins after the sign in this word.
+                // In a line of a systemd unit file, the command begins after the `=` in this word.
                 return at;
             }
             env.set(name, word.with_text(value));

@@ -105,7 +105,7 @@ fn label(report: &Report, resources: &[ResourceId]) -> Option<String> {
     }
 }
 
-/// Returns a finding for its place: the problem, the cost and the help.
+/// Returns the text of a finding without its place: the problem, the cost and the help.
 pub fn finding_in_place(report: &Report, finding: &Finding) -> String {
     let saves = report.currency.saved(finding).map(|saved| format!(", saves {saved}")).unwrap_or_default();
     let help = finding.help.as_deref().map(|help| format!("\n{}", one_line(help))).unwrap_or_default();

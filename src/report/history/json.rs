@@ -153,7 +153,7 @@ struct WireRule<'a> {
 #[derive(Serialize)]
 struct WireUnjudged<'a> {
     count: usize,
-    /// True if the point is identical to the earlier one in the list.
+    /// True if the entries are the same as at the previous point. The list is then empty.
     as_before: bool,
     list: Vec<WireUnjudgedEntry<'a>>,
 }

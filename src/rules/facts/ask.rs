@@ -12,7 +12,7 @@ use crate::pricing;
 use crate::rules::format;
 use crate::source::Span;
 
-/// Steps that a question costs: it checks every machine of a provider.
+/// The steps that one of these functions costs, because it checks every machine of a provider.
 const STEPS: usize = 5_000;
 
 /// The limit on the alternatives that a rule sees.
@@ -148,7 +148,7 @@ fn unknown_because(why: Arc<str>) -> CelValue {
     }))
 }
 
-/// Returns a placeholder span for the assumed resource.
+/// Returns a span for an assumed resource, which has no place in the files.
 fn span(asking: &FactContext<'_>) -> Option<Span> {
     let inventory = asking.world.inventory;
     let raw = inventory.objects.first().or(inventory.blocks.first());

@@ -1,4 +1,5 @@
-//! The vocabulary of rules: one table that defines, documents and answers all names. `gpulint facts` prints it.
+//! Defines the vocabulary of rules: one table that defines, documents and answers all names. `gpulint facts` prints
+//! it.
 
 mod ask;
 mod belonging;
@@ -49,7 +50,7 @@ use table::{Answer, Records};
 pub struct World<'a> {
     pub inventory: &'a Inventory,
     pub bill: &'a Bill,
-    /// One entry for each resource in the same order; absent without a declared model.
+    /// The model assessments, one for each resource in the same order; absent without a declared model.
     pub fit: &'a [Fact<Assessment>],
     pub today: Option<Date>,
     /// Data that rules can query in addition to the resources.
@@ -364,7 +365,7 @@ fn plain(value: &inventory::Value) -> CelValue {
     }
 }
 
-/// Returns a string that is a fact of its own: a label.
+/// Returns a string as the value of a fact: a label.
 fn text_of(fact: &Fact<Arc<str>>) -> CelValue {
     match fact {
         Fact::Known(known) => CelValue::Text(known.value.clone()),
@@ -386,7 +387,7 @@ fn unknown_fact(why: &Arc<str>, span: Span, candidates: Vec<CelValue>) -> CelVal
     }))
 }
 
-/// Returns an unknown total that no line of the files explains, and without which a rule cannot be evaluated.
+/// Returns an unknown value for a total. No line of the files explains it, and a rule cannot be evaluated without it.
 fn unknown_sum(why: &Arc<str>) -> CelValue {
     let unknown =
         UnknownValue { why: why.clone(), span: None, about: About::Fact, candidates: Vec::new(), beginning: None };
@@ -476,7 +477,7 @@ pub(super) fn shown(asking: &FactContext<'_>, read: Read) -> String {
             let count = asking.world.inventory.resources.get(id as usize).and_then(|it| it.count.value().copied());
             count.map_or_else(String::new, |it| format!("{}..{}", format::number(it.floor), format::number(it.ceiling)))
         }
-        // No file can change a computed value by itself.
+        // A record is computed, so it is no value in the files.
         CelValue::Record(_) => String::new(),
         value => template::plain(&value),
     }

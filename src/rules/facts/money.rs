@@ -1,4 +1,4 @@
-//! Cost of resources, as bought and bought another way.
+//! Provides the cost of resources: as they are bought now, and with other purchase options.
 
 use std::sync::LazyLock;
 
@@ -275,7 +275,7 @@ pub(super) fn money(asking: &FactContext<'_>, id: u32, sum: Sum) -> CelValue {
     })
 }
 
-/// Returns one end of an amount at catalog prices, or adjusted for the age of the prices.
+/// Returns one end of an amount, at catalog prices or adjusted for the age of the prices.
 fn amount(asking: &FactContext<'_>, id: u32, ages: bool, end: fn(&MoneyRange) -> Money) -> CelValue {
     let sums = SUMS.len() as u32;
     let sum = SUMS.get((id % sums) as usize).copied().unwrap_or(Sum::Monthly);
@@ -320,7 +320,7 @@ fn range(asking: &FactContext<'_>, id: u32, sum: Sum, ages: bool) -> Option<Mone
         Sum::CostReserved1y => otherwise(Scenario::Reserved1y),
         Sum::CostReserved3y => otherwise(Scenario::Reserved3y),
         Sum::Monthly => item?.monthly,
-        // Totals use today's prices: only the expected amount counts.
+        // Only the expected amount of a total is adjusted to today's prices.
         Sum::Share => asking.item(id)?.share,
         Sum::Hourly => item?.hourly(),
         Sum::ListHourly => item?.per_hour,
@@ -365,8 +365,8 @@ fn this_month(asking: &FactContext<'_>, id: u32) -> Option<MoneyRange> {
             let known = elapsed.max(billed);
             Some(MoneyRange::exactly(paid.times(known / billed)) + expected((days - known).max(0.0)))
         }
-        // The bill's last day is unknown, and it is yesterday at the latest. The expected cost of a whole month is the
-        // minimum.
+        // The last day of the bill is unknown; it is yesterday at the latest. The expected cost of a whole month is
+        // the minimum.
         None => {
             let (rest, whole) = (expected(days - elapsed), expected(days));
             Some(MoneyRange {

@@ -90,7 +90,7 @@ pub(super) fn of_resource(asking: &FactContext<'_>, resource: &Resource) -> CelV
     })
 }
 
-/// Returns an optional list.
+/// Returns a list that the specification may omit.
 fn list(spec: &RawTree, key: &str) -> CelValue {
     match at(spec, &[key]) {
         CelValue::Absent | CelValue::Null => CelValue::list([]),
@@ -121,7 +121,7 @@ fn container(container: &RawContainer, pod: &RawPod) -> CelValue {
     CelValue::Map(Arc::new(map))
 }
 
-/// Merges two maps key by key; the second one wins.
+/// Merges two maps key by key. The second one has precedence.
 fn over(below: CelValue, above: CelValue) -> CelValue {
     match (below, above) {
         (CelValue::Map(below), CelValue::Map(above)) => {

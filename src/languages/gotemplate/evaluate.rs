@@ -1,7 +1,7 @@
-//! Renders templates: Go's `text/template`, with unknown values.
+//! Renders templates like Go's `text/template`, with unknown values.
 //!
-//! If a condition is unknown, both branches are rendered. If their texts are equal, nothing is lost. If only one branch
-//! has text, that text is doubtful. If both are one line, a hole replaces them.
+//! If a condition is unknown, both branches are rendered. If their results are equal, the condition does not matter.
+//! If only one branch has text, that text is doubtful. If both are one line, a hole replaces them.
 
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -43,13 +43,13 @@ pub(crate) struct Evaluator<'a> {
     pub(super) templates: Rc<Templates>,
     pub(crate) heap: Heap,
     missing: Missing<'a>,
-    /// Values that `required` demands and that are not set.
+    /// Values that `required` requests and that are not set.
     pub(crate) wanted: Vec<String>,
     /// Unknown conditions of which only one branch was rendered.
     pub(crate) undecided: Vec<Undecided>,
     steps: Cell<u64>,
     depth: usize,
-    /// Causes by which the current action may not be executed.
+    /// The reasons why the current action may not be executed.
     doubts: Vec<Cause>,
     /// Place of the current action.
     pub(super) at: Option<TextOrigin>,
@@ -317,7 +317,7 @@ impl<'a> Evaluator<'a> {
         let second = self.perhaps(cause, &branch.otherwise, dots[1], frame)?;
         let at = self.place(frame, &branch.pipeline.range);
         let is_blank = |text: &Text| text.as_str().trim().is_empty();
-        // The text must not be more than a value, because a text with a key may be anything.
+        // The result must be a plain value, because a text with a key may be anything.
         let is_line = |text: &Text| !text.as_str().contains('\n') && !text.as_str().contains(": ");
         let start = out.len();
         match (first, second) {
@@ -444,7 +444,7 @@ impl<'a> Evaluator<'a> {
         Ok(())
     }
 
-    /// Renders one iteration to represent those of an unknown list.
+    /// Renders one iteration, which represents the iterations over an unknown list.
     fn unknown_rounds(
         &mut self,
         branch: &Branch,
@@ -708,7 +708,8 @@ impl<'a> Evaluator<'a> {
             value = self.operand(word, dot, frame)?;
             match truth(&value) {
                 Ok(decides) if decides == is_or => {
-                    // An earlier unknown argument could also have decided, with the same truth value.
+                    // An earlier unknown argument could also have decided. The result has the same truth value in both
+                    // cases.
                     return Ok(match unknown {
                         Some(_) => is_or.into(),
                         None => value,

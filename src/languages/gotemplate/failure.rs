@@ -4,7 +4,7 @@ use super::text::Cause;
 
 #[derive(Debug, Clone)]
 pub(crate) enum TemplateFailure {
-    /// Error message of Go or of a function.
+    /// Go or a function refuses the template, with this error message.
     Refused(String),
     /// The result is unknown.
     Unknown(Cause),

@@ -1,4 +1,4 @@
-//! Text with the origins of its parts. It knows the place of each part, the unknown parts, and the parts that may not
+//! Defines text with the origins of its parts: the place of each part, the unknown parts, and the parts that may not
 //! exist.
 
 use std::rc::Rc;
@@ -22,7 +22,7 @@ impl TextOrigin {
 /// Reason why something is unknown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Cause {
-    /// A word or two that represent it in text.
+    /// One or two words that represent the unknown value in text.
     pub(crate) label: Rc<str>,
     pub(crate) why: Rc<str>,
 }

@@ -23,11 +23,11 @@ pub(crate) struct GoValue {
 #[derive(Debug, Clone)]
 pub(crate) enum Kind {
     Nil,
-    /// Nil in a mapping or a list: unlike `Nil`, it has no fields.
+    /// A nil in a mapping or a list. Unlike `Nil`, it has no fields.
     NilInside,
     Flag(bool),
     Int(i64),
-    /// Go distinguishes this type from `int`.
+    /// An `int64`, which Go distinguishes from `int`.
     Int64(i64),
     Float(f64),
     Text(Text),
@@ -201,7 +201,7 @@ impl Heap {
         Ok(Kind::List(List { items: items.into(), depth }).into())
     }
 
-    /// Each item is paid for before the next one is created.
+    /// Creates a list of strings. The cost of each item is counted before the next one is created.
     pub(crate) fn texts(&self, items: impl IntoIterator<Item = impl Into<Text>>) -> Result<GoValue, TemplateFailure> {
         const EACH: usize = 64;
         let mut all = Vec::new();
@@ -276,7 +276,7 @@ impl GoValue {
         matches!(self.kind, Kind::Nil | Kind::NilInside)
     }
 
-    /// Converts to the result of a pipeline, in which every kind of nil is the same.
+    /// Converts a value to the result of a pipeline, in which all kinds of nil are equal.
     #[must_use]
     pub(crate) fn settled(self) -> Self {
         match self.kind {
@@ -290,7 +290,7 @@ impl GoValue {
     pub(super) fn weight(&self, levels: usize, most: usize) -> usize {
         const EACH: usize = 16;
         let mut sum = EACH;
-        // Returns `None` above the limit.
+        // The closure returns `None` above the limit.
         let mut add = |key: usize, item: &GoValue| {
             sum = sum.saturating_add(key);
             let left = most.checked_sub(sum)?;

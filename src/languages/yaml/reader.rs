@@ -87,7 +87,7 @@ pub(crate) fn read_at(file: FileId, base: usize, text: &str) -> Option<Node> {
     Builder::new(file, base + range.start, piece).run(piece).ok()?
 }
 
-/// Also returns the nodes with anchors.
+/// Parses one document, and also returns the nodes with anchors.
 pub(crate) fn read_with_anchors(file: FileId, base: usize, text: &str) -> Option<(Node, Vec<Span>)> {
     let range = documents(text).into_iter().next()?;
     let piece = text.get(range.clone())?;
@@ -258,14 +258,14 @@ impl<'s> Builder<'s> {
         done
     }
 
-    /// Removes the results of a reading.
+    /// Removes the results of an earlier attempt to parse the text.
     fn clear(&mut self) {
         (self.open, self.root, self.spent) = (Vec::new(), None, 0);
         (self.anchors, self.anchored, self.comments) = (HashMap::new(), Vec::new(), Vec::new());
         (self.repeated, self.taking_over, self.has_directives) = (Vec::new(), Vec::new(), false);
     }
 
-    /// `lines` is the text before unusual line breaks were replaced.
+    /// Parses a piece of the text. `lines` is the text before unusual line breaks were replaced.
     fn pass(&mut self, piece: &str, lines: Option<(&GoLines<'_>, &ParserText)>) -> Result<Option<Node>, Diagnostic> {
         let mut kept = 0;
         let nesting = NESTING_LIMIT.min(self.limits.nesting as usize);
@@ -508,7 +508,7 @@ impl<'s> Builder<'s> {
     }
 }
 
-/// Entries without duplicate keys, with whether a merge key added them.
+/// Entries without duplicate keys. For each one, it is known whether a merge key added it.
 struct Settled {
     entries: Vec<(NodeEntry, bool)>,
     places: HashMap<Arc<str>, usize>,
@@ -556,10 +556,10 @@ fn wrapped(node: Node, tag: Option<&str>) -> Node {
 
 /// Type of a scalar by a core tag of YAML.
 enum CoreType {
-    /// Base64 bytes.
+    /// The scalar contains base64.
     Binary,
     Text,
-    /// Type of the scalar without quotes.
+    /// The scalar has the type that it would have without quotes.
     Plain,
 }
 

@@ -18,11 +18,11 @@ pub(crate) enum TextStyle {
 
 /// A piece of the output.
 pub(crate) enum Written<'w> {
-    /// These bytes of the text.
+    /// A range of bytes of the text.
     Slice(usize, usize),
     /// Escape for the character at a position.
     Escape(usize, &'w str),
-    /// Spaces and line breaks that are not in the text.
+    /// Spaces and line breaks that the text does not contain.
     Made(&'w str),
 }
 
@@ -31,7 +31,7 @@ pub(crate) fn is_long_key(key: &str) -> bool {
 }
 
 impl TextStyle {
-    /// `bare`: strings that are unambiguous need no quotes.
+    /// Returns the style for a string. If `bare` is true, unambiguous strings get no quotes.
     pub(crate) fn of(text: &str, is_key: bool, bare: bool) -> TextStyle {
         let shape = Shape::of(text);
         match () {
@@ -298,7 +298,7 @@ fn is_time(text: &str) -> bool {
     let is_bare = time.starts_with(' ');
     let Some(time) = time.strip_prefix(['T', 't', ' ']) else { return time.is_empty() };
     let (clock, zone) = time.split_at(time.find(['Z', '+', '-']).unwrap_or(time.len()));
-    // After a letter, a time zone follows; after a space, none.
+    // A time zone follows only if a letter, and not a space, separates date and time.
     let is_zone = match zone.strip_prefix(['+', '-']) {
         Some(hours) => {
             hours.split_once(':').is_some_and(|(h, m)| h.len() == 2 && number(h, 24) && m.len() == 2 && number(m, 60))

@@ -477,7 +477,7 @@ pub(super) fn shown(asking: &FactContext<'_>, read: Read) -> String {
             let count = asking.world.inventory.resources.get(id as usize).and_then(|it| it.count.value().copied());
             count.map_or_else(String::new, |it| format!("{}..{}", format::number(it.floor), format::number(it.ceiling)))
         }
-        // A record is computed, so it is no value in the files.
+        // A record is computed, so no file contains it.
         CelValue::Record(_) => String::new(),
         value => template::plain(&value),
     }

@@ -130,7 +130,7 @@ impl Raws {
         self.all_resources.get_or_init(all).clone()
     }
 
-    /// Returns true if the list belongs to this cache, and so lives as long as it.
+    /// Returns true if this cache owns the list, which therefore lives as long as the cache.
     pub(super) fn is_kept(&self, members: &Arc<[CelValue]>) -> bool {
         let lists = [&self.all_objects, &self.all_blocks, &self.all_resources];
         lists.iter().any(|list| matches!(list.get(), Some(CelValue::List(all)) if Arc::ptr_eq(all, members)))
@@ -177,7 +177,7 @@ impl Raws {
     }
 }
 
-/// Returns an object or block as a list member; unknown if it may not exist.
+/// Returns an object or block as a list member, with the reason if it may not exist.
 fn there(raw: &Raw, value: CelValue) -> CelValue {
     match belonging::doubt(raw) {
         Some(why) => value.perhaps(why),

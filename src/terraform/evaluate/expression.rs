@@ -72,7 +72,8 @@ impl Evaluator<'_> {
         }
     }
 
-    /// Both arms get their common type. An error in the arm that is not taken does not count.
+    /// Evaluates `condition ? a : b`. Both arms get their common type. An error in the arm that is not taken does not
+    /// count.
     fn conditional(&self, conditional: &Conditional, span: Span, scope: Scope<'_>) -> Value {
         let condition = self.evaluate(&conditional.condition, scope);
         let yes = self.evaluate(&conditional.yes, scope);
@@ -280,7 +281,7 @@ struct Rendered {
     text: String,
     sensitive: bool,
     unknown: Option<Arc<Cause>>,
-    /// An outline is useful after an unknown part.
+    /// True if an outline is useful after an unknown part.
     outlined: bool,
 }
 
@@ -304,7 +305,7 @@ struct Gathered {
     list: Vec<Value>,
     entries: BTreeMap<Arc<str>, Value>,
     groups: BTreeMap<Arc<str>, Vec<Value>>,
-    /// Why there may be more elements.
+    /// The reason why there may be more elements.
     rest: Option<Arc<Cause>>,
     twice: Option<(Arc<str>, Span)>,
 }

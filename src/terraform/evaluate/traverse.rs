@@ -201,7 +201,7 @@ pub(in crate::terraform) fn relative(from: &str, to: &str) -> String {
     if path.is_empty() { ".".into() } else { path }
 }
 
-/// `value.name`
+/// Evaluates `value.name`.
 pub(super) fn attribute(value: &Value, name: &str, span: Span) -> Value {
     let result = match &value.data {
         Data::Map(entries) | Data::Object(entries) => match (entries.get(name), &entries.rest) {
@@ -246,7 +246,7 @@ fn member_of_rest(cause: &Arc<Cause>, name: &str, span: Span) -> Value {
     }
 }
 
-/// `value[key]`
+/// Evaluates `value[key]`.
 pub(in crate::terraform) fn element(value: &Value, key: &Value, span: Span) -> Value {
     let result = match (&value.data, &key.data) {
         (Data::Unknown(cause), _) => Value::because(&forget_candidates(cause), span),
@@ -271,7 +271,7 @@ pub(in crate::terraform) fn element(value: &Value, key: &Value, span: Span) -> V
     result.marked(value.sensitive || key.sensitive)
 }
 
-/// Returns an element without knowing which one.
+/// Returns an unknown element of a collection, with the elements as candidates.
 fn one_of(value: &Value, cause: &Arc<Cause>, span: Span) -> Value {
     let members: Vec<&Value> = match value.entries() {
         Some(entries) if entries.rest.is_some() => Vec::new(),

@@ -15,10 +15,10 @@ use crate::terraform::code::library::Library;
 use crate::terraform::code::module::{ModuleCode, Tool};
 use crate::terraform::{Embedded, Options, embedded, rows, unlisted};
 
-/// After this many rounds, only a chain of calls without instances is left. The rest is then read at once.
+/// The limit on rounds. After this many, only a chain of calls without instances is left, which is then read at once.
 const MOST_ROUNDS: usize = 20;
 
-/// The two tools, which may read different files of a root.
+/// The names of the two tools, which may read different files of a root.
 const OPENTOFU: &str = "OpenTofu";
 const TERRAFORM: &str = "Terraform";
 

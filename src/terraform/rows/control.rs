@@ -105,7 +105,7 @@ fn in_machines(shift: Shift, units: Option<Result<Units, Span>>) -> Shift {
     Shift { change, ..shift }
 }
 
-/// Sets facts that the resource does not have, and limits its number.
+/// Sets facts that the resource does not have yet, and limits its number.
 fn decide(built: &mut Built, scope: &RowScope<'_>, row: &TypeRow) {
     let resource = &mut built.resource;
     for (key, spec) in &row.keyed {

@@ -5,7 +5,8 @@ use crate::inventory::{Fact, Key, Known, Origin, Purchase, Range, Resource, Valu
 use super::build::Built;
 use super::control::positions;
 
-/// A reservation is billed even if unused. Next to the machines that use it, only the unused rest counts.
+/// Subtracts machines from the reservations that they use. A reservation is billed even if unused, so only its unused
+/// rest counts in addition to the machines.
 pub(super) fn settle(resources: &mut [Built]) {
     named(resources);
     open(resources);
@@ -19,7 +20,7 @@ fn named(resources: &mut [Built]) {
         let covered_by = user.covered_by.clone();
         for reservation in covered_by.iter().filter_map(|address| by_block.get(address)).flatten() {
             let [Some(user), Some(kept)] = [resources.get(at), resources.get(*reservation)] else { continue };
-            // One group may contain reservations for several machine types.
+            // A group may contain reservations for several machine types.
             if same(&user.resource, &kept.resource, Key::Machine) == Some(false) {
                 continue;
             }
@@ -93,7 +94,7 @@ fn open(resources: &mut [Built]) {
     }
 }
 
-/// Returns whether the machine names a zone, which is then another one.
+/// Returns whether the machine names a zone. If it does not match, the machine is in another zone.
 fn tells_zone(user: &Built) -> bool {
     let region = user.resource.text(Key::Region);
     user.place.as_deref().is_some_and(|place| Some(place) != region)

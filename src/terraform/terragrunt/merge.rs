@@ -53,7 +53,7 @@ fn field(name: &str, parent: &Value, child: &Value, strategy: Strategy) -> Value
     }
 }
 
-/// The keys of the child replace those of the parent.
+/// Merges two values. The keys of the child replace those of the parent.
 pub(super) fn over(parent: &Value, child: &Value) -> Value {
     let (above, own) = (opened(parent), opened(child));
     let mut known = hidden_by(above.known, own.rest.as_ref());
@@ -93,7 +93,7 @@ pub(super) fn joined(parent: &Value, child: &Value) -> Value {
         (Data::List(a) | Data::Tuple(a), Data::List(b) | Data::Tuple(b)) => {
             Data::Tuple(Arc::new(a.iter().chain(b.iter()).cloned().collect()))
         }
-        // The base is known, but the additions are not.
+        // The parent's members are known, but the additions of the child are not.
         (Data::Object(_) | Data::Map(_), Data::Unknown(cause)) => {
             let known = hidden_by(opened(parent).known, Some(cause));
             Data::Object(Arc::new(Entries { known, rest: Some(cause.clone()) }))
@@ -129,7 +129,7 @@ fn terraform(parent: &Value, child: &Value) -> Value {
     child.with(Data::Object(Arc::new(Entries { known, rest: own.rest.or(above.rest) })))
 }
 
-/// A block replaces the parent's block with the same name. Other blocks are appended.
+/// Merges named blocks. A block replaces the parent's block with the same name, and other blocks are appended.
 fn by_name(parent: &Value, child: &Value) -> Value {
     let name = |it: &Value| it.entries().and_then(|it| it.get("name")?.as_text().map(|it| it.into_owned()));
     let mut all = parent.items().to_vec();

@@ -1,4 +1,4 @@
-//! Applies edits to files: non-overlapping ones, from the end to the beginning.
+//! Applies edits that do not overlap to files, from the end to the beginning.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use crate::rules::{Finding, Safety};
 use crate::source::{Edit, FileId, Sources};
 
-/// Returns the findings whose edits can be applied together: safe ones first, then the largest saving. An edit of the
-/// same place waits for the next round.
+/// Returns the findings whose edits can be applied together: safe ones first, then the largest saving. If an edit
+/// overlaps another one, it is applied in the next round.
 pub fn compatible<'f>(findings: impl IntoIterator<Item = &'f Finding>) -> Vec<&'f Finding> {
     let mut wanted: Vec<&Finding> = findings.into_iter().filter(|it| !it.edits.is_empty()).collect();
     wanted.sort_by_key(|it| (safety(it), Reverse(it.saves.map(|saves| saves.expected)), it.span, it.rule.clone()));
@@ -30,7 +30,7 @@ fn safety(finding: &Finding) -> Safety {
     finding.fix.as_ref().map_or(Safety::Display, |fix| fix.safety)
 }
 
-/// An edit applies only if no other edit changes the place; equal edits are applied once.
+/// Returns true if no other edit changes the place. Equal edits are applied once.
 fn is_free(taken: &BTreeMap<u32, &Edit>, edit: &Edit) -> bool {
     if taken.get(&edit.span.start).is_some_and(|it| *it == edit) {
         return true;

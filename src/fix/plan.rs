@@ -53,7 +53,7 @@ fn edits(fix: &Fix, resource: &Resource, sources: &Sources, writer: &dyn Writer)
     }
     for edit in &mut edits {
         let span = sources.editable(edit.span).ok_or("the value is in generated content")?;
-        // lines of an embedded file have an indentation that only the outer file knows
+        // Lines of an embedded file have an indentation that only the outer file determines.
         if span != edit.span && edit.replacement.contains(['\n', '"', '\\', '$', '%']) {
             return Err("the value is in a file that is embedded in another one".to_owned());
         }
@@ -86,7 +86,7 @@ fn same(one: &Value, other: &Value) -> bool {
     one == other || one.as_number().is_some_and(|n| other.as_number() == Some(n))
 }
 
-/// A machine type determines its accelerators.
+/// Returns true if another requested change already implies this one: a machine type determines its accelerators.
 fn follows(wish: &Wish, all: &[Wish]) -> bool {
     wish.part == Part::Fact(Key::AcceleratorCount) && all.iter().any(|it| it.part == Part::Fact(Key::Machine))
 }

@@ -1,4 +1,4 @@
-//! The new lines that a unified diff shows: only these can have a note.
+//! Finds the new lines that a unified diff shows. Only these can have a note.
 
 use std::ops::RangeInclusive;
 
@@ -78,7 +78,7 @@ pub(super) fn files(diff: &str) -> Vec<ShownFile> {
     found
 }
 
-/// Leaves out `/dev/null` and quoted names, which contain bytes that no note could name.
+/// Returns the path in a header. Leaves out `/dev/null` and quoted names, which contain bytes that no note could name.
 fn path_after(header: &str, mark: &str) -> Option<String> {
     let line = header.lines().find_map(|line| line.strip_prefix(mark))?;
     let line = line.trim_end_matches('\t');

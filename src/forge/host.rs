@@ -1,4 +1,4 @@
-//! The code hosts.
+//! Defines the supported code hosts.
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CodeHost {
@@ -27,8 +27,8 @@ impl CodeHost {
         Self::ALL.into_iter().find(|host| host.name() == name)
     }
 
-    /// Returns the longest comment that the host takes, in characters. Checked against its documentation or its
-    /// source, 2026-11.
+    /// Returns the maximum length of a comment on the host, in characters, by its documentation or its source
+    /// (2026-11).
     pub fn longest_body(self) -> usize {
         match self {
             CodeHost::Github | CodeHost::Gitea => 65_536,

@@ -1,11 +1,11 @@
-//! The hidden line that identifies our comments.
+//! Reads and writes the hidden line that identifies gpulint's comments.
 
 use std::fmt;
 
 use super::host::CodeHost;
 use crate::report::without_page_link;
 
-/// Distinguishes the comments of several configurations.
+/// A tag that distinguishes the comments of several configurations.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tag(String);
 
@@ -85,7 +85,7 @@ pub(super) fn read(body: &str) -> Option<Marker> {
     Some(Marker { tag: tag?, head })
 }
 
-/// Returns the body with our hidden line first; it replaces a marker in the body.
+/// Returns the body with gpulint's hidden line first. This line replaces a marker in the body.
 pub(super) fn stamp(body: &str, tag: &Tag, head: Option<&str>, style: Style) -> String {
     let mut fields = format!("{NAME} schema={SCHEMA} tag={tag}");
     if let Some(head) = head.filter(|head| is_commit(head)) {
@@ -126,14 +126,15 @@ pub(super) fn is_note(body: &str, tag: &Tag, key: &str) -> bool {
     line == Some(format!("{NOTE_NAME} tag={tag} key={}", plain_key(key)).as_str())
 }
 
-/// A key can contain an address from a repository; the result cannot leave the hidden line.
+/// Returns a key without characters that could end the hidden line, because it can contain an address from a
+/// repository.
 fn plain_key(key: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | ':') { c } else { '_' };
     key.chars().take(200).map(plain).collect()
 }
 
-/// Returns true if a comment begins with one of our hidden lines, with any tag: other comments are dropped while a
-/// list is read.
+/// Returns true if a comment begins with one of gpulint's hidden lines, with any tag. Other comments are dropped while
+/// a list is read.
 pub(super) fn is_ours(body: &str) -> bool {
     body.lines().next().is_some_and(is_marker)
 }

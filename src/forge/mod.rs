@@ -1,8 +1,9 @@
 //! Writes and updates one gpulint comment on a pull request, on each supported code host.
 //!
-//! `upsert` decides once what to do: create, update, leave alone, or resolve a race. The file of a host only lists, writes and
-//! deletes comments. The body comes from elsewhere: this module reads no finding, no file and no environment. A token without
-//! write permission is a result and not an error, because every fork has such a token.
+//! `upsert` decides for all hosts what to do: create, update, leave alone, or resolve a race. The file of a host only
+//! lists, writes and deletes comments. Callers pass in the body: this module reads no finding, no file and no
+//! environment. A token without write permission leads to a result and not to an error, because every fork has such a
+//! token.
 
 mod azure;
 mod bitbucket;
@@ -48,7 +49,7 @@ pub fn upsert(target: &CommentTarget, comment: &Comment, wire: &Wire) -> Result<
     }
 }
 
-/// Returns what would be written, for a dry run.
+/// Returns the comment that would be written, for a dry run.
 pub fn preview(target: &CommentTarget, comment: &Comment) -> String {
     marker::stamp(&comment.body, &comment.tag, target.head.as_deref(), marker::Style::of(target.host))
 }

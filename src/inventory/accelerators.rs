@@ -128,8 +128,7 @@ fn vendor(name: &str) -> Option<&'static Vendor> {
     TABLE.vendor.iter().find(|it| it.name == name)
 }
 
-/// Returns true if devices of this vendor appear to pods in another number than they have: several as one, or one as
-/// several.
+/// Returns true if pods can see several devices of this vendor as one, or one device as several.
 pub fn are_joined(vendor_name: &str) -> bool {
     vendor(vendor_name).is_some_and(|it| it.joined)
 }

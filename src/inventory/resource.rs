@@ -151,7 +151,8 @@ pub struct Home {
     pub path: Arc<str>,
     /// Folder of its Terraform root, or else of its file.
     pub folder: Arc<str>,
-    /// The names of the deployment that applies the resource, for messages about two resources that share it.
+    /// The names of the chart, kustomizations and objects that deploy the resource, for messages about two resources
+    /// that share one.
     pub parts: Vec<Arc<str>>,
     /// Providers that the closest Terraform folder around it configures.
     pub clouds: Arc<[String]>,

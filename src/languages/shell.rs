@@ -481,7 +481,7 @@ pub(crate) fn spend(room: &mut usize, bytes: usize) -> bool {
     left.is_some()
 }
 
-/// `NAME=value`.
+/// Splits `NAME=value` into its two parts.
 pub(crate) fn assignment(text: &str) -> Option<(&str, &str)> {
     text.split_once('=').filter(|(name, _)| is_name(name))
 }

@@ -9,7 +9,8 @@ use crate::catalog::Catalog;
 use crate::inventory::{Fact, Key, Origin, Resource, Role, Value};
 use crate::source::{Date, Span};
 
-/// Below the first share, a window is unusable; below the second, it is less certain.
+/// The shares of measured hours. Below the first one, a window is not usable; below the second one, it is less
+/// certain.
 const LEAST_COVERAGE: f64 = 0.5;
 const GOOD_COVERAGE: f64 = 0.9;
 
@@ -211,7 +212,7 @@ impl<'r> Observers<'r> {
     }
 
     /// Returns the window and its place, if the monitoring system ran all the time and saw other workloads of the
-    /// namespace: then a workload that it did not see did not run.
+    /// namespace. In this case, a workload that it did not see did not run.
     pub(super) fn watched(&self, resource: &Resource, cluster: Option<&str>) -> Option<(String, Span)> {
         if resource.role != Role::Requested {
             return None;
@@ -254,12 +255,12 @@ fn window(row: &UsageRow) -> f64 {
     (row.to.since(row.from) as f64).max(1.0)
 }
 
-/// Days with samples; all days of the window if the row has no number.
+/// Returns the number of days with samples, or all days of the window if the row has no number.
 fn days(row: &UsageRow) -> f64 {
     row.days.unwrap_or_else(|| window(row)).min(window(row))
 }
 
-/// Returns the last day; `to` is exclusive.
+/// Returns the last day of the window, because `to` is exclusive.
 fn last_day(row: &UsageRow) -> Date {
     Date::from_unix_days(row.to.unix_days() - 1).unwrap_or(row.to)
 }

@@ -9,12 +9,12 @@ use crate::source::{Sources, matches};
 
 /// The result of matching a resource.
 pub(super) enum Claim {
-    /// These rows, by index. `is_sure` if the name is exact and no other is possible.
+    /// These rows match, by index. `is_sure` is true if the name is exact and no other name is possible.
     Rows {
         places: Vec<usize>,
         is_sure: bool,
     },
-    /// Several rows match, and the reason why none is used.
+    /// Several rows match and none is used, for this reason.
     Open {
         why: String,
         places: Vec<usize>,

@@ -12,7 +12,7 @@ use crate::source::Span;
 pub struct UsageOptions {
     /// The usage files, as paths of the tree.
     pub files: Vec<String>,
-    /// Rows that end earlier are outdated, in days.
+    /// The age in days from which rows are outdated.
     pub max_age_days: f64,
     /// Rows with fewer days are not used.
     pub min_days: f64,
@@ -41,7 +41,7 @@ pub struct MeasuredRow {
     pub span: Span,
 }
 
-/// Which row matches which resource, and what has no match.
+/// The matches between rows and resources, and everything without a match.
 #[derive(Debug, Clone, Default)]
 pub struct Measured {
     /// The number of files that were read, including unusable ones.

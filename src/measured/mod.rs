@@ -1,8 +1,8 @@
-//! Usage metrics: rows of `gpulint-usage.csv` become facts of the resources that they match.
+//! Turns usage metrics, the rows of `gpulint-usage.csv`, into facts of the resources that they match.
 //!
-//! Files contain what is requested, metrics what was used. A row becomes facts only if it matches exactly one resource, is recent
-//! and covers its window, and if the configuration still requests what was measured. Otherwise the facts are unknown, with the
-//! reason. Reports list every row and every resource without a match.
+//! Files show what is requested, and metrics show what was used. A row becomes facts only if it matches exactly one
+//! resource, is recent and covers its window, and if the configuration still requests what was measured. Otherwise the
+//! facts are unknown, with the reason. Reports list every row and every resource without a match.
 
 mod facts;
 mod identity;
@@ -135,7 +135,8 @@ fn read(inventory: &mut Inventory, sources: &Sources, file: FileId, rows: &mut V
             for row in found {
                 match known.insert(row.identity(), row.line) {
                     None => rows.push(MeasuredRow { span: place(row.line), row }),
-                    // Two clusters without names, or one cluster that was added twice.
+                    // Reports rows with the same identity: two clusters without names, or one cluster that was added
+                    // twice.
                     Some(before) => wrong.push(UsageError {
                         line: row.line,
                         message: format!(

@@ -1,7 +1,7 @@
-//! One row of `gpulint-usage.csv`: the usage of one workload or group of machines over some days.
+//! Defines one row of `gpulint-usage.csv`: the usage of one workload or group of machines over some days.
 //!
-//! An empty cell means that the value was not measured; zero is `0`. The columns are one table, which the reader, the writer and
-//! the messages use.
+//! An empty cell means that the value was not measured; zero is `0`. The columns are one table, which the reader, the
+//! writer and the messages use.
 
 use std::fmt::Write;
 
@@ -16,7 +16,7 @@ pub const HEADER: &str = "# gpulint usage 1";
 /// The default file name.
 pub const FILE_NAME: &str = "gpulint-usage.csv";
 
-/// A special kind: the monitoring system itself ran, so that what it did not see did not run.
+/// The kind of rows about the monitoring system itself. While it ran, a workload that it did not see did not run.
 pub const OBSERVER: &str = "Observer";
 
 /// The maximum number of characters of one string.
@@ -206,7 +206,7 @@ fn day(column: &str, cell: &str) -> Result<Date, String> {
     })
 }
 
-/// Returns None if the cell is empty.
+/// Parses a number; returns `None` if the cell is empty.
 fn number(column: &str, cell: &str, most: f64) -> Result<Option<f64>, String> {
     if cell.is_empty() {
         return Ok(None);

@@ -254,7 +254,7 @@ impl FoundFacts {
     }
 
     pub(super) fn environment(&mut self, programs: &[&KnownProgram], command: &Command, generic: bool) {
-        // If the command line names the model, the other arguments of the program are also on the command line.
+        // If the command line names the model, unknown variables do not make other facts unknown.
         let told = self.has(Key::Model);
         let mut sets: Vec<(&KnownProgram, Rank)> = programs.iter().map(|program| (*program, VARIABLES)).collect();
         if generic {

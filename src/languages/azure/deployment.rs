@@ -1,4 +1,4 @@
-//! A template with its parameters: its resources, its outputs and its nested deployments.
+//! Evaluates a template with its parameters: its resources, its outputs and its nested deployments.
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -341,7 +341,7 @@ fn last_of_name(name: &DocValue) -> DocValue {
     }
 }
 
-/// Resources of a nested deployment exist only if the deployment does.
+/// Returns a resource of a nested deployment, which exists only if the deployment does.
 fn within(inner: DocResource, outer: &Presence) -> DocResource {
     let presence = match (&inner.presence, outer) {
         (Presence::Never(span), _) | (_, Presence::Never(span)) => Presence::Never(*span),

@@ -250,7 +250,7 @@ impl AzureDeployment<'_> {
         for (name, value) in function.parameters.iter().zip(arguments) {
             names.bind(name, value.clone());
         }
-        // A function cannot call itself, but a file may try.
+        // A function must not call itself, but a file may contain such a call.
         let depth = self.calls.get();
         if depth >= DEEPEST_CALL {
             return Some(Value::refused(format!("`{name}` calls itself"), function.body.span));

@@ -7,7 +7,7 @@ pub(crate) struct CelBudget {
     bytes: u64,
 }
 
-/// Error: the budget is exhausted.
+/// The error for an exhausted budget.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Exhausted;
 

@@ -33,7 +33,7 @@ impl Duration {
         i128::from(self.seconds) * NANOS + i128::from(self.nanos)
     }
 
-    /// `1h30m`, `-1.5s`, `300ms`.
+    /// Parses durations such as `1h30m`, `-1.5s` and `300ms`.
     pub(super) fn parse(text: &str) -> Option<Duration> {
         Duration::from_nanos(duration(text)?)
     }

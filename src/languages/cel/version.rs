@@ -28,7 +28,7 @@ impl Version {
         parts.next().is_none().then_some(Version { numbers, before, build })
     }
 
-    /// Also accepts `v1.2` and `01.02.3`.
+    /// Parses a version, and also accepts `v1.2` and `01.02.3`.
     pub(super) fn parse_leniently(text: &str) -> Option<Version> {
         let text = text.trim_start_matches('v');
         let end = text.find(['-', '+']).unwrap_or(text.len());

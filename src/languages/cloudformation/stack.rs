@@ -188,7 +188,7 @@ impl<'l> StackInstance<'l> {
         if !self.asked.borrow_mut().insert(entry.key.clone()) {
             return Some(Value::refused(format!("the stack `{stack}` depends on itself"), at));
         }
-        // References of the stack's own parameters do not belong to the resource that uses the output.
+        // References in the nested stack's parameters do not belong to the resource that uses the output.
         let before = self.referred.take();
         let found = self.resource(&entry, &names);
         *self.referred.borrow_mut() = before;
@@ -203,7 +203,7 @@ impl<'l> StackInstance<'l> {
     }
 }
 
-/// Resources of a nested stack exist only if the stack does.
+/// Returns a resource of a nested stack, which exists only if the stack does.
 fn within(inner: DocResource, outer: &Presence) -> DocResource {
     let presence = match (&inner.presence, outer) {
         (Presence::Never(span), _) => Presence::Never(*span),

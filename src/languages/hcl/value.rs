@@ -22,7 +22,7 @@ pub struct Value {
     depth: u8,
     /// Number of values in it, including itself; shared values count for each reference.
     weight: u32,
-    /// Whether it contains an unknown or sensitive value, which avoids walks through large values.
+    /// Whether it contains an unknown or sensitive value. The flag avoids walks through large values.
     open: bool,
     secret: bool,
 }
@@ -43,7 +43,8 @@ pub enum Data {
     Tuple(Arc<Vec<Value>>),
     Map(Arc<Entries>),
     Object(Arc<Entries>),
-    /// Unknown, with the cause. Collections may have unknown members, and an unknown value may have known bounds.
+    /// An unknown value, with its cause. Collections may have unknown members, and an unknown value may have known
+    /// bounds.
     Unknown(Arc<Cause>),
 }
 
@@ -377,7 +378,7 @@ impl Value {
     }
 }
 
-/// Values derived from the members alone.
+/// The properties of a collection that follow from its members.
 struct Size {
     depth: u8,
     weight: u32,

@@ -33,7 +33,7 @@ pub(crate) fn makes_only(text: &str, kinds: &[&str]) -> bool {
         && !text.lines().any(may_print_object)
 }
 
-/// Indented text is part of the object around it.
+/// Returns true if a line may print an object. An indented line is part of the object around it.
 fn may_print_object(line: &str) -> bool {
     WHOLE_DOCUMENT.is_match(line) && !line.contains("indent ")
 }

@@ -1,4 +1,4 @@
-//! `.helmignore`: patterns for files that do not belong to the chart.
+//! Handles `.helmignore`: patterns for files that do not belong to the chart.
 
 use globset::{GlobBuilder, GlobMatcher};
 
@@ -24,7 +24,7 @@ impl Ignored {
         let path = join(directory, ".helmignore").unwrap_or_default();
         let bytes = sources.tree().read(&path).unwrap_or_default();
         let text = String::from_utf8_lossy(&bytes);
-        // Helm adds this rule itself.
+        // Helm adds the rule `templates/.?*` itself.
         Ignored { rules: text.lines().chain(["templates/.?*"]).filter_map(rule).take(MOST).collect() }
     }
 

@@ -62,7 +62,7 @@ pub(crate) struct Rendering {
     pub(crate) steps: u64,
 }
 
-/// `layers` are values in addition to the chart's own; the last layer wins.
+/// Renders a chart. `layers` are values in addition to the chart's own; the last layer has precedence.
 pub(crate) fn render(
     sources: &Sources,
     chart: &chart::Chart,

@@ -1,4 +1,4 @@
-//! `values.schema.json`: a chart's requirements for its values. Helm installs nothing that violates it.
+//! Checks `values.schema.json`: a chart's requirements for its values. Helm installs nothing that violates it.
 //!
 //! Keywords of JSON Schema that are not supported below, and a `$ref` to another file, are ignored.
 
@@ -151,7 +151,7 @@ impl<'s> Judge<'s> {
         }
         if let Some(one) = list("oneOf") {
             let fits = one.iter().filter(|schema| self.holds(schema, value, depth)).count();
-            // An unknown value matches all of them.
+            // An unknown value matches all alternatives.
             if fits == 0 || fits > 1 && self.is_known(value) {
                 broken.push(format!("{at}: the value matches {fits} schemas, and must match exactly one"));
             }

@@ -35,7 +35,7 @@ fn copy(map: &Map, heap: &Heap) -> Done<Map> {
 }
 
 impl<'c> Chart<'c> {
-    /// `values` returns the default values of a chart.
+    /// Creates the tree of charts. `values` returns the default values of a chart.
     pub(super) fn new(
         loaded: &'c chart::Chart,
         values: &dyn Fn(&chart::Chart) -> Done<GoValue>,
@@ -90,7 +90,7 @@ impl<'c> Chart<'c> {
         Ok(())
     }
 
-    /// A chart may be a dependency several times under different names.
+    /// Applies the aliases of dependencies. A chart may be a dependency several times under different names.
     fn alias(&mut self, heap: &Heap) -> Done<()> {
         let fits = |dependency: &Dependency, chart: &Chart<'_>| {
             let version = chart.loaded.about.text_at("version").map_or("", |it| it);
@@ -245,7 +245,7 @@ fn flat_copy(map: &Map, heap: &Heap) -> Map {
     heap.new_map(map.borrow().clone())
 }
 
-/// Completes a mapping with the members of another.
+/// Adds the members of another mapping that a mapping lacks.
 fn tables(into: &Map, from: &Map, merge: bool, heap: &Heap) -> Done<()> {
     heap.spend(64)?;
     for (key, entry) in pairs(from) {

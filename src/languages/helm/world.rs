@@ -58,7 +58,7 @@ impl About {
     }
 }
 
-/// A version that is written as a number loses trailing zeros.
+/// Returns a version as Helm reads it. If it is written as a number, it loses trailing zeros.
 fn number(node: &Node, written: &str) -> String {
     match crate::languages::gotemplate::scalar(
         written,

@@ -55,7 +55,7 @@ pub(super) struct Kustomization {
 }
 
 impl Kustomization {
-    /// Returns `None` if the directory has no kustomization.
+    /// Reads the kustomization of a directory; returns `None` if there is none.
     pub(super) fn read(sources: &Sources, directory: &str) -> Option<Result<Kustomization, Trouble>> {
         let found: Vec<String> = NAMES.iter().filter_map(|name| file_in(sources, directory, name)).collect();
         let path = found.first()?.clone();

@@ -31,7 +31,7 @@ pub(super) struct Merger<'m> {
 }
 
 impl Merger<'_> {
-    /// Returns `None` if the patch deletes the object.
+    /// Merges a patch into an object; returns `None` if the patch deletes it.
     pub(super) fn merge(&self, own: ObjectValue, patch: ObjectValue) -> Result<Option<ObjectValue>, Trouble> {
         self.walk(Some(own), Some(patch), None, 0).map(|merged| merged.value)
     }
@@ -76,7 +76,7 @@ impl Merger<'_> {
         let (mut base, mut patch, is_own) = match (own, patch) {
             (None, None) => return Ok(Merged { value: None, is_own: true }),
             (Some(own), None) if own.is_null() => {
-                // A written null stays, and an empty value does not.
+                // A null that is written as such stays, and an empty value does not.
                 let value = Some(own).filter(|own| !own.raw().is_empty());
                 return Ok(Merged { value, is_own: true });
             }
@@ -255,7 +255,7 @@ fn value_of(element: &ObjectValue, key: &str) -> String {
     }
 }
 
-/// An element without a key matches elements that agree in the other keys.
+/// Completes missing keys, because an element without a key matches elements that agree in the other keys.
 fn fill_in(all: &mut [Vec<String>]) {
     for one in 0..all.len() {
         for other in 0..all.len() {
@@ -352,7 +352,7 @@ fn take_directive(patch: &mut ObjectValue) -> Result<Strategy, Trouble> {
     }
 }
 
-/// A directive in a list is an element without other content.
+/// Removes the directive of a list, which is an element without other content.
 fn take_list_directive(patch: &mut ObjectValue) -> Result<Strategy, Trouble> {
     let ObjectData::List(items) = &mut patch.data else { return Ok(Strategy::Merge) };
     let first = items.iter().find(|item| item.get(DIRECTIVE).is_some());

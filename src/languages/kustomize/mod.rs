@@ -54,8 +54,8 @@ pub(crate) struct Built {
     pub documents: Vec<Document>,
     /// Every file that the build used, sorted.
     pub files: BTreeSet<String>,
-    /// The used files whose content is in the built objects. Data of a ConfigMap and patches for a missing object still
-    /// count by themselves.
+    /// The used files whose content is only in the built objects. Data of a ConfigMap and patches for a missing object
+    /// still count by themselves.
     pub replaced: BTreeSet<String>,
     /// Directories of included kustomizations, without its own.
     pub parts: BTreeSet<String>,
@@ -101,13 +101,13 @@ pub(crate) struct Trouble {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TroubleCause {
-    /// Kustomize would refuse it too.
+    /// Kustomize would also refuse the kustomization.
     Refused,
-    /// It names a missing file that another program may create before kustomize runs.
+    /// The kustomization names a missing file that another program may create before kustomize runs.
     Absent,
-    /// It uses something outside the repository, or runs a program.
+    /// The kustomization uses something outside the repository, or runs a program.
     NotAtHand,
-    /// It exceeds a limit, above the need of any real kustomization.
+    /// The kustomization exceeds a limit. Real ones stay below it.
     Beyond,
 }
 

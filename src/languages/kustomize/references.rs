@@ -61,7 +61,7 @@ pub(super) fn follow(gathered: &mut Gathered, budget: &BuildBudget) -> Result<()
                     by_name: &by_name,
                     budget,
                 };
-                // The original kind of the object decides which field it is.
+                // The original kind of the object determines the field.
                 let spec = FieldSpec { gvk: present.clone(), path: spec.path.clone(), create: false };
                 spec.visit(&mut resource.value, Make::Nothing, &mut |value| referrer.set(value))?;
             }

@@ -40,7 +40,7 @@ pub(super) enum ScalarKind {
 impl ObjectValue {
     pub(super) fn from_node(node: &Node, sources: &Sources) -> ObjectValue {
         let data = match &node.data {
-            // An empty value is another null than a written one.
+            // Kustomize distinguishes an empty value from a written null.
             yaml::NodeData::Scalar { plain: true, .. } if node.span.start == node.span.end => {
                 ObjectData::Scalar { text: "".into(), plain: true }
             }

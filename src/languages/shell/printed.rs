@@ -190,7 +190,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// Comments for Slurm at the start of a line are commands.
+    /// Skips a comment. Comments for Slurm at the start of a line count as commands.
     fn comment(&mut self) {
         let start = self.at;
         let rest = self.text.get(start..).unwrap_or_default();
@@ -307,7 +307,7 @@ impl Lexer<'_> {
         self.at = (self.at + 1).min(self.text.len());
     }
 
-    /// `$(…)`: its commands run.
+    /// Reads `$(…)`, whose commands run.
     fn substitution(&mut self, command: &mut Command) {
         command.substitutes = true;
         let mut depth = 0_usize;

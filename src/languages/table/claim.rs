@@ -124,7 +124,8 @@ fn has_root_key(text: &[u8], key: &[u8]) -> bool {
     }
 }
 
-/// The same for JSON, after the brace that opens the root. Strings are skipped, so that none of them looks like a key.
+/// Returns true if the root of JSON has a key; the search starts after the opening brace. Strings are skipped, so that
+/// none of them looks like a key.
 fn root_keys_of_json(text: &[u8], key: &[u8]) -> bool {
     let (mut depth, mut at, mut may_be_key) = (0_usize, 0, true);
     while let Some(byte) = text.get(at) {

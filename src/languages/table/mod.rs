@@ -1,5 +1,5 @@
-//! All languages that gpulint knows, in one table: names of their files, marks in them, their reader, and the next step
-//! if there is none. Editors, hooks, documentation and help use these lists.
+//! Defines all languages that gpulint knows in one table: names of their files, marks in them, their reader, and the
+//! next step if there is none. Editors, hooks, documentation and help use these lists.
 
 pub(crate) mod claim;
 
@@ -22,9 +22,9 @@ pub enum Reader {
     Azure,
     Pulumi,
     Slurm,
-    /// No reader: gpulint reports a file that names accelerators.
+    /// gpulint does not read this language. It reports files that name accelerators.
     None,
-    /// Files that others use: never reported by themselves.
+    /// A file that other files use. It is never reported by itself.
     Companion,
 }
 
@@ -37,7 +37,7 @@ pub struct Language {
     pub names: &'static [&'static str],
     /// Keys at the root that identify this language.
     pub root_keys: &'static [&'static str],
-    /// Marks of which a relevant text contains at least one. Empty if every text is relevant.
+    /// Every relevant file contains at least one of these marks. Empty if every file is relevant.
     pub marks: &'static [&'static str],
     pub reader: Reader,
     /// Endings of companion files with the rest of the content.

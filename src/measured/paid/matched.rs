@@ -18,7 +18,7 @@ pub struct PaidEntry {
     pub span: Span,
 }
 
-/// Which row matches which resource, and what has no match.
+/// The matches between rows and resources, and everything without a match.
 #[derive(Debug, Clone, Default)]
 pub struct Paid {
     /// The number of files that were read, including unusable ones.
@@ -33,7 +33,7 @@ pub struct Paid {
     pub options: PaidOptions,
 }
 
-/// Why a row matches no resource.
+/// The reason why a row matches no resource.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum NoPartner {
     /// The bill contains no name for the charge.
@@ -116,7 +116,7 @@ impl Paid {
         rows.map(|row| row.month).max()
     }
 
-    /// Another machine type that the bill of a month has for the resource.
+    /// Returns another machine type that the bill of a month contains for the resource.
     pub fn other_machine(
         &self,
         id: ResourceId,

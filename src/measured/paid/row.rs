@@ -1,6 +1,7 @@
-//! One row of `gpulint-paid.csv`: the charge for one machine type under one name in one month.
+//! Defines one row of `gpulint-paid.csv`: the charge for one machine type under one name in one month.
 //!
-//! Sums are exact: each number has all digits of the bill. An empty cell means that the bill does not contain the value.
+//! Sums are exact, because each number has all digits of the bill. An empty cell means that the bill does not contain
+//! the value.
 
 use std::fmt::Write;
 
@@ -95,7 +96,7 @@ pub struct PaidRow {
     pub region: String,
     pub machine: String,
     pub accelerator: String,
-    /// Accelerators per machine; 1 if the hours are accelerator hours.
+    /// The accelerators of each machine; 1 if the hours are accelerator hours.
     pub gpus: Option<f64>,
     pub month: BillMonth,
     pub currency: String,
@@ -267,7 +268,8 @@ fn row(setters: &[Setter], cells: &[String], line: usize) -> Result<PaidRow, Str
     }
 }
 
-/// False for a string that a spreadsheet would run as a formula, or that controls a terminal: clouds use no such names.
+/// Returns false for a string that a spreadsheet would run as a formula, or that controls a terminal. Clouds use no
+/// such names.
 pub fn is_harmless(text: &str) -> bool {
     let begins = text.starts_with(['=', '+', '-', '@']);
     !begins && !text.chars().any(char::is_control) && text.chars().count() <= LONGEST

@@ -7,7 +7,7 @@ use crate::catalog::Money;
 use crate::inventory::{Fact, Inventory, Key, Origin, Resource, ResourceId, Value};
 use crate::source::Date;
 
-/// Reasons why a resource may have run for fewer hours than the bill covers.
+/// Facts of resources that may have run for fewer hours than the bill covers.
 const RESTS: [Key; 6] = [Key::EndsByItself, Key::Schedule, Key::Cron, Key::IdleMinutes, Key::TimeLimit, Key::Ttl];
 
 /// The days of the current month that the bill of each provider covers.
@@ -21,7 +21,7 @@ impl SoFar {
         let month = BillMonth::of(today);
         let mut days: BTreeMap<String, (f64, Origin)> = BTreeMap::new();
         let mut told: BTreeMap<&str, Option<f64>> = BTreeMap::new();
-        // At most until yesterday.
+        // The bill covers days until yesterday at most.
         let elapsed = (today.unix_days() - month.first_day()) as f64;
         for (id, resource) in paid.matched.keys().filter_map(|id| Some((*id, inventory.resources.get(id.0)?))) {
             let Some(row) = paid.of(id).map(|it| &it.row).find(|it| it.month == month) else { continue };

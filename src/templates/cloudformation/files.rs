@@ -18,8 +18,8 @@ use super::assembly::Assemblies;
 /// Templates by path.
 pub(super) type Templates = BTreeMap<String, Arc<CloudTemplate>>;
 
-/// Marks of other template languages: such a file is not a template yet. Double braces alone may belong to a Systems
-/// Manager document.
+/// Marks of other template languages. A file with one of them is not a template yet. Double braces alone may belong to
+/// a Systems Manager document.
 const FILLED_IN: [&str; 2] = ["{% ", "{%- "];
 
 /// First key of most YAML templates, and of nothing else.
@@ -114,7 +114,7 @@ fn declares(root: &Node) -> bool {
 pub(super) struct Shelf<'s> {
     pub(super) sources: &'s Sources,
     pub(super) templates: &'s Templates,
-    /// The outermost template; nesting itself would never end.
+    /// The outermost template. It must not nest itself, because this would never end.
     pub(super) outermost: &'s str,
     /// Templates that were used.
     pub(super) taken: RefCell<BTreeSet<String>>,

@@ -162,7 +162,7 @@ fn in_part(name: &str, arguments: &[Value], at: Span) -> Option<Value> {
         ("true", []) => Some(Value::bool(true, at)),
         ("false", []) => Some(Value::bool(false, at)),
         ("utcnow" | "newguid", _) => Some(Value::unknown("the value is unknown before deployment", at)),
-        // Azure derives these names from the arguments: they are stable, and no user chooses them.
+        // Azure derives these names from the arguments. They are always the same, and users do not choose them.
         ("uniquestring" | "guid", _) => {
             let given: Vec<String> = arguments.iter().map(super::placed::shape_of).collect();
             let outline = Some(format!("${{{name}({})}}", given.join(", ")).into());

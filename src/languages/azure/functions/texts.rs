@@ -146,7 +146,7 @@ pub(super) fn formatted(pattern: &Value, values: &[Value], at: Span) -> Option<V
     Some(joined(&parts, "", at))
 }
 
-/// `D2` means at least two digits.
+/// Formats a value in a form such as `D2`, which means at least two digits.
 fn in_form(value: &Value, form: &str) -> Value {
     let width = form.strip_prefix(['D', 'd']).and_then(|it| it.parse::<usize>().ok());
     let zeros = (!form.is_empty() && form.bytes().all(|it| it == b'0')).then_some(form.len());

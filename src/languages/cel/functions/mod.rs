@@ -38,7 +38,7 @@ impl Function {
         matches!(self.run, FunctionBody::Host)
     }
 
-    /// Returns why it fails on these values, if it depends on nothing else.
+    /// Returns why the function fails on these values, if this depends on nothing else.
     pub(super) fn fails_on(&self, given: &[CelValue]) -> Option<String> {
         let FunctionBody::Own(run) = self.run else { return None };
         match run(&mut CelBudget::standard(), given) {
@@ -210,7 +210,7 @@ pub(crate) const fn of_host(
     Function { name, is_method: false, takes, gives, meaning, run: FunctionBody::Host }
 }
 
-/// Defines the same as a method: `x.f(y)`.
+/// Defines a method that only the host can evaluate: `x.f(y)`.
 pub(crate) const fn method_of_host(
     name: &'static str,
     takes: &'static [Takes],
@@ -267,7 +267,7 @@ impl Function {
         }
     }
 
-    /// Returns true if its result keeps the list's members that may not exist.
+    /// Returns true if members that may not exist stay in the result of the function.
     pub(super) fn keeps_members(&self) -> bool {
         matches!((self.run, self.gives), (FunctionBody::Host, Gives::Same))
     }

@@ -24,7 +24,7 @@ pub struct Number(Form);
 
 #[derive(Debug, Clone)]
 enum Form {
-    /// An integer that fits.
+    /// An integer that fits into 64 bits.
     Small(i64, u16),
     Large(Arc<Large>),
 }
@@ -154,7 +154,7 @@ impl Number {
         }
     }
 
-    /// Returns `None` if the result exceeds the limit, as do the functions below.
+    /// Returns the sum; `None` if the result exceeds the limit. The functions below also return `None` in this case.
     pub fn plus(&self, other: &Number) -> Option<Number> {
         let precision = self.precision().max(other.precision());
         if let (Form::Small(a, _), Form::Small(b, _)) = (&self.0, &other.0)
@@ -187,7 +187,7 @@ impl Number {
         build(a_negative != b_negative, natural::multiply(&a, &b), a_exponent + b_exponent, false, precision)
     }
 
-    /// Returns `None` for a division by zero, too.
+    /// Returns the quotient; `None` for a division by zero, too.
     pub fn divided_by(&self, other: &Number) -> Option<Number> {
         if other.is_zero() {
             return None;

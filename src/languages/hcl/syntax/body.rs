@@ -97,7 +97,7 @@ impl Parser<'_> {
         let wanted = if one_line { "`}`" } else { "a new line" };
         let message = format!("expected {wanted} after this {what}, found {}", self.seen());
         if closes || (one_line && self.eat_newline()) {
-            // Terraform refuses this, but no information is lost.
+            // Terraform refuses this syntax, but its meaning is clear, so parsing continues.
             self.report(message, self.span(self.at));
             return Ok(());
         }

@@ -252,7 +252,7 @@ impl<'t> Parser<'t> {
         }
         if self.nodes == MOST_NODES + 1 {
             let message = format!("this file contains more than {MOST_NODES} blocks, arguments and expressions");
-            // The first error of a file is the one to report.
+            // This error comes first, because the first error of a file is reported.
             self.errors.insert(0, SyntaxError { message, span: self.span(self.at) });
         }
         self.at = self.bytes.len();

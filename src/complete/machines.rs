@@ -127,7 +127,7 @@ impl Completion<'_> {
             Verdict::Carries => true,
             Verdict::Plain => asked,
             Verdict::Unknown(why) if is_named(resource) => {
-                // The report lists this machine, because its unknown type may have accelerators.
+                // The machine type is unknown, so it is also unknown whether it supports the accelerators.
                 let span = machine.span().unwrap_or(resource.span);
                 resource.set(Key::Impossible, Fact::unknown(why, span));
                 true
@@ -609,7 +609,7 @@ fn impossible(resource: &mut Resource, why: String) {
     resource.set(Key::Impossible, fact);
 }
 
-/// Sets the number of machine types that the resource accepts, if all are named. A pattern stands for any number of
+/// Sets the number of machine types that the resource accepts, if all are named. A pattern can mean any number of
 /// types.
 fn machine_types(resource: &mut Resource) {
     let is_one = |value: &Value| value.as_text().is_some_and(|name| !name.contains('*') && !name.is_empty());

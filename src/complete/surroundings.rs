@@ -10,8 +10,8 @@ use crate::source::{Sources, Span, each, is_below, parent};
 
 use super::pools::is_pool;
 
-/// Searches all files except the sorted `plain` ones. Records what the tree has, and sets on each resource what is near
-/// it.
+/// Searches all files except the sorted `plain` ones. Records the components of the tree, and sets on each resource
+/// the components near it.
 pub(super) fn find_surroundings(inventory: &mut Inventory, sources: &Sources, paths: &[String], plain: &[String]) {
     if inventory.resources.is_empty() {
         return;

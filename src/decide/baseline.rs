@@ -72,7 +72,7 @@ pub struct View<'a> {
 }
 
 impl Baseline {
-    /// Reads a baseline file; an error describes what is wrong.
+    /// Reads a baseline file, or returns a description of its error.
     pub fn read(text: &str) -> Result<Baseline, String> {
         let document: Document = serde_json::from_str(text).map_err(|error| error.to_string())?;
         if document.version != VERSION {

@@ -414,7 +414,7 @@ pub struct Link {
 }
 
 impl Link {
-    /// Returns a link between two resources, of which one names the other.
+    /// Returns a link between two resources if one of them names the other.
     pub fn named(kind: LinkKind, to: String, span: Span) -> Self {
         Link { kind, to, span, why: "it is named there".into() }
     }

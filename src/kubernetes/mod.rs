@@ -50,7 +50,8 @@ pub struct Options {
     pub pods: bool,
     /// The output of other programs for charts and kustomizations. It replaces the files that it was made from.
     pub rendered: Vec<Rendered>,
-    /// Names of values files with which charts are rendered; `*` stands for one rendering with each values file.
+    /// Names of values files with which charts are rendered. For `*`, each chart is rendered with each of its values
+    /// files.
     pub values: Vec<String>,
     /// The deployments that the settings define.
     pub given_runs: Vec<GivenRun>,

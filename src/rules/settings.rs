@@ -183,6 +183,6 @@ pub struct PageText {
 pub struct PackName {
     /// Name with its version: `platform 1.4.0`.
     pub name: String,
-    /// An address in which `{rule}` stands for the rule's name.
+    /// An address in which gpulint replaces `{rule}` by the name of the rule.
     pub pages: Option<String>,
 }

@@ -196,7 +196,7 @@ impl Sources {
         self.read_lock().by_path.contains_key(path)
     }
 
-    /// Stores the text of a file that was read from the tree another way.
+    /// Stores the content of a file that the caller read from the tree.
     pub fn hold(&self, path: &str, read: Result<Arc<str>, ReadError>) -> Result<FileId, ReadError> {
         let mut files = self.files.write().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = files.by_path.get(path) {

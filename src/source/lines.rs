@@ -54,7 +54,7 @@ impl Lines {
             });
             sums.collect()
         });
-        // No chunk begins at the end of the text.
+        // The last position has no chunk of its own.
         let nearest = (offset / STRIDE).min(kept.len().saturating_sub(1));
         kept.get(nearest).map_or(0, |&sum| sum as usize) + characters(&bytes[nearest * STRIDE..offset])
     }

@@ -11,7 +11,7 @@ use crate::source::AdaptiveRegex;
 /// (Kubernetes 1.34).
 const CLASS: &str = "deviceclass.resource.kubernetes.io/";
 
-/// A resource key, or a class of dynamic resource allocation, that stands for an accelerator.
+/// A resource key, or a class of dynamic resource allocation, that represents an accelerator.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(in crate::kubernetes) struct Device {
@@ -74,7 +74,7 @@ pub(in crate::kubernetes) enum LabelMeaning {
     Family,
     /// The part of machine names after the family: `12xlarge`.
     Size,
-    /// A letter that starts machine names and stands for machines that may have accelerators: `g`.
+    /// A letter at the start of machine names whose machines may have accelerators: `g`.
     Category,
     /// The digit after that letter: `5`.
     Generation,
@@ -292,12 +292,12 @@ impl Devices {
         self.annotations.get(key)
     }
 
-    /// Returns words of which at least one is in every file that requests an accelerator.
+    /// Returns search words. Every file that requests an accelerator contains at least one of them.
     pub(in crate::kubernetes) fn words(&self) -> impl Iterator<Item = &str> {
         let keys = self.exact.keys().chain(self.patterns.iter().map(|device| &device.key)).chain(self.shares.keys());
         let keys = keys.chain(self.annotations.keys());
         let literal = keys.filter_map(|key| key.split('*').max_by_key(|part| part.len()));
-        // A word that ends with a domain and one letter is no more selective than the domain.
+        // A word that ends with a domain and one letter does not select fewer files than the domain.
         let whole = literal.map(|word| match word.rfind('/') {
             Some(end) if end > 0 && end + 2 >= word.len() => word.get(..=end).unwrap_or(word),
             _ => word,

@@ -76,7 +76,7 @@ fn is_telling_tag(rest: &[u8]) -> bool {
 pub(super) enum VeiledKey<'t> {
     /// The word is not a key.
     No,
-    /// The word stands alone, and an alias may make it a key.
+    /// The word is a separate value, and an alias may make it a key.
     Alone,
     /// The word is a key, with the text after its colon.
     Of(&'t [u8]),

@@ -60,7 +60,7 @@ pub(crate) struct AzureDeployment<'l> {
     pub(super) placed: OnceCell<Rc<Vec<Placed>>>,
     pub(super) is_placing: Cell<bool>,
     nested: RefCell<HashMap<Arc<str>, Option<Rc<AzureDeployment<'l>>>>>,
-    /// Deployments of which an output is under evaluation.
+    /// Deployments with an output that is being evaluated.
     asked: RefCell<HashSet<Arc<str>>>,
     /// Depth of function calls.
     pub(super) calls: Cell<usize>,

@@ -207,7 +207,7 @@ impl<'a> Translation<'a> {
         Ok(format!("({})", parts.join(sign)))
     }
 
-    /// Translates a value in which null stands for a missing value.
+    /// Translates a value. A missing value becomes null.
     fn nullable(&mut self, it: &Expr, guards: &mut Vec<String>) -> Translated {
         match self.path(it)? {
             Some(path) => Ok(format!("{path}.orValue(dyn(null))")),

@@ -33,7 +33,7 @@ pub(crate) struct RecordSchema {
     /// Number by which the host identifies the kind.
     pub(crate) number_of_kind: usize,
     pub(crate) fields: Vec<SchemaField>,
-    /// The field that stands for the record in arithmetic.
+    /// The field whose value is used if the record is used as a number.
     pub(crate) number: Option<usize>,
     /// Whether its fields are facts.
     pub(crate) has_facts: bool,

@@ -51,7 +51,7 @@ pub(crate) struct StackInstance<'l> {
     /// Evaluated conditions. `None` marks a condition under evaluation: a second use means that it depends on itself.
     pub(super) conditions: RefCell<HashMap<Arc<str>, Option<Holds>>>,
     nested: RefCell<HashMap<Arc<str>, Option<Rc<StackInstance<'l>>>>>,
-    /// Stacks of which an output is under evaluation.
+    /// Stacks with an output that is being evaluated.
     asked: RefCell<HashSet<Arc<str>>>,
     /// Resources that were referenced since this was cleared.
     pub(super) referred: RefCell<Vec<(Arc<str>, Span)>>,

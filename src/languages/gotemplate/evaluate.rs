@@ -45,7 +45,7 @@ pub(crate) struct Evaluator<'a> {
     missing: Missing<'a>,
     /// Values that `required` requests and that are not set.
     pub(crate) wanted: Vec<String>,
-    /// Unknown conditions of which only one branch was rendered.
+    /// Unknown conditions for which only one branch was rendered.
     pub(crate) undecided: Vec<Undecided>,
     steps: Cell<u64>,
     depth: usize,
@@ -63,7 +63,7 @@ struct Frame<'t> {
     certain: usize,
 }
 
-/// An unknown condition of which one branch is omitted.
+/// An unknown condition for which one branch is omitted.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Undecided {
     pub(crate) at: Span,

@@ -179,7 +179,7 @@ impl Text {
         Some(Span { end: from.span.start.saturating_add(length).min(from.span.end), ..from.span })
     }
 
-    /// Returns true if the text is not empty, whatever its unknown parts are.
+    /// Returns true if the text is certainly not empty, regardless of its unknown parts.
     pub(crate) fn is_surely_filled(&self) -> bool {
         let holes: usize = self.holes().iter().map(|hole| hole.end - hole.start).sum();
         let doubts: usize = self.doubts().iter().map(|hole| hole.end - hole.start).sum();

@@ -140,9 +140,8 @@ impl Drop for Heap {
 }
 
 impl Heap {
-    /// Creates a heap with an approximate limit in bytes.
-    ///
-    /// `file` stands for texts that are parsed and are not files.
+    /// Creates a heap with an approximate limit in bytes. Spans of parsed texts that are not files use the number
+    /// `file`.
     pub(crate) fn new(bytes: usize, file: FileId) -> Self {
         Heap { maps: RefCell::default(), left: Cell::new(bytes), file }
     }

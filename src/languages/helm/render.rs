@@ -56,7 +56,7 @@ pub(crate) struct Rendering {
     pub(crate) missing: Vec<MissingChart>,
     /// Whether its templates include a template of a missing chart.
     pub(crate) includes_missing: bool,
-    /// Unknown conditions of which only one branch is in the documents, each with the path of its template.
+    /// Unknown conditions for which the documents contain only one branch, each with the path of its template.
     pub(crate) undecided: Vec<(String, Undecided)>,
     /// Number of steps spent.
     pub(crate) steps: u64,

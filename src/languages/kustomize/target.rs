@@ -41,7 +41,7 @@ pub(super) struct Maker<'m> {
     has_own_schema: bool,
     /// Files whose content is in the objects.
     pub files: BTreeSet<String>,
-    /// Files of which only a part is used, so that they still count by themselves.
+    /// Files that are only used in part, so that they still count by themselves.
     pub apart: BTreeSet<String>,
     pub parts: BTreeSet<String>,
     /// Directories of the rendered charts.

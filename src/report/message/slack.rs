@@ -1,4 +1,4 @@
-//! Slack blocks. All text is `plain_text`: it contains no markup and mentions no one.
+//! Writes Slack blocks. All text is `plain_text`, so it contains no markup and mentions no users.
 
 use serde_json::{Value, json};
 

@@ -499,7 +499,8 @@ impl SavedSum {
         let (before, after) = (self.before.sum(unpriced.0), self.after.sum(unpriced.1));
         let plain = after.minimum() - before.minimum();
         let difference = self.difference.map_or(plain, Into::into);
-        // In an older report, only a smaller difference than that of the totals shows cost that is no longer known.
+        // An older report shows cost that is no longer known only by a difference that is smaller than that of the
+        // totals.
         let unsaid = difference - plain;
         let became_known = self.became_known.map_or(MoneyRange::ZERO, Into::into);
         let no_longer_known = self.no_longer_known.map_or(unsaid, Into::into);

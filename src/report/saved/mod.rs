@@ -78,7 +78,7 @@ pub struct Compared {
     gate: Gate,
 }
 
-/// Reads the output of `--format json`; an error describes what is wrong.
+/// Reads the output of `--format json`, or returns a description of the error.
 pub fn saved(text: &str) -> Result<Saved, String> {
     #[derive(Deserialize)]
     struct Kind {

@@ -97,7 +97,7 @@ pub(super) struct FactContext<'a> {
     pub(super) asked_spot: Cell<bool>,
     /// Whether an expression used measured hours, whose cost is per month.
     pub(super) asked_measured: Cell<bool>,
-    /// Whether an expression used the cost of machines, of which commitments may already pay a part.
+    /// Whether an expression used the cost of machines. Commitments may already pay a part of this cost.
     pub(super) asked_machines: Cell<bool>,
     /// Whether an expression used only machines without a commitment, so that commitments reduce nothing that follows.
     pub(super) asked_base: Cell<bool>,
@@ -116,7 +116,7 @@ pub(super) struct OneOf {
     pub(super) limit: CelValue,
 }
 
-/// The end of a range that a number stands for: `saves` is computed for each end.
+/// The end of a range that is evaluated. gpulint computes `saves` for each end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum End {
     Floor,

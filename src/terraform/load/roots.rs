@@ -127,8 +127,8 @@ impl<'s> Candidates<'s> {
         (!is_called && !is_module).then_some(Why::Uncalled)
     }
 
-    /// Returns the modules that could be planned on their own and of which the roots create no instance. Leaves out
-    /// modules that others in this list call.
+    /// Returns the modules that could be planned on their own and that no root instantiates. Leaves out modules that
+    /// others in this list call.
     pub(in crate::terraform) fn not_made(&self, made: &BTreeSet<String>, all: bool) -> Vec<(String, Why)> {
         let is_left = |code: &&Arc<ModuleCode>| !made.contains(&code.directory) && !self.is_shaped_like_module(code);
         let left: BTreeSet<&str> = self.codes.iter().filter(is_left).map(|code| code.directory.as_str()).collect();
@@ -151,7 +151,7 @@ impl<'s> Candidates<'s> {
         waits || is_among_modules(&code.directory)
     }
 
-    /// Returns the modules that are not roots and of which no root creates an instance. Their inputs are unknown.
+    /// Returns the modules that are not roots and that no root instantiates. Their inputs are unknown.
     pub(in crate::terraform) fn left_out(&self, made: &BTreeSet<String>) -> Vec<String> {
         let uncalled = self.codes.iter().map(|code| &code.directory).filter(|it| !self.called.contains(*it));
         uncalled.filter(|directory| !made.contains(*directory)).cloned().collect()

@@ -66,7 +66,7 @@ impl<'a> Rounds<'a> {
         Rounds { sources, library, other: OnceLock::new(), assigned, options }
     }
 
-    /// Returns all roots, sorted by directory, and the modules of which no root creates an instance.
+    /// Returns all roots, sorted by directory, and the modules that no root instantiates.
     pub(in crate::terraform) fn evaluate(&self, candidates: &Candidates<'_>) -> (Vec<Planned>, Vec<String>) {
         let (mut all, mut made, mut spent): (Vec<Planned>, BTreeSet<String>, u64) = Default::default();
         for round in 0.. {

@@ -189,7 +189,7 @@ impl Lowering<'_> {
     }
 }
 
-/// Reads a record as the number that it stands for.
+/// Replaces a record by its number, if it has one.
 pub(super) fn as_number(node: ProgramNode, holds: Type) -> (ProgramNode, Type) {
     if let Type::Record(RecordSchema { number: Some(field), fields, .. }) = holds {
         let at = node.at.clone();

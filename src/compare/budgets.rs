@@ -1,4 +1,4 @@
-//! The budgets before and after a change.
+//! Computes the budgets before and after a change.
 
 use crate::catalog::Money;
 use crate::rules::Total;

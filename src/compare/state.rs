@@ -1,4 +1,4 @@
-//! The input of a comparison: two states of a tree, and the changed files.
+//! Defines the input of a comparison: two states of a tree, and the changed files.
 
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Tests of suppressions and their coverage.
+//! Tests suppressions and the findings that they cover.
 
 use super::*;
 use crate::diagnostic::Level;

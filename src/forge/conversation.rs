@@ -1,4 +1,4 @@
-//! A comment, its pull request, and the operations that a code host must support.
+//! Defines a comment, its pull request, and the operations that a code host must support.
 
 use super::diff::{Hunk, ShownFile};
 use super::host::CodeHost;

@@ -1,4 +1,4 @@
-//! The interface of a front end, its input and its output.
+//! Defines the interface of a front end, its input and its output.
 
 use std::collections::HashMap;
 use std::sync::Arc;

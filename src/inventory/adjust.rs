@@ -1,4 +1,4 @@
-//! What-if overrides: values to use instead of those in the files.
+//! Defines what-if overrides: values to use instead of those in the files.
 
 use std::fmt::Debug;
 

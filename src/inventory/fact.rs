@@ -1,4 +1,4 @@
-//! Facts: known with their place and origin, unknown with a cause, or absent.
+//! Defines facts: known with their place and origin, unknown with a cause, or absent.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Labels that set an end: leases, dates and schedules that a controller or a custom program reads.
+//! Handles labels that set an end: leases, dates and schedules that a controller or a custom program reads.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

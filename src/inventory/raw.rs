@@ -1,4 +1,4 @@
-//! Blocks and objects as written, for rules about any type.
+//! Defines blocks and objects as written, for rules about any type.
 
 use std::sync::Arc;
 

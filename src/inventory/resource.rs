@@ -1,4 +1,4 @@
-//! A resource that provisions or requests accelerators, made of facts and links.
+//! Defines a resource that provisions or requests accelerators, made of facts and links.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

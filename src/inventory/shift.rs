@@ -1,4 +1,4 @@
-//! Changes that a weekly schedule makes to the number of machines or pods.
+//! Defines changes that a weekly schedule makes to the number of machines or pods.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Supporting components in the files: metrics exporters, queues, quotas, priority classes, budgets.
+//! Finds supporting components in the files: metrics exporters, queues, quotas, priority classes, budgets.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;

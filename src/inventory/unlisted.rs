@@ -1,5 +1,5 @@
-//! Resources and objects of unsupported types. Fields that name machines or accelerators are recorded, so that reports
-//! list them.
+//! Records resources and objects of unsupported types, with the fields that name machines or accelerators, so that
+//! reports list them.
 
 use crate::source::Span;
 

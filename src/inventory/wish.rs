@@ -1,4 +1,4 @@
-//! Edits of facts that a fix requests.
+//! Defines edits of facts that a fix requests.
 
 use std::fmt;
 use std::sync::Arc;

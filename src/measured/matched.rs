@@ -1,4 +1,4 @@
-//! The rows that were read, with their resources.
+//! Defines the rows that were read, with their resources.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! The list of report formats.
+//! Defines the list of report formats.
 
 use std::fmt;
 use std::str::FromStr;

@@ -1,4 +1,4 @@
-//! The input of a report: the results of the other modules for one tree.
+//! Defines the input of a report: the results of the other modules for one tree.
 
 use std::borrow::Cow;
 

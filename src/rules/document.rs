@@ -1,4 +1,4 @@
-//! Documentation of rules: one Markdown file for each rule, and one that lists them.
+//! Writes documentation of rules: one Markdown file for each rule, and one that lists them.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;

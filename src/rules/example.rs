@@ -1,4 +1,4 @@
-//! The examples of a rule file: code for which the rule must report a finding, none, or an unknown result.
+//! Defines the examples of a rule file: code for which the rule must report a finding, none, or an unknown result.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;

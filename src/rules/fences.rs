@@ -1,4 +1,4 @@
-//! Code blocks of a rule file: converts them to examples, and finds blocks that no test executes.
+//! Handles code blocks of a rule file: converts them to examples, and finds blocks that no test executes.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! Settings for rules. The caller passes them; rules never read a settings file.
+//! Defines settings for rules. The caller passes them; rules never read a settings file.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

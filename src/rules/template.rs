@@ -1,4 +1,4 @@
-//! Message templates with facts: `{gpus} cost {bill.monthly.expected | usd}/month`.
+//! Handles message templates with facts: `{gpus} cost {bill.monthly.expected | usd}/month`.
 
 use std::ops::Range;
 use std::sync::Arc;

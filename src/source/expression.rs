@@ -1,4 +1,4 @@
-//! Regular expressions of tables and rule files, compiled at their first match.
+//! Defines regular expressions of tables and rule files, compiled at their first match.
 
 use std::sync::OnceLock;
 

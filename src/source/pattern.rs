@@ -1,4 +1,4 @@
-//! Patterns in which `*` matches anything.
+//! Matches strings with patterns in which `*` matches anything.
 
 /// Returns true if a text matches a pattern in which `*` matches anything.
 pub fn matches(pattern: &str, text: &str) -> bool {

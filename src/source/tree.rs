@@ -1,4 +1,4 @@
-//! A tree of files, from any source.
+//! Defines a tree of files, from any source.
 
 use std::collections::BTreeMap;
 use std::fmt;

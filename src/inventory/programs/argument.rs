@@ -1,4 +1,4 @@
-//! Arguments by which a program is configured, for code that edits them.
+//! Finds the arguments that configure a program, for code that edits them.
 
 use crate::inventory::key::{Key, Value};
 

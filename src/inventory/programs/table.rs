@@ -1,4 +1,4 @@
-//! The entries of `programs.toml`: how to recognize programs, and what their flags mean.
+//! Defines the entries of `programs.toml`: how to recognize programs, and what their flags mean.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::LazyLock;

@@ -1,4 +1,4 @@
-//! Cases of command lines and what they declare.
+//! Tests the facts that command lines declare.
 
 use super::super::resource::{FrontEnd, Resource, Role};
 use super::*;

@@ -1,4 +1,4 @@
-//! The variables of a command: those on its own line, and those of the surrounding scripts.
+//! Defines the variables of a command: those on its own line, and those of the surrounding scripts.
 
 use std::collections::BTreeMap;
 use std::iter::successors;

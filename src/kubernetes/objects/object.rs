@@ -1,4 +1,4 @@
-//! One Kubernetes object, with its kind, its name and its place.
+//! Defines one Kubernetes object, with its kind, its name and its place.
 
 use std::sync::Arc;
 

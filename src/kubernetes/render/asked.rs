@@ -1,4 +1,4 @@
-//! The input and the result of rendering charts and kustomizations.
+//! Defines the input and the result of rendering charts and kustomizations.
 
 use std::collections::BTreeSet;
 

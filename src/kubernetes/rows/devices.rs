@@ -1,4 +1,4 @@
-//! The tables of `devices.toml`: the resource keys of accelerators, and the meaning of node labels.
+//! Defines the tables of `devices.toml`: the resource keys of accelerators, and the meaning of node labels.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::LazyLock;

@@ -1,4 +1,5 @@
-//! The definitions of `kinds.toml`: where each kind has its pods, its machines, their number and their facts.
+//! Describes the definitions of `kinds.toml`: the paths of each kind to its pods, its machines, their number and their
+//! facts.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::LazyLock;

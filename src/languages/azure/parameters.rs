@@ -1,4 +1,4 @@
-//! Parameters: their values, defaults and parameter files.
+//! Evaluates parameters: their values, defaults and parameter files.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

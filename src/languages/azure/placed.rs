@@ -1,4 +1,4 @@
-//! The resources that a deployment declares, one for each loop iteration, with their names.
+//! Evaluates the resources that a deployment declares, one for each loop iteration, with their names.
 
 use std::collections::HashMap;
 use std::rc::Rc;

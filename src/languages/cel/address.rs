@@ -1,4 +1,4 @@
-//! IP addresses and networks.
+//! Defines IP addresses and networks.
 
 use std::fmt;
 use std::net::IpAddr;

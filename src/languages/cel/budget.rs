@@ -1,4 +1,4 @@
-//! The budget for evaluating an expression.
+//! Defines the budget for evaluating an expression.
 
 /// Limits the cost of an expression, for any expression and input.
 #[derive(Debug, Clone)]

@@ -1,4 +1,4 @@
-//! The expression tree.
+//! Defines the expression tree.
 
 use std::ops::Range;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Durations and timestamps: exact to the nanosecond, without a clock.
+//! Defines durations and timestamps: exact to the nanosecond, without a clock.
 
 use std::fmt;
 

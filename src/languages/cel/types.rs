@@ -1,4 +1,4 @@
-//! Types of values in the expression language.
+//! Defines types of values in the expression language.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! Values of the expression language.
+//! Defines values of the expression language.
 
 use std::sync::Arc;
 

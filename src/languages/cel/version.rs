@@ -1,4 +1,4 @@
-//! Semantic versions, ordered by their specification.
+//! Defines semantic versions, ordered by their specification.
 
 use std::cmp::Ordering;
 use std::fmt;

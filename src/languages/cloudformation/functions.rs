@@ -1,4 +1,4 @@
-//! Functions of templates, except `Ref`, `Fn::If` and `Fn::Sub`.
+//! Implements functions of templates, except `Ref`, `Fn::If` and `Fn::Sub`.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;

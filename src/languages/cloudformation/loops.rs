@@ -1,4 +1,4 @@
-//! `Fn::ForEach`: a loop that creates entries of a section, one for each member of a collection.
+//! Evaluates `Fn::ForEach`: a loop that creates entries of a section, one for each member of a collection.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Parameters: their values, else their defaults.
+//! Evaluates parameters: their values, else their defaults.
 
 use std::sync::Arc;
 

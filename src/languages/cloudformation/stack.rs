@@ -1,4 +1,4 @@
-//! A template with its parameters: its resources, its outputs and its nested stacks.
+//! Evaluates a template with its parameters: its resources, its outputs and its nested stacks.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, HashMap, HashSet};

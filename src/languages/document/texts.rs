@@ -1,4 +1,4 @@
-//! Strings that are partly known.
+//! Defines strings that are partly known.
 
 use std::fmt::Write as _;
 use std::sync::Arc;

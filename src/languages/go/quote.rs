@@ -1,4 +1,4 @@
-//! Quoting and unquoting of strings as in Go.
+//! Quotes and unquotes strings as Go does.
 
 use std::fmt::Write;
 

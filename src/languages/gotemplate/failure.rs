@@ -1,4 +1,4 @@
-//! Reasons why a template cannot be rendered.
+//! Defines reasons why a template cannot be rendered.
 
 use super::text::Cause;
 

@@ -1,4 +1,4 @@
-//! The syntax tree of a template.
+//! Defines the syntax tree of a template.
 
 use std::ops::Range;
 use std::rc::Rc;

@@ -1,4 +1,4 @@
-//! The values of templates: Go values with their places.
+//! Defines the values of templates: Go values with their places.
 
 use std::cell::{Cell, Ref, RefCell};
 use std::collections::BTreeMap;

@@ -1,4 +1,4 @@
-//! The cluster that charts are rendered for.
+//! Defines the cluster that charts are rendered for.
 
 /// Properties of the cluster that charts can query.
 #[derive(Debug, Clone)]

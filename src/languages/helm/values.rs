@@ -1,4 +1,5 @@
-//! Values of charts in layers: values of a parent for its subchart, global values, and values that a subchart exports.
+//! Handles values of charts in layers: values of a parent for its subchart, global values, and values that a subchart
+//! exports.
 
 use std::sync::Arc;
 

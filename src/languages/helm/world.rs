@@ -1,4 +1,4 @@
-//! Objects that templates see in addition to values: the chart, its files, and the capabilities of the cluster.
+//! Defines objects that templates see in addition to values: the chart, its files, and the capabilities of the cluster.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;

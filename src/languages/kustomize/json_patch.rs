@@ -1,4 +1,4 @@
-//! JSON patches (RFC 6902), as kustomize's library applies them.
+//! Applies JSON patches (RFC 6902) as kustomize's library does.
 
 use super::value::{ObjectData, ObjectValue};
 use super::{BuildBudget, Trouble};

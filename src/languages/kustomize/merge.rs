@@ -1,6 +1,6 @@
-//! Strategic merge of a patch into an object, with kustomize's own behavior. List elements that a patch names come
-//! first, and `$patch: replace` has no effect in merged lists. Unknown directives (`$setElementOrder`, `$retainKeys`)
-//! stay as fields.
+//! Merges a patch into an object (strategic merge), with kustomize's own behavior. List elements that a patch names
+//! come first, and `$patch: replace` has no effect in merged lists. Unknown directives (`$setElementOrder`,
+//! `$retainKeys`) stay as fields.
 
 use std::collections::BTreeSet;
 

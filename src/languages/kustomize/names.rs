@@ -1,4 +1,4 @@
-//! Transformations of names and namespaces.
+//! Transforms names and namespaces.
 
 use std::collections::HashMap;
 

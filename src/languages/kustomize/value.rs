@@ -1,5 +1,5 @@
-//! A document that a kustomization changes: an editable tree in which every key and value has the place that a person
-//! would edit.
+//! Defines a document that a kustomization changes: an editable tree in which every key and value has the place that a
+//! person would edit.
 
 use std::borrow::Cow;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! The rows of bills, with their resources.
+//! Defines the rows of bills, with their resources.
 
 use std::collections::BTreeMap;
 use std::fmt;

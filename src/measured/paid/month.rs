@@ -1,4 +1,4 @@
-//! A month of a bill, in UTC.
+//! Defines a month of a bill, in UTC.
 
 use std::fmt;
 use std::str::FromStr;

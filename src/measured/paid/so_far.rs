@@ -1,4 +1,4 @@
-//! The billed cost of the current month, and the days that the bill covers.
+//! Computes the billed cost of the current month, and the days that the bill covers.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! The billed cost of one resource in one month.
+//! Defines the billed cost of one resource in one month.
 
 use super::amount::BilledAmount;
 use super::month::BillMonth;

@@ -1,4 +1,4 @@
-//! The purchase plan, for `gpulint plan`.
+//! Writes the purchase plan, for `gpulint plan`.
 
 use super::plan_words::PlannedPurchases;
 use super::{plan_text, plan_wire};

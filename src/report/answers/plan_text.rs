@@ -1,4 +1,4 @@
-//! A purchase plan for a terminal: the answer first, then its details.
+//! Writes a purchase plan for a terminal: the answer first, then its details.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;

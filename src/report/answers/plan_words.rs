@@ -1,4 +1,4 @@
-//! A purchase plan in words: the answer, and its calculation.
+//! Writes a purchase plan in words: the answer, and its calculation.
 
 use crate::catalog::{Currency, Money};
 use crate::pricing::{Bound, Group, HOURS_PER_MONTH, Line, PurchasePlan, Shrunk, Term};

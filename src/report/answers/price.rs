@@ -1,4 +1,4 @@
-//! Prices of the catalog, for `gpulint price`.
+//! Writes prices of the catalog, for `gpulint price`.
 
 use serde::Serialize;
 

@@ -1,4 +1,4 @@
-//! The ways to buy machines for one planned run, for `gpulint price --hours`.
+//! Writes the ways to buy machines for one planned run, for `gpulint price --hours`.
 
 use std::fmt::Write;
 

@@ -1,4 +1,4 @@
-//! `gpulint reconcile`: expected, measured and billed cost side by side.
+//! Writes expected, measured and billed cost side by side, for `gpulint reconcile`.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;

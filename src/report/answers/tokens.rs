@@ -1,4 +1,4 @@
-//! The cheapest machines per generated token, for `gpulint fit --by token`.
+//! Writes the cheapest machines per generated token, for `gpulint fit --by token`.
 
 use std::fmt::Write;
 

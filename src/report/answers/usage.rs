@@ -1,4 +1,4 @@
-//! `gpulint usage show`: the usage metrics of each resource, and rows and resources without a match.
+//! Writes the usage metrics of each resource, and rows and resources without a match, for `gpulint usage show`.
 
 use std::fmt::Write;
 

@@ -1,4 +1,4 @@
-//! A comparison as a page: first the change, then the later state.
+//! Writes a comparison as a page: first the change, then the later state.
 
 use super::headline::Headline;
 use super::rows::{DifferenceRow, rows};

@@ -1,4 +1,4 @@
-//! A comparison as JSON.
+//! Writes a comparison as JSON.
 
 use serde::Serialize;
 

@@ -1,4 +1,5 @@
-//! The comment on a pull request. It escapes everything from the repository, and shortens long comments in a fixed order.
+//! Writes the comment on a pull request. It escapes everything from the repository, and shortens long comments in a
+//! fixed order.
 
 use super::headline::Headline;
 use super::rows::{DifferenceRow, environments, rows};

@@ -1,4 +1,4 @@
-//! The effect of a change on cost and findings, in each format for comparisons.
+//! Writes the effect of a change on cost and findings, in each format for comparisons.
 
 mod headline;
 mod html;

@@ -1,4 +1,4 @@
-//! A comparison as lines `name=value`.
+//! Writes a comparison as lines `name=value`.
 
 use super::Difference;
 use crate::pricing::CostChange;

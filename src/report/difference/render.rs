@@ -1,4 +1,4 @@
-//! A comparison in each format that supports one.
+//! Writes a comparison in each format that supports one.
 
 use std::collections::HashSet;
 

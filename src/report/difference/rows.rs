@@ -1,4 +1,4 @@
-//! The changes as table rows: instances of one block with the same change are one row.
+//! Writes the changes as table rows: instances of one block with the same change are one row.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! A comparison for a terminal.
+//! Writes a comparison for a terminal.
 
 use std::fmt::Write;
 

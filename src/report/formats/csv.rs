@@ -1,4 +1,4 @@
-//! Rows for spreadsheets.
+//! Writes rows for spreadsheets.
 
 use crate::catalog::MoneyRange;
 use crate::fit::speed::SpeedRange;

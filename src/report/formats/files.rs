@@ -1,4 +1,4 @@
-//! The relevant files: which deployments read each one, or why it was not read.
+//! Lists the relevant files: which deployments read each one, or why it was not read.
 
 use std::fmt::Write;
 

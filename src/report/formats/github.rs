@@ -1,4 +1,4 @@
-//! Workflow commands of GitHub Actions: annotations on the lines of a change.
+//! Writes workflow commands of GitHub Actions: annotations on the lines of a change.
 
 use std::fmt::Write;
 

@@ -1,4 +1,4 @@
-//! The bill as JSON lines for databases, one resource per line: exact numbers, and every label.
+//! Writes the bill as JSON lines for databases, one resource per line: exact numbers, and every label.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Lines `name=value`, for a CI step that passes numbers to later steps.
+//! Writes lines `name=value`, for a CI step that passes numbers to later steps.
 
 use crate::catalog::Money;
 use crate::pricing::CostSum;

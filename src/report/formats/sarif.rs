@@ -1,4 +1,4 @@
-//! SARIF 2.1.0, for code scanning.
+//! Writes SARIF 2.1.0, for code scanning.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! One line for each point, and one line for each resource of `gpulint blame`.
+//! Writes one line for each point, and one line for each resource of `gpulint blame`.
 
 use super::moment::moment;
 use crate::catalog::MoneyRange;

@@ -1,4 +1,4 @@
-//! The cost over the commits as JSON: `schema/history.json` and `schema/blame.json` describe it.
+//! Writes the cost over the commits as JSON: `schema/history.json` and `schema/blame.json` describe it.
 
 use serde::Serialize;
 

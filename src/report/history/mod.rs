@@ -1,4 +1,5 @@
-//! The cost of a tree over its commits, and the commits that added it, in the formats of `gpulint history` and `blame`.
+//! Writes the cost of a tree over its commits, and the commits that added it, in the formats of `gpulint history` and
+//! `blame`.
 
 mod csv;
 pub(in crate::report) mod html;

@@ -1,4 +1,4 @@
-//! A line of characters that shows an amount over time.
+//! Writes a line of characters that shows an amount over time.
 
 use crate::catalog::Money;
 use crate::report::History;

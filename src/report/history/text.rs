@@ -1,4 +1,4 @@
-//! The cost over the commits for a terminal: the answer, then the course, then the commits that changed it.
+//! Writes the cost over the commits for a terminal: the answer, then the course, then the commits that changed it.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;

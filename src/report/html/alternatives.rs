@@ -1,4 +1,5 @@
-//! What the most expensive resources would cost with other purchase options, elsewhere, or after their findings.
+//! Shows the cost of the most expensive resources with other purchase options, in other places, or after their
+//! findings are fixed.
 
 use std::cmp::Reverse;
 

@@ -1,4 +1,4 @@
-//! A value over time: stacked areas in steps, with gaps for unknown values.
+//! Draws values over time: stacked areas in steps, with gaps for unknown values.
 
 use std::fmt::Write;
 

@@ -1,5 +1,5 @@
-//! Bars, intervals and dots as SVG for any width: positions are shares of the width, text is not scaled, and colors are
-//! attributes, so that they work without a style sheet.
+//! Draws bars, intervals and dots as SVG for any width: positions are shares of the width, text is not scaled, and
+//! colors are attributes, so that they work without a style sheet.
 
 use super::markup::Html;
 use crate::catalog::{Money, MoneyRange};

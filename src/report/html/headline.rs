@@ -1,4 +1,4 @@
-//! The cards at the top of the page: cost, accelerators, possible savings, and what the total leaves out.
+//! Writes the cards at the top of the page: cost, accelerators, possible savings, and what the total leaves out.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! A complete page: one file that loads nothing and can run only its own script.
+//! Writes a complete page: one file that loads nothing and can run only its own script.
 
 use super::bars::PATTERNS;
 use super::markup::Html;

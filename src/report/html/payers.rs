@@ -1,4 +1,4 @@
-//! Who pays: one picture for each way to divide the bill.
+//! Shows who pays, with one picture for each way to divide the bill.
 
 use super::bars::{Color, Scale, interval, picture};
 use super::markup::Html;

@@ -1,4 +1,4 @@
-//! Tables that scroll separately on a small screen, also by keyboard.
+//! Writes tables that scroll separately on a small screen, also by keyboard.
 
 use super::markup::Html;
 

@@ -1,4 +1,4 @@
-//! Possible savings: by rule and risk, and in which order to fix findings.
+//! Writes possible savings: by rule and risk, and in which order to fix findings.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};

@@ -1,4 +1,4 @@
-//! A report in a few lines for a chat. The user's own pipeline sends it.
+//! Writes a report in a few lines for a chat. The user's own pipeline sends it.
 
 mod content;
 mod slack;

@@ -1,4 +1,4 @@
-//! The content of a monthly review, for all formats.
+//! Defines the content of a monthly review, for all formats.
 
 use std::cmp::Reverse;
 

@@ -1,4 +1,4 @@
-//! The review as a page: the month first, then the full report.
+//! Writes the review as a page: the month first, then the full report.
 
 use super::content::Review;
 use super::paid::paid;

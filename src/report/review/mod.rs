@@ -1,4 +1,4 @@
-//! A monthly review as one page or message: the cost, its changes, the waste, and what to fix first.
+//! Writes a monthly review as one page or message: the cost, its changes, the waste, and what to fix first.
 
 mod content;
 mod html;

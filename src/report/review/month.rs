@@ -1,4 +1,4 @@
-//! A calendar month.
+//! Defines a calendar month.
 
 use std::fmt;
 use std::str::FromStr;

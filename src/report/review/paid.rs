@@ -1,4 +1,4 @@
-//! The billed cost of a month, compared with the expected cost.
+//! Compares the billed cost of a month with the expected cost.
 
 use super::month::Month;
 use crate::report::Report;

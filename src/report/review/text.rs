@@ -1,4 +1,4 @@
-//! The review for a terminal and for an issue.
+//! Writes the review for a terminal and for an issue.
 
 use std::fmt::Write;
 

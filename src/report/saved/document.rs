@@ -1,4 +1,4 @@
-//! The part of our JSON that is read back. Unknown keys of later versions are ignored.
+//! Defines the part of gpulint's JSON reports that is read back. Unknown keys of later versions are ignored.
 
 use serde::Deserialize;
 

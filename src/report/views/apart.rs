@@ -1,4 +1,4 @@
-//! Cost that is excluded from the total: examples, bases, and directories that the settings exclude.
+//! Handles cost that is excluded from the total: examples, bases, and directories that the settings exclude.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! The calculation of an amount: number × machine × price per hour × hours.
+//! Writes the calculation of an amount: number × machine × price per hour × hours.
 
 use crate::catalog::Currency;
 use crate::inventory::{Fact, Key, Origin, Resource, Role};

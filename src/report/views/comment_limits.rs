@@ -1,4 +1,4 @@
-//! The size limits of a comment on a code host.
+//! Defines the size limits of a comment on a code host.
 
 use super::markup::{Markdown, markdown};
 

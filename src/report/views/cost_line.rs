@@ -1,4 +1,4 @@
-//! The cost of one tree: the first line of its report, and the lines below it.
+//! Writes the cost of one tree: the first line of its report, and the lines below it.
 
 use super::apart;
 use super::money::{mark, while_running};

@@ -1,4 +1,4 @@
-//! Which relevant files were read, and by which deployment.
+//! Lists which relevant files were read, and by which deployment.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! The totals of the bill, divided by a property of resources, such as team or region.
+//! Computes the totals of the bill, divided by a property of resources, such as team or region.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;

@@ -1,4 +1,4 @@
-//! The findings that a reader sees first: sorted, grouped, and limited to a screen.
+//! Lists the findings that a reader sees first: sorted, grouped, and limited to a screen.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};

@@ -1,4 +1,4 @@
-//! The findings to fix first: the lowest risk, then the largest saving.
+//! Lists the findings to fix first: the lowest risk, then the largest saving.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;

@@ -1,4 +1,4 @@
-//! The commit under review, for links.
+//! Defines the commit under review, for links.
 
 /// The commit under review, for links.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! The line at the end of a comment that links the page.
+//! Writes the line at the end of a comment that links the page.
 
 use super::head::Head;
 

@@ -1,4 +1,4 @@
-//! The age of the prices behind the amounts.
+//! Writes the age of the prices behind the amounts.
 
 use crate::catalog::{Money, MoneyRange};
 use crate::report::{Report, one_line};

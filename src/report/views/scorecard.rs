@@ -1,4 +1,4 @@
-//! The scorecard of a tree: how many resources follow each practice, and the possible savings.
+//! Computes the scorecard of a tree: how many resources follow each practice, and the possible savings.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;

@@ -1,4 +1,4 @@
-//! The cost of each team before and after a change.
+//! Computes the cost of each team before and after a change.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! The duration and cost of training, with every term, so that readers can check the calculation.
+//! Writes the duration and cost of training, with every term, so that readers can check the calculation.
 
 use std::fmt::Write;
 

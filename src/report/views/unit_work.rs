@@ -1,4 +1,4 @@
-//! The cost per unit of work: tokens of servers, requests, seats.
+//! Computes the cost per unit of work: tokens of servers, requests, seats.
 
 use crate::fit::speed::SpeedRange;
 use crate::fit::{UnitCosts, placed};

@@ -1,4 +1,4 @@
-//! Functions that need the catalog: `fits`, `price`, `alternatives`, `linked`.
+//! Implements functions that need the catalog: `fits`, `price`, `alternatives`, `linked`.
 
 use std::sync::Arc;
 

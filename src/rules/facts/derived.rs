@@ -1,4 +1,4 @@
-//! Texts for messages about a resource, and facts computed from its other facts.
+//! Provides texts for messages about a resource, and facts computed from its other facts.
 
 use crate::inventory::accelerators::{is_put_by_cloud, names_pools};
 use crate::inventory::{Fact, Key, LinkKind, Origin, Purpose, Resource, Role};

@@ -1,4 +1,4 @@
-//! Pods of any object: their template, with the settings of their kind.
+//! Provides pods of any object: their template, with the settings of their kind.
 
 use std::sync::{Arc, LazyLock};
 

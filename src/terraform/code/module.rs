@@ -1,4 +1,4 @@
-//! The code of one directory: merged files, with overrides applied and blocks indexed by name.
+//! Defines the code of one directory: merged files, with overrides applied and blocks indexed by name.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;

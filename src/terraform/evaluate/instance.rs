@@ -1,4 +1,4 @@
-//! One instance of a module, created by a call.
+//! Defines one instance of a module, created by a call.
 
 use std::cell::RefCell;
 use std::collections::HashMap;

@@ -1,4 +1,4 @@
-//! The keys of resource definitions in `resources/`.
+//! Defines the keys of resource definitions in `resources/`.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;

@@ -1,4 +1,4 @@
-//! A position in a Bicep file, with functions that read from it.
+//! Defines a position in a Bicep file, with functions that read from it.
 
 use crate::diagnostic::Diagnostic;
 use crate::source::{FileId, Span};

@@ -1,4 +1,4 @@
-//! Functions of lists and objects.
+//! Implements functions of lists and objects.
 
 use std::sync::Arc;
 

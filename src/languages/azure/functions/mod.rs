@@ -1,4 +1,4 @@
-//! Functions of templates and of Bicep.
+//! Implements functions of templates and of Bicep.
 //!
 //! Most depend only on their arguments. If an argument is unknown, the result is unknown. If an argument has
 //! candidates, the result has a candidate for each.

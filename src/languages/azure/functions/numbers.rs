@@ -1,4 +1,4 @@
-//! Functions of numbers, which are integers in templates.
+//! Implements functions of numbers, which are integers in templates.
 
 use crate::languages::hcl::value::{Data, Number, Value};
 use crate::source::Span;

@@ -1,4 +1,4 @@
-//! Macros over the members of a list or a map.
+//! Evaluates macros over the members of a list or a map.
 
 use std::sync::Arc;
 

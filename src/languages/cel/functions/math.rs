@@ -1,4 +1,4 @@
-//! Functions of numbers.
+//! Implements functions of numbers.
 
 use std::cmp::Ordering;
 

@@ -1,4 +1,4 @@
-//! The functions of the language: one table that checks calls, runs them and documents itself.
+//! Implements the functions of the language: one table that checks calls, runs them and documents itself.
 
 mod convert;
 mod encoders;

@@ -1,4 +1,4 @@
-//! Functions for control flow: defaults, choices, nested templates, and errors.
+//! Implements functions for control flow: defaults, choices, nested templates, and errors.
 
 use super::super::compare::truth;
 use super::super::failure::TemplateFailure;

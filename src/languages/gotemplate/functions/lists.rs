@@ -1,4 +1,4 @@
-//! Functions of lists.
+//! Implements functions of lists.
 
 use super::super::compare::{same, truth};
 use super::super::evaluate::BYTES_PER_STEP;

@@ -1,4 +1,4 @@
-//! Functions for numbers and for the kind of a value.
+//! Implements functions for numbers and for the kind of a value.
 
 use super::super::compare::same;
 use super::super::failure::TemplateFailure;

@@ -1,4 +1,4 @@
-//! The functions that templates can call: tables of those of Go, sprig and Helm.
+//! Implements the functions that templates can call: tables of those of Go, sprig and Helm.
 
 mod builtin;
 mod codes;

@@ -1,4 +1,4 @@
-//! Regular expressions.
+//! Implements functions of regular expressions.
 
 use crate::source::go_pattern;
 use regex::{Regex, RegexBuilder};

@@ -1,4 +1,4 @@
-//! Functions of strings that preserve origins as far as possible.
+//! Implements functions of strings that preserve origins as far as possible.
 
 use crate::languages::go;
 

@@ -1,4 +1,4 @@
-//! Versions and constraints, as the library `semver` of Masterminds reads them.
+//! Implements versions and constraints, as the library `semver` of Masterminds reads them.
 
 use std::cmp::Ordering;
 use std::rc::Rc;

@@ -1,4 +1,4 @@
-//! A position in the parsed text, and the errors so far.
+//! Defines a position in the parsed text, and the errors so far.
 
 use std::sync::Arc;
 

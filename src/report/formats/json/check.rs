@@ -1,4 +1,4 @@
-//! Findings as JSON.
+//! Writes findings as JSON.
 
 use serde::Serialize;
 

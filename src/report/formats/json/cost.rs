@@ -1,4 +1,4 @@
-//! The bill as JSON.
+//! Writes the bill as JSON.
 
 use serde::Serialize;
 

@@ -1,4 +1,4 @@
-//! JSON types that several documents share.
+//! Defines JSON types that several documents share.
 
 use serde::{Serialize, Serializer};
 

@@ -1,4 +1,4 @@
-//! The bill as a table for a terminal.
+//! Writes the bill as a table for a terminal.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;

@@ -1,4 +1,4 @@
-//! One finding for a terminal, with its lines.
+//! Writes one finding for a terminal, with its lines.
 
 use std::borrow::Cow;
 use std::collections::HashSet;

@@ -1,4 +1,4 @@
-//! A line of a file with a marked place, even from a large file.
+//! Writes a line of a file with a marked place, even from a large file.
 
 use miette::{MietteError, MietteSpanContents, SourceCode, SourceSpan, SpanContents};
 

@@ -1,4 +1,4 @@
-//! The summary below the findings: totals, causes, prices and their age.
+//! Writes the summary below the findings: totals, causes, prices and their age.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;

@@ -1,4 +1,4 @@
-//! Tables with aligned columns.
+//! Writes tables with aligned columns.
 
 use std::ops::Range;
 

@@ -1,4 +1,5 @@
-//! The cost of a tree at each commit of a branch, at the prices of one day: the input of all formats of `gpulint history`.
+//! Computes the cost of a tree at each commit of a branch, at the prices of one day: the input of all formats of
+//! `gpulint history`.
 
 mod blame;
 mod point;

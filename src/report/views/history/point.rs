@@ -1,4 +1,4 @@
-//! One commit of a history, and its state.
+//! Defines one commit of a history, and its state.
 
 use std::sync::Arc;
 

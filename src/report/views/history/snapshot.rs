@@ -1,4 +1,4 @@
-//! The cost of one state of a tree in compact form: the content of a history point, also in the cache.
+//! Defines a compact form of the cost of one state of a tree, which history points contain and the cache stores.
 
 use std::collections::BTreeMap;
 use std::ops::Deref;

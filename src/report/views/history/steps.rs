@@ -1,4 +1,4 @@
-//! The difference between two states: added, removed, changed and moved resources.
+//! Computes the difference between two states: added, removed, changed and moved resources.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
